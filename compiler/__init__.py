@@ -1,0 +1,1 @@
+"""How programs come to be."""

@@ -1,0 +1,1 @@
+"""Models in, IREE modules for Metal out."""

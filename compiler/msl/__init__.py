@@ -1,0 +1,1 @@
+"""The Metal Shading Language: source in, LLVM bitcode and reflection out."""

@@ -1,0 +1,1 @@
+"""The Metal HAL driver, and the emulated Metal API it can drive."""

@@ -1,0 +1,1 @@
+"""IREE's virtual machine: runs the host program of a .vmfb module."""

@@ -1,0 +1,1 @@
+"""Machines: their facts as data with units and sources."""

@@ -1,0 +1,1 @@
+"""Apple GPUs: limits and layouts that programs can see."""

@@ -1,0 +1,1 @@
+"""Engines that know no particular machine."""
