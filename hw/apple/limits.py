@@ -21,7 +21,6 @@ class Limits:
     blit_alignment: int
     function_constants: int
     thread_execution_width: int
-    page: int
     command_buffers_per_queue: int
     heap_alignment: int
 

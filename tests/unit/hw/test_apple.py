@@ -31,9 +31,11 @@ def test_every_number_has_unit_source_and_confidence(name: str) -> None:
 
 
 def test_a_number_without_a_source_is_refused() -> None:
-    file = parse("x.toml", SOURCED + '[limits.page]\nvalue = 1\nunit = "B"\nconfidence = "high"\n')
-    with pytest.raises(SpecError, match=r"x\.toml: \[limits\.page\] lacks source"):
-        fact(file, "limits.page", file.tables["limits"]["page"])  # type: ignore[index]
+    file = parse(
+        "x.toml", SOURCED + '[limits.blit_alignment]\nvalue = 1\nunit = "B"\nconfidence = "high"\n'
+    )
+    with pytest.raises(SpecError, match=r"x\.toml: \[limits\.blit_alignment\] lacks source"):
+        fact(file, "limits.blit_alignment", file.tables["limits"]["blit_alignment"])  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -44,15 +46,15 @@ def test_a_number_without_a_source_is_refused() -> None:
         ('value = 1.5\nunit = "B"\nsource = "book"\nconfidence = "low"', "must be a whole number"),
         (
             'value = 1\nunit = ""\nsource = "book"\nconfidence = "low"',
-            r"page\.unit must be non-empty",
+            r"blit_alignment\.unit must be non-empty",
         ),
         ('value = 1\nunit = "B"\nsource = "book"\nconfidence = "low"\nx = 2', "has x;"),
     ],
 )
 def test_a_wrong_entry_is_refused_with_file_and_key(entry: str, message: str) -> None:
-    file = parse("x.toml", SOURCED + "[limits.page]\n" + entry)
+    file = parse("x.toml", SOURCED + "[limits.blit_alignment]\n" + entry)
     with pytest.raises(SpecError, match=rf"x\.toml.*{message}"):
-        fact(file, "limits.page", file.tables["limits"]["page"])  # type: ignore[index]
+        fact(file, "limits.blit_alignment", file.tables["limits"]["blit_alignment"])  # type: ignore[index]
 
 
 def test_a_file_that_lacks_a_limit_or_has_an_unknown_one_is_refused() -> None:
