@@ -105,23 +105,28 @@ def test_handlers_run_in_order_before_the_wait_returns(device: MTLDevice) -> Non
 def test_a_completion_handler_may_wait_for_later_work_of_the_same_queue(device: MTLDevice) -> None:
     queue = device.newCommandQueue()
     first, second = queue.commandBuffer(), queue.commandBuffer()
+    event = device.newSharedEvent()
+    first.encodeWaitForEvent_value_(event, 1)
     first.addCompletedHandler_(lambda buffer: second.waitUntilCompleted())
     first.commit()
     second.commit()
+    event.setSignaledValue_(1)
     first.waitUntilCompleted()
     assert second.status() == COMPLETED
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_handler_that_raises_is_reported_and_stops_nothing(device: MTLDevice) -> None:
-    seen: list[str] = []
+def test_a_handler_that_raises_is_reported_and_stops_nothing(
+    device: MTLDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", lambda report: seen.append(report.exc_type))
     queue = device.newCommandQueue()
     command_buffer = queue.commandBuffer()
     command_buffer.addCompletedHandler_(lambda buffer: 1 / 0)  # type: ignore[arg-type,return-value]
     command_buffer.addCompletedHandler_(lambda buffer: seen.append("after"))
     command_buffer.commit()
     command_buffer.waitUntilCompleted()
-    assert seen == ["after"]
+    assert seen == [ZeroDivisionError, "after"]
 
 
 def test_a_fault_fails_its_command_buffer_and_the_queue_goes_on(device: MTLDevice) -> None:
