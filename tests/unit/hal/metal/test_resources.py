@@ -166,6 +166,19 @@ def test_host_memory_is_wrapped_without_a_copy(device: MTLDevice) -> None:
         wrap(bytes(mmap.PAGESIZE), mmap.PAGESIZE, SHARED, None)
 
 
+def test_contents_made_empty_are_garbage(device: MTLDevice) -> None:
+    buffer = device.newBufferWithBytes_length_options_(b"1234", 4, SHARED)
+    assert buffer.setPurgeableState_(Metal.MTLPurgeableStateVolatile) == (
+        Metal.MTLPurgeableStateNonVolatile
+    )
+    assert buffer.contents()[0] == b"1"
+    buffer.setPurgeableState_(Metal.MTLPurgeableStateEmpty)
+    assert buffer.setPurgeableState_(Metal.MTLPurgeableStateKeepCurrent) == (
+        Metal.MTLPurgeableStateEmpty
+    )
+    assert np.isnan(np.frombuffer(buffer.contents().as_buffer(4), dtype=np.float32))
+
+
 def heap(device: MTLDevice, size: int, kind: int) -> Metal.MTLHeap:
     descriptor = Metal.MTLHeapDescriptor.alloc().init()
     descriptor.setSize_(size)
@@ -259,6 +272,14 @@ def test_functions_are_found_by_name_and_take_constants(device: MTLDevice) -> No
         values.setConstantValue_type_atIndex_(b"", Metal.MTLDataTypeTexture, 0)
     with pytest.raises(MetalValidationError, match="length is 4 B, but only 1 B are given"):
         values.setConstantValue_type_atIndex_(b"1", Metal.MTLDataTypeInt, 0)
+
+
+def test_names_are_importable_by_star() -> None:
+    names: dict[str, object] = {}
+    exec("from assay.hal.metal.emulated import *", names)
+    assert names["MTLResourceStorageModePrivate"] == 32
+    assert names["MTLResourceOptions"](0) == 0  # type: ignore[operator]
+    assert Metal.MTLSize(width=3) == (3, 0, 0)
 
 
 def test_load_chooses_by_name_and_never_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
