@@ -199,11 +199,22 @@ class MTLArgumentEncoder(MetalObject):
 
 
 def members_of(argument: "Argument") -> dict[int, Member]:
-    """The members of an argument buffer by id, as the compiler lays them out."""
-    return {
+    """The members of an argument buffer by id, as the compiler lays them out.
+
+    An array of addresses has one id per element; its length shows in where the next member begins.
+    """
+    found = {
         member.id: Member(offset=member.offset, is_buffer=member.kind == "buffer")
         for member in argument.members
     }
+    ends = sorted({member.offset for member in argument.members} | {argument.size})
+    for member in argument.members:
+        end = next((end for end in ends if end > member.offset), argument.size)
+        for place in range(1, (end - member.offset) // _ADDRESS_SIZE):
+            if member.kind == "buffer":
+                offset = member.offset + place * _ADDRESS_SIZE
+                found.setdefault(member.id + place, Member(offset=offset, is_buffer=True))
+    return found
 
 
 def members_described(

@@ -48,6 +48,21 @@ TEST_KERNELS = KERNELS | {
         follow,
         [argument("s", 0, address_space="constant", size=24, alignment=8, members=MEMBERS)],
     ),
+    "many": FakeKernel(
+        "many",
+        note,
+        [
+            argument(
+                "s",
+                0,
+                size=40,
+                members=(
+                    SimpleNamespace(name="n", id=0, offset=0, kind="constant"),
+                    SimpleNamespace(name="a", id=1, offset=8, kind="buffer"),
+                ),
+            )
+        ],
+    ),
     "picture": FakeKernel("picture", note, [argument("t", 0, kind="texture")]),
     "huge": FakeKernel("huge", note, [], None, 40_000),
 }
@@ -204,6 +219,17 @@ def test_argument_buffers_are_described_without_a_function(device: MTLDevice) ->
     second.setDataType_(Metal.MTLDataTypeTexture)
     with pytest.raises(MetalValidationError, match="textures and samplers are not emulated"):
         device.newArgumentEncoderWithArguments_((second,))
+
+
+def test_an_array_in_an_argument_buffer_has_an_id_per_element(device: MTLDevice) -> None:
+    target = numbered(device, *range(8))
+    encoder = function(device, "many").newArgumentEncoderWithBufferIndex_(0)
+    table = device.newBufferWithLength_options_(encoder.encodedLength(), 0)
+    encoder.setArgumentBuffer_offset_(table, 0)
+    encoder.setBuffers_offsets_withRange_((target,) * 3, (1, 2, 3), (1, 3))
+    words = np.frombuffer(table.contents().as_buffer(40), dtype=np.uint64)
+    base = target.gpuAddress()
+    assert words.tolist() == [0, base + 1, base + 2, base + 3, 0]
 
 
 def test_misuse_of_an_argument_encoder_is_refused(device: MTLDevice) -> None:
