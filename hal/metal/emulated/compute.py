@@ -19,7 +19,7 @@ from .errors import MetalValidationError
 from .heap import MTLHeap
 from .memory import bytes_of
 from .objects import MetalObject, expect
-from .pipeline import MTLComputePipelineState
+from .pipeline import Binding, MTLComputePipelineState
 from .structs import as_range, as_size
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         super().__init__(command_buffer)
         self._dispatch_type = dispatch_type
         self._pipeline: MTLComputePipelineState | None = None
-        # What each buffer index holds: address of its first byte, bytes from there on, offset.
-        self._bindings: dict[int, tuple[int, int, int]] = {}
+        self._bindings: dict[int, Binding] = {}
         self._bound_buffers: dict[int, MTLBuffer] = {}
         self._threadgroup_lengths: dict[int, int] = {}
 
@@ -107,7 +106,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         command_buffer = self._command_buffer
         address = command_buffer._device._memory.inline(copied, f"bytes set at index {index}")
         command_buffer._inline.append(address)
-        self._bindings[index] = (address, length, 0)
+        self._bindings[index] = Binding(address, length, 0, True)
         self._bound_buffers.pop(index, None)
 
     def setThreadgroupMemoryLength_atIndex_(self, length: int, index: int) -> None:
@@ -174,7 +173,10 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
     def dispatchThreadgroups_threadsPerThreadgroup_(
         self, threadgroups: Sequence[int], threads: Sequence[int]
     ) -> None:
-        """Run a grid of whole threadgroups; a grid of none does nothing."""
+        """Run a grid of whole threadgroups.
+
+        Deviation: Metal's validation layer refuses an empty grid, here it does nothing.
+        """
         where = f"{_ENCODER}.dispatchThreadgroups_threadsPerThreadgroup_"
         self._check_open("dispatchThreadgroups_threadsPerThreadgroup_")
         count = as_size(where, "threadgroupsPerGrid", threadgroups)
@@ -226,7 +228,9 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
             raise MetalValidationError(
                 f"{where}: offset {offset} at index {index} is not within {buffer!r}"
             )
-        self._bindings[index] = (buffer._address + offset, buffer._length - offset, offset)
+        self._bindings[index] = Binding(
+            buffer._address + offset, buffer._length - offset, offset, False
+        )
         self._bound_buffers[index] = buffer
         self._retain(buffer)
 

@@ -35,7 +35,11 @@ MEMBERS = (
     SimpleNamespace(name="n", id=4, offset=16, kind="constant", address_space="constant"),
 )
 TEST_KERNELS = KERNELS | {
-    "note": FakeKernel("note", note, [argument("x", 0), argument("y", 30, size=8, alignment=8)]),
+    "note": FakeKernel(
+        "note",
+        note,
+        [argument("x", 0, access="read"), argument("y", 30, size=8, alignment=8, access="read")],
+    ),
     "constant": FakeKernel(
         "constant", note, [argument("c", 2, address_space="constant", size=16, alignment=16)]
     ),
@@ -182,7 +186,6 @@ def test_argument_buffers_hold_addresses_and_constants(device: MTLDevice) -> Non
     encoder.setArgumentBuffer_offset_(table, 8)
     encoder.setBuffers_offsets_withRange_((a,), (1,), (0, 1))
     encoder.setBuffer_offset_atIndex_(b, 2, 3)
-    encoder.setBuffer_offset_atIndex_(b, 0, 7)
     encoder.constantDataAtIndex_(4).as_buffer(4)[:] = struct.pack("<i", 10)
 
     def encode(compute: Metal.MTLComputeCommandEncoder) -> None:
@@ -247,7 +250,9 @@ def test_misuse_of_an_argument_encoder_is_refused(device: MTLDevice) -> None:
     encoder.setArgumentBuffer_offset_(target, 0)
     with pytest.raises(MetalValidationError, match=r"offset 32 for .* is not within"):
         encoder.setBuffer_offset_atIndex_(target, 32, 0)
-    with pytest.raises(MetalValidationError, match=r"\[\[id\(4\)\]\] is not a buffer"):
+    with pytest.raises(
+        MetalValidationError, match=r"id\(4\)\]\] is not a buffer .* these are: \[0, 3\]"
+    ):
         encoder.setBuffer_offset_atIndex_(target, 0, 4)
     with pytest.raises(MetalValidationError, match=r"is not constant data; these are: \[4\]"):
         encoder.constantDataAtIndex_(0)
@@ -326,6 +331,15 @@ Encoder = Metal.MTLComputeCommandEncoder
             "small",
             lambda e, b: e.dispatchThreads_threadsPerThreadgroup_((-1, 1, 1), (1, 1, 1)),
             r"each extent must lie in 0\.\.2\*\*32-1",
+        ),
+        (
+            "add_one",
+            lambda e, b: (
+                e.setBuffer_offset_atIndex_(b, 0, 0),
+                e.setBytes_length_atIndex_(b"1234", 4, 1),
+                e.dispatchThreads_threadsPerThreadgroup_(*ONE),
+            ),
+            "'target' .* is writable, but .* declare it const or constant, or set a buffer",
         ),
         (
             "local",
