@@ -20,7 +20,7 @@ from .heap import MTLHeap
 from .memory import bytes_of
 from .objects import MetalObject, expect
 from .pipeline import Binding, MTLComputePipelineState
-from .structs import as_range, as_size
+from .structs import as_integer, as_range, as_size
 
 if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
@@ -55,7 +55,10 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         """Run this kernel from now on."""
         self._check_open("setComputePipelineState_")
         where = f"{_ENCODER}.setComputePipelineState_"
-        self._pipeline = expect(where, "the state", state, MTLComputePipelineState)
+        expect(where, "the state", state, MTLComputePipelineState)
+        if state._device is not self._device:
+            raise MetalValidationError(f"{where}: {state!r} belongs to another device")
+        self._pipeline = state
 
     # Arguments
 
@@ -97,6 +100,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self._check_open("setBytes_length_atIndex_")
         where = f"{_ENCODER}.setBytes_length_atIndex_"
         _check_index(where, index, _LIMITS.buffers_per_stage)
+        length = as_integer(where, "the length", length)
         if not 0 < length <= _LIMITS.inline_bytes:
             raise MetalValidationError(
                 f"{where}: length is {length} B; it must lie in 1..{_LIMITS.inline_bytes}; put "
@@ -114,6 +118,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self._check_open("setThreadgroupMemoryLength_atIndex_")
         where = f"{_ENCODER}.setThreadgroupMemoryLength_atIndex_"
         _check_index(where, index, _LIMITS.threadgroup_memory_arguments)
+        length = as_integer(where, "the length", length)
         if length < 0 or length % _LIMITS.threadgroup_memory_alignment:
             raise MetalValidationError(
                 f"{where}: length is {length} B; it must be a multiple of "
@@ -207,6 +212,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         where = f"{_ENCODER}.{call}"
         self._check_open(call)
         expect(where, "the indirect buffer", buffer, MTLBuffer)
+        offset = as_integer(where, "the offset", offset)
         if offset < 0 or offset % 4:
             raise MetalValidationError(f"{where}: offset is {offset}; it must be a multiple of 4")
         buffer._check_range(where, offset, 12)
@@ -224,6 +230,9 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
             return
         if buffer.__class__ is not MTLBuffer:
             expect(where, "the buffer", buffer, MTLBuffer)
+        if buffer._device is not self._device:
+            raise MetalValidationError(f"{where}: {buffer!r} belongs to another device")
+        offset = as_integer(where, "the offset", offset)
         if not 0 <= offset < buffer._length:
             raise MetalValidationError(
                 f"{where}: offset {offset} at index {index} is not within {buffer!r}"

@@ -269,6 +269,21 @@ Encoder = Metal.MTLComputeCommandEncoder
     [
         ("note", lambda e, b: e.setBuffer_offset_atIndex_(b, 0, 31), r"index is 31; .* 0\.\.30"),
         ("note", lambda e, b: e.setBuffer_offset_atIndex_(b, 8, 0), "offset 8 at index 0 is not w"),
+        (
+            "note",
+            lambda e, b: e.setBuffer_offset_atIndex_(b, 4.0, 0),
+            r"offset is 4\.0; it must be",
+        ),
+        (
+            "note",
+            lambda e, b: e.setBuffer_offset_atIndex_(numbered(fake_device(), 1), 0, 0),
+            "belongs to another device",
+        ),
+        (
+            "small",
+            lambda e, b: e.dispatchThreads_threadsPerThreadgroup_((1.5, 1, 1), (1, 1, 1)),
+            r"threadsPerGrid is \(1\.5, 1, 1\); give an MTLSize .* of integers",
+        ),
         ("note", lambda e, b: e.setBuffer_offset_atIndex_("b", 0, 0), "must be an MTLBuffer, and"),
         ("note", lambda e, b: e.setBufferOffset_atIndex_(0, 5), "no buffer is set at index 5"),
         (
