@@ -188,7 +188,7 @@ def _function_names(root: Table, exports: Mapping[str, int]) -> dict[int, str]:
     names: dict[int, str] = {}
     database = root.table(15)
     if database is not None:
-        names.update(enumerate(database.tables(1, lambda item: item.text(0) or "")))
+        names.update(enumerate(database.tables(2, lambda item: item.text(0) or "")))
     names.update({ordinal: name for name, ordinal in exports.items()})
     return names
 
