@@ -6,6 +6,7 @@ begins with MTL or NS is Metal's; `configure` and `DeviceOptions` are ours. With
 objects know each other's attributes with a leading underscore; programs see none of them.
 """
 
+from . import constants
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder
 from .blit import MTLBlitCommandEncoder
 from .buffer import MTLBuffer
@@ -92,3 +93,4 @@ __all__ = [
     "NSRange",
     "configure",
 ]
+__all__ += [name for name in vars(constants) if name.startswith("MTL")]

@@ -12,6 +12,7 @@ import numpy as np
 
 from .constants import (
     MTLPurgeableStateEmpty,
+    MTLPurgeableStateKeepCurrent,
     MTLPurgeableStateNonVolatile,
     MTLStorageModeManaged,
     MTLStorageModeMemoryless,
@@ -97,6 +98,7 @@ class MTLBuffer(MetalObject):
         self._heap = heap
         self._heap_offset = heap_offset
         self._host: Bytes | None = self._data
+        self._purgeable_state = MTLPurgeableStateNonVolatile
         self._deallocator: Callable[[], None] | None = None
         if self._storage_mode == MTLStorageModePrivate:
             self._host = None
@@ -174,16 +176,17 @@ class MTLBuffer(MetalObject):
             self._data[location : location + length] = self._host[location : location + length]
 
     def setPurgeableState_(self, state: int) -> int:
-        """Always MTLPurgeableStateNonVolatile: the emulator never takes memory back.
+        """Say whether the contents are still needed; the answer is the state before.
 
-        Deviation: making a buffer empty is refused, since later reads would be of garbage.
+        Deviation: memory is taken back only when the buffer goes. What is made empty is filled
+        with 0xFF, which reads as NaN.
         """
+        before = self._purgeable_state
+        if state != MTLPurgeableStateKeepCurrent:
+            self._purgeable_state = state
         if state == MTLPurgeableStateEmpty:
-            raise MetalValidationError(
-                "MTLBuffer.setPurgeableState_: MTLPurgeableStateEmpty is not emulated; "
-                "release the buffer to give its memory back"
-            )
-        return MTLPurgeableStateNonVolatile
+            self._data[:] = 0xFF
+        return before
 
     def makeAliasable(self) -> None:
         """Let later buffers of the same heap overlap this one."""

@@ -1,7 +1,10 @@
 """Metal's enumerations, as PyObjC spells them: one module attribute per case.
 
-Values are those of Apple's public headers (MTLResource.h, MTLCommandBuffer.h and so on).
+Values are those of Apple's public headers (MTLResource.h, MTLCommandBuffer.h ...). Names of
+enumerations are types of integers, so that MTLResourceOptions(0) may be written.
 """
+
+from typing import NewType
 
 # MTLCPUCacheMode, MTLStorageMode, MTLHazardTrackingMode and MTLResourceOptions made of them.
 MTLCPUCacheModeDefaultCache = 0
@@ -207,3 +210,30 @@ MTLDataTypeBFloat = 121
 MTLDataTypeBFloat2 = 122
 MTLDataTypeBFloat3 = 123
 MTLDataTypeBFloat4 = 124
+
+MTLArgumentAccess = NewType("MTLArgumentAccess", int)
+MTLArgumentBuffersTier = NewType("MTLArgumentBuffersTier", int)
+MTLArgumentType = NewType("MTLArgumentType", int)
+MTLBarrierScope = NewType("MTLBarrierScope", int)
+MTLBindingAccess = NewType("MTLBindingAccess", int)
+MTLBindingType = NewType("MTLBindingType", int)
+MTLBlitOption = NewType("MTLBlitOption", int)
+MTLCPUCacheMode = NewType("MTLCPUCacheMode", int)
+MTLCommandBufferErrorOption = NewType("MTLCommandBufferErrorOption", int)
+MTLCommandBufferStatus = NewType("MTLCommandBufferStatus", int)
+MTLDataType = NewType("MTLDataType", int)
+MTLDispatchType = NewType("MTLDispatchType", int)
+MTLFunctionOptions = NewType("MTLFunctionOptions", int)
+MTLFunctionType = NewType("MTLFunctionType", int)
+MTLGPUFamily = NewType("MTLGPUFamily", int)
+MTLHazardTrackingMode = NewType("MTLHazardTrackingMode", int)
+MTLHeapType = NewType("MTLHeapType", int)
+MTLLanguageVersion = NewType("MTLLanguageVersion", int)
+MTLLibraryOptimizationLevel = NewType("MTLLibraryOptimizationLevel", int)
+MTLLibraryType = NewType("MTLLibraryType", int)
+MTLMathMode = NewType("MTLMathMode", int)
+MTLPipelineOption = NewType("MTLPipelineOption", int)
+MTLPurgeableState = NewType("MTLPurgeableState", int)
+MTLResourceOptions = NewType("MTLResourceOptions", int)
+MTLResourceUsage = NewType("MTLResourceUsage", int)
+MTLStorageMode = NewType("MTLStorageMode", int)

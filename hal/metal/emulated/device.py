@@ -2,7 +2,7 @@
 
 import mmap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -11,7 +11,6 @@ from typing import Final
 from assay.hw.apple.chips import chip
 from assay.hw.apple.limits import limits
 
-from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, members_described
 from .buffer import MTLBuffer, checked_options, storage_mode_of
 from .constants import (
     MTLArgumentBuffersTier2,
@@ -22,23 +21,19 @@ from .constants import (
     MTLGPUFamilyMac1,
     MTLGPUFamilyMac2,
     MTLGPUFamilyMetal3,
-    MTLLibraryErrorCompileFailure,
-    MTLLibraryErrorUnsupported,
     MTLStorageModePrivate,
 )
 from .descriptors import (
     MTLCommandQueueDescriptor,
-    MTLComputePipelineDescriptor,
     MTLHeapDescriptor,
 )
 from .engine import Engine, default_engine
-from .errors import MetalValidationError, NSError, library_error
+from .errors import MetalValidationError
 from .event import MTLEvent, MTLFence, MTLSharedEvent
 from .heap import MTLHeap
-from .library import MTLCompileOptions, MTLFunction, MTLLibrary
 from .memory import AddressSpace, bytes_of, host_memory
-from .objects import MetalObject, expect
-from .pipeline import MTLComputePipelineReflection, MTLComputePipelineState
+from .objects import expect
+from .programs import ProgramMaker
 from .queue import MTLCommandQueue
 from .structs import MTLSize, MTLSizeAndAlign
 from .worker import SerialThread, run_handler
@@ -49,10 +44,6 @@ _registry_ids = count(1)
 # The share of the host's memory that a device may take unless told otherwise.
 _SHARE_OF_HOST_MEMORY: Final = 0.75
 _LAST_APPLE_FAMILY: Final = 10
-
-PipelineResult = tuple[
-    MTLComputePipelineState | None, MTLComputePipelineReflection | None, NSError | None
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +61,7 @@ class DeviceOptions:
     fuel: int | None = None
 
 
-class MTLDevice(MetalObject):
+class MTLDevice(ProgramMaker):
     """One emulated GPU."""
 
     def __init__(self, options: DeviceOptions | None = None, engine: Engine | None = None):
@@ -262,144 +253,5 @@ class MTLDevice(MetalObject):
         """A fence between encoders."""
         return MTLFence(self)
 
-    # Programs
-
-    def newLibraryWithSource_options_error_(
-        self, source: str, options: MTLCompileOptions | None, _error: None
-    ) -> tuple[MTLLibrary | None, NSError | None]:
-        """The kernels of MSL `source`, or the compiler's complaints."""
-        where = "MTLDevice.newLibraryWithSource_options_error_"
-        expect(where, "the source", source, str)
-        chosen = options if options is not None else MTLCompileOptions()
-        expect(where, "the options", chosen, MTLCompileOptions)
-        try:
-            library = chosen._compile(self._engine.compile_source, source)
-        except Exception as error:
-            return None, library_error(MTLLibraryErrorCompileFailure, str(error), error)
-        return MTLLibrary(self, library), None
-
-    def newLibraryWithSource_options_completionHandler_(
-        self,
-        source: str,
-        options: MTLCompileOptions | None,
-        handler: Callable[[MTLLibrary | None, NSError | None], None],
-    ) -> None:
-        """The same in the background; handler(library, error) is called at the end."""
-
-        def compile_and_tell() -> None:
-            run_handler(handler, *self.newLibraryWithSource_options_error_(source, options, None))
-
-        self._compiler.submit(compile_and_tell)
-
-    def newDefaultLibrary(self) -> None:
-        """Always None: there is no application bundle."""
-
-    def newLibraryWithURL_error_(self, url: object, _error: None) -> tuple[None, NSError]:
-        """Always an error: compiled libraries hold machine code that is not emulated."""
-        return None, _no_binaries()
-
-    def newLibraryWithFile_error_(self, path: str, _error: None) -> tuple[None, NSError]:
-        """Always an error: compiled libraries hold machine code that is not emulated."""
-        return None, _no_binaries()
-
-    def newLibraryWithData_error_(self, data: object, _error: None) -> tuple[None, NSError]:
-        """Always an error: compiled libraries hold machine code that is not emulated."""
-        return None, _no_binaries()
-
-    def newComputePipelineStateWithFunction_error_(
-        self, function: MTLFunction, _error: None
-    ) -> tuple[MTLComputePipelineState | None, NSError | None]:
-        """The kernel, ready to run."""
-        where = "MTLDevice.newComputePipelineStateWithFunction_error_"
-        state, _, error = self._pipeline(where, _descriptor_of(function), 0)
-        return state, error
-
-    def newComputePipelineStateWithFunction_options_reflection_error_(
-        self, function: MTLFunction, options: int, _reflection: None, _error: None
-    ) -> PipelineResult:
-        """The kernel, ready to run, and what it takes."""
-        where = "MTLDevice.newComputePipelineStateWithFunction_options_reflection_error_"
-        return self._pipeline(where, _descriptor_of(function), options)
-
-    def newComputePipelineStateWithDescriptor_options_reflection_error_(
-        self,
-        descriptor: MTLComputePipelineDescriptor,
-        options: int,
-        _reflection: None,
-        _error: None,
-    ) -> PipelineResult:
-        """The descriptor's kernel, ready to run, and what it takes."""
-        where = "MTLDevice.newComputePipelineStateWithDescriptor_options_reflection_error_"
-        expect(where, "the descriptor", descriptor, MTLComputePipelineDescriptor)
-        return self._pipeline(where, descriptor, options)
-
-    def newComputePipelineStateWithFunction_completionHandler_(
-        self,
-        function: MTLFunction,
-        handler: Callable[[MTLComputePipelineState | None, NSError | None], None],
-    ) -> None:
-        """The kernel, made in the background; handler(state, error) is called at the end."""
-
-        def make_and_tell() -> None:
-            run_handler(handler, *self.newComputePipelineStateWithFunction_error_(function, None))
-
-        self._compiler.submit(make_and_tell)
-
-    def newComputePipelineStateWithDescriptor_options_completionHandler_(
-        self,
-        descriptor: MTLComputePipelineDescriptor,
-        options: int,
-        handler: Callable[
-            [MTLComputePipelineState | None, MTLComputePipelineReflection | None, NSError | None],
-            None,
-        ],
-    ) -> None:
-        """The same in the background; handler(state, reflection, error) is called at the end."""
-        make = self.newComputePipelineStateWithDescriptor_options_reflection_error_
-
-        def make_and_tell() -> None:
-            run_handler(handler, *make(descriptor, options, None, None))
-
-        self._compiler.submit(make_and_tell)
-
-    def newArgumentEncoderWithArguments_(
-        self, descriptors: Sequence[MTLArgumentDescriptor]
-    ) -> MTLArgumentEncoder:
-        """An encoder for an argument buffer of the described members."""
-        where = "MTLDevice.newArgumentEncoderWithArguments_"
-        members, length = members_described(where, descriptors)
-        return MTLArgumentEncoder(self, members, length)
-
-    def _pipeline(
-        self, where: str, descriptor: MTLComputePipelineDescriptor, options: int
-    ) -> PipelineResult:
-        function = expect(where, "the function", descriptor.computeFunction(), MTLFunction)
-        try:
-            state = MTLComputePipelineState(
-                self,
-                function,
-                label=descriptor.label(),
-                most_threads=descriptor.maxTotalThreadsPerThreadgroup(),
-                whole_simdgroups=descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth(),
-            )
-        except Exception as error:
-            return None, None, library_error(MTLLibraryErrorCompileFailure, str(error), error)
-        reflection = MTLComputePipelineReflection(state._kernel.arguments) if options else None
-        return state, reflection, None
-
     def __repr__(self) -> str:
         return f"<MTLDevice {self.name()} (emulated)>"
-
-
-def _descriptor_of(function: MTLFunction) -> MTLComputePipelineDescriptor:
-    descriptor = MTLComputePipelineDescriptor.new()
-    descriptor.setComputeFunction_(function)
-    return descriptor
-
-
-def _no_binaries() -> NSError:
-    return library_error(
-        MTLLibraryErrorUnsupported,
-        "compiled Metal libraries hold machine code that is not emulated; give the MSL source to "
-        "newLibraryWithSource_options_error_",
-    )

@@ -16,14 +16,6 @@ MTLLibraryErrorDomain = "MTLLibraryErrorDomain"
 MTLCommandBufferErrorDomain = "MTLCommandBufferErrorDomain"
 NSLocalizedDescriptionKey = "NSLocalizedDescription"
 
-# What the engine calls a fault (assay.sim.simt.KernelFault.kind) and what Metal would report.
-_CODE_OF_FAULT = {
-    "runaway": MTLCommandBufferErrorTimeout,
-    "null": MTLCommandBufferErrorPageFault,
-    "out-of-bounds read": MTLCommandBufferErrorPageFault,
-    "out-of-bounds write": MTLCommandBufferErrorPageFault,
-}
-
 
 class MetalError(Exception):
     """Base of all exceptions of the emulated Metal."""
@@ -80,7 +72,11 @@ def library_error(code: int, description: str, cause: BaseException | None = Non
 
 def command_buffer_error(cause: Exception) -> NSError:
     """The error of a command buffer that `cause` stopped."""
+    # assay.sim.simt.KernelFault.kind; all but "runaway" are accesses to memory that is not there.
     kind = getattr(cause, "kind", None)
-    code = _CODE_OF_FAULT.get(str(kind), MTLCommandBufferErrorInternal)
+    code = MTLCommandBufferErrorInternal
+    if kind is not None:
+        runaway = kind == "runaway"
+        code = MTLCommandBufferErrorTimeout if runaway else MTLCommandBufferErrorPageFault
     description = str(cause) or type(cause).__name__
     return NSError(MTLCommandBufferErrorDomain, code, description, cause)

@@ -20,6 +20,13 @@ class MetalObject:
         """Name the object in messages and recordings."""
         self._label = label
 
+    def retain(self) -> Self:
+        """The object itself. Deviation: Python's references alone keep objects alive."""
+        return self
+
+    def release(self) -> None:
+        """Accepted and ignored. Deviation: Python's references alone keep objects alive."""
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:

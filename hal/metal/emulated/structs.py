@@ -9,31 +9,31 @@ from .errors import MetalValidationError
 class MTLSize(NamedTuple):
     """Extent of a grid or threadgroup."""
 
-    width: int
-    height: int
-    depth: int
+    width: int = 0
+    height: int = 0
+    depth: int = 0
 
 
 class MTLOrigin(NamedTuple):
     """Position in a grid."""
 
-    x: int
-    y: int
-    z: int
+    x: int = 0
+    y: int = 0
+    z: int = 0
 
 
 class NSRange(NamedTuple):
     """`length` items from `location` on."""
 
-    location: int
-    length: int
+    location: int = 0
+    length: int = 0
 
 
 class MTLSizeAndAlign(NamedTuple):
     """Bytes that a resource takes in a heap, and the alignment of its offset."""
 
-    size: int
-    align: int
+    size: int = 0
+    align: int = 0
 
 
 def MTLSizeMake(width: int, height: int, depth: int) -> MTLSize:
