@@ -54,35 +54,26 @@ class DebugGroup:
 
 
 class FillCommand:
-    """A fill: by the blit encoder when it can, else by copying a repeated pattern."""
+    """A fill with a repeated pattern."""
 
     __slots__ = ("_pattern", "_target", "staging")
 
     def __init__(self, target: BufferRef, pattern: bytes) -> None:
         self._target = target
         self._pattern = pattern
-        uniform = len(set(pattern)) == 1
-        self.staging = 0 if uniform else -1
+        self.staging = 0
 
     def encode(self, encoding: Encoding) -> None:
         """Replay."""
-        handle, offset, length = encoding.resolve(self._target)
+        target = encoding.resolve(self._target)
+        _, offset, length = target
         if length % len(self._pattern) or offset % len(self._pattern):
             raise invalid_argument(
                 f"attempting to fill a range (offset={offset}, length={length}) that is not "
                 f"aligned to the pattern of {len(self._pattern)} bytes"
             )
-        if length == 0:
-            return
-        if self.staging == 0:
-            span = encoding.api.NSMakeRange(offset, length)
-            encoding.blit().fillBuffer_range_value_(handle, span, self._pattern[0])
-            return
-        data = self._pattern * (length // len(self._pattern))
-        source, source_offset = encoding.upload(data)
-        encoding.blit().copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
-            source, source_offset, handle, offset, length
-        )
+        if length:
+            encoding.fill(target, self._pattern)
 
 
 class UpdateCommand:
@@ -97,13 +88,11 @@ class UpdateCommand:
 
     def encode(self, encoding: Encoding) -> None:
         """Replay."""
-        handle, offset, length = encoding.resolve(self._target)
-        if length == 0:
-            return
-        source, source_offset = encoding.upload(self._data)
-        encoding.blit().copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
-            source, source_offset, handle, offset, length
-        )
+        target = encoding.resolve(self._target)
+        if target[2] != len(self._data):
+            raise invalid_argument(f"an update of {target[2]} bytes with {len(self._data)}")
+        if self._data:
+            encoding.copy(*encoding.upload(self._data), target)
 
 
 class CopyCommand:
@@ -119,15 +108,13 @@ class CopyCommand:
     def encode(self, encoding: Encoding) -> None:
         """Replay."""
         source, source_offset, length = encoding.resolve(self._source)
-        target, target_offset, target_length = encoding.resolve(self._target)
-        if length != target_length:
-            raise invalid_argument(f"a copy of {length} bytes into {target_length}")
-        if source is target and abs(source_offset - target_offset) < length:
+        target = encoding.resolve(self._target)
+        if length != target[2]:
+            raise invalid_argument(f"a copy of {length} bytes into {target[2]}")
+        if source is target[0] and abs(source_offset - target[1]) < length:
             raise invalid_argument("attempted to copy between overlapping ranges of one buffer")
         if length:
-            encoding.blit().copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
-                source, source_offset, target, target_offset, length
-            )
+            encoding.copy(source, source_offset, target)
 
 
 class DispatchCommand:

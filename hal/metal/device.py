@@ -12,9 +12,10 @@ from ..flags import CommandBufferMode
 from ..semaphore import Fence
 from ..status import StatusError, invalid_argument
 from .buffer import MetalAllocator
+from .builtin import Builtins
 from .command_buffer import MetalCommandBuffer
 from .encoding import Encoding
-from .errors import error_text, metal_calls
+from .errors import command_buffer_error, metal_calls
 from .executable import MetalExecutableCache
 from .format import FORMAT
 from .semaphore import MetalSemaphore, Submission
@@ -34,6 +35,7 @@ class MetalDevice(Device):
         self.allocator = MetalAllocator(api, handle, self._queue)
         self.executable_cache = MetalExecutableCache(api, handle)
         self._staging = StagingPool(api, handle)
+        self._builtins = Builtins(api, handle)
         self._failed = api.MTLCommandBufferStatusError
 
     def query_i64(self, category: str, key: str) -> int | None:
@@ -113,7 +115,9 @@ class MetalDevice(Device):
         if not recording.finalized:
             raise StatusError("FAILED_PRECONDITION", "the command buffer is still being recorded")
         staging = self._staging.take(recording.staging) if recording.staging else None
-        encoding = Encoding(self.api, self.handle, metal, staging, self._staging, bindings)
+        encoding = Encoding(
+            self.api, self.handle, metal, staging, self._staging, self._builtins, bindings
+        )
         for command in recording.commands:
             command.encode(encoding)
         encoding.end()
@@ -122,7 +126,7 @@ class MetalDevice(Device):
     def _completed(self, metal: Any, staged: list[Staging], signals: Sequence[Any]) -> None:
         self._staging.give_back(staged)
         if metal.status() == self._failed:
-            error = StatusError("ABORTED", error_text(metal.error()))
+            error = command_buffer_error(metal)
             for semaphore, _ in signals:
                 semaphore.fail(error)
 

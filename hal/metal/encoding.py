@@ -8,6 +8,7 @@ from typing import Any
 from ..buffer import WHOLE_BUFFER
 from ..device import Binding, BufferRef
 from ..status import StatusError, out_of_range
+from .builtin import Builtins
 from .staging import Staging, StagingPool
 
 Range = tuple[Any, int, int]
@@ -23,6 +24,7 @@ class Encoding:
         command_buffer: Any,
         staging: Staging | None,
         pool: StagingPool,
+        builtins: Builtins,
         table: Sequence[Binding],
     ) -> None:
         self.api = api
@@ -31,6 +33,7 @@ class Encoding:
         self._command_buffer = command_buffer
         self._staging = staging
         self._pool = pool
+        self._builtins = builtins
         self._table = table
         self._encoder: Any = None
         self._is_compute = False
@@ -56,6 +59,25 @@ class Encoding:
             self._encoder = self._command_buffer.blitCommandEncoder()
             self._is_compute = False
         return self._encoder
+
+    def fill(self, target: Range, pattern: bytes) -> None:
+        """Fill: by the blit encoder if it can, else by a kernel."""
+        handle, offset, length = target
+        if len(set(pattern)) == 1 and not (offset | length) & 3:
+            span = self.api.NSMakeRange(offset, length)
+            self.blit().fillBuffer_range_value_(handle, span, pattern[0])
+        else:
+            self._builtins.fill(self.compute(), handle, offset, length, pattern)
+
+    def copy(self, source: Any, source_offset: int, target: Range) -> None:
+        """Copy into a range: by the blit encoder if it can, else by a kernel."""
+        handle, offset, length = target
+        if (source_offset | offset | length) & 3:
+            self._builtins.copy(self.compute(), source, source_offset, handle, offset, length)
+        else:
+            self.blit().copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
+                source, source_offset, handle, offset, length
+            )
 
     def barrier(self) -> None:
         """Order what was encoded before what comes."""

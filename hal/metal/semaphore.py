@@ -7,7 +7,7 @@ from typing import Any
 
 from ..semaphore import Semaphore
 from ..status import StatusError
-from .errors import error_text
+from .errors import command_buffer_error
 
 FAILURE_VALUE = (1 << 63) - 1
 """The event value of a failed semaphore: every waiter wakes."""
@@ -23,6 +23,14 @@ class Submission:
         self._failed_status = failed_status
         self._waits = waits
         self._error: StatusError | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is known to have failed; does not block."""
+        return self._error is not None or (
+            self._command_buffer is not None
+            and self._command_buffer.status() == self._failed_status
+        )
 
     def outcome(self) -> StatusError | None:
         """The error of finished work: its own, or that of something it waited for."""
@@ -45,11 +53,11 @@ class Submission:
         if self._command_buffer is None:
             return
         self._command_buffer.waitUntilCompleted()
-        if self._command_buffer.status() == self._failed_status:
-            message = error_text(self._command_buffer.error())
-            self._error = StatusError("ABORTED", message)
+        # What it waited for comes first: work behind a failure fails because of it.
         for wait in self._waits:
             self._error = self._error or wait.failure()
+        if self._error is None and self._command_buffer.status() == self._failed_status:
+            self._error = command_buffer_error(self._command_buffer)
         self._command_buffer, self._waits = None, ()
 
 
@@ -93,8 +101,11 @@ class MetalSemaphore(Semaphore):
 
     def wait(self, value: int, timeout_ms: int) -> bool:
         """Block until a value is reached; then the fate of the work that reached it is known."""
-        if self.event.signaledValue() < value and not (
-            self.event.waitUntilSignaledValue_timeoutMS_(value, timeout_ms)
+        # A wait also ends when the work that would have signalled has failed.
+        if (
+            self.event.signaledValue() < value
+            and not self.event.waitUntilSignaledValue_timeoutMS_(value, timeout_ms)
+            and not self._broken()
         ):
             return False
         error = self.failure()
@@ -103,6 +114,14 @@ class MetalSemaphore(Semaphore):
         return True
 
 
+    def _broken(self) -> bool:
+        return self._error is not None or (
+            self.submission is not None and self.submission.failed
+        )
+
+
 def _again(error: StatusError) -> StatusError:
     """A fresh copy to raise: each raise collects its own locations."""
-    return StatusError(error.status, error.message)
+    copy = StatusError(error.status, error.message)
+    copy.__cause__ = error.__cause__
+    return copy
