@@ -1,4 +1,6 @@
 """The command line: what people type."""
+
+
 def main() -> None:
     """Run the command line."""
     raise SystemExit(2)
