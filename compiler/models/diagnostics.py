@@ -2,8 +2,7 @@
 
 import re
 
-_ERROR = re.compile(r"^(?P<where>.*?:\d+:\d+): error: (?P<what>.*)$")
-_TOOL_ERROR = re.compile(r"^(?P<where>[\w.-]+): error: (?P<what>.*)$")
+_ERROR = re.compile(r"^(?P<where>.*?): error: (?P<what>.*)$")
 _TARGET = re.compile(r"#hal\.executable\.target<.*$")
 _NOISE = ("failed to run translation of source executable", "failed to serialize executable")
 
@@ -12,7 +11,7 @@ def errors(log: str, *, limit: int = 3) -> list[str]:
     """The distinct errors of a compiler's output as `where: what`, at most `limit` of them."""
     found: list[str] = []
     for line in log.splitlines():
-        match = _ERROR.match(line) or _TOOL_ERROR.match(line)
+        match = _ERROR.match(line)
         if match is None or any(noise in match["what"] for noise in _NOISE):
             continue
         text = f"{match['where']}: {_shorten(match['what'])}"
@@ -25,7 +24,9 @@ def summary(log: str) -> str:
     """The errors of a log on lines of their own, or its last lines when it names none."""
     listed = errors(log)
     if not listed:
-        listed = [line for line in log.splitlines() if line.strip()][-3:]
+        # A Python tool's traceback ends in what went wrong; the rest is of no use to users.
+        last = 1 if "Traceback" in log else 3
+        listed = [line.strip() for line in log.splitlines() if line.strip()][-last:]
     return "\n".join(f"  {line}" for line in listed) or "  (it printed nothing)"
 
 
