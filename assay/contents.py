@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from assay.hal.metal.format import read_executable
 from assay.hal.vm.archive import ModuleDefinition, read_module
+from assay.hal.vm.signature import describe
 
-from .signatures import Signature, parse_declaration
+from .signatures import Signature, signature_of
 
 _METAL = b"MTL1"
 _OTHER = {b"\x7fELF": "an ELF image (CPU)", b"\x03\x02\x23\x07": "SPIR-V", b"VKE1": "Vulkan"}
@@ -18,7 +19,7 @@ class ExportedFunction:
     name: str
     declaration: str
     """IREE's own text of its signature, empty when the module does not keep it."""
-    signature: Signature | None
+    signature: Signature
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,13 +89,12 @@ def _functions(module: ModuleDefinition) -> list[ExportedFunction]:
     """The exports people call: initialisers are left out."""
     found = []
     for name, ordinal in module.exports.items():
-        if name in ("__init", "__deinit"):
+        if name.startswith("__"):
             continue
-        declaration = module.functions[ordinal].attributes.get("iree.abi.declaration", "")
+        function = module.functions[ordinal]
+        info = describe(name, function.convention, function.attributes)
         found.append(
-            ExportedFunction(
-                name=name, declaration=declaration, signature=parse_declaration(declaration)
-            )
+            ExportedFunction(name=name, declaration=info.declaration, signature=signature_of(info))
         )
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 from assay.hal.vm import FunctionInfo, LoadedModule, Session
 
 from .elements import ELEMENTS, Value
-from .signatures import Signature, Slot, parse_declaration
+from .signatures import Signature, Slot, signature_of
 
 
 class Function:
@@ -20,9 +20,9 @@ class Function:
         self.name: str = info.name
         self.declaration: str = info.declaration
         """The signature in IREE's own words, empty where the module does not keep it."""
-        self.signature: Signature | None = parse_declaration(info.declaration)
-        """What goes in and comes out, None where the module does not say."""
-        self.__doc__ = self.declaration or f"{self.name}(...)"
+        self.signature: Signature = signature_of(info)
+        """What goes in and comes out."""
+        self.__doc__ = self.declaration or str(self.signature)
 
     def __call__(self, *arguments: Any) -> Any:
         """Runs the function; gives None, one result, or a tuple of results."""
@@ -33,7 +33,7 @@ class Function:
 
     def invoke(self, arguments: Sequence[Any]) -> list[Value]:
         """Runs the function; always a list of results."""
-        slots = self.signature.arguments if self.signature else ()
+        slots = self.signature.arguments
         values = [
             _value(argument, slots[position] if position < len(slots) else None)
             for position, argument in enumerate(arguments)
@@ -41,7 +41,7 @@ class Function:
         return self._module.invoke(self.name, *values)
 
     def __repr__(self) -> str:
-        return f"<assay function {self.signature or self.name}>"
+        return f"<assay function {self.signature}>"
 
 
 class Module:
@@ -51,6 +51,16 @@ class Module:
         self._session = session
         self._name = module.name
         self._functions = {name: Function(module, info) for name, info in module.functions.items()}
+
+    @property
+    def session(self) -> Session:
+        """The device and the modules that this one is loaded with."""
+        return self._session
+
+    @property
+    def name(self) -> str:
+        """The module's name."""
+        return self._name
 
     @property
     def functions(self) -> Mapping[str, Function]:

@@ -1,7 +1,9 @@
-"""Function signatures, read from the declaration text that IREE keeps in a module."""
+"""Function signatures: what goes in and comes out, argument by argument."""
 
 import re
 from dataclasses import dataclass
+
+from assay.hal.vm import FunctionInfo
 
 _DECLARATION = re.compile(
     r"func\s+@(?P<name>[^(]+)\((?P<arguments>.*)\)\s*->\s*\((?P<results>.*)\)"
@@ -58,40 +60,14 @@ class Signature:
         return f"{self.name}({arguments}) -> ({results})"
 
 
-def parse_declaration(text: str) -> Signature | None:
-    """Reads `sync func @main(%input0: tensor<4xf32>) -> (%output0: tensor<4xf32>)`.
-
-    None when the text is something else: the declaration is a comment to IREE, not a contract.
-    """
-    match = _DECLARATION.search(text)
-    if match is None:
-        return None
+def signature_of(info: FunctionInfo) -> Signature:
+    """The signature of a function as the VM knows it."""
     return Signature(
-        name=match["name"].strip().strip('"'),
-        arguments=tuple(_slots(match["arguments"])),
-        results=tuple(_slots(match["results"])),
+        name=info.name,
+        arguments=_slots("input", info.arguments),
+        results=_slots("output", info.results),
     )
 
 
-def _slots(text: str) -> list[Slot]:
-    slots = []
-    for part in _split(text):
-        name, separator, kind = part.partition(":")
-        if separator:
-            kind = kind.split("{", 1)[0].strip()  # attributes such as {iree.abi.output = 0}
-            slots.append(Slot(name=name.strip().removeprefix("%"), type=kind))
-    return slots
-
-
-def _split(text: str) -> list[str]:
-    """Splits at the commas that stand outside of brackets."""
-    parts, depth, start = [], 0, 0
-    for position, character in enumerate(text):
-        if character in "<({[":
-            depth += 1
-        elif character in ">)}]":
-            depth -= 1
-        elif character == "," and depth == 0:
-            parts.append(text[start:position])
-            start = position + 1
-    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
+def _slots(name: str, types: tuple[str, ...]) -> tuple[Slot, ...]:
+    return tuple(Slot(name=f"{name}{n}", type=kind) for n, kind in enumerate(types))

@@ -1,4 +1,4 @@
-"""`assay demo`: builds a network, compiles it, runs it on the emulated device, checks the result."""
+"""`assay demo`: builds a network, compiles it, runs it emulated, and checks the result."""
 
 import tempfile
 import time

@@ -114,8 +114,8 @@ def _inputs(function: "Function", texts: list[str] | None, seed: int) -> "list[V
     from assay.seeds import UnknownInput, seeded_inputs
     from assay.text_values import parse_inputs
 
-    if texts or function.signature is None:
-        values = parse_inputs(texts or [])
+    if texts:
+        values = parse_inputs(texts)
         need_inputs(function, len(values))
         return values
     try:

@@ -100,8 +100,8 @@ def _functions(contents: "Contents") -> Any:
     table.add_column("gives")
     for function in contents.functions:
         signature = function.signature
-        takes = ", ".join(slot.text for slot in signature.arguments) if signature else "?"
-        gives = ", ".join(slot.text for slot in signature.results) if signature else "?"
+        takes = ", ".join(slot.text for slot in signature.arguments)
+        gives = ", ".join(slot.text for slot in signature.results)
         table.add_row(function.name, escape(takes), escape(gives))
     return table
 

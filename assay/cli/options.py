@@ -120,7 +120,7 @@ def choose_function(module: "Module", name: str | None) -> "Function":
             )
         return functions[name]
     # Every function that IREE imports from ONNX comes twice, the second time asynchronous.
-    candidates = [key for key in functions if not key.endswith("$async") and key != "__init"]
+    candidates = [key for key in functions if not key.endswith("$async")]
     if len(candidates) == 1:
         return functions[candidates[0]]
     if not candidates:
@@ -134,10 +134,9 @@ def choose_function(module: "Module", name: str | None) -> "Function":
 
 def need_inputs(function: "Function", given: int) -> None:
     """Says exactly what a function needs when that many inputs cannot be right."""
-    signature = function.signature
-    if signature is None or given == len(signature.arguments):
+    wanted = function.signature.arguments
+    if given == len(wanted):
         return
-    wanted = signature.arguments
     lines = [
         f"{function.name} takes {_count(len(wanted), 'input')}, {given or 'none'} given"
         + (":" if wanted else "")

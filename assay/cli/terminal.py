@@ -1,4 +1,4 @@
-"""Where text goes: results on stdout, progress and messages on stderr, JSON when it is asked for."""
+"""Where text goes: results on stdout, messages on stderr, JSON when it is asked for."""
 
 import json
 import sys
