@@ -68,7 +68,7 @@ def read_contents(data: bytes, name: str) -> Contents:
             kernels.extend(_kernels(blob))
         elif head in _OTHER:
             others.append(_OTHER[head])
-        else:
+        elif not _is_text(blob):
             constants.append(len(blob))
     return Contents(
         name=module.name,
@@ -97,6 +97,11 @@ def _functions(module: ModuleDefinition) -> list[ExportedFunction]:
             ExportedFunction(name=name, declaration=info.declaration, signature=signature_of(info))
         )
     return found
+
+
+def _is_text(blob: memoryview) -> bool:
+    """Whether read-only data is a name or a message of the host program."""
+    return len(blob) < 4096 and bytes(blob).isascii() and bytes(blob).decode().isprintable()
 
 
 def _kernels(blob: memoryview) -> list[Kernel]:

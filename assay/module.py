@@ -49,7 +49,7 @@ class Module:
 
     def __init__(self, module: LoadedModule, session: Session) -> None:
         self._session = session
-        self._name = module.name
+        self._loaded = module
         self._functions = {name: Function(module, info) for name, info in module.functions.items()}
 
     @property
@@ -60,7 +60,12 @@ class Module:
     @property
     def name(self) -> str:
         """The module's name."""
-        return self._name
+        return self._loaded.name
+
+    @property
+    def loaded(self) -> LoadedModule:
+        """The module as the VM knows it."""
+        return self._loaded
 
     @property
     def functions(self) -> Mapping[str, Function]:
@@ -72,9 +77,7 @@ class Module:
             return self._functions[name]
         except KeyError:
             known = ", ".join(self._functions) or "none"
-            raise KeyError(
-                f"module {self._name} has no function {name!r}; it has {known}"
-            ) from None
+            raise KeyError(f"module {self.name} has no function {name!r}; it has {known}") from None
 
     def __getattr__(self, name: str) -> Function:
         functions = self.__dict__.get("_functions", {})
@@ -91,7 +94,7 @@ class Module:
         return [*super().__dir__(), *self._functions]
 
     def __repr__(self) -> str:
-        return f"<assay module {self._name}: {', '.join(self._functions)}>"
+        return f"<assay module {self.name}: {', '.join(self._functions)}>"
 
 
 def load(

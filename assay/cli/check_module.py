@@ -1,26 +1,16 @@
 """`assay check-module`: runs every test function of a module, as `iree-check-module` does."""
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .failures import FAILED, CommandError, describe
+from .failures import FAILED, CommandError
 from .options import CompileFlags, Device, Json, ModelPath, Parameters, load_module, open_model
 
 if TYPE_CHECKING:
-    from assay.module import Function, Module
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
-    """What became of one test function."""
-
-    name: str
-    failures: tuple[str, ...]
-    """Expectations that did not hold, or the error that ended the function; empty when passed."""
-    seconds: float
+    from assay.hal.vm.checks import CheckResult
+    from assay.module import Module
 
 
 def check_module_command(
@@ -50,77 +40,69 @@ def check_module_command(
         opened = open_model(module, flags=compile_flag, say=say)
         say("loading")
         loaded = load_module(opened.data, device, parameters)
-    tests = _tests(loaded, filter)
-    if not tests:
-        raise CommandError(f"{module}: there is no function to run; tests take no arguments")
+    names = _names(loaded, filter)
+    if not names:
+        raise CommandError(f"{module}: there is no function to run")
     if not json:
-        typer.echo(f"[==========] Running {len(tests)} tests from {loaded.name}.")
-    verdicts = [_run(loaded, function, quiet=json) for function in tests]
-    failed = [verdict for verdict in verdicts if verdict.failures]
+        typer.echo(f"[==========] Running {len(names)} tests from {loaded.name}.")
+    start = time.perf_counter()
+    results = [_run(loaded, name, quiet=json) for name in names]
+    failed = [result for result in results if result.outcome == "failed"]
     if json:
-        print_json(_json(loaded.name, verdicts))
+        print_json(_json(loaded.name, results))
     else:
-        _summary(verdicts, failed)
+        _summary(results, failed, time.perf_counter() - start)
     if failed:
         raise typer.Exit(FAILED)
 
 
-def _tests(module: "Module", part: str | None) -> "list[Function]":
-    return [
-        function
-        for name, function in module.functions.items()
-        if not function.signature.arguments
-        and not name.endswith("$async")
-        and (part is None or part in name)
-    ]
+def _names(module: "Module", part: str | None) -> list[str]:
+    from assay.hal.vm.checks import test_names
+
+    return [name for name in test_names(module.loaded) if part is None or part in name]
 
 
-def _run(module: "Module", function: "Function", *, quiet: bool) -> Verdict:
+def _run(module: "Module", name: str, *, quiet: bool) -> "CheckResult":
     """Runs one test; an error fails this test and leaves the others to run."""
-    name = f"{module.name}.{function.name}"
+    from assay.hal.vm.checks import run_test
+
+    title = f"{module.name}.{name}"
     if not quiet:
-        typer.echo(f"[ RUN      ] {name}")
+        typer.echo(f"[ RUN      ] {title}")
     start = time.perf_counter()
-    module.session.take_check_failures()
-    failures: list[str] = []
-    try:
-        function.invoke([])
-    except Exception as error:
-        kind, message = describe(error)
-        if kind == "internal":
-            raise
-        failures.append(message)
-    failures = [*module.session.take_check_failures(), *failures]
-    seconds = time.perf_counter() - start
+    result = run_test(module.session, module.loaded, name)
+    milliseconds = (time.perf_counter() - start) * 1000
     if not quiet:
-        for failure in failures:
+        for failure in _failures(result):
             typer.echo(f"Failure\n{failure}")
-        word = "[  FAILED  ]" if failures else "[       OK ]"
-        typer.echo(f"{word} {name} ({seconds * 1000:.0f} ms)")
-    return Verdict(name=function.name, failures=tuple(failures), seconds=seconds)
+        word = "[  FAILED  ]" if result.outcome == "failed" else "[       OK ]"
+        typer.echo(f"{word} {title} ({milliseconds:.0f} ms)")
+    return result
 
 
-def _summary(verdicts: list[Verdict], failed: list[Verdict]) -> None:
-    seconds = sum(verdict.seconds for verdict in verdicts)
-    typer.echo(f"[==========] {len(verdicts)} tests ran. ({seconds * 1000:.0f} ms total)")
-    typer.echo(f"[  PASSED  ] {len(verdicts) - len(failed)} tests.")
+def _failures(result: "CheckResult") -> list[str]:
+    return [*result.failures, *([result.error] if result.error else [])]
+
+
+def _summary(results: "list[CheckResult]", failed: "list[CheckResult]", seconds: float) -> None:
+    typer.echo(f"[==========] {len(results)} tests ran. ({seconds * 1000:.0f} ms total)")
+    typer.echo(f"[  PASSED  ] {len(results) - len(failed)} tests.")
     if failed:
         typer.echo(f"[  FAILED  ] {len(failed)} tests, listed below:")
-        for verdict in failed:
-            typer.echo(f"[  FAILED  ] {verdict.name}")
+        for result in failed:
+            typer.echo(f"[  FAILED  ] {result.name}")
 
 
-def _json(module: str, verdicts: list[Verdict]) -> dict[str, Any]:
+def _json(module: str, results: "list[CheckResult]") -> dict[str, Any]:
     return {
         "module": module,
-        "passed": not any(verdict.failures for verdict in verdicts),
+        "passed": all(result.outcome == "passed" for result in results),
         "tests": [
             {
-                "name": verdict.name,
-                "passed": not verdict.failures,
-                "failures": verdict.failures,
-                "seconds": verdict.seconds,
+                "name": result.name,
+                "passed": result.outcome == "passed",
+                "failures": _failures(result),
             }
-            for verdict in verdicts
+            for result in results
         ],
     }

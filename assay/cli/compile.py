@@ -1,14 +1,17 @@
 """`assay compile`: a model in, a `.vmfb` for Metal out."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .failures import USAGE, CommandError
 from .options import CompileFlags, Json
 
-TARGETS = ("metal", "llvm-cpu")
+if TYPE_CHECKING:
+    from assay.compiler.models.compile import Target
+
+TARGETS: "dict[str, Target]" = {"metal": "metal", "llvm-cpu": "llvm-cpu"}
 
 
 def compile_command(
@@ -44,7 +47,7 @@ def compile_command(
     if target == "metal" or target == "llvm-cpu":
         path = output or model.with_suffix(".vmfb")
         with progress() as say:
-            done = compile_model(model, path, target=target, flags=compile_flag or (), progress=say)
+            done = compile_model(model, path, target=TARGETS[target], flags=compile_flag or (), progress=say)
     else:
         raise CommandError(f"--target {target}: expected {' or '.join(TARGETS)}", code=USAGE)
     if json:

@@ -47,7 +47,7 @@ def demo_command(
     ] = "digits",
     keep: Annotated[
         Path | None,
-        typer.Option("--keep", help="A folder to keep model.onnx and model.vmfb in."),
+        typer.Option("--keep", help="A folder to keep model.onnx, model.vmfb and images.npy in."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -93,6 +93,7 @@ def _run(model: str, work: Path, say: Callable[[str], None]) -> Outcome:
     onnx, function, title, images, labels = _build(model)
     source = work / "model.onnx"
     source.write_bytes(onnx)
+    np.save(work / "images.npy", images)
     start = time.perf_counter()
     metal = compile_model(source, work / "model.vmfb", progress=say)
     compile_seconds = time.perf_counter() - start
