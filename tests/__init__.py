@@ -1,1 +1,0 @@
-"""Tests, sorted by the question they answer."""

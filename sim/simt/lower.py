@@ -235,7 +235,7 @@ class Lowering:
                 if record.op == "getelementptr":
                     sources = record.operands[:1]
                 root = self._join(record, sources)
-                if root is not self.roots.get(record.name) and root is not None:
+                if root is not None and root != self.roots.get(record.name):
                     self.roots[record.name] = root
                     changed = True
                 elif root is None and record.name in self.mixed:

@@ -159,10 +159,9 @@ def compile_cpp(source: str, names: str) -> Kernel:
 def assemble(text: str, names: str) -> Kernel:
     """Assemble LLVM IR that defines `@kernel_entry`."""
     start_llvm()
-    with llvm.create_context() as context:
-        module = llvm.parse_assembly(text, context)
-        module.verify()
-        return Kernel(bitcode=module.as_bitcode(), parameters=_parameters(names))
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.verify()
+    return Kernel(bitcode=module.as_bitcode(), parameters=_parameters(names))
 
 
 def on_reference(
