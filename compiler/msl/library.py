@@ -105,7 +105,7 @@ class Library:
         )
 
     def _emit(self, text: str, described: EntryPoint, omitted: frozenset[str]) -> bytes:
-        contract = "-ffp-contract=fast" if self._options.fast_math else "-ffp-contract=off"
+        contract = "-D__ASSAY_CONTRACT" if self._options.fast_math else "-U__ASSAY_CONTRACT"
         with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
             directory = Path(folder)
             result = clang.run_clang(

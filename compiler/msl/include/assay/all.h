@@ -14,3 +14,10 @@
 #include "simdgroup.h"
 #include "simdgroup_matrix.h"
 #include "synchronization.h"
+
+// The program's own expressions may be contracted as its options say; those above may not.
+#ifdef __ASSAY_CONTRACT
+#pragma clang fp contract(fast)
+#else
+#pragma clang fp contract(off)
+#endif
