@@ -168,6 +168,7 @@ class Instruction(Value):
         "components",
         "contract",
         "element",
+        "flags",
         "index",
         "name",
         "op",
@@ -188,6 +189,7 @@ class Instruction(Value):
         self.components = 1
         self.element = type
         self.index = 0
+        self.flags: frozenset[str] = frozenset()  # LLVM's promises, such as `nsw`
         self.contract = False  # whether it may be fused with a neighbour and rounded once
         self.align = 1
         self.block: Block | None = None
@@ -268,3 +270,43 @@ def dump(function: Function) -> str:
         condition = f"{show(block.condition)}, " if block.condition is not None else ""
         lines.append(f"  goto {condition}{', '.join(t.name for t in block.targets) or 'end'}")
     return "\n".join(lines)
+
+
+def clone(function: Function) -> Function:
+    """A copy that can be changed without changing the original; constants are shared."""
+    values: dict[Value, Value] = {}
+    blocks = {block: Block(block.name, site=block.site) for block in function.blocks}
+    for block, copy in blocks.items():
+        copy.targets = [blocks[t] for t in block.targets]
+        copy.predecessors = [blocks[p] for p in block.predecessors]
+        for instruction in block.instructions():
+            fresh = _copy_instruction(instruction, copy)
+            values[instruction] = fresh
+            (copy.phis if instruction.op == "phi" else copy.body).append(fresh)
+    for block, copy in blocks.items():
+        if block.condition is not None:
+            copy.condition = values.get(block.condition, block.condition)
+        for instruction in copy.instructions():
+            instruction.operands = [values.get(o, o) for o in instruction.operands]
+            if isinstance(instruction.root, AddressRoot):
+                root = instruction.root
+                address = values.get(root.address, root.address)
+                instruction.root = AddressRoot(address, root.space, root.name)
+    return Function(
+        function.name,
+        list(blocks.values()),
+        function.threadgroup_memory,
+        function.private_memory,
+        function.constants,
+    )
+
+
+def _copy_instruction(instruction: Instruction, block: Block) -> Instruction:
+    fresh = Instruction(
+        instruction.op, instruction.type, list(instruction.operands), instruction.site
+    )
+    for slot in ("predicate", "callee", "root", "components", "element", "index", "align", "flags"):
+        setattr(fresh, slot, getattr(instruction, slot))
+    fresh.contract = instruction.contract
+    fresh.block = block
+    return fresh

@@ -408,6 +408,7 @@ class Lowering:
             name = kind.name if isinstance(kind, Scalar) else "i64"
             instruction = self.emit(record.op, name, *operands)
             instruction.predicate = record.predicate
+            instruction.flags = record.flags
             instruction.contract = "contract" in record.flags or "fast" in record.flags
             results.append(instruction)
         self.values[record.name] = results

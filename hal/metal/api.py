@@ -1,0 +1,39 @@
+"""Which Metal to speak to: the emulated one or the system's. Chosen by name, never by chance."""
+
+import importlib
+import platform
+from types import ModuleType
+
+DEVICES = ("emulated", "native")
+
+
+class NoSuchMetal(Exception):
+    """The Metal that was asked for is not here; the message says what to do."""
+
+
+def load(device: str) -> ModuleType:
+    """The Metal called `device`: "emulated" is ours, "native" PyObjC's on a Mac.
+
+    Both have the same names: MTLCreateSystemDefaultDevice, MTLSizeMake and so on. Raises
+    NoSuchMetal; there is no falling back from one to the other.
+    """
+    if device == "emulated":
+        return importlib.import_module("assay.hal.metal.emulated")
+    if device == "native":
+        return _native()
+    raise NoSuchMetal(f"device {device!r} is not known; there are {', '.join(DEVICES)}")
+
+
+def _native() -> ModuleType:
+    if platform.system() != "Darwin":
+        raise NoSuchMetal(
+            f"device 'native' is Apple's own Metal and this machine runs {platform.system()}; "
+            "choose device 'emulated'"
+        )
+    try:
+        return importlib.import_module("Metal")
+    except ImportError as error:
+        raise NoSuchMetal(
+            f"device 'native' needs PyObjC's Metal, which cannot be imported ({error}); install "
+            "it with pip install 'assay[macos]', or choose device 'emulated'"
+        ) from error

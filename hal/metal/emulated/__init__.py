@@ -1,0 +1,96 @@
+"""Apple's Metal API for compute, emulated, with the spelling and conventions of PyObjC.
+
+Colons of selectors are underscores, NSError** arguments come back in a (result, error) tuple,
+blocks are callables, structs are tuples, objects are made by devices and never by programs. What
+begins with MTL or NS is Metal's; `configure` and `DeviceOptions` are ours. Within the package,
+objects know each other's attributes with a leading underscore; programs see none of them.
+"""
+
+from . import constants
+from .argument import MTLArgumentDescriptor, MTLArgumentEncoder
+from .blit import MTLBlitCommandEncoder
+from .buffer import MTLBuffer
+from .commandbuffer import MTLCommandBuffer
+from .compute import MTLComputeCommandEncoder
+from .constants import *  # noqa: F403  the enumerations are a table of their own
+from .descriptors import (
+    MTLBlitPassDescriptor,
+    MTLCommandBufferDescriptor,
+    MTLCommandQueueDescriptor,
+    MTLComputePassDescriptor,
+    MTLComputePipelineDescriptor,
+    MTLHeapDescriptor,
+)
+from .device import DeviceOptions, MTLDevice
+from .errors import (
+    MetalError,
+    MetalOutOfMemoryError,
+    MetalValidationError,
+    MTLCommandBufferErrorDomain,
+    MTLLibraryErrorDomain,
+    NSError,
+    NSLocalizedDescriptionKey,
+)
+from .event import MTLEvent, MTLFence, MTLSharedEvent, MTLSharedEventListener
+from .heap import MTLHeap
+from .library import MTLCompileOptions, MTLFunction, MTLFunctionConstantValues, MTLLibrary
+from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
+from .queue import MTLCommandQueue
+from .structs import (
+    MTLOrigin,
+    MTLOriginMake,
+    MTLSize,
+    MTLSizeAndAlign,
+    MTLSizeMake,
+    NSMakeRange,
+    NSRange,
+)
+from .system import MTLCopyAllDevices, MTLCreateSystemDefaultDevice, configure
+
+__all__ = [
+    "DeviceOptions",
+    "MTLArgumentDescriptor",
+    "MTLArgumentEncoder",
+    "MTLBinding",
+    "MTLBlitCommandEncoder",
+    "MTLBlitPassDescriptor",
+    "MTLBuffer",
+    "MTLCommandBuffer",
+    "MTLCommandBufferDescriptor",
+    "MTLCommandBufferErrorDomain",
+    "MTLCommandQueue",
+    "MTLCommandQueueDescriptor",
+    "MTLCompileOptions",
+    "MTLComputeCommandEncoder",
+    "MTLComputePassDescriptor",
+    "MTLComputePipelineDescriptor",
+    "MTLComputePipelineReflection",
+    "MTLComputePipelineState",
+    "MTLCopyAllDevices",
+    "MTLCreateSystemDefaultDevice",
+    "MTLDevice",
+    "MTLEvent",
+    "MTLFence",
+    "MTLFunction",
+    "MTLFunctionConstantValues",
+    "MTLHeap",
+    "MTLHeapDescriptor",
+    "MTLLibrary",
+    "MTLLibraryErrorDomain",
+    "MTLOrigin",
+    "MTLOriginMake",
+    "MTLSharedEvent",
+    "MTLSharedEventListener",
+    "MTLSize",
+    "MTLSizeAndAlign",
+    "MTLSizeMake",
+    "MetalError",
+    "MetalOutOfMemoryError",
+    "MetalValidationError",
+    "NSError",
+    "NSLocalizedDescriptionKey",
+    "NSMakeRange",
+    "NSRange",
+    "configure",
+]
+__all__ += [name for name in vars(constants) if name.startswith("MTL")]

@@ -1,0 +1,239 @@
+"""Argument buffers: structs of resource addresses that kernels read from memory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.hw.apple.limits import limits
+
+from .buffer import MTLBuffer, VarList
+from .constants import (
+    MTLArgumentAccessReadOnly,
+    MTLDataTypeNone,
+    MTLDataTypePointer,
+    MTLDataTypeSampler,
+    MTLDataTypeTexture,
+)
+from .errors import MetalValidationError
+from .objects import MetalObject, UserMade, expect
+from .structs import as_range
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Argument
+
+    from .device import MTLDevice
+
+_ADDRESS_SIZE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """What has one [[id(n)]]: its byte offset in the struct, and whether it is an address."""
+
+    offset: int
+    is_buffer: bool
+
+
+class MTLArgumentDescriptor(UserMade):
+    """One member of an argument buffer that no function declares."""
+
+    _data_type = MTLDataTypeNone
+    _index = 0
+    _array_length = 0
+    _access = MTLArgumentAccessReadOnly
+    _constant_block_alignment = 0
+
+    @classmethod
+    def argumentDescriptor(cls) -> "MTLArgumentDescriptor":
+        """A fresh descriptor."""
+        return cls()
+
+    def dataType(self) -> int:
+        """The MTLDataType."""
+        return self._data_type
+
+    def setDataType_(self, kind: int) -> None:
+        """Set the MTLDataType; MTLDataTypePointer is a buffer."""
+        self._data_type = kind
+
+    def index(self) -> int:
+        """The [[id(n)]]."""
+        return self._index
+
+    def setIndex_(self, index: int) -> None:
+        """Set the [[id(n)]]."""
+        self._index = index
+
+    def arrayLength(self) -> int:
+        """How many of it; 0 for one alone."""
+        return self._array_length
+
+    def setArrayLength_(self, length: int) -> None:
+        """Set how many of it; 0 for one alone."""
+        self._array_length = length
+
+    def access(self) -> int:
+        """The MTLArgumentAccess."""
+        return self._access
+
+    def setAccess_(self, access: int) -> None:
+        """Set the MTLArgumentAccess."""
+        self._access = access
+
+    def constantBlockAlignment(self) -> int:
+        """Alignment in bytes of constant data."""
+        return self._constant_block_alignment
+
+    def setConstantBlockAlignment_(self, alignment: int) -> None:
+        """Set the alignment in bytes of constant data."""
+        self._constant_block_alignment = alignment
+
+
+class MTLArgumentEncoder(MetalObject):
+    """Writes addresses of buffers into an argument buffer."""
+
+    def __init__(self, device: "MTLDevice", members: Mapping[int, Member], length: int):
+        self._device = device
+        self._members = members
+        self._length = length
+        self._target: MTLBuffer | None = None
+        self._start = 0
+
+    def device(self) -> "MTLDevice":
+        """The device that the encoder belongs to."""
+        return self._device
+
+    def encodedLength(self) -> int:
+        """Bytes of the argument buffer."""
+        return self._length
+
+    def alignment(self) -> int:
+        """Bytes that the argument buffer's offset must be a multiple of."""
+        return _ADDRESS_SIZE
+
+    def setArgumentBuffer_offset_(self, buffer: MTLBuffer, offset: int) -> None:
+        """Write into `buffer` from `offset` on."""
+        where = "MTLArgumentEncoder.setArgumentBuffer_offset_"
+        expect(where, "the buffer", buffer, MTLBuffer)
+        if offset < 0 or offset % _ADDRESS_SIZE:
+            raise MetalValidationError(
+                f"{where}: offset is {offset}; it must be a multiple of {_ADDRESS_SIZE}"
+            )
+        buffer._check_range(where, offset, self._length)
+        if buffer._host is None:
+            raise MetalValidationError(
+                f"{where}: {buffer!r} has MTLStorageModePrivate, which the host cannot write; "
+                "encode into a shared buffer"
+            )
+        self._target, self._start = buffer, offset
+
+    def setArgumentBuffer_startOffset_arrayElement_(
+        self, buffer: MTLBuffer, start: int, element: int
+    ) -> None:
+        """Write into element `element` of an array of structs that begins at `start`."""
+        stride = -(-self._length // _ADDRESS_SIZE) * _ADDRESS_SIZE
+        self.setArgumentBuffer_offset_(buffer, start + element * stride)
+
+    def setBuffer_offset_atIndex_(self, buffer: MTLBuffer | None, offset: int, index: int) -> None:
+        """Write the address of byte `offset` of `buffer` to [[id(index)]]; None writes null."""
+        self._set("MTLArgumentEncoder.setBuffer_offset_atIndex_", buffer, offset, index)
+
+    def setBuffers_offsets_withRange_(
+        self,
+        buffers: Sequence[MTLBuffer | None],
+        offsets: Sequence[int],
+        span: Sequence[int],
+    ) -> None:
+        """Write several addresses to successive ids."""
+        where = "MTLArgumentEncoder.setBuffers_offsets_withRange_"
+        location, length = as_range(where, span)
+        if len(buffers) < length or len(offsets) < length:
+            raise MetalValidationError(
+                f"{where}: {len(buffers)} buffers and {len(offsets)} offsets for {length} ids"
+            )
+        for place in range(length):
+            self._set(where, buffers[place], offsets[place], location + place)
+
+    def constantDataAtIndex_(self, index: int) -> VarList:
+        """The bytes from the constant [[id(index)]] to the end, to be written by the program."""
+        where = "MTLArgumentEncoder.constantDataAtIndex_"
+        member = self._members.get(index)
+        if member is None or member.is_buffer:
+            known = [number for number, entry in self._members.items() if not entry.is_buffer]
+            raise MetalValidationError(
+                f"{where}: [[id({index})]] is not constant data; these are: {sorted(known)}"
+            )
+        data = self._checked_target(where)._host
+        assert data is not None
+        return VarList(where, data[self._start + member.offset : self._start + self._length])
+
+    def _set(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
+        member = self._members.get(index)
+        if member is None or not member.is_buffer:
+            known = [number for number, entry in self._members.items() if entry.is_buffer]
+            raise MetalValidationError(
+                f"{where}: [[id({index})]] is not a buffer of the struct; these are: "
+                f"{sorted(known)}"
+            )
+        address = 0
+        if buffer is not None:
+            expect(where, "the buffer", buffer, MTLBuffer)
+            if not 0 <= offset < buffer._length:
+                raise MetalValidationError(
+                    f"{where}: offset {offset} for [[id({index})]] is not within {buffer!r}"
+                )
+            address = buffer._address + offset
+        data = self._checked_target(where)._host
+        assert data is not None
+        start = self._start + member.offset
+        data.data[start : start + _ADDRESS_SIZE] = address.to_bytes(_ADDRESS_SIZE, "little")
+
+    def _checked_target(self, where: str) -> MTLBuffer:
+        if self._target is None:
+            raise MetalValidationError(
+                f"{where}: there is no argument buffer yet; call setArgumentBuffer_offset_ first"
+            )
+        return self._target
+
+
+def members_of(argument: "Argument") -> dict[int, Member]:
+    """The members of an argument buffer by id, as the compiler lays them out.
+
+    An array of addresses has one id per element; its length shows in where the next member begins.
+    """
+    found = {
+        member.id: Member(offset=member.offset, is_buffer=member.kind == "buffer")
+        for member in argument.members
+    }
+    ends = sorted({member.offset for member in argument.members} | {argument.size})
+    for member in argument.members:
+        end = next((end for end in ends if end > member.offset), argument.size)
+        for place in range(1, (end - member.offset) // _ADDRESS_SIZE):
+            if member.kind == "buffer":
+                offset = member.offset + place * _ADDRESS_SIZE
+                found.setdefault(member.id + place, Member(offset=offset, is_buffer=True))
+    return found
+
+
+def members_described(
+    where: str, descriptors: Sequence[MTLArgumentDescriptor]
+) -> tuple[dict[int, Member], int]:
+    """Members and length of the argument buffer that `descriptors` describe."""
+    members: dict[int, Member] = {}
+    offset = 0
+    for descriptor in sorted(descriptors, key=MTLArgumentDescriptor.index):
+        if descriptor.dataType() in (MTLDataTypeTexture, MTLDataTypeSampler):
+            raise MetalValidationError(f"{where}: textures and samplers are not emulated")
+        if descriptor.dataType() != MTLDataTypePointer:
+            raise MetalValidationError(
+                f"{where}: data type {descriptor.dataType()} at id {descriptor.index()}; only "
+                "MTLDataTypePointer is emulated here, take newArgumentEncoderWithBufferIndex_ of "
+                "a function for constant data"
+            )
+        for place in range(max(descriptor.arrayLength(), 1)):
+            index = descriptor.index() + place
+            if index in members or index >= limits().function_constants:
+                raise MetalValidationError(f"{where}: id {index} is given twice or is too large")
+            members[index] = Member(offset=offset, is_buffer=True)
+            offset += _ADDRESS_SIZE
+    return members, offset

@@ -1,0 +1,154 @@
+"""What encoders record and queues run. Memory is touched only here, when a command runs."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from .errors import MetalError
+from .worker import inside_engine
+
+if TYPE_CHECKING:
+    from .buffer import MTLBuffer
+    from .device import MTLDevice
+    from .event import MTLEvent
+    from .pipeline import MTLComputePipelineState
+
+Size = tuple[int, int, int]
+
+
+class Command(Protocol):
+    """One recorded step of a command buffer."""
+
+    def run(self, device: "MTLDevice") -> None:
+        """Do it, on the queue's thread. Raises what stops the command buffer."""
+
+
+# These classes are not frozen: frozen instances cost three times as much to make, on the path
+# whose cost per dispatch counts.
+@dataclass(slots=True)
+class DispatchCommand:
+    """A grid of one kernel, given in threads or in threadgroups."""
+
+    pipeline: "MTLComputePipelineState"
+    arguments: Sequence[int]
+    threads: Size | None
+    threadgroups: Size | None
+    threads_per_threadgroup: Size
+
+    def run(self, device: "MTLDevice") -> None:
+        """Run the grid; an empty one does nothing."""
+        if 0 in (self.threads or self.threadgroups or ()):
+            return
+        executable = self.pipeline._executable(self.threads_per_threadgroup)
+        thread = threading.get_ident()
+        inside_engine.add(thread)
+        try:
+            device._engine.dispatch(
+                executable,
+                device._memory.memory,
+                self.arguments,
+                self.threads,
+                self.threadgroups,
+                workers=device._options.workers,
+                fuel=device._options.fuel,
+            )
+        finally:
+            inside_engine.discard(thread)
+
+
+@dataclass(slots=True)
+class IndirectDispatchCommand:
+    """A grid whose number of threadgroups lies in a buffer as three 32-bit integers."""
+
+    pipeline: "MTLComputePipelineState"
+    arguments: Sequence[int]
+    buffer: "MTLBuffer"
+    offset: int
+    threads_per_threadgroup: Size
+
+    def run(self, device: "MTLDevice") -> None:
+        """Read the size, then run the grid."""
+        words = self.buffer._data[self.offset : self.offset + 12].view("<u4")
+        width, height, depth = (int(word) for word in words)
+        DispatchCommand(
+            self.pipeline,
+            self.arguments,
+            None,
+            (width, height, depth),
+            self.threads_per_threadgroup,
+        ).run(device)
+
+
+@dataclass(slots=True)
+class CopyCommand:
+    """`size` bytes from one buffer to another."""
+
+    source: "MTLBuffer"
+    source_offset: int
+    destination: "MTLBuffer"
+    destination_offset: int
+    size: int
+
+    def run(self, device: "MTLDevice") -> None:
+        """Copy."""
+        source = self.source._data[self.source_offset : self.source_offset + self.size]
+        target = slice(self.destination_offset, self.destination_offset + self.size)
+        self.destination._data[target] = source
+
+
+@dataclass(slots=True)
+class FillCommand:
+    """One byte value over a range of a buffer."""
+
+    buffer: "MTLBuffer"
+    start: int
+    length: int
+    value: int
+
+    def run(self, device: "MTLDevice") -> None:
+        """Fill."""
+        self.buffer._data[self.start : self.start + self.length] = self.value
+
+
+@dataclass(slots=True)
+class SynchronizeCommand:
+    """The device's copy of a managed buffer becomes visible to the host."""
+
+    buffer: "MTLBuffer"
+
+    def run(self, device: "MTLDevice") -> None:
+        """Copy device to host."""
+        self.buffer._synchronize()
+
+
+@dataclass(slots=True)
+class WaitCommand:
+    """The queue stands still until an event is at a value."""
+
+    event: "MTLEvent"
+    value: int
+
+    def run(self, device: "MTLDevice") -> None:
+        """Wait. Raises BrokenWait."""
+        self.event._wait(self.value)
+
+
+@dataclass(slots=True)
+class SignalCommand:
+    """An event is set to a value."""
+
+    event: "MTLEvent"
+    value: int
+
+    def run(self, device: "MTLDevice") -> None:
+        """Signal."""
+        self.event._signal(self.value)
+
+    def give_up(self, why: str) -> None:
+        """Tell those who wait that an earlier command failed."""
+        self.event._break(self.value, why)
+
+
+class ProcessEnds(MetalError):
+    """The process is ending; what was committed is not run any more."""

@@ -1,0 +1,268 @@
+"""MTLComputeCommandEncoder: bindings and dispatches of kernels."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assay.hw.apple.limits import limits
+
+from .buffer import MTLBuffer
+from .commands import DispatchCommand, IndirectDispatchCommand
+from .constants import (
+    MTLBarrierScopeBuffers,
+    MTLBarrierScopeTextures,
+    MTLResourceUsageRead,
+    MTLResourceUsageSample,
+    MTLResourceUsageWrite,
+)
+from .encoder import MTLCommandEncoder
+from .errors import MetalValidationError
+from .heap import MTLHeap
+from .memory import bytes_of
+from .objects import MetalObject, expect
+from .pipeline import Binding, MTLComputePipelineState
+from .structs import as_integer, as_range, as_size
+
+if TYPE_CHECKING:
+    from .commandbuffer import MTLCommandBuffer
+
+_LIMITS = limits()
+_ENCODER = "MTLComputeCommandEncoder"
+_USAGES = MTLResourceUsageRead | MTLResourceUsageWrite | MTLResourceUsageSample
+_SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
+
+
+class MTLComputeCommandEncoder(MTLCommandEncoder):
+    """Records dispatches with the pipeline and arguments set before.
+
+    Deviation: dispatches run in the order of encoding; barriers and fences only have their
+    arguments checked. Resources reached through argument buffers count as resident even without
+    useResource_usage_.
+    """
+
+    def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int):
+        super().__init__(command_buffer)
+        self._dispatch_type = dispatch_type
+        self._pipeline: MTLComputePipelineState | None = None
+        self._bindings: dict[int, Binding] = {}
+        self._bound_buffers: dict[int, MTLBuffer] = {}
+        self._threadgroup_lengths: dict[int, int] = {}
+
+    def dispatchType(self) -> int:
+        """The MTLDispatchType."""
+        return self._dispatch_type
+
+    def setComputePipelineState_(self, state: MTLComputePipelineState) -> None:
+        """Run this kernel from now on."""
+        self._check_open("setComputePipelineState_")
+        where = f"{_ENCODER}.setComputePipelineState_"
+        expect(where, "the state", state, MTLComputePipelineState)
+        if state._device is not self._device:
+            raise MetalValidationError(f"{where}: {state!r} belongs to another device")
+        self._pipeline = state
+
+    # Arguments
+
+    def setBuffer_offset_atIndex_(self, buffer: MTLBuffer | None, offset: int, index: int) -> None:
+        """Pass `buffer` from byte `offset` on; None takes the argument away."""
+        self._check_open("setBuffer_offset_atIndex_")
+        self._bind(f"{_ENCODER}.setBuffer_offset_atIndex_", buffer, offset, index)
+
+    def setBuffers_offsets_withRange_(
+        self,
+        buffers: Sequence[MTLBuffer | None],
+        offsets: Sequence[int],
+        span: Sequence[int],
+    ) -> None:
+        """Pass several buffers at successive indices."""
+        self._check_open("setBuffers_offsets_withRange_")
+        where = f"{_ENCODER}.setBuffers_offsets_withRange_"
+        location, length = as_range(where, span)
+        if len(buffers) < length or len(offsets) < length:
+            raise MetalValidationError(
+                f"{where}: {len(buffers)} buffers and {len(offsets)} offsets for {length} indices"
+            )
+        for place in range(length):
+            self._bind(where, buffers[place], offsets[place], location + place)
+
+    def setBufferOffset_atIndex_(self, offset: int, index: int) -> None:
+        """Pass the buffer at `index` from another byte on."""
+        self._check_open("setBufferOffset_atIndex_")
+        where = f"{_ENCODER}.setBufferOffset_atIndex_"
+        buffer = self._bound_buffers.get(index)
+        if buffer is None:
+            raise MetalValidationError(
+                f"{where}: no buffer is set at index {index}; call setBuffer_offset_atIndex_ first"
+            )
+        self._bind(where, buffer, offset, index)
+
+    def setBytes_length_atIndex_(self, data: object, length: int, index: int) -> None:
+        """Pass a copy of the first `length` bytes of `data`."""
+        self._check_open("setBytes_length_atIndex_")
+        where = f"{_ENCODER}.setBytes_length_atIndex_"
+        _check_index(where, index, _LIMITS.buffers_per_stage)
+        length = as_integer(where, "the length", length)
+        if not 0 < length <= _LIMITS.inline_bytes:
+            raise MetalValidationError(
+                f"{where}: length is {length} B; it must lie in 1..{_LIMITS.inline_bytes}; put "
+                "more data into a buffer"
+            )
+        copied = bytes_of(where, data, length).copy()
+        command_buffer = self._command_buffer
+        address = command_buffer._device._memory.inline(copied, f"bytes set at index {index}")
+        command_buffer._inline.append(address)
+        self._bindings[index] = Binding(address, length, 0, True)
+        self._bound_buffers.pop(index, None)
+
+    def setThreadgroupMemoryLength_atIndex_(self, length: int, index: int) -> None:
+        """Give the threadgroup argument at `index` so many bytes."""
+        self._check_open("setThreadgroupMemoryLength_atIndex_")
+        where = f"{_ENCODER}.setThreadgroupMemoryLength_atIndex_"
+        _check_index(where, index, _LIMITS.threadgroup_memory_arguments)
+        length = as_integer(where, "the length", length)
+        if length < 0 or length % _LIMITS.threadgroup_memory_alignment:
+            raise MetalValidationError(
+                f"{where}: length is {length} B; it must be a multiple of "
+                f"{_LIMITS.threadgroup_memory_alignment}"
+            )
+        if length > _LIMITS.threadgroup_memory:
+            raise MetalValidationError(
+                f"{where}: length is {length} B; a threadgroup has {_LIMITS.threadgroup_memory} B"
+            )
+        self._threadgroup_lengths[index] = length
+
+    # Residency and order
+
+    def useResource_usage_(self, resource: MTLBuffer, usage: int) -> None:
+        """Keep a resource that kernels reach through an argument buffer alive."""
+        self._check_open("useResource_usage_")
+        where = f"{_ENCODER}.useResource_usage_"
+        expect(where, "the resource", resource, MTLBuffer)
+        if not usage or usage & ~_USAGES:
+            raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
+        self._retain(resource)
+
+    def useResources_count_usage_(
+        self, resources: Sequence[MTLBuffer], count: int, usage: int
+    ) -> None:
+        """Keep several resources alive."""
+        for resource in resources[:count]:
+            self.useResource_usage_(resource, usage)
+
+    def useHeap_(self, heap: MTLHeap) -> None:
+        """Keep a heap alive, with what lies in it."""
+        self._check_open("useHeap_")
+        self._retain(expect(f"{_ENCODER}.useHeap_", "the heap", heap, MTLHeap))
+
+    def useHeaps_count_(self, heaps: Sequence[MTLHeap], count: int) -> None:
+        """Keep several heaps alive."""
+        for heap in heaps[:count]:
+            self.useHeap_(heap)
+
+    def memoryBarrierWithScope_(self, scope: int) -> None:
+        """Later dispatches see what earlier ones wrote, as they do in any case."""
+        self._check_open("memoryBarrierWithScope_")
+        if not scope or scope & ~_SCOPES:
+            raise MetalValidationError(
+                f"{_ENCODER}.memoryBarrierWithScope_: {scope!r} is no MTLBarrierScope of compute"
+            )
+
+    def memoryBarrierWithResources_count_(self, resources: Sequence[MTLBuffer], count: int) -> None:
+        """Later dispatches see what earlier ones wrote, as they do in any case."""
+        self._check_open("memoryBarrierWithResources_count_")
+        where = f"{_ENCODER}.memoryBarrierWithResources_count_"
+        for resource in resources[:count]:
+            expect(where, "a resource", resource, MTLBuffer)
+
+    # Dispatch
+
+    def dispatchThreadgroups_threadsPerThreadgroup_(
+        self, threadgroups: Sequence[int], threads: Sequence[int]
+    ) -> None:
+        """Run a grid of whole threadgroups.
+
+        Deviation: Metal's validation layer refuses an empty grid, here it does nothing.
+        """
+        where = f"{_ENCODER}.dispatchThreadgroups_threadsPerThreadgroup_"
+        self._check_open("dispatchThreadgroups_threadsPerThreadgroup_")
+        count = as_size(where, "threadgroupsPerGrid", threadgroups)
+        size = as_size(where, "threadsPerThreadgroup", threads)
+        pipeline, arguments = self._ready(where, size)
+        self._command_buffer._commands.append(
+            DispatchCommand(pipeline, arguments, None, count, size)
+        )
+
+    def dispatchThreads_threadsPerThreadgroup_(
+        self, threads: Sequence[int], per_threadgroup: Sequence[int]
+    ) -> None:
+        """Run a grid of exactly `threads`; threadgroups at the edges may be smaller."""
+        where = f"{_ENCODER}.dispatchThreads_threadsPerThreadgroup_"
+        self._check_open("dispatchThreads_threadsPerThreadgroup_")
+        count = as_size(where, "threadsPerGrid", threads)
+        size = as_size(where, "threadsPerThreadgroup", per_threadgroup)
+        pipeline, arguments = self._ready(where, size)
+        self._command_buffer._commands.append(
+            DispatchCommand(pipeline, arguments, count, None, size)
+        )
+
+    def dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_(
+        self, buffer: MTLBuffer, offset: int, threads: Sequence[int]
+    ) -> None:
+        """Run as many threadgroups as three 32-bit integers in `buffer` say by then."""
+        call = "dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_"
+        where = f"{_ENCODER}.{call}"
+        self._check_open(call)
+        expect(where, "the indirect buffer", buffer, MTLBuffer)
+        offset = as_integer(where, "the offset", offset)
+        if offset < 0 or offset % 4:
+            raise MetalValidationError(f"{where}: offset is {offset}; it must be a multiple of 4")
+        buffer._check_range(where, offset, 12)
+        size = as_size(where, "threadsPerThreadgroup", threads)
+        pipeline, arguments = self._ready(where, size)
+        self._command_buffer._commands.append(
+            IndirectDispatchCommand(pipeline, arguments, buffer, offset, size)
+        )
+
+    def _bind(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
+        _check_index(where, index, _LIMITS.buffers_per_stage)
+        if buffer is None:
+            self._bindings.pop(index, None)
+            self._bound_buffers.pop(index, None)
+            return
+        if buffer.__class__ is not MTLBuffer:
+            expect(where, "the buffer", buffer, MTLBuffer)
+        if buffer._device is not self._device:
+            raise MetalValidationError(f"{where}: {buffer!r} belongs to another device")
+        offset = as_integer(where, "the offset", offset)
+        if not 0 <= offset < buffer._length:
+            raise MetalValidationError(
+                f"{where}: offset {offset} at index {index} is not within {buffer!r}"
+            )
+        self._bindings[index] = Binding(
+            buffer._address + offset, buffer._length - offset, offset, False
+        )
+        self._bound_buffers[index] = buffer
+        self._retain(buffer)
+
+    def _retain(self, thing: MetalObject) -> None:
+        if self._command_buffer._retains:
+            self._command_buffer._retained[id(thing)] = thing
+
+    def _ready(
+        self, where: str, size: tuple[int, int, int]
+    ) -> tuple[MTLComputePipelineState, list[int]]:
+        """The pipeline and its arguments, checked. Raises MetalValidationError."""
+        pipeline = self._pipeline
+        if pipeline is None:
+            raise MetalValidationError(
+                f"{where}: no pipeline state is set; call setComputePipelineState_ first"
+            )
+        pipeline._check_size(where, size)
+        arguments = pipeline._gather(where, self._bindings, self._threadgroup_lengths)
+        if self._command_buffer._retains:
+            self._command_buffer._retained[id(pipeline)] = pipeline
+        return pipeline, arguments
+
+
+def _check_index(where: str, index: int, limit: int) -> None:
+    if not 0 <= index < limit:
+        raise MetalValidationError(f"{where}: index is {index}; it must lie in 0..{limit - 1}")

@@ -1,0 +1,259 @@
+"""MTLDevice: one emulated GPU, from which everything else is made."""
+
+import mmap
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Final
+
+from assay.hw.apple.chips import chip
+from assay.hw.apple.limits import limits
+
+from .buffer import MTLBuffer, checked_options, storage_mode_of
+from .constants import (
+    MTLArgumentBuffersTier2,
+    MTLDeviceLocationBuiltIn,
+    MTLGPUFamilyApple1,
+    MTLGPUFamilyCommon1,
+    MTLGPUFamilyCommon3,
+    MTLGPUFamilyMac1,
+    MTLGPUFamilyMac2,
+    MTLGPUFamilyMetal3,
+    MTLStorageModePrivate,
+)
+from .descriptors import (
+    MTLCommandQueueDescriptor,
+    MTLHeapDescriptor,
+)
+from .engine import Engine, default_engine
+from .errors import MetalValidationError
+from .event import MTLEvent, MTLFence, MTLSharedEvent
+from .heap import MTLHeap
+from .memory import AddressSpace, bytes_of, host_memory
+from .objects import expect
+from .programs import ProgramMaker
+from .queue import MTLCommandQueue
+from .structs import MTLSize, MTLSizeAndAlign, as_integer
+from .worker import SerialThread, run_handler
+
+_LIMITS = limits()
+# Registry ids tell devices of one process apart.
+_registry_ids = count(1)
+# The share of the host's memory that a device may take unless told otherwise.
+_SHARE_OF_HOST_MEMORY: Final = 0.75
+_LAST_APPLE_FAMILY: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceOptions:
+    """What an emulated device is like: `chip` is a key of assay.hw.apple.chips.
+
+    `memory` is in bytes (None: three quarters of the host's), `workers` are threads of the engine
+    (None: all cores), `fuel` bounds the work of one thread of a kernel (None: the engine's bound).
+    """
+
+    chip: str = "m1"
+    unified_memory: bool = True
+    memory: int | None = None
+    workers: int | None = None
+    fuel: int | None = None
+
+
+class MTLDevice(ProgramMaker):
+    """One emulated GPU."""
+
+    def __init__(self, options: DeviceOptions | None = None, engine: Engine | None = None):
+        self._options = options or DeviceOptions()
+        self._chip = chip(self._options.chip)
+        self._engine = engine or default_engine()
+        budget = self._options.memory or int(host_memory() * _SHARE_OF_HOST_MEMORY)
+        self._memory = AddressSpace(self._engine.make_memory(), budget)
+        self._registry_id = next(_registry_ids)
+        self._compiler = SerialThread("metal-compiler")
+
+    # What the device is
+
+    def name(self) -> str:
+        """What Metal calls the GPU."""
+        return self._chip.name
+
+    def registryID(self) -> int:
+        """A number that tells devices of the process apart."""
+        return self._registry_id
+
+    def hasUnifiedMemory(self) -> bool:
+        """Whether host and device share memory."""
+        return self._options.unified_memory
+
+    def isLowPower(self) -> bool:
+        """Always False."""
+        return False
+
+    def isHeadless(self) -> bool:
+        """Always True: there is no display."""
+        return True
+
+    def isRemovable(self) -> bool:
+        """Always False."""
+        return False
+
+    def location(self) -> int:
+        """Always MTLDeviceLocationBuiltIn."""
+        return MTLDeviceLocationBuiltIn
+
+    def maxThreadsPerThreadgroup(self) -> MTLSize:
+        """The most threads in each direction; their product is bounded by the pipeline."""
+        most = _LIMITS.threads_per_threadgroup
+        return MTLSize(most, most, most)
+
+    def maxThreadgroupMemoryLength(self) -> int:
+        """Bytes of threadgroup memory that a threadgroup may have."""
+        return _LIMITS.threadgroup_memory
+
+    def maxBufferLength(self) -> int:
+        """Bytes of the largest buffer. Deviation: all of the device's memory."""
+        return self._memory.budget
+
+    def recommendedMaxWorkingSetSize(self) -> int:
+        """Bytes that buffers may take together. Deviation: more is refused, not just slow."""
+        return self._memory.budget
+
+    def currentAllocatedSize(self) -> int:
+        """Bytes that buffers and heaps take now."""
+        return self._memory.allocated
+
+    def argumentBuffersSupport(self) -> int:
+        """Always MTLArgumentBuffersTier2."""
+        return MTLArgumentBuffersTier2
+
+    def supportsFamily_(self, family: int) -> bool:
+        """Whether the chip belongs to an MTLGPUFamily."""
+        apple = family - MTLGPUFamilyApple1 + 1
+        if 1 <= apple <= _LAST_APPLE_FAMILY:
+            return apple <= self._chip.family
+        return family in (MTLGPUFamilyMac1, MTLGPUFamilyMac2, MTLGPUFamilyMetal3) or (
+            MTLGPUFamilyCommon1 <= family <= MTLGPUFamilyCommon3
+        )
+
+    def sampleTimestamps_gpuTimestamp_(self, _cpu: None, _gpu: None) -> tuple[int, int]:
+        """Times of host and device in nanoseconds. Deviation: one clock serves both."""
+        now = time.monotonic_ns()
+        return now, now
+
+    # Memory
+
+    def newBufferWithLength_options_(self, length: int, options: int) -> MTLBuffer:
+        """A zeroed buffer. Raises MetalOutOfMemoryError where Metal returns nil."""
+        where = "MTLDevice.newBufferWithLength_options_"
+        length = self._checked_length(where, length)
+        allocation = self._memory.allocate(where, length, "buffer")
+        return MTLBuffer(self, allocation, checked_options(where, options))
+
+    def newBufferWithBytes_length_options_(
+        self, data: object, length: int, options: int
+    ) -> MTLBuffer:
+        """A buffer with a copy of `data`. Raises MetalOutOfMemoryError where Metal returns nil."""
+        where = "MTLDevice.newBufferWithBytes_length_options_"
+        length = self._checked_length(where, length)
+        if storage_mode_of(checked_options(where, options)) == MTLStorageModePrivate:
+            raise MetalValidationError(
+                f"{where}: the host cannot fill MTLStorageModePrivate; make a shared buffer and "
+                "copy it with a blit encoder"
+            )
+        given = bytes_of(where, data, length)
+        allocation = self._memory.allocate(where, length, "buffer")
+        allocation.data[:] = given
+        return MTLBuffer(self, allocation, options)
+
+    def newBufferWithBytesNoCopy_length_options_deallocator_(
+        self,
+        pointer: object,
+        length: int,
+        options: int,
+        deallocator: Callable[[object, int], None] | None,
+    ) -> MTLBuffer:
+        """A buffer in the memory of `pointer`, a writable object with the buffer protocol.
+
+        `deallocator(pointer, length)` is called when the buffer goes. Deviation: address and length
+        are multiples of the host's page, which need not be that of Apple silicon.
+        """
+        where = "MTLDevice.newBufferWithBytesNoCopy_length_options_deallocator_"
+        length = self._checked_length(where, length)
+        if storage_mode_of(checked_options(where, options)) == MTLStorageModePrivate:
+            raise MetalValidationError(f"{where}: MTLStorageModePrivate is not for host memory")
+        data = bytes_of(where, pointer, length)
+        if not data.flags.writeable:
+            raise MetalValidationError(f"{where}: {type(pointer).__name__} is read-only memory")
+        address = data.ctypes.data
+        if address % mmap.PAGESIZE or length % mmap.PAGESIZE:
+            raise MetalValidationError(
+                f"{where}: address {address:#x} and length {length} must be multiples of the page, "
+                f"{mmap.PAGESIZE} B; mmap.mmap(-1, length) gives such memory"
+            )
+        buffer = MTLBuffer(self, self._memory.adopt(where, data, "buffer"), options)
+        if deallocator is not None:
+            buffer._deallocator = partial(run_handler, deallocator, pointer, length)
+        return buffer
+
+    def newHeapWithDescriptor_(self, descriptor: MTLHeapDescriptor) -> MTLHeap:
+        """A heap. Raises MetalOutOfMemoryError where Metal returns nil."""
+        where = "MTLDevice.newHeapWithDescriptor_"
+        return MTLHeap(self, expect(where, "the descriptor", descriptor, MTLHeapDescriptor))
+
+    def heapBufferSizeAndAlignWithLength_options_(
+        self, length: int, options: int
+    ) -> MTLSizeAndAlign:
+        """Room that a buffer takes in a heap."""
+        where = "MTLDevice.heapBufferSizeAndAlignWithLength_options_"
+        checked_options(where, options)
+        align = _LIMITS.heap_alignment
+        return MTLSizeAndAlign(-(-length // align) * align, align)
+
+    def _checked_length(self, where: str, length: int) -> int:
+        length = as_integer(where, "the length", length)
+        if not 0 < length <= self._memory.budget:
+            raise MetalValidationError(
+                f"{where}: length is {length} B; it must lie in 1..{self._memory.budget} "
+                "(maxBufferLength)"
+            )
+        return length
+
+    # Queues and synchronisation
+
+    def newCommandQueue(self) -> MTLCommandQueue:
+        """A queue with room for the usual number of unfinished command buffers."""
+        return MTLCommandQueue(self, _LIMITS.command_buffers_per_queue)
+
+    def newCommandQueueWithMaxCommandBufferCount_(self, most: int) -> MTLCommandQueue:
+        """A queue with room for `most` unfinished command buffers."""
+        if most <= 0:
+            raise MetalValidationError(
+                "MTLDevice.newCommandQueueWithMaxCommandBufferCount_: "
+                f"the count is {most}; it must be positive"
+            )
+        return MTLCommandQueue(self, most)
+
+    def newCommandQueueWithDescriptor_(
+        self, descriptor: MTLCommandQueueDescriptor
+    ) -> MTLCommandQueue:
+        """A queue as `descriptor` says."""
+        where = "MTLDevice.newCommandQueueWithDescriptor_"
+        expect(where, "the descriptor", descriptor, MTLCommandQueueDescriptor)
+        return self.newCommandQueueWithMaxCommandBufferCount_(descriptor.maxCommandBufferCount())
+
+    def newEvent(self) -> MTLEvent:
+        """An event between queues of this device."""
+        return MTLEvent(self)
+
+    def newSharedEvent(self) -> MTLSharedEvent:
+        """An event between queues and the host."""
+        return MTLSharedEvent(self)
+
+    def newFence(self) -> MTLFence:
+        """A fence between encoders."""
+        return MTLFence(self)
+
+    def __repr__(self) -> str:
+        return f"<MTLDevice {self.name()} (emulated)>"

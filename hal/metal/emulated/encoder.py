@@ -1,0 +1,76 @@
+"""What compute and blit encoders share: their command buffer, debug groups, fences, the end."""
+
+from typing import TYPE_CHECKING
+
+from .errors import MetalValidationError
+from .event import MTLFence
+from .objects import MetalObject, expect
+
+if TYPE_CHECKING:
+    from .commandbuffer import MTLCommandBuffer
+    from .device import MTLDevice
+
+
+class MTLCommandEncoder(MetalObject):
+    """Records commands into a command buffer until endEncoding."""
+
+    def __init__(self, command_buffer: "MTLCommandBuffer"):
+        self._command_buffer = command_buffer
+        self._device: MTLDevice = command_buffer._device
+        self._ended = False
+        self._groups = 0
+
+    def device(self) -> "MTLDevice":
+        """The device that will run the commands."""
+        return self._device
+
+    def commandBuffer(self) -> "MTLCommandBuffer":
+        """The command buffer that is recorded into."""
+        return self._command_buffer
+
+    def endEncoding(self) -> None:
+        """Finish; the command buffer may then make its next encoder."""
+        self._check_open("endEncoding")
+        if self._groups:
+            raise MetalValidationError(
+                f"{type(self).__name__}.endEncoding: {self._groups} debug groups are still open; "
+                "call popDebugGroup as often as pushDebugGroup_"
+            )
+        self._ended = True
+        self._command_buffer._encoder = None
+
+    def pushDebugGroup_(self, name: str) -> None:
+        """Open a named group."""
+        self._check_open("pushDebugGroup_")
+        self._groups += 1
+
+    def popDebugGroup(self) -> None:
+        """Close the group opened last."""
+        self._check_open("popDebugGroup")
+        if not self._groups:
+            raise MetalValidationError(
+                f"{type(self).__name__}.popDebugGroup: no debug group is open; "
+                "call pushDebugGroup_ first"
+            )
+        self._groups -= 1
+
+    def insertDebugSignpost_(self, text: str) -> None:
+        """Accepted and ignored: signposts serve Xcode alone."""
+        self._check_open("insertDebugSignpost_")
+
+    def updateFence_(self, fence: MTLFence) -> None:
+        """Later waits for `fence` see the commands up to here, as they do in any case."""
+        self._check_open("updateFence_")
+        expect(f"{type(self).__name__}.updateFence_", "the fence", fence, MTLFence)
+
+    def waitForFence_(self, fence: MTLFence) -> None:
+        """Wait for the commands before updateFence_, which have run in any case."""
+        self._check_open("waitForFence_")
+        expect(f"{type(self).__name__}.waitForFence_", "the fence", fence, MTLFence)
+
+    def _check_open(self, call: str) -> None:
+        if self._ended:
+            raise MetalValidationError(
+                f"{type(self).__name__}.{call}: the encoder has ended; make a new one with the "
+                "command buffer"
+            )

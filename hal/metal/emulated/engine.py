@@ -1,0 +1,74 @@
+"""The seam to what compiles and runs kernels; tests put fakes here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Library
+    from assay.sim.simt import Executable, Memory
+
+
+class CompileSource(Protocol):
+    """MSL source to a library of kernels; raises CompileError."""
+
+    def __call__(
+        self,
+        source: str,
+        *,
+        macros: Mapping[str, str],
+        fast_math: bool,
+        language_version: tuple[int, int],
+    ) -> "Library":
+        """Compile `source`."""
+
+
+class Dispatch(Protocol):
+    """Runs one grid; raises KernelFault."""
+
+    def __call__(
+        self,
+        executable: "Executable",
+        memory: "Memory",
+        arguments: Sequence[int],
+        threads: tuple[int, int, int] | None,
+        threadgroups: tuple[int, int, int] | None,
+        *,
+        workers: int | None,
+        fuel: int | None,
+    ) -> None:
+        """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """What the emulated device runs on."""
+
+    compile_source: CompileSource
+    make_memory: Callable[[], "Memory"]
+    dispatch: Dispatch
+
+
+def default_engine() -> Engine:
+    """Our own MSL compiler and lane-vector engine; the compiler is loaded when first used."""
+    from assay.sim.simt import Memory, dispatch
+
+    return Engine(compile_source=_compile_msl, make_memory=Memory, dispatch=dispatch)
+
+
+def _compile_msl(
+    source: str,
+    *,
+    macros: Mapping[str, str],
+    fast_math: bool,
+    language_version: tuple[int, int],
+) -> "Library":
+    from assay.compiler.msl import CompileOptions, compile_library
+
+    options = CompileOptions(
+        macros=macros,
+        include_paths=(),
+        fast_math=fast_math,
+        language_version=language_version,
+    )
+    return compile_library(source, options=options)

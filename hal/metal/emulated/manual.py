@@ -1,0 +1,88 @@
+"""Writes docs/reference/metal-api.md from the classes themselves.
+
+python -m assay.hal.metal.emulated.manual > docs/reference/metal-api.md
+"""
+
+import inspect
+import re
+
+from assay.hal.metal import emulated
+
+_HEAD = """# The emulated Metal API
+
+This page is generated from the docstrings of `assay.hal.metal.emulated`; a test keeps it current.
+
+The spelling is PyObjC's: colons of selectors are underscores, `NSError**` arguments come back in a
+`(result, error)` tuple, blocks are callables. `assay.hal.metal.api.load("emulated")` returns the
+module; `load("native")` returns PyObjC's `Metal` on a Mac. What Metal's validation layer would stop
+raises `MetalValidationError`.
+
+Not there: textures, samplers, render and ray tracing pipelines, indirect command buffers, counters,
+capture, binary archives, compiled `.metallib` files, Metal 4 command encoding.
+"""
+
+_DEVIATION = re.compile(r"Deviation: (.*?)(?=\n\n|\Z)", re.DOTALL)
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    kinds = [
+        (name, value)
+        for name, value in sorted(vars(emulated).items())
+        if inspect.isclass(value)
+        and name.startswith(("MTL", "NS"))
+        and not issubclass(value, tuple)
+    ]
+    parts = [_HEAD, _deviations(kinds)]
+    parts += [_section(name, kind) for name, kind in kinds]
+    parts.append(_functions())
+    return "\n".join(parts)
+
+
+def _methods(kind: type) -> list[tuple[str, str]]:
+    """Public methods, also inherited ones, with their docstrings."""
+    return [
+        (name, inspect.getdoc(value) or "")
+        for name, value in inspect.getmembers(kind, callable)
+        if not name.startswith("_")
+    ]
+
+
+def _deviations(kinds: list[tuple[str, type]]) -> str:
+    rows = ["## Where it differs from Metal", "", "| where | how |", "|---|---|"]
+    for name, kind in kinds:
+        texts = [(name, inspect.getdoc(kind) or "")]
+        texts += [(f"{name}.{method}", text) for method, text in _methods(kind)]
+        for where, text in texts:
+            rows += [f"| `{where}` | {_one_line(how)} |" for how in _DEVIATION.findall(text)]
+    return "\n".join(rows) + "\n"
+
+
+def _section(name: str, kind: type) -> str:
+    meaning = _one_line(_without_deviation(inspect.getdoc(kind) or ""))
+    rows = [f"## {name}", "", meaning, "", "| method | meaning |", "|---|---|"]
+    rows += [
+        f"| `{method}` | {_one_line(_without_deviation(text))} |" for method, text in _methods(kind)
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _functions() -> str:
+    rows = ["## Functions and structs", "", "| name | meaning |", "|---|---|"]
+    for name, value in sorted(vars(emulated).items()):
+        is_struct = inspect.isclass(value) and issubclass(value, tuple)
+        if name.startswith(("MTL", "NS")) and (is_struct or inspect.isfunction(value)):
+            rows.append(f"| `{name}` | {_one_line(inspect.getdoc(value) or '')} |")
+    return "\n".join(rows) + "\n"
+
+
+def _without_deviation(text: str) -> str:
+    return _DEVIATION.sub("", text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    print(page(), end="")

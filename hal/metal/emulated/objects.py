@@ -1,0 +1,69 @@
+"""What all objects of the emulated Metal share: labels, and a clear word on what does not exist."""
+
+from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
+
+from .errors import MetalValidationError
+
+T = TypeVar("T")
+
+
+class MetalObject:
+    """An object that only Metal makes; it has a label for tools and messages."""
+
+    _label: str | None = None
+
+    def label(self) -> str | None:
+        """The name given by setLabel_, or None."""
+        return self._label
+
+    def setLabel_(self, label: str | None) -> None:
+        """Name the object in messages and recordings."""
+        self._label = label
+
+    def retain(self) -> Self:
+        """The object itself. Deviation: Python's references alone keep objects alive."""
+        return self
+
+    def release(self) -> None:
+        """Accepted and ignored. Deviation: Python's references alone keep objects alive."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(
+                f"the emulated {type(self).__name__} has no {name!r}; "
+                "docs/reference/metal-api.md lists what it has",
+                name=name,
+                obj=self,
+            )
+
+    def __repr__(self) -> str:
+        label = f" {self._label!r}" if self._label else ""
+        return f"<{type(self).__name__}{label}>"
+
+
+class UserMade(MetalObject):
+    """An object that programs make themselves, with alloc().init() or new()."""
+
+    @classmethod
+    def alloc(cls) -> Self:
+        """A fresh object, to be followed by init()."""
+        return cls()
+
+    @classmethod
+    def new(cls) -> Self:
+        """A fresh, initialised object."""
+        return cls()
+
+    def init(self) -> Self:
+        """The object itself, initialised."""
+        return self
+
+
+def expect(where: str, what: str, value: object, kind: type[T]) -> T:
+    """`value` when it is a `kind` of the emulated Metal. Raises MetalValidationError."""
+    if not isinstance(value, kind):
+        raise MetalValidationError(
+            f"{where}: {what} must be an {kind.__name__}, and is {type(value).__name__}"
+        )
+    return value

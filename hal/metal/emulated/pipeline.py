@@ -1,0 +1,291 @@
+"""Compute pipeline states and the reflection of their arguments."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.hw.apple.limits import limits
+
+from .constants import (
+    MTLBindingAccessReadOnly,
+    MTLBindingAccessReadWrite,
+    MTLBindingAccessWriteOnly,
+    MTLBindingTypeBuffer,
+    MTLBindingTypeThreadgroupMemory,
+)
+from .errors import MetalError, MetalValidationError
+from .objects import MetalObject
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Argument
+    from assay.sim.simt import Executable
+
+    from .device import MTLDevice
+    from .library import MTLFunction
+
+_LIMITS = limits()
+_ACCESS = {
+    "read": MTLBindingAccessReadOnly,
+    "write": MTLBindingAccessWriteOnly,
+    "read_write": MTLBindingAccessReadWrite,
+}
+Size = tuple[int, int, int]
+
+
+class UnsupportedArgument(MetalError):
+    """The kernel takes something that is not emulated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Slot:
+    """What the encoder must have set for one argument: `size` and `alignment` are in bytes."""
+
+    is_buffer: bool
+    index: int
+    name: str
+    size: int
+    alignment: int
+    is_written: bool
+
+
+@dataclass(slots=True)
+class Binding:
+    """What a buffer index holds: address of its first byte, bytes from there on, offset in it.
+
+    `is_inline` bytes were set by setBytes_length_atIndex_ and cannot be written. Not frozen:
+    frozen instances cost three times as much to make, and each binding of each dispatch is one.
+    """
+
+    address: int
+    length: int
+    offset: int
+    is_inline: bool
+
+
+class MTLComputePipelineState(MetalObject):
+    """A kernel ready to run. Code for a threadgroup size is made when that size is first run."""
+
+    def __init__(
+        self,
+        device: "MTLDevice",
+        function: "MTLFunction",
+        *,
+        label: str | None = None,
+        most_threads: int = 0,
+        whole_simdgroups: bool = False,
+    ):
+        kernel = function._compiled()
+        self._device = device
+        self._label = label
+        self._kernel = kernel
+        self._program = kernel.program()
+        self._slots = [_slot(kernel.name, argument) for argument in kernel.arguments]
+        self._most_threads = min(
+            _LIMITS.threads_per_threadgroup,
+            most_threads or _LIMITS.threads_per_threadgroup,
+            kernel.max_total_threads_per_threadgroup or _LIMITS.threads_per_threadgroup,
+        )
+        self._whole_simdgroups = whole_simdgroups
+        self._static_memory = self._program.static_threadgroup_memory
+        self._executables: dict[Size, Executable] = {}
+        if self._static_memory > _LIMITS.threadgroup_memory:
+            raise MetalError(
+                f"kernel {kernel.name!r} declares {self._static_memory} B of threadgroup memory; "
+                f"a threadgroup has {_LIMITS.threadgroup_memory} B"
+            )
+
+    def device(self) -> "MTLDevice":
+        """The device that the kernel runs on."""
+        return self._device
+
+    def maxTotalThreadsPerThreadgroup(self) -> int:
+        """The most threads that a threadgroup may have.
+
+        Deviation: registers are not counted, so only limits that are stated lower it.
+        """
+        return self._most_threads
+
+    def threadExecutionWidth(self) -> int:
+        """Threads per simdgroup."""
+        return _LIMITS.thread_execution_width
+
+    def staticThreadgroupMemoryLength(self) -> int:
+        """Bytes of threadgroup memory that the kernel declares itself."""
+        return self._static_memory
+
+    def supportIndirectCommandBuffers(self) -> bool:
+        """Always False: there are no indirect command buffers."""
+        return False
+
+    def _executable(self, size: Size) -> "Executable":
+        executable = self._executables.get(size)
+        if executable is None:
+            executable = self._executables[size] = self._program.specialise(size)
+        return executable
+
+    def _check_size(self, where: str, size: Size) -> None:
+        width, height, depth = size
+        threads = width * height * depth
+        if not 0 < threads <= self._most_threads:
+            raise MetalValidationError(
+                f"{where}: threadsPerThreadgroup is {size}, {threads} threads; kernel "
+                f"{self._kernel.name!r} allows 1..{self._most_threads} "
+                "(maxTotalThreadsPerThreadgroup)"
+            )
+        if self._whole_simdgroups and threads % _LIMITS.thread_execution_width:
+            raise MetalValidationError(
+                f"{where}: {threads} threads per threadgroup are not a multiple of "
+                f"{_LIMITS.thread_execution_width}, as the pipeline descriptor promised"
+            )
+
+    def _gather(
+        self,
+        where: str,
+        buffers: Mapping[int, Binding],
+        threadgroup_lengths: Mapping[int, int],
+    ) -> list[int]:
+        """What the engine takes, in its order. Raises MetalValidationError."""
+        arguments = []
+        threadgroup_memory = self._static_memory
+        for slot in self._slots:
+            if slot.is_buffer:
+                bound = buffers.get(slot.index)
+                if (
+                    bound is None
+                    or bound.length < slot.size
+                    or bound.offset % slot.alignment
+                    or (bound.is_inline and slot.is_written)
+                ):
+                    raise self._bad_buffer(where, slot, bound)
+                arguments.append(bound.address)
+            else:
+                length = threadgroup_lengths.get(slot.index, 0)
+                if not length or length < slot.size:
+                    raise self._bad_threadgroup(where, slot, length)
+                threadgroup_memory += length
+                arguments.append(length)
+        if threadgroup_memory > _LIMITS.threadgroup_memory:
+            raise MetalValidationError(
+                f"{where}: kernel {self._kernel.name!r} needs {threadgroup_memory} B of "
+                f"threadgroup memory, {self._static_memory} B of them declared in the kernel; a "
+                f"threadgroup has {_LIMITS.threadgroup_memory} B"
+            )
+        return arguments
+
+    def _bad_buffer(self, where: str, slot: _Slot, bound: Binding | None) -> MetalValidationError:
+        what = (
+            f"{where}: kernel {self._kernel.name!r}, argument {slot.name!r} "
+            f"[[buffer({slot.index})]]"
+        )
+        if bound is None:
+            return MetalValidationError(
+                f"{what}: no buffer is set; call setBuffer_offset_atIndex_ or "
+                "setBytes_length_atIndex_ first"
+            )
+        if bound.length < slot.size:
+            return MetalValidationError(
+                f"{what} has {slot.size} B, but only {bound.length} B are set, from offset "
+                f"{bound.offset} on"
+            )
+        if bound.offset % slot.alignment:
+            return MetalValidationError(
+                f"{what}: offset {bound.offset} is not a multiple of {slot.alignment}, as the "
+                "argument needs"
+            )
+        return MetalValidationError(
+            f"{what} is writable, but setBytes_length_atIndex_ sets bytes that can only be read; "
+            "declare it const or constant, or set a buffer"
+        )
+
+    def _bad_threadgroup(self, where: str, slot: _Slot, length: int) -> MetalValidationError:
+        return MetalValidationError(
+            f"{where}: kernel {self._kernel.name!r}, argument {slot.name!r} "
+            f"[[threadgroup({slot.index})]] has {length} B and needs {slot.size or 'some'}; call "
+            "setThreadgroupMemoryLength_atIndex_"
+        )
+
+
+def _slot(kernel: str, argument: "Argument") -> _Slot:
+    if argument.kind not in ("buffer", "threadgroup"):
+        raise UnsupportedArgument(
+            f"kernel {kernel!r}, argument {argument.name!r}: {argument.kind}s are not emulated; "
+            "pass the data in a buffer"
+        )
+    alignment = min(argument.alignment or 1, _LIMITS.device_offset_alignment_at_most)
+    if argument.address_space == "constant":
+        alignment = max(alignment, _LIMITS.constant_offset_alignment)
+    return _Slot(
+        is_buffer=argument.kind == "buffer",
+        index=argument.index,
+        name=argument.name,
+        size=argument.size,
+        alignment=alignment,
+        is_written=argument.access != "read",
+    )
+
+
+class MTLBinding(MetalObject):
+    """One argument of a kernel; answers to the older MTLArgument too."""
+
+    def __init__(self, argument: "Argument"):
+        self._argument = argument
+
+    def name(self) -> str:
+        """The parameter's name in the source."""
+        return self._argument.name
+
+    def type(self) -> int:
+        """The MTLBindingType."""
+        is_buffer = self._argument.kind == "buffer"
+        return MTLBindingTypeBuffer if is_buffer else MTLBindingTypeThreadgroupMemory
+
+    def index(self) -> int:
+        """The number within [[buffer(n)]] or [[threadgroup(n)]]."""
+        return self._argument.index
+
+    def access(self) -> int:
+        """The MTLBindingAccess."""
+        return _ACCESS[self._argument.access]
+
+    def isUsed(self) -> bool:
+        """Always True: unused arguments are not told apart."""
+        return True
+
+    def isActive(self) -> bool:
+        """Always True: unused arguments are not told apart."""
+        return True
+
+    def isArgument(self) -> bool:
+        """Always True."""
+        return True
+
+    def bufferAlignment(self) -> int:
+        """Bytes that the offset must be a multiple of."""
+        return self._argument.alignment
+
+    def bufferDataSize(self) -> int:
+        """Bytes of what a buffer argument points to; 0 when not known."""
+        return self._argument.size
+
+    def threadgroupMemoryAlignment(self) -> int:
+        """Bytes that a threadgroup argument is aligned to."""
+        return self._argument.alignment
+
+    def threadgroupMemoryDataSize(self) -> int:
+        """Bytes of what a threadgroup argument points to; 0 when not known."""
+        return self._argument.size
+
+
+class MTLComputePipelineReflection(MetalObject):
+    """What a kernel takes."""
+
+    def __init__(self, arguments: "Sequence[Argument]"):
+        self._bindings = tuple(MTLBinding(argument) for argument in arguments)
+
+    def bindings(self) -> tuple[MTLBinding, ...]:
+        """The arguments, in the order of the source."""
+        return self._bindings
+
+    def arguments(self) -> tuple[MTLBinding, ...]:
+        """The arguments, by the older name."""
+        return self._bindings

@@ -1,0 +1,106 @@
+"""Numbers with a unit, a source and a confidence, read from this package's TOML files.
+
+Errors name the file and the key. Knows nothing of what the numbers mean.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+CONFIDENCES = ("high", "medium", "low")
+
+
+class SpecError(ValueError):
+    """A data file of a machine is wrong; the message names file, key and what was expected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One number: how much, of what, who says so (a key of the file's sources), how surely."""
+
+    value: int
+    unit: str
+    source: str
+    confidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactFile:
+    """A parsed data file: its name for messages, who the sources are, and its tables."""
+
+    name: str
+    sources: Mapping[str, str]
+    tables: Mapping[str, object]
+
+
+def read_package_file(name: str) -> FactFile:
+    """The data file `name` of this package. Raises SpecError when it cannot be read or parsed."""
+    try:
+        text = (resources.files("assay.hw.apple") / name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecError(
+            f"{name}: cannot be read ({error}); is the installation complete?"
+        ) from error
+    return parse(name, text)
+
+
+def parse(name: str, text: str) -> FactFile:
+    """`text` as a data file called `name` in messages. Raises SpecError."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{name}: is not TOML: {error}") from error
+    sources = table(name, "sources", tables.pop("sources", None))
+    for key, value in sources.items():
+        if not isinstance(value, str) or not value:
+            raise SpecError(f"{name}: sources.{key} must say who the source is, in words")
+    return FactFile(name=name, sources={k: str(v) for k, v in sources.items()}, tables=tables)
+
+
+def table(file_name: str, key: str, value: object) -> dict[str, object]:
+    """`value` when it is a TOML table. Raises SpecError."""
+    if not isinstance(value, dict):
+        raise SpecError(f"{file_name}: [{key}] must be a table, and is {_kind(value)}")
+    return value
+
+
+def text(file_name: str, key: str, value: object) -> str:
+    """`value` when it is non-empty text. Raises SpecError."""
+    if not isinstance(value, str) or not value:
+        raise SpecError(f"{file_name}: {key} must be non-empty text, and is {_kind(value)}")
+    return value
+
+
+def fact(file: FactFile, key: str, value: object) -> Fact:
+    """`value`, found at `key`, when it is a whole number with unit, source and confidence."""
+    entry = table(file.name, key, value)
+    expected = {"value", "unit", "source", "confidence"}
+    if missing := sorted(expected - entry.keys()):
+        raise SpecError(f"{file.name}: [{key}] lacks {', '.join(missing)}")
+    if unknown := sorted(entry.keys() - expected):
+        raise SpecError(
+            f"{file.name}: [{key}] has {', '.join(unknown)}; "
+            f"there are only {', '.join(sorted(expected))}"
+        )
+    number = entry["value"]
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise SpecError(f"{file.name}: {key}.value must be a whole number, and is {number!r}")
+    source = text(file.name, f"{key}.source", entry["source"])
+    if source not in file.sources:
+        raise SpecError(
+            f"{file.name}: {key}.source is {source!r}; "
+            f"[sources] has {', '.join(sorted(file.sources))}"
+        )
+    confidence = text(file.name, f"{key}.confidence", entry["confidence"])
+    if confidence not in CONFIDENCES:
+        raise SpecError(
+            f"{file.name}: {key}.confidence is {confidence!r}; "
+            f"it is one of {', '.join(CONFIDENCES)}"
+        )
+    unit = text(file.name, f"{key}.unit", entry["unit"])
+    return Fact(value=number, unit=unit, source=source, confidence=confidence)
+
+
+def _kind(value: object) -> str:
+    return "missing" if value is None else repr(value)

@@ -1,0 +1,88 @@
+from itertools import product
+
+import pytest
+
+from assay.hw.apple.chips import chip, chips, chips_of
+from assay.hw.apple.facts import SpecError, fact, parse, read_package_file
+from assay.hw.apple.limits import limits, limits_of, matrix_layout
+
+SOURCED = """
+[sources]
+book = "A book"
+"""
+
+
+def numbers_in(value: object, path: str = "") -> list[tuple[str, object]]:
+    """Every innermost table that holds a number, with its path."""
+    if not isinstance(value, dict):
+        return [(path, value)] if isinstance(value, int | float) else []
+    if "value" in value:
+        return [(path, value)]
+    return [found for key, item in value.items() for found in numbers_in(item, f"{path}.{key}")]
+
+
+@pytest.mark.parametrize("name", ["limits.toml", "chips.toml"])
+def test_every_number_has_unit_source_and_confidence(name: str) -> None:
+    file = read_package_file(name)
+    found = numbers_in(dict(file.tables))
+    assert found
+    for path, value in found:
+        fact(file, path.removeprefix("."), value)
+
+
+def test_a_number_without_a_source_is_refused() -> None:
+    file = parse(
+        "x.toml", SOURCED + '[limits.blit_alignment]\nvalue = 1\nunit = "B"\nconfidence = "high"\n'
+    )
+    with pytest.raises(SpecError, match=r"x\.toml: \[limits\.blit_alignment\] lacks source"):
+        fact(file, "limits.blit_alignment", file.tables["limits"]["blit_alignment"])  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ('value = 1\nunit = "B"\nsource = "hearsay"\nconfidence = "high"', "source is 'hearsay'"),
+        ('value = 1\nunit = "B"\nsource = "book"\nconfidence = "sure"', "confidence is 'sure'"),
+        ('value = 1.5\nunit = "B"\nsource = "book"\nconfidence = "low"', "must be a whole number"),
+        (
+            'value = 1\nunit = ""\nsource = "book"\nconfidence = "low"',
+            r"blit_alignment\.unit must be non-empty",
+        ),
+        ('value = 1\nunit = "B"\nsource = "book"\nconfidence = "low"\nx = 2', "has x;"),
+    ],
+)
+def test_a_wrong_entry_is_refused_with_file_and_key(entry: str, message: str) -> None:
+    file = parse("x.toml", SOURCED + "[limits.blit_alignment]\n" + entry)
+    with pytest.raises(SpecError, match=rf"x\.toml.*{message}"):
+        fact(file, "limits.blit_alignment", file.tables["limits"]["blit_alignment"])  # type: ignore[index]
+
+
+def test_a_file_that_lacks_a_limit_or_has_an_unknown_one_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"x\.toml: \[limits\] lacks blit_alignment"):
+        limits_of(parse("x.toml", SOURCED + "[limits]"))
+    with pytest.raises(SpecError, match=r"\[limits\] must be a table, and is missing"):
+        limits_of(parse("x.toml", SOURCED))
+    with pytest.raises(SpecError, match=r"\[chips\.m1\] has speed"):
+        chips_of(parse("x.toml", SOURCED + '[chips.m1]\nname = "A"\nspeed = 1'))
+    with pytest.raises(SpecError, match="is not TOML"):
+        parse("x.toml", "[")
+
+
+def test_limits_are_those_of_the_feature_set_tables() -> None:
+    known = limits()
+    assert (known.buffers_per_stage, known.threadgroup_memory) == (31, 32768)
+    assert (known.threads_per_threadgroup, known.inline_bytes) == (1024, 4096)
+
+
+def test_matrix_layout_covers_each_element_once() -> None:
+    layout = matrix_layout()
+    cells = [layout.position(lane, element) for lane, element in product(range(32), range(2))]
+    assert sorted(cells) == sorted(product(range(8), range(8)))
+    assert layout.position(13, 1) == (2, 7)
+
+
+def test_an_unknown_chip_is_refused_with_the_choices() -> None:
+    assert chip("m4-max").name == "Apple M4 Max"
+    assert {entry.family for entry in chips().values()} == {7, 8, 9}
+    with pytest.raises(SpecError, match="chip 'm0' is not known; there are m1, m1-pro"):
+        chip("m0")
