@@ -3,6 +3,7 @@
 #include "intrinsics.h"
 #include "vector_names.h"
 #include "as_type.h"
+#include "atomic.h"
 #include "common.h"
 #include "entry.h"
 #include "geometric.h"
@@ -11,4 +12,5 @@
 #include "relational.h"
 #include "simd_reduce.h"
 #include "simdgroup.h"
+#include "simdgroup_matrix.h"
 #include "synchronization.h"
