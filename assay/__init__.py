@@ -1,3 +1,41 @@
 """Assay runs, checks and times GPU programs on machines that have no such GPU."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .compiler.models import CompiledModel, ModelError
+    from .compiler.models import compile_model as compile
+    from .module import Function, Module, load
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "CompiledModel",
+    "Function",
+    "ModelError",
+    "Module",
+    "__version__",
+    "compile",
+    "load",
+]
+
+_LAZY = {
+    "CompiledModel": ("assay.compiler.models", "CompiledModel"),
+    "Function": ("assay.module", "Function"),
+    "ModelError": ("assay.compiler.models", "ModelError"),
+    "Module": ("assay.module", "Module"),
+    "compile": ("assay.compiler.models", "compile_model"),
+    "load": ("assay.module", "load"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports the parts of the API when they are first used: `assay --help` needs none of them."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    from importlib import import_module
+
+    module, attribute = _LAZY[name]
+    return getattr(import_module(module), attribute)

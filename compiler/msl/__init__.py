@@ -1,1 +1,16 @@
 """The Metal Shading Language: source in, LLVM bitcode and reflection out."""
+
+from .arguments import Argument, ArgumentBufferMember
+from .errors import CompileError
+from .library import KernelFunction, Library, compile_library
+from .options import CompileOptions
+
+__all__ = [
+    "Argument",
+    "ArgumentBufferMember",
+    "CompileError",
+    "CompileOptions",
+    "KernelFunction",
+    "Library",
+    "compile_library",
+]

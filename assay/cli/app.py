@@ -1,0 +1,37 @@
+"""The `assay` application: its commands, each in a file of its own."""
+
+import typer
+
+from . import check_module, compile, demo, diff, inspect, run
+
+app = typer.Typer(
+    name="assay",
+    help="Run, check and compare programs for Apple Metal GPUs on any machine.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(
+    epilog="Start with [bold]assay demo[/bold]. Every command explains itself: "
+    "[bold]assay run --help[/bold]. Set ASSAY_DEBUG=1 to see tracebacks of internal errors.",
+)
+def _assay(
+    version: bool = typer.Option(False, "--version", "-V", help="Print the version and end."),
+) -> None:
+    if version:  # reached with further options beside it; alone it is answered earlier
+        from assay import __version__
+
+        typer.echo(f"assay {__version__}")
+        raise typer.Exit
+
+
+app.command("compile")(compile.compile_command)
+app.command("run")(run.run_command)
+app.command("diff")(diff.diff_command)
+app.command("inspect")(inspect.inspect_command)
+app.command("check-module")(check_module.check_module_command)
+app.command("demo")(demo.demo_command)

@@ -1,0 +1,222 @@
+"""`assay demo`: builds a network, compiles it, runs it emulated, and checks the result."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .failures import FAILED, USAGE, CommandError
+from .options import Json
+
+if TYPE_CHECKING:
+    from assay.compare import Comparison
+    from assay.elements import Array
+
+MODELS = ("digits", "mobilenet")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """One run of a model on both devices. Times are seconds."""
+
+    title: str
+    images: "Array"
+    labels: "list[int] | None"
+    emulated: "Array"
+    expected: "Array"
+    comparison: "Comparison"
+    kernels: int
+    compile_seconds: float
+    first_seconds: float
+    emulated_seconds: float
+    cpu_seconds: float
+
+
+def demo_command(
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            help="[bold]digits[/bold] (small, fitted on the spot) or [bold]mobilenet[/bold] "
+            "(224x224, random weights).",
+        ),
+    ] = "digits",
+    keep: Annotated[
+        Path | None,
+        typer.Option("--keep", help="A folder to keep model.onnx, model.vmfb and images.npy in."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run a real network end to end: build it, compile it with IREE, run it, compare with the CPU.
+
+    Nothing is downloaded. Ends with exit code 1 when the two devices disagree.
+
+    [bold]Examples[/bold]
+
+      assay demo
+
+      assay demo --model mobilenet
+
+      assay demo --keep here
+    """
+    from .terminal import print_json, progress, want_json
+
+    want_json(json)
+    if model not in MODELS:
+        raise CommandError(f"--model {model}: expected {' or '.join(MODELS)}", code=USAGE)
+    with progress() as say, tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
+        work = keep or Path(folder)
+        work.mkdir(parents=True, exist_ok=True)
+        outcome = _run(model, work, say)
+    if json:
+        print_json(_json(model, outcome))
+    else:
+        _show(outcome)
+    if not outcome.comparison.equal:
+        raise typer.Exit(FAILED)
+
+
+def _run(model: str, work: Path, say: Callable[[str], None]) -> Outcome:
+    import numpy as np
+
+    from assay.compare import compare
+    from assay.compiler.models import compile_model
+    from assay.contents import read_contents
+    from assay.module import load
+    from assay.reference import CpuModule
+
+    say("building the network")
+    onnx, function, title, images, labels = _build(model)
+    source = work / "model.onnx"
+    source.write_bytes(onnx)
+    np.save(work / "images.npy", images)
+    start = time.perf_counter()
+    metal = compile_model(source, work / "model.vmfb", progress=say)
+    compile_seconds = time.perf_counter() - start
+    cpu = CpuModule(compile_model(source, target="llvm-cpu", progress=say).data)
+    say("running on the emulated Metal device")
+    module = load(metal.data)
+    start = time.perf_counter()
+    emulated = module[function](images)
+    first = time.perf_counter() - start
+    emulated_seconds, emulated = _timed(lambda: module[function](images))
+    say("running on the CPU")
+    cpu.invoke(function, [images])
+    cpu_seconds, expected = _timed(lambda: cpu.invoke(function, [images])[0])
+    return Outcome(
+        title=title,
+        images=images,
+        labels=labels,
+        emulated=np.asarray(emulated),
+        expected=np.asarray(expected),
+        comparison=compare(emulated, expected),
+        kernels=len(read_contents(metal.data, "model.vmfb").kernels),
+        compile_seconds=compile_seconds,
+        first_seconds=first,
+        emulated_seconds=emulated_seconds,
+        cpu_seconds=cpu_seconds,
+    )
+
+
+def _build(model: str) -> tuple[bytes, str, str, "Array", "list[int] | None"]:
+    """An ONNX file, its function, a title, input images, and what they show when that is known."""
+    import numpy as np
+
+    random = np.random.default_rng(1)
+    if model == "digits":
+        from assay.examples import digits
+
+        labels = np.arange(digits.CLASSES)
+        images = digits.draw(labels, random)
+        onnx = digits.fit().to_onnx(len(labels))
+        return onnx, "digits", "a CNN that reads digits, fitted just now", images, labels.tolist()
+    from assay.examples import mobilenet
+
+    image = random.standard_normal((1, 3, 224, 224)).astype(np.float32)
+    title = "a MobileNetV2 at 224x224 with random weights"
+    return mobilenet.build(), "mobilenet", title, image, None
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def _show(outcome: Outcome) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from .terminal import show
+
+    table = Table(title=f"Assay demo: {outcome.title}", box=box.ROUNDED, title_justify="left")
+    shows_images = outcome.labels is not None
+    table.add_column("image")
+    table.add_column("drawn" if shows_images else "", justify="right")
+    table.add_column("read as", justify="right")
+    table.add_column("emulated Metal", justify="right")
+    table.add_column("llvm-cpu", justify="right")
+    table.add_column("difference", justify="right")
+    for row, (got, expected) in enumerate(zip(outcome.emulated, outcome.expected, strict=True)):
+        best = int(got.argmax())
+        drawn = "" if outcome.labels is None else str(outcome.labels[row])
+        right = outcome.labels is None or outcome.labels[row] == best
+        table.add_row(
+            _picture(outcome.images[row]) if shows_images else "224x224",
+            drawn,
+            f"[{'green' if right else 'yellow'}]{best}[/]",
+            f"{got[best]:.6f}",
+            f"{expected[best]:.6f}",
+            f"{abs(float(got[best]) - float(expected[best])):.1e}",
+        )
+    show(table, *_summary(outcome))
+
+
+def _summary(outcome: Outcome) -> list[str]:
+    result = outcome.comparison
+    verdict = (
+        f"[bold green]equal[/bold green] to IREE's CPU backend: largest error "
+        f"{result.max_absolute:.1e} ({result.max_ulp} ulp) over {result.elements} numbers"
+        if result.equal
+        else f"[bold red]different[/bold red] from IREE's CPU backend in {result.bad} of "
+        f"{result.elements} numbers, by up to {result.max_absolute:.1e}"
+    )
+    return [
+        verdict,
+        f"{outcome.kernels} Metal kernels; compiled by IREE in {outcome.compile_seconds:.1f} s; "
+        f"first run {outcome.first_seconds:.2f} s, then {outcome.emulated_seconds:.3f} s "
+        f"(llvm-cpu {outcome.cpu_seconds:.3f} s)",
+    ]
+
+
+_SHADES = " ░▒▓█"
+
+
+def _picture(image: "Array") -> str:
+    """A 28x28 image as 14 columns and 7 rows of shades."""
+    cells = image.reshape(7, 4, 14, 2).mean(axis=(1, 3))
+    levels = (cells * (len(_SHADES) - 1) + 0.5).astype(int)
+    return "\n".join("".join(_SHADES[level] for level in row) for row in levels)
+
+
+def _json(model: str, outcome: Outcome) -> dict[str, Any]:
+    result = outcome.comparison
+    return {
+        "model": model,
+        "equal": result.equal,
+        "classes": outcome.emulated.argmax(axis=1).tolist(),
+        "labels": outcome.labels,
+        "max_absolute": result.max_absolute,
+        "max_ulp": result.max_ulp,
+        "kernels": outcome.kernels,
+        "seconds": {
+            "compile": outcome.compile_seconds,
+            "first_run": outcome.first_seconds,
+            "emulated": outcome.emulated_seconds,
+            "llvm_cpu": outcome.cpu_seconds,
+        },
+    }

@@ -1,0 +1,150 @@
+"""`assay inspect`: what is in a module, without running any of it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .failures import CommandError
+from .options import CompileFlags, Json, ModelPath, open_model
+
+if TYPE_CHECKING:
+    from assay.contents import Contents, Kernel
+
+
+def inspect_command(
+    module: ModelPath,
+    msl: Annotated[
+        str | None,
+        typer.Option("--msl", help="Print the MSL source of one kernel (part of its name)."),
+    ] = None,
+    imports: Annotated[
+        bool, typer.Option("--imports", help="List the functions that the module calls.")
+    ] = False,
+    compile_flag: CompileFlags = None,
+    json: Json = False,
+) -> None:
+    """Show a module's functions, kernels with their bindings and threadgroups, and constants.
+
+    [bold]Examples[/bold]
+
+      assay inspect model.vmfb
+
+      assay inspect model.onnx --msl dispatch_0
+
+      assay inspect model.vmfb --json
+    """
+    from assay.contents import read_contents
+
+    from .terminal import print_json, progress, want_json
+
+    want_json(json)
+    with progress() as say:
+        opened = open_model(module, flags=compile_flag, say=say)
+    contents = read_contents(opened.data, str(module))
+    if msl is not None:
+        kernel = _find(contents, msl)
+        if json:
+            print_json({"name": kernel.name, "entry_point": kernel.entry_point, "msl": kernel.msl})
+        else:
+            typer.echo(kernel.msl.rstrip())
+    elif json:
+        print_json(_json(contents))
+    else:
+        _show(module, contents, imports)
+
+
+def _find(contents: "Contents", name: str) -> "Kernel":
+    """The one kernel whose name is or contains `name`."""
+    exact = [k for k in contents.kernels if name in (k.name, k.entry_point)]
+    found = exact or [k for k in contents.kernels if name in k.name]
+    if len(found) == 1:
+        if not found[0].msl:
+            raise CommandError(f"kernel {found[0].name} comes without MSL source")
+        return found[0]
+    listed = ", ".join(k.name for k in (found or contents.kernels)) or "none at all"
+    problem = "several kernels match" if found else "no kernel matches"
+    raise CommandError(f"--msl {name}: {problem}; there are {listed}")
+
+
+def _show(path: Path, contents: "Contents", imports: bool) -> None:
+    from rich.table import Table
+
+    from .terminal import show
+
+    show(f"[bold]{path}[/bold]: module {contents.name}, {contents.size:,} bytes")
+    show(_functions(contents), _kernels(contents))
+    if contents.other_executables:
+        show(f"[yellow]not for Metal:[/yellow] {', '.join(contents.other_executables)}")
+    needs = ", ".join(contents.dependencies) or "nothing"
+    globals_ = f"{contents.global_bytes} bytes and {contents.global_refs} objects"
+    show(
+        f"constants: {len(contents.constants)} of {sum(contents.constants):,} bytes together; "
+        f"globals: {globals_}; host program: {contents.bytecode_bytes:,} bytes; needs {needs}"
+    )
+    if imports:
+        table = Table(box=None, show_header=False)
+        for name in contents.imports:
+            table.add_row(name)
+        show(table)
+
+
+def _functions(contents: "Contents") -> Any:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title="functions", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("name")
+    table.add_column("takes")
+    table.add_column("gives")
+    for function in contents.functions:
+        signature = function.signature
+        takes = ", ".join(slot.text for slot in signature.arguments)
+        gives = ", ".join(slot.text for slot in signature.results)
+        table.add_row(function.name, escape(takes), escape(gives))
+    return table
+
+
+def _kernels(contents: "Contents") -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title="kernels", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("name", overflow="fold")
+    for name in ("threadgroup", "bindings", "constants", "MSL lines"):
+        table.add_column(name, justify="right")
+    for kernel in contents.kernels:
+        size = "x".join(map(str, kernel.threadgroup_size))
+        lines = str(kernel.msl.count("\n")) if kernel.msl else "none"
+        table.add_row(kernel.name, size, str(kernel.bindings), str(kernel.constants), lines)
+    return table
+
+
+def _json(contents: "Contents") -> dict[str, Any]:
+    return {
+        "name": contents.name,
+        "bytes": contents.size,
+        "functions": [
+            {"name": function.name, "declaration": function.declaration}
+            for function in contents.functions
+        ],
+        "kernels": [
+            {
+                "name": kernel.name,
+                "entry_point": kernel.entry_point,
+                "threadgroup_size": kernel.threadgroup_size,
+                "bindings": kernel.bindings,
+                "constant_words": kernel.constants,
+                "msl_lines": kernel.msl.count("\n"),
+            }
+            for kernel in contents.kernels
+        ],
+        "other_executables": contents.other_executables,
+        "constants": contents.constants,
+        "global_bytes": contents.global_bytes,
+        "global_refs": contents.global_refs,
+        "bytecode_bytes": contents.bytecode_bytes,
+        "dependencies": contents.dependencies,
+        "imports": contents.imports,
+    }

@@ -1,0 +1,155 @@
+"""Options that several commands share, and what they are turned into."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .failures import USAGE, CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.compiler.models import CompiledModel
+    from assay.module import Function, Module
+
+ModelPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODULE_OR_MODEL",
+        help="A compiled .vmfb, or a .mlir, .mlirbc, .onnx or .tflite model.",
+        show_default=False,
+    ),
+]
+FunctionName = Annotated[
+    str | None,
+    typer.Option(
+        "--function", "-f", help="Which exported function; needed when there are several."
+    ),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        "-i",
+        help="One input, in order: [bold]4x4xf32=1,2,...[/bold], [bold]4xf32=0[/bold] (one value "
+        "for all), [bold]@file.npy[/bold], [bold]4xf32=@raw.bin[/bold], or a number.",
+        show_default=False,
+    ),
+]
+Device = Annotated[
+    str, typer.Option("--device", help="[bold]emulated[/bold], or [bold]native[/bold] on a Mac.")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameters",
+        help="Weights kept outside of the module: [bold]scope=file.irpa[/bold] "
+        "(.irpa, .safetensors, .gguf); without scope= the scope is empty.",
+        show_default=False,
+    ),
+]
+CompileFlags = Annotated[
+    list[str] | None,
+    typer.Option("--compile-flag", help="A further flag for iree-compile.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+
+DEVICES = ("emulated", "native")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """A module ready to load, and the model it came from when it was one."""
+
+    path: Path
+    data: bytes
+    compiled: "CompiledModel | None"
+
+
+def open_model(
+    path: Path, *, flags: list[str] | None = None, say: "Callable[[str], None] | None" = None
+) -> Opened:
+    """Reads a module, or compiles a model; tells about work-arounds on stderr."""
+    from assay.compiler.models import compile_model
+    from assay.compiler.models.formats import is_module, read_head
+
+    from .terminal import note
+
+    if is_module(read_head(path)) or path.suffix == ".vmfb":
+        return Opened(path=path, data=path.read_bytes(), compiled=None)
+    compiled = compile_model(path, flags=flags or (), progress=say)
+    for text in compiled.notes:
+        note(text)
+    return Opened(path=path, data=compiled.data, compiled=compiled)
+
+
+def load_module(data: bytes, device: str, parameters: list[str] | None) -> "Module":
+    """Loads a module on the chosen device."""
+    from assay.module import load
+
+    if device not in DEVICES:
+        known = " or ".join(DEVICES)
+        raise CommandError(f"--device {device}: expected {known}", code=USAGE)
+    return load(data, device=device, parameters=parameter_files(parameters))
+
+
+def parameter_files(texts: list[str] | None) -> dict[str, Path]:
+    """`scope=file` options as a mapping."""
+    files: dict[str, Path] = {}
+    for text in texts or []:
+        scope, separator, file = text.partition("=")
+        if not separator:
+            scope, file = "", text
+        if scope in files:
+            raise CommandError(f"--parameters: scope {scope!r} is given twice", code=USAGE)
+        if not Path(file).is_file():
+            raise CommandError(f"--parameters {text}: there is no file {file}")
+        files[scope] = Path(file)
+    return files
+
+
+def choose_function(module: "Module", name: str | None) -> "Function":
+    """The function that was named, or the only one worth calling."""
+    functions = module.functions
+    if name is not None:
+        if name not in functions:
+            raise CommandError(
+                f"there is no function {name!r} in the module; it has {_listed(module)}"
+            )
+        return functions[name]
+    # Every function that IREE imports from ONNX comes twice, the second time asynchronous.
+    candidates = [key for key in functions if not key.endswith("$async")]
+    if len(candidates) == 1:
+        return functions[candidates[0]]
+    if not candidates:
+        raise CommandError("the module exports no function that could be called")
+    if "main" in candidates:
+        return functions["main"]
+    raise CommandError(
+        f"the module has several functions; choose one with --function: {_listed(module)}"
+    )
+
+
+def need_inputs(function: "Function", given: int) -> None:
+    """Says exactly what a function needs when that many inputs cannot be right."""
+    wanted = function.signature.arguments
+    if given == len(wanted):
+        return
+    lines = [
+        f"{function.name} takes {_count(len(wanted), 'input')}, {given or 'none'} given"
+        + (":" if wanted else "")
+    ]
+    for position, slot in enumerate(wanted):
+        example = "1" if not slot.is_tensor else f"{slot.text.replace('?', '1')}=0"
+        lines.append(f"  {position}: {slot.type:<24} such as --input {example}")
+    raise CommandError("\n".join(lines), code=USAGE)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(module: "Module") -> str:
+    return ", ".join(module.functions) or "none"

@@ -1,0 +1,141 @@
+"""`assay run`: runs one function of a module, in the manner of `iree-run-module`."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .failures import USAGE, CommandError
+from .options import (
+    CompileFlags,
+    Device,
+    FunctionName,
+    Inputs,
+    Json,
+    ModelPath,
+    Parameters,
+    choose_function,
+    load_module,
+    need_inputs,
+    open_model,
+)
+
+if TYPE_CHECKING:
+    from assay.elements import Value
+
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Where one result goes, in order: [bold]@file.npy[/bold] (the same file again "
+        "appends), [bold]@file.bin[/bold] (raw bytes), [bold]-[/bold] prints it, empty drops it. "
+        "Results without an --output are printed when there is none at all.",
+        show_default=False,
+    ),
+]
+Limit = Annotated[
+    int, typer.Option("--max-elements", min=0, help="How many elements of a result are printed.")
+]
+
+
+def run_command(
+    module: ModelPath,
+    function: FunctionName = None,
+    input: Inputs = None,
+    output: Outputs = None,
+    device: Device = "emulated",
+    parameters: Parameters = None,
+    max_elements: Limit = 1024,
+    compile_flag: CompileFlags = None,
+    json: Json = False,
+) -> None:
+    """Run a function of a module, or of a model that is compiled first, on the Metal device.
+
+    [bold]Examples[/bold]
+
+      assay run model.vmfb --function main --input 2x2xf32=1,2,3,4 --input @weights.npy
+
+      assay run model.onnx --input @image.npy --output @scores.npy
+
+      assay run model.vmfb --parameters model=weights.irpa --input 4x16xf32=0
+    """
+    from assay.text_values import parse_inputs
+
+    from .terminal import print_json, progress, want_json
+
+    want_json(json)
+    values = parse_inputs(input or [])
+    with progress() as say:
+        opened = open_model(module, flags=compile_flag, say=say)
+        say("loading")
+        loaded = load_module(opened.data, device, parameters)
+        chosen = choose_function(loaded, function)
+        need_inputs(chosen, len(values))
+        say(f"running {chosen.name}")
+        results = chosen.invoke(values)
+    if output and len(output) > len(results):
+        raise CommandError(f"{len(output)} times --output for {len(results)} results", code=USAGE)
+    if output:
+        _save(results, output)
+    if json:
+        print_json({"function": chosen.name, "results": [_json(r, max_elements) for r in results]})
+    else:
+        _print(chosen.name, results, output, max_elements)
+
+
+def _print(name: str, results: "list[Value]", outputs: list[str] | None, limit: int) -> None:
+    import numpy as np
+
+    from assay.text_values import format_value
+
+    typer.echo(f"EXEC @{name}")
+    for position, value in enumerate(results):
+        if outputs and (position >= len(outputs) or outputs[position] != "-"):
+            continue
+        if isinstance(value, np.ndarray):
+            typer.echo(f"result[{position}]: hal.buffer_view")
+            typer.echo(format_value(value, limit=limit))
+        else:
+            typer.echo(f"result[{position}]: {format_value(value)}")
+
+
+def _save(results: "list[Value]", outputs: list[str]) -> None:
+    """Writes results where the options say; a file named twice gets both, one after the other."""
+    import numpy as np
+
+    from assay.text_values import write_npy
+
+    begun: set[str] = set()
+    for text, value in zip(outputs, results, strict=False):
+        if text in ("", "-"):
+            continue
+        append, path = text.startswith("+") or text in begun, text.lstrip("@+")
+        if text[0] not in "@+" or not path:
+            raise CommandError(f"--output {text}: expected @file.npy, @file.bin or -", code=USAGE)
+        begun.add(text)
+        with open(path, "ab" if append else "wb") as file:
+            if path.endswith(".npy"):
+                write_npy(file, value)
+            else:
+                file.write(np.ascontiguousarray(value).tobytes())
+
+
+def _json(value: "Value", limit: int) -> dict[str, Any]:
+    """A result for `--json`; elements in row-major order, at most `limit` of them."""
+    import numpy as np
+
+    from assay.elements import element_name, type_text
+
+    if not isinstance(value, np.ndarray):
+        return {"type": type_text(value), "value": value}
+    kind = element_name(value.dtype)
+    flat = value.reshape(-1)[:limit]
+    wide = flat.astype(np.float64) if kind in ("bf16", "f16") or kind.startswith("f8") else flat
+    items = [str(x) for x in wide] if wide.dtype.kind == "c" else wide.tolist()
+    return {
+        "type": type_text(value),
+        "element": kind,
+        "shape": list(value.shape),
+        "values": items,
+        "complete": value.size <= limit,
+    }

@@ -1,0 +1,129 @@
+"""Loaded modules as Python objects: functions are attributes, arrays go in and come out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.hal.vm import FunctionInfo, LoadedModule, Session
+
+from .elements import ELEMENTS, Value
+from .signatures import Signature, Slot, signature_of
+
+
+class Function:
+    """One exported function of a loaded module; call it with arrays and numbers."""
+
+    def __init__(self, module: LoadedModule, info: FunctionInfo) -> None:
+        self._module = module
+        self.name: str = info.name
+        self.declaration: str = info.declaration
+        """The signature in IREE's own words, empty where the module does not keep it."""
+        self.signature: Signature = signature_of(info)
+        """What goes in and comes out."""
+        self.__doc__ = self.declaration or str(self.signature)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Runs the function; gives None, one result, or a tuple of results."""
+        results = self.invoke(arguments)
+        if not results:
+            return None
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def invoke(self, arguments: Sequence[Any]) -> list[Value]:
+        """Runs the function; always a list of results."""
+        slots = self.signature.arguments
+        values = [
+            _value(argument, slots[position] if position < len(slots) else None)
+            for position, argument in enumerate(arguments)
+        ]
+        return self._module.invoke(self.name, *values)
+
+    def __repr__(self) -> str:
+        return f"<assay function {self.signature}>"
+
+
+class Module:
+    """A loaded module. `module.main(x)` and `module["main"](x)` call its function `main`."""
+
+    def __init__(self, module: LoadedModule, session: Session) -> None:
+        self._session = session
+        self._loaded = module
+        self._functions = {name: Function(module, info) for name, info in module.functions.items()}
+
+    @property
+    def session(self) -> Session:
+        """The device and the modules that this one is loaded with."""
+        return self._session
+
+    @property
+    def name(self) -> str:
+        """The module's name."""
+        return self._loaded.name
+
+    @property
+    def loaded(self) -> LoadedModule:
+        """The module as the VM knows it."""
+        return self._loaded
+
+    @property
+    def functions(self) -> Mapping[str, Function]:
+        """The exported functions by name."""
+        return self._functions
+
+    def __getitem__(self, name: str) -> Function:
+        try:
+            return self._functions[name]
+        except KeyError:
+            known = ", ".join(self._functions) or "none"
+            raise KeyError(f"module {self.name} has no function {name!r}; it has {known}") from None
+
+    def __getattr__(self, name: str) -> Function:
+        functions = self.__dict__.get("_functions", {})
+        if name in functions:
+            found: Function = functions[name]
+            return found
+        known = ", ".join(functions) or "none"
+        raise AttributeError(f"the module has no function {name!r}; it has {known}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._functions]
+
+    def __repr__(self) -> str:
+        return f"<assay module {self.name}: {', '.join(self._functions)}>"
+
+
+def load(
+    source: str | Path | bytes,
+    *,
+    device: str = "emulated",
+    parameters: Mapping[str, str | Path] | None = None,
+) -> Module:
+    """Loads a `.vmfb` (a path or its bytes), or a model file, which is compiled first.
+
+    `device` is "emulated" or, on a Mac, "native". `parameters` maps the scopes of a module's
+    parameters to `.irpa`, `.safetensors` or `.gguf` files.
+    """
+    from assay.compiler.models import compile_model
+    from assay.compiler.models.formats import is_module, read_head
+
+    if isinstance(source, str | Path) and not is_module(read_head(Path(source))):
+        source = compile_model(source).data
+    files = {scope: Path(path) for scope, path in (parameters or {}).items()}
+    session = Session(device=device, parameters=files)
+    loaded = session.load(Path(source) if isinstance(source, str) else source)
+    return Module(loaded, session)
+
+
+def _value(argument: Any, slot: Slot | None) -> Value:
+    """An argument as the VM takes it; lists and scalars get the type that the slot asks for."""
+    if slot is None or isinstance(argument, np.ndarray):
+        return argument if isinstance(argument, int | float) else np.asarray(argument)
+    if slot.is_tensor:
+        return np.asarray(argument, dtype=ELEMENTS.get(slot.element))
+    number: int | float = argument.item() if isinstance(argument, np.generic) else argument
+    return float(number) if slot.element.startswith("f") else number

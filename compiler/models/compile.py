@@ -1,0 +1,113 @@
+"""Compiles one model: import to MLIR, compile, and again with a work-around when one is known."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from . import diagnostics, importers, tools
+from .defects import Defect, find_defect
+from .errors import ModelError
+from .formats import is_module, model_format, read_head
+
+Target = Literal["metal", "llvm-cpu"]
+Progress = Callable[[str], None]
+
+_TARGET_FLAGS: dict[Target, tuple[str, ...]] = {
+    "metal": ("--iree-hal-target-device=metal",),
+    "llvm-cpu": (
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=host",
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompiledModel:
+    """A module that a model was compiled to."""
+
+    source: Path
+    target: Target
+    data: bytes
+    """The `.vmfb`."""
+    notes: tuple[str, ...]
+    """What was done beyond the plain command, in sentences; empty in the plain case."""
+    flags: tuple[str, ...]
+    """The flags `iree-compile` was given."""
+
+
+def compile_model(
+    path: str | Path,
+    output: str | Path | None = None,
+    *,
+    target: Target = "metal",
+    flags: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> CompiledModel:
+    """Compiles a `.mlir`, `.mlirbc`, `.onnx` or `.tflite` file with IREE.
+
+    `flags` go to `iree-compile` as they are. Work-arounds for known defects of the compiler are
+    added only when it failed without them, and are told in `notes`. Raises `ModelError`.
+    """
+    source = Path(path)
+    say = progress or (lambda text: None)
+    if is_module(read_head(source)):
+        raise ModelError(f"{source}: this is a compiled module already; run it as it is")
+    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        work = Path(folder)
+        mlir, notes = importers.to_mlir(source, model_format(source), work, say)
+        say(f"compiling {source.name} for {target}")
+        compiled = _compile(source, mlir, work / "module.vmfb", target, tuple(flags), notes, say)
+    if output is not None:
+        _write(Path(output), compiled.data)
+    return compiled
+
+
+def _compile(
+    source: Path,
+    mlir: Path,
+    output: Path,
+    target: Target,
+    extra: tuple[str, ...],
+    notes: tuple[str, ...],
+    say: Progress,
+) -> CompiledModel:
+    """Compiles with ever more work-arounds until it succeeds or none is left to try."""
+    flags = (*_TARGET_FLAGS[target], *extra)
+    tried: list[Defect] = []
+    while True:
+        command = [*tools.iree_compile(), str(mlir), *flags, "-o", str(output)]
+        done = tools.run(command, name="iree-compile")
+        if done.returncode == 0:
+            break
+        defect = find_defect(done.stderr, target)
+        if defect is None or not defect.flags or defect in tried:
+            raise _failure(source, mlir, target, done.stderr, defect)
+        say(f"compiling {source.name} again: {defect.meaning}")
+        tried.append(defect)
+        flags = (*(f for f in flags if not f.startswith(defect.replaces)), *defect.flags)
+    notes = (*notes, *(f"{defect.meaning}: {defect.help}" for defect in tried))
+    if diagnostics.signature_changes(done.stderr):
+        notes = (*notes, "IREE changed f64 or i64 in public signatures to f32 or i32")
+    return CompiledModel(
+        source=source, target=target, data=output.read_bytes(), notes=notes, flags=flags
+    )
+
+
+def _failure(
+    source: Path, mlir: Path, target: Target, log: str, defect: Defect | None
+) -> ModelError:
+    log = log.replace(str(mlir), str(source))
+    message = f"{source}: IREE cannot compile this model for {target}:\n{diagnostics.summary(log)}"
+    if defect is not None:
+        message += f"\n{defect.meaning}; {defect.help}."
+    return ModelError(message, log=log)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from None

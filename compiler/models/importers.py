@@ -1,0 +1,56 @@
+"""Brings ONNX and TFLite files into MLIR with the importers that IREE's users use."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from . import diagnostics, tools
+from .errors import ModelError
+from .formats import ModelFormat
+
+_OLDEST_ONNX_OPSET = 17  # IREE's importer asks for opset 17 and above.
+
+
+def to_mlir(
+    source: Path, kind: ModelFormat, work: Path, say: Callable[[str], None]
+) -> tuple[Path, tuple[str, ...]]:
+    """A file that `iree-compile` reads, and notes on what was done to get it."""
+    if kind == "onnx":
+        say(f"importing {source.name}")
+        return _onnx(source, work / "model.mlir")
+    if kind == "tflite":
+        say(f"converting {source.name}")
+        return _tflite(source, work / "model.mlirbc"), ()
+    return source, ()
+
+
+def _onnx(source: Path, output: Path) -> tuple[Path, tuple[str, ...]]:
+    command = [*tools.import_onnx(), str(source), "-o", str(output)]
+    done = tools.run(command, name="iree-import-onnx")
+    if _succeeded(done, output):
+        return output, ()
+    newer = [*command, "--opset-version", str(_OLDEST_ONNX_OPSET)]
+    if _succeeded(tools.run(newer, name="iree-import-onnx"), output):
+        note = f"the ONNX model was brought to opset {_OLDEST_ONNX_OPSET} to import it"
+        return output, (note,)
+    raise _failure(source, "ONNX", done)
+
+
+def _tflite(source: Path, output: Path) -> Path:
+    # The text form does not parse in IREE 3.13; the bytecode does.
+    command = [*tools.convert_tflite(), str(source), "--bytecode", "-o", str(output)]
+    done = tools.run(command, name="tosa-converter-for-tflite")
+    if not _succeeded(done, output):
+        raise _failure(source, "TFLite", done)
+    return output
+
+
+def _succeeded(done: subprocess.CompletedProcess[str], output: Path) -> bool:
+    return done.returncode == 0 and output.is_file() and output.stat().st_size > 0
+
+
+def _failure(source: Path, kind: str, done: subprocess.CompletedProcess[str]) -> ModelError:
+    log = done.stderr or done.stdout
+    return ModelError(
+        f"{source}: this cannot be imported as {kind}:\n{diagnostics.summary(log)}", log=log
+    )

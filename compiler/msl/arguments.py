@@ -1,0 +1,39 @@
+"""What the host learns about a kernel: its arguments and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ArgumentKind = Literal["buffer", "threadgroup"]
+AddressSpace = Literal["device", "constant", "threadgroup"]
+Access = Literal["read", "write", "read_write"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentBufferMember:
+    """A member of an argument buffer's struct: its `[[id(n)]]` and its place in bytes."""
+
+    name: str
+    id: int
+    offset: int
+    kind: Literal["buffer", "constant"]
+    address_space: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One argument of a kernel.
+
+    `size` and `alignment` are bytes of what the argument points to; `size` is 0 if unknown (void).
+    """
+
+    name: str
+    kind: ArgumentKind
+    index: int
+    address_space: AddressSpace
+    type_name: str
+    size: int
+    alignment: int
+    access: Access
+    members: tuple[ArgumentBufferMember, ...] = ()

@@ -1,0 +1,123 @@
+"""Runs the clang of the `ziglang` wheel, with limits on its time and memory."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from .errors import CompileError
+
+HEADERS = Path(__file__).parent / "include"
+_SECONDS = 120.0
+_MEMORY_BYTES = 4 << 30
+
+# C++23 with clang's SYCL device rules: address spaces are types, and the default one contains all
+# others. The target only fixes sizes and the ABI of structs; the engine makes the machine code.
+LANGUAGE = (
+    "-x", "c++", "-std=c++23", "-target", "x86_64-unknown-linux-gnu", "-march=x86-64-v3",
+    "-nostdinc", "-fno-exceptions", "-fno-threadsafe-statics", "-fdeclspec", "-w",
+    "-Xclang", "-fsycl-is-device", "-Xclang", "-aux-triple", "-Xclang", "x86_64-unknown-linux-gnu",
+    "-Xclang", "-ffake-address-space-map", "-Xclang", "-cl-single-precision-constant",
+    "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",
+    "-fno-crash-diagnostics", "-O1", "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
+    "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20",
+    "-ftemplate-depth=512", "-fconstexpr-steps=1000000", "-fbracket-depth=512",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClangResult:
+    """What one run of clang gave: exit status, standard output, diagnostics."""
+
+    status: int
+    output: bytes
+    diagnostics: str
+
+
+@functools.cache
+def executable() -> Path:
+    """Path of the `zig` binary, whose `clang` command is the plain compiler driver.
+
+    Raises CompileError when the ziglang wheel is not installed.
+    """
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise CompileError(
+            "the package 'ziglang', which brings the compiler, is not installed; "
+            "`pip install ziglang` installs it"
+        )
+    name = "zig.exe" if sys.platform == "win32" else "zig"
+    return Path(spec.origin).parent / name
+
+
+@functools.cache
+def compiler_version() -> str:
+    """Version of the installed compiler, without starting it."""
+    return version("ziglang")
+
+
+def run_clang(
+    arguments: Sequence[str],
+    source: str,
+    *,
+    directory: Path,
+    seconds: float = _SECONDS,
+    memory_bytes: int = _MEMORY_BYTES,
+) -> ClangResult:
+    """Run clang on `source` (its standard input) in `directory`.
+
+    Raises CompileError if it takes longer than `seconds` or is killed for want of memory.
+    """
+    environment = {
+        "LC_ALL": "C",
+        "PATH": os.defpath,
+        "HOME": str(directory),
+        "TMPDIR": str(directory),
+    }
+    process = subprocess.Popen(
+        [str(executable()), "clang", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=directory,
+        env=environment,
+    )
+    _limit_memory(process.pid, memory_bytes)
+    try:
+        output, errors = process.communicate(source.encode(), timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise CompileError(
+            f"the compiler was stopped after {seconds:g} s; the program is too much for it "
+            "(endless or exponential templates?)"
+        ) from None
+    diagnostics = errors.decode("utf-8", "replace")
+    if (
+        process.returncode < 0
+        or process.returncode > 128
+        or "LLVM ERROR: out of memory" in diagnostics
+    ):
+        raise CompileError(
+            f"the compiler broke off (status {process.returncode}) under its limit of "
+            f"{memory_bytes >> 20} MiB of memory; the program is too much for it"
+        )
+    return ClangResult(status=process.returncode, output=output, diagnostics=diagnostics)
+
+
+def _limit_memory(pid: int, limit: int) -> None:
+    """Bound the address space of a process that has just started, where the system can."""
+    if sys.platform == "linux":
+        import resource
+
+        try:
+            resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
+        except ProcessLookupError:
+            return  # It has ended already.

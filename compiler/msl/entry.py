@@ -1,0 +1,70 @@
+"""Writes the C++ that makes one entry point callable by the engine.
+
+The wrapper's parameters are the kernel's arguments alone, as pointers; grid positions come from
+the engine's intrinsics. Types are asked from the compiler (`decltype` of the kernel), and what the
+host must know of them is returned through the mangled name of a marker function.
+"""
+
+from __future__ import annotations
+
+from .kernels import EntryPoint, Parameter
+
+SYMBOL = "__assay_entry"
+
+
+def assign_indices(entry: EntryPoint) -> list[tuple[int, Parameter]]:
+    """The parameters that are arguments, with the index of each in its argument table."""
+    taken = {
+        kind: {p.index for p in entry.parameters if p.index is not None and _kind(p) == kind}
+        for kind in ("buffer", "threadgroup")
+    }
+    found: list[tuple[int, Parameter]] = []
+    for parameter in entry.parameters:
+        if parameter.position:
+            continue
+        index = parameter.index
+        if index is None:
+            used = taken[_kind(parameter)]
+            index = next(i for i in range(len(used) + 1) if i not in used)
+            used.add(index)
+        found.append((index, parameter))
+    return found
+
+
+def _kind(parameter: Parameter) -> str:
+    return "threadgroup" if parameter.space == "threadgroup" else "buffer"
+
+
+def wrapper(entry: EntryPoint, omitted: frozenset[str] = frozenset()) -> str:
+    """C++ text to append to the rewritten library; arguments named in `omitted` are null."""
+    function = entry.expression
+    declared: list[str] = []
+    passed: list[str] = []
+    reflected: list[str] = []
+    for number, parameter in enumerate(entry.parameters):
+        kind = f"__assay_argument<decltype({function}), {number}>"
+        if parameter.position:
+            passed.append(f"__assay_get_{parameter.position}<{kind}>()")
+            continue
+        if parameter.name in omitted:
+            passed.append(f"__assay_pass<{kind}>(nullptr)")
+            continue
+        declared.append(f"__assay_pointer<{kind}> __assay_{number}")
+        passed.append(f"__assay_pass<{kind}>(__assay_{number})")
+        pointee = f"__assay_pointee<{kind}>"
+        reflected += [
+            f"__assay_size<{pointee}>", f"__assay_alignment<{pointee}>",
+            f"__assay_space<__assay_pointer<{kind}>>", f"__assay_is_const<{pointee}>",
+            f"bool({parameter.condition or 'true'})",
+        ]  # fmt: skip
+        for member in parameter.members:
+            reflected.append(f"__builtin_offsetof({pointee}, {member.name})")
+    limit = entry.max_threads or "0"
+    file = entry.file.replace("\\", "\\\\").replace('"', '\\"')
+    marks = ", ".join([f"(unsigned long)({limit})", *[f"(unsigned long)({v})" for v in reflected]])
+    return (
+        f'\n# {entry.line} "{file}"\n'
+        f'extern "C" [[clang::sycl_external]] void {SYMBOL}({", ".join(declared)}) '
+        f"{{ {function}({', '.join(passed)}); }} "
+        f"template void __assay_reflect<{marks}>();\n"
+    )

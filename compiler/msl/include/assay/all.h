@@ -1,0 +1,16 @@
+// Everything that a program may use, in the order of dependence.
+#pragma once
+#include "intrinsics.h"
+#include "vector_names.h"
+#include "as_type.h"
+#include "atomic.h"
+#include "common.h"
+#include "entry.h"
+#include "geometric.h"
+#include "integer.h"
+#include "math_modes.h"
+#include "relational.h"
+#include "simd_reduce.h"
+#include "simdgroup.h"
+#include "simdgroup_matrix.h"
+#include "synchronization.h"

@@ -1,0 +1,37 @@
+// min, max, clamp, mix and their like.
+#pragma once
+#include "math_builtin.h"
+
+namespace metal {
+template <class T> __ASSAY_FN constexpr T __least(T x, T y) {
+  if constexpr (__is_real<T>) {
+    return __builtin_elementwise_minnum(x, y);
+  } else {
+    return y < x ? y : x;
+  }
+}
+template <class T> __ASSAY_FN constexpr T __greatest(T x, T y) {
+  if constexpr (__is_real<T>) {
+    return __builtin_elementwise_maxnum(x, y);
+  } else {
+    return x < y ? y : x;
+  }
+}
+__ASSAY_MAP2(__joined_t, min, return __least(x, y);)
+__ASSAY_MAP2(__joined_t, max, return __greatest(x, y);)
+__ASSAY_MAP3(__joined_t, min3, return __least(x, __least(y, z));)
+__ASSAY_MAP3(__joined_t, max3, return __greatest(x, __greatest(y, z));)
+__ASSAY_MAP3(__joined_t, median3, return __greatest(__least(x, y), __least(__greatest(x, y), z));)
+__ASSAY_MAP3(__real_t, fmin3, return __least(x, __least(y, z));)
+__ASSAY_MAP3(__real_t, fmax3, return __greatest(x, __greatest(y, z));)
+__ASSAY_MAP3(__real_t, fmedian3, return __greatest(__least(x, y), __least(__greatest(x, y), z));)
+__ASSAY_MAP3(__joined_t, clamp, return __least(__greatest(x, y), z);)
+__ASSAY_MAP1(__real_t, saturate, return __least(__greatest(x, T(0.0f)), T(1.0f));)
+__ASSAY_MAP3(__real_t, mix, return x + (y - x) * z;)
+__ASSAY_MAP2(__real_t, step, return y < x ? T(0.0f) : T(1.0f);)
+__ASSAY_MAP3(__real_t, smoothstep,
+             T t = __least(__greatest((z - x) / (y - x), T(0.0f)), T(1.0f));
+             return t * t * (T(3.0f) - T(2.0f) * t);)
+__ASSAY_MAP1(__real_t, sign,
+             return x > T(0.0f) ? T(1.0f) : x < T(0.0f) ? T(-1.0f) : x == T(0.0f) ? x : T(0.0f);)
+}  // namespace metal

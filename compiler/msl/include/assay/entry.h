@@ -1,0 +1,98 @@
+// What the wrapper around an entry point needs: its parameter types, grid positions, reflection.
+#pragma once
+#include "intrinsics.h"
+#include "vector_operators.h"
+
+template <class F> struct __assay_function;
+template <class R, class... A> struct __assay_function<R(A...)> {
+  template <int I> using argument = __type_pack_element<I, A...>;
+};
+template <class F, int I>
+using __assay_argument = typename __assay_function<F>::template argument<I>;
+
+template <class T> struct __assay_parameter;
+template <class T> struct __assay_parameter<T*> { using pointee = T; };
+template <class T> struct __assay_parameter<T&> { using pointee = T; };
+template <class T> using __assay_pointee = typename __assay_parameter<T>::pointee;
+template <class T> using __assay_pointer = __assay_pointee<T>*;
+
+// The argument itself: a pointer as it is, a reference to what it points to.
+template <class T>
+__ASSAY_FN T __assay_pass(__assay_pointer<T> pointer) {
+  if constexpr (__is_pointer(T)) {
+    return pointer;
+  } else {
+    return *pointer;
+  }
+}
+
+template <class T> constexpr unsigned long __assay_size = 0;
+template <class T> requires requires { sizeof(T); } && (!__is_void(T))
+constexpr unsigned long __assay_size<T> = sizeof(T);
+template <class T> constexpr unsigned long __assay_alignment = 1;
+template <class T> requires requires { alignof(T); } && (!__is_void(T))
+constexpr unsigned long __assay_alignment<T> = alignof(T);
+template <class T> constexpr unsigned long __assay_space = 0;
+template <class T> constexpr unsigned long __assay_space<__ASSAY_DEVICE T*> = 1;
+template <class T> constexpr unsigned long __assay_space<__ASSAY_THREADGROUP T*> = 3;
+template <class T> constexpr unsigned long __assay_space<__ASSAY_CONSTANT T*> = 6;
+template <class T> constexpr bool __assay_is_const = __is_const(T);
+
+// Its mangled name carries the values to the host.
+template <auto... V> [[clang::sycl_external]] __attribute__((nodebug)) void __assay_reflect() {}
+
+template <class T>
+__ASSAY_FN constexpr T __assay_make_position(unsigned x, unsigned y, unsigned z) {
+  if constexpr (metal::__count<T> == 2) {
+    return T(x, y);
+  } else if constexpr (metal::__count<T> == 3) {
+    return T(x, y, z);
+  } else {
+    return T(x);
+  }
+}
+#define __ASSAY_GET3(name)                                                                        \
+  template <class T> __ASSAY_FN T __assay_get_##name() {                                          \
+    return __assay_make_position<T>(__assay_##name(0), __assay_##name(1), __assay_##name(2));     \
+  }
+__ASSAY_GET3(thread_position_in_grid)
+__ASSAY_GET3(thread_position_in_threadgroup)
+__ASSAY_GET3(threadgroup_position_in_grid)
+__ASSAY_GET3(threads_per_threadgroup)
+__ASSAY_GET3(dispatch_threads_per_threadgroup)
+__ASSAY_GET3(threads_per_grid)
+__ASSAY_GET3(threadgroups_per_grid)
+#undef __ASSAY_GET3
+
+#define __ASSAY_GET1(name, value)                                                                 \
+  template <class T> __ASSAY_FN T __assay_get_##name() { return T(value); }
+__ASSAY_GET1(thread_index_in_threadgroup, __assay_thread_index_in_threadgroup())
+__ASSAY_GET1(thread_index_in_simdgroup, __assay_thread_index_in_simdgroup())
+__ASSAY_GET1(simdgroup_index_in_threadgroup, __assay_simdgroup_index_in_threadgroup())
+__ASSAY_GET1(simdgroups_per_threadgroup, __assay_simdgroups_per_threadgroup())
+__ASSAY_GET1(dispatch_simdgroups_per_threadgroup, __assay_dispatch_simdgroups_per_threadgroup())
+__ASSAY_GET1(threads_per_simdgroup, 32)
+__ASSAY_GET1(thread_execution_width, 32)
+__ASSAY_GET1(thread_index_in_quadgroup, __assay_thread_index_in_simdgroup() & 3u)
+__ASSAY_GET1(quadgroup_index_in_threadgroup, __assay_thread_index_in_threadgroup() >> 2)
+__ASSAY_GET1(quadgroups_per_threadgroup,
+             (__assay_threads_per_threadgroup(0) * __assay_threads_per_threadgroup(1) *
+                  __assay_threads_per_threadgroup(2) + 3u) >> 2)
+__ASSAY_GET1(dispatch_quadgroups_per_threadgroup,
+             (__assay_dispatch_threads_per_threadgroup(0) *
+                  __assay_dispatch_threads_per_threadgroup(1) *
+                  __assay_dispatch_threads_per_threadgroup(2) + 3u) >> 2)
+__ASSAY_GET1(grid_origin, 0)
+#undef __ASSAY_GET1
+template <class T> __ASSAY_FN T __assay_get_grid_size() { return __assay_get_threads_per_grid<T>(); }
+
+// static_cast between values, also between half and bfloat.
+template <class T, class V>
+__ASSAY_FN constexpr T __assay_static_cast(V&& value) {
+  if constexpr ((__is_same(T, half) && __is_same(metal::__bare_t<V>, bfloat)) ||
+                (__is_same(T, bfloat) && __is_same(metal::__bare_t<V>, half))) {
+    return (T)(float)value;
+  } else {
+    return static_cast<T>(static_cast<V&&>(value));
+  }
+}

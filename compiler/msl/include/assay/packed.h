@@ -1,0 +1,88 @@
+// Packed vectors: the elements one after another, aligned as one element.
+#pragma once
+#include "vector_operators.h"
+
+namespace metal {
+#define __ASSAY_PACKED_MEMBERS(N)                                                                 \
+  constexpr packed_vec() = default;                                                               \
+  __ASSAY_MEMBER constexpr packed_vec(vec<T, N> v) { *this = v; }                                 \
+  template <__scalar_like A>                                                                      \
+  __ASSAY_MEMBER constexpr packed_vec(A a) { *this = vec<T, N>(a); }                              \
+  template <__piece A, __piece B, __piece... C>                                                   \
+    requires(__count<A> + __count<B> + (0 + ... + __count<C>) == N)                               \
+  __ASSAY_MEMBER constexpr packed_vec(const A& a, const B& b, const C&... c) {                    \
+    *this = vec<T, N>(a, b, c...);                                                                \
+  }                                                                                               \
+  template <class U>                                                                              \
+    requires(!__is_same(U, T))                                                                    \
+  __ASSAY_MEMBER explicit constexpr packed_vec(vec<U, N> v) { *this = vec<T, N>(v); }             \
+  template <class S>                                                                              \
+  __ASSAY_MEMBER constexpr auto& operator[](this S&& self, size_t i) { return self.__e[i]; }      \
+  template <class B>                                                                              \
+  __ASSAY_MEMBER packed_vec& operator+=(const B& b) { return *this = vec<T, N>(*this) + b; }      \
+  template <class B>                                                                              \
+  __ASSAY_MEMBER packed_vec& operator-=(const B& b) { return *this = vec<T, N>(*this) - b; }      \
+  template <class B>                                                                              \
+  __ASSAY_MEMBER packed_vec& operator*=(const B& b) { return *this = vec<T, N>(*this) * b; }      \
+  template <class B>                                                                              \
+  __ASSAY_MEMBER packed_vec& operator/=(const B& b) { return *this = vec<T, N>(*this) / b; }
+
+template <class T, int N> struct __shape<packed_vec<T, N>> {
+  using element = T;
+  static constexpr int count = N;
+  static constexpr bool vector = false;
+};
+
+template <class T>
+struct packed_vec<T, 2> {
+  union { T __e[2]; struct { T x, y; }; struct { T r, g; }; };
+  __ASSAY_PACKED_MEMBERS(2)
+  __ASSAY_MEMBER constexpr operator vec<T, 2>() const { return vec<T, 2>(__e[0], __e[1]); }
+  __ASSAY_MEMBER constexpr packed_vec& operator=(vec<T, 2> v) {
+    __e[0] = v.__v[0]; __e[1] = v.__v[1];
+    return *this;
+  }
+};
+template <class T>
+struct packed_vec<T, 3> {
+  union { T __e[3]; struct { T x, y, z; }; struct { T r, g, b; }; };
+  __ASSAY_PACKED_MEMBERS(3)
+  __ASSAY_MEMBER constexpr operator vec<T, 3>() const { return vec<T, 3>(__e[0], __e[1], __e[2]); }
+  __ASSAY_MEMBER constexpr packed_vec& operator=(vec<T, 3> v) {
+    __e[0] = v.__v[0]; __e[1] = v.__v[1]; __e[2] = v.__v[2];
+    return *this;
+  }
+  __ASSAY_MEMBER vec<T, 2> __get_xy() const { return vec<T, 2>(__e[0], __e[1]); }
+  __ASSAY_MEMBER vec<T, 2> __get_yz() const { return vec<T, 2>(__e[1], __e[2]); }
+  __ASSAY_MEMBER vec<T, 3> __get_xyz() const { return *this; }
+  __ASSAY_MEMBER void __put_xy(vec<T, 2> v) { __e[0] = v.__v[0]; __e[1] = v.__v[1]; }
+  __ASSAY_MEMBER void __put_yz(vec<T, 2> v) { __e[1] = v.__v[0]; __e[2] = v.__v[1]; }
+  __ASSAY_MEMBER void __put_xyz(vec<T, 3> v) { *this = v; }
+  __declspec(property(get = __get_xy, put = __put_xy)) vec<T, 2> xy;
+  __declspec(property(get = __get_yz, put = __put_yz)) vec<T, 2> yz;
+  __declspec(property(get = __get_xyz, put = __put_xyz)) vec<T, 3> xyz;
+};
+template <class T>
+struct packed_vec<T, 4> {
+  union { T __e[4]; struct { T x, y, z, w; }; struct { T r, g, b, a; }; };
+  __ASSAY_PACKED_MEMBERS(4)
+  __ASSAY_MEMBER constexpr operator vec<T, 4>() const {
+    return vec<T, 4>(__e[0], __e[1], __e[2], __e[3]);
+  }
+  __ASSAY_MEMBER constexpr packed_vec& operator=(vec<T, 4> v) {
+    __e[0] = v.__v[0]; __e[1] = v.__v[1]; __e[2] = v.__v[2]; __e[3] = v.__v[3];
+    return *this;
+  }
+  __ASSAY_MEMBER vec<T, 2> __get_xy() const { return vec<T, 2>(__e[0], __e[1]); }
+  __ASSAY_MEMBER vec<T, 2> __get_zw() const { return vec<T, 2>(__e[2], __e[3]); }
+  __ASSAY_MEMBER vec<T, 3> __get_xyz() const { return vec<T, 3>(__e[0], __e[1], __e[2]); }
+  __ASSAY_MEMBER void __put_xy(vec<T, 2> v) { __e[0] = v.__v[0]; __e[1] = v.__v[1]; }
+  __ASSAY_MEMBER void __put_zw(vec<T, 2> v) { __e[2] = v.__v[0]; __e[3] = v.__v[1]; }
+  __ASSAY_MEMBER void __put_xyz(vec<T, 3> v) { __e[0] = v.__v[0]; __e[1] = v.__v[1]; __e[2] = v.__v[2]; }
+  __declspec(property(get = __get_xy, put = __put_xy)) vec<T, 2> xy;
+  __declspec(property(get = __get_zw, put = __put_zw)) vec<T, 2> zw;
+  __declspec(property(get = __get_xyz, put = __put_xyz)) vec<T, 3> xyz;
+};
+#undef __ASSAY_PACKED_MEMBERS
+
+}  // namespace metal

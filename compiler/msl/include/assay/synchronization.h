@@ -1,0 +1,45 @@
+// Barriers and fences.
+#pragma once
+#include "intrinsics.h"
+
+namespace metal {
+enum class mem_flags : int {
+  mem_none = 0,
+  mem_device = 1,
+  mem_threadgroup = 2,
+  mem_texture = 4,
+  mem_threadgroup_imageblock = 8,
+  mem_object_data = 16,
+  mem_device_and_threadgroup = 3,
+};
+__ASSAY_FN constexpr mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(int(a) | int(b)); }
+__ASSAY_FN constexpr mem_flags operator&(mem_flags a, mem_flags b) { return mem_flags(int(a) & int(b)); }
+
+enum memory_order {
+  memory_order_relaxed = 0,
+  memory_order_acquire = 2,
+  memory_order_release = 3,
+  memory_order_acq_rel = 4,
+  memory_order_seq_cst = 5,
+};
+enum thread_scope {
+  thread_scope_thread = 0,
+  thread_scope_simdgroup = 4,
+  thread_scope_threadgroup = 1,
+  thread_scope_device = 2,
+  thread_scope_system = 3,
+};
+
+__attribute__((convergent)) __ASSAY_FN void threadgroup_barrier(
+    mem_flags flags, thread_scope = thread_scope_threadgroup) {
+  __assay_threadgroup_barrier(int(flags));
+}
+__attribute__((convergent)) __ASSAY_FN void simdgroup_barrier(
+    mem_flags flags, thread_scope = thread_scope_simdgroup) {
+  __assay_simdgroup_barrier(int(flags));
+}
+__ASSAY_FN void atomic_thread_fence(mem_flags flags, memory_order order,
+                                    thread_scope scope = thread_scope_device) {
+  __assay_fence(int(flags), int(order), int(scope));
+}
+}  // namespace metal

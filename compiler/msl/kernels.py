@@ -1,0 +1,277 @@
+"""Finds a library's entry points: kernel functions and explicit instantiations of kernel templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .address_spaces import parameter_ranges
+from .attributes import Attributes
+from .lexer import TokenStream
+from .scopes import Function, Scopes
+
+POSITIONS = frozenset(
+    {"thread_position_in_grid", "thread_position_in_threadgroup", "threadgroup_position_in_grid",
+     "threads_per_threadgroup", "dispatch_threads_per_threadgroup", "threads_per_grid",
+     "threadgroups_per_grid", "thread_index_in_threadgroup", "thread_index_in_simdgroup",
+     "simdgroup_index_in_threadgroup", "simdgroups_per_threadgroup",
+     "dispatch_simdgroups_per_threadgroup", "threads_per_simdgroup", "thread_execution_width",
+     "thread_index_in_quadgroup", "quadgroup_index_in_threadgroup", "quadgroups_per_threadgroup",
+     "dispatch_quadgroups_per_threadgroup", "grid_origin", "grid_size"}
+)  # fmt: skip
+_SPACES = ("device", "constant", "threadgroup")
+_NOT_TYPE = frozenset({"const", "volatile", "restrict", "__restrict", "*", "&", "thread", *_SPACES})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A member of an argument buffer as the source declares it."""
+
+    name: str
+    id: int
+    kind: str
+    space: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A kernel's parameter as the source declares it.
+
+    `position` names the grid attribute of a parameter that is no argument; `condition` the function
+    constant on which an argument depends; `struct` the argument buffer's struct.
+    """
+
+    name: str
+    space: str
+    type_name: str
+    index: int | None
+    position: str
+    condition: str
+    members: tuple[Member, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPoint:
+    """One function that a library offers: its name there and the C++ expression for it."""
+
+    name: str
+    expression: str
+    parameters: tuple[Parameter, ...]
+    max_threads: str
+    file: str
+    line: int
+
+
+def find_entry_points(
+    stream: TokenStream, scopes: Scopes, attributes: Attributes
+) -> tuple[EntryPoint, ...]:
+    """Every entry point in the order of the source; removes the explicit instantiations."""
+    finder = _Finder(stream, scopes, attributes)
+    templates: dict[str, Function] = {}
+    found: dict[str, EntryPoint] = {}
+    for function in sorted(scopes.functions, key=lambda function: function.start):
+        is_instantiation = _is_instantiation(stream, attributes, function)
+        if is_instantiation or not finder.is_kernel(function):
+            continue
+        if function.template is not None:
+            templates.setdefault(function.name, function)
+        elif function.body is not None:
+            given = attributes.within(function.start, function.name_index)
+            name = given.get("host_name", function.name).strip('"')
+            found[name] = finder.entry(name, function, function, "")
+    for start, end, namespace in _instantiations(stream, attributes, scopes):
+        name, entry = finder.instantiation(start, end, namespace, templates)
+        if entry is not None:
+            found[name] = entry
+        stream.blank(start, end)
+    return tuple(found.values())
+
+
+def _is_instantiation(stream: TokenStream, attributes: Attributes, function: Function) -> bool:
+    start = function.start
+    while (group := attributes.end_of_group(start)) is not None:
+        start = group + 1
+    return stream.texts[start] == "template" and stream.texts[start + 1] != "<"
+
+
+def _instantiations(
+    stream: TokenStream, attributes: Attributes, scopes: Scopes
+) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Token ranges of the explicit instantiations that carry a host name."""
+    found: list[tuple[int, int, tuple[str, ...]]] = []
+    for statement in scopes.statements:
+        start = statement.start
+        while (group := attributes.end_of_group(start)) is not None:
+            start = group + 1
+        if stream.texts[start] == "template" and stream.texts[start + 1] != "<":
+            words = stream.texts[statement.start : statement.end]
+            if "host_name" in words or "kernel" in words:
+                found.append((statement.start, statement.end, statement.namespace))
+    return found
+
+
+class _Finder:
+    """Reads parameters and names of entry points out of one text."""
+
+    def __init__(self, stream: TokenStream, scopes: Scopes, attributes: Attributes) -> None:
+        self._stream = stream
+        self._attributes = attributes
+        self._classes = {owner.name: owner for owner in scopes.classes}
+
+    def is_kernel(self, function: Function) -> bool:
+        """Whether the function has the `kernel` keyword or attribute."""
+        words = self._stream.texts[function.start : function.name_index]
+        return "kernel" in words
+
+    def entry(self, name: str, function: Function, place: Function, arguments: str) -> EntryPoint:
+        """The entry point for a function, or for its template with `arguments` (`<float, 4>`)."""
+        token = self._stream.tokens[function.name_index]
+        expression = "::".join(["", *function.namespace, function.name]) + arguments
+        limit = self._attributes.within(place.start, place.name_index).get(
+            "max_total_threads_per_threadgroup", ""
+        )
+        ranges = parameter_ranges(self._stream, function)
+        return EntryPoint(
+            name=name,
+            expression=expression,
+            parameters=tuple(self._parameter(first, last) for first, last in ranges),
+            max_threads=limit,
+            file=token.file,
+            line=token.line,
+        )
+
+    def instantiation(
+        self, start: int, end: int, namespace: tuple[str, ...], templates: dict[str, Function]
+    ) -> tuple[str, EntryPoint | None]:
+        """Name and entry point of `template [[host_name("n")]] ... f<args>...;`."""
+        texts = self._stream.texts
+        stop = end
+        index = start
+        while index < stop:
+            if texts[index] in ("(", "["):
+                index = self._stream.match[index] + 1
+                continue
+            if texts[index] in templates and texts[index + 1] in ("<", ";", "("):
+                break
+            index += 1
+        else:
+            return "", None
+        function = templates[texts[index]]
+        arguments = ""
+        if texts[index + 1] == "<":
+            close = self._stream.close_angle(index + 1)
+            if close is None:
+                raise self._stream.error(index + 1, "expected '>' to end the template arguments")
+            arguments = self._stream.source(index + 1, close)
+        given = self._attributes.within(start, end)
+        name = given.get("host_name", function.name).strip('"')
+        return name, self.entry(name, function, function, arguments)
+
+    def _parameter(self, first: int, last: int) -> Parameter:
+        """One parameter from its tokens."""
+        stream, attributes = self._stream, self._attributes
+        given = attributes.within(first, last)
+        plain = [
+            index
+            for index in self._outside_attributes(first, last)
+            if stream.texts[index] not in ("=",)
+        ]
+        words = [stream.texts[index] for index in plain]
+        position = next((name for name in given if name in POSITIONS), "")
+        space = next((word for word in words if word in _SPACES), "")
+        name_at = self._name_at(plain)
+        name = stream.texts[name_at] if name_at is not None else ""
+        types = [
+            i
+            for i in plain
+            if stream.texts[i] not in _NOT_TYPE and (name_at is None or i < name_at)
+        ]
+        type_name = stream.source(types[0], types[-1]) if types else ""
+        unsupported = ("texture", "sampler", "stage_in", "visible_function_table")
+        for attribute in unsupported:
+            if attribute in given:
+                raise stream.error(first, f"'[[{attribute}]]' parameters are not supported")
+        if not position and not space:
+            raise stream.error(
+                first,
+                f"kernel parameter '{name}' has neither an address space nor a known attribute",
+            )
+        place = "threadgroup" if space == "threadgroup" else "buffer"
+        number = given.get(place)
+        try:
+            index = int(number.strip("uU "), 0) if number is not None else None
+        except ValueError:
+            raise stream.error(
+                first, f"the index of '{name}' must be an integer literal, not '{number}'"
+            ) from None
+        return Parameter(
+            name=name,
+            space=space,
+            type_name=type_name,
+            index=index,
+            position=position,
+            condition=given.get("function_constant", ""),
+            members=self._members(type_name),
+        )
+
+    def _outside_attributes(self, first: int, last: int) -> list[int]:
+        found: list[int] = []
+        index = first
+        while index <= last:
+            group = self._attributes.end_of_group(index)
+            if group is None:
+                found.append(index)
+                index += 1
+            else:
+                index = group + 1
+        return found
+
+    def _name_at(self, plain: Sequence[int]) -> int | None:
+        """Index of the declared name: the last identifier before array brackets, outside <>."""
+        stream = self._stream
+        depth = 0
+        name: int | None = None
+        for index in plain:
+            text = stream.texts[index]
+            depth += (text == "<") - (text == ">")
+            if text == "[":
+                break
+            if depth == 0 and stream.tokens[index].kind == "ident":
+                name = index
+        return name
+
+    def _members(self, type_name: str) -> tuple[Member, ...]:
+        """Members with `[[id(n)]]` of the struct called `type_name`, if it is an argument buffer."""
+        owner = self._classes.get(type_name)
+        if owner is None:
+            return ()
+        found: list[Member] = []
+        for first, last in owner.statements:
+            given = self._attributes.within(first, last)
+            if "id" not in given:
+                continue
+            plain = self._outside_attributes(first, last - 1)
+            name_at = self._name_at(plain)
+            words = [self._stream.texts[index] for index in plain]
+            space = next((word for word in words if word in _SPACES), "")
+            if name_at is None:
+                continue
+            kind = "buffer" if "*" in words or "&" in words else "constant"
+            found.append(
+                Member(
+                    name=self._stream.texts[name_at],
+                    id=int(given["id"].strip("uU "), 0),
+                    kind=kind,
+                    space=space,
+                )  # fmt: skip
+            )
+        return tuple(found)
+
+
+def remove_kernel_keywords(stream: TokenStream) -> None:
+    """Blank the function qualifiers that C++ does not have."""
+    for index, text in enumerate(stream.texts):
+        if text == "kernel":
+            following = stream.texts[index + 1] if index + 1 < len(stream.texts) else ""
+            if following not in (".", "=", ",", ";", ")", "->", "("):
+                stream.blank(index, index)

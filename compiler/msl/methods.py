@@ -1,0 +1,112 @@
+"""Member functions qualified by address space (`T& get() device`), which C++ does not have.
+
+The `thread` form becomes the plain member function. The others become member functions with an
+explicit object parameter of that address space (C++23), whose bodies name their members through it.
+Of constructors that differ in the address space alone, one is kept.
+"""
+
+from __future__ import annotations
+
+from .address_spaces import ATTRIBUTE, KEYWORDS
+from .lexer import TokenStream
+from .scopes import ClassScope, Function, Scopes
+
+_SELF = "self_"
+
+
+def rewrite_methods(stream: TokenStream, scopes: Scopes) -> None:
+    """Rewrite the qualified member functions of every class."""
+    for owner in scopes.classes:
+        names: set[str] | None = None
+        seen: set[str] = set()
+        for function in owner.functions:
+            qualifiers = _qualifiers(stream, function)
+            space = next((stream.texts[i] for i in qualifiers if stream.texts[i] in KEYWORDS), None)
+            is_constructor = function.name == owner.name
+            if is_constructor:
+                _keep_first(stream, function, seen, qualifiers)
+            if space is None:
+                continue
+            if space == "thread" or is_constructor:
+                _drop_spaces(stream, qualifiers)
+            else:
+                names = _member_names(stream, owner) if names is None else names
+                _explicit_object(stream, owner, function, qualifiers, space, names)
+
+
+def _qualifiers(stream: TokenStream, function: Function) -> list[int]:
+    """Indices of const, volatile and address spaces behind the parameter list."""
+    found: list[int] = []
+    index = function.parameters[1] + 1
+    while index < len(stream.texts) and (
+        stream.texts[index] in KEYWORDS or stream.texts[index] in ("const", "volatile")
+    ):
+        found.append(index)
+        index += 1
+    return found
+
+
+def _drop_spaces(stream: TokenStream, qualifiers: list[int]) -> None:
+    for index in qualifiers:
+        if stream.texts[index] in KEYWORDS:
+            stream.blank(index, index)
+
+
+def _keep_first(
+    stream: TokenStream, function: Function, seen: set[str], qualifiers: list[int]
+) -> None:
+    """Blank a constructor whose parameters were seen already, whatever their address space."""
+    first, last = function.parameters
+    kept = [
+        stream.texts[index]
+        for index in range(first, last + 1)
+        if stream.texts[index] not in KEYWORDS
+    ]
+    signature = " ".join(kept)
+    spaced = bool(qualifiers) or any(t in KEYWORDS for t in stream.texts[first : last + 1])
+    if signature in seen and spaced:
+        stream.blank(function.start, function.end)
+    seen.add(signature)
+
+
+def _member_names(stream: TokenStream, owner: ClassScope) -> set[str]:
+    """Names of the data members and member functions of a class."""
+    names = {function.name for function in owner.functions if function.name != "operator"}
+    for first, last in owner.statements:
+        depth = 0
+        for index in range(first, last):
+            text = stream.texts[index]
+            depth += (text == "<") - (text == ">")
+            following = stream.texts[index + 1]
+            if depth == 0 and stream.tokens[index].kind == "ident":
+                is_name = following in (";", ",", "[", "=", "{", ":")
+                if is_name and stream.texts[index - 1] not in ("::", "struct", "class"):
+                    names.add(text)
+    names.discard(owner.name)
+    return names
+
+
+def _explicit_object(
+    stream: TokenStream,
+    owner: ClassScope,
+    function: Function,
+    qualifiers: list[int],
+    space: str,
+    names: set[str],
+) -> None:
+    """Turn `f(args) const device {...}` into `f(this const device Owner& self_, args) {...}`."""
+    texts = stream.texts
+    const = "const " if any(texts[i] == "const" for i in qualifiers) else ""
+    first, last = function.parameters
+    separator = "" if last == first + 1 else ", "
+    stream.after(first, f"this {const}{ATTRIBUTE[space]} {owner.name}& {_SELF}{separator}")
+    stream.blank(qualifiers[0], qualifiers[-1])
+    if function.body is None:
+        return
+    hidden = set(texts[first + 1 : last])
+    for index in range(function.body[0] + 1, function.body[1]):
+        text = texts[index]
+        if text == "this":
+            stream.set(index, f"(&{_SELF})")
+        elif text in names and text not in hidden and texts[index - 1] not in (".", "->", "::"):
+            stream.before(index, f"{_SELF}.")

@@ -1,0 +1,52 @@
+"""Turns preprocessed MSL into C++ that clang compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import (
+    address_spaces,
+    casts,
+    function_constants,
+    kernels,
+    literals,
+    methods,
+    pragmas,
+    templates,
+)
+from .attributes import Attributes
+from .function_constants import ConstantValue, FunctionConstant
+from .kernels import EntryPoint
+from .lexer import TokenStream
+from .scopes import Scopes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten:
+    """C++ text, and what the library offers."""
+
+    text: str
+    entries: tuple[EntryPoint, ...]
+    constants: tuple[FunctionConstant, ...]
+
+
+def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rewritten:
+    """Rewrite a preprocessed library with these function constants; raises CompileError."""
+    stream = TokenStream(preprocessed)
+    attributes = Attributes(stream)
+    scopes = Scopes(stream, attributes)
+    constants = function_constants.find_constants(stream, scopes, attributes)
+    resolved = function_constants.resolve(constants, values)
+    entries = kernels.find_entry_points(stream, scopes, attributes)
+    function_constants.rewrite_constants(stream, constants, resolved)
+    literals.rewrite_literals(stream)
+    casts.rewrite_casts(stream)
+    templates.rewrite_vector_counts(stream)
+    address_spaces.make_local_variables_static(stream, scopes)
+    address_spaces.rewrite_array_parameters(stream, scopes, attributes)
+    methods.rewrite_methods(stream, scopes)
+    kernels.remove_kernel_keywords(stream)
+    address_spaces.rewrite_keywords(stream)
+    pragmas.rewrite_pragmas(stream)
+    return Rewritten(text=stream.render(), entries=entries, constants=constants)

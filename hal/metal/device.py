@@ -1,0 +1,165 @@
+"""The Metal device of the HAL: one MTLDevice with one queue for dispatches and transfers."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from typing import Any
+
+from ..buffer import Buffer, File
+from ..device import Binding, BufferRef, CommandBuffer, Device, DeviceInfo
+from ..flags import CommandBufferMode
+from ..semaphore import Fence
+from ..status import StatusError, invalid_argument
+from .buffer import MetalAllocator
+from .builtin import Builtins
+from .command_buffer import MetalCommandBuffer
+from .encoding import Encoding
+from .errors import command_buffer_error, metal_calls
+from .executable import MetalExecutableCache
+from .format import FORMAT
+from .semaphore import MetalSemaphore, Submission
+from .staging import Staging, StagingPool
+
+_READ_CHUNK = 32 << 20
+
+
+class MetalDevice(Device):
+    """Submissions are committed in order; Metal's events order them with others' work."""
+
+    def __init__(self, api: Any, handle: Any, info: DeviceInfo) -> None:
+        self.info = info
+        self.api = api
+        self.handle = handle
+        self._queue = handle.newCommandQueue()
+        self.allocator = MetalAllocator(api, handle, self._queue)
+        self.executable_cache = MetalExecutableCache(api, handle)
+        self._staging = StagingPool(api, handle)
+        self._builtins = Builtins(api, handle)
+        self._failed = api.MTLCommandBufferStatusError
+
+    def query_i64(self, category: str, key: str) -> int | None:
+        """`hal.device.id` matches patterns for "metal"; one executable format is supported."""
+        if category == "hal.device.id":
+            return int(fnmatch.fnmatchcase("metal", key))
+        if category == "hal.executable.format":
+            return int(key == FORMAT)
+        return None
+
+    def create_semaphore(self, initial: int) -> MetalSemaphore:
+        """A new timeline semaphore."""
+        return MetalSemaphore(self.handle.newSharedEvent(), initial)
+
+    def create_command_buffer(self, mode: int, binding_capacity: int) -> MetalCommandBuffer:
+        """A command buffer to record into."""
+        return MetalCommandBuffer(
+            self.api,
+            one_shot=bool(mode & CommandBufferMode.ONE_SHOT),
+            capacity=binding_capacity & 0xFFFFFFFF,
+        )
+
+    def queue_alloca(
+        self, wait: Fence | None, signal: Fence | None, memory_type: int, usage: int, size: int
+    ) -> Buffer:
+        """Allocate now; the signal comes in queue order, so nothing need block for it."""
+        buffer = self.allocator.allocate(memory_type, usage, size)
+        self.queue_execute(wait, signal, None)
+        return buffer
+
+    def queue_dealloca(self, wait: Fence | None, signal: Fence | None, buffer: Buffer) -> None:
+        """A barrier: the memory goes when the last reference does."""
+        del buffer
+        self.queue_execute(wait, signal, None)
+
+    def queue_execute(
+        self,
+        wait: Fence | None,
+        signal: Fence | None,
+        command_buffer: CommandBuffer | None,
+        bindings: Sequence[Binding] = (),
+    ) -> None:
+        """Commit the work: wait events, commands, signal events in one MTLCommandBuffer."""
+        if command_buffer is None and (wait is None or wait.reached()):
+            if signal is not None:
+                signal.signal()
+            return
+        if command_buffer is not None and not isinstance(command_buffer, MetalCommandBuffer):
+            raise invalid_argument("the command buffer was made for another device")
+        with metal_calls("a submission"):
+            self._submit(wait, signal, command_buffer, bindings)
+
+    def _submit(
+        self,
+        wait: Fence | None,
+        signal: Fence | None,
+        recording: MetalCommandBuffer | None,
+        bindings: Sequence[Binding],
+    ) -> None:
+        metal = self._queue.commandBuffer()
+        waits: list[Any] = []
+        for semaphore, value in wait.points if wait is not None else ():
+            waits.append(semaphore)
+            metal.encodeWaitForEvent_value_(_metal(semaphore).event, value)
+        staged = self._replay(metal, recording, bindings) if recording is not None else []
+        submission = Submission(metal, self._failed, waits)
+        signals = signal.points if signal is not None else ()
+        for semaphore, value in signals:
+            _metal(semaphore).submission = submission
+            metal.encodeSignalEvent_value_(_metal(semaphore).event, value)
+        metal.addCompletedHandler_(lambda done: self._completed(done, staged, signals))
+        metal.commit()
+
+    def _replay(
+        self, metal: Any, recording: MetalCommandBuffer, bindings: Sequence[Binding]
+    ) -> list[Staging]:
+        if not recording.finalized:
+            raise StatusError("FAILED_PRECONDITION", "the command buffer is still being recorded")
+        staging = self._staging.take(recording.staging) if recording.staging else None
+        encoding = Encoding(
+            self.api, self.handle, metal, staging, self._staging, self._builtins, bindings
+        )
+        for command in recording.commands:
+            command.encode(encoding)
+        encoding.end()
+        return encoding.staged
+
+    def _completed(self, metal: Any, staged: list[Staging], signals: Sequence[Any]) -> None:
+        self._staging.give_back(staged)
+        if metal.status() == self._failed:
+            error = command_buffer_error(metal)
+            for semaphore, _ in signals:
+                semaphore.fail(error)
+
+    def queue_read(
+        self,
+        wait: Fence | None,
+        signal: Fence | None,
+        source: File,
+        source_offset: int,
+        target: BufferRef,
+    ) -> None:
+        """Copy from a file into a buffer, through staging memory unless the host sees it."""
+        buffer = target.buffer
+        if buffer is None:
+            raise invalid_argument("a read needs a buffer to read into")
+        length = buffer.check_range(target.offset, target.length)
+        data = source.span(source_offset, length)
+        if buffer.host_visible and (wait is None or wait.reached()):
+            buffer.write(target.offset, data)
+            self.queue_execute(None, signal, None)
+            return
+        commands = self.create_command_buffer(CommandBufferMode.ONE_SHOT, 0)
+        for start in range(0, length, _READ_CHUNK):
+            part = bytes(data[start : start + _READ_CHUNK])
+            commands.update(part, BufferRef(buffer, 0, target.offset + start, len(part)))
+        commands.finalize()
+        self.queue_execute(wait, signal, commands)
+
+    def queue_flush(self) -> None:
+        """Nothing to do: submissions are committed at once."""
+
+
+def _metal(semaphore: Any) -> MetalSemaphore:
+    if not isinstance(semaphore, MetalSemaphore):
+        raise invalid_argument("the semaphore was made for another device")
+    return semaphore

@@ -1,0 +1,174 @@
+"""Executables on Metal: libraries compiled from MSL, pipeline states, argument encoders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..device import Executable, ExecutableCache
+from ..status import StatusError
+from .errors import error_text, metal_calls
+from .format import FORMAT, ExecutableDefinition, LibraryDefinition, PipelineDefinition
+from .format import read_executable as read_executable_definition
+
+_MEMBER_ID = re.compile(r"\[\[\s*id\((\d+)\)\s*\]\]")
+
+
+class MetalPipeline:
+    """One kernel ready to dispatch."""
+
+    __slots__ = (
+        "argument_encoder",
+        "argument_length",
+        "definition",
+        "members",
+        "state",
+        "threads",
+    )
+
+    def __init__(
+        self, api: Any, definition: PipelineDefinition, function: Any, state: Any, source: str
+    ) -> None:
+        self.definition = definition
+        self.state = state
+        self.threads = api.MTLSizeMake(*definition.threadgroup_size)
+        # Bindings that the kernel does not touch have no member in its argument buffer.
+        self.members = frozenset(int(number) for number in _MEMBER_ID.findall(source))
+        self.argument_encoder: Any = None
+        self.argument_length = 0
+        if self.members:
+            self.argument_encoder = function.newArgumentEncoderWithBufferIndex_(0)
+            length = int(self.argument_encoder.encodedLength())
+            alignment = max(16, int(self.argument_encoder.alignment()))
+            self.argument_length = -(-length // alignment) * alignment
+
+
+class MetalExecutable(Executable):
+    """The kernels of one executable; each is compiled when it is first looked at."""
+
+    def __init__(self, api: Any, device: Any, definition: ExecutableDefinition) -> None:
+        self._api = api
+        self._device = device
+        self._definition = definition
+        self._ordinals = {
+            name: ordinal
+            for ordinal, pipeline in enumerate(definition.pipelines)
+            for name in (pipeline.entry_point, pipeline.name)
+        }
+        self._libraries: dict[int, Any] = {}
+        self._pipelines: dict[int, MetalPipeline] = {}
+
+    @property
+    def definition(self) -> ExecutableDefinition:
+        """What the executable's file says."""
+        return self._definition
+
+    def lookup(self, name: str) -> int:
+        """The number of the kernel with this name."""
+        ordinal = self._ordinals.get(name)
+        if ordinal is None:
+            choices = ", ".join(pipeline.name for pipeline in self._definition.pipelines)
+            raise StatusError(
+                "NOT_FOUND", f"executable function '{name}' not found; there are: {choices}"
+            )
+        return ordinal
+
+    def pipeline(self, ordinal: int) -> MetalPipeline:
+        """A kernel by number, compiled on first use."""
+        known = self._pipelines.get(ordinal)
+        if known is None:
+            if not 0 <= ordinal < len(self._definition.pipelines):
+                raise StatusError(
+                    "OUT_OF_RANGE",
+                    f"executable function {ordinal} out of range; "
+                    f"executable has {len(self._definition.pipelines)} functions",
+                )
+            known = self._pipelines[ordinal] = self._compile(ordinal)
+        return known
+
+    def compile_all(self) -> None:
+        """Compile every kernel now, so that errors show up before anything runs."""
+        for ordinal in range(len(self._definition.pipelines)):
+            self.pipeline(ordinal)
+
+    def _compile(self, ordinal: int) -> MetalPipeline:
+        definition = self._definition.pipelines[ordinal]
+        library = self._library(definition)
+        with metal_calls(f"to build kernel '{definition.entry_point}'"):
+            function = library.newFunctionWithName_(definition.entry_point)
+            if function is None:
+                raise StatusError(
+                    "NOT_FOUND", f"cannot find '{definition.entry_point}' in its MSL library"
+                )
+            state, error = self._device.newComputePipelineStateWithFunction_error_(function, None)
+            if state is None:
+                raise StatusError(
+                    "INVALID_ARGUMENT",
+                    f"kernel '{definition.entry_point}' cannot become a pipeline: "
+                    f"{error_text(error)}",
+                )
+            source = self._definition.libraries[definition.library].source or ""
+            return MetalPipeline(self._api, definition, function, state, source)
+
+    def _library(self, definition: PipelineDefinition) -> Any:
+        library = self._libraries.get(definition.library)
+        if library is None:
+            library = self._new_library(self._definition.libraries[definition.library], definition)
+            self._libraries[definition.library] = library
+        return library
+
+    def _new_library(self, library: LibraryDefinition, definition: PipelineDefinition) -> Any:
+        if library.source is None:
+            raise no_source(definition.name)
+        options = self._api.MTLCompileOptions.alloc().init()
+        version = library.language_version or 0x30000
+        options.setLanguageVersion_(version if version >= 0x10000 else 0x30000)
+        with metal_calls(f"to compile the MSL of '{definition.entry_point}'"):
+            compiled, error = self._device.newLibraryWithSource_options_error_(
+                library.source, options, None
+            )
+        if compiled is None:
+            raise StatusError(
+                "INVALID_ARGUMENT",
+                f"the MSL of '{definition.entry_point}' does not compile:\n{error_text(error)}",
+            )
+        return compiled
+
+
+def no_source(name: str) -> StatusError:
+    """The refusal of a kernel that is there only in compiled form."""
+    return StatusError(
+        "UNIMPLEMENTED",
+        f"kernel '{name}' has no MSL source, only a compiled metallib, which nothing but Metal "
+        "itself can run; compile the model again with "
+        "--iree-metal-compile-to-metallib=false (or on Linux, where that is always so)",
+    )
+
+
+class MetalExecutableCache(ExecutableCache):
+    """Prepares `metal-msl-fb` executables; compiled code is cached by the Metal below."""
+
+    def __init__(self, api: Any, device: Any) -> None:
+        self._api = api
+        self._device = device
+
+    def can_prepare(self, executable_format: str) -> bool:
+        """Whether this is Metal's executable format."""
+        return executable_format == FORMAT
+
+    def prepare(
+        self, executable_format: str, data: memoryview, constants: Sequence[int]
+    ) -> MetalExecutable:
+        """Read the executable; its kernels are compiled when first recorded."""
+        if executable_format != FORMAT:
+            raise StatusError(
+                "NOT_FOUND",
+                f"executable format '{executable_format}' is not for this device, which takes "
+                f"'{FORMAT}'; compile the model with --iree-hal-target-device=metal",
+            )
+        definition = read_executable_definition(data)
+        for pipeline in definition.pipelines:
+            if definition.libraries[pipeline.library].source is None:
+                raise no_source(pipeline.name)
+        return MetalExecutable(self._api, self._device, definition)

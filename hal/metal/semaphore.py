@@ -1,0 +1,127 @@
+"""Timeline semaphores as Metal shared events, and the submissions that will signal them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..semaphore import Semaphore
+from ..status import StatusError
+from .errors import command_buffer_error
+
+FAILURE_VALUE = (1 << 63) - 1
+"""The event value of a failed semaphore: every waiter wakes."""
+
+
+class Submission:
+    """A committed command buffer, and the semaphores it waited for, until its fate is known."""
+
+    __slots__ = ("_command_buffer", "_error", "_failed_status", "_waits")
+
+    def __init__(self, command_buffer: Any, failed_status: int, waits: Sequence[Any]) -> None:
+        self._command_buffer = command_buffer
+        self._failed_status = failed_status
+        self._waits = waits
+        self._error: StatusError | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is known to have failed; does not block."""
+        return self._error is not None or (
+            self._command_buffer is not None
+            and self._command_buffer.status() == self._failed_status
+        )
+
+    def outcome(self) -> StatusError | None:
+        """The error of finished work: its own, or that of something it waited for."""
+        unsettled: list[Submission] = [self]
+        while unsettled:
+            current = unsettled[-1]
+            earlier = [
+                wait.submission
+                for wait in current._waits
+                if wait.submission is not None and wait.submission._command_buffer is not None
+            ]
+            if earlier:
+                unsettled += earlier
+                continue
+            current._settle()
+            unsettled.pop()
+        return self._error
+
+    def _settle(self) -> None:
+        if self._command_buffer is None:
+            return
+        self._command_buffer.waitUntilCompleted()
+        # What it waited for comes first: work behind a failure fails because of it.
+        for wait in self._waits:
+            self._error = self._error or wait.failure()
+        if self._error is None and self._command_buffer.status() == self._failed_status:
+            self._error = command_buffer_error(self._command_buffer)
+        self._command_buffer, self._waits = None, ()
+
+
+class MetalSemaphore(Semaphore):
+    """An MTLSharedEvent with a failure."""
+
+    __slots__ = ("_error", "event", "submission")
+
+    def __init__(self, event: Any, initial: int) -> None:
+        self.event = event
+        self.submission: Submission | None = None
+        self._error: StatusError | None = None
+        if initial:
+            event.setSignaledValue_(initial)
+
+    def failure(self) -> StatusError | None:
+        """The error of a failed semaphore; asked only once its work is finished."""
+        if self._error is None and self.submission is not None:
+            self._error = self.submission.outcome()
+            self.submission = None
+        return self._error
+
+    def query(self) -> int:
+        """The value reached."""
+        value = int(self.event.signaledValue())
+        if self._error is not None:
+            raise _again(self._error)
+        return value
+
+    def signal(self, value: int) -> None:
+        """Reach a value from the host."""
+        if value > self.event.signaledValue():
+            self.event.setSignaledValue_(value)
+
+    def fail(self, error: StatusError) -> None:
+        """Fail for good."""
+        if self._error is None:
+            self._error = error
+        if self.event.signaledValue() < FAILURE_VALUE:
+            self.event.setSignaledValue_(FAILURE_VALUE)
+
+    def wait(self, value: int, timeout_ms: int) -> bool:
+        """Block until a value is reached; then the fate of the work that reached it is known."""
+        # A wait also ends when the work that would have signalled has failed.
+        if (
+            self.event.signaledValue() < value
+            and not self.event.waitUntilSignaledValue_timeoutMS_(value, timeout_ms)
+            and not self._broken()
+        ):
+            return False
+        error = self.failure()
+        if error is not None:
+            raise _again(error)
+        return True
+
+
+    def _broken(self) -> bool:
+        return self._error is not None or (
+            self.submission is not None and self.submission.failed
+        )
+
+
+def _again(error: StatusError) -> StatusError:
+    """A fresh copy to raise: each raise collects its own locations."""
+    copy = StatusError(error.status, error.message)
+    copy.__cause__ = error.__cause__
+    return copy

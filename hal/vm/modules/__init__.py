@@ -1,0 +1,1 @@
+"""The modules that programs import: `hal`, `io_parameters`, `check`."""
