@@ -1,10 +1,8 @@
 """Whatever is spread over queues and command buffers and ordered by events runs in that order."""
 
 import struct
-import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from hypothesis import given, settings
@@ -12,9 +10,7 @@ from hypothesis import strategies as st
 
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import MTLBuffer, MTLCommandBuffer, MTLDevice
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "hal" / "metal"))
-from fakes import FakeKernel, FakeMemory, argument, fake_device
+from tests.support.metal_fakes import FakeKernel, FakeMemory, argument, fake_device
 
 SIZE = 32
 BUFFERS = 3

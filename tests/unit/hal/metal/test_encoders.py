@@ -9,8 +9,7 @@ import pytest
 
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import MetalValidationError, MTLBuffer, MTLDevice
-
-from .fakes import KERNELS, FakeKernel, FakeMemory, argument, fake_device
+from tests.support.metal_fakes import KERNELS, FakeKernel, FakeMemory, argument, fake_device
 
 seen: list[list[int]] = []
 
