@@ -127,6 +127,19 @@ def test_bindings_change_between_dispatches_of_one_encoder(device: MTLDevice) ->
     assert seen == [[4, 108, 8, 1, 1], [4, 116, 5, 3, 1], [4, 7, 8, 1, 1]]
 
 
+def test_none_is_passed_as_a_null_address_and_whole_floats_as_integers(device: MTLDevice) -> None:
+    y = numbered(device, *range(40, 48))
+
+    def encode(encoder: Metal.MTLComputeCommandEncoder) -> None:
+        encoder.setComputePipelineState_(pipeline(device, "note"))
+        encoder.setBuffer_offset_atIndex_(None, 0, 0)
+        encoder.setBuffer_offset_atIndex_(y, 0, 30)
+        encoder.dispatchThreads_threadsPerThreadgroup_((64 / 32, 1, 1), (2.0, 1, 1))
+
+    run(device, encode)
+    assert seen == [[0, 40, 2, 1, 1]]
+
+
 def test_bytes_are_copied_when_set(device: MTLDevice) -> None:
     data = bytearray(b"\1\0\0\0")
     x, y = numbered(device, *range(8)), numbered(device, *range(8))
@@ -272,8 +285,8 @@ Encoder = Metal.MTLComputeCommandEncoder
         ("note", lambda e, b: e.setBuffer_offset_atIndex_(b, 8, 0), "offset 8 at index 0 is not w"),
         (
             "note",
-            lambda e, b: e.setBuffer_offset_atIndex_(b, 4.0, 0),
-            r"offset is 4\.0; it must be",
+            lambda e, b: e.setBuffer_offset_atIndex_(b, 4.5, 0),
+            r"offset is 4\.5; it must be",
         ),
         (
             "note",
