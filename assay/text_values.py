@@ -151,7 +151,7 @@ def _element(word: str, dtype: np.dtype[Any], text: str) -> Any:
         if dtype.kind == "c":
             return complex(word)
         with np.errstate(over="ignore"):
-            return dtype.type(float(word))
+            return dtype.type(float(int(word, 16)) if word[:2].lower() == "0x" else float(word))
     except (ValueError, OverflowError):
         raise InputError(f"--input {_short(text)}: {word!r} is no value of type {name}") from None
 
