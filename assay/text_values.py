@@ -13,6 +13,7 @@ _SHAPED = re.compile(
 )
 _SEPARATORS = re.compile(r"[\s,\[\]]+")
 _MAX_ELEMENTS = 1 << 31
+_WORDS = {"true": True, "false": False}
 
 
 class InputError(ValueError):
@@ -137,15 +138,7 @@ def _element(word: str, dtype: np.dtype[Any], text: str) -> Any:
     name = element_name(dtype)
     try:
         if dtype.kind == "b":
-            return (
-                {"true": True, "false": False}.get(word.lower(), word)
-                if word.lower()
-                in {
-                    "true",
-                    "false",
-                }
-                else bool(int(word, 0))
-            )
+            return _WORDS[word.lower()] if word.lower() in _WORDS else bool(int(word, 0))
         if dtype.kind in "iu":
             return _integer(int(word, 0), dtype)
         if dtype.kind == "c":

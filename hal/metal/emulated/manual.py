@@ -6,7 +6,7 @@ python -m assay.hal.metal.emulated.manual > docs/reference/metal-api.md
 import inspect
 import re
 
-from assay.hal.metal import emulated
+from .. import emulated
 
 _HEAD = """# The emulated Metal API
 
