@@ -37,7 +37,13 @@ def no_engine() -> Engine:
     """An engine whose kernels take two buffers and some bytes, and do nothing."""
     arguments = [
         SimpleNamespace(
-            kind="buffer", name=f"a{i}", index=i, address_space="device", size=4, alignment=4
+            kind="buffer",
+            name=f"a{i}",
+            index=i,
+            address_space="device",
+            size=4,
+            alignment=4,
+            access="read",
         )
         for i in range(3)
     ]

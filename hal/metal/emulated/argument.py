@@ -90,11 +90,7 @@ class MTLArgumentDescriptor(UserMade):
 
 
 class MTLArgumentEncoder(MetalObject):
-    """Writes addresses of buffers into an argument buffer.
-
-    Buffers for ids that the struct does not have are ignored: compilers that leave unused members
-    out (SPIRV-Cross does) rely on it.
-    """
+    """Writes addresses of buffers into an argument buffer."""
 
     def __init__(self, device: "MTLDevice", members: Mapping[int, Member], length: int):
         self._device = device
@@ -173,8 +169,12 @@ class MTLArgumentEncoder(MetalObject):
 
     def _set(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
         member = self._members.get(index)
-        if member is not None and not member.is_buffer:
-            raise MetalValidationError(f"{where}: [[id({index})]] is not a buffer")
+        if member is None or not member.is_buffer:
+            known = [number for number, entry in self._members.items() if entry.is_buffer]
+            raise MetalValidationError(
+                f"{where}: [[id({index})]] is not a buffer of the struct; these are: "
+                f"{sorted(known)}"
+            )
         address = 0
         if buffer is not None:
             expect(where, "the buffer", buffer, MTLBuffer)
@@ -185,8 +185,6 @@ class MTLArgumentEncoder(MetalObject):
             address = buffer._address + offset
         data = self._checked_target(where)._host
         assert data is not None
-        if member is None:
-            return
         start = self._start + member.offset
         data.data[start : start + _ADDRESS_SIZE] = address.to_bytes(_ADDRESS_SIZE, "little")
 
@@ -199,11 +197,22 @@ class MTLArgumentEncoder(MetalObject):
 
 
 def members_of(argument: "Argument") -> dict[int, Member]:
-    """The members of an argument buffer by id, as the compiler lays them out."""
-    return {
+    """The members of an argument buffer by id, as the compiler lays them out.
+
+    An array of addresses has one id per element; its length shows in where the next member begins.
+    """
+    found = {
         member.id: Member(offset=member.offset, is_buffer=member.kind == "buffer")
         for member in argument.members
     }
+    ends = sorted({member.offset for member in argument.members} | {argument.size})
+    for member in argument.members:
+        end = next((end for end in ends if end > member.offset), argument.size)
+        for place in range(1, (end - member.offset) // _ADDRESS_SIZE):
+            if member.kind == "buffer":
+                offset = member.offset + place * _ADDRESS_SIZE
+                found.setdefault(member.id + place, Member(offset=offset, is_buffer=True))
+    return found
 
 
 def members_described(

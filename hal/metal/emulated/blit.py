@@ -10,7 +10,7 @@ from .constants import MTLStorageModeManaged
 from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError
 from .objects import expect
-from .structs import as_range
+from .structs import as_integer, as_range
 
 _ALIGNMENT = limits().blit_alignment
 
@@ -31,12 +31,9 @@ class MTLBlitCommandEncoder(MTLCommandEncoder):
         self._check_open("copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_")
         expect(where, "the source", source, MTLBuffer)
         expect(where, "the destination", destination, MTLBuffer)
-        for what, value in (
-            ("sourceOffset", source_offset),
-            ("destinationOffset", destination_offset),
-            ("size", size),
-        ):
-            _check_aligned(where, what, value)
+        source_offset = _aligned(where, "sourceOffset", source_offset)
+        destination_offset = _aligned(where, "destinationOffset", destination_offset)
+        size = _aligned(where, "size", size)
         source._check_range(where, source_offset, size)
         destination._check_range(where, destination_offset, size)
         if source is destination and abs(source_offset - destination_offset) < size:
@@ -53,8 +50,8 @@ class MTLBlitCommandEncoder(MTLCommandEncoder):
         self._check_open("fillBuffer_range_value_")
         expect(where, "the buffer", buffer, MTLBuffer)
         location, length = as_range(where, span)
-        _check_aligned(where, "range.location", location)
-        _check_aligned(where, "range.length", length)
+        _aligned(where, "range.location", location)
+        _aligned(where, "range.length", length)
         if not length:
             raise MetalValidationError(f"{where}: the range is empty; leave the call out")
         buffer._check_range(where, location, length)
@@ -75,8 +72,10 @@ class MTLBlitCommandEncoder(MTLCommandEncoder):
         self._command_buffer._commands.append(SynchronizeCommand(resource))
 
 
-def _check_aligned(where: str, what: str, value: int) -> None:
+def _aligned(where: str, what: str, value: int) -> int:
+    value = as_integer(where, what, value)
     if value < 0 or value % _ALIGNMENT:
         raise MetalValidationError(
             f"{where}: {what} is {value}; it must be a multiple of {_ALIGNMENT}"
         )
+    return value

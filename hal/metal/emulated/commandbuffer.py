@@ -201,7 +201,7 @@ class MTLCommandBuffer(MetalObject):
         return self._error
 
     def GPUStartTime(self) -> float:
-        """Host time in seconds when the first command began; 0 before."""
+        """Host time in seconds when the first command began, after waits for events; 0 before."""
         return self._times[0]
 
     def GPUEndTime(self) -> float:
@@ -239,13 +239,14 @@ class MTLCommandBuffer(MetalObject):
         self._scheduled.open()
         if self._scheduled_handlers:
             self._queue._call_back(partial(self._call_handlers, self._scheduled_handlers))
-        self._times[0] = time.monotonic()
         status = MTLCommandBufferStatusCompleted
         done = 0
         try:
             for command in self._commands:
                 if closing.is_set():
                     raise ProcessEnds("the process ends")
+                if not self._times[0] and not isinstance(command, WaitCommand):
+                    self._times[0] = time.monotonic()
                 command.run(self._device)
                 done += 1
         # Whatever happens in a kernel is this command buffer's error, never the end of the queue.
@@ -254,6 +255,7 @@ class MTLCommandBuffer(MetalObject):
             status = MTLCommandBufferStatusError
             self._give_up(self._commands[done:])
         self._times[1] = time.monotonic()
+        self._times[0] = self._times[0] or self._times[1]
         self._release()
         self._status = status
         if self._completed_handlers:

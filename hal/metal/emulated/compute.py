@@ -19,8 +19,8 @@ from .errors import MetalValidationError
 from .heap import MTLHeap
 from .memory import bytes_of
 from .objects import MetalObject, expect
-from .pipeline import MTLComputePipelineState
-from .structs import as_range, as_size
+from .pipeline import Binding, MTLComputePipelineState
+from .structs import as_integer, as_range, as_size
 
 if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
@@ -43,8 +43,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         super().__init__(command_buffer)
         self._dispatch_type = dispatch_type
         self._pipeline: MTLComputePipelineState | None = None
-        # What each buffer index holds: address of its first byte, bytes from there on, offset.
-        self._bindings: dict[int, tuple[int, int, int]] = {}
+        self._bindings: dict[int, Binding] = {}
         self._bound_buffers: dict[int, MTLBuffer] = {}
         self._threadgroup_lengths: dict[int, int] = {}
 
@@ -56,7 +55,10 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         """Run this kernel from now on."""
         self._check_open("setComputePipelineState_")
         where = f"{_ENCODER}.setComputePipelineState_"
-        self._pipeline = expect(where, "the state", state, MTLComputePipelineState)
+        expect(where, "the state", state, MTLComputePipelineState)
+        if state._device is not self._device:
+            raise MetalValidationError(f"{where}: {state!r} belongs to another device")
+        self._pipeline = state
 
     # Arguments
 
@@ -98,6 +100,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self._check_open("setBytes_length_atIndex_")
         where = f"{_ENCODER}.setBytes_length_atIndex_"
         _check_index(where, index, _LIMITS.buffers_per_stage)
+        length = as_integer(where, "the length", length)
         if not 0 < length <= _LIMITS.inline_bytes:
             raise MetalValidationError(
                 f"{where}: length is {length} B; it must lie in 1..{_LIMITS.inline_bytes}; put "
@@ -107,7 +110,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         command_buffer = self._command_buffer
         address = command_buffer._device._memory.inline(copied, f"bytes set at index {index}")
         command_buffer._inline.append(address)
-        self._bindings[index] = (address, length, 0)
+        self._bindings[index] = Binding(address, length, 0, True)
         self._bound_buffers.pop(index, None)
 
     def setThreadgroupMemoryLength_atIndex_(self, length: int, index: int) -> None:
@@ -115,6 +118,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self._check_open("setThreadgroupMemoryLength_atIndex_")
         where = f"{_ENCODER}.setThreadgroupMemoryLength_atIndex_"
         _check_index(where, index, _LIMITS.threadgroup_memory_arguments)
+        length = as_integer(where, "the length", length)
         if length < 0 or length % _LIMITS.threadgroup_memory_alignment:
             raise MetalValidationError(
                 f"{where}: length is {length} B; it must be a multiple of "
@@ -174,7 +178,10 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
     def dispatchThreadgroups_threadsPerThreadgroup_(
         self, threadgroups: Sequence[int], threads: Sequence[int]
     ) -> None:
-        """Run a grid of whole threadgroups; a grid of none does nothing."""
+        """Run a grid of whole threadgroups.
+
+        Deviation: Metal's validation layer refuses an empty grid, here it does nothing.
+        """
         where = f"{_ENCODER}.dispatchThreadgroups_threadsPerThreadgroup_"
         self._check_open("dispatchThreadgroups_threadsPerThreadgroup_")
         count = as_size(where, "threadgroupsPerGrid", threadgroups)
@@ -205,6 +212,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         where = f"{_ENCODER}.{call}"
         self._check_open(call)
         expect(where, "the indirect buffer", buffer, MTLBuffer)
+        offset = as_integer(where, "the offset", offset)
         if offset < 0 or offset % 4:
             raise MetalValidationError(f"{where}: offset is {offset}; it must be a multiple of 4")
         buffer._check_range(where, offset, 12)
@@ -222,11 +230,16 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
             return
         if buffer.__class__ is not MTLBuffer:
             expect(where, "the buffer", buffer, MTLBuffer)
+        if buffer._device is not self._device:
+            raise MetalValidationError(f"{where}: {buffer!r} belongs to another device")
+        offset = as_integer(where, "the offset", offset)
         if not 0 <= offset < buffer._length:
             raise MetalValidationError(
                 f"{where}: offset {offset} at index {index} is not within {buffer!r}"
             )
-        self._bindings[index] = (buffer._address + offset, buffer._length - offset, offset)
+        self._bindings[index] = Binding(
+            buffer._address + offset, buffer._length - offset, offset, False
+        )
         self._bound_buffers[index] = buffer
         self._retain(buffer)
 

@@ -35,7 +35,7 @@ from .memory import AddressSpace, bytes_of, host_memory
 from .objects import expect
 from .programs import ProgramMaker
 from .queue import MTLCommandQueue
-from .structs import MTLSize, MTLSizeAndAlign
+from .structs import MTLSize, MTLSizeAndAlign, as_integer
 from .worker import SerialThread, run_handler
 
 _LIMITS = limits()
@@ -147,7 +147,7 @@ class MTLDevice(ProgramMaker):
     def newBufferWithLength_options_(self, length: int, options: int) -> MTLBuffer:
         """A zeroed buffer. Raises MetalOutOfMemoryError where Metal returns nil."""
         where = "MTLDevice.newBufferWithLength_options_"
-        self._check_length(where, length)
+        length = self._checked_length(where, length)
         allocation = self._memory.allocate(where, length, "buffer")
         return MTLBuffer(self, allocation, checked_options(where, options))
 
@@ -156,7 +156,7 @@ class MTLDevice(ProgramMaker):
     ) -> MTLBuffer:
         """A buffer with a copy of `data`. Raises MetalOutOfMemoryError where Metal returns nil."""
         where = "MTLDevice.newBufferWithBytes_length_options_"
-        self._check_length(where, length)
+        length = self._checked_length(where, length)
         if storage_mode_of(checked_options(where, options)) == MTLStorageModePrivate:
             raise MetalValidationError(
                 f"{where}: the host cannot fill MTLStorageModePrivate; make a shared buffer and "
@@ -180,7 +180,7 @@ class MTLDevice(ProgramMaker):
         are multiples of the host's page, which need not be that of Apple silicon.
         """
         where = "MTLDevice.newBufferWithBytesNoCopy_length_options_deallocator_"
-        self._check_length(where, length)
+        length = self._checked_length(where, length)
         if storage_mode_of(checked_options(where, options)) == MTLStorageModePrivate:
             raise MetalValidationError(f"{where}: MTLStorageModePrivate is not for host memory")
         data = bytes_of(where, pointer, length)
@@ -211,12 +211,14 @@ class MTLDevice(ProgramMaker):
         align = _LIMITS.heap_alignment
         return MTLSizeAndAlign(-(-length // align) * align, align)
 
-    def _check_length(self, where: str, length: int) -> None:
+    def _checked_length(self, where: str, length: int) -> int:
+        length = as_integer(where, "the length", length)
         if not 0 < length <= self._memory.budget:
             raise MetalValidationError(
                 f"{where}: length is {length} B; it must lie in 1..{self._memory.budget} "
                 "(maxBufferLength)"
             )
+        return length
 
     # Queues and synchronisation
 

@@ -1,5 +1,6 @@
 """The memory of one emulated device: what is allocated, at which address, how much may be."""
 
+import gc
 import os
 import threading
 import weakref
@@ -44,6 +45,11 @@ class AddressSpace:
 
     def allocate(self, where: str, length: int, name: str) -> Allocation:
         """`length` zeroed bytes. Raises MetalOutOfMemoryError."""
+        if self.allocated + length > self.budget:
+            # Cycles of objects, and tracebacks, may hold buffers that nobody can reach any more.
+            gc.collect()
+            with self._lock:
+                self._drain()
         return self.adopt(where, zeroed(where, length, self.budget, self.allocated), name)
 
     def adopt(self, where: str, data: Bytes, name: str, *, counted: bool = True) -> Allocation:

@@ -45,6 +45,21 @@ class _Slot:
     name: str
     size: int
     alignment: int
+    is_written: bool
+
+
+@dataclass(slots=True)
+class Binding:
+    """What a buffer index holds: address of its first byte, bytes from there on, offset in it.
+
+    `is_inline` bytes were set by setBytes_length_atIndex_ and cannot be written. Not frozen:
+    frozen instances cost three times as much to make, and each binding of each dispatch is one.
+    """
+
+    address: int
+    length: int
+    offset: int
+    is_inline: bool
 
 
 class MTLComputePipelineState(MetalObject):
@@ -126,7 +141,7 @@ class MTLComputePipelineState(MetalObject):
     def _gather(
         self,
         where: str,
-        buffers: Mapping[int, tuple[int, int, int]],
+        buffers: Mapping[int, Binding],
         threadgroup_lengths: Mapping[int, int],
     ) -> list[int]:
         """What the engine takes, in its order. Raises MetalValidationError."""
@@ -135,9 +150,14 @@ class MTLComputePipelineState(MetalObject):
         for slot in self._slots:
             if slot.is_buffer:
                 bound = buffers.get(slot.index)
-                if bound is None or bound[1] < slot.size or bound[2] % slot.alignment:
+                if (
+                    bound is None
+                    or bound.length < slot.size
+                    or bound.offset % slot.alignment
+                    or (bound.is_inline and slot.is_written)
+                ):
                     raise self._bad_buffer(where, slot, bound)
-                arguments.append(bound[0])
+                arguments.append(bound.address)
             else:
                 length = threadgroup_lengths.get(slot.index, 0)
                 if not length or length < slot.size:
@@ -152,9 +172,7 @@ class MTLComputePipelineState(MetalObject):
             )
         return arguments
 
-    def _bad_buffer(
-        self, where: str, slot: _Slot, bound: tuple[int, int, int] | None
-    ) -> MetalValidationError:
+    def _bad_buffer(self, where: str, slot: _Slot, bound: Binding | None) -> MetalValidationError:
         what = (
             f"{where}: kernel {self._kernel.name!r}, argument {slot.name!r} "
             f"[[buffer({slot.index})]]"
@@ -164,13 +182,19 @@ class MTLComputePipelineState(MetalObject):
                 f"{what}: no buffer is set; call setBuffer_offset_atIndex_ or "
                 "setBytes_length_atIndex_ first"
             )
-        _, length, offset = bound
-        if length < slot.size:
+        if bound.length < slot.size:
             return MetalValidationError(
-                f"{what} has {slot.size} B, but only {length} B are set, from offset {offset} on"
+                f"{what} has {slot.size} B, but only {bound.length} B are set, from offset "
+                f"{bound.offset} on"
+            )
+        if bound.offset % slot.alignment:
+            return MetalValidationError(
+                f"{what}: offset {bound.offset} is not a multiple of {slot.alignment}, as the "
+                "argument needs"
             )
         return MetalValidationError(
-            f"{what}: offset {offset} is not a multiple of {slot.alignment}, as the argument needs"
+            f"{what} is writable, but setBytes_length_atIndex_ sets bytes that can only be read; "
+            "declare it const or constant, or set a buffer"
         )
 
     def _bad_threadgroup(self, where: str, slot: _Slot, length: int) -> MetalValidationError:
@@ -196,6 +220,7 @@ def _slot(kernel: str, argument: "Argument") -> _Slot:
         name=argument.name,
         size=argument.size,
         alignment=alignment,
+        is_written=argument.access != "read",
     )
 
 

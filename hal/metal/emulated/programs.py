@@ -40,6 +40,10 @@ class ProgramMaker(MetalObject):
         expect(where, "the options", chosen, MTLCompileOptions)
         try:
             library = chosen._compile(self._engine.compile_source, source)
+            # Kernels are compiled when asked for, but any of them has the compiler check all of
+            # the source; so errors are known here, where Metal reports them.
+            for name in library.function_names[:1]:
+                library.function(name)
         except Exception as error:
             return None, library_error(MTLLibraryErrorCompileFailure, str(error), error)
         return MTLLibrary(self._as_device(), library), None

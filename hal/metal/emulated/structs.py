@@ -1,7 +1,8 @@
 """Metal's small structs: sizes, origins, ranges. Plain tuples are accepted in their place."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from operator import index
+from typing import NamedTuple, SupportsIndex
 
 from .errors import MetalValidationError
 
@@ -51,30 +52,37 @@ def NSMakeRange(location: int, length: int) -> NSRange:
     return NSRange(location, length)
 
 
-def as_size(where: str, what: str, value: Sequence[int]) -> tuple[int, int, int]:
+def as_integer(where: str, what: str, value: SupportsIndex) -> int:
+    """`value` as a Python int. Raises MetalValidationError for floats and other things."""
+    try:
+        return index(value)
+    except TypeError:
+        raise MetalValidationError(f"{where}: {what} is {value!r}; it must be an integer") from None
+
+
+def as_size(where: str, what: str, value: Sequence[SupportsIndex]) -> tuple[int, int, int]:
     """`value` as three non-negative integers. Raises MetalValidationError."""
     try:
         width, height, depth = value
+        size = index(width), index(height), index(depth)
     except (TypeError, ValueError):
         raise MetalValidationError(
-            f"{where}: {what} is {value!r}; give an MTLSize or (width, height, depth)"
+            f"{where}: {what} is {value!r}; give an MTLSize or (width, height, depth) of integers"
         ) from None
-    for extent in (width, height, depth):
-        if not 0 <= extent < 1 << 32:
-            raise MetalValidationError(
-                f"{where}: {what} is {tuple(value)}; each extent must lie in 0..2**32-1"
-            )
-    return int(width), int(height), int(depth)
+    if min(size) < 0 or max(size) >= 1 << 32:
+        raise MetalValidationError(f"{where}: {what} is {size}; each extent must lie in 0..2**32-1")
+    return size
 
 
-def as_range(where: str, value: Sequence[int]) -> tuple[int, int]:
+def as_range(where: str, value: Sequence[SupportsIndex]) -> tuple[int, int]:
     """`value` as location and length. Raises MetalValidationError."""
     try:
-        location, length = value
+        first, second = value
+        location, length = index(first), index(second)
     except (TypeError, ValueError):
         raise MetalValidationError(
-            f"{where}: the range is {value!r}; give an NSRange or (location, length)"
+            f"{where}: the range is {value!r}; give an NSRange or (location, length) of integers"
         ) from None
     if location < 0 or length < 0:
-        raise MetalValidationError(f"{where}: the range {tuple(value)} is negative")
-    return int(location), int(length)
+        raise MetalValidationError(f"{where}: the range {(location, length)} is negative")
+    return location, length

@@ -3,6 +3,7 @@
 #include "intrinsics.h"
 #include "vector_names.h"
 #include "as_type.h"
+#include "atomic.h"
 #include "common.h"
 #include "entry.h"
 #include "geometric.h"
@@ -11,4 +12,12 @@
 #include "relational.h"
 #include "simd_reduce.h"
 #include "simdgroup.h"
+#include "simdgroup_matrix.h"
 #include "synchronization.h"
+
+// The program's own expressions may be contracted as its options say; those above may not.
+#ifdef __ASSAY_CONTRACT
+#pragma clang fp contract(fast)
+#else
+#pragma clang fp contract(off)
+#endif

@@ -133,7 +133,9 @@ def fail(memory: FakeMemory, arguments: Sequence[int], grid: tuple[int, int, int
 
 
 KERNELS = {
-    "add_one": FakeKernel("add_one", add_one, [argument("source", 0), argument("target", 1)]),
+    "add_one": FakeKernel(
+        "add_one", add_one, [argument("source", 0, access="read"), argument("target", 1)]
+    ),
     "fail": FakeKernel("fail", fail, []),
 }
 

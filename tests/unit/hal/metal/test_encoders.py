@@ -35,7 +35,11 @@ MEMBERS = (
     SimpleNamespace(name="n", id=4, offset=16, kind="constant", address_space="constant"),
 )
 TEST_KERNELS = KERNELS | {
-    "note": FakeKernel("note", note, [argument("x", 0), argument("y", 30, size=8, alignment=8)]),
+    "note": FakeKernel(
+        "note",
+        note,
+        [argument("x", 0, access="read"), argument("y", 30, size=8, alignment=8, access="read")],
+    ),
     "constant": FakeKernel(
         "constant", note, [argument("c", 2, address_space="constant", size=16, alignment=16)]
     ),
@@ -47,6 +51,21 @@ TEST_KERNELS = KERNELS | {
         "follow",
         follow,
         [argument("s", 0, address_space="constant", size=24, alignment=8, members=MEMBERS)],
+    ),
+    "many": FakeKernel(
+        "many",
+        note,
+        [
+            argument(
+                "s",
+                0,
+                size=40,
+                members=(
+                    SimpleNamespace(name="n", id=0, offset=0, kind="constant"),
+                    SimpleNamespace(name="a", id=1, offset=8, kind="buffer"),
+                ),
+            )
+        ],
     ),
     "picture": FakeKernel("picture", note, [argument("t", 0, kind="texture")]),
     "huge": FakeKernel("huge", note, [], None, 40_000),
@@ -167,7 +186,6 @@ def test_argument_buffers_hold_addresses_and_constants(device: MTLDevice) -> Non
     encoder.setArgumentBuffer_offset_(table, 8)
     encoder.setBuffers_offsets_withRange_((a,), (1,), (0, 1))
     encoder.setBuffer_offset_atIndex_(b, 2, 3)
-    encoder.setBuffer_offset_atIndex_(b, 0, 7)
     encoder.constantDataAtIndex_(4).as_buffer(4)[:] = struct.pack("<i", 10)
 
     def encode(compute: Metal.MTLComputeCommandEncoder) -> None:
@@ -206,6 +224,17 @@ def test_argument_buffers_are_described_without_a_function(device: MTLDevice) ->
         device.newArgumentEncoderWithArguments_((second,))
 
 
+def test_an_array_in_an_argument_buffer_has_an_id_per_element(device: MTLDevice) -> None:
+    target = numbered(device, *range(8))
+    encoder = function(device, "many").newArgumentEncoderWithBufferIndex_(0)
+    table = device.newBufferWithLength_options_(encoder.encodedLength(), 0)
+    encoder.setArgumentBuffer_offset_(table, 0)
+    encoder.setBuffers_offsets_withRange_((target,) * 3, (1, 2, 3), (1, 3))
+    words = np.frombuffer(table.contents().as_buffer(40), dtype=np.uint64)
+    base = target.gpuAddress()
+    assert words.tolist() == [0, base + 1, base + 2, base + 3, 0]
+
+
 def test_misuse_of_an_argument_encoder_is_refused(device: MTLDevice) -> None:
     encoder = function(device, "follow").newArgumentEncoderWithBufferIndex_(0)
     target = numbered(device, *range(32))
@@ -221,7 +250,9 @@ def test_misuse_of_an_argument_encoder_is_refused(device: MTLDevice) -> None:
     encoder.setArgumentBuffer_offset_(target, 0)
     with pytest.raises(MetalValidationError, match=r"offset 32 for .* is not within"):
         encoder.setBuffer_offset_atIndex_(target, 32, 0)
-    with pytest.raises(MetalValidationError, match=r"\[\[id\(4\)\]\] is not a buffer"):
+    with pytest.raises(
+        MetalValidationError, match=r"id\(4\)\]\] is not a buffer .* these are: \[0, 3\]"
+    ):
         encoder.setBuffer_offset_atIndex_(target, 0, 4)
     with pytest.raises(MetalValidationError, match=r"is not constant data; these are: \[4\]"):
         encoder.constantDataAtIndex_(0)
@@ -238,6 +269,21 @@ Encoder = Metal.MTLComputeCommandEncoder
     [
         ("note", lambda e, b: e.setBuffer_offset_atIndex_(b, 0, 31), r"index is 31; .* 0\.\.30"),
         ("note", lambda e, b: e.setBuffer_offset_atIndex_(b, 8, 0), "offset 8 at index 0 is not w"),
+        (
+            "note",
+            lambda e, b: e.setBuffer_offset_atIndex_(b, 4.0, 0),
+            r"offset is 4\.0; it must be",
+        ),
+        (
+            "note",
+            lambda e, b: e.setBuffer_offset_atIndex_(numbered(fake_device(), 1), 0, 0),
+            "belongs to another device",
+        ),
+        (
+            "small",
+            lambda e, b: e.dispatchThreads_threadsPerThreadgroup_((1.5, 1, 1), (1, 1, 1)),
+            r"threadsPerGrid is \(1\.5, 1, 1\); give an MTLSize .* of integers",
+        ),
         ("note", lambda e, b: e.setBuffer_offset_atIndex_("b", 0, 0), "must be an MTLBuffer, and"),
         ("note", lambda e, b: e.setBufferOffset_atIndex_(0, 5), "no buffer is set at index 5"),
         (
@@ -300,6 +346,15 @@ Encoder = Metal.MTLComputeCommandEncoder
             "small",
             lambda e, b: e.dispatchThreads_threadsPerThreadgroup_((-1, 1, 1), (1, 1, 1)),
             r"each extent must lie in 0\.\.2\*\*32-1",
+        ),
+        (
+            "add_one",
+            lambda e, b: (
+                e.setBuffer_offset_atIndex_(b, 0, 0),
+                e.setBytes_length_atIndex_(b"1234", 4, 1),
+                e.dispatchThreads_threadsPerThreadgroup_(*ONE),
+            ),
+            "'target' .* is writable, but .* declare it const or constant, or set a buffer",
         ),
         (
             "local",

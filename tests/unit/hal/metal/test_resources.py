@@ -146,6 +146,10 @@ def test_memory_beyond_the_budget_is_refused_not_exhausted() -> None:
         device.newBufferWithLength_options_(500, SHARED)
     del first
     assert device.newBufferWithLength_options_(500, SHARED).length() == 500
+    cycle: list[object] = [device.newBufferWithLength_options_(600, SHARED)]
+    cycle.append(cycle)
+    del cycle
+    assert device.newBufferWithLength_options_(np.int64(700), SHARED).length() == 700
 
 
 def test_host_memory_is_wrapped_without_a_copy(device: MTLDevice) -> None:

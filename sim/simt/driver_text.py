@@ -1,0 +1,156 @@
+"""The compiled loop over threadgroups and simdgroups around a generated kernel, as LLVM IR."""
+
+from __future__ import annotations
+
+from . import context as c
+from .shape import LANES, Shape
+
+METADATA = """
+!0 = !{!"branch_weights", i32 2000, i32 1}
+!1 = !{!"branch_weights", i32 1, i32 2000}
+"""
+ATTRIBUTES = (
+    'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
+)
+
+
+def driver(shape: Shape, *, has_barriers: bool, private_memory: int) -> str:
+    """`@run(ctx, first, count)`: runs threadgroups of the context's box; not 0 after a fault."""
+    private_bytes = private_memory * LANES
+    body = (
+        _with_barriers(shape, private_bytes) if has_barriers else _straight(shape, private_bytes)
+    )
+    return f"""
+define i32 @run(ptr %ctx, i64 %first, i64 %count) #0 {{
+entry:
+{_field("stop", "ptr", c.STOP)}{_field("arena", "ptr", c.ARENA)}
+{_field("arena.size", "i64", c.ARENA_SIZE)}{_field("private", "ptr", c.PRIVATE_ALL)}
+{_field("states", "ptr", c.STATES)}{_field("stride", "i64", c.STATE_STRIDE)}
+{_field("ox", "i32", c.ORIGIN)}{_field("oy", "i32", c.ORIGIN + 4)}{_field("oz", "i32", c.ORIGIN + 8)}
+{_field("bx", "i32", c.BOX)}{_field("by", "i32", c.BOX + 4)}
+  %position.x = getelementptr i8, ptr %ctx, i64 {c.POSITION}
+  %position.y = getelementptr i8, ptr %ctx, i64 {c.POSITION + 4}
+  %position.z = getelementptr i8, ptr %ctx, i64 {c.POSITION + 8}
+  %simdgroup.p = getelementptr i8, ptr %ctx, i64 {c.SIMDGROUP}
+  %private.p2 = getelementptr i8, ptr %ctx, i64 {c.PRIVATE}
+  %bx.wide = zext i32 %bx to i64
+  %by.wide = zext i32 %by to i64
+  %end = add i64 %first, %count
+  %any = icmp ult i64 %first, %end
+  br i1 %any, label %group, label %done
+group:
+  %t = phi i64 [ %first, %entry ], [ %t.next, %group.end ]
+  %stopped = load atomic i32, ptr %stop monotonic, align 4
+  %go = icmp eq i32 %stopped, 0
+  br i1 %go, label %start, label %done
+start:
+  %x.wide = urem i64 %t, %bx.wide
+  %rest = udiv i64 %t, %bx.wide
+  %y.wide = urem i64 %rest, %by.wide
+  %z.wide = udiv i64 %rest, %by.wide
+  %x.box = trunc i64 %x.wide to i32
+  %y.box = trunc i64 %y.wide to i32
+  %z.box = trunc i64 %z.wide to i32
+  %gx = add i32 %x.box, %ox
+  %gy = add i32 %y.box, %oy
+  %gz = add i32 %z.box, %oz
+  store i32 %gx, ptr %position.x
+  store i32 %gy, ptr %position.y
+  store i32 %gz, ptr %position.z
+  call void @llvm.memset.p0.i64(ptr %arena, i8 0, i64 %arena.size, i1 false)
+{body}
+group.end:
+  %t.next = add i64 %t, 1
+  %more = icmp ult i64 %t.next, %end
+  br i1 %more, label %group, label %done
+done:
+  ret i32 0
+fault:
+  ret i32 -1
+}}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+{ATTRIBUTES}
+{METADATA}
+"""
+
+
+def _field(name: str, kind: str, offset: int) -> str:
+    return (
+        f"  %{name}.p = getelementptr i8, ptr %ctx, i64 {offset}\n"
+        f"  %{name} = load {kind}, ptr %{name}.p\n"
+    )
+
+
+def _clear(pointer: str, size: int) -> str:
+    if size == 0:
+        return ""
+    return f"  call void @llvm.memset.p0.i64(ptr {pointer}, i8 0, i64 {size}, i1 false)"
+
+
+def _straight(shape: Shape, private_bytes: int) -> str:
+    """Simdgroups one after the other, each to its end."""
+    return f"""
+  br label %simdgroup
+simdgroup:
+  %s = phi i32 [ 0, %start ], [ %s.next, %simdgroup.end ]
+  store i32 %s, ptr %simdgroup.p
+{_clear("%private", private_bytes)}
+  %r = call i32 @simdgroup(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr null)
+  %ok = icmp eq i32 %r, 0
+  br i1 %ok, label %simdgroup.end, label %fault
+simdgroup.end:
+  %s.next = add i32 %s, 1
+  %s.more = icmp ult i32 %s.next, {shape.simdgroups}
+  br i1 %s.more, label %simdgroup, label %group.end
+"""
+
+
+def _with_barriers(shape: Shape, private_bytes: int) -> str:
+    """Rounds: each simdgroup runs to its next barrier or its end, until all have ended."""
+    return f"""
+{_clear("%private", private_bytes * shape.simdgroups)}
+  br label %reset
+reset:
+  %i = phi i64 [ 0, %start ], [ %i.next, %reset ]
+  %reset.at = mul i64 %i, %stride
+  %reset.p = getelementptr i8, ptr %states, i64 %reset.at
+  store i32 0, ptr %reset.p
+  %i.next = add i64 %i, 1
+  %i.more = icmp ult i64 %i.next, {shape.simdgroups}
+  br i1 %i.more, label %reset, label %round
+round:
+  br label %simdgroup
+simdgroup:
+  %s = phi i32 [ 0, %round ], [ %s.next, %simdgroup.end ]
+  %running = phi i32 [ 0, %round ], [ %running.next, %simdgroup.end ]
+  %s.wide = zext i32 %s to i64
+  %state.at = mul i64 %s.wide, %stride
+  %state = getelementptr i8, ptr %states, i64 %state.at
+  %pc = load i32, ptr %state
+  %ended = icmp eq i32 %pc, -1
+  br i1 %ended, label %simdgroup.end, label %resume
+resume:
+  store i32 %s, ptr %simdgroup.p
+  %private.at = mul i64 %s.wide, {private_bytes}
+  %private.s = getelementptr i8, ptr %private, i64 %private.at
+  store ptr %private.s, ptr %private.p2
+  %r = call i32 @simdgroup(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr %state)
+  %bad = icmp slt i32 %r, 0
+  br i1 %bad, label %fault, label %returned
+returned:
+  %finished = icmp eq i32 %r, 0
+  br i1 %finished, label %finish, label %waits
+finish:
+  store i32 -1, ptr %state
+  br label %simdgroup.end
+waits:
+  br label %simdgroup.end
+simdgroup.end:
+  %running.next = phi i32 [ %running, %simdgroup ], [ %running, %finish ], [ 1, %waits ]
+  %s.next = add i32 %s, 1
+  %s.more = icmp ult i32 %s.next, {shape.simdgroups}
+  br i1 %s.more, label %simdgroup, label %round.end
+round.end:
+  %again = icmp ne i32 %running.next, 0
+  br i1 %again, label %round, label %group.end
+"""

@@ -1,0 +1,84 @@
+"""Turns the record that compiled code leaves behind into a fault that people understand."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import context as c
+from .faults import FaultPlace, KernelFault
+from .memory import OFFSET_MASK, Memory
+from .program import AccessSite, Executable
+from .shape import LANES, Shape
+
+_KINDS = {
+    c.FAULT_READ: "read",
+    c.FAULT_WRITE: "write",
+    c.FAULT_MISALIGNED: "misaligned atomic access",
+}
+
+
+def explain_fault(
+    executable: Executable, memory: Memory, record: NDArray[np.int32], address: int
+) -> KernelFault:
+    """The fault of a record as `context` lays it out; `address` is the GPU address accessed."""
+    kind, number, lane, simdgroup = (int(x) for x in record[:4])
+    group = (int(record[4]), int(record[5]), int(record[6]))
+    place = place_of(executable.shape, group, simdgroup, lane)
+    access = executable.access(number)
+    name = executable.program.name
+    if kind == c.FAULT_RUNAWAY:
+        return KernelFault(
+            kernel=name,
+            kind="runaway",
+            site=access.site,
+            buffer="",
+            offset=0,
+            size=0,
+            length=-1,
+            place=place,
+        )
+    words = _KINDS[kind]
+    buffer, offset, length = _where(memory, address & ((1 << 64) - 1), access)
+    if kind != c.FAULT_MISALIGNED:
+        null = (address >> c.HANDLE_SHIFT) & 0xFFFF == 0 or buffer == ""
+        words = f"{'null' if null else 'out-of-bounds'} {words}"
+    return KernelFault(
+        kernel=name,
+        kind=words,
+        site=access.site,
+        buffer=buffer or access.memory,
+        offset=offset,
+        size=access.size,
+        length=length,
+        place=place,
+    )
+
+
+def _where(memory: Memory, address: int, access: AccessSite) -> tuple[str, int, int]:
+    """(name, byte offset, length) of the memory that was missed; length -1 if not known."""
+    handle = ((address + (1 << (c.HANDLE_SHIFT - 1))) >> c.HANDLE_SHIFT) & 0xFFFF
+    offset = address & OFFSET_MASK
+    if offset >> (c.HANDLE_SHIFT - 1):
+        offset -= 1 << c.HANDLE_SHIFT
+    if handle in (c.THREADGROUP_HANDLE, c.PRIVATE_HANDLE, c.CONSTANT_HANDLE):
+        return access.memory, offset - access.start, access.length
+    found, offset, length = memory.describe(address)
+    return found, offset, length
+
+
+def place_of(shape: Shape, group: tuple[int, int, int], simdgroup: int, lane: int) -> FaultPlace:
+    """Positions of a thread."""
+    index = simdgroup * LANES + lane
+    width, height, _ = shape.size
+    local = (index % width, index // width % height, index // (width * height))
+    x, y, z = (
+        g * n + p for g, n, p in zip(group, shape.nominal, local, strict=True)
+    )
+    return FaultPlace(
+        thread_position_in_grid=(x, y, z),
+        thread_position_in_threadgroup=local,
+        threadgroup_position_in_grid=group,
+        simdgroup=simdgroup,
+        lane=lane,
+    )

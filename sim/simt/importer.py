@@ -1,0 +1,90 @@
+"""Imports a kernel's bitcode: everything inlined, optimised as scalar code, lowered."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import llvmlite.binding as llvm
+
+from .contract import contract
+from .faults import UnsupportedKernel
+from .ir import Function
+from .llvm_text import IRSyntaxError, read_module
+from .lower import Parameter, lower
+
+# LLVM's global tables are set up once, and its contexts are not made for concurrent use.
+LLVM_LOCK = threading.RLock()
+_INLINE_EVERYTHING = 1_000_000
+_started = False
+
+
+def start_llvm() -> None:
+    """Set up LLVM's code generator for this host. Cheap when done already."""
+    global _started
+    with LLVM_LOCK:
+        if not _started:
+            llvm.initialize_native_target()
+            llvm.initialize_native_asmprinter()
+            _started = True
+
+
+def import_kernel(
+    bitcode: bytes, entry: str, parameters: Sequence[Parameter], name: str
+) -> Function:
+    """Read a kernel's unoptimised bitcode into the engines' IR.
+
+    Args:
+        bitcode: an LLVM module as clang emits it before optimisation.
+        entry: symbol of the entry function.
+        parameters: description of the entry's parameters, in order.
+        name: the kernel's name for messages.
+
+    Raises:
+        UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
+    """
+    text = optimised_text(bitcode, entry, name)
+    try:
+        module = read_module(text)
+    except IRSyntaxError as error:
+        raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
+    function = lower(module, entry, parameters, name)
+    contract(function)
+    return function
+
+
+def optimised_text(bitcode: bytes, entry: str, name: str) -> str:
+    """The module's text after inlining and scalar optimisation."""
+    start_llvm()
+    with LLVM_LOCK:
+        context = llvm.create_context()
+        try:
+            module = llvm.parse_bitcode(bitcode, context)
+        except RuntimeError as error:
+            raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
+        _prepare(module, entry)
+        _optimise(module)
+        return str(module)
+
+
+def _prepare(module: llvm.ModuleRef, entry: str) -> None:
+    for variable in module.global_variables:
+        # An external variable keeps its type and place: the optimiser would shrink an internal one.
+        if str(variable.type).endswith("addrspace(3)"):
+            variable.linkage = "external"
+    for function in module.functions:
+        if not function.is_declaration and function.name != entry:
+            function.linkage = "internal"
+            function.add_function_attribute("alwaysinline")
+
+
+def _optimise(module: llvm.ModuleRef) -> None:
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = False
+    options.slp_vectorization = False
+    options.loop_interleaving = False
+    options.loop_unrolling = True
+    options.inlining_threshold = _INLINE_EVERYTHING
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)

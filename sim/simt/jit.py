@@ -1,0 +1,88 @@
+"""Turns LLVM IR text into machine code of this host, and code into callable functions."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+
+import llvmlite.binding as llvm
+
+from .helpers import helper_module, helper_names
+from .importer import LLVM_LOCK, start_llvm
+
+RUN_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+# Left out so that all hosts round alike: these units flush or fuse differently.
+_AVOIDED_FEATURES = ("avx512fp16", "avx512bf16")
+
+
+@functools.cache
+def host_target() -> tuple[str, str, str]:
+    """(triple, CPU name, features) that code is made for."""
+    start_llvm()
+    features = llvm.get_host_cpu_features()
+    for avoided in _AVOIDED_FEATURES:
+        features.pop(avoided, None)
+    features.pop("prefer-256-bit", None)
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten()
+
+
+def _machine(optimisation: int) -> llvm.TargetMachine:
+    triple, cpu, features = host_target()
+    avoided = "".join(f",-{feature}" for feature in _AVOIDED_FEATURES)
+    tuned = f"{features}{avoided if 'x86' in triple else ''}"
+    target = llvm.Target.from_triple(triple)
+    return target.create_target_machine(
+        cpu=cpu, features=tuned, opt=optimisation, reloc="pic", codemodel="jitdefault", jit=True
+    )
+
+
+def compile_object(text: str, optimisation: int = 2) -> bytes:
+    """Optimise and compile IR text to an object file's bytes."""
+    start_llvm()
+    with LLVM_LOCK:
+        module = llvm.parse_assembly(text, llvm.create_context())
+        machine = _machine(optimisation)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=optimisation)
+        options.loop_vectorization = False
+        options.slp_vectorization = False
+        options.loop_interleaving = False
+        options.loop_unrolling = False
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return bytes(machine.emit_object(module))
+
+
+class LoadedCode:
+    """An object file in memory; keeps the engine that owns the code."""
+
+    def __init__(self, data: bytes) -> None:
+        with LLVM_LOCK:
+            start_llvm()
+            empty = llvm.parse_assembly("", llvm.create_context())
+            self._engine = llvm.create_mcjit_compiler(empty, _machine(1))
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+            self._engine.finalize_object()
+
+    def address(self, symbol: str) -> int:
+        """Address of a function; 0 if there is none."""
+        with LLVM_LOCK:
+            return int(self._engine.get_function_address(symbol))
+
+
+@functools.cache
+def load_helpers() -> LoadedCode:
+    """Compile the helpers and make their symbols known to code loaded later."""
+    with LLVM_LOCK:
+        helpers = LoadedCode(compile_object(helper_module(), optimisation=1))
+        for name in helper_names():
+            llvm.add_symbol(name, helpers.address(name))
+        return helpers
+
+
+def load_kernel(data: bytes) -> tuple[LoadedCode, ctypes._FuncPointer]:
+    """Load a kernel's object file; returns its owner and `run(ctx, first, count)`."""
+    load_helpers()
+    code = LoadedCode(data)
+    return code, RUN_SIGNATURE(code.address("run"))

@@ -1,0 +1,467 @@
+"""Integers that are a uniform value plus a pattern over the lanes.
+
+Most index arithmetic is of this kind: the thread's position times a stride plus a loop counter.
+Such a value needs no vector: one scalar and a pattern known at compile time stand for it, and a
+memory access at such an offset becomes plain vector loads instead of a gather.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from .cfg import Cfg
+from .divergence import Divergence, escapes
+from .facts import Facts
+from .ir import Block, Constant, Function, Instruction, Value, integer
+from .llvm_types import bits, is_float
+from .shape import LANES, Shape, matrix_column, matrix_row
+
+Pattern = tuple[int, ...]
+ZEROS: Pattern = (0,) * LANES
+IOTA: Pattern = tuple(range(LANES))
+_MAX_TERMS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition under which a form holds: extending `form` from its type did not wrap."""
+
+    kind: Literal["zext", "sext"]
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`value[lane] == base + lanes[lane] + sum(term * pattern[lane])`, modulo the type's width.
+
+    `unsigned` and `signed` say that the sum holds over the integers too, read so. With `guards`
+    the form holds only if they do.
+    """
+
+    base: Value
+    lanes: Pattern = ZEROS
+    terms: tuple[tuple[Value, Pattern], ...] = ()
+    guards: tuple[Guard, ...] = ()
+    unsigned: bool = True
+    signed: bool = True
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all lanes hold the same."""
+        return self.lanes == ZEROS and not self.terms
+
+
+def number_of(value: Value) -> int | None:
+    """A constant integer's value, read as signed; None for anything else."""
+    if not isinstance(value, Constant) or value.number is None:
+        return None
+    width = bits(value.type)
+    return value.number - (1 << width) if value.number >> (width - 1) else value.number
+
+
+class LinearForms:
+    """Finds the forms of a function's varying integers and adds the scalars they need."""
+
+    def __init__(self, function: Function, cfg: Cfg, divergence: Divergence, shape: Shape) -> None:
+        self.cfg = cfg
+        self.divergence = divergence
+        self.shape = shape
+        self.facts = Facts(shape)
+        self.forms: dict[Value, Form] = {}
+        self.refused: set[Instruction] = set()  # phis whose pattern changes around the loop
+        if cfg.reducible:
+            while not self._attempt():
+                pass
+            self._apply()
+
+    def of(self, value: Value, user: Block) -> Form | None:
+        """The form that a value has where `user` uses it."""
+        if is_float(value.type) or escapes(value, user, self.cfg):
+            return None
+        if not self.divergence.is_varying(value):
+            return Form(value)
+        return self.forms.get(value)
+
+    # -- one attempt over all blocks --------------------------------------------------------------
+
+    def _attempt(self) -> bool:
+        self.forms = {}
+        self.added: dict[Instruction, list[Instruction]] = {}
+        self.phi_bases: list[tuple[Instruction, Instruction]] = []
+        for block in self.cfg.order:
+            for phi in block.phis:
+                self._start_phi(phi, block)
+            for instruction in block.body:
+                self.anchor = instruction
+                if instruction in self.divergence.varying and not is_float(instruction.type):
+                    form = self._form(instruction, block)
+                    if form is not None and len(form.terms) <= _MAX_TERMS:
+                        self.forms[instruction] = form
+        return self._finish_phis()
+
+    def _start_phi(self, phi: Instruction, block: Block) -> None:
+        if (
+            phi not in self.divergence.varying
+            or is_float(phi.type)
+            or block in self.divergence.joins
+            or phi in self.refused
+        ):
+            return
+        for value, source in zip(phi.operands, block.predecessors, strict=True):
+            if self.cfg.index[source] < self.cfg.index[block]:
+                form = self.of(value, source)
+                if form is None or form.guards:
+                    return
+                base = Instruction("phi", phi.type, [], phi.site)
+                base.block = block
+                self.forms[phi] = Form(base, form.lanes, form.terms, (), False, False)
+                self.phi_bases.append((phi, base))
+                return
+
+    def _finish_phis(self) -> bool:
+        good = True
+        for phi, base in self.phi_bases:
+            assert phi.block is not None
+            mine = self.forms[phi]
+            for value, source in zip(phi.operands, phi.block.predecessors, strict=True):
+                form = self.of(value, source)
+                if (
+                    form is None
+                    or form.guards
+                    or form.lanes != mine.lanes
+                    or form.terms != mine.terms
+                    or not all(self._is_outside(t, phi.block) for t, _ in form.terms)
+                ):
+                    self.refused.add(phi)
+                    good = False
+                    break
+                base.operands.append(form.base)
+        return good
+
+    def _is_outside(self, value: Value, block: Block) -> bool:
+        """Whether a term keeps its value while the loops around the block run."""
+        if not isinstance(value, Instruction):
+            return True
+        return value.block is not None and not any(
+            value.block in loop.blocks for loop in self.cfg.loops_of(block)
+        )
+
+    def _apply(self) -> None:
+        for _, base in self.phi_bases:
+            assert base.block is not None
+            base.block.phis.append(base)
+        for block in self.cfg.order:
+            body: list[Instruction] = []
+            for instruction in block.body:
+                body += self.added.get(instruction, [])
+                body.append(instruction)
+            block.body = body
+
+    # -- scalars --------------------------------------------------------------------------------
+
+    def _new(self, op: str, type: str, *operands: Value) -> Value:
+        folded = _fold(op, type, operands)
+        if folded is not None:
+            return folded
+        instruction = Instruction(op, type, list(operands), self.anchor.site)
+        instruction.block = self.anchor.block
+        self.added.setdefault(self.anchor, []).append(instruction)
+        return instruction
+
+    def _intrinsic(self, name: str, *operands: Value) -> Value:
+        value = self._new("intrinsic", "i32", *operands)
+        assert isinstance(value, Instruction)
+        value.callee = name
+        return value
+
+    # -- forms of operations ----------------------------------------------------------------------
+
+    def _form(self, instruction: Instruction, block: Block) -> Form | None:
+        if instruction.op == "intrinsic":
+            return self._position(instruction)
+        handler = _HANDLERS.get(instruction.op)
+        if handler is None:
+            return None
+        operands = [self.of(o, block) for o in instruction.operands]
+        if any(form is None for form in operands):
+            return None
+        return handler(self, instruction, [form for form in operands if form is not None])
+
+    def _position(self, instruction: Instruction) -> Form | None:
+        name = instruction.callee
+        if name == "thread_index_in_simdgroup":
+            return Form(integer("i32", 0), IOTA)
+        if name == "matrix_row":
+            return Form(integer("i32", 0), tuple(map(matrix_row, IOTA)))
+        if name == "matrix_column":
+            return Form(integer("i32", 0), tuple(map(matrix_column, IOTA)))
+        if name == "thread_index_in_threadgroup":
+            return Form(self._first_thread(), IOTA)
+        if name in ("thread_position_in_threadgroup", "thread_position_in_grid"):
+            dimension = number_of(instruction.operands[0])
+            assert dimension is not None
+            local = self._local_position(dimension)
+            if local is None or name == "thread_position_in_threadgroup":
+                return local
+            group = self._intrinsic(
+                "threadgroup_position_in_grid", integer("i32", dimension)
+            )
+            start = self._new(
+                "mul", "i32", group, integer("i32", self.shape.nominal[dimension])
+            )
+            return replace(local, base=self._new("add", "i32", start, local.base))
+        return None
+
+    def _simdgroup(self) -> Value:
+        if self.shape.simdgroups == 1:
+            return integer("i32", 0)
+        return self._intrinsic("simdgroup_index_in_threadgroup")
+
+    def _first_thread(self) -> Value:
+        return self._new("mul", "i32", self._simdgroup(), integer("i32", LANES))
+
+    def _local_position(self, dimension: int) -> Form | None:
+        """A thread's x, y or z in its threadgroup, if lanes follow the same pattern everywhere."""
+        index = Form(self._first_thread(), IOTA)
+        for inner in range(dimension):
+            quotient = self._divide(index, self.shape.size[inner])
+            if quotient is None:
+                return None
+            index = quotient
+        if dimension == 2:
+            return index
+        return self._remainder(index, self.shape.size[dimension])
+
+    def _divide(self, form: Form, divisor: int) -> Form | None:
+        low, high = min(form.lanes), max(form.lanes)
+        if low < 0 or (self.facts.multiple(form.base) % divisor and number_of(form.base) != 0):
+            if divisor % (high + 1) or self.facts.multiple(form.base) % (high + 1):
+                return None
+            # All lanes are inside one multiple of the divisor.
+            return Form(self._new("udiv", form.base.type, form.base, integer(form.base.type, divisor)))
+        base = self._new("udiv", form.base.type, form.base, integer(form.base.type, divisor))
+        return Form(base, tuple(lane // divisor for lane in form.lanes))
+
+    def _remainder(self, form: Form, divisor: int) -> Form | None:
+        high = max(form.lanes)
+        if self.facts.multiple(form.base) % divisor == 0 or number_of(form.base) == 0:
+            return Form(integer(form.base.type, 0), tuple(lane % divisor for lane in form.lanes))
+        if divisor % (high + 1) == 0 and self.facts.multiple(form.base) % (high + 1) == 0:
+            base = self._new("urem", form.base.type, form.base, integer(form.base.type, divisor))
+            return Form(base, form.lanes)
+        return None
+
+    def add(self, instruction: Instruction, operands: list[Form]) -> Form | None:
+        """`a + b`, and `a | b` where no bit is in both."""
+        left, right = operands
+        if instruction.op == "or" and not (
+            "disjoint" in instruction.flags or self._disjoint(left, right)
+        ):
+            return self._bitwise(instruction, operands)
+        sign = -1 if instruction.op == "sub" else 1
+        terms = dict(left.terms)
+        for value, pattern in right.terms:
+            old = terms.get(value, ZEROS)
+            terms[value] = tuple(a + sign * b for a, b in zip(old, pattern, strict=True))
+        kept = tuple((value, pattern) for value, pattern in terms.items() if any(pattern))
+        lanes = tuple(a + sign * b for a, b in zip(left.lanes, right.lanes, strict=True))
+        exact = instruction.op == "or"
+        form = Form(
+            self._new("sub" if sign < 0 else "add", instruction.type, left.base, right.base),
+            lanes,
+            kept,
+            left.guards + right.guards,
+        )
+        return self._exactness(instruction, form, operands, exact)
+
+    def _exactness(
+        self, instruction: Instruction, form: Form, operands: list[Form], exact: bool = False
+    ) -> Form:
+        fits = form.terms == () and self.facts.fits(form.base, form.lanes)
+        unsigned = all(f.unsigned for f in operands)
+        signed = all(f.signed for f in operands)
+        return replace(
+            form,
+            unsigned=fits or (unsigned and (exact or "nuw" in instruction.flags)),
+            signed=fits or (signed and (exact or "nsw" in instruction.flags)),
+        )
+
+    def _disjoint(self, left: Form, right: Form) -> bool:
+        for big, small in ((left, right), (right, left)):
+            if big.terms or small.terms or number_of(small.base) is None:
+                continue
+            known = number_of(small.base) or 0
+            high = known + max(small.lanes)
+            if known + min(small.lanes) < 0 or big.lanes != ZEROS:
+                continue
+            if self.facts.multiple(big.base) % (1 << max(high, 0).bit_length()) == 0:
+                return True
+        return False
+
+    def multiply(self, instruction: Instruction, operands: list[Form]) -> Form | None:
+        """`a * b` where one is uniform, and `a << constant`."""
+        left, right = operands
+        if left.is_uniform:
+            left, right = right, left
+        if not right.is_uniform:
+            return None
+        factor = right.base
+        if instruction.op == "shl":
+            amount = number_of(factor)
+            if amount is None or not operands[1].is_uniform or not 0 <= amount < bits(left.base.type):
+                return None
+            if left is not operands[0]:
+                return None
+            factor = integer(instruction.type, 1 << amount)
+        base = self._new("mul", instruction.type, left.base, factor)
+        known = number_of(factor)
+        if known is not None:
+            form = Form(
+                base,
+                tuple(lane * known for lane in left.lanes),
+                tuple((v, tuple(p * known for p in pattern)) for v, pattern in left.terms),
+                left.guards + right.guards,
+            )
+        else:
+            if left.terms:
+                return None
+            form = Form(base, ZEROS, ((factor, left.lanes),), left.guards + right.guards)
+        return self._exactness(instruction, form, operands)
+
+    def _bitwise(self, instruction: Instruction, operands: list[Form]) -> Form | None:
+        left, right = operands
+        mask = number_of(right.base)
+        if mask is None or not right.is_uniform or left.terms or left.guards:
+            return None
+        known = number_of(left.base)
+        width = bits(instruction.type)
+        op = _BITWISE[instruction.op]
+        if known is not None:
+            values = [op((known + lane) % (1 << width), mask % (1 << width)) for lane in left.lanes]
+            return Form(integer(instruction.type, 0), tuple(values))
+        low, high = min(left.lanes), max(left.lanes)
+        step = self.facts.multiple(left.base)
+        if low < 0 or high >= step or step & (step - 1):
+            return None
+        # The base has zeros where the lanes have bits.
+        if instruction.op == "and":
+            base = self._new("and", instruction.type, left.base, right.base)
+        elif 0 <= mask < step:
+            base = left.base
+        else:
+            return None
+        return Form(base, tuple(op(lane, mask % (1 << width)) for lane in left.lanes))
+
+    def shift_right(self, instruction: Instruction, operands: list[Form]) -> Form | None:
+        """`a >> constant` and division by a constant, where no lane borrows from the base."""
+        left, right = operands
+        amount = number_of(right.base)
+        if amount is None or not right.is_uniform or left.terms or left.guards:
+            return None
+        if instruction.op in ("lshr", "ashr"):
+            if not 0 <= amount < bits(instruction.type):
+                return None
+            divisor = 1 << amount
+        else:
+            divisor = amount
+        if divisor <= 0 or not self.facts.fits(left.base, left.lanes):
+            return None
+        if instruction.op == "urem":
+            return self._remainder(left, divisor)
+        return self._divide(left, divisor)
+
+    def truncate(self, instruction: Instruction, operands: list[Form]) -> Form | None:
+        """A narrower integer keeps its form, modulo less."""
+        (form,) = operands
+        if form.guards:
+            return None
+        terms = tuple((self._new("trunc", instruction.type, v), p) for v, p in form.terms)
+        base = self._new("trunc", instruction.type, form.base)
+        fits = not terms and self.facts.fits(base, form.lanes)
+        return Form(base, form.lanes, terms, (), fits, fits)
+
+    def extend(self, instruction: Instruction, operands: list[Form]) -> Form | None:
+        """A wider integer has the same form if the narrow one did not wrap."""
+        (form,) = operands
+        kind: Literal["zext", "sext"] = "zext" if instruction.op == "zext" else "sext"
+        exact = form.unsigned if kind == "zext" else form.signed
+        if not exact and "nneg" in instruction.flags and form.signed:
+            exact = True
+        if bits(form.base.type) == 1:
+            return None
+        terms = tuple((self._new("sext", instruction.type, v), p) for v, p in form.terms)
+        guards = form.guards if exact else (*form.guards, Guard(kind, form))
+        base = self._new(kind, instruction.type, form.base)
+        return Form(base, form.lanes, terms, guards)
+
+    def choose(self, instruction: Instruction, operands: list[Form]) -> Form | None:
+        """A uniform choice of two values with one pattern."""
+        condition, left, right = operands
+        if not condition.is_uniform or (left.lanes, left.terms) != (right.lanes, right.terms):
+            return None
+        base = self._new("select", instruction.type, condition.base, left.base, right.base)
+        both = left.guards + right.guards
+        return Form(
+            base,
+            left.lanes,
+            left.terms,
+            both,
+            left.unsigned and right.unsigned,
+            left.signed and right.signed,
+        )
+
+
+_Handler = Callable[[LinearForms, Instruction, list[Form]], Form | None]
+_HANDLERS: dict[str, _Handler] = {
+    "add": LinearForms.add,
+    "sub": LinearForms.add,
+    "or": LinearForms.add,
+    "mul": LinearForms.multiply,
+    "shl": LinearForms.multiply,
+    "and": LinearForms._bitwise,
+    "xor": LinearForms._bitwise,
+    "lshr": LinearForms.shift_right,
+    "ashr": LinearForms.shift_right,
+    "udiv": LinearForms.shift_right,
+    "urem": LinearForms.shift_right,
+    "trunc": LinearForms.truncate,
+    "zext": LinearForms.extend,
+    "sext": LinearForms.extend,
+    "select": LinearForms.choose,
+}
+
+_BITWISE: dict[str, Callable[[int, int], int]] = {
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+}
+
+
+def _fold(op: str, type: str, operands: tuple[Value, ...]) -> Value | None:
+    numbers = [number_of(o) for o in operands]
+    first, second = numbers[0] if numbers else None, numbers[1] if len(numbers) > 1 else None
+    if op in ("add", "sub", "mul"):
+        if first is not None and second is not None:
+            result = {"add": first + second, "sub": first - second, "mul": first * second}[op]
+            return integer(type, result)
+        if second == 0 and op in ("add", "sub"):
+            return operands[0]
+        if first == 0 and op == "add":
+            return operands[1]
+        if op == "mul" and 0 in (first, second):
+            return integer(type, 0)
+        if op == "mul" and 1 in (first, second):
+            return operands[1] if first == 1 else operands[0]
+    elif op in ("udiv", "urem") and second == 1:
+        return operands[0] if op == "udiv" else integer(type, 0)
+    elif op in ("udiv", "urem", "and") and first == 0:
+        return integer(type, 0)
+    elif op in ("trunc", "sext") and first is not None:
+        return integer(type, first)
+    elif op == "zext" and isinstance(operands[0], Constant) and operands[0].number is not None:
+        return integer(type, operands[0].number)
+    elif op == "select" and operands[1] is operands[2]:
+        return operands[1]
+    return None

@@ -1,0 +1,235 @@
+"""Kernels as programs: imported once, specialised by threadgroup size, kept on disk."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .disk_cache import DiskCache, digest
+from .driver_text import driver
+from .importer import import_kernel
+from .ir import Block, Function, Instruction, Site
+from .jit import LoadedCode, compile_object, host_target, load_kernel
+from .llvm_types import Scalar, size_of
+from .lower import Parameter
+from .shape import Shape
+from .vectorise import Vectoriser
+
+_COMMUTATIVE = ("add", "sub", "and", "or", "xor", "min", "max")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessSite:
+    """What a fault's site number stands for."""
+
+    site: Site
+    memory: str  # name of the root in the kernel's own words
+    size: int  # bytes of the access, 0 for a loop
+    start: int = 0  # byte offset in the arena or constant data that `memory` starts at
+    length: int = -1  # bytes that `memory` has, -1 if that depends on the dispatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What a kernel needs of its surroundings, in bytes."""
+
+    threadgroup_memory: int
+    private_memory: int  # of one thread
+    constants: bytes
+    serial: bool  # whether threadgroups must run in order for results to repeat
+
+
+class Program:
+    """One kernel's IR, not yet specialised.
+
+    Args:
+        bitcode: LLVM bitcode as clang emits it before optimisation.
+        entry: symbol of the entry function.
+        name: what messages call the kernel.
+        parameters: description of the entry function's parameters, in order.
+
+    Raises:
+        UnsupportedKernel: if the kernel uses what the engine cannot execute. Raised when the
+            code is first needed, not by the constructor.
+    """
+
+    def __init__(
+        self, bitcode: bytes, entry: str, *, name: str, parameters: Sequence[Parameter]
+    ) -> None:
+        self.bitcode = bitcode
+        self.entry = entry
+        self.name = name
+        self.parameters = tuple(parameters)
+        described = json.dumps([asdict(p) for p in self.parameters])
+        self._key = digest(_engine_version(), bitcode, entry, name, described)
+        self._lock = threading.RLock()
+        self._function: Function | None = None
+        self._needs: Needs | None = None
+        self._executables: dict[Shape, Executable] = {}
+
+    @property
+    def function(self) -> Function:
+        """The kernel in the engines' IR."""
+        with self._lock:
+            if self._function is None:
+                self._function = import_kernel(
+                    self.bitcode, self.entry, self.parameters, self.name
+                )
+            return self._function
+
+    @property
+    def needs(self) -> Needs:
+        """Memory that the kernel needs."""
+        with self._lock:
+            if self._needs is None:
+                self._needs = self._find_needs()
+            return self._needs
+
+    @property
+    def static_threadgroup_memory(self) -> int:
+        """Bytes of threadgroup variables declared in the kernel."""
+        return self.needs.threadgroup_memory
+
+    def _find_needs(self) -> Needs:
+        cache = DiskCache("programs")
+        stored = cache.get(self._key)
+        if stored is not None:
+            fields = json.loads(stored)
+            fields["constants"] = bytes.fromhex(fields["constants"])
+            return Needs(**fields)
+        function = self.function
+        needs = Needs(
+            threadgroup_memory=function.threadgroup_memory,
+            private_memory=function.private_memory,
+            constants=function.constants,
+            serial=_is_serial(function),
+        )
+        cache.put(
+            self._key,
+            json.dumps(
+                {
+                    "threadgroup_memory": needs.threadgroup_memory,
+                    "private_memory": needs.private_memory,
+                    "constants": needs.constants.hex(),
+                    "serial": needs.serial,
+                }
+            ).encode(),
+        )
+        return needs
+
+    def specialise(self, threadgroup_size: tuple[int, int, int]) -> Executable:
+        """Machine code for a threadgroup size."""
+        return self.specialise_shape(Shape(size=threadgroup_size, nominal=threadgroup_size))
+
+    def specialise_shape(self, shape: Shape) -> Executable:
+        """Machine code for a shape, which may be that of an edge threadgroup."""
+        with self._lock:
+            known = self._executables.get(shape)
+            if known is None:
+                known = self._executables[shape] = Executable(self, shape, self._code(shape))
+            return known
+
+    def _code(self, shape: Shape) -> bytes:
+        cache = DiskCache("kernels")
+        key = digest(self._key, repr(shape), *host_target())
+        stored = cache.get(key)
+        if stored is None:
+            stored = self._generate(shape)
+            cache.put(key, stored)
+        return stored
+
+    def _generate(self, shape: Shape) -> bytes:
+        code = Vectoriser(self.function, shape).run()
+        text = code.text + driver(
+            shape, has_barriers=code.has_barriers, private_memory=self.function.private_memory
+        )
+        machine_code = compile_object(text)
+        head = json.dumps(
+            {
+                "state_size": code.state_size,
+                "has_barriers": code.has_barriers,
+                "sites": [asdict(_describe(site)) for site in code.sites],
+            }
+        ).encode()
+        return len(head).to_bytes(8, "little") + head + machine_code
+
+    def llvm_text(self, threadgroup_size: tuple[int, int, int]) -> str:
+        """The generated LLVM IR before optimisation, for people who debug the engine."""
+        shape = Shape(size=threadgroup_size, nominal=threadgroup_size)
+        return Vectoriser(self.function, shape).run().text
+
+
+class Executable:
+    """A kernel's machine code for one shape."""
+
+    def __init__(self, program: Program, shape: Shape, stored: bytes) -> None:
+        self.program = program
+        self.shape = shape
+        length = int.from_bytes(stored[:8], "little")
+        head: dict[str, Any] = json.loads(stored[8 : 8 + length])
+        self.state_size: int = head["state_size"]
+        self.has_barriers: bool = head["has_barriers"]
+        self._sites: list[dict[str, Any]] = head["sites"]
+        self._owner: LoadedCode
+        self.run: ctypes._FuncPointer
+        self._owner, self.run = load_kernel(stored[8 + length :])
+
+    def access(self, number: int) -> AccessSite:
+        """What a fault's site number stands for."""
+        fields = self._sites[number]
+        return AccessSite(**{**fields, "site": _site(fields["site"])})
+
+
+def _site(fields: dict[str, Any]) -> Site:
+    inlined = tuple(_site(outer) for outer in fields["inlined"])
+    return Site(fields["file"], fields["line"], fields["column"], fields["function"], inlined)
+
+
+def _describe(what: Instruction | Block) -> AccessSite:
+    if isinstance(what, Block):
+        return AccessSite(site=_loop_site(what), memory="", size=0)
+    root = what.root
+    assert root is not None
+    size = size_of(Scalar(what.element)) * what.components
+    return AccessSite(
+        site=what.site,
+        memory=root.name,
+        size=size,
+        start=getattr(root, "start", 0),
+        length=getattr(root, "size", -1),
+    )
+
+
+def _loop_site(header: Block) -> Site:
+    """A loop's place in the source: the first line its header knows."""
+    for instruction in header.instructions():
+        if instruction.site.line:
+            return instruction.site
+    return header.site
+
+
+def _is_serial(function: Function) -> bool:
+    """Whether the order of threadgroups can show in the results of atomics on device memory."""
+    used = {operand for i in function.instructions() for operand in i.operands}
+    used.update(b.condition for b in function.blocks if b.condition is not None)
+    for instruction in function.instructions():
+        if not instruction.callee.startswith("atomic_"):
+            continue
+        _, op, suffix = instruction.callee.split("_")
+        if op not in _COMMUTATIVE or suffix == "f32" or instruction in used:
+            return True
+    return False
+
+
+@functools.cache
+def _engine_version() -> bytes:
+    """A digest of the engine's own source, so that an update invalidates what older code made."""
+    folder = Path(__file__).parent
+    parts = [path.read_bytes() for path in sorted(folder.glob("*.py"))]
+    return digest(*parts).encode()
