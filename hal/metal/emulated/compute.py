@@ -108,7 +108,9 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
             )
         copied = bytes_of(where, data, length).copy()
         command_buffer = self._command_buffer
-        address = command_buffer._device._memory.inline(copied, f"bytes set at index {index}")
+        address = command_buffer._device._memory.inline(
+            where, copied, f"bytes set at index {index}"
+        )
         command_buffer._inline.append(address)
         self._bindings[index] = Binding(address, length, 0, True)
         self._bound_buffers.pop(index, None)

@@ -256,8 +256,10 @@ def test_misuse_of_an_argument_encoder_is_refused(device: MTLDevice) -> None:
         encoder.setBuffer_offset_atIndex_(target, 0, 4)
     with pytest.raises(MetalValidationError, match=r"is not constant data; these are: \[4\]"):
         encoder.constantDataAtIndex_(0)
-    with pytest.raises(MetalValidationError, match=r"no argument buffer at \[\[buffer\(1\)\]\]"):
+    with pytest.raises(MetalValidationError, match=r"has no argument \[\[buffer\(1\)\]\]"):
         function(device, "follow").newArgumentEncoderWithBufferIndex_(1)
+    with pytest.raises(MetalValidationError, match="argument 'x' is no argument buffer"):
+        function(device, "note").newArgumentEncoderWithBufferIndex_(0)
 
 
 ONE = ((1, 1, 1), (1, 1, 1))
@@ -477,6 +479,8 @@ def test_a_pipeline_descriptor_lowers_limits_and_reflection_lists_arguments(
     assert (binding.name(), binding.index()) == ("t", 1)
     assert binding.type() == Metal.MTLBindingTypeThreadgroupMemory
     assert binding.threadgroupMemoryDataSize() == 16
+    with pytest.raises(MetalValidationError, match="argument 't' is no argument buffer"):
+        device.newArgumentEncoderWithBufferBinding_(binding)
     assert binding.access() == Metal.MTLBindingAccessReadWrite
     encoder = device.newCommandQueue().commandBuffer().computeCommandEncoder()
     encoder.setComputePipelineState_(state)
