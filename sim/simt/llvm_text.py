@@ -136,7 +136,9 @@ class _Line:
 
     def expect(self, wanted: str) -> None:
         if not self.accept(wanted):
-            raise IRSyntaxError(f"expected '{wanted}' before '{self.peek()}' in: {self.text.strip()}")
+            raise IRSyntaxError(
+                f"expected '{wanted}' before '{self.peek()}' in: {self.text.strip()}"
+            )
 
     def flags(self) -> frozenset[str]:
         found = set()
@@ -299,13 +301,10 @@ def read_module(text: str) -> ModuleText:
         IRSyntaxError: for a construct that kernels are not known to use.
     """
     module = ModuleText({}, {}, {})
-    types: dict[str, Type] = {}
+    types = _read_types(text)
     lines = iter(text.splitlines())
     for line in lines:
-        if line.startswith("%") and " = type " in line:
-            name, _, definition = line.partition(" = type ")
-            types[name.strip()] = Opaque(name) if definition == "opaque" else _Line(definition, types).type()
-        elif line.startswith("@"):
+        if line.startswith("@"):
             variable = _read_global(line, types)
             if variable is not None:
                 module.globals[variable.name] = variable
@@ -315,6 +314,26 @@ def read_module(text: str) -> ModuleText:
         elif line.startswith("!") and (match := _METADATA.match(line)):
             module.metadata[match[1]] = match[2]
     return module
+
+
+def _read_types(text: str) -> dict[str, Type]:
+    """The named types; a definition may use names that are defined after it."""
+    definitions = dict(
+        line.split(" = type ", 1)
+        for line in text.splitlines()
+        if line.startswith("%") and " = type " in line
+    )
+    types: dict[str, Type] = {}
+    # Pointers are opaque, so types nest without cycles: each round settles one level at least.
+    for _ in definitions:
+        settled = {
+            name: Opaque(name) if definition == "opaque" else _Line(definition, types).type()
+            for name, definition in definitions.items()
+        }
+        if settled == types:
+            break
+        types = settled
+    return types
 
 
 _GLOBAL_WORDS = {
@@ -568,7 +587,9 @@ def _call(line: _Line, op: str) -> Record:
     callee = line.next()
     line.expect("(")
     record = Record(op, "", kind, [], flags, callee=callee)
-    if callee.startswith(("@llvm.dbg", "@llvm.lifetime", "@llvm.assume", "@llvm.experimental.noalias")):
+    if callee.startswith(
+        ("@llvm.dbg", "@llvm.lifetime", "@llvm.assume", "@llvm.experimental.noalias")
+    ):
         return record
     while not line.accept(")"):
         record.operands.append(line.typed())
