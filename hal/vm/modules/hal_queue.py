@@ -57,7 +57,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.fill", "0rIrrrIIIiI_v")
-    def _fill(
+    def _queue_fill(
         self,
         device: Any,
         _: int,
@@ -78,7 +78,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.update", "0rIrrrIrIII_v")
-    def _update(
+    def _queue_update(
         self,
         device: Any,
         _: int,
@@ -99,7 +99,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.copy", "0rIrrrIrIII_v")
-    def _copy(
+    def _queue_copy(
         self,
         device: Any,
         _: int,
@@ -149,7 +149,7 @@ class QueueFunctions(NativeModule):
         raise StatusError("PERMISSION_DENIED", "file does not allow writing")
 
     @export("device.queue.barrier", "0rIrrI_v")
-    def _barrier(self, device: Any, _: int, wait: Any, signal: Any, __: int = 0) -> None:
+    def _queue_barrier(self, device: Any, _: int, wait: Any, signal: Any, __: int = 0) -> None:
         _device(device).queue_execute(optional(Fence, wait), optional(Fence, signal), None)
 
     @export("device.queue.execute", "0rIrrrI_v")
