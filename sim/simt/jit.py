@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import weakref
 
 import llvmlite.binding as llvm
 
@@ -60,15 +61,24 @@ class LoadedCode:
     def __init__(self, data: bytes) -> None:
         with LLVM_LOCK:
             start_llvm()
-            empty = llvm.parse_assembly("", llvm.create_context())
+            context = llvm.create_context()
+            empty = llvm.parse_assembly("", context)
             self._engine = llvm.create_mcjit_compiler(empty, _machine(1))
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
             self._engine.finalize_object()
+            # The finaliser owns both: garbage collection could free the context first.
+            weakref.finalize(self, _close, self._engine, context).atexit = False
 
     def address(self, symbol: str) -> int:
         """Address of a function; 0 if there is none."""
         with LLVM_LOCK:
             return int(self._engine.get_function_address(symbol))
+
+
+def _close(engine: llvm.ExecutionEngine, context: llvm.ContextRef) -> None:
+    """Free an engine; its context goes after it, when the finaliser lets go of it."""
+    with LLVM_LOCK:
+        engine.close()
 
 
 @functools.cache
