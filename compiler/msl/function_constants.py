@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -77,7 +78,8 @@ def _evaluate(stream: TokenStream, place: int, text: str) -> int:
         raise ValueError(text)
 
     try:
-        return value(ast.parse(text.replace("u", "").strip(), mode="eval").body)
+        plain = re.sub(r"\b0+(?=\d)", "0o", re.sub(r"(?<=\d)[uUlL]+\b", "", text.strip()))
+        return value(ast.parse(plain, mode="eval").body)
     except (ValueError, SyntaxError) as error:
         raise stream.error(
             place, f"the index of a function constant must be an integer literal, not '{text}'"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _CACHE = DiskCache("msl")
 # Raise it when the rewriting or the records change.
-_FORMAT = "1"
+_FORMAT = "3"
 _UNDEFINED = re.compile(rb"__assay_undefined_constant\{([^}]*)\}")
 _Values = tuple[tuple[int | str, ConstantValue], ...]
 

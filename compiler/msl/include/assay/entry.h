@@ -7,6 +7,7 @@ template <class F> struct __assay_function;
 template <class R, class... A> struct __assay_function<R(A...)> {
   template <int I> using argument = __type_pack_element<I, A...>;
 };
+template <class R, class... A> struct __assay_function<R (&)(A...)> : __assay_function<R(A...)> {};
 template <class F, int I>
 using __assay_argument = typename __assay_function<F>::template argument<I>;
 
