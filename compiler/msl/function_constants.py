@@ -39,11 +39,12 @@ def find_constants(
     """All function constants that the text declares."""
     found: list[FunctionConstant] = []
     for statement in scopes.statements:
+        words = stream.texts[statement.start : statement.end]
+        # In a parameter list the attribute makes an argument depend on a constant.
+        if "constant" not in words or "template" in words or "kernel" in words:
+            continue
         given = attributes.within(statement.start, statement.end)
-        if (
-            "function_constant" not in given
-            or "constant" not in stream.texts[statement.start : statement.end]
-        ):
+        if "function_constant" not in given:
             continue
         space = stream.texts.index("constant", statement.start)
         name = space

@@ -208,7 +208,7 @@ class Scopes:
                 position = match[position] + 1
                 continue
             position += 1
-        if parameters is not None and not assigned:
+        if parameters is not None:
             self._function(
                 start, name_index, parameters, None, position, template, namespace, owner
             )

@@ -97,3 +97,7 @@ __ASSAY_FN constexpr T __assay_static_cast(V&& value) {
     return static_cast<T>(static_cast<V&&>(value));
   }
 }
+
+// A copy of an object, wherever it lies.
+template <class T>
+__ASSAY_FN constexpr metal::__bare_t<T> __assay_value(T&& object) { return object; }
