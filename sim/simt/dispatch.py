@@ -49,9 +49,9 @@ def dispatch(
     executable: Executable,
     memory: Memory,
     arguments: Sequence[int],
-    *,
     threads: Size | None = None,
     threadgroups: Size | None = None,
+    *,
     workers: int | None = None,
     fuel: int | None = None,
 ) -> None:

@@ -202,15 +202,13 @@ class _Line:
                 self.expect(")")
             kind = Pointer(space)
         elif token.startswith("%"):
-            kind = self.types.get(token, Opaque(token))
+            kind = self.types[token]
         elif token in ("half", "bfloat", "float", "double") or re.fullmatch(r"i\d+", token):
             kind = Scalar(token)
         elif token in ("void", "label", "metadata", "token", "opaque"):
             kind = Opaque(token)
         else:
             raise IRSyntaxError(f"unknown type '{token}' in: {self.text.strip()}")
-        if self.peek() == "(" and isinstance(kind, Opaque | Scalar | Pointer | Vector | Struct):
-            return kind
         return kind
 
     def _fields(self, close: str) -> tuple[Type, ...]:
@@ -288,6 +286,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 _DBG = re.compile(r", !dbg (![0-9]+)")
+_TYPE_DEFINITION = re.compile(r"^(%\S+) = type (.*)$", re.MULTILINE)
 _TRAILING_METADATA = re.compile(r"(, ![a-zA-Z_.]+ ![0-9]+|, !srcloc ![0-9]+)+\s*(#\d+)?\s*$")
 _METADATA = re.compile(r"^(![0-9]+) = (?:distinct )?(.*)$")
 
@@ -299,13 +298,10 @@ def read_module(text: str) -> ModuleText:
         IRSyntaxError: for a construct that kernels are not known to use.
     """
     module = ModuleText({}, {}, {})
-    types: dict[str, Type] = {}
+    types = _NamedTypes(text)
     lines = iter(text.splitlines())
     for line in lines:
-        if line.startswith("%") and " = type " in line:
-            name, _, definition = line.partition(" = type ")
-            types[name.strip()] = Opaque(name) if definition == "opaque" else _Line(definition, types).type()
-        elif line.startswith("@"):
+        if line.startswith("@"):
             variable = _read_global(line, types)
             if variable is not None:
                 module.globals[variable.name] = variable
@@ -315,6 +311,20 @@ def read_module(text: str) -> ModuleText:
         elif line.startswith("!") and (match := _METADATA.match(line)):
             module.metadata[match[1]] = match[2]
     return module
+
+
+class _NamedTypes(dict[str, Type]):
+    """Structures by name, read when first asked for, since they may be used before their line."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._definitions = {m[1]: m[2] for m in _TYPE_DEFINITION.finditer(text)}
+
+    def __missing__(self, name: str) -> Type:
+        definition = self._definitions.get(name, "opaque")
+        kind = Opaque(name) if definition == "opaque" else _Line(definition, self).type()
+        self[name] = kind
+        return kind
 
 
 _GLOBAL_WORDS = {

@@ -172,6 +172,9 @@ class Arithmetic:
             return self._extend_bfloat(target, operand, width)
         if op == "fptrunc" and target == "bfloat":
             return self._round_to_bfloat(source, operand, width)
+        if op == "fptrunc" and source == "double" and target == "half":
+            # No host converts this in one step without a library call.
+            operand, source = self._double_to_odd_float(operand, width), "float"
         if op in ("uitofp", "sitofp") and target == "bfloat":
             wide = "float" if bits(source) <= 16 else "double"
             exact = self.cast(op, source, wide, operand, width)
