@@ -105,11 +105,11 @@ def kernel(name: str, source: str) -> SimpleNamespace:
             name=f"buffer{index}",
             kind="buffer",
             index=index,
-            address_space="device",
+            address_space="constant",
             type_name="",
             size=4,
             alignment=4,
-            access="read_write",
+            access="read",
             members=tuple(
                 SimpleNamespace(
                     name=f"m{number}",
