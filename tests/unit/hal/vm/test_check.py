@@ -48,7 +48,9 @@ def failures(device: Device, name: str, *arguments: object) -> list[str]:
 
 def test_every_function_of_a_module_is_run_and_its_failures_are_kept_apart() -> None:
     session = Session(recording_device()[0])
-    results = {result.name: result for result in run_tests(session, session.load(compiled(PROGRAM)))}
+    results = {
+        result.name: result for result in run_tests(session, session.load(compiled(PROGRAM)))
+    }
     assert results["passes"].outcome == "passed"
     assert results["fails_twice"].failures == (
         "Expected 0 to be nonzero.",

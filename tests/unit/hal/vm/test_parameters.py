@@ -110,7 +110,7 @@ def test_damaged_files_are_refused_or_read_but_never_crash(write, tmp_path: Path
 
 def test_a_scope_that_was_not_given_is_reported_with_the_way_to_give_it() -> None:
     session = Session(recording_device()[0])
-    with pytest.raises(VmError, match="scope `model`.*--parameters=model=FILE") as error:
+    with pytest.raises(VmError, match=r"scope `model`.*--parameters=model=FILE") as error:
         session.load(compiled(PROGRAM))
     assert error.value.status == "NOT_FOUND"
 
