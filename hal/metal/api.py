@@ -18,7 +18,9 @@ def load(device: str) -> ModuleType:
     NoSuchMetal; there is no falling back from one to the other.
     """
     if device == "emulated":
-        return importlib.import_module("assay.hal.metal.emulated")
+        from . import emulated
+
+        return emulated
     if device == "native":
         return _native()
     raise NoSuchMetal(f"device {device!r} is not known; there are {', '.join(DEVICES)}")

@@ -300,6 +300,22 @@ def test_function_constants_make_different_kernels(
     assert outcomes == [[6, 7], [-6, -5]]
 
 
+def test_function_constants_are_listed_and_set_by_descriptor(library: Metal.MTLLibrary) -> None:
+    values = Metal.MTLFunctionConstantValues.new()
+    values.setConstantValue_type_atIndex_(np.int32(5), Metal.MTLDataTypeInt, 0)
+    values.setConstantValue_type_atIndex_(np.bool_(True), Metal.MTLDataTypeBool, 1)
+    descriptor = Metal.MTLFunctionDescriptor.functionDescriptor()
+    descriptor.setName_("add_amount")
+    descriptor.setConstantValues_(values)
+    function, error = library.newFunctionWithDescriptor_error_(descriptor, None)
+    assert function is not None, error
+    listed = function.functionConstantsDictionary()
+    assert {name: (each.index(), each.type()) for name, each in listed.items()} == {
+        "amount": (0, Metal.MTLDataTypeInt),
+        "negate": (1, Metal.MTLDataTypeBool),
+    }
+
+
 def test_a_write_outside_its_buffer_is_a_page_fault_that_harms_nothing(
     device: MTLDevice, pipeline: Pipeline
 ) -> None:

@@ -11,6 +11,7 @@ from .argument import MTLArgumentDescriptor, MTLArgumentEncoder
 from .blit import MTLBlitCommandEncoder
 from .buffer import MTLBuffer
 from .commandbuffer import MTLCommandBuffer
+from .compile_options import MTLCompileOptions
 from .compute import MTLComputeCommandEncoder
 from .constants import *  # noqa: F403  the enumerations are a table of their own
 from .descriptors import (
@@ -32,8 +33,9 @@ from .errors import (
     NSLocalizedDescriptionKey,
 )
 from .event import MTLEvent, MTLFence, MTLSharedEvent, MTLSharedEventListener
+from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
 from .heap import MTLHeap
-from .library import MTLCompileOptions, MTLFunction, MTLFunctionConstantValues, MTLLibrary
+from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .queue import MTLCommandQueue
 from .structs import (
@@ -72,7 +74,9 @@ __all__ = [
     "MTLEvent",
     "MTLFence",
     "MTLFunction",
+    "MTLFunctionConstant",
     "MTLFunctionConstantValues",
+    "MTLFunctionDescriptor",
     "MTLHeap",
     "MTLHeapDescriptor",
     "MTLLibrary",

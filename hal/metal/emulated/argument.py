@@ -196,6 +196,16 @@ class MTLArgumentEncoder(MetalObject):
         return self._target
 
 
+def encoder_of(where: str, device: "MTLDevice", argument: "Argument") -> MTLArgumentEncoder:
+    """An encoder for `argument` of a kernel. Raises MetalValidationError."""
+    if not argument.members:
+        raise MetalValidationError(
+            f"{where}: argument {argument.name!r} is no argument buffer, that is a struct of "
+            "resources with [[id(n)]]"
+        )
+    return MTLArgumentEncoder(device, members_of(argument), argument.size)
+
+
 def members_of(argument: "Argument") -> dict[int, Member]:
     """The members of an argument buffer by id, as the compiler lays them out.
 

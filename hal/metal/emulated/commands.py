@@ -40,6 +40,8 @@ class DispatchCommand:
         """Run the grid; an empty one does nothing."""
         if 0 in (self.threads or self.threadgroups or ()):
             return
+        # Or the kernel could still reach buffers that are gone.
+        device._memory.settle()
         executable = self.pipeline._executable(self.threads_per_threadgroup)
         thread = threading.get_ident()
         inside_engine.add(thread)
@@ -48,8 +50,8 @@ class DispatchCommand:
                 executable,
                 device._memory.memory,
                 self.arguments,
-                self.threads,
-                self.threadgroups,
+                threads=self.threads,
+                threadgroups=self.threadgroups,
                 workers=device._options.workers,
                 fuel=device._options.fuel,
             )

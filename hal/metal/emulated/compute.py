@@ -19,7 +19,7 @@ from .errors import MetalValidationError
 from .heap import MTLHeap
 from .memory import bytes_of
 from .objects import MetalObject, expect
-from .pipeline import Binding, MTLComputePipelineState
+from .pipeline import NOTHING, Binding, MTLComputePipelineState
 from .structs import as_integer, as_range, as_size
 
 if TYPE_CHECKING:
@@ -63,7 +63,11 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
     # Arguments
 
     def setBuffer_offset_atIndex_(self, buffer: MTLBuffer | None, offset: int, index: int) -> None:
-        """Pass `buffer` from byte `offset` on; None takes the argument away."""
+        """Pass `buffer` from byte `offset` on; None passes a null address.
+
+        Deviation: Metal's validation layer refuses kernels whose argument is None; here only a
+        kernel that reads or writes there fails.
+        """
         self._check_open("setBuffer_offset_atIndex_")
         self._bind(f"{_ENCODER}.setBuffer_offset_atIndex_", buffer, offset, index)
 
@@ -108,7 +112,9 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
             )
         copied = bytes_of(where, data, length).copy()
         command_buffer = self._command_buffer
-        address = command_buffer._device._memory.inline(copied, f"bytes set at index {index}")
+        address = command_buffer._device._memory.inline(
+            where, copied, f"bytes set at index {index}"
+        )
         command_buffer._inline.append(address)
         self._bindings[index] = Binding(address, length, 0, True)
         self._bound_buffers.pop(index, None)
@@ -225,7 +231,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
     def _bind(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
         _check_index(where, index, _LIMITS.buffers_per_stage)
         if buffer is None:
-            self._bindings.pop(index, None)
+            self._bindings[index] = NOTHING
             self._bound_buffers.pop(index, None)
             return
         if buffer.__class__ is not MTLBuffer:

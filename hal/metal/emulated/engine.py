@@ -31,9 +31,9 @@ class Dispatch(Protocol):
         executable: "Executable",
         memory: "Memory",
         arguments: Sequence[int],
+        *,
         threads: tuple[int, int, int] | None,
         threadgroups: tuple[int, int, int] | None,
-        *,
         workers: int | None,
         fuel: int | None,
     ) -> None:

@@ -6,7 +6,7 @@ python -m assay.hal.metal.emulated.manual > docs/reference/metal-api.md
 import inspect
 import re
 
-from assay.hal.metal import emulated
+from .. import emulated
 
 _HEAD = """# The emulated Metal API
 
@@ -16,6 +16,11 @@ The spelling is PyObjC's: colons of selectors are underscores, `NSError**` argum
 `(result, error)` tuple, blocks are callables. `assay.hal.metal.api.load("emulated")` returns the
 module; `load("native")` returns PyObjC's `Metal` on a Mac. What Metal's validation layer would stop
 raises `MetalValidationError`.
+
+The default device is an Apple M1 with unified memory. `configure(DeviceOptions(...))`, before
+`MTLCreateSystemDefaultDevice()`, makes it another: `chip` ("m1" to "m4-max"), `unified_memory`
+(False keeps separate host and device copies of managed buffers), `memory` in bytes, `workers`
+(threads that run kernels) and `fuel` (bound on the work of a kernel).
 
 Not there: textures, samplers, render and ray tracing pipelines, indirect command buffers, counters,
 capture, binary archives, compiled `.metallib` files, Metal 4 command encoding.

@@ -34,7 +34,11 @@ class Allocation:
 
 
 class AddressSpace:
-    """All allocations of one device. Thread-safe, also against finalisers that run at any time."""
+    """All allocations of one device. Thread-safe, also against finalisers that run at any time.
+
+    Calls of the engine's memory are made under the lock: a finaliser that finds it taken, perhaps
+    by its own thread, leaves its release to the holder.
+    """
 
     def __init__(self, memory: "Memory", budget: int):
         self.memory = memory
@@ -48,8 +52,7 @@ class AddressSpace:
         if self.allocated + length > self.budget:
             # Cycles of objects, and tracebacks, may hold buffers that nobody can reach any more.
             gc.collect()
-            with self._lock:
-                self._drain()
+            self.settle()
         return self.adopt(where, zeroed(where, length, self.budget, self.allocated), name)
 
     def adopt(self, where: str, data: Bytes, name: str, *, counted: bool = True) -> Allocation:
@@ -62,29 +65,49 @@ class AddressSpace:
             self._drain()
             if self.allocated + length > self.budget:
                 raise _exhausted(where, length, self.budget, self.allocated)
-            address = self.memory.register(data, name=name)
+            address = self._register(where, data, name)
             self.allocated += length
         allocation = Allocation(data, address)
         finalizer = weakref.finalize(allocation, self._release, address, length)
         finalizer.atexit = False
         return allocation
 
-    def inline(self, data: Bytes, name: str) -> int:
+    def inline(self, where: str, data: Bytes, name: str) -> int:
         """The address of a few bytes that a command carries; freed by release_inline."""
-        return self.memory.register(data, name=name)
+        with self._lock:
+            self._drain()
+            return self._register(where, data, name)
 
     def release_inline(self, addresses: list[int]) -> None:
         """Forget what `inline` registered."""
-        for address in addresses:
-            self.memory.release(address)
+        self._released.extend((address, 0) for address in addresses)
+        self._try_to_drain()
+
+    def settle(self) -> None:
+        """Make all releases happen whose references are gone."""
+        if self._released:
+            with self._lock:
+                self._drain()
 
     def rename(self, allocation: Allocation, name: str) -> None:
         """Call the allocation `name` in messages."""
-        self.memory.rename(allocation.address, name)
+        with self._lock:
+            self.memory.rename(allocation.address, name)
+
+    def _register(self, where: str, data: Bytes, name: str) -> int:
+        try:
+            return self.memory.register(data, name=name)
+        except MemoryError as error:
+            raise MetalOutOfMemoryError(
+                f"{where}: {error}; release some, or commit command buffers more often"
+            ) from error
 
     def _release(self, address: int, length: int) -> None:
         # A finaliser may interrupt this very thread inside `adopt`: never wait for the lock here.
         self._released.append((address, length))
+        self._try_to_drain()
+
+    def _try_to_drain(self) -> None:
         if self._lock.acquire(blocking=False):
             try:
                 self._drain()

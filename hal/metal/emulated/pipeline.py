@@ -1,5 +1,6 @@
 """Compute pipeline states and the reflection of their arguments."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -60,6 +61,10 @@ class Binding:
     length: int
     offset: int
     is_inline: bool
+
+
+# What setBuffer_offset_atIndex_ with None binds: an address of no memory, as large as any argument.
+NOTHING = Binding(0, sys.maxsize, 0, False)
 
 
 class MTLComputePipelineState(MetalObject):

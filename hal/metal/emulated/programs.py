@@ -3,14 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, members_described
+from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, encoder_of, members_described
+from .compile_options import MTLCompileOptions
 from .constants import MTLLibraryErrorCompileFailure, MTLLibraryErrorUnsupported
 from .descriptors import MTLComputePipelineDescriptor
 from .engine import Engine
 from .errors import NSError, library_error
-from .library import MTLCompileOptions, MTLFunction, MTLLibrary
+from .library import MTLFunction, MTLLibrary
 from .objects import MetalObject, expect
-from .pipeline import MTLComputePipelineReflection, MTLComputePipelineState
+from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .worker import SerialThread, run_handler
 
 if TYPE_CHECKING:
@@ -139,6 +140,12 @@ class ProgramMaker(MetalObject):
         where = "MTLDevice.newArgumentEncoderWithArguments_"
         members, length = members_described(where, descriptors)
         return MTLArgumentEncoder(self._as_device(), members, length)
+
+    def newArgumentEncoderWithBufferBinding_(self, binding: MTLBinding) -> MTLArgumentEncoder:
+        """An encoder for the argument buffer that a kernel takes, found by reflection."""
+        where = "MTLDevice.newArgumentEncoderWithBufferBinding_"
+        argument = expect(where, "the binding", binding, MTLBinding)._argument
+        return encoder_of(where, self._as_device(), argument)
 
     def _pipeline(
         self, where: str, descriptor: MTLComputePipelineDescriptor, options: int

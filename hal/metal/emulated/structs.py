@@ -6,6 +6,8 @@ from typing import NamedTuple, SupportsIndex
 
 from .errors import MetalValidationError
 
+Number = SupportsIndex | float
+
 
 class MTLSize(NamedTuple):
     """Extent of a grid or threadgroup."""
@@ -52,19 +54,29 @@ def NSMakeRange(location: int, length: int) -> NSRange:
     return NSRange(location, length)
 
 
-def as_integer(where: str, what: str, value: SupportsIndex) -> int:
-    """`value` as a Python int. Raises MetalValidationError for floats and other things."""
+def integer(value: Number) -> int:
+    """`value` as a Python int; a float must be whole. Raises TypeError.
+
+    PyObjC drops the fraction of a float; programs write MTLSizeMake(1024 / 32, 1, 1).
+    """
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return index(value)  # type: ignore[arg-type]
+
+
+def as_integer(where: str, what: str, value: Number) -> int:
+    """`value` as a Python int. Raises MetalValidationError for fractions and other things."""
     try:
-        return index(value)
+        return integer(value)
     except TypeError:
         raise MetalValidationError(f"{where}: {what} is {value!r}; it must be an integer") from None
 
 
-def as_size(where: str, what: str, value: Sequence[SupportsIndex]) -> tuple[int, int, int]:
+def as_size(where: str, what: str, value: Sequence[Number]) -> tuple[int, int, int]:
     """`value` as three non-negative integers. Raises MetalValidationError."""
     try:
         width, height, depth = value
-        size = index(width), index(height), index(depth)
+        size = integer(width), integer(height), integer(depth)
     except (TypeError, ValueError):
         raise MetalValidationError(
             f"{where}: {what} is {value!r}; give an MTLSize or (width, height, depth) of integers"
@@ -74,11 +86,11 @@ def as_size(where: str, what: str, value: Sequence[SupportsIndex]) -> tuple[int,
     return size
 
 
-def as_range(where: str, value: Sequence[SupportsIndex]) -> tuple[int, int]:
+def as_range(where: str, value: Sequence[Number]) -> tuple[int, int]:
     """`value` as location and length. Raises MetalValidationError."""
     try:
         first, second = value
-        location, length = index(first), index(second)
+        location, length = integer(first), integer(second)
     except (TypeError, ValueError):
         raise MetalValidationError(
             f"{where}: the range is {value!r}; give an NSRange or (location, length) of integers"

@@ -9,8 +9,7 @@ import pytest
 
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import MetalValidationError, MTLBuffer, MTLDevice
-
-from .fakes import KERNELS, FakeKernel, FakeMemory, argument, fake_device
+from tests.support.metal_fakes import KERNELS, FakeKernel, FakeMemory, argument, fake_device
 
 seen: list[list[int]] = []
 
@@ -126,6 +125,19 @@ def test_bindings_change_between_dispatches_of_one_encoder(device: MTLDevice) ->
 
     run(device, encode, Metal.MTLDispatchTypeConcurrent)
     assert seen == [[4, 108, 8, 1, 1], [4, 116, 5, 3, 1], [4, 7, 8, 1, 1]]
+
+
+def test_none_is_passed_as_a_null_address_and_whole_floats_as_integers(device: MTLDevice) -> None:
+    y = numbered(device, *range(40, 48))
+
+    def encode(encoder: Metal.MTLComputeCommandEncoder) -> None:
+        encoder.setComputePipelineState_(pipeline(device, "note"))
+        encoder.setBuffer_offset_atIndex_(None, 0, 0)
+        encoder.setBuffer_offset_atIndex_(y, 0, 30)
+        encoder.dispatchThreads_threadsPerThreadgroup_((64 / 32, 1, 1), (2.0, 1, 1))
+
+    run(device, encode)
+    assert seen == [[0, 40, 2, 1, 1]]
 
 
 def test_bytes_are_copied_when_set(device: MTLDevice) -> None:
@@ -256,8 +268,10 @@ def test_misuse_of_an_argument_encoder_is_refused(device: MTLDevice) -> None:
         encoder.setBuffer_offset_atIndex_(target, 0, 4)
     with pytest.raises(MetalValidationError, match=r"is not constant data; these are: \[4\]"):
         encoder.constantDataAtIndex_(0)
-    with pytest.raises(MetalValidationError, match=r"no argument buffer at \[\[buffer\(1\)\]\]"):
+    with pytest.raises(MetalValidationError, match=r"has no argument \[\[buffer\(1\)\]\]"):
         function(device, "follow").newArgumentEncoderWithBufferIndex_(1)
+    with pytest.raises(MetalValidationError, match="argument 'x' is no argument buffer"):
+        function(device, "note").newArgumentEncoderWithBufferIndex_(0)
 
 
 ONE = ((1, 1, 1), (1, 1, 1))
@@ -271,8 +285,8 @@ Encoder = Metal.MTLComputeCommandEncoder
         ("note", lambda e, b: e.setBuffer_offset_atIndex_(b, 8, 0), "offset 8 at index 0 is not w"),
         (
             "note",
-            lambda e, b: e.setBuffer_offset_atIndex_(b, 4.0, 0),
-            r"offset is 4\.0; it must be",
+            lambda e, b: e.setBuffer_offset_atIndex_(b, 4.5, 0),
+            r"offset is 4\.5; it must be",
         ),
         (
             "note",
@@ -477,6 +491,8 @@ def test_a_pipeline_descriptor_lowers_limits_and_reflection_lists_arguments(
     assert (binding.name(), binding.index()) == ("t", 1)
     assert binding.type() == Metal.MTLBindingTypeThreadgroupMemory
     assert binding.threadgroupMemoryDataSize() == 16
+    with pytest.raises(MetalValidationError, match="argument 't' is no argument buffer"):
+        device.newArgumentEncoderWithBufferBinding_(binding)
     assert binding.access() == Metal.MTLBindingAccessReadWrite
     encoder = device.newCommandQueue().commandBuffer().computeCommandEncoder()
     encoder.setComputePipelineState_(state)

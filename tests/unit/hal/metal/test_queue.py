@@ -14,10 +14,8 @@ import pytest
 
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import MetalValidationError, MTLBuffer, MTLDevice
+from tests.support.metal_fakes import KERNELS, FakeKernel, fake_device
 
-from .fakes import KERNELS, FakeKernel, fake_device
-
-HERE = Path(__file__).parent
 ROOT = Path(__file__).parents[4]
 COMPLETED = Metal.MTLCommandBufferStatusCompleted
 FAILED = Metal.MTLCommandBufferStatusError
@@ -308,7 +306,7 @@ def test_kernels_are_specialised_once_per_threadgroup_size() -> None:
 
 
 DEADLOCK = """
-from fakes import fake_device
+from tests.support.metal_fakes import fake_device
 device = fake_device()
 event = device.newEvent()
 command_buffer = device.newCommandQueue().commandBuffer()
@@ -335,7 +333,7 @@ def test_a_wait_that_nobody_ends_holds_up_neither_exit_nor_interrupt(
 ) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", program],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(HERE), str(ROOT)))},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=30,

@@ -12,8 +12,7 @@ from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import MetalOutOfMemoryError, MetalValidationError, MTLDevice
 from assay.hal.metal.emulated.manual import page
 from assay.hw.apple.facts import SpecError
-
-from .fakes import KERNELS, FakeLibrary, fake_device
+from tests.support.metal_fakes import KERNELS, FakeLibrary, fake_device
 
 SHARED = Metal.MTLResourceStorageModeShared
 MANAGED = Metal.MTLResourceStorageModeManaged

@@ -105,9 +105,9 @@ def fake_engine(kernels: Mapping[str, FakeKernel]) -> Engine:
         executable: FakeExecutable,
         memory: FakeMemory,
         arguments: Sequence[int],
+        *,
         threads: tuple[int, int, int] | None,
         threadgroups: tuple[int, int, int] | None,
-        *,
         workers: int | None,
         fuel: int | None,
     ) -> None:
