@@ -14,7 +14,7 @@ from typing import Final
 
 # Waits wake up this often, so that Ctrl-C is seen where a lock does not notice signals.
 _PATIENCE_S: Final = 0.2
-_EXIT_GRACE_S: Final = 5.0
+_EXIT_GRACE_S: Final = 1.0
 
 Task = Callable[[], None]
 
