@@ -10,6 +10,10 @@ _DECLARATION = re.compile(
 )
 
 
+_SIZES = re.compile(r"tensor<((?:(?:\d+|\?)x)*)")
+_SIZE = re.compile(r"(\d+|\?)x")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Slot:
     """One argument or result."""
@@ -26,18 +30,20 @@ class Slot:
     @property
     def shape(self) -> tuple[int | None, ...]:
         """The sizes of a tensor, None where they are known only at run time."""
-        sizes = self.type[len("tensor<") : -1].split("x")[:-1] if self.is_tensor else []
-        return tuple(int(size) if size.isdigit() else None for size in sizes)
+        return tuple(None if size == "?" else int(size) for size in _SIZE.findall(self._sizes))
 
     @property
     def element(self) -> str:
         """The element type of a tensor, or the type of a scalar."""
         if not self.is_tensor:
             return self.type
-        inner = self.type[len("tensor<") : -1]
-        while match := re.match(r"(\d+|\?)x", inner):
-            inner = inner[match.end() :]
-        return inner
+        return self.type[len("tensor<") + len(self._sizes) : -1]
+
+    @property
+    def _sizes(self) -> str:
+        """The part of a tensor's type that says its shape, `4x?x` of `tensor<4x?xf32>`."""
+        match = _SIZES.match(self.type)
+        return match[1] if match else ""
 
     @property
     def text(self) -> str:

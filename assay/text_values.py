@@ -13,6 +13,7 @@ _SHAPED = re.compile(
 )
 _SEPARATORS = re.compile(r"[\s,\[\]]+")
 _MAX_ELEMENTS = 1 << 31
+_WORDS = {"true": True, "false": False}
 
 
 class InputError(ValueError):
@@ -137,21 +138,13 @@ def _element(word: str, dtype: np.dtype[Any], text: str) -> Any:
     name = element_name(dtype)
     try:
         if dtype.kind == "b":
-            return (
-                {"true": True, "false": False}.get(word.lower(), word)
-                if word.lower()
-                in {
-                    "true",
-                    "false",
-                }
-                else bool(int(word, 0))
-            )
+            return _WORDS[word.lower()] if word.lower() in _WORDS else bool(int(word, 0))
         if dtype.kind in "iu":
             return _integer(int(word, 0), dtype)
         if dtype.kind == "c":
             return complex(word)
         with np.errstate(over="ignore"):
-            return dtype.type(float(word))
+            return dtype.type(float(int(word, 16)) if word[:2].lower() == "0x" else float(word))
     except (ValueError, OverflowError):
         raise InputError(f"--input {_short(text)}: {word!r} is no value of type {name}") from None
 

@@ -44,12 +44,12 @@ def compile_command(
     from .terminal import note, print_json, progress, show, want_json
 
     want_json(json)
-    if target == "metal" or target == "llvm-cpu":
-        path = output or model.with_suffix(".vmfb")
-        with progress() as say:
-            done = compile_model(model, path, target=TARGETS[target], flags=compile_flag or (), progress=say)
-    else:
+    if target not in TARGETS:
         raise CommandError(f"--target {target}: expected {' or '.join(TARGETS)}", code=USAGE)
+    path = output or model.with_suffix(".vmfb")
+    with progress() as say:
+        chosen = TARGETS[target]
+        done = compile_model(model, path, target=chosen, flags=compile_flag or (), progress=say)
     if json:
         print_json(
             {

@@ -13,6 +13,8 @@ from .failures import FAILED, USAGE, CommandError
 from .options import Json
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from assay.compare import Comparison
     from assay.elements import Array
 
@@ -148,32 +150,55 @@ def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _show(outcome: Outcome) -> None:
+    from .terminal import show
+
+    table = _scores(outcome) if outcome.labels is None else _pictures(outcome, outcome.labels)
+    show(table, *_summary(outcome))
+
+
+def _table(outcome: Outcome, **options: Any) -> "Table":
     from rich import box
     from rich.table import Table
 
-    from .terminal import show
+    title = f"[bold]Assay demo[/bold]: {outcome.title}"
+    return Table(title=title, title_style="", title_justify="left", box=box.ROUNDED, **options)
 
-    table = Table(title=f"Assay demo: {outcome.title}", box=box.ROUNDED, title_justify="left")
-    shows_images = outcome.labels is not None
-    table.add_column("image")
-    table.add_column("drawn" if shows_images else "", justify="right")
-    table.add_column("read as", justify="right")
-    table.add_column("emulated Metal", justify="right")
-    table.add_column("llvm-cpu", justify="right")
-    table.add_column("difference", justify="right")
+
+def _scores(outcome: Outcome) -> "Table":
+    """One row per image: its class, and how probable both devices find it."""
+    table = _table(outcome)
+    for name in ("image", "class", "emulated Metal", "llvm-cpu", "difference"):
+        table.add_column(name, justify="right")
     for row, (got, expected) in enumerate(zip(outcome.emulated, outcome.expected, strict=True)):
         best = int(got.argmax())
-        drawn = "" if outcome.labels is None else str(outcome.labels[row])
-        right = outcome.labels is None or outcome.labels[row] == best
         table.add_row(
-            _picture(outcome.images[row]) if shows_images else "224x224",
-            drawn,
-            f"[{'green' if right else 'yellow'}]{best}[/]",
+            str(row),
+            str(best),
             f"{got[best]:.6f}",
             f"{expected[best]:.6f}",
             f"{abs(float(got[best]) - float(expected[best])):.1e}",
         )
-    show(table, *_summary(outcome))
+    return table
+
+
+def _pictures(outcome: Outcome, labels: list[int]) -> "Table":
+    """The images in rows of five, each with what both devices make of it."""
+    table = _table(outcome, show_header=False, padding=(0, 0), show_lines=True)
+    cells = []
+    for image, label, got, expected in zip(
+        outcome.images, labels, outcome.emulated, outcome.expected, strict=True
+    ):
+        best = int(got.argmax())
+        colour = "green" if best == label else "yellow"
+        cells.append(
+            f"[{colour}]{_picture(image)}[/]\n"
+            f"[bold {colour}]  reads it as {best}[/]\n"
+            f"Metal {got[best]:.6f}\n"
+            f"CPU   {expected[best]:.6f}"
+        )
+    for start in range(0, len(cells), _PER_ROW):
+        table.add_row(*cells[start : start + _PER_ROW])
+    return table
 
 
 def _summary(outcome: Outcome) -> list[str]:
@@ -193,13 +218,14 @@ def _summary(outcome: Outcome) -> list[str]:
     ]
 
 
+_PER_ROW = 5
 _SHADES = " ░▒▓█"
 
 
 def _picture(image: "Array") -> str:
     """A 28x28 image as 14 columns and 7 rows of shades."""
     cells = image.reshape(7, 4, 14, 2).mean(axis=(1, 3))
-    levels = (cells * (len(_SHADES) - 1) + 0.5).astype(int)
+    levels = (cells / cells.max() * (len(_SHADES) - 1) + 0.3).astype(int)
     return "\n".join("".join(_SHADES[level] for level in row) for row in levels)
 
 

@@ -25,7 +25,7 @@ _FONT = (
     "01110 10001 10001 01110 10001 10001 01110",
     "01110 10001 10001 01111 00001 00010 01100",
 )
-_EXAMPLES = 1500
+_EXAMPLES = 2500
 _RIDGE = 10.0
 _SHARPNESS = 12.0  # turns least-squares scores, about 0 to 1, into logits
 

@@ -20,16 +20,18 @@ _MEMORY_BYTES = 4 << 30
 
 # C++23 with clang's SYCL device rules: address spaces are types, and the default one contains all
 # others. The target only fixes sizes and the ABI of structs; the engine makes the machine code.
-LANGUAGE = (
-    "-x", "c++", "-std=c++23", "-target", "x86_64-unknown-linux-gnu", "-march=x86-64-v3",
+_FLAGS = (
+    "-std=c++23", "-target", "x86_64-unknown-linux-gnu", "-march=x86-64-v3",
     "-nostdinc", "-fno-exceptions", "-fno-threadsafe-statics", "-fdeclspec", "-w",
     "-Xclang", "-fsycl-is-device", "-Xclang", "-aux-triple", "-Xclang", "x86_64-unknown-linux-gnu",
     "-Xclang", "-ffake-address-space-map", "-Xclang", "-cl-single-precision-constant",
     "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",
-    "-fno-crash-diagnostics", "-O1", "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
+    "-fno-crash-diagnostics", "-fdebug-compilation-dir=.", "-O2", "-fno-builtin", "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
     "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20",
     "-ftemplate-depth=512", "-fconstexpr-steps=1000000", "-fbracket-depth=512",
 )  # fmt: skip
+LANGUAGE = ("-x", "c++", *_FLAGS)
+LANGUAGE_HEADER = ("-x", "c++-header", *_FLAGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

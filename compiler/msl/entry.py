@@ -35,8 +35,13 @@ def _kind(parameter: Parameter) -> str:
     return "threadgroup" if parameter.space == "threadgroup" else "buffer"
 
 
-def wrapper(entry: EntryPoint, omitted: frozenset[str] = frozenset()) -> str:
-    """C++ text to append to the rewritten library; arguments named in `omitted` are null."""
+def wrapper(
+    entry: EntryPoint, omitted: frozenset[str] = frozenset(), *, checking: bool = False
+) -> str:
+    """C++ text to append to the rewritten library; arguments named in `omitted` are null.
+
+    `checking` asks for no values of function constants, which have none yet.
+    """
     function = entry.expression
     declared: list[str] = []
     passed: list[str] = []
@@ -55,11 +60,11 @@ def wrapper(entry: EntryPoint, omitted: frozenset[str] = frozenset()) -> str:
         reflected += [
             f"__assay_size<{pointee}>", f"__assay_alignment<{pointee}>",
             f"__assay_space<__assay_pointer<{kind}>>", f"__assay_is_const<{pointee}>",
-            f"bool({parameter.condition or 'true'})",
+            f"bool({parameter.condition or 'true'})" if not checking else "true",
         ]  # fmt: skip
         for member in parameter.members:
             reflected.append(f"__builtin_offsetof({pointee}, {member.name})")
-    limit = entry.max_threads or "0"
+    limit = "0" if checking else entry.max_threads or "0"
     file = entry.file.replace("\\", "\\\\").replace('"', '\\"')
     marks = ", ".join([f"(unsigned long)({limit})", *[f"(unsigned long)({v})" for v in reflected]])
     return (

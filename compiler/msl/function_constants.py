@@ -119,6 +119,9 @@ def rewrite_constants(
             stream.after(constant.name_index, f" = {text}")
         else:
             stream.before(constant.first, "extern ")
+            # The name shows in the bitcode if the code reads the constant.
+            label = f"__assay_undefined_constant{{{constant.name}}}"
+            stream.after(constant.name_index, f' __asm__("{label}")')
     names = {constant.name for constant in constants}
     for index, text in enumerate(stream.texts):
         if text == "is_function_constant_defined" and stream.texts[index + 1] == "(":

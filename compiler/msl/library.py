@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import functools
+import re
 import tempfile
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import clang, entry, reflection
+from assay.sim.simt.disk_cache import DiskCache, digest
+
+from . import clang, diagnostics, entry, precompiled, records, reflection
 from .arguments import Argument
 from .errors import CompileError
-from .function_constants import ConstantValue
+from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
 from .options import CompileOptions
-from .rewrite import rewrite
+from .preprocess import Preprocessed, preprocess
+from .rewrite import Rewritten, rewrite
 
 if TYPE_CHECKING:
     from assay.sim.simt import Program
+
+_CACHE = DiskCache("msl")
+# Raise it when the rewriting or the records change.
+_FORMAT = "1"
+_UNDEFINED = re.compile(rb"__assay_undefined_constant\{([^}]*)\}")
+_Values = tuple[tuple[int | str, ConstantValue], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +62,27 @@ def _program(kernel: KernelFunction) -> Program:
 
 
 class Library:
-    """The functions of one source text."""
+    """The functions of one source text; made by `compile_library`."""
 
-    def __init__(self, preprocessed: str, options: CompileOptions) -> None:
-        self._preprocessed = preprocessed
+    def __init__(
+        self,
+        source: str,
+        options: CompileOptions,
+        file_name: str,
+        key: str,
+        text: str,
+        entries: tuple[EntryPoint, ...],
+        constants: tuple[FunctionConstant, ...],
+    ) -> None:
+        self._source = source
         self._options = options
-        plain = rewrite(preprocessed, {})
-        self._entries = {entry.name: entry for entry in plain.entries}
-        self.constants = plain.constants
-        self._functions: dict[
-            tuple[str, tuple[tuple[int | str, ConstantValue], ...]], KernelFunction
-        ] = {}
+        self._file_name = file_name
+        self._key = key
+        self._text = text
+        self._entries = {described.name: described for described in entries}
+        self._functions: dict[tuple[str, _Values], KernelFunction] = {}
+        self._lock = threading.Lock()
+        self.constants = constants
 
     @property
     def function_names(self) -> tuple[str, ...]:
@@ -73,28 +94,58 @@ class Library:
     ) -> KernelFunction:
         """Compile the kernel `name` with these function constants (by index or name).
 
-        Raises CompileError if there is no such kernel or it does not compile.
+        Raises CompileError if there is no such kernel, it does not compile, or it uses a function
+        constant that has no value.
         """
-        values = dict(constants or {})
-        key = (name, tuple(sorted(values.items(), key=lambda item: str(item[0]))))
-        found = self._functions.get(key)
-        if found is None:
-            found = self._compile(name, values)
-            self._functions[key] = found
-        return found
-
-    def _compile(self, name: str, values: Mapping[int | str, ConstantValue]) -> KernelFunction:
         described = self._entries.get(name)
         if described is None:
             known = ", ".join(self._entries) or "none"
             raise CompileError(f"no kernel function '{name}' in this library; it has: {known}")
-        text = rewrite(self._preprocessed, values).text
-        bitcode = self._emit(text, described, frozenset())
+        values: _Values = tuple(sorted((constants or {}).items(), key=lambda item: str(item[0])))
+        with self._lock:
+            found = self._functions.get((name, values))
+            if found is None:
+                found = self._cached(described, values)
+                self._functions[name, values] = found
+        return found
+
+    def check(self) -> None:
+        """Compile the first kernel, and with it the declarations of the whole text."""
+        for described in self._entries.values():
+            if not self.constants:
+                self.function(described.name)
+                return
+            break
+        first = next(iter(self._entries.values()), None)
+        self._emit(rewrite(self._text, {}), first, frozenset(), checking=True)
+
+    def _cached(self, described: EntryPoint, values: _Values) -> KernelFunction:
+        """The kernel from the cache on disk, or compiled and put there."""
+        key = digest(self._key, described.name, repr(values))
+        raw = _CACHE.get(key)
+        if raw is not None:
+            record, bitcode = records.unpack(raw)
+            record["arguments"] = records.arguments_of(record["arguments"])
+            record["position_attributes"] = tuple(record["position_attributes"])
+            return KernelFunction(bitcode=bitcode, **record)
+        compiled = self._compile(described, dict(values))
+        record = asdict(compiled)
+        bitcode = record.pop("bitcode")
+        _CACHE.put(key, records.pack(record, bitcode))
+        return compiled
+
+    def _compile(
+        self, described: EntryPoint, values: Mapping[int | str, ConstantValue]
+    ) -> KernelFunction:
+        rewritten = rewrite(self._text, values)
+        self._require_conditions(described, rewritten)
+        bitcode = self._emit(rewritten, described, frozenset())
+        self._require_constants(described, bitcode)
         limit, arguments, omitted = reflection.reflect(described, reflection.read_marker(bitcode))
         if omitted:
-            bitcode = self._emit(text, described, omitted)
+            bitcode = self._emit(rewritten, described, omitted)
         return KernelFunction(
-            name=name,
+            name=described.name,
             bitcode=bitcode,
             entry=entry.SYMBOL,
             arguments=arguments,
@@ -104,19 +155,66 @@ class Library:
             line=described.line,
         )
 
-    def _emit(self, text: str, described: EntryPoint, omitted: frozenset[str]) -> bytes:
-        contract = "-ffp-contract=fast" if self._options.fast_math else "-ffp-contract=off"
+    def _require_conditions(self, described: EntryPoint, rewritten: Rewritten) -> None:
+        """CompileError if an argument depends on a function constant without a value."""
+        names = {constant.name for constant in self.constants} - rewritten.defined
+        for parameter in described.parameters:
+            if parameter.condition in names:
+                raise self._missing(described, parameter.condition)
+
+    def _require_constants(self, described: EntryPoint, bitcode: bytes) -> None:
+        """CompileError if the code reads a function constant without a value."""
+        missing = _UNDEFINED.search(bitcode)
+        if missing is not None:
+            raise self._missing(described, missing[1].decode())
+
+    def _missing(self, described: EntryPoint, name: str) -> CompileError:
+        index = next(constant.index for constant in self.constants if constant.name == name)
+        return CompileError.at(
+            described.file, described.line, 1,
+            f"kernel '{described.name}' uses function constant '{name}' (index {index}), "
+            "which was given no value",
+        )  # fmt: skip
+
+    def _emit(
+        self,
+        rewritten: Rewritten,
+        described: EntryPoint | None,
+        omitted: frozenset[str],
+        *,
+        checking: bool = False,
+    ) -> bytes:
+        """Bitcode of one entry point (of none: only the text is checked)."""
+        text = rewritten.text
+        if described is not None:
+            text += entry.wrapper(described, omitted, checking=checking)
+        fast = self._options.fast_math
         with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
             directory = Path(folder)
-            result = clang.run_clang(
-                [*clang.LANGUAGE, contract, f"-I{clang.HEADERS / 'assay'}", "-include", "all.h",
-                 "-c", "-emit-llvm", "-o", "kernel.bc", "-"],
-                text + entry.wrapper(described, omitted),
-                directory=directory,
-            )  # fmt: skip
-            if result.status:
-                raise CompileError(result.diagnostics.strip())
-            return (directory / "kernel.bc").read_bytes()
+            for last_attempt in (False, True):
+                arguments = [
+                    *clang.LANGUAGE, *precompiled.header_arguments(fast),
+                    "-c", "-emit-llvm", "-o", "kernel.bc", "-",
+                ]  # fmt: skip
+                result = clang.run_clang(arguments, text, directory=directory)
+                if not result.status:
+                    return (directory / "kernel.bc").read_bytes()
+                if last_attempt or not re.search(r"(PCH|AST) file", result.diagnostics):
+                    break
+                precompiled.discard(fast)
+        place = f"{described.file}:{described.line}:1" if described else self._file_name
+        raise CompileError(
+            diagnostics.readable(result.diagnostics, rewritten.tokens, self._sources(), place)
+        )
+
+    def _sources(self) -> dict[str, str]:
+        """Texts to quote from: the source, and the files that it includes."""
+        sources = {self._file_name: self._source}
+        for described in self._entries.values():
+            path = Path(described.file)
+            if described.file != self._file_name and path.is_file():
+                sources[described.file] = path.read_text(errors="replace")
+        return sources
 
 
 def compile_library(
@@ -125,19 +223,53 @@ def compile_library(
     options: CompileOptions | None = None,
     file_name: str = "program_source.metal",
 ) -> Library:
-    """Read MSL source and find its kernels; raises CompileError."""
+    """Read MSL source, check it and find its kernels; raises CompileError.
+
+    What was compiled before comes from the cache on disk without starting the compiler.
+    """
     options = options or CompileOptions()
-    with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
-        major, minor = options.language_version
-        macros = {"__METAL__": "1", "__METAL_VERSION__": f"{major}{minor}0", "__METAL_MACOS__": "1",
-                  "__HAVE_BFLOAT__": "1", "__APPLE__": "1", **options.macros}  # fmt: skip
-        result = clang.run_clang(
-            [*clang.LANGUAGE, *[f"-D{name}={value}" for name, value in macros.items()],
-             *[f"-I{path}" for path in options.include_paths], f"-I{clang.HEADERS}",
-             "-include", str(clang.HEADERS / "assay" / "macros.h"), "-E", "-"],
-            f'# 1 "{file_name}"\n' + source,
-            directory=Path(folder),
-        )  # fmt: skip
-    if result.status:
-        raise CompileError(result.diagnostics.strip())
-    return Library(result.output.decode("utf-8", "replace"), options)
+    key = _key(source, options, file_name)
+    raw = _CACHE.get(key)
+    if raw is not None:
+        record, text = records.unpack(raw)
+        if all(_file_digest(Path(path)) == known for path, known in record["includes"]):
+            return Library(
+                source, options, file_name, digest(key, *(d for _, d in record["includes"])),
+                text.decode(), records.entries_of(record), records.constants_of(record),
+            )  # fmt: skip
+    preprocessed = preprocess(source, options, file_name)
+    return _new_library(source, options, file_name, key, preprocessed)
+
+
+def _new_library(
+    source: str, options: CompileOptions, file_name: str, key: str, preprocessed: Preprocessed
+) -> Library:
+    """A library from preprocessed text, checked and put into the cache."""
+    rewritten = rewrite(preprocessed.text, {})
+    includes = [(str(path), _file_digest(path)) for path in preprocessed.includes]
+    library = Library(
+        source, options, file_name, digest(key, *(known for _, known in includes)),
+        preprocessed.text, rewritten.entries, rewritten.constants,
+    )  # fmt: skip
+    library.check()
+    record = {**records.described(rewritten.entries, rewritten.constants), "includes": includes}
+    _CACHE.put(key, records.pack(record, preprocessed.text.encode()))
+    return library
+
+
+def _key(source: str, options: CompileOptions, file_name: str) -> str:
+    """Everything that decides what a source compiles to, but for the files that it includes."""
+    return digest(
+        _FORMAT, precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE,
+        source, file_name, repr(sorted(options.macros.items())),
+        *[str(path.resolve()) for path in options.include_paths],
+        repr((options.fast_math, options.language_version)),
+    )  # fmt: skip
+
+
+def _file_digest(path: Path) -> str:
+    """Digest of an included file, or "" when it is gone."""
+    try:
+        return digest(path.read_bytes())
+    except OSError:
+        return ""

@@ -18,7 +18,7 @@ from . import (
 from .attributes import Attributes
 from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
-from .lexer import TokenStream
+from .lexer import Token, TokenStream
 from .scopes import Scopes
 
 
@@ -29,6 +29,8 @@ class Rewritten:
     text: str
     entries: tuple[EntryPoint, ...]
     constants: tuple[FunctionConstant, ...]
+    defined: frozenset[str]
+    tokens: list[Token]
 
 
 def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rewritten:
@@ -49,4 +51,10 @@ def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rew
     kernels.remove_kernel_keywords(stream)
     address_spaces.rewrite_keywords(stream)
     pragmas.rewrite_pragmas(stream)
-    return Rewritten(text=stream.render(), entries=entries, constants=constants)
+    return Rewritten(
+        text=stream.render(),
+        entries=entries,
+        constants=constants,
+        defined=frozenset(resolved),
+        tokens=stream.all,
+    )

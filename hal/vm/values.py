@@ -12,6 +12,15 @@ T = TypeVar("T")
 _WRAPS = {"i8": "b", "i16": "h", "i32": "i", "i64": "q"}
 
 
+ANY_REFERENCE = "!?"
+
+
+def reference_type(text: str) -> str:
+    """A type of the module's table as `!name`: parameters and `!vm.ref` around it removed."""
+    inner = text.removeprefix("!vm.ref<").removesuffix(">") if "!vm.ref<" in text else text
+    return ANY_REFERENCE if inner == "?" else inner.partition("<")[0]
+
+
 class VmBuffer:
     """`!vm.buffer`: bytes that the host program can address."""
 
@@ -102,12 +111,11 @@ class VmList:
         self.items[index] = value
 
     def _check_reference(self, value: Any) -> None:
-        expected = self.element_type
-        if expected not in ("?", "!vm.ref<?>", "!vm.ref<!" + value.type_name + ">") and (
-            expected != "!" + value.type_name
-        ):
+        expected = reference_type(self.element_type)
+        if expected not in (ANY_REFERENCE, "!" + value.type_name):
             raise invalid_argument(
-                f"list element type mismatch; a {expected} list cannot hold a !{value.type_name}"
+                f"list element type mismatch; a {self.element_type} list cannot hold a "
+                f"!{value.type_name}"
             )
 
 

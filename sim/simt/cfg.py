@@ -68,7 +68,7 @@ def analyse(function: Function) -> Cfg:
         index={block: i for i, block in enumerate(order)},
         loops=loops,
         innermost=innermost,
-        postdominator=_postdominators(order),
+        postdominator=_postdominators(order, loops),
         reducible=reducible,
         dominator=dominator,
     )
@@ -239,22 +239,47 @@ def _loop_order(
     return place(None, order[0])
 
 
-def _postdominators(order: list[Block]) -> dict[Block, Block | None]:
-    """Immediate post-dominators; None where only the end post-dominates."""
+def _postdominators(order: list[Block], loops: list[Loop]) -> dict[Block, Block | None]:
+    """Immediate post-dominators; None where only the end post-dominates.
+
+    A latch counts as going where its loop exits to, not back to the header: lanes that begin
+    another iteration do not meet those that have left the loop, even if these come back.
+    """
+    index = {block: i for i, block in enumerate(order)}
+    exits = {loop.header: loop.exits() for loop in loops}
     universe = set(order)
     sets: dict[Block, set[Block]] = {block: set(universe) for block in order}
     changed = True
     while changed:
         changed = False
         for block in reversed(order):
-            if block.targets:
-                new = set.intersection(*(sets[t] for t in block.targets)) | {block}
-            else:
-                new = {block}
+            following = _ways(block, block.targets, index, exits)
+            new = {block}
+            if following:
+                new |= set.intersection(*(sets[t] for t in following))
             if new != sets[block]:
                 sets[block] = new
                 changed = True
     return {block: _nearest(block, sets) for block in order}
+
+
+def _ways(
+    block: Block,
+    targets: list[Block],
+    index: dict[Block, int],
+    exits: dict[Block, list[Block]],
+) -> set[Block]:
+    """Where a block leads to, a way back counting as the ways out of that loop."""
+    found: set[Block] = set()
+    work, seen = list(targets), set[Block]()
+    while work:
+        target = work.pop()
+        if index[target] > index[block]:
+            found.add(target)
+        elif target not in seen:
+            seen.add(target)
+            work.extend(exits.get(target, []))
+    return found
 
 
 def _nearest(block: Block, sets: dict[Block, set[Block]]) -> Block | None:

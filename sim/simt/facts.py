@@ -97,8 +97,11 @@ class Facts:
             return _power_of_two_part(self.multiple(operands[0], depth - 1))
         if value.op == "urem" and isinstance(operands[1], Constant):
             return math.gcd(self.multiple(operands[0], depth - 1), operands[1].number or 1)
-        if value.op == "phi":
-            return 1
+        if value.op in ("udiv", "lshr") and isinstance(operands[1], Constant):
+            number = operands[1].number or 0
+            divisor = 1 << number if value.op == "lshr" else max(number, 1)
+            above = self.multiple(operands[0], depth - 1)
+            return above // divisor if above % divisor == 0 else 1
         return 1
 
     def _exact_product(self, operands: list[Value], type: str, depth: int) -> bool:

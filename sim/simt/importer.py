@@ -12,6 +12,7 @@ from .faults import UnsupportedKernel
 from .ir import Function
 from .llvm_text import IRSyntaxError, read_module
 from .lower import Parameter, lower
+from .unpack import unpack
 
 # LLVM's global tables are set up once, and its contexts are not made for concurrent use.
 LLVM_LOCK = threading.RLock()
@@ -49,6 +50,7 @@ def import_kernel(
     except IRSyntaxError as error:
         raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
     function = lower(module, entry, parameters, name)
+    unpack(function)
     contract(function)
     return function
 

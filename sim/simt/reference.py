@@ -14,11 +14,11 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 import numpy as np
 
 from .faults import FaultPlace
-from .ir import Block, Function
+from .ir import Function
 from .lower import Parameter
 from .reference_lane import Crossing, Fuel, Lane, Positions
 from .reference_memory import Bytes, Memories, ThreadgroupMemory
-from .reference_order import execution_order
+from .reference_order import Clock, execution_order
 from .reference_simdgroup import LANES, cross
 
 Size = tuple[int, int, int]
@@ -108,9 +108,7 @@ class _Dispatch:
     def run_threadgroup(self, position: Size) -> None:
         """Run one threadgroup to its end."""
         lanes = list(self._lanes(position))
-        simdgroups = [
-            _Simdgroup(lanes[at : at + LANES], self.order) for at in range(0, len(lanes), LANES)
-        ]
+        simdgroups = [_Simdgroup(lanes[at : at + LANES]) for at in range(0, len(lanes), LANES)]
         while any(simdgroup.waiting for simdgroup in simdgroups):
             for simdgroup in simdgroups:
                 simdgroup.run_to_barrier()
@@ -143,7 +141,9 @@ class _Dispatch:
                 private=np.zeros(self.function.private_memory, np.uint8),
             )
             positions = self._positions(place, (x, y, z), index)
-            yield Lane(self.function, memories, positions, place, self.fuel).run()
+            yield Lane(
+                self.function, memories, positions, place, self.fuel, Clock(self.order)
+            ).run()
 
     def _positions(self, place: FaultPlace, size: Size, index: int) -> Positions:
         def simdgroups(each: Size) -> tuple[int]:
@@ -168,11 +168,8 @@ class _Dispatch:
 class _Simdgroup:
     """Up to 32 lanes, each at the operation it waits at."""
 
-    def __init__(
-        self, lanes: Sequence[Generator[Crossing, int, None]], order: Mapping[Block, int]
-    ) -> None:
+    def __init__(self, lanes: Sequence[Generator[Crossing, int, None]]) -> None:
         self._lanes = lanes
-        self._order = order
         self._started = False
         self.waiting: dict[int, Crossing | None] = dict.fromkeys(range(len(lanes)))
 
@@ -186,13 +183,10 @@ class _Simdgroup:
             self.waiting[lane] = crossing
 
     def _behind(self) -> dict[int, Crossing]:
-        """The lanes that wait earliest in the program, all at one instruction."""
+        """The lanes that wait earliest in the run, all at one instruction."""
         crossings = {lane: each for lane, each in self.waiting.items() if each is not None}
-        first = min(self._place(each) for each in crossings.values())
-        return {lane: each for lane, each in crossings.items() if self._place(each) == first}
-
-    def _place(self, crossing: Crossing) -> tuple[int, int]:
-        return self._order[crossing.block], crossing.place
+        first = min(each.moment for each in crossings.values())
+        return {lane: each for lane, each in crossings.items() if each.moment == first}
 
     def run_to_barrier(self) -> None:
         """Run until the lanes that are behind wait at a threadgroup barrier, or all have ended."""

@@ -12,6 +12,7 @@ from .ir import AddressRoot, Block, Constant, Function, Instruction, Root, Site,
 from .llvm_types import bits
 from .reference_arithmetic import evaluate, integer_binary, signed
 from .reference_memory import BadAccess, Bytes, Memories, element_size
+from .reference_order import Clock, Moment
 from .reference_simdgroup import matrix_column, matrix_row
 
 
@@ -19,8 +20,7 @@ from .reference_simdgroup import matrix_column, matrix_row
 class Crossing:
     """A lane waits at an operation across lanes, with its operands."""
 
-    block: Block
-    place: int  # in the block's body
+    moment: Moment
     instruction: Instruction
     operands: tuple[int, ...]
 
@@ -50,6 +50,7 @@ class Lane:
         positions: Positions,
         place: FaultPlace,
         fuel: Fuel,
+        clock: Clock,
     ) -> None:
         """Prepare a thread.
 
@@ -59,12 +60,14 @@ class Lane:
             positions: the value of each position operation, by name and dimension.
             place: who this is, for faults.
             fuel: shared by all lanes of the dispatch.
+            clock: tells where the thread is in the program.
         """
         self._function = function
         self._memories = memories
         self._positions = positions
         self._place = place
         self._fuel = fuel
+        self._clock = clock
         self._values: dict[Value, int] = {}
         self._parts: dict[Value, list[int]] = {}
 
@@ -78,11 +81,12 @@ class Lane:
         while True:
             self._burn(block.site)
             self._enter(block, previous)
+            self._clock.enter(block, previous)
             for number, instruction in enumerate(block.body):
                 if _crosses(instruction):
                     operands = tuple(self._value(o) for o in instruction.operands)
-                    result = yield Crossing(block, number, instruction, operands)
-                    self._values[instruction] = result
+                    moment = self._clock.moment(block, number)
+                    self._values[instruction] = yield Crossing(moment, instruction, operands)
                 else:
                     self._execute(instruction)
             if not block.targets:

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .context import CONSTANT_HANDLE as CONSTANTS
+from .context import HANDLE_SHIFT as OFFSET_BITS
+from .context import PRIVATE_HANDLE as PRIVATE
+from .context import THREADGROUP_HANDLE as THREADGROUP
 from .ir import (
     BufferRoot,
     ConstantRoot,
@@ -21,10 +25,7 @@ from .ir import (
 from .llvm_types import Scalar, size_of
 
 Bytes = npt.NDArray[np.uint8]
-OFFSET_BITS = 48
 OFFSET_MASK = (1 << OFFSET_BITS) - 1
-# Handles of what is not a buffer; a pointer of no known root may hold them.
-PRIVATE, THREADGROUP, CONSTANTS = 0xFFFF, 0xFFFE, 0xFFFD
 
 
 @dataclass(frozen=True, slots=True)

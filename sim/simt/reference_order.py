@@ -1,30 +1,74 @@
-"""An order of blocks in which the lanes that are behind come first: loops are contiguous."""
+"""When lanes are at the same point of a run: an order of moments, in which loops are contiguous."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from .ir import Block
 
+Moment = tuple[int, ...]
 
-def execution_order(blocks: list[Block]) -> dict[Block, int]:
-    """Number the blocks so that every loop ends before what follows it begins.
+
+@dataclass(slots=True)
+class Order:
+    """An order of blocks in which every loop ends before what follows it begins.
 
     A topological order of the graph's strongly connected components; inside a component the first
-    block found is its head, and the rest is ordered likewise without the edges to the head. Lanes
-    that always let the smallest number go first meet again behind branches and loops.
+    block found is its head, and the rest is ordered likewise without the edges to the head.
     """
-    order: list[Block] = []
-    _order(blocks, blocks, order)
-    return {block: number for number, block in enumerate(order)}
+
+    number: dict[Block, int] = field(default_factory=dict)
+    heads: dict[Block, tuple[Block, ...]] = field(default_factory=dict)  # outermost loop first
+
+    def add(self, block: Block, heads: tuple[Block, ...]) -> None:
+        """Put a block behind the others."""
+        self.number[block] = len(self.number)
+        self.heads[block] = heads
 
 
-def _order(starts: Iterable[Block], members: list[Block], order: list[Block]) -> None:
+def execution_order(blocks: list[Block]) -> Order:
+    """Order a function's blocks."""
+    order = Order()
+    _order(blocks, blocks, (), order)
+    return order
+
+
+class Clock:
+    """Where one lane is: for every loop around it the iteration, then the block.
+
+    Two lanes are converged when their moments are equal; of others, the lane with the smaller
+    moment is behind.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._iterations: dict[Block, int] = {}
+
+    def enter(self, block: Block, previous: Block | None) -> None:
+        """Note that the lane goes from a block to another."""
+        heads = self._order.heads
+        if block in heads[block]:
+            again = previous is not None and block in heads[previous]
+            self._iterations[block] = self._iterations[block] + 1 if again else 0
+
+    def moment(self, block: Block, place: int) -> Moment:
+        """The moment of instruction `place` of the block that was entered last."""
+        number = self._order.number
+        loops = ((number[head], self._iterations[head]) for head in self._order.heads[block])
+        return (*(part for loop in loops for part in loop), number[block], place)
+
+
+def _order(
+    starts: Iterable[Block], members: list[Block], heads: tuple[Block, ...], order: Order
+) -> None:
     for component in _components(starts, set(members)):
         head, *rest = component
-        order.append(head)
-        if rest:
-            _order([t for t in head.targets if t in rest], rest, order)
+        if not rest and head not in head.targets:
+            order.add(head, heads)
+            continue
+        order.add(head, (*heads, head))
+        _order([t for t in head.targets if t in rest], rest, (*heads, head), order)
 
 
 def _components(starts: Iterable[Block], members: set[Block]) -> list[list[Block]]:

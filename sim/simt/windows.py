@@ -10,6 +10,7 @@ from .shape import LANES
 
 _MAX_GROUPS = 8
 _MAX_ELEMENTS = 256
+_GAP = 16  # bytes between lanes from which on they are accessed apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +44,28 @@ def plan(form: Form, size: int, components: int, *, writing: bool) -> list[Group
     by_terms: dict[tuple[int, ...], list[int]] = {}
     for lane in range(LANES):
         by_terms.setdefault(tuple(p[lane] for _, p in form.terms), []).append(lane)
-    if len(by_terms) > _MAX_GROUPS:
-        return None
-    groups = []
+    groups: list[Group] = []
     for factors, lanes in by_terms.items():
         terms = tuple((v, f) for (v, _), f in zip(form.terms, factors, strict=True) if f)
-        group = _group(form, lanes, terms, size, components, writing)
-        if group is None:
-            return None
-        groups.append(group)
+        for cluster in _clusters(form, lanes, size * components):
+            if len(groups) == _MAX_GROUPS:
+                return None
+            group = _group(form, cluster, terms, size, components, writing)
+            if group is None:
+                return None
+            groups.append(group)
     return groups
+
+
+def _clusters(form: Form, lanes: list[int], size: int) -> list[list[int]]:
+    """Lanes that lie close together; what is far apart is not read in one piece."""
+    ordered = sorted(lanes, key=lambda lane: (form.lanes[lane], lane))
+    clusters = [[ordered[0]]]
+    for before, lane in zip(ordered, ordered[1:], strict=False):
+        if form.lanes[lane] - form.lanes[before] - size >= max(_GAP, size):
+            clusters.append([])
+        clusters[-1].append(lane)
+    return [sorted(cluster) for cluster in clusters]
 
 
 def _group(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,8 @@ import llvmlite.binding as llvm
 import numpy as np
 import ziglang
 
+from assay.sim.simt import Memory, Program, dispatch
+from assay.sim.simt.context import FIRST_BUFFER_HANDLE, HANDLE_SHIFT
 from assay.sim.simt.importer import import_kernel, start_llvm
 from assay.sim.simt.ir import Function
 from assay.sim.simt.lower import Parameter
@@ -90,9 +92,7 @@ def _declarations() -> str:
             lines.append(f"{start} {type_} __assay_atomic_{op}_{kind}({type_}*, {type_});")
         lines.append(f"{start} {type_} __assay_atomic_load_{kind}({type_}*);")
         lines.append(f"{start} void __assay_atomic_store_{kind}({type_}*, {type_});")
-        lines.append(
-            f"{start} {type_} __assay_atomic_cmpxchg_{kind}({type_}*, {type_}, {type_});"
-        )
+        lines.append(f"{start} {type_} __assay_atomic_cmpxchg_{kind}({type_}*, {type_}, {type_});")
     return "\n".join(lines)
 
 
@@ -137,9 +137,7 @@ def _parameters(names: str) -> tuple[Parameter, ...]:
     found = []
     for number, word in enumerate(names.split()):
         name, _, kind = word.partition(":")
-        found.append(
-            Parameter(name=name, kind="threadgroup" if kind else "buffer", index=number)
-        )
+        found.append(Parameter(name=name, kind="threadgroup" if kind else "buffer", index=number))
     return tuple(found)
 
 
@@ -181,9 +179,9 @@ def on_reference(
         if isinstance(argument, int):
             values.append(argument)
             continue
-        handle = len(buffers) + 1
-        buffers[handle] = (results[handle - 1].reshape(-1).view(np.uint8), parameter.name)
-        values.append(handle << 48)
+        handle = FIRST_BUFFER_HANDLE + len(buffers)  # as a fresh `Memory` deals them
+        buffers[handle] = (_bytes(results[len(buffers)]), parameter.name)
+        values.append(handle << HANDLE_SHIFT)
     run_reference(
         kernel.function(),
         kernel.parameters,
@@ -195,3 +193,44 @@ def on_reference(
         fuel=fuel,
     )
     return results
+
+
+def on_engine(
+    kernel: Kernel,
+    arguments: Sequence[np.ndarray | int],
+    *,
+    threadgroup_size: Size = (32, 1, 1),
+    threads: Size | None = None,
+    threadgroups: Size | None = None,
+    fuel: int = 200_000_000,
+    workers: int | None = None,
+) -> list[np.ndarray]:
+    """As `on_reference`, on the lane-vector engine."""
+    memory = Memory()
+    results = [a.copy() for a in arguments if isinstance(a, np.ndarray)]
+    fresh = iter(results)
+    values = [
+        argument
+        if isinstance(argument, int)
+        else memory.register(_bytes(next(fresh)), name=parameter.name)
+        for parameter, argument in zip(kernel.parameters, arguments, strict=True)
+    ]
+    program = Program(kernel.bitcode, ENTRY, name="test_kernel", parameters=kernel.parameters)
+    dispatch(
+        program.specialise(threadgroup_size),
+        memory,
+        values,
+        threads=threads if threads or threadgroups else threadgroup_size,
+        threadgroups=threadgroups,
+        workers=workers,
+        fuel=fuel,
+    )
+    return results
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    return array.reshape(-1).view(np.uint8)
+
+
+Runner = Callable[..., list[np.ndarray]]
+ENGINES: dict[str, Runner] = {"reference": on_reference, "engine": on_engine}

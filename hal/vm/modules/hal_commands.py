@@ -41,34 +41,34 @@ class CommandFunctions(NativeModule):
         return found.lookup(require(VmBuffer, name).text())
 
     @export("command_buffer.create", "0riiIi_r")
-    def _create(self, device: Any, mode: int, _: int, __: int, capacity: int) -> CommandBuffer:
+    def _command_create(self, device: Any, mode: int, _: int, __: int, capacity: int) -> CommandBuffer:
         found = require(Device, device)  # type: ignore[type-abstract]
         return found.create_command_buffer(mode, capacity)
 
     @export("command_buffer.finalize", "0r_v")
-    def _finalize(self, command_buffer: Any) -> None:
+    def _command_finalize(self, command_buffer: Any) -> None:
         _commands(command_buffer).finalize()
 
     @export("command_buffer.begin_debug_group", "0rr_v")
-    def _begin_debug_group(self, command_buffer: Any, label: Any) -> None:
+    def _command_begin_debug_group(self, command_buffer: Any, label: Any) -> None:
         _commands(command_buffer).begin_debug_group(require(VmBuffer, label).text())
 
     @export("command_buffer.end_debug_group", "0r_v")
-    def _end_debug_group(self, command_buffer: Any) -> None:
+    def _command_end_debug_group(self, command_buffer: Any) -> None:
         _commands(command_buffer).end_debug_group()
 
     @export("command_buffer.execution_barrier", "0riiI_v")
-    def _barrier(self, command_buffer: Any, _: int, __: int, ___: int) -> None:
+    def _command_barrier(self, command_buffer: Any, _: int, __: int, ___: int) -> None:
         _commands(command_buffer).execution_barrier()
 
     @export("command_buffer.advise_buffer", "0rrIIIi_v")
-    def _advise(self, command_buffer: Any, buffer: Any, *_: int) -> None:
+    def _command_advise(self, command_buffer: Any, buffer: Any, *_: int) -> None:
         # Advice changes no result, and Metal has no call that takes it.
         _commands(command_buffer)
         optional(Buffer, buffer)
 
     @export("command_buffer.fill_buffer", "0rrIIiIiI_v")
-    def _fill(
+    def _command_fill(
         self,
         command_buffer: Any,
         buffer: Any,
@@ -83,7 +83,7 @@ class CommandFunctions(NativeModule):
         _commands(command_buffer).fill(target, pattern_bytes(pattern, pattern_length))
 
     @export("command_buffer.update_buffer", "0rrIrIIiI_v")
-    def _update(
+    def _command_update(
         self,
         command_buffer: Any,
         source: Any,
@@ -99,7 +99,7 @@ class CommandFunctions(NativeModule):
         _commands(command_buffer).update(data, target)
 
     @export("command_buffer.copy_buffer", "0riirIrIII_v")
-    def _copy(
+    def _command_copy(
         self,
         command_buffer: Any,
         source_slot: int,
@@ -117,11 +117,11 @@ class CommandFunctions(NativeModule):
         )
 
     @export("command_buffer.collective", "0rriiiirrIIIII_v")
-    def _collective(self, *_: Any) -> None:
+    def _command_collective(self, *_: Any) -> None:
         raise StatusError("UNIMPLEMENTED", "collectives not implemented on Metal")
 
     @export("command_buffer.dispatch", "0rrIiiiICiDCiirIID_v", "0rriiiiICiDCiirIID_v")
-    def _dispatch(
+    def _command_dispatch(
         self,
         command_buffer: Any,
         executable: Any,
@@ -144,7 +144,7 @@ class CommandFunctions(NativeModule):
     @export(
         "command_buffer.dispatch.indirect", "0rrIirIICiDCiirIID_v", "0rriirIICiDCiirIID_v"
     )
-    def _dispatch_indirect(
+    def _command_dispatch_indirect(
         self,
         command_buffer: Any,
         executable: Any,

@@ -40,7 +40,7 @@ class QueueFunctions(NativeModule):
         return (0, 0) if value is None else (1, value)
 
     @export("device.queue.alloca", "0rIrrIiiII_r")
-    def _alloca(self, device: Any, _: int, wait: Any, signal: Any, *rest: int) -> Buffer:
+    def _queue_alloca(self, device: Any, _: int, wait: Any, signal: Any, *rest: int) -> Buffer:
         pool, memory_type, usage, size = rest[:4]
         if pool != 0:
             raise StatusError("UNIMPLEMENTED", "VM queue allocation pools are not supported")
@@ -49,7 +49,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.dealloca", "0rIrrrI_v")
-    def _dealloca(
+    def _queue_dealloca(
         self, device: Any, _: int, wait: Any, signal: Any, buffer: Any, __: int = 0
     ) -> None:
         _device(device).queue_dealloca(
@@ -57,7 +57,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.fill", "0rIrrrIIIiI_v")
-    def _fill(
+    def _queue_fill(
         self,
         device: Any,
         _: int,
@@ -78,7 +78,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.update", "0rIrrrIrIII_v")
-    def _update(
+    def _queue_update(
         self,
         device: Any,
         _: int,
@@ -99,7 +99,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.copy", "0rIrrrIrIII_v")
-    def _copy(
+    def _queue_copy(
         self,
         device: Any,
         _: int,
@@ -122,7 +122,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.read", "0rIrrrIrIII_v")
-    def _read(
+    def _queue_read(
         self,
         device: Any,
         _: int,
@@ -144,16 +144,16 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.write", "0rIrrrIrIII_v")
-    def _write(self, *_: Any) -> None:
+    def _queue_write(self, *_: Any) -> None:
         # Only read-only files exist: ex.file.from_memory refuses any other access.
         raise StatusError("PERMISSION_DENIED", "file does not allow writing")
 
     @export("device.queue.barrier", "0rIrrI_v")
-    def _barrier(self, device: Any, _: int, wait: Any, signal: Any, __: int = 0) -> None:
+    def _queue_barrier(self, device: Any, _: int, wait: Any, signal: Any, __: int = 0) -> None:
         _device(device).queue_execute(optional(Fence, wait), optional(Fence, signal), None)
 
     @export("device.queue.execute", "0rIrrrI_v")
-    def _execute(
+    def _queue_execute(
         self, device: Any, _: int, wait: Any, signal: Any, command_buffer: Any, __: int
     ) -> None:
         _device(device).queue_execute(
@@ -163,7 +163,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.execute.indirect", "0rIrrrICrIID_v")
-    def _execute_indirect(
+    def _queue_execute_indirect(
         self,
         device: Any,
         _: int,
@@ -181,7 +181,7 @@ class QueueFunctions(NativeModule):
         )
 
     @export("device.queue.flush", "0rI_v")
-    def _flush(self, device: Any, _: int) -> None:
+    def _queue_flush(self, device: Any, _: int) -> None:
         _device(device).queue_flush()
 
     @export("fence.create", "0rI_r")

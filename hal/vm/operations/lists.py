@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...status import invalid_argument
 from ..decode import RefOperand
 from ..state import ModuleState
-from ..values import VmList, require
+from ..values import ANY_REFERENCE, VmList, reference_type, require
 from .registry import Registers, Step, builder, empty_moved
 
 
@@ -63,7 +63,7 @@ def _list_set(_: ModuleState, kind: str, operand: RefOperand, index: int, value:
 def _list_get_ref(
     state: ModuleState, operand: RefOperand, index: int, type_: int, result: RefOperand
 ) -> Step:
-    expected = state.definition.types[type_]
+    expected = reference_type(state.definition.types[type_])
 
     def step(r: Registers) -> None:
         source = _list(r, operand)
@@ -72,7 +72,7 @@ def _list_get_ref(
             source.items[r[index] & 0xFFFFFFFF] = None
         named = "!" + value.type_name if hasattr(value, "type_name") else None
         # Another type than asked for reads as null, as in IREE.
-        r[result.register] = value if expected in (named, "?", "!vm.ref<?>") else None
+        r[result.register] = value if expected in (named, ANY_REFERENCE) else None
 
     return step
 

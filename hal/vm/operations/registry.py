@@ -10,6 +10,7 @@ from ...status import invalid_argument
 from ..arithmetic import ARITHMETIC
 from ..decode import Instruction, RefOperand
 from ..state import ModuleState
+from ..values import ANY_REFERENCE, reference_type
 
 Registers = list[Any]
 Step = Callable[[Registers], None]
@@ -82,8 +83,8 @@ def constant(value: Any, result: int) -> Step:
 
 def type_check(state: ModuleState, type_ordinal: int) -> Callable[[Any], Any]:
     """A function that lets a reference of the type (or null) through and refuses others."""
-    expected = state.definition.types[type_ordinal]
-    if expected in ("?", "!vm.ref<?>"):
+    expected = reference_type(state.definition.types[type_ordinal])
+    if expected == ANY_REFERENCE:
         return lambda value: value
 
     def check(value: Any) -> Any:

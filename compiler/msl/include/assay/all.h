@@ -2,15 +2,28 @@
 #pragma once
 #include "intrinsics.h"
 #include "vector_names.h"
+#include "apple_names.h"
+#include "array.h"
 #include "as_type.h"
 #include "atomic.h"
 #include "common.h"
 #include "entry.h"
 #include "geometric.h"
 #include "integer.h"
+#include "limits.h"
 #include "math_modes.h"
+#include "matrix.h"
+#include "pack.h"
 #include "relational.h"
+#include "simd_names.h"
 #include "simd_reduce.h"
 #include "simdgroup.h"
 #include "simdgroup_matrix.h"
 #include "synchronization.h"
+
+// The program's own expressions may be contracted as its options say; those above may not.
+#ifdef __ASSAY_CONTRACT
+#pragma clang fp contract(fast)
+#else
+#pragma clang fp contract(off)
+#endif

@@ -102,3 +102,9 @@
 #define assert(condition) ((void)0)
 #define ATOMIC_VAR_INIT(value) (value)
 #define ATOMIC_FLAG_INIT 0
+// Flags that programs pass on to functions from inside Apple's headers.
+#define __METAL_MAYBE_FAST_MATH__ 1
+#define __METAL_FAST_MATH_FLAG__ 1
+#define __METAL_MEMORY_SCOPE_SYSTEM__ 3
+#define __METAL_MEMORY_SCOPE_DEVICE__ 2
+#define __METAL_MEMORY_SCOPE_THREADGROUP__ 1

@@ -154,7 +154,7 @@ def compiled(text: str, *flags: str) -> bytes:
         pytest.skip("iree-compile is not installed")
     options = flags or ("--iree-hal-target-device=metal",)
     done = subprocess.run(
-        [command, "-", *options, "-o", "-"], input=text.encode(), capture_output=True, check=False
+        [command, "-", *options, "-o", "-"], input=text.encode(), capture_output=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout

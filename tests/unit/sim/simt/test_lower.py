@@ -6,18 +6,23 @@ import numpy as np
 import pytest
 
 from assay.sim.simt.faults import KernelFault, UnsupportedKernel
-from tests.support.kernels import assemble, compile_cpp, on_reference
+from tests.support.kernels import ENGINES, Runner, assemble, compile_cpp
 
 _LANES = np.arange(32)
 
 
-def test_a_kernel_computes_by_thread_position() -> None:
+@pytest.fixture(params=sorted(ENGINES))
+def run(request: pytest.FixtureRequest) -> Runner:
+    return ENGINES[request.param]
+
+
+def test_a_kernel_computes_by_thread_position(run: Runner) -> None:
     kernel = compile_cpp("KERNEL(DEVICE int* out) { out[thread_x()] = thread_x() * 3; }", "out")
-    (out,) = on_reference(kernel, [np.zeros(64, np.int32)], threadgroups=(2, 1, 1))
+    (out,) = run(kernel, [np.zeros(64, np.int32)], threadgroups=(2, 1, 1))
     assert (out == np.arange(64) * 3).all()
 
 
-def test_vectors_are_split_into_their_elements() -> None:
+def test_vectors_are_split_into_their_elements(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE float4* a, DEVICE float4* out) {
             float4 v = a[thread_x()];
@@ -28,13 +33,13 @@ def test_vectors_are_split_into_their_elements() -> None:
         "a out",
     )
     a = np.arange(128, dtype=np.float32).reshape(32, 4)
-    _, out = on_reference(kernel, [a, np.zeros_like(a)])
+    _, out = run(kernel, [a, np.zeros_like(a)])
     expected = a[:, ::-1] * 2 + np.array([1, 2, 3, 4], np.float32)
     expected[_LANES, _LANES & 3] = -1
     assert (out == expected).all()
 
 
-def test_structures_are_read_and_written_field_by_field() -> None:
+def test_structures_are_read_and_written_field_by_field(run: Runner) -> None:
     kernel = compile_cpp(
         """struct Item { uchar tag; float value; short pair[2]; long big; };
         KERNEL(DEVICE Item* items) {
@@ -56,13 +61,13 @@ def test_structures_are_read_and_written_field_by_field() -> None:
     )
     items = np.zeros(32, layout)
     items["tag"], items["value"], items["pair"][:, 0] = _LANES, _LANES / 4, -_LANES
-    (out,) = on_reference(kernel, [items])
+    (out,) = run(kernel, [items])
     assert (out["value"] == items["value"] * 2).all()
     assert (out["pair"][:, 1] == 0).all()
     assert (out["big"] == -1).all()
 
 
-def test_a_switch_with_shared_and_missing_cases() -> None:
+def test_a_switch_with_shared_and_missing_cases(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE int* out) {
             int x = thread_x(), y;
@@ -77,7 +82,7 @@ def test_a_switch_with_shared_and_missing_cases() -> None:
         }""",
         "out",
     )
-    (out,) = on_reference(kernel, [np.zeros(32, np.int32)])
+    (out,) = run(kernel, [np.zeros(32, np.int32)])
     x = _LANES
     expected = np.select(
         [x % 7 == 0, (x % 7 == 1) | (x % 7 == 4), x % 7 == 2, x % 7 == 5],
@@ -87,17 +92,17 @@ def test_a_switch_with_shared_and_missing_cases() -> None:
     assert (out == expected).all()
 
 
-def test_a_constant_table_is_looked_up() -> None:
+def test_a_constant_table_is_looked_up(run: Runner) -> None:
     kernel = compile_cpp(
         """static constexpr CONSTANT float table[5] = {1.5f, -2.25f, 3, 1e-3f, 5};
         KERNEL(DEVICE float* out) { out[thread_x()] = table[thread_x() % 5]; }""",
         "out",
     )
-    (out,) = on_reference(kernel, [np.zeros(32, np.float32)])
+    (out,) = run(kernel, [np.zeros(32, np.float32)])
     assert (out == np.array([1.5, -2.25, 3, 1e-3, 5], np.float32)[_LANES % 5]).all()
 
 
-def test_private_arrays_are_indexed_by_lane() -> None:
+def test_private_arrays_are_indexed_by_lane(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE int* out) {
             int stack[16];
@@ -108,7 +113,7 @@ def test_private_arrays_are_indexed_by_lane() -> None:
         }""",
         "out",
     )
-    (out,) = on_reference(kernel, [np.zeros(32, np.int32)])
+    (out,) = run(kernel, [np.zeros(32, np.int32)])
     expected = []
     for x in range(32):
         stack = {(i * 5 + x) & 15: i for i in range(16)}
@@ -119,7 +124,7 @@ def test_private_arrays_are_indexed_by_lane() -> None:
     assert (out.view(np.uint32) == expected).all()
 
 
-def test_memory_is_copied_and_filled_by_builtins() -> None:
+def test_memory_is_copied_and_filled_by_builtins(run: Runner) -> None:
     kernel = compile_cpp(
         """struct Block { uchar bytes[37]; };
         KERNEL(DEVICE Block* in, DEVICE Block* out) {
@@ -131,12 +136,12 @@ def test_memory_is_copied_and_filled_by_builtins() -> None:
         "in out",
     )
     data = np.random.default_rng(1).integers(0, 256, (32, 37), np.uint8)
-    _, out = on_reference(kernel, [data, np.zeros_like(data)])
+    _, out = run(kernel, [data, np.zeros_like(data)])
     assert (out[:, :30] == data[:, :30]).all()
     assert (out[:, 30:] == 0x5A).all()
 
 
-def test_bits_are_reinterpreted_between_scalars_and_vectors() -> None:
+def test_bits_are_reinterpreted_between_scalars_and_vectors(run: Runner) -> None:
     kernel = compile_cpp(
         """typedef ushort ushort4 __attribute__((ext_vector_type(4)));
         KERNEL(DEVICE ulong* in, DEVICE ushort4* out, DEVICE float* number) {
@@ -148,14 +153,12 @@ def test_bits_are_reinterpreted_between_scalars_and_vectors() -> None:
     )
     words = np.random.default_rng(2).integers(0, 2**62, 32, np.uint64)
     words &= np.uint64(0xFFFFFFFF_7F7FFFFF)  # no NaN in the lower half
-    _, out, number = on_reference(
-        kernel, [words, np.zeros((32, 4), np.uint16), np.zeros(32, np.float32)]
-    )
+    _, out, number = run(kernel, [words, np.zeros((32, 4), np.uint16), np.zeros(32, np.float32)])
     assert (out == words.view(np.uint16).reshape(32, 4)[:, ::-1]).all()
     assert (number.view(np.uint32) == (words & np.uint64(0xFFFFFFFF))).all()
 
 
-def test_a_pointer_is_chosen_between_two_buffers() -> None:
+def test_a_pointer_is_chosen_between_two_buffers(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE int* a, DEVICE int* b, DEVICE int* out) {
             DEVICE int* p = thread_x() & 1 ? a : b + 4;
@@ -165,7 +168,7 @@ def test_a_pointer_is_chosen_between_two_buffers() -> None:
         "a b out",
     )
     a, b = np.arange(8, dtype=np.int32), np.arange(100, 108, dtype=np.int32)
-    *_, out = on_reference(kernel, [a, b, np.zeros(32, np.int32)])
+    *_, out = run(kernel, [a, b, np.zeros(32, np.int32)])
     expected = []
     for x in range(32):
         place = (0, 0) if x & 1 else (1, 4)
@@ -175,7 +178,7 @@ def test_a_pointer_is_chosen_between_two_buffers() -> None:
     assert (out == expected).all()
 
 
-def test_a_pointer_is_chosen_between_private_threadgroup_and_device_memory() -> None:
+def test_a_pointer_is_chosen_between_private_threadgroup_and_device_memory(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE int* a, DEVICE int* out, THREADGROUP int* shared) {
             static THREADGROUP int mine[32];
@@ -189,13 +192,13 @@ def test_a_pointer_is_chosen_between_private_threadgroup_and_device_memory() -> 
         }""",
         "a out shared:threadgroup",
     )
-    _, out = on_reference(kernel, [np.full(1, 42, np.int32), np.zeros(32, np.int32), 128])
+    _, out = run(kernel, [np.full(1, 42, np.int32), np.zeros(32, np.int32), 128])
     x = _LANES
     expected = np.select([x % 3 == 0, x % 3 == 1], [-x, np.where(x & 4, 502, 902)], 42)
     assert (out == expected).all()
 
 
-def test_pointers_are_loaded_from_an_argument_buffer() -> None:
+def test_pointers_are_loaded_from_an_argument_buffer(run: Runner) -> None:
     kernel = compile_cpp(
         """struct Arguments { DEVICE int* in; DEVICE int* out; };
         KERNEL(CONSTANT const Arguments& arguments, DEVICE int* a, DEVICE int* b) {
@@ -203,14 +206,12 @@ def test_pointers_are_loaded_from_an_argument_buffer() -> None:
         }""",
         "arguments a b",
     )
-    arguments = np.array([2 << 48, (3 << 48) + 8], np.uint64)  # handles as `on_reference` deals them
-    _, _, b = on_reference(
-        kernel, [arguments, np.arange(32, dtype=np.int32), np.zeros(34, np.int32)]
-    )
+    arguments = np.array([17 << 48, (18 << 48) + 8], np.uint64)  # the second and third buffer
+    _, _, b = run(kernel, [arguments, np.arange(32, dtype=np.int32), np.zeros(34, np.int32)])
     assert (b[2:] == np.arange(32) + 1).all()
 
 
-def test_narrow_and_wide_integers_wrap() -> None:
+def test_narrow_and_wide_integers_wrap(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE signed char* a, DEVICE ulong* out) {
             signed char x = a[thread_x()];
@@ -221,7 +222,7 @@ def test_narrow_and_wide_integers_wrap() -> None:
         "a out",
     )
     a = np.arange(-16, 16, dtype=np.int8)
-    _, out = on_reference(kernel, [a, np.zeros(32, np.uint64)])
+    _, out = run(kernel, [a, np.zeros(32, np.uint64)])
     with np.errstate(over="ignore"):
         x = (a.astype(np.int16) * 3 + 100).astype(np.int8)
         wide = x.astype(np.int64).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
@@ -229,7 +230,7 @@ def test_narrow_and_wide_integers_wrap() -> None:
     assert (out == expected).all()
 
 
-def test_products_are_fused_into_sums() -> None:
+def test_products_are_fused_into_sums(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE float* a, DEVICE float* out) {
             float x = a[thread_x()];
@@ -238,13 +239,13 @@ def test_products_are_fused_into_sums() -> None:
         "a out",
     )
     a = (1 + _LANES.astype(np.float32) * np.float32(2**-20)).astype(np.float32)
-    _, out = on_reference(kernel, [a, np.zeros_like(a)])
+    _, out = run(kernel, [a, np.zeros_like(a)])
     exact = (a.astype(np.float64) ** 2 - 1).astype(np.float32)
     assert (out == exact).all()
     assert (out != a * a - np.float32(1)).any()
 
 
-def test_an_irreducible_graph_runs() -> None:
+def test_an_irreducible_graph_runs(run: Runner) -> None:
     kernel = assemble(
         """
         declare i32 @__assay_thread_position_in_grid(i32)
@@ -272,7 +273,7 @@ def test_an_irreducible_graph_runs() -> None:
         }""",
         "out",
     )
-    (out,) = on_reference(kernel, [np.zeros(64, np.int32)], threadgroups=(2, 1, 1))
+    (out,) = run(kernel, [np.zeros(64, np.int32)], threadgroups=(2, 1, 1))
 
     def walk(x: int) -> int:
         left, value = bool(x & 1), 0 if x & 1 else 100
@@ -285,7 +286,7 @@ def test_an_irreducible_graph_runs() -> None:
     assert list(out) == [walk(x) for x in range(64)]
 
 
-def test_division_by_zero_gives_zero() -> None:
+def test_division_by_zero_gives_zero(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE int* a, DEVICE int* b, DEVICE int* out) {
             uint x = thread_x();
@@ -296,11 +297,11 @@ def test_division_by_zero_gives_zero() -> None:
     )
     a = np.array([7, -7, -(2**31), 5], np.int32)
     b = np.array([2, 2, -1, 0], np.int32)
-    *_, out = on_reference(kernel, [a, b, np.zeros(8, np.int32)], threadgroup_size=(4, 1, 1))
+    *_, out = run(kernel, [a, b, np.zeros(8, np.int32)], threadgroup_size=(4, 1, 1))
     assert list(out) == [3, 1, -3, -1, -(2**31), 0, 0, 0]
 
 
-def test_a_store_past_the_end_names_line_buffer_offset_and_thread() -> None:
+def test_a_store_past_the_end_names_line_buffer_offset_and_thread(run: Runner) -> None:
     kernel = compile_cpp(
         """static void put(DEVICE int* p, int value) {
             *p = value;
@@ -311,7 +312,7 @@ def test_a_store_past_the_end_names_line_buffer_offset_and_thread() -> None:
         "out",
     )
     with pytest.raises(KernelFault) as caught:
-        on_reference(kernel, [np.zeros(20, np.int32)])
+        run(kernel, [np.zeros(20, np.int32)])
     fault = caught.value
     assert (fault.kind, fault.buffer) == ("out-of-bounds write", "out")
     assert (fault.offset, fault.size, fault.length) == (80, 4, 80)
@@ -320,7 +321,7 @@ def test_a_store_past_the_end_names_line_buffer_offset_and_thread() -> None:
     assert [outer.line for outer in fault.site.inlined] == [5]
 
 
-def test_an_endless_loop_runs_out_of_fuel() -> None:
+def test_an_endless_loop_runs_out_of_fuel(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE volatile int* a) {
             while (a[0] == 0) { a[1] = a[1] + 1; }
@@ -328,10 +329,10 @@ def test_an_endless_loop_runs_out_of_fuel() -> None:
         "a",
     )
     with pytest.raises(KernelFault, match="fuel"):
-        on_reference(kernel, [np.zeros(2, np.int32)], fuel=1000)
+        run(kernel, [np.zeros(2, np.int32)], fuel=1000)
 
 
-def test_a_missing_function_is_refused_with_its_line() -> None:
+def test_a_missing_function_is_refused_with_its_line(run: Runner) -> None:
     kernel = compile_cpp(
         """extern "C" int elsewhere(int);
         KERNEL(DEVICE int* a) {
@@ -340,10 +341,10 @@ def test_a_missing_function_is_refused_with_its_line() -> None:
         "a",
     )
     with pytest.raises(UnsupportedKernel, match=r"kernel\.metal:3.*calls 'elsewhere'"):
-        on_reference(kernel, [np.zeros(2, np.int32)])
+        run(kernel, [np.zeros(2, np.int32)])
 
 
-def test_writing_a_constant_table_is_refused() -> None:
+def test_writing_a_constant_table_is_refused(run: Runner) -> None:
     kernel = assemble(
         """
         @table = internal addrspace(6) constant [2 x i32] [i32 1, i32 2]
@@ -354,4 +355,4 @@ def test_writing_a_constant_table_is_refused() -> None:
         "out",
     )
     with pytest.raises(UnsupportedKernel, match="writes to the constant 'table'"):
-        on_reference(kernel, [np.zeros(2, np.int32)])
+        run(kernel, [np.zeros(2, np.int32)])

@@ -48,7 +48,9 @@ def test_encoding_a_double_rounds_to_the_nearest(type_: str, value: float) -> No
     elif type_ == "bfloat" or math.isinf(value):
         back = floats.decode(bits, type_)
         for neighbour in (bits - 1, bits + 1):
-            other = floats.decode(neighbour & 0xFFFF_FFFF % (1 << floats.FORMATS[type_].width), type_)
+            other = floats.decode(
+                neighbour & 0xFFFF_FFFF % (1 << floats.FORMATS[type_].width), type_
+            )
             if math.isfinite(other) and math.isfinite(back) and math.isfinite(value):
                 exact = Fraction(value)
                 assert abs(Fraction(back) - exact) <= abs(Fraction(other) - exact)
@@ -66,9 +68,7 @@ def test_decoding_and_encoding_are_inverse(type_: str, bits: int) -> None:
 
 
 def test_fma_rounds_once_where_arithmetic_in_double_rounds_twice() -> None:
-    a, b, c = (
-        float.fromhex(x) for x in ("0x1.000002p+0", "0x1.fffffcp-25", "0x1.000002p+0")
-    )
+    a, b, c = (float.fromhex(x) for x in ("0x1.000002p+0", "0x1.fffffcp-25", "0x1.000002p+0"))
     bits = [floats.encode(x, "float") for x in (a, b, c)]
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     result = Fraction(floats.decode(floats.fma(*bits, "float"), "float"))
@@ -87,9 +87,7 @@ def test_fma_rounds_once_where_arithmetic_in_double_rounds_twice() -> None:
         ((1.0, 2.0, math.nan), math.nan),
     ],
 )
-def test_fma_of_zeros_and_infinities(
-    operands: tuple[float, float, float], expected: float
-) -> None:
+def test_fma_of_zeros_and_infinities(operands: tuple[float, float, float], expected: float) -> None:
     bits = [floats.encode(x, "float") for x in operands]
     assert floats.fma(*bits, "float") == floats.encode(expected, "float")
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from tests.support.kernels import compile_cpp, on_reference
+from tests.support.kernels import ENGINES, Runner, compile_cpp
 
 _LANES = np.arange(32)
 
 
-def test_edge_threadgroups_are_smaller_and_know_it() -> None:
+@pytest.fixture(params=sorted(ENGINES))
+def run(request: pytest.FixtureRequest) -> Runner:
+    return ENGINES[request.param]
+
+
+def test_edge_threadgroups_are_smaller_and_know_it(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE uint* out) {
             uint x = __assay_thread_position_in_grid(0), y = __assay_thread_position_in_grid(1);
@@ -25,7 +31,7 @@ def test_edge_threadgroups_are_smaller_and_know_it() -> None:
         }""",
         "out",
     )
-    (out,) = on_reference(
+    (out,) = run(
         kernel, [np.zeros((5, 19, 8), np.uint32)], threadgroup_size=(16, 4, 1), threads=(19, 5, 1)
     )
     y, x = np.mgrid[0:5, 0:19]
@@ -35,7 +41,7 @@ def test_edge_threadgroups_are_smaller_and_know_it() -> None:
     assert (out == np.stack(expected, axis=-1)).all()
 
 
-def test_a_barrier_makes_threadgroup_memory_visible_to_all_simdgroups() -> None:
+def test_a_barrier_makes_threadgroup_memory_visible_to_all_simdgroups(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE uint* out, THREADGROUP uint* shared) {
             uint x = __assay_thread_index_in_threadgroup();
@@ -48,7 +54,7 @@ def test_a_barrier_makes_threadgroup_memory_visible_to_all_simdgroups() -> None:
         }""",
         "out shared:threadgroup",
     )
-    (out,) = on_reference(
+    (out,) = run(
         kernel,
         [np.zeros(256, np.uint32), 512],
         threadgroup_size=(128, 1, 1),
@@ -58,7 +64,7 @@ def test_a_barrier_makes_threadgroup_memory_visible_to_all_simdgroups() -> None:
     assert (out == 3 * 10 * (x // 128 * 128 + 127 - x % 128) + 3).all()
 
 
-def test_lanes_that_return_early_do_not_hold_up_a_barrier() -> None:
+def test_lanes_that_return_early_do_not_hold_up_a_barrier(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE uint* out, THREADGROUP uint* shared) {
             if (thread_x() >= 40) return;
@@ -68,12 +74,12 @@ def test_lanes_that_return_early_do_not_hold_up_a_barrier() -> None:
         }""",
         "out shared:threadgroup",
     )
-    (out,) = on_reference(kernel, [np.zeros(64, np.uint32), 256], threadgroup_size=(64, 1, 1))
+    (out,) = run(kernel, [np.zeros(64, np.uint32), 256], threadgroup_size=(64, 1, 1))
     assert (out[:40] == np.arange(40)[::-1]).all()
     assert (out[40:] == 0).all()
 
 
-def test_sums_go_over_active_lanes_and_in_clusters() -> None:
+def test_sums_go_over_active_lanes_and_in_clusters(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE int* out) {
             int x = thread_x();
@@ -87,7 +93,7 @@ def test_sums_go_over_active_lanes_and_in_clusters() -> None:
         }""",
         "out",
     )
-    (out,) = on_reference(kernel, [np.zeros(224, np.int32)])
+    (out,) = run(kernel, [np.zeros(224, np.int32)])
     x, rows = _LANES, out.reshape(7, 32)
     assert (rows[0] == x.sum()).all()
     assert (rows[1] == x.reshape(8, 4).sum(1).repeat(4)).all()
@@ -98,19 +104,19 @@ def test_sums_go_over_active_lanes_and_in_clusters() -> None:
     assert (rows[6] == -1).all()
 
 
-def test_float_sums_halve_the_lanes() -> None:
+def test_float_sums_halve_the_lanes(run: Runner) -> None:
     kernel = compile_cpp(
         "KERNEL(DEVICE float* a) { a[thread_x()] = __assay_simd_sum_f32(a[thread_x()], 32); }", "a"
     )
     a = np.random.default_rng(3).standard_normal(32).astype(np.float32)
-    (out,) = on_reference(kernel, [a])
+    (out,) = run(kernel, [a])
     tree = a
     while len(tree) > 1:
         tree = tree[: len(tree) // 2] + tree[len(tree) // 2 :]
     assert (out == tree[0]).all()
 
 
-def test_lanes_meet_again_behind_a_loop_of_different_lengths() -> None:
+def test_lanes_meet_again_behind_a_loop_of_different_lengths(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE int* out) {
             int x = thread_x(), n = 0;
@@ -120,12 +126,12 @@ def test_lanes_meet_again_behind_a_loop_of_different_lengths() -> None:
         }""",
         "out",
     )
-    (out,) = on_reference(kernel, [np.zeros(64, np.int32)])
+    (out,) = run(kernel, [np.zeros(64, np.int32)])
     assert (out[:32] == sum(sum(range(min(x, 20))) for x in range(32))).all()
     assert (out[32:] == 1).all()
 
 
-def test_shuffles_ballots_and_broadcasts() -> None:
+def test_shuffles_ballots_and_broadcasts(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE ulong* out) {
             uint x = thread_x();
@@ -138,7 +144,7 @@ def test_shuffles_ballots_and_broadcasts() -> None:
         }""",
         "out",
     )
-    (out,) = on_reference(kernel, [np.zeros(128, np.uint64)])
+    (out,) = run(kernel, [np.zeros(128, np.uint64)])
     x = _LANES
     assert (out[:32] == ((x * 7 + 40) & 31) ** 2).all()
     assert (out[32:64] == sum(1 << lane for lane in range(1, 32, 5))).all()
@@ -146,7 +152,7 @@ def test_shuffles_ballots_and_broadcasts() -> None:
     assert (out[96:] == np.where(x >= 9, 0xFFFFFE00, 0)).all()
 
 
-def test_matrices_multiply_and_accumulate() -> None:
+def test_matrices_multiply_and_accumulate(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE float* a, DEVICE float* b, DEVICE float* c) {
             uint at = __assay_matrix_row() * 8 + __assay_matrix_column();
@@ -158,11 +164,11 @@ def test_matrices_multiply_and_accumulate() -> None:
         "a b c",
     )
     a, b, c = np.random.default_rng(4).integers(-9, 9, (3, 8, 8)).astype(np.float32)
-    *_, out = on_reference(kernel, [a, b, c])
+    *_, out = run(kernel, [a, b, c])
     assert (out == a @ b + c).all()
 
 
-def test_atomics_return_the_old_value_and_lose_no_update() -> None:
+def test_atomics_return_the_old_value_and_lose_no_update(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE uint* count, DEVICE uint* seen, DEVICE float* total) {
             uint old = __assay_atomic_add_u32((uint*)count, 1);
@@ -173,7 +179,7 @@ def test_atomics_return_the_old_value_and_lose_no_update() -> None:
         }""",
         "count seen total",
     )
-    count, seen, total = on_reference(
+    count, seen, total = run(
         kernel,
         [np.array([0, -100, 0], np.int32), np.zeros(96, np.uint32), np.zeros(1, np.float32)],
         threadgroup_size=(48, 1, 1),

@@ -1,0 +1,97 @@
+"""The standard library's headers, precompiled once per machine and kept on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from assay.sim.simt.disk_cache import cache_folder, digest
+
+from . import clang
+from .errors import CompileError
+
+_MAIN = clang.HEADERS / "assay" / "all.h"
+_usable: set[Path] = set()
+
+
+@functools.cache
+def header_digest() -> str:
+    """A digest of every header's name and text."""
+    parts: list[bytes | str] = []
+    for path in sorted(clang.HEADERS.rglob("*")):
+        if path.is_file():
+            parts += [str(path.relative_to(clang.HEADERS)), path.read_bytes()]
+    return digest(*parts)
+
+
+def header_arguments(fast_math: bool) -> list[str]:
+    """Arguments of clang that bring in the standard library, precompiled where a disk allows it."""
+    contract = ["-D__ASSAY_CONTRACT"] if fast_math else []
+    path = _precompiled(tuple(contract))
+    if path is not None:
+        return [*contract, "-include-pch", str(path)]
+    return [*contract, "-include", str(_MAIN)]
+
+
+def discard(fast_math: bool) -> None:
+    """Forget and delete the precompiled headers, which clang could not read."""
+    path = _path(("-D__ASSAY_CONTRACT",) if fast_math else ())
+    _usable.discard(path)
+    for file in (path, _digest_file(path)):
+        with contextlib.suppress(OSError):
+            file.unlink()
+
+
+def _path(options: tuple[str, ...]) -> Path:
+    key = digest(
+        header_digest(), clang.compiler_version(), str(clang.HEADERS), *clang.LANGUAGE, *options
+    )
+    return cache_folder() / "msl-headers" / f"{key}.pch"
+
+
+def _digest_file(path: Path) -> Path:
+    return path.with_suffix(".sha256")
+
+
+def _precompiled(options: tuple[str, ...]) -> Path | None:
+    """Path of the precompiled headers, made if they are missing or damaged; None without a cache."""
+    path = _path(options)
+    if path in _usable:
+        return path
+    if not _is_whole(path):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _build(path, options)
+        except OSError:
+            # No place to keep them: the plain headers do, at the price of time.
+            return None
+    _usable.add(path)
+    return path
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        return _digest_file(path).read_text() == hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return False
+
+
+def _build(path: Path, options: tuple[str, ...]) -> None:
+    """Compile the headers beside `path` and move them there whole."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        made = Path(folder) / "made.pch"
+        arguments = [
+            *clang.LANGUAGE_HEADER, *options, "-Xclang", "-fno-pch-timestamp",
+            str(_MAIN), "-o", str(made),
+        ]  # fmt: skip
+        result = clang.run_clang(arguments, "", directory=Path(folder))
+        if result.status:
+            raise CompileError(f"the standard library does not compile:\n{result.diagnostics}")
+        checksum = Path(folder) / "made.sha256"
+        checksum.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
+        os.replace(made, path)
+        os.replace(checksum, _digest_file(path))

@@ -1,0 +1,84 @@
+"""Runs the preprocessor on MSL and guards what it may read."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import clang
+from .errors import CompileError
+from .lexer import included_files
+from .options import CompileOptions
+
+# `#embed` would put any file's bytes into the program; it is C++26 and no MSL.
+_SPLICE = re.compile(r"\\[ \t]*\r?\n")
+_EMBED = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|/\*.*?\*/)*embed\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preprocessed:
+    """Text without macros and comments, and the program's own files that it came from."""
+
+    text: str
+    includes: tuple[Path, ...]
+
+
+def preprocess(source: str, options: CompileOptions, file_name: str) -> Preprocessed:
+    """Expand macros and includes; raises CompileError.
+
+    Only the standard library's headers and files below `options.include_paths` may be included.
+    """
+    spliced = _SPLICE.sub("", source)
+    if _EMBED.search(spliced):
+        line = spliced[: _EMBED.search(spliced).start()].count("\n") + 1  # type: ignore[union-attr]
+        raise CompileError.at(file_name, line, 1, "#embed is not part of MSL")
+    major, minor = options.language_version
+    macros = {
+        "__METAL__": "1", "__METAL_VERSION__": f"{major}{minor}0", "__METAL_MACOS__": "1",
+        "__HAVE_BFLOAT__": "1", "__APPLE__": "1", "__AIR64__": "1",
+        "__METAL_FAST_MATH__" if options.fast_math else "__METAL_PRECISE_MATH__": "1",
+        **options.macros,
+    }  # fmt: skip
+    escaped = file_name.replace("\\", "\\\\").replace('"', '\\"')
+    arguments = [
+        *clang.LANGUAGE, "-U__linux__", "-U__gnu_linux__", "-U__unix__", "-U__x86_64__", "-U__ELF__",
+        *[f"-D{name}={value}" for name, value in macros.items()],
+        *[f"-I{path}" for path in (p.resolve() for p in options.include_paths)],
+        f"-I{clang.HEADERS}", "-include", str(clang.HEADERS / "assay" / "macros.h"), "-E", "-",
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
+        result = clang.run_clang(arguments, f'# 1 "{escaped}"\n{source}', directory=Path(folder))
+    text = result.output.decode("utf-8", "replace")
+    includes = _check_includes(text, options)
+    if result.status:
+        raise CompileError(_visible(result.diagnostics, options, file_name))
+    return Preprocessed(text=text, includes=includes)
+
+
+def _check_includes(text: str, options: CompileOptions) -> tuple[Path, ...]:
+    """The program's files that were entered; CompileError at one outside the include paths."""
+    allowed = [path.resolve() for path in options.include_paths]
+    found: dict[Path, None] = {}
+    for name, file, line in included_files(text):
+        if name.startswith("<"):
+            continue
+        path = Path(name).resolve()
+        if path.is_relative_to(clang.HEADERS.resolve()):
+            continue
+        if not any(path.is_relative_to(folder) for folder in allowed):
+            raise CompileError.at(
+                file, line, 1, f"'{name}' lies outside the include paths and may not be included"
+            )
+        found[path] = None
+    return tuple(found)
+
+
+def _visible(diagnostics: str, options: CompileOptions, file_name: str) -> str:
+    """The diagnostics that are about the program's own files."""
+    allowed = tuple(str(path.resolve()) for path in options.include_paths)
+    lines = [
+        line for line in diagnostics.splitlines() if line.startswith((f"{file_name}:", *allowed))
+    ]
+    return "\n".join(lines) or f"{file_name}: error: the source cannot be preprocessed"

@@ -1,0 +1,62 @@
+"""Takes the commands and programs out of a documentation page."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+
+_FENCE = re.compile(r"^```(?P<kind>\w+)[^\n]*\n(?P<body>.*?)^```", re.M | re.S)
+_INSTALLS = re.compile(r"pip install|git clone|pytest|\.ci/run|mkdocs|ruff|mypy|cd assay")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """A command with what it prints, or a Python program."""
+
+    kind: str
+    """`command` or `program`."""
+    text: str
+    expected: str
+    """Output with `...` for parts that may differ; empty when the page shows none."""
+    fails: bool
+    """Whether the page says that it ends with an error: `# fails` behind the command."""
+
+
+def steps(page: Path) -> list[Step]:
+    """All steps of a page in order; installing and the project's own checks are left out."""
+    found = []
+    for match in _FENCE.finditer(page.read_text()):
+        if match["kind"] == "console":
+            found.extend(_commands(match["body"]))
+        elif match["kind"] == "python":
+            found.append(Step(kind="program", text=match["body"], expected="", fails=False))
+    return [step for step in found if not _INSTALLS.search(step.text)]
+
+
+def _commands(body: str) -> list[Step]:
+    found: list[Step] = []
+    for part in re.split(r"^\$ ", body, flags=re.M)[1:]:
+        lines = part.split("\n")
+        count = 1
+        while lines[count - 1].endswith("\\") or _open_heredoc(lines[:count]):
+            count += 1
+        text = "\n".join(lines[:count])
+        fails = text.rstrip().endswith("# fails")
+        expected = "\n".join(lines[count:]).strip("\n")
+        found.append(Step(kind="command", text=text, expected=expected, fails=fails))
+    return found
+
+
+def _open_heredoc(lines: list[str]) -> bool:
+    match = re.search(r"<<\s*'?(\w+)'?", lines[0])
+    return bool(match) and match[1] not in lines[1:]
+
+
+def matches(expected: str, output: str) -> bool:
+    """Whether output is as shown: `...` stands for anything, blanks at line ends do not count."""
+    shown = "\n".join(line.rstrip() for line in expected.split("\n")).strip()
+    got = "\n".join(line.rstrip() for line in output.split("\n")).strip()
+    pattern = ".*?".join(re.escape(part) for part in shown.split("..."))
+    return re.fullmatch(pattern, got, re.S) is not None

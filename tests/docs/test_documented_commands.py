@@ -1,0 +1,75 @@
+"""What README and the documentation show is what happens."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.commands import PAGES, ROOT, matches, steps
+
+
+@pytest.fixture(scope="session")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `assay` and `python` that run this tree."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name, arguments in {"assay": " -m assay", "python": ""}.items():
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
+        script.chmod(0o755)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if steps(page)], ids=lambda page: page.stem
+)
+def test_every_command_of_a_page_does_what_the_page_shows(
+    page: Path, tools: Path, tmp_path: Path
+) -> None:
+    environment = {
+        **os.environ,
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "100",
+        "PYTHONWARNINGS": "error",
+    }
+    for step in steps(page):
+        command = (
+            ["bash", "-c", step.text]
+            if step.kind == "command"
+            else [sys.executable, "-c", step.text]
+        )
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+        )
+        assert (done.returncode != 0) == step.fails, f"{step.text}\n{done.stdout}"
+        assert "Traceback" not in done.stdout, done.stdout
+        if step.expected:
+            assert matches(step.expected, done.stdout), (
+                f"{page.name} shows for {step.text}:\n{step.expected}\n--- got ---\n{done.stdout}"
+            )
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    import typer
+
+    from assay.cli.app import app
+
+    text = (ROOT / "docs" / "reference" / "cli.md").read_text()
+    group = typer.main.get_command(app)
+    for name, command in group.commands.items():
+        assert f"## assay {name}" in text, f"{name} is missing"
+        section = text.split(f"## assay {name}\n", 1)[1].split("\n## ", 1)[0]
+        for parameter in command.params:
+            for option in parameter.opts:
+                if option.startswith("--") and option != "--help":
+                    assert f"`{option}" in section, f"{name}: {option} is missing"
