@@ -41,10 +41,6 @@ class ProgramMaker(MetalObject):
         expect(where, "the options", chosen, MTLCompileOptions)
         try:
             library = chosen._compile(self._engine.compile_source, source)
-            # Kernels are compiled when asked for, but any of them has the compiler check all of
-            # the source; so errors are known here, where Metal reports them.
-            for name in library.function_names[:1]:
-                library.function(name)
         except Exception as error:
             return None, compile_error(error, self._engine)
         return MTLLibrary(self._as_device(), library), None
@@ -157,6 +153,7 @@ class ProgramMaker(MetalObject):
                 function,
                 label=descriptor.label(),
                 most_threads=descriptor.maxTotalThreadsPerThreadgroup(),
+                required_size=descriptor.requiredThreadsPerThreadgroup(),
                 whole_simdgroups=descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth(),
             )
         except Exception as error:
