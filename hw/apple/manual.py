@@ -24,8 +24,8 @@ def _limits() -> str:
     file = read_package_file("limits.toml")
     rows = ["## Limits of a compute program", "", "| limit | value | source | confidence |"]
     rows.append("|---|---|---|---|")
-    for name in table(file.name, "limits", file.tables["limits"]):
-        rows.append(_row(file, "limits", name))
+    names = table(file.name, "limits", file.tables["limits"])
+    rows += [_row(file, "limits", name) for name in names]
     return "\n".join(rows) + "\n"
 
 
