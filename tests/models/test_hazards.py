@@ -92,7 +92,7 @@ kernel void alias(device float* a [[buffer(0)]], device float* b [[buffer(1)]],
 @pytest.mark.parametrize(
     "name", ["onnx_cnn", "fft", "scan", "sort", "topk", "scatter", "scatter_add", "globals"]
 )
-def test_models_with_such_kernels_are_right_every_time(name: str, run: int, builds: Builds) -> None:
+def test_models_with_such_kernels_are_right_every_time(name: str, builds: Builds) -> None:
     model = find(name)
     module = assay.load(builds.model(model, "metal"))
     cpu = CpuModule(builds.model(model, "llvm-cpu"))
