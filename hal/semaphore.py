@@ -31,6 +31,10 @@ class Semaphore(ABC):
     def wait(self, value: int, timeout_ms: int) -> bool:
         """Block until a value is reached; False after the time. Raises the failure's error."""
 
+    @abstractmethod
+    def unreachable(self, value: int) -> bool:
+        """Whether nothing that was submitted will ever reach the value, nor anyone else."""
+
 
 class Fence:
     """A set of points on semaphores' timelines, reached when all of them are."""
@@ -55,6 +59,10 @@ class Fence:
     def reached(self) -> bool:
         """Whether every point is reached. Raises StatusError if a semaphore failed."""
         return all(semaphore.query() >= value for semaphore, value in self.points)
+
+    def unreachable(self) -> bool:
+        """Whether waiting for it would never end."""
+        return any(semaphore.unreachable(value) for semaphore, value in self.points)
 
     def signal(self) -> None:
         """Reach every point from the host."""
