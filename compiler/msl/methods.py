@@ -73,16 +73,26 @@ def _member_names(stream: TokenStream, owner: ClassScope) -> set[str]:
     """Names of the data members and member functions of a class."""
     names = {function.name for function in owner.functions if function.name != "operator"}
     for first, last in owner.statements:
-        depth = 0
-        for index in range(first, last):
-            text = stream.texts[index]
-            depth += (text == "<") - (text == ">")
-            following = stream.texts[index + 1]
-            if depth == 0 and stream.tokens[index].kind == "ident":
-                is_name = following in (";", ",", "[", "=", "{", ":")
-                if is_name and stream.texts[index - 1] not in ("::", "struct", "class"):
-                    names.add(text)
+        if stream.texts[first] not in ("using", "typedef", "friend", "template", "static_assert"):
+            names |= _declared_names(stream, first, last)
     names.discard(owner.name)
+    return names
+
+
+def _declared_names(stream: TokenStream, first: int, last: int) -> set[str]:
+    """Names that a statement of a class body declares, up to its first initialiser."""
+    names: set[str] = set()
+    depth = 0
+    for index in range(first, last):
+        text = stream.texts[index]
+        depth += (text == "<") - (text == ">")
+        if text == "=":
+            break
+        following = stream.texts[index + 1]
+        if depth == 0 and stream.tokens[index].kind == "ident":
+            is_name = following in (";", ",", "[", "=", "{", ":")
+            if is_name and stream.texts[index - 1] not in ("::", "struct", "class", "union"):
+                names.add(text)
     return names
 
 

@@ -38,7 +38,6 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
     macros = {
         "__METAL__": "1", "__METAL_VERSION__": f"{major}{minor}0", "__METAL_MACOS__": "1",
         "__HAVE_BFLOAT__": "1", "__APPLE__": "1", "__AIR64__": "1",
-        "__METAL_FAST_MATH__" if options.fast_math else "__METAL_PRECISE_MATH__": "1",
         **options.macros,
     }  # fmt: skip
     escaped = file_name.replace("\\", "\\\\").replace('"', '\\"')
