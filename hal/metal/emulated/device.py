@@ -72,6 +72,7 @@ class MTLDevice(ProgramMaker):
         self._memory = AddressSpace(self._engine.make_memory(), budget)
         self._registry_id = next(_registry_ids)
         self._compiler = SerialThread("metal-compiler")
+        self._specialiser = SerialThread("metal-specialiser")
 
     # What the device is
 
