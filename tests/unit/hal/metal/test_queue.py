@@ -334,7 +334,9 @@ command_buffer.commit()
 INTERRUPT = (
     DEADLOCK
     + """
-import _thread, threading
+import _thread, signal, threading
+# A shell's background job starts with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.1, _thread.interrupt_main).start()
 try:
     command_buffer.waitUntilCompleted()
