@@ -86,6 +86,8 @@ class Library:
         self._entries = {described.name: described for described in entries}
         self._functions: dict[tuple[str, _Values], KernelFunction] = {}
         self._lock = threading.Lock()
+        # What making the library rewrote already, for the first kernel.
+        self._rewritten: Rewritten | None = None
         self.constants = constants
 
     @property
@@ -113,15 +115,14 @@ class Library:
                 self._functions[name, values] = found
         return found
 
-    def check(self) -> None:
+    def check(self, rewritten: Rewritten) -> None:
         """Compile the first kernel, and with it the declarations of the whole text."""
-        for described in self._entries.values():
-            if not self.constants:
-                self.function(described.name)
-                return
-            break
         first = next(iter(self._entries.values()), None)
-        self._emit(rewrite(self._text, {}), first, frozenset(), checking=True)
+        if first is None or self.constants:
+            self._emit(rewritten, first, frozenset(), checking=True)
+            return
+        self._rewritten = rewritten
+        self.function(first.name)
 
     def _cached(self, described: EntryPoint, values: _Values) -> KernelFunction:
         """The kernel from the cache on disk, or compiled and put there."""
@@ -141,7 +142,9 @@ class Library:
     def _compile(
         self, described: EntryPoint, values: Mapping[int | str, ConstantValue]
     ) -> KernelFunction:
-        rewritten = rewrite(self._text, values)
+        rewritten, self._rewritten = self._rewritten, None
+        if rewritten is None or values:
+            rewritten = rewrite(self._text, values)
         self._require_conditions(described, rewritten)
         bitcode = self._emit(rewritten, described, frozenset())
         self._require_constants(described, bitcode)
@@ -264,7 +267,7 @@ def _new_library(
         source, options, file_name, digest(key, *(known for _, known in includes)),
         preprocessed.text, rewritten.entries, rewritten.constants,
     )  # fmt: skip
-    library.check()
+    library.check(rewritten)
     record = {**records.described(rewritten.entries, rewritten.constants), "includes": includes}
     _CACHE.put(key, records.pack(record, preprocessed.text.encode()))
     return library

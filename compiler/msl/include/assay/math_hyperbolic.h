@@ -35,13 +35,15 @@ __ASSAY_FN constexpr float asinh(float x) {
   float a = magnitude(x), bounded = a > 1e9f ? 1e9f : a;
   float root = __builtin_elementwise_sqrt(fused(bounded, bounded, 1.0f));
   float near = log1p(bounded + bounded * bounded / (1.0f + root));
-  float result = a > 1e9f ? log_doubled(a) : near;
+  float far = log_doubled(a);
+  float result = a > 1e9f ? far : near;
   return x != x ? x : with_sign(result, x);
 }
 __ASSAY_FN constexpr float acosh(float x) {
   float above = (x > 1e9f ? 1e9f : x) - 1.0f;
   float near = log1p(above + __builtin_elementwise_sqrt(fused(above, above, 2.0f * above)));
-  return x > 1e9f ? log_doubled(x) : near;
+  float far = log_doubled(x);
+  return x > 1e9f ? far : near;
 }
 __ASSAY_FN constexpr float atanh(float x) {
   float a = magnitude(x);
