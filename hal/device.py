@@ -138,8 +138,8 @@ class Device(ABC):
         """A property of the device, or None if it has no such property."""
 
     @abstractmethod
-    def create_semaphore(self, initial: int) -> Semaphore:
-        """A new timeline semaphore."""
+    def create_semaphore(self, initial: int, *, private: bool = False) -> Semaphore:
+        """A new timeline semaphore; a private one is signalled by its program's work alone."""
 
     @abstractmethod
     def create_command_buffer(self, mode: int, binding_capacity: int) -> CommandBuffer:

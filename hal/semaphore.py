@@ -31,6 +31,10 @@ class Semaphore(ABC):
     def wait(self, value: int, timeout_ms: int) -> bool:
         """Block until a value is reached; False after the time. Raises the failure's error."""
 
+    @abstractmethod
+    def unreachable(self, value: int) -> bool:
+        """Whether nothing that was submitted will ever reach the value, nor anyone else."""
+
 
 class Fence:
     """A set of points on semaphores' timelines, reached when all of them are."""
@@ -56,6 +60,10 @@ class Fence:
         """Whether every point is reached. Raises StatusError if a semaphore failed."""
         return all(semaphore.query() >= value for semaphore, value in self.points)
 
+    def unreachable(self) -> bool:
+        """Whether waiting for it would never end."""
+        return any(semaphore.unreachable(value) for semaphore, value in self.points)
+
     def signal(self) -> None:
         """Reach every point from the host."""
         for semaphore, value in self.points:
@@ -69,7 +77,7 @@ class Fence:
     def wait(self, timeout_ms: int | None = None) -> bool:
         """Block until reached; False if that took longer than the milliseconds (None: forever)."""
         if timeout_ms is None:
-            return all([semaphore.wait(value, _FOREVER) for semaphore, value in self.points])
+            return all(semaphore.wait(value, _FOREVER) for semaphore, value in self.points)
         deadline = monotonic() + timeout_ms / 1000
         for semaphore, value in self.points:
             if not semaphore.wait(value, max(0, round(1000 * (deadline - monotonic())))):

@@ -46,9 +46,7 @@ class Builtins:
         self._library: Any = None
         self._states: dict[str, Any] = {}
 
-    def fill(
-        self, encoder: Any, target: Any, offset: int, length: int, pattern: bytes
-    ) -> None:
+    def fill(self, encoder: Any, target: Any, offset: int, length: int, pattern: bytes) -> None:
         """Encode a fill with a pattern of 1, 2 or 4 bytes."""
         word = int.from_bytes(pattern, "little")
         encoder.setComputePipelineState_(self._state("assay_fill"))
@@ -75,7 +73,9 @@ class Builtins:
         encoder.setBytes_length_atIndex_(data, len(data), 2)
         groups = min(_MOST_GROUPS, -(-length // _THREADS))
         size = self._api.MTLSizeMake
-        encoder.dispatchThreadgroups_threadsPerThreadgroup_(size(groups, 1, 1), size(_THREADS, 1, 1))
+        encoder.dispatchThreadgroups_threadsPerThreadgroup_(
+            size(groups, 1, 1), size(_THREADS, 1, 1)
+        )
 
     def _state(self, name: str) -> Any:
         state = self._states.get(name)

@@ -162,8 +162,7 @@ class DispatchCommand:
             handle, offset, length = encoding.resolve(groups)
             if length < 12 or offset % 4:
                 raise invalid_argument(
-                    "workgroup counts take 12 bytes at a multiple of 4, not "
-                    f"{length} at {offset}"
+                    f"workgroup counts take 12 bytes at a multiple of 4, not {length} at {offset}"
                 )
             encoder.dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_(
                 handle, offset, pipeline.threads

@@ -46,9 +46,9 @@ class MetalDevice(Device):
             return int(key == FORMAT)
         return None
 
-    def create_semaphore(self, initial: int) -> MetalSemaphore:
+    def create_semaphore(self, initial: int, *, private: bool = False) -> MetalSemaphore:
         """A new timeline semaphore."""
-        return MetalSemaphore(self.handle.newSharedEvent(), initial)
+        return MetalSemaphore(self.handle.newSharedEvent(), initial, private=private)
 
     def create_command_buffer(self, mode: int, binding_capacity: int) -> MetalCommandBuffer:
         """A command buffer to record into."""
@@ -96,9 +96,9 @@ class MetalDevice(Device):
         bindings: Sequence[Binding],
     ) -> None:
         metal = self._queue.commandBuffer()
-        waits: list[Any] = []
+        waits: list[tuple[Any, int]] = []
         for semaphore, value in wait.points if wait is not None else ():
-            waits.append(semaphore)
+            waits.append((semaphore, value))
             metal.encodeWaitForEvent_value_(_metal(semaphore).event, value)
         staged = self._replay(metal, recording, bindings) if recording is not None else []
         submission = Submission(metal, self._failed, waits)

@@ -18,11 +18,18 @@ class Submission:
 
     __slots__ = ("_command_buffer", "_error", "_failed_status", "_waits")
 
-    def __init__(self, command_buffer: Any, failed_status: int, waits: Sequence[Any]) -> None:
+    def __init__(
+        self, command_buffer: Any, failed_status: int, waits: Sequence[tuple[Any, int]]
+    ) -> None:
         self._command_buffer = command_buffer
         self._failed_status = failed_status
         self._waits = waits
         self._error: StatusError | None = None
+
+    @property
+    def waits(self) -> Sequence[tuple[Any, int]]:
+        """The (semaphore, value) points it waits for."""
+        return self._waits
 
     @property
     def failed(self) -> bool:
@@ -39,7 +46,7 @@ class Submission:
             current = unsettled[-1]
             earlier = [
                 wait.submission
-                for wait in current._waits
+                for wait, _ in current._waits
                 if wait.submission is not None and wait.submission._command_buffer is not None
             ]
             if earlier:
@@ -54,7 +61,7 @@ class Submission:
             return
         self._command_buffer.waitUntilCompleted()
         # What it waited for comes first: work behind a failure fails because of it.
-        for wait in self._waits:
+        for wait, _ in self._waits:
             self._error = self._error or wait.failure()
         if self._error is None and self._command_buffer.status() == self._failed_status:
             self._error = command_buffer_error(self._command_buffer)
@@ -64,10 +71,11 @@ class Submission:
 class MetalSemaphore(Semaphore):
     """An MTLSharedEvent with a failure."""
 
-    __slots__ = ("_error", "event", "submission")
+    __slots__ = ("_error", "_private", "event", "submission")
 
-    def __init__(self, event: Any, initial: int) -> None:
+    def __init__(self, event: Any, initial: int, *, private: bool) -> None:
         self.event = event
+        self._private = private
         self.submission: Submission | None = None
         self._error: StatusError | None = None
         if initial:
@@ -113,11 +121,25 @@ class MetalSemaphore(Semaphore):
             raise _again(error)
         return True
 
+    def unreachable(self, value: int) -> bool:
+        """Whether the chain of submissions before the value starts at something never signalled."""
+        pending: list[tuple[MetalSemaphore, int]] = [(self, value)]
+        seen: set[int] = set()
+        while pending:
+            semaphore, wanted = pending.pop()
+            if id(semaphore) in seen or semaphore.event.signaledValue() >= wanted:
+                continue
+            seen.add(id(semaphore))
+            submission = semaphore.submission
+            if submission is not None:
+                pending += submission.waits
+            elif semaphore._private and semaphore._error is None:
+                # Signalled meanwhile? Its submission is dropped only after that.
+                return bool(semaphore.event.signaledValue() < wanted)
+        return False
 
     def _broken(self) -> bool:
-        return self._error is not None or (
-            self.submission is not None and self.submission.failed
-        )
+        return self._error is not None or (self.submission is not None and self.submission.failed)
 
 
 def _again(error: StatusError) -> StatusError:

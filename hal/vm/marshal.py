@@ -86,7 +86,7 @@ def array_view(device: Device, array: npt.NDArray[Any]) -> BufferView:
     native = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     buffer = device.allocator.allocate(_INPUT_MEMORY, _INPUT_USAGE, native.nbytes)
     if native.nbytes:
-        buffer.write(0, memoryview(native.reshape(-1).view(np.uint8)))
+        buffer.write(0, native.reshape(-1).view(np.uint8).data)
     exact = buffer.subspan(0, native.nbytes) if buffer.length != native.nbytes else buffer
     return BufferView(exact, array.shape, code, elements.DENSE_ROW_MAJOR)
 

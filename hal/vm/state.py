@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,13 +22,24 @@ class Limits:
     call_depth: int = 4096
     buffer_bytes: int = 4 << 30
 
-    def check_buffer(self, length: int) -> None:
-        """Refuse a host buffer that is negative or over the limit."""
-        if not 0 <= length <= self.buffer_bytes:
+    _buffer_bytes_used: int = field(default=0, init=False, repr=False)
+
+    def new_buffer(self, length: int) -> VmBuffer:
+        """A zeroed host buffer, counted against the limit as long as it lives."""
+        used = self._buffer_bytes_used
+        if not 0 <= length <= self.buffer_bytes - used:
             raise StatusError(
                 "RESOURCE_EXHAUSTED",
-                f"a host buffer of {length} bytes is over the limit of {self.buffer_bytes}",
+                f"a host buffer of {length} bytes is over the limit of {self.buffer_bytes} "
+                f"({used} are in use)",
             )
+        buffer = VmBuffer(bytearray(length))
+        self._buffer_bytes_used += length
+        weakref.finalize(buffer, self._release, length).atexit = False
+        return buffer
+
+    def _release(self, length: int) -> None:
+        self._buffer_bytes_used -= length
 
 
 @dataclass(kw_only=True, slots=True)

@@ -354,9 +354,7 @@ def gatherer(
         raise _mismatch(convention, len(registers))
     plan: list[tuple[int, int, int]] = []  # (first operand, items, width); width 0: one value
     position = 0
-    for inner, is_span, count in zip(
-        convention.arguments, convention.spans, segments, strict=True
-    ):
+    for inner, is_span, count in zip(convention.arguments, convention.spans, segments, strict=True):
         width = len(inner) if is_span else 0
         plan.append((position, count if is_span else 1, width))
         position += count * width if is_span else 1

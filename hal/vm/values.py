@@ -25,7 +25,7 @@ class VmBuffer:
     """`!vm.buffer`: bytes that the host program can address."""
 
     type_name: ClassVar[str] = "vm.buffer"
-    __slots__ = ("data",)
+    __slots__ = ("__weakref__", "data")
 
     def __init__(self, data: memoryview | bytearray | bytes) -> None:
         self.data = memoryview(data)

@@ -37,12 +37,12 @@ class CheckModule(NativeModule):
     @export("expect_true", "0i_v")
     def _expect_true(self, value: int) -> None:
         if not value:
-            self._failures.append("Expected true; got false.")
+            self._failures.append(f"Expected {value} to be nonzero.")
 
     @export("expect_false", "0i_v")
     def _expect_false(self, value: int) -> None:
         if value:
-            self._failures.append("Expected false; got true.")
+            self._failures.append(f"Expected {value} to be zero.")
 
     @export("expect_all_true", "0rr_v")
     def _expect_all_true(self, device: Any, view: Any) -> None:
@@ -117,7 +117,7 @@ def _tolerance_fault(
     left, right = a.reshape(-1).astype(np.float64), b.reshape(-1).astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         close = (left == right) | (np.isnan(left) & np.isnan(right))
-        close |= np.abs(left - right) <= atol + rtol * np.abs(right)
+        close |= np.isfinite(right) & (np.abs(left - right) <= atol + rtol * np.abs(right))
     wrong = np.flatnonzero(~close)
     if not wrong.size:
         return ""

@@ -38,9 +38,7 @@ class BufferFunctions(NativeModule):
         return require(Device, choices[0][0]), choices[0][1]  # type: ignore[type-abstract]
 
     @export("allocator.allocate", "0rIiiI_r")
-    def _allocate(
-        self, allocator: Any, _: int, memory_type: int, usage: int, size: int
-    ) -> Buffer:
+    def _allocate(self, allocator: Any, _: int, memory_type: int, usage: int, size: int) -> Buffer:
         found = require(Allocator, allocator)  # type: ignore[type-abstract]
         return found.allocate(memory_type, usage, size)
 
@@ -219,9 +217,7 @@ def assert_view(
         raise _shape_mismatch(require(VmBuffer, message).text(), tuple(shape), view.shape)
 
 
-def _shape_mismatch(
-    name: str, expected: tuple[int, ...], actual: tuple[int, ...]
-) -> StatusError:
+def _shape_mismatch(name: str, expected: tuple[int, ...], actual: tuple[int, ...]) -> StatusError:
     shapes = (
         f"expected shape `{elements.shape_text(expected)}`, "
         f"actual shape `{elements.shape_text(actual)}`"

@@ -41,7 +41,9 @@ class CommandFunctions(NativeModule):
         return found.lookup(require(VmBuffer, name).text())
 
     @export("command_buffer.create", "0riiIi_r")
-    def _command_create(self, device: Any, mode: int, _: int, __: int, capacity: int) -> CommandBuffer:
+    def _command_create(
+        self, device: Any, mode: int, _: int, __: int, capacity: int
+    ) -> CommandBuffer:
         found = require(Device, device)  # type: ignore[type-abstract]
         return found.create_command_buffer(mode, capacity)
 
@@ -141,9 +143,7 @@ class CommandFunctions(NativeModule):
             _references(bindings),
         )
 
-    @export(
-        "command_buffer.dispatch.indirect", "0rrIirIICiDCiirIID_v", "0rriirIICiDCiirIID_v"
-    )
+    @export("command_buffer.dispatch.indirect", "0rrIirIICiDCiirIID_v", "0rriirIICiDCiirIID_v")
     def _command_dispatch_indirect(
         self,
         command_buffer: Any,

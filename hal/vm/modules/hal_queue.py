@@ -186,7 +186,7 @@ class QueueFunctions(NativeModule):
 
     @export("fence.create", "0rI_r")
     def _fence_create(self, device: Any, _: int) -> Fence:
-        return Fence(((_device(device).create_semaphore(0), 1),))
+        return Fence(((_device(device).create_semaphore(0, private=True), 1),))
 
     @export("fence.join", "0ICrD_r")
     def _fence_join(self, _: int, fences: Sequence[Any]) -> Fence | None:
@@ -212,6 +212,13 @@ class QueueFunctions(NativeModule):
         joined = Fence.join([optional(Fence, fence) for fence in fences])
         if joined is None or joined.reached():
             return 0
+        if joined.unreachable():
+            if timeout != -1:
+                return code_of("DEADLINE_EXCEEDED")
+            raise StatusError(
+                "FAILED_PRECONDITION",
+                "the program waits for a fence that none of its work will signal",
+            )
         timeout_ms = None if timeout == -1 else timeout & 0xFFFFFFFF
         return Pending(
             ready=joined.reached,

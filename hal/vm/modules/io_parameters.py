@@ -107,9 +107,7 @@ def _finish(device: Device, wait: Fence | None, signal: Fence | None) -> None:
     device.queue_execute(wait, signal, None)
 
 
-def _requests(
-    key_table: Any, key_data: Any, spans: Any
-) -> Iterator[tuple[str, int, int, int]]:
+def _requests(key_table: Any, key_data: Any, spans: Any) -> Iterator[tuple[str, int, int, int]]:
     """(key, parameter offset, buffer offset, length) of each part asked for."""
     span_bytes = require(VmBuffer, spans).data
     names, texts = require(VmBuffer, key_table).data, require(VmBuffer, key_data).data

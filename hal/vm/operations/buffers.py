@@ -83,19 +83,20 @@ for _kind in ("i8", "i16", "i32", "i64", "f32", "f64"):
 @builder("buffer.alloc")
 def _buffer_alloc(state: ModuleState, length: int, _: int, result: RefOperand) -> Step:
     def step(r: Registers) -> None:
-        state.limits.check_buffer(r[length])
-        r[result.register] = VmBuffer(bytearray(r[length]))
+        r[result.register] = state.limits.new_buffer(r[length])
 
     return step
 
 
 @builder("buffer.clone")
 def _buffer_clone(
-    _: ModuleState, source: RefOperand, offset: int, length: int, __: int, result: RefOperand
+    state: ModuleState, source: RefOperand, offset: int, length: int, __: int, result: RefOperand
 ) -> Step:
     def step(r: Registers) -> None:
         view = _buffer(r, source, "source").span(r[offset], r[length])
-        r[result.register] = VmBuffer(bytearray(view))
+        copy = state.limits.new_buffer(len(view))
+        copy.data[:] = view
+        r[result.register] = copy
 
     return step
 
@@ -144,9 +145,7 @@ def _buffer_compare(
 
 
 @builder("buffer.hash")
-def _buffer_hash(
-    _: ModuleState, source: RefOperand, offset: int, length: int, result: int
-) -> Step:
+def _buffer_hash(_: ModuleState, source: RefOperand, offset: int, length: int, result: int) -> Step:
     def step(r: Registers) -> None:
         view = _buffer(r, source, "source_buffer").span(r[offset], r[length])
         r[result] = siphash(bytes(view))

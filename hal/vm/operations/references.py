@@ -20,9 +20,7 @@ def _select(_: ModuleState, kind: str, condition: int, yes: int, no: int, result
 
 
 @builder("switch")
-def _switch(
-    _: ModuleState, kind: str, index: int, default: int, values: Any, result: int
-) -> Step:
+def _switch(_: ModuleState, kind: str, index: int, default: int, values: Any, result: int) -> Step:
     choices = values.registers
 
     def step(r: Registers) -> None:

@@ -50,9 +50,7 @@ def _read_header(data: memoryview, name: str, start: int, found: dict[str, Found
             key_cursor = Cursor(data, name)
             key_cursor.position = start + texts + name_at
             key = str(key_cursor.take(name_size), "utf-8", "replace")
-            found[key] = (
-                _splat(cursor) if kind == _SPLAT_TYPE else _data(cursor, start + store)
-            )
+            found[key] = _splat(cursor) if kind == _SPLAT_TYPE else _data(cursor, start + store)
         # Entries are 16-byte aligned; external ones are not ours to resolve.
         cursor.position = entry_start + -(-max(entry_size, _ENTRY.size) // 16) * 16
     return int(following)

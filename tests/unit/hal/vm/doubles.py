@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+
 from assay.hal.device import DeviceInfo
 from assay.hal.metal import emulated
 from assay.hal.metal.device import MetalDevice
@@ -90,9 +92,7 @@ class Recorder:
             bindings = dict(zip(members, map(int, words), strict=True))
         constants = bytes(memory.at(given[3])[:64]) if 3 in given else b""
         self.dispatches.append(
-            Dispatched(
-                executable.kernel.name, threadgroups, executable.size, bindings, constants
-            )
+            Dispatched(executable.kernel.name, threadgroups, executable.size, bindings, constants)
         )
 
 
@@ -106,11 +106,11 @@ def kernel(name: str, source: str) -> SimpleNamespace:
             name=f"buffer{index}",
             kind="buffer",
             index=index,
-            address_space="device",
+            address_space="constant",
             type_name="",
             size=4,
             alignment=4,
-            access="read_write",
+            access="read",
             members=tuple(
                 SimpleNamespace(
                     name=f"m{number}",
@@ -138,9 +138,9 @@ def kernel(name: str, source: str) -> SimpleNamespace:
     return made
 
 
-def recording_device() -> tuple[MetalDevice, Recorder]:
+def recording_device(**options: Any) -> tuple[MetalDevice, Recorder]:
     recorder = Recorder()
-    handle = MTLDevice(DeviceOptions(), recorder.engine())
+    handle = MTLDevice(DeviceOptions(**options), recorder.engine())
     info = DeviceInfo(identifier="recorder", name="recorder")
     return MetalDevice(emulated, handle, info), recorder
 
@@ -154,7 +154,11 @@ def compiled(text: str, *flags: str) -> bytes:
         pytest.skip("iree-compile is not installed")
     options = flags or ("--iree-hal-target-device=metal",)
     done = subprocess.run(
-        [command, "-", *options, "-o", "-"], input=text.encode(), capture_output=True, check=False, timeout=300
+        [command, "-", *options, "-o", "-"],
+        input=text.encode(),
+        capture_output=True,
+        check=False,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from assay.hal.vm import Session
 
 from .doubles import compiled, recording_device
@@ -113,12 +114,26 @@ def random_number(kind: str, generator: np.random.Generator) -> int | float:
             return float(special[generator.integers(len(special))])
         return float(np.float32(generator.standard_normal() * 10.0 ** generator.integers(-3, 4)))
     bits = 32 if kind == _I else 64
-    special_bits = (0, 1, -1, 2, 31, 32, 63, -(1 << (bits - 1)), (1 << (bits - 1)) - 1, 0x80, 0xFFFF)
+    special_bits = (
+        0,
+        1,
+        -1,
+        2,
+        31,
+        32,
+        63,
+        -(1 << (bits - 1)),
+        (1 << (bits - 1)) - 1,
+        0x80,
+        0xFFFF,
+    )
     if generator.random() < 0.4:
         return int(special_bits[generator.integers(len(special_bits))])
     width = int(generator.integers(1, bits))
     value = int(generator.integers(0, 1 << min(width, 63), dtype=np.uint64))
-    return value - (1 << (width - 1)) if generator.random() < 0.5 else value & ((1 << (bits - 1)) - 1)
+    return (
+        value - (1 << (width - 1)) if generator.random() < 0.5 else value & ((1 << (bits - 1)) - 1)
+    )
 
 
 def vm_session() -> Session:

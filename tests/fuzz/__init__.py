@@ -1,0 +1,1 @@
+"""Seeded fuzzers: damaged input must end in a clear error."""
