@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import tempfile
@@ -77,12 +78,14 @@ class Library:
         text: str,
         entries: tuple[EntryPoint, ...],
         constants: tuple[FunctionConstant, ...],
+        includes: tuple[Path, ...],
     ) -> None:
         self._source = source
         self._options = options
         self._file_name = file_name
         self._key = key
         self._text = text
+        self._includes = includes
         self._entries = {described.name: described for described in entries}
         self._functions: dict[tuple[str, _Values], KernelFunction] = {}
         self._lock = threading.Lock()
@@ -225,10 +228,10 @@ class Library:
     def _sources(self) -> dict[str, str]:
         """Texts to quote from: the source, and the files that it includes."""
         sources = {self._file_name: self._source}
-        for described in self._entries.values():
-            path = Path(described.file)
-            if described.file != self._file_name and path.is_file():
-                sources[described.file] = path.read_text(errors="replace")
+        # A program may name any file in a #line; only those that it could include are read.
+        for path in self._includes:
+            with contextlib.suppress(OSError):
+                sources[str(path)] = path.read_text(errors="replace")
         return sources
 
 
@@ -252,6 +255,7 @@ def compile_library(
             return Library(
                 source, options, file_name, digest(key, *(d for _, d in record["includes"])),
                 text.decode(), records.entries_of(record), records.constants_of(record),
+                tuple(Path(path) for path, _ in record["includes"]),
             )  # fmt: skip
     preprocessed = preprocess(source, options, file_name)
     return _new_library(source, options, file_name, key, preprocessed)
@@ -265,7 +269,7 @@ def _new_library(
     includes = [(str(path), _file_digest(path)) for path in preprocessed.includes]
     library = Library(
         source, options, file_name, digest(key, *(known for _, known in includes)),
-        preprocessed.text, rewritten.entries, rewritten.constants,
+        preprocessed.text, rewritten.entries, rewritten.constants, preprocessed.includes,
     )  # fmt: skip
     library.check(rewritten)
     record = {**records.described(rewritten.entries, rewritten.constants), "includes": includes}

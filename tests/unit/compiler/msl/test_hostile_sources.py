@@ -40,6 +40,14 @@ def test_bytes_of_files_are_not_embedded(tmp_path, directive: str) -> None:
     )
 
 
+@pytest.mark.parametrize("directive", ['#line 1 "{path}"', '# 1 "{path}"', '# 1 "{path}" 1'])
+def test_files_that_a_line_directive_names_are_not_quoted(tmp_path, directive: str) -> None:
+    path = tmp_path / "secret"
+    path.write_text(f"{SECRET}\n" * 5)
+    text = refusal(directive.format(path=path) + "\nkernel void k() {\n nonsense;\n}\n")
+    assert "secret-line" not in text
+
+
 def test_parent_folders_of_an_include_path_are_outside_it(tmp_path) -> None:
     (tmp_path / "secret.h").write_text("int secret;\n")
     inner = tmp_path / "inner"
