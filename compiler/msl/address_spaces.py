@@ -33,7 +33,7 @@ def rewrite_keywords(stream: TokenStream) -> None:
 def make_local_variables_static(stream: TokenStream, scopes: Scopes) -> None:
     """Variables in threadgroup or constant memory that a function body declares become static.
 
-    A threadgroup variable has no initial value, which its attribute says.
+    A threadgroup variable without an initialiser has no value, which its attribute says.
     """
     for function in scopes.all_functions():
         if function.body is None:
@@ -95,9 +95,18 @@ def _declares_variable(stream: TokenStream, index: int) -> bool:
 def _make_static(stream: TokenStream, start: int, index: int, space: str) -> None:
     texts = stream.texts
     prefix = "" if "static" in texts[start:index] else "static "
-    if space == "threadgroup":
+    if space == "threadgroup" and not _has_initialiser(stream, index):
         prefix = "__attribute__((loader_uninitialized)) " + prefix
     stream.before(start, prefix)
+
+
+def _has_initialiser(stream: TokenStream, index: int) -> bool:
+    """Whether the declaration around the token `index` gives an initial value."""
+    texts = stream.texts
+    while texts[index] not in (";", "=", "{", "}"):
+        index = stream.match[index] if texts[index] in ("(", "[") else index
+        index += 1
+    return texts[index] in ("=", "{")
 
 
 def rewrite_array_parameters(stream: TokenStream, scopes: Scopes, attributes: Attributes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import dataclass
 
 from .lexer import TokenStream
@@ -43,6 +44,7 @@ class Attributes:
                 self._spans[index] = end
                 index = end
             index += 1
+        self._starts = [start for start, _, _ in self._groups]
 
     def _read(self, first: int, last: int) -> list[Attribute]:
         """Attributes between the brackets; blanks the group if none of them is C++'s."""
@@ -76,9 +78,11 @@ class Attributes:
 
     def within(self, first: int, last: int) -> dict[str, str]:
         """Names and arguments of the attributes whose brackets lie in first..last."""
-        return {
-            attribute.name: attribute.argument
-            for start, end, group in self._groups
-            if first <= start and end <= last
-            for attribute in group
-        }
+        found: dict[str, str] = {}
+        for place in range(bisect.bisect_left(self._starts, first), len(self._groups)):
+            start, end, group = self._groups[place]
+            if start > last:
+                break
+            if end <= last:
+                found |= {attribute.name: attribute.argument for attribute in group}
+        return found

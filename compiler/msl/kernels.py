@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -68,6 +69,7 @@ def find_entry_points(
     """Every entry point in the order of the source; removes the explicit instantiations."""
     finder = _Finder(stream, scopes, attributes)
     templates: dict[str, Function] = {}
+    uses = Counter((function.namespace, function.name) for function in scopes.functions)
     found: dict[str, EntryPoint] = {}
     for function in sorted(scopes.functions, key=lambda function: function.start):
         is_instantiation = _is_instantiation(stream, attributes, function)
@@ -79,6 +81,8 @@ def find_entry_points(
             given = attributes.within(function.start, function.name_index)
             name = given.get("host_name", function.name).strip('"')
             found[name] = finder.entry(name, function, "")
+            if uses[function.namespace, function.name] > 1:
+                found[name] = finder.by_signature(name, function, function.parameters[0])
     for start, end, namespace in _instantiations(stream, attributes, scopes):
         name, entry = finder.instantiation(start, end, namespace, templates)
         if entry is not None:
@@ -118,6 +122,7 @@ class _Finder:
         self._attributes = attributes
         self._classes = {owner.name: owner for owner in scopes.classes}
         self._limits: dict[int, str] = {}
+        self._known: dict[int, tuple[Parameter, ...]] = {}
 
     def is_kernel(self, function: Function) -> bool:
         """Whether the function has the `kernel` keyword or attribute."""
@@ -129,15 +134,23 @@ class _Finder:
         token = self._stream.tokens[function.name_index]
         expression = "::".join(["", *function.namespace, function.name]) + arguments
         limit = self._limit(function, arguments)
-        ranges = parameter_ranges(self._stream, function)
         return EntryPoint(
             name=name,
             expression=expression,
-            parameters=tuple(self._parameter(first, last) for first, last in ranges),
+            parameters=self._parameters(function),
             max_threads=limit,
             file=token.file,
             line=token.line,
         )
+
+    def _parameters(self, function: Function) -> tuple[Parameter, ...]:
+        """The parameters of a function, read once for all its instantiations."""
+        found = self._known.get(function.start)
+        if found is None:
+            ranges = parameter_ranges(self._stream, function)
+            found = tuple(self._parameter(first, last) for first, last in ranges)
+            self._known[function.start] = found
+        return found
 
     def _limit(self, function: Function, arguments: str) -> str:
         """The expression of `[[max_total_threads_per_threadgroup(n)]]`, or "".
@@ -181,7 +194,7 @@ class _Finder:
         name = given.get("host_name", function.name).strip('"')
         arguments = ""
         if texts[index + 1] == "(":
-            return name, self._by_signature(name, function, index + 1)
+            return name, self.by_signature(name, function, index + 1)
         if texts[index + 1] == "<":
             close = self._stream.close_angle(index + 1)
             if close is None:
@@ -189,8 +202,8 @@ class _Finder:
             arguments = self._stream.source(index + 1, close)
         return name, self.entry(name, function, arguments)
 
-    def _by_signature(self, name: str, function: Function, paren: int) -> EntryPoint:
-        """The entry point whose template arguments follow from its written parameters."""
+    def by_signature(self, name: str, function: Function, paren: int) -> EntryPoint:
+        """The entry point, chosen among overloads or instantiated by its written parameters."""
         texts = self._stream.texts
         plain = self._outside_attributes(paren + 1, self._stream.match[paren] - 1)
         words = [ATTRIBUTE.get(texts[index], texts[index]) for index in plain]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import tempfile
@@ -77,15 +78,19 @@ class Library:
         text: str,
         entries: tuple[EntryPoint, ...],
         constants: tuple[FunctionConstant, ...],
+        includes: tuple[Path, ...],
     ) -> None:
         self._source = source
         self._options = options
         self._file_name = file_name
         self._key = key
         self._text = text
+        self._includes = includes
         self._entries = {described.name: described for described in entries}
         self._functions: dict[tuple[str, _Values], KernelFunction] = {}
         self._lock = threading.Lock()
+        # What making the library rewrote already, for the first kernel.
+        self._rewritten: Rewritten | None = None
         self.constants = constants
 
     @property
@@ -113,15 +118,14 @@ class Library:
                 self._functions[name, values] = found
         return found
 
-    def check(self) -> None:
+    def check(self, rewritten: Rewritten) -> None:
         """Compile the first kernel, and with it the declarations of the whole text."""
-        for described in self._entries.values():
-            if not self.constants:
-                self.function(described.name)
-                return
-            break
         first = next(iter(self._entries.values()), None)
-        self._emit(rewrite(self._text, {}), first, frozenset(), checking=True)
+        if first is None or self.constants:
+            self._emit(rewritten, first, frozenset(), checking=True)
+            return
+        self._rewritten = rewritten
+        self.function(first.name)
 
     def _cached(self, described: EntryPoint, values: _Values) -> KernelFunction:
         """The kernel from the cache on disk, or compiled and put there."""
@@ -141,7 +145,9 @@ class Library:
     def _compile(
         self, described: EntryPoint, values: Mapping[int | str, ConstantValue]
     ) -> KernelFunction:
-        rewritten = rewrite(self._text, values)
+        rewritten, self._rewritten = self._rewritten, None
+        if rewritten is None or values:
+            rewritten = rewrite(self._text, values)
         self._require_conditions(described, rewritten)
         bitcode = self._emit(rewritten, described, frozenset())
         self._require_constants(described, bitcode)
@@ -222,10 +228,10 @@ class Library:
     def _sources(self) -> dict[str, str]:
         """Texts to quote from: the source, and the files that it includes."""
         sources = {self._file_name: self._source}
-        for described in self._entries.values():
-            path = Path(described.file)
-            if described.file != self._file_name and path.is_file():
-                sources[described.file] = path.read_text(errors="replace")
+        # A program may name any file in a #line; only those that it could include are read.
+        for path in self._includes:
+            with contextlib.suppress(OSError):
+                sources[str(path)] = path.read_text(errors="replace")
         return sources
 
 
@@ -240,6 +246,7 @@ def compile_library(
     What was compiled before comes from the cache on disk without starting the compiler.
     """
     options = options or CompileOptions()
+    source = source.encode("utf-8", "replace").decode()  # lone surrogates become question marks
     key = _key(source, options, file_name)
     raw = _CACHE.get(key)
     if raw is not None:
@@ -248,6 +255,7 @@ def compile_library(
             return Library(
                 source, options, file_name, digest(key, *(d for _, d in record["includes"])),
                 text.decode(), records.entries_of(record), records.constants_of(record),
+                tuple(Path(path) for path, _ in record["includes"]),
             )  # fmt: skip
     preprocessed = preprocess(source, options, file_name)
     return _new_library(source, options, file_name, key, preprocessed)
@@ -261,9 +269,9 @@ def _new_library(
     includes = [(str(path), _file_digest(path)) for path in preprocessed.includes]
     library = Library(
         source, options, file_name, digest(key, *(known for _, known in includes)),
-        preprocessed.text, rewritten.entries, rewritten.constants,
+        preprocessed.text, rewritten.entries, rewritten.constants, preprocessed.includes,
     )  # fmt: skip
-    library.check()
+    library.check(rewritten)
     record = {**records.described(rewritten.entries, rewritten.constants), "includes": includes}
     _CACHE.put(key, records.pack(record, preprocessed.text.encode()))
     return library

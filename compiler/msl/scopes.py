@@ -13,7 +13,6 @@ from .attributes import Attributes
 from .lexer import TokenStream
 
 _CLASS_KEYS = frozenset({"struct", "class", "union"})
-_OPERATOR_END = "("
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,7 +45,6 @@ class ClassScope:
     namespace: tuple[str, ...]
     functions: list[Function] = field(default_factory=list)
     statements: list[tuple[int, int]] = field(default_factory=list)
-    bases: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,6 +54,27 @@ class Statement:
     start: int
     end: int
     namespace: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Where:
+    """Where a declaration begins and what it lies in."""
+
+    start: int
+    template: tuple[int, int] | None
+    namespace: tuple[str, ...]
+    owner: ClassScope | None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the tokens of a declaration have told so far."""
+
+    parameters: tuple[int, int] | None = None
+    name_index: int = -1
+    class_key: int = -1
+    assigned: bool = False
+    is_enum: bool = False
 
 
 class Scopes:
@@ -101,7 +120,8 @@ class Scopes:
         if index + 2 < end and texts[index] == "extern" and texts[index + 2] == "{":
             self._walk(index + 3, match[index + 2], namespace, owner)
             return match[index + 2] + 1
-        return self._plain(start, index, end, template, namespace, owner)
+        where = _Where(start=start, template=template, namespace=namespace, owner=owner)
+        return self._plain(where, index, end)
 
     def _namespace(self, index: int) -> int | None:
         """Index of the `namespace` keyword of a namespace definition at `index`."""
@@ -146,77 +166,58 @@ class Scopes:
                 break
         return index, template
 
-    def _plain(
-        self,
-        start: int,
-        index: int,
-        end: int,
-        template: tuple[int, int] | None,
-        namespace: tuple[str, ...],
-        owner: ClassScope | None,
-    ) -> int:
+    def _plain(self, where: _Where, index: int, end: int) -> int:
         """Read a declaration that is no namespace: up to its semicolon or closing brace."""
         texts, match = self._stream.texts, self._stream.match
-        parameters: tuple[int, int] | None = None
-        name_index = class_key = -1
-        assigned = is_enum = bases = False
+        seen = _Seen()
         position = index
-        while position < end:
-            text = texts[position]
-            group = self._attributes.end_of_group(position)
-            if group is not None:
-                position = group + 1
+        while position < end and texts[position] != ";":
+            if texts[position] != "{":
+                position = self._advance(position, seen)
                 continue
-            if text == ";":
-                break
-            if text == "<" and parameters is None and not assigned:
-                close = self._stream.close_angle(position)
-                position = position + 1 if close is None else close + 1
-                continue
-            if text == "(":
-                if parameters is None and not assigned and self._names_function(position):
-                    name_index, parameters = self._function_name(position)
-                    position = parameters[1] + 1
-                    continue
+            if seen.is_enum or seen.assigned or self._is_member_initialiser(position, seen):
                 position = match[position] + 1
-                continue
-            if text == "[":
+            elif seen.parameters is not None:
+                body = (position, match[position])
+                return self._function(where, seen.name_index, seen.parameters, body, body[1])
+            else:
+                if seen.class_key >= 0:
+                    self._class(where, seen.class_key, position)
                 position = match[position] + 1
-                continue
-            if text == "=" and texts[position - 1] != "operator":
-                assigned = True
-            elif text in _CLASS_KEYS and parameters is None and not assigned:
-                class_key = position
-            elif text == "enum":
-                is_enum = True
-            elif text == ":" and class_key >= 0 and parameters is None:
-                bases = True
-            elif text == "{":
-                if is_enum or assigned:
-                    position = match[position] + 1
-                    continue
-                if parameters is not None:
-                    if self._is_member_initialiser(position, parameters[1]):
-                        position = match[position] + 1
-                        continue
-                    return self._function(
-                        start, name_index, parameters, (position, match[position]),
-                        match[position], template, namespace, owner,
-                    )  # fmt: skip
-                if class_key >= 0:
-                    self._class(start, class_key, position, template, namespace, bases)
-                position = match[position] + 1
-                continue
-            position += 1
-        if parameters is not None:
-            self._function(
-                start, name_index, parameters, None, position, template, namespace, owner
-            )
-        if owner is not None:
-            owner.statements.append((start, min(position, end - 1)))
+        if seen.parameters is not None:
+            self._function(where, seen.name_index, seen.parameters, None, position)
+        if where.owner is not None:
+            where.owner.statements.append((where.start, min(position, end - 1)))
         else:
             last = min(position, len(texts) - 1)
-            self.statements.append(Statement(start=start, end=last, namespace=namespace))
+            self.statements.append(
+                Statement(start=where.start, end=last, namespace=where.namespace)
+            )
+        return position + 1
+
+    def _advance(self, position: int, seen: _Seen) -> int:
+        """Take note of the token at `position`, which is no brace; the index of the next."""
+        texts, match = self._stream.texts, self._stream.match
+        text = texts[position]
+        group = self._attributes.end_of_group(position)
+        if group is not None:
+            return group + 1
+        if text == "<" and seen.parameters is None and not seen.assigned:
+            close = self._stream.close_angle(position)
+            return position + 1 if close is None else close + 1
+        if text == "(" and seen.parameters is None and not seen.assigned:
+            if self._names_function(position):
+                seen.name_index, seen.parameters = self._function_name(position)
+                return seen.parameters[1] + 1
+            return match[position] + 1
+        if text in ("(", "["):
+            return match[position] + 1
+        if text == "=" and texts[position - 1] != "operator":
+            seen.assigned = True
+        elif text in _CLASS_KEYS and seen.parameters is None and not seen.assigned:
+            seen.class_key = position
+        elif text == "enum":
+            seen.is_enum = True
         return position + 1
 
     def _names_function(self, paren: int) -> bool:
@@ -258,10 +259,12 @@ class Scopes:
         operator = self._operator_at(paren)
         return (operator if operator is not None else name), (paren, match[paren])
 
-    def _is_member_initialiser(self, brace: int, parameters_end: int) -> bool:
+    def _is_member_initialiser(self, brace: int, seen: _Seen) -> bool:
         """Whether the brace belongs to `: member{...}` of a constructor, not to its body."""
         texts, match = self._stream.texts, self._stream.match
-        position = parameters_end + 1
+        if seen.parameters is None:
+            return False
+        position = seen.parameters[1] + 1
         while position < brace and texts[position] != ":":
             position = match[position] + 1 if texts[position] in ("(", "[") else position + 1
         if position >= brace:
@@ -271,38 +274,27 @@ class Scopes:
 
     def _function(
         self,
-        start: int,
+        where: _Where,
         name_index: int,
         parameters: tuple[int, int],
         body: tuple[int, int] | None,
         end: int,
-        template: tuple[int, int] | None,
-        namespace: tuple[str, ...],
-        owner: ClassScope | None,
     ) -> int:
         function = Function(
             name=self._stream.texts[name_index],
-            start=start,
+            start=where.start,
             name_index=name_index,
             parameters=parameters,
             body=body,
             end=end,
-            template=template,
-            namespace=namespace,
-            owner=owner,
+            template=where.template,
+            namespace=where.namespace,
+            owner=where.owner,
         )
-        (self.functions if owner is None else owner.functions).append(function)
+        (self.functions if where.owner is None else where.owner.functions).append(function)
         return end + 1
 
-    def _class(
-        self,
-        start: int,
-        key: int,
-        brace: int,
-        template: tuple[int, int] | None,
-        namespace: tuple[str, ...],
-        bases: bool,
-    ) -> None:
+    def _class(self, where: _Where, key: int, brace: int) -> None:
         texts, close = self._stream.texts, self._stream.match[brace]
         name_index = key + 1
         while name_index < brace:
@@ -315,8 +307,8 @@ class Scopes:
                 break
         name = texts[name_index] if self._stream.tokens[name_index].kind == "ident" else ""
         scope = ClassScope(
-            name=name, start=start, body=(brace, close), template=template,
-            namespace=namespace, bases=bases,
+            name=name, start=where.start, body=(brace, close), template=where.template,
+            namespace=where.namespace,
         )  # fmt: skip
         self.classes.append(scope)
-        self._walk(brace + 1, close, namespace, scope)
+        self._walk(brace + 1, close, where.namespace, scope)

@@ -25,9 +25,9 @@ __ASSAY_FN constexpr float tanh(float x) {
   float a = magnitude(x), square = x * x;
   float p = horner(square, -0x1.555534p-2f, 0x1.110788p-3f, -0x1.b847bcp-5f, 0x1.526a44p-6f,
                    -0x1.76f906p-8f);
-  float small = fused(x * square, p, x);
+  float small = fused(a * square, p, a);
   float large = 1.0f - 2.0f / (exp(a * 2.0f) + 1.0f);
-  return a < 0.625f ? small : with_sign(large, x);
+  return with_sign(a < 0.625f ? small : large, x);
 }
 // log(2 x) for large x.
 __ASSAY_FN constexpr float log_doubled(float x) { return log(x) + 0x1.62e43p-1f; }
@@ -35,13 +35,15 @@ __ASSAY_FN constexpr float asinh(float x) {
   float a = magnitude(x), bounded = a > 1e9f ? 1e9f : a;
   float root = __builtin_elementwise_sqrt(fused(bounded, bounded, 1.0f));
   float near = log1p(bounded + bounded * bounded / (1.0f + root));
-  float result = a > 1e9f ? log_doubled(a) : near;
+  float far = log_doubled(a);
+  float result = a > 1e9f ? far : near;
   return x != x ? x : with_sign(result, x);
 }
 __ASSAY_FN constexpr float acosh(float x) {
   float above = (x > 1e9f ? 1e9f : x) - 1.0f;
   float near = log1p(above + __builtin_elementwise_sqrt(fused(above, above, 2.0f * above)));
-  return x > 1e9f ? log_doubled(x) : near;
+  float far = log_doubled(x);
+  return x > 1e9f ? far : near;
 }
 __ASSAY_FN constexpr float atanh(float x) {
   float a = magnitude(x);

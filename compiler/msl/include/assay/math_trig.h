@@ -60,16 +60,19 @@ __ASSAY_FN constexpr float cos_core(float r) {
   return fused(square * square, p, fused(-0.5f, square, 1.0f));
 }
 __ASSAY_FN constexpr float sin_of(angle a) {
-  float value = a.quadrant & 1 ? cos_core(a.rest) : sin_core(a.rest);
+  float s = sin_core(a.rest), c = cos_core(a.rest);
+  float value = a.quadrant & 1 ? c : s;
   return a.quadrant & 2 ? -value : value;
 }
 __ASSAY_FN constexpr float cos_of(angle a) {
-  float value = a.quadrant & 1 ? sin_core(a.rest) : cos_core(a.rest);
+  float s = sin_core(a.rest), c = cos_core(a.rest);
+  float value = a.quadrant & 1 ? s : c;
   return (a.quadrant + 1) & 2 ? -value : value;
 }
 __ASSAY_FN constexpr float tan_of(angle a) {
   float s = sin_core(a.rest), c = cos_core(a.rest);
-  return a.quadrant & 1 ? -c / s : s / c;
+  bool odd = a.quadrant & 1;
+  return (odd ? -c : s) / (odd ? s : c);
 }
 __ASSAY_FN constexpr float sin(float x) { return x == 0.0f ? x : sin_of(reduce_angle(x)); }
 __ASSAY_FN constexpr float cos(float x) { return cos_of(reduce_angle(x)); }
