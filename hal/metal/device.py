@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from .semaphore import MetalSemaphore, Submission
 from .staging import Staging, StagingPool
 
 _READ_CHUNK = 32 << 20
+_MOST_COMMAND_BUFFERS = 4096
 
 
 class MetalDevice(Device):
@@ -31,7 +33,11 @@ class MetalDevice(Device):
         self.info = info
         self.api = api
         self.handle = handle
-        self._queue = handle.newCommandQueue()
+        # A program may submit much before the fence it all waits for is signalled; with the
+        # default of 64 command buffers it would then block in the middle of submitting.
+        self._queue = handle.newCommandQueueWithMaxCommandBufferCount_(_MOST_COMMAND_BUFFERS)
+        # Argument encoders belong to pipelines, which threads share.
+        self._encoding_lock = threading.Lock()
         self.allocator = MetalAllocator(api, handle, self._queue)
         self.executable_cache = MetalExecutableCache(api, handle)
         self._staging = StagingPool(api, handle)
@@ -85,7 +91,7 @@ class MetalDevice(Device):
             return
         if command_buffer is not None and not isinstance(command_buffer, MetalCommandBuffer):
             raise invalid_argument("the command buffer was made for another device")
-        with metal_calls("a submission"):
+        with self._encoding_lock, metal_calls("a submission"):
             self._submit(wait, signal, command_buffer, bindings)
 
     def _submit(
