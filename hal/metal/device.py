@@ -154,10 +154,25 @@ class MetalDevice(Device):
             buffer.write(target.offset, data)
             self.queue_execute(None, signal, None)
             return
+        parts = [
+            (start, min(_READ_CHUNK, length - start)) for start in range(0, length, _READ_CHUNK)
+        ]
+        for start, size in parts[:-1]:
+            # One after the other, so that staging memory stays small.
+            done = Fence(((self.create_semaphore(0, private=True), 1),))
+            self._read_part(wait, done, data[start : start + size], buffer, target.offset + start)
+            done.wait()
+        for start, size in parts[-1:]:
+            part = data[start : start + size]
+            self._read_part(wait, signal, part, buffer, target.offset + start)
+        if not parts:
+            self.queue_execute(wait, signal, None)
+
+    def _read_part(
+        self, wait: Fence | None, signal: Fence | None, data: memoryview, buffer: Buffer, offset: int
+    ) -> None:
         commands = self.create_command_buffer(CommandBufferMode.ONE_SHOT, 0)
-        for start in range(0, length, _READ_CHUNK):
-            part = bytes(data[start : start + _READ_CHUNK])
-            commands.update(part, BufferRef(buffer, 0, target.offset + start, len(part)))
+        commands.update(bytes(data), BufferRef(buffer, 0, offset, len(data)))
         commands.finalize()
         self.queue_execute(wait, signal, commands)
 
