@@ -269,3 +269,15 @@ def test_refusals_are_word_for_word_those_of_irees_runtime(
     with pytest.raises(VmError) as ours:
         loaded()[0].invoke("main", *inputs)
     assert f"{ours.value.status}; {ours.value.message};" in str(theirs.value)
+
+
+@pytest.mark.parametrize("devices", ["metal,local", "local,metal"])
+def test_a_module_for_several_devices_runs_its_metal_kernels(devices: str) -> None:
+    module, recorder = loaded(
+        f"--iree-hal-target-device={devices}",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=generic",
+        "--iree-hal-link-executables=false",
+    )
+    module.invoke("main", *arrays())
+    assert len(recorder.dispatches) == 2
