@@ -121,9 +121,14 @@ def load(
 
 def _value(argument: Any, slot: Slot | None) -> Value:
     """An argument as the VM takes it; lists and scalars get the type that the slot asks for."""
-    if slot is None or isinstance(argument, np.ndarray):
+    if slot is None:
         return argument if isinstance(argument, int | float) else np.asarray(argument)
     if slot.is_tensor:
-        return np.asarray(argument, dtype=ELEMENTS.get(slot.element))
-    number: int | float = argument.item() if isinstance(argument, np.generic) else argument
-    return float(number) if slot.element.startswith("f") else number
+        known = isinstance(argument, np.ndarray)
+        return np.asarray(argument, dtype=None if known else ELEMENTS.get(slot.element))
+    if isinstance(argument, np.ndarray | np.generic) and argument.ndim == 0:
+        argument = argument.item()
+    if slot.type.startswith("f") and isinstance(argument, int):
+        return float(argument)
+    value: Value = argument
+    return value

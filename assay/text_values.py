@@ -64,7 +64,7 @@ def read_npy(path: Path) -> list[Array]:
 
 def write_npy(file: BinaryIO, value: Value) -> None:
     """Appends a value to an open `.npy` file; types that NumPy cannot name are kept as bits."""
-    np.lib.format.write_array(file, np.ascontiguousarray(value), allow_pickle=False)
+    np.lib.format.write_array(file, np.asarray(value, order="C"), allow_pickle=False)
 
 
 def format_value(value: Value, *, limit: int = 1024) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,11 +39,12 @@ def find_constants(
     """All function constants that the text declares."""
     found: list[FunctionConstant] = []
     for statement in scopes.statements:
+        words = stream.texts[statement.start : statement.end]
+        # In a parameter list the attribute makes an argument depend on a constant.
+        if "constant" not in words or "template" in words or "kernel" in words:
+            continue
         given = attributes.within(statement.start, statement.end)
-        if (
-            "function_constant" not in given
-            or "constant" not in stream.texts[statement.start : statement.end]
-        ):
+        if "function_constant" not in given:
             continue
         space = stream.texts.index("constant", statement.start)
         name = space
@@ -77,7 +79,8 @@ def _evaluate(stream: TokenStream, place: int, text: str) -> int:
         raise ValueError(text)
 
     try:
-        return value(ast.parse(text.replace("u", "").strip(), mode="eval").body)
+        plain = re.sub(r"\b0+(?=\d)", "0o", re.sub(r"(?<=\d)[uUlL]+\b", "", text.strip()))
+        return value(ast.parse(plain, mode="eval").body)
     except (ValueError, SyntaxError) as error:
         raise stream.error(
             place, f"the index of a function constant must be an integer literal, not '{text}'"

@@ -1,11 +1,11 @@
-"""Finds a library's entry points: kernel functions and explicit instantiations of kernel templates."""
+"""Finds a library's entry points: kernels, and explicit instantiations of kernel templates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .address_spaces import parameter_ranges
+from .address_spaces import ATTRIBUTE, parameter_ranges
 from .attributes import Attributes
 from .lexer import TokenStream
 from .scopes import Function, Scopes
@@ -78,7 +78,7 @@ def find_entry_points(
         elif function.body is not None:
             given = attributes.within(function.start, function.name_index)
             name = given.get("host_name", function.name).strip('"')
-            found[name] = finder.entry(name, function, function, "")
+            found[name] = finder.entry(name, function, "")
     for start, end, namespace in _instantiations(stream, attributes, scopes):
         name, entry = finder.instantiation(start, end, namespace, templates)
         if entry is not None:
@@ -117,19 +117,18 @@ class _Finder:
         self._stream = stream
         self._attributes = attributes
         self._classes = {owner.name: owner for owner in scopes.classes}
+        self._limits: dict[int, str] = {}
 
     def is_kernel(self, function: Function) -> bool:
         """Whether the function has the `kernel` keyword or attribute."""
         words = self._stream.texts[function.start : function.name_index]
         return "kernel" in words
 
-    def entry(self, name: str, function: Function, place: Function, arguments: str) -> EntryPoint:
+    def entry(self, name: str, function: Function, arguments: str) -> EntryPoint:
         """The entry point for a function, or for its template with `arguments` (`<float, 4>`)."""
         token = self._stream.tokens[function.name_index]
         expression = "::".join(["", *function.namespace, function.name]) + arguments
-        limit = self._attributes.within(place.start, place.name_index).get(
-            "max_total_threads_per_threadgroup", ""
-        )
+        limit = self._limit(function, arguments)
         ranges = parameter_ranges(self._stream, function)
         return EntryPoint(
             name=name,
@@ -139,6 +138,27 @@ class _Finder:
             file=token.file,
             line=token.line,
         )
+
+    def _limit(self, function: Function, arguments: str) -> str:
+        """The expression of `[[max_total_threads_per_threadgroup(n)]]`, or "".
+
+        One that may name template parameters becomes a variable template beside the kernel.
+        """
+        stream = self._stream
+        limit = self._attributes.within(function.start, function.name_index).get(
+            "max_total_threads_per_threadgroup", ""
+        )
+        if not limit or limit.isdigit() or function.template is None:
+            return limit
+        if not arguments:
+            return ""
+        if function.start not in self._limits:
+            name = f"__assay_limit_{len(self._limits)}"
+            self._limits[function.start] = name
+            header = stream.source(*function.template)
+            stream.before(function.start, f"template {header} constexpr int {name} = ({limit}); ")
+        name = self._limits[function.start]
+        return "::".join(["", *function.namespace, name]) + arguments
 
     def instantiation(
         self, start: int, end: int, namespace: tuple[str, ...], templates: dict[str, Function]
@@ -157,15 +177,26 @@ class _Finder:
         else:
             return "", None
         function = templates[texts[index]]
+        given = self._attributes.within(start, end)
+        name = given.get("host_name", function.name).strip('"')
         arguments = ""
+        if texts[index + 1] == "(":
+            return name, self._by_signature(name, function, index + 1)
         if texts[index + 1] == "<":
             close = self._stream.close_angle(index + 1)
             if close is None:
                 raise self._stream.error(index + 1, "expected '>' to end the template arguments")
             arguments = self._stream.source(index + 1, close)
-        given = self._attributes.within(start, end)
-        name = given.get("host_name", function.name).strip('"')
-        return name, self.entry(name, function, function, arguments)
+        return name, self.entry(name, function, arguments)
+
+    def _by_signature(self, name: str, function: Function, paren: int) -> EntryPoint:
+        """The entry point whose template arguments follow from its written parameters."""
+        texts = self._stream.texts
+        plain = self._outside_attributes(paren + 1, self._stream.match[paren] - 1)
+        words = [ATTRIBUTE.get(texts[index], texts[index]) for index in plain]
+        signature = " ".join(word for word in words if word != "thread")
+        found = self.entry(name, function, "")
+        return replace(found, expression=f"(*(void (*)({signature}))&{found.expression})")
 
     def _parameter(self, first: int, last: int) -> Parameter:
         """One parameter from its tokens."""
@@ -241,7 +272,7 @@ class _Finder:
         return name
 
     def _members(self, type_name: str) -> tuple[Member, ...]:
-        """Members with `[[id(n)]]` of the struct called `type_name`, if it is an argument buffer."""
+        """Members with `[[id(n)]]` of the struct called `type_name`, if there is one."""
         owner = self._classes.get(type_name)
         if owner is None:
             return ()
@@ -263,15 +294,17 @@ class _Finder:
                     id=int(given["id"].strip("uU "), 0),
                     kind=kind,
                     space=space,
-                )  # fmt: skip
+                )
             )
         return tuple(found)
 
 
 def remove_kernel_keywords(stream: TokenStream) -> None:
-    """Blank the function qualifiers that C++ does not have."""
+    """Blank the qualifiers of functions and parameters that C++ does not have."""
     for index, text in enumerate(stream.texts):
         if text == "kernel":
             following = stream.texts[index + 1] if index + 1 < len(stream.texts) else ""
             if following not in (".", "=", ",", ";", ")", "->", "("):
                 stream.blank(index, index)
+        elif text == "coherent" and stream.texts[index + 1] == "(":
+            stream.blank(index, stream.match[index + 1])

@@ -160,7 +160,8 @@ class TokenStream:
         while position < end:
             text = self.texts[position]
             if text == "<":
-                depth += 1
+                # After a value, as in `sizeof(T) < 8`, it compares.
+                depth += position == index or self.tokens[position - 1].kind == "ident"
             elif text == ">":
                 depth -= 1
                 if depth == 0:

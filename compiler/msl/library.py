@@ -15,6 +15,7 @@ from assay.sim.simt.disk_cache import DiskCache, digest
 
 from . import clang, diagnostics, entry, precompiled, records, reflection
 from .arguments import Argument
+from .conditionals import repair
 from .errors import CompileError
 from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 
 _CACHE = DiskCache("msl")
 # Raise it when the rewriting or the records change.
-_FORMAT = "1"
+_FORMAT = "5"
+_OUTPUT = "kernel.bc"
+# Rounds of repairing conditional expressions; one may uncover others.
+_REPAIRS = 8
 _UNDEFINED = re.compile(rb"__assay_undefined_constant\{([^}]*)\}")
 _Values = tuple[tuple[int | str, ConstantValue], ...]
 
@@ -185,27 +189,35 @@ class Library:
         checking: bool = False,
     ) -> bytes:
         """Bitcode of one entry point (of none: only the text is checked)."""
-        text = rewritten.text
-        if described is not None:
-            text += entry.wrapper(described, omitted, checking=checking)
-        fast = self._options.fast_math
+        wrapper = "" if described is None else entry.wrapper(described, omitted, checking=checking)
         with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
-            directory = Path(folder)
-            for last_attempt in (False, True):
-                arguments = [
-                    *clang.LANGUAGE, *precompiled.header_arguments(fast),
-                    "-c", "-emit-llvm", "-o", "kernel.bc", "-",
-                ]  # fmt: skip
-                result = clang.run_clang(arguments, text, directory=directory)
-                if not result.status:
-                    return (directory / "kernel.bc").read_bytes()
-                if last_attempt or not re.search(r"(PCH|AST) file", result.diagnostics):
+            result = self._run(rewritten.text + wrapper, Path(folder))
+            for _ in range(_REPAIRS):
+                if not result.status or not repair(rewritten.tokens, result.diagnostics):
                     break
-                precompiled.discard(fast)
-        place = f"{described.file}:{described.line}:1" if described else self._file_name
+                text = "".join([token.text for token in rewritten.tokens])
+                result = self._run(text + wrapper, Path(folder))
+            if not result.status:
+                return (Path(folder) / _OUTPUT).read_bytes()
+        place = f"{described.file}:{described.line}:1" if described else f"{self._file_name}:1:1"
         raise CompileError(
             diagnostics.readable(result.diagnostics, rewritten.tokens, self._sources(), place)
         )
+
+    def _run(self, text: str, directory: Path) -> clang.ClangResult:
+        """Compile C++ text to `_OUTPUT`; precompiled headers that clang refuses are dropped."""
+        fast = self._options.fast_math
+        for last_attempt in (False, True):
+            arguments = [
+                *clang.LANGUAGE, *precompiled.header_arguments(fast),
+                "-c", "-emit-llvm", "-o", _OUTPUT, "-",
+            ]  # fmt: skip
+            result = clang.run_clang(arguments, text, directory=directory)
+            if not result.status or not re.search(r"(PCH|AST) file", result.diagnostics):
+                break
+            if not last_attempt:
+                precompiled.discard(fast)
+        return result
 
     def _sources(self) -> dict[str, str]:
         """Texts to quote from: the source, and the files that it includes."""

@@ -19,6 +19,7 @@ def rewrite_methods(stream: TokenStream, scopes: Scopes) -> None:
     for owner in scopes.classes:
         names: set[str] | None = None
         seen: set[str] = set()
+        _drop_defaulted_constructors(stream, owner)
         for function in owner.functions:
             qualifiers = _qualifiers(stream, function)
             space = next((stream.texts[i] for i in qualifiers if stream.texts[i] in KEYWORDS), None)
@@ -32,6 +33,18 @@ def rewrite_methods(stream: TokenStream, scopes: Scopes) -> None:
             else:
                 names = _member_names(stream, owner) if names is None else names
                 _explicit_object(stream, owner, function, qualifiers, space, names)
+
+
+def _drop_defaulted_constructors(stream: TokenStream, owner: ClassScope) -> None:
+    """Constructors that are all `= default` go: they keep a class of C++20 from braces."""
+    constructors = [f for f in owner.functions if f.name == owner.name and not _destroys(stream, f)]
+    if all(stream.texts[f.end - 1] == "default" for f in constructors):
+        for function in constructors:
+            stream.blank(function.start, function.end)
+
+
+def _destroys(stream: TokenStream, function: Function) -> bool:
+    return stream.texts[function.name_index - 1] == "~"
 
 
 def _qualifiers(stream: TokenStream, function: Function) -> list[int]:
@@ -73,16 +86,26 @@ def _member_names(stream: TokenStream, owner: ClassScope) -> set[str]:
     """Names of the data members and member functions of a class."""
     names = {function.name for function in owner.functions if function.name != "operator"}
     for first, last in owner.statements:
-        depth = 0
-        for index in range(first, last):
-            text = stream.texts[index]
-            depth += (text == "<") - (text == ">")
-            following = stream.texts[index + 1]
-            if depth == 0 and stream.tokens[index].kind == "ident":
-                is_name = following in (";", ",", "[", "=", "{", ":")
-                if is_name and stream.texts[index - 1] not in ("::", "struct", "class"):
-                    names.add(text)
+        if stream.texts[first] not in ("using", "typedef", "friend", "template", "static_assert"):
+            names |= _declared_names(stream, first, last)
     names.discard(owner.name)
+    return names
+
+
+def _declared_names(stream: TokenStream, first: int, last: int) -> set[str]:
+    """Names that a statement of a class body declares, up to its first initialiser."""
+    names: set[str] = set()
+    depth = 0
+    for index in range(first, last):
+        text = stream.texts[index]
+        depth += (text == "<") - (text == ">")
+        if text == "=":
+            break
+        following = stream.texts[index + 1]
+        if depth == 0 and stream.tokens[index].kind == "ident":
+            is_name = following in (";", ",", "[", "=", "{", ":")
+            if is_name and stream.texts[index - 1] not in ("::", "struct", "class", "union"):
+                names.add(text)
     return names
 
 

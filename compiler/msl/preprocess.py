@@ -38,12 +38,12 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
     macros = {
         "__METAL__": "1", "__METAL_VERSION__": f"{major}{minor}0", "__METAL_MACOS__": "1",
         "__HAVE_BFLOAT__": "1", "__APPLE__": "1", "__AIR64__": "1",
-        "__METAL_FAST_MATH__" if options.fast_math else "__METAL_PRECISE_MATH__": "1",
         **options.macros,
     }  # fmt: skip
     escaped = file_name.replace("\\", "\\\\").replace('"', '\\"')
     arguments = [
-        *clang.LANGUAGE, "-U__linux__", "-U__gnu_linux__", "-U__unix__", "-U__x86_64__", "-U__ELF__",
+        *clang.LANGUAGE, "-U__linux__", "-U__gnu_linux__", "-U__unix__", "-U__x86_64__",
+        "-U__ELF__",
         *[f"-D{name}={value}" for name, value in macros.items()],
         *[f"-I{path}" for path in (p.resolve() for p in options.include_paths)],
         f"-I{clang.HEADERS}", "-include", str(clang.HEADERS / "assay" / "macros.h"), "-E", "-",

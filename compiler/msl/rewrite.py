@@ -20,6 +20,7 @@ from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
 from .lexer import Token, TokenStream
 from .scopes import Scopes
+from .unsupported import refuse_unsupported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,7 @@ class Rewritten:
 def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rewritten:
     """Rewrite a preprocessed library with these function constants; raises CompileError."""
     stream = TokenStream(preprocessed)
+    refuse_unsupported(stream)
     attributes = Attributes(stream)
     scopes = Scopes(stream, attributes)
     constants = function_constants.find_constants(stream, scopes, attributes)

@@ -208,7 +208,7 @@ class Scopes:
                 position = match[position] + 1
                 continue
             position += 1
-        if parameters is not None and not assigned:
+        if parameters is not None:
             self._function(
                 start, name_index, parameters, None, position, template, namespace, owner
             )
@@ -231,11 +231,13 @@ class Scopes:
         return self._operator_at(paren) is not None
 
     def _operator_at(self, paren: int) -> int | None:
-        """Index of `operator` when the parenthesis follows an operator's symbol."""
+        """Index of `operator` when the parenthesis follows an operator's symbol or type."""
         texts = self._stream.texts
-        for back in range(2, 5):
-            if paren - back >= 0 and texts[paren - back] == "operator":
-                return paren - back
+        for index in range(paren - 1, max(paren - 24, -1), -1):
+            if texts[index] == "operator":
+                return index
+            if texts[index] in (";", "{", "}", "(", ")"):
+                return None
         return None
 
     def _function_name(self, paren: int) -> tuple[int, tuple[int, int]]:

@@ -101,7 +101,7 @@ class MetalExecutable(Executable):
                 raise StatusError(
                     "NOT_FOUND", f"cannot find '{definition.entry_point}' in its MSL library"
                 )
-            state, error = self._device.newComputePipelineStateWithFunction_error_(function, None)
+            state, error = self._new_state(function, definition)
             if state is None:
                 raise StatusError(
                     "INVALID_ARGUMENT",
@@ -110,6 +110,17 @@ class MetalExecutable(Executable):
                 )
             source = self._definition.libraries[definition.library].source or ""
             return MetalPipeline(self._api, definition, function, state, source)
+
+    def _new_state(self, function: Any, definition: PipelineDefinition) -> tuple[Any, Any]:
+        descriptor = self._api.MTLComputePipelineDescriptor.alloc().init()
+        descriptor.setComputeFunction_(function)
+        # Since macOS 26. With the size known, machine code is made at once and not at first use.
+        if hasattr(descriptor, "setRequiredThreadsPerThreadgroup_"):
+            size = self._api.MTLSizeMake(*definition.threadgroup_size)
+            descriptor.setRequiredThreadsPerThreadgroup_(size)
+        make = self._device.newComputePipelineStateWithDescriptor_options_reflection_error_
+        state, _, error = make(descriptor, 0, None, None)
+        return state, error
 
     def _library(self, definition: PipelineDefinition) -> Any:
         library = self._libraries.get(definition.library)

@@ -18,13 +18,13 @@ class Builds:
         self._folder = folder
         self.work = work
 
-    def module(self, source: Path, target: Target) -> bytes:
+    def module(self, source: Path, target: Target, flags: tuple[str, ...] = ()) -> bytes:
         """The `.vmfb` of a source file."""
         key = hashlib.sha256(source.read_bytes())
-        key.update(f"{target} {version('iree-base-compiler')} 1".encode())
+        key.update(f"{target} {flags} {version('iree-base-compiler')}".encode())
         path = self._folder / f"{source.stem}-{key.hexdigest()[:16]}.vmfb"
         if not path.exists():
-            data = compile_model(source, target=target).data
+            data = compile_model(source, target=target, flags=flags).data
             temporary = path.with_suffix(f".{id(self)}.tmp")
             temporary.write_bytes(data)
             temporary.replace(path)
@@ -32,7 +32,7 @@ class Builds:
 
     def model(self, model: Model, target: Target) -> bytes:
         """The `.vmfb` of a model of the zoo."""
-        return self.module(model.source(self.work), target)
+        return self.module(model.source(self.work), target, model.flags)
 
 
 @pytest.fixture(scope="session")

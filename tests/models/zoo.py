@@ -58,6 +58,8 @@ class Model:
     """Text of the compiler's refusal, for models that IREE cannot compile for Metal."""
     reference: Callable[..., list[Any]] | None = field(default=None, compare=False)
     """NumPy in place of the CPU build, where the CPU build does not link."""
+    flags: tuple[str, ...] = ()
+    """Flags for `iree-compile` that the model cannot do without."""
     parameters: Mapping[str, Callable[[Path], Path]] = field(default_factory=dict, compare=False)
     """Scope to a maker of the parameter file in a folder."""
 
@@ -253,7 +255,7 @@ MODELS: tuple[Model, ...] = (
     Model(name="stablehlo_conv"),
     Model(name="fori_loop", inputs=(scaled(0.5, 8, 8),)),
     Model(
-        name="jax_block",
+        name="stablehlo_block",
         inputs=(
             tensor(16, 32),
             *(scaled(1.0, 32) for _ in range(2)),
@@ -261,6 +263,24 @@ MODELS: tuple[Model, ...] = (
             scaled(0.2, 32, 64),
             scaled(0.2, 64, 32),
         ),
+    ),
+    Model(
+        name="jax_block",
+        inputs=(
+            tensor(16, 32),
+            *(scaled(1.0, 32) for _ in range(2)),
+            *(scaled(0.2, 32, 32) for _ in range(4)),
+            scaled(0.2, 32, 64),
+            scaled(0.2, 64, 32),
+        ),
+    ),
+    Model(name="jax_loop", inputs=(scaled(0.5, 8, 8),)),
+    Model(
+        name="jax_random",
+        inputs=(np.array(7, np.int32),),
+        flags=("--iree-hal-indirect-command-buffers=false",),
+        relative=0.0,
+        absolute=0.0,
     ),
     Model(
         name="two_exports_double",

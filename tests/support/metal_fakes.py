@@ -120,6 +120,7 @@ def fake_engine(kernels: Mapping[str, FakeKernel]) -> Engine:
         compile_source=compile_source,  # type: ignore[arg-type]
         make_memory=FakeMemory,  # type: ignore[arg-type]
         dispatch=dispatch,  # type: ignore[arg-type]
+        explains=lambda error: isinstance(error, ValueError | FakeFault),
     )
 
 

@@ -31,6 +31,8 @@ class MTLBlitCommandEncoder(MTLCommandEncoder):
         self._check_open("copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_")
         expect(where, "the source", source, MTLBuffer)
         expect(where, "the destination", destination, MTLBuffer)
+        self._check_own(where, source)
+        self._check_own(where, destination)
         source_offset = _aligned(where, "sourceOffset", source_offset)
         destination_offset = _aligned(where, "destinationOffset", destination_offset)
         size = _aligned(where, "size", size)
@@ -49,6 +51,7 @@ class MTLBlitCommandEncoder(MTLCommandEncoder):
         where = "MTLBlitCommandEncoder.fillBuffer_range_value_"
         self._check_open("fillBuffer_range_value_")
         expect(where, "the buffer", buffer, MTLBuffer)
+        self._check_own(where, buffer)
         location, length = as_range(where, span)
         _aligned(where, "range.location", location)
         _aligned(where, "range.length", length)
@@ -64,6 +67,7 @@ class MTLBlitCommandEncoder(MTLCommandEncoder):
         where = "MTLBlitCommandEncoder.synchronizeResource_"
         self._check_open("synchronizeResource_")
         expect(where, "the resource", resource, MTLBuffer)
+        self._check_own(where, resource)
         if resource._storage_mode != MTLStorageModeManaged:
             raise MetalValidationError(
                 f"{where}: {resource!r} is not of MTLStorageModeManaged; only managed buffers have "

@@ -21,7 +21,7 @@ from .constants import (
 from .descriptors import MTLBlitPassDescriptor, MTLComputePassDescriptor
 from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError, NSError, command_buffer_error
-from .event import MTLEvent
+from .event import MTLEvent, MTLSharedEvent
 from .objects import MetalObject, expect
 from .worker import Latch, closing, run_handler
 
@@ -115,15 +115,22 @@ class MTLCommandBuffer(MetalObject):
         """Run nothing further, on this queue, before `event` is at `value`."""
         where = "MTLCommandBuffer.encodeWaitForEvent_value_"
         self._check_encodable("encodeWaitForEvent_value_")
-        expect(where, "the event", event, MTLEvent)
+        self._check_event(where, event)
         self._commands.append(WaitCommand(event, _event_value(where, value)))
 
     def encodeSignalEvent_value_(self, event: MTLEvent, value: int) -> None:
         """Set `event` to `value` once the commands before have run."""
         where = "MTLCommandBuffer.encodeSignalEvent_value_"
         self._check_encodable("encodeSignalEvent_value_")
-        expect(where, "the event", event, MTLEvent)
+        self._check_event(where, event)
         self._commands.append(SignalCommand(event, _event_value(where, value)))
+
+    def _check_event(self, where: str, event: MTLEvent) -> None:
+        expect(where, "the event", event, MTLEvent)
+        if event._device is not self._device and not isinstance(event, MTLSharedEvent):
+            raise MetalValidationError(
+                f"{where}: {event!r} belongs to another device; take a shared event"
+            )
 
     def pushDebugGroup_(self, name: str) -> None:
         """Open a named group."""
@@ -251,7 +258,7 @@ class MTLCommandBuffer(MetalObject):
                 done += 1
         # Whatever happens in a kernel is this command buffer's error, never the end of the queue.
         except Exception as error:
-            self._error = command_buffer_error(error)
+            self._error = command_buffer_error(error, self._device._engine)
             status = MTLCommandBufferStatusError
             self._give_up(self._commands[done:])
         self._times[1] = time.monotonic()

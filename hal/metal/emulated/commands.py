@@ -1,12 +1,11 @@
 """What encoders record and queues run. Memory is touched only here, when a command runs."""
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from .errors import MetalError
-from .worker import inside_engine
+from .worker import at_work, running
 
 if TYPE_CHECKING:
     from .buffer import MTLBuffer
@@ -43,9 +42,7 @@ class DispatchCommand:
         # Or the kernel could still reach buffers that are gone.
         device._memory.settle()
         executable = self.pipeline._executable(self.threads_per_threadgroup)
-        thread = threading.get_ident()
-        inside_engine.add(thread)
-        try:
+        with at_work(running):
             device._engine.dispatch(
                 executable,
                 device._memory.memory,
@@ -55,8 +52,6 @@ class DispatchCommand:
                 workers=device._options.workers,
                 fuel=device._options.fuel,
             )
-        finally:
-            inside_engine.discard(thread)
 
 
 @dataclass(slots=True)

@@ -56,8 +56,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self._check_open("setComputePipelineState_")
         where = f"{_ENCODER}.setComputePipelineState_"
         expect(where, "the state", state, MTLComputePipelineState)
-        if state._device is not self._device:
-            raise MetalValidationError(f"{where}: {state!r} belongs to another device")
+        self._check_own(where, state)
         self._pipeline = state
 
     # Arguments
@@ -236,8 +235,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
             return
         if buffer.__class__ is not MTLBuffer:
             expect(where, "the buffer", buffer, MTLBuffer)
-        if buffer._device is not self._device:
-            raise MetalValidationError(f"{where}: {buffer!r} belongs to another device")
+        self._check_own(where, buffer)
         offset = as_integer(where, "the offset", offset)
         if not 0 <= offset < buffer._length:
             raise MetalValidationError(

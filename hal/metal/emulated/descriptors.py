@@ -1,5 +1,6 @@
 """The small objects that programs fill in: passes, heaps, command buffers, queues, pipelines."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .constants import (
@@ -12,6 +13,7 @@ from .constants import (
 )
 from .errors import MetalValidationError
 from .objects import UserMade
+from .structs import MTLSize, Number, as_size
 
 if TYPE_CHECKING:
     from .library import MTLFunction
@@ -152,6 +154,7 @@ class MTLComputePipelineDescriptor(UserMade):
     _function: "MTLFunction | None" = None
     _multiple_of_width = False
     _max_threads = 0
+    _required_size = MTLSize()
 
     def computeFunction(self) -> "MTLFunction | None":
         """The kernel."""
@@ -177,8 +180,18 @@ class MTLComputePipelineDescriptor(UserMade):
         """Set the most threads that a threadgroup will have; 0 for the device's limit."""
         self._max_threads = count
 
+    def requiredThreadsPerThreadgroup(self) -> MTLSize:
+        """The one size that threadgroups will have; (0, 0, 0) for any."""
+        return self._required_size
+
+    def setRequiredThreadsPerThreadgroup_(self, size: Sequence[Number]) -> None:
+        """Set the one size that threadgroups will have; code for it is then made at once."""
+        where = "MTLComputePipelineDescriptor.setRequiredThreadsPerThreadgroup_"
+        self._required_size = MTLSize(*as_size(where, "the size", size))
+
     def reset(self) -> None:
         """Back to the defaults."""
+        self._required_size = MTLSize()
         self._function = None
         self._multiple_of_width = False
         self._max_threads = 0

@@ -7,8 +7,10 @@ from .event import MTLFence
 from .objects import MetalObject, expect
 
 if TYPE_CHECKING:
+    from .buffer import MTLBuffer
     from .commandbuffer import MTLCommandBuffer
     from .device import MTLDevice
+    from .pipeline import MTLComputePipelineState
 
 
 class MTLCommandEncoder(MetalObject):
@@ -67,6 +69,10 @@ class MTLCommandEncoder(MetalObject):
         """Wait for the commands before updateFence_, which have run in any case."""
         self._check_open("waitForFence_")
         expect(f"{type(self).__name__}.waitForFence_", "the fence", fence, MTLFence)
+
+    def _check_own(self, where: str, thing: "MTLBuffer | MTLComputePipelineState") -> None:
+        if thing._device is not self._device:
+            raise MetalValidationError(f"{where}: {thing!r} belongs to another device")
 
     def _check_open(self, call: str) -> None:
         if self._ended:

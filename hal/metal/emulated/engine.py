@@ -40,6 +40,14 @@ class Dispatch(Protocol):
         """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups)."""
 
 
+def explains(error: Exception) -> bool:
+    """Whether the text of `error` is meant for the author of a kernel."""
+    from assay.compiler.msl import CompileError
+    from assay.sim.simt import DispatchError, KernelFault, UnsupportedKernel
+
+    return isinstance(error, CompileError | DispatchError | KernelFault | UnsupportedKernel)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
     """What the emulated device runs on."""
@@ -47,13 +55,18 @@ class Engine:
     compile_source: CompileSource
     make_memory: Callable[[], "Memory"]
     dispatch: Dispatch
+    explains: Callable[[Exception], bool] = explains
 
 
 def default_engine() -> Engine:
     """Our own MSL compiler and lane-vector engine; the compiler is loaded when first used."""
     from assay.sim.simt import Memory, dispatch
 
-    return Engine(compile_source=_compile_msl, make_memory=Memory, dispatch=dispatch)
+    return Engine(
+        compile_source=_compile_msl,
+        make_memory=Memory,
+        dispatch=dispatch,
+    )
 
 
 def _compile_msl(

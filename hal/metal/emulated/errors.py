@@ -4,13 +4,21 @@ Real Metal aborts the process on misuse when its validation layer is on; here th
 MetalValidationError. What Metal reports through NSError** comes as NSError.
 """
 
+import logging
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from .constants import (
     MTLCommandBufferErrorInternal,
     MTLCommandBufferErrorPageFault,
     MTLCommandBufferErrorTimeout,
+    MTLLibraryErrorCompileFailure,
 )
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+_log = logging.getLogger(__name__)
 
 MTLLibraryErrorDomain = "MTLLibraryErrorDomain"
 MTLCommandBufferErrorDomain = "MTLCommandBufferErrorDomain"
@@ -70,7 +78,12 @@ def library_error(code: int, description: str, cause: BaseException | None = Non
     return NSError(MTLLibraryErrorDomain, code, description, cause)
 
 
-def command_buffer_error(cause: Exception) -> NSError:
+def compile_error(cause: Exception, engine: "Engine") -> NSError:
+    """The error of a library, function or pipeline state that `cause` prevented."""
+    return library_error(MTLLibraryErrorCompileFailure, _explained(cause, engine), cause)
+
+
+def command_buffer_error(cause: Exception, engine: "Engine") -> NSError:
     """The error of a command buffer that `cause` stopped."""
     # assay.sim.simt.KernelFault.kind; all but "runaway" are accesses to memory that is not there.
     kind = getattr(cause, "kind", None)
@@ -78,5 +91,11 @@ def command_buffer_error(cause: Exception) -> NSError:
     if kind is not None:
         runaway = kind == "runaway"
         code = MTLCommandBufferErrorTimeout if runaway else MTLCommandBufferErrorPageFault
-    description = str(cause) or type(cause).__name__
-    return NSError(MTLCommandBufferErrorDomain, code, description, cause)
+    return NSError(MTLCommandBufferErrorDomain, code, _explained(cause, engine), cause)
+
+
+def _explained(cause: Exception, engine: "Engine") -> str:
+    if isinstance(cause, MetalError) or engine.explains(cause):
+        return str(cause)
+    _log.debug("an exception that is not meant for users", exc_info=cause)
+    return f"internal error of the emulator, {type(cause).__name__}: {cause}"

@@ -7,11 +7,10 @@ from .argument import MTLArgumentEncoder, encoder_of
 from .constants import (
     MTLFunctionOptionNone,
     MTLFunctionTypeKernel,
-    MTLLibraryErrorCompileFailure,
     MTLLibraryErrorFunctionNotFound,
     MTLLibraryTypeExecutable,
 )
-from .errors import MetalValidationError, NSError, library_error
+from .errors import MetalValidationError, NSError, compile_error, library_error
 from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
 from .objects import MetalObject, UserMade, expect
 from .worker import run_handler
@@ -142,7 +141,7 @@ class MTLLibrary(MetalObject):
         try:
             return MTLFunction(self, name, self._library.function(name, values._values)), None
         except Exception as error:
-            return None, library_error(MTLLibraryErrorCompileFailure, str(error), error)
+            return None, compile_error(error, self._device._engine)
 
     def newFunctionWithName_constantValues_completionHandler_(
         self, name: str, values: MTLFunctionConstantValues, handler: FunctionHandler

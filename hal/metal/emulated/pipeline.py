@@ -1,8 +1,10 @@
 """Compute pipeline states and the reflection of their arguments."""
 
+import logging
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
@@ -16,6 +18,8 @@ from .constants import (
 )
 from .errors import MetalError, MetalValidationError
 from .objects import MetalObject
+from .structs import MTLSize
+from .worker import at_work, closing, compiling
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from .library import MTLFunction
 
 _LIMITS = limits()
+_log = logging.getLogger(__name__)
 _ACCESS = {
     "read": MTLBindingAccessReadOnly,
     "write": MTLBindingAccessWriteOnly,
@@ -78,6 +83,7 @@ class MTLComputePipelineState(MetalObject):
         label: str | None = None,
         most_threads: int = 0,
         whole_simdgroups: bool = False,
+        required_size: Size = (0, 0, 0),
     ):
         kernel = function._compiled()
         self._device = device
@@ -91,6 +97,7 @@ class MTLComputePipelineState(MetalObject):
             kernel.max_total_threads_per_threadgroup or _LIMITS.threads_per_threadgroup,
         )
         self._whole_simdgroups = whole_simdgroups
+        self._required_size = required_size
         self._static_memory = self._program.static_threadgroup_memory
         self._executables: dict[Size, Executable] = {}
         if self._static_memory > _LIMITS.threadgroup_memory:
@@ -98,6 +105,9 @@ class MTLComputePipelineState(MetalObject):
                 f"kernel {kernel.name!r} declares {self._static_memory} B of threadgroup memory; "
                 f"a threadgroup has {_LIMITS.threadgroup_memory} B"
             )
+        if any(required_size):
+            self._check_size("MTLComputePipelineState", required_size)
+            device._specialiser.submit(partial(self._prepare, required_size))
 
     def device(self) -> "MTLDevice":
         """The device that the kernel runs on."""
@@ -114,6 +124,10 @@ class MTLComputePipelineState(MetalObject):
         """Threads per simdgroup."""
         return _LIMITS.thread_execution_width
 
+    def requiredThreadsPerThreadgroup(self) -> MTLSize:
+        """The one size that threadgroups must have; (0, 0, 0) for any."""
+        return MTLSize(*self._required_size)
+
     def staticThreadgroupMemoryLength(self) -> int:
         """Bytes of threadgroup memory that the kernel declares itself."""
         return self._static_memory
@@ -125,8 +139,19 @@ class MTLComputePipelineState(MetalObject):
     def _executable(self, size: Size) -> "Executable":
         executable = self._executables.get(size)
         if executable is None:
-            executable = self._executables[size] = self._program.specialise(size)
+            with at_work(compiling):
+                executable = self._executables[size] = self._program.specialise(size)
         return executable
+
+    def _prepare(self, size: Size) -> None:
+        """Make code ahead of the first dispatch."""
+        if closing.is_set():
+            return
+        try:
+            self._executable(size)
+        # The first dispatch asks again, and there the error has a place to go.
+        except Exception as error:
+            _log.debug("no code for %s yet", size, exc_info=error)
 
     def _check_size(self, where: str, size: Size) -> None:
         width, height, depth = size
@@ -136,6 +161,11 @@ class MTLComputePipelineState(MetalObject):
                 f"{where}: threadsPerThreadgroup is {size}, {threads} threads; kernel "
                 f"{self._kernel.name!r} allows 1..{self._most_threads} "
                 "(maxTotalThreadsPerThreadgroup)"
+            )
+        if any(self._required_size) and size != self._required_size:
+            raise MetalValidationError(
+                f"{where}: threadsPerThreadgroup is {size}; the pipeline descriptor of kernel "
+                f"{self._kernel.name!r} requires {tuple(self._required_size)}"
             )
         if self._whole_simdgroups and threads % _LIMITS.thread_execution_width:
             raise MetalValidationError(

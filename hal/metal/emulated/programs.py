@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, cast
 
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, encoder_of, members_described
 from .compile_options import MTLCompileOptions
-from .constants import MTLLibraryErrorCompileFailure, MTLLibraryErrorUnsupported
+from .constants import MTLLibraryErrorUnsupported
 from .descriptors import MTLComputePipelineDescriptor
 from .engine import Engine
-from .errors import NSError, library_error
+from .errors import NSError, compile_error, library_error
 from .library import MTLFunction, MTLLibrary
 from .objects import MetalObject, expect
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
@@ -41,12 +41,8 @@ class ProgramMaker(MetalObject):
         expect(where, "the options", chosen, MTLCompileOptions)
         try:
             library = chosen._compile(self._engine.compile_source, source)
-            # Kernels are compiled when asked for, but any of them has the compiler check all of
-            # the source; so errors are known here, where Metal reports them.
-            for name in library.function_names[:1]:
-                library.function(name)
         except Exception as error:
-            return None, library_error(MTLLibraryErrorCompileFailure, str(error), error)
+            return None, compile_error(error, self._engine)
         return MTLLibrary(self._as_device(), library), None
 
     def newLibraryWithSource_options_completionHandler_(
@@ -157,10 +153,11 @@ class ProgramMaker(MetalObject):
                 function,
                 label=descriptor.label(),
                 most_threads=descriptor.maxTotalThreadsPerThreadgroup(),
+                required_size=descriptor.requiredThreadsPerThreadgroup(),
                 whole_simdgroups=descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth(),
             )
         except Exception as error:
-            return None, None, library_error(MTLLibraryErrorCompileFailure, str(error), error)
+            return None, None, compile_error(error, self._engine)
         reflection = MTLComputePipelineReflection(state._kernel.arguments) if options else None
         return state, reflection, None
 

@@ -8,19 +8,34 @@ import atexit
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Final
 
 # Waits wake up this often, so that Ctrl-C is seen where a lock does not notice signals.
 _PATIENCE_S: Final = 0.2
-_EXIT_GRACE_S: Final = 5.0
+# At exit, LLVM must not be left in the middle of its work; a kernel may well be.
+_COMPILING_GRACE_S: Final = 30.0
+_RUNNING_GRACE_S: Final = 1.0
 
 Task = Callable[[], None]
 
-# Threads that are inside the engine now; set operations are atomic.
-inside_engine: set[int] = set()
+# Threads that run a kernel now, and threads that compile one; set operations are atomic.
+running: set[int] = set()
+compiling: set[int] = set()
 closing = threading.Event()
+
+
+@contextmanager
+def at_work(group: set[int]) -> Iterator[None]:
+    """Count the calling thread among `group` meanwhile."""
+    thread = threading.get_ident()
+    group.add(thread)
+    try:
+        yield
+    finally:
+        group.discard(thread)
 
 
 class SerialThread:
@@ -30,6 +45,7 @@ class SerialThread:
         self._name = name
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
         finalizer = weakref.finalize(self, self._tasks.put, None)
         finalizer.atexit = False
 
@@ -37,11 +53,17 @@ class SerialThread:
         """Run `task` after those submitted before it."""
         self._tasks.put(task)
         if self._thread is None:
-            thread = threading.Thread(
-                target=_work, args=(self._tasks,), name=self._name, daemon=True
-            )
-            self._thread = thread
-            thread.start()
+            self._start()
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None:
+                thread = threading.Thread(
+                    target=_work, args=(self._tasks,), name=self._name, daemon=True
+                )
+                # Before it starts: its first task may ask is_current.
+                self._thread = thread
+                thread.start()
 
     def is_current(self) -> bool:
         """Whether the caller runs on this thread."""
@@ -103,6 +125,7 @@ def _work(tasks: "SimpleQueue[Task | None]") -> None:
 @atexit.register
 def _let_kernels_finish() -> None:
     closing.set()
-    end = time.monotonic() + _EXIT_GRACE_S
-    while inside_engine and time.monotonic() < end:
-        time.sleep(0.005)
+    for group, grace in ((compiling, _COMPILING_GRACE_S), (running, _RUNNING_GRACE_S)):
+        end = time.monotonic() + grace
+        while group and time.monotonic() < end:
+            time.sleep(0.005)

@@ -5,6 +5,7 @@ import pytest
 from assay.hw.apple.chips import chip, chips, chips_of
 from assay.hw.apple.facts import SpecError, fact, parse, read_package_file
 from assay.hw.apple.limits import limits, limits_of, matrix_layout
+from assay.hw.apple.manual import page
 
 SOURCED = """
 [sources]
@@ -86,3 +87,8 @@ def test_an_unknown_chip_is_refused_with_the_choices() -> None:
     assert {entry.family for entry in chips().values()} == {7, 8, 9}
     with pytest.raises(SpecError, match="chip 'm0' is not known; there are m1, m1-pro"):
         chip("m0")
+
+
+def test_the_reference_page_is_current(pytestconfig: pytest.Config) -> None:
+    stored = pytestconfig.rootpath / "docs" / "reference" / "apple-gpus.md"
+    assert stored.read_text(encoding="utf-8") == page()

@@ -11,6 +11,7 @@
 #include "geometric.h"
 #include "integer.h"
 #include "limits.h"
+#include "logging.h"
 #include "math_modes.h"
 #include "matrix.h"
 #include "pack.h"

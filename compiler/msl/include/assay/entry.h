@@ -7,6 +7,7 @@ template <class F> struct __assay_function;
 template <class R, class... A> struct __assay_function<R(A...)> {
   template <int I> using argument = __type_pack_element<I, A...>;
 };
+template <class R, class... A> struct __assay_function<R (&)(A...)> : __assay_function<R(A...)> {};
 template <class F, int I>
 using __assay_argument = typename __assay_function<F>::template argument<I>;
 
@@ -96,3 +97,7 @@ __ASSAY_FN constexpr T __assay_static_cast(V&& value) {
     return static_cast<T>(static_cast<V&&>(value));
   }
 }
+
+// A copy of an object, wherever it lies.
+template <class T>
+__ASSAY_FN constexpr metal::__bare_t<T> __assay_value(T&& object) { return object; }

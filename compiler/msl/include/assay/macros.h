@@ -104,7 +104,8 @@
 #define ATOMIC_FLAG_INIT 0
 // Flags that programs pass on to functions from inside Apple's headers.
 #define __METAL_MAYBE_FAST_MATH__ 1
-#define __METAL_FAST_MATH_FLAG__ 1
+#define __METAL_FAST_MATH__ 1
+#define __METAL_PRECISE_MATH__ 0
 #define __METAL_MEMORY_SCOPE_SYSTEM__ 3
 #define __METAL_MEMORY_SCOPE_DEVICE__ 2
 #define __METAL_MEMORY_SCOPE_THREADGROUP__ 1

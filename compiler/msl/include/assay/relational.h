@@ -55,7 +55,7 @@ template <int I, class C> __ASSAY_FN constexpr bool __chosen(const C& c) {
   }
 }
 // select(a, b, c): b where c holds, else a.
-template <class A, class B, class C> requires (__numeric<A, B> && __is_same(__element<C>, bool))
+template <class A, class B, class C> requires (__numeric<A, B, C> && (__is_same(__element<C>, bool) || !__is_vec<C>))
 __ASSAY_FN constexpr auto select(const A& a, const B& b, const C& c) {
   using R = __joined_t<A, B>;
   using E = __element<R>;

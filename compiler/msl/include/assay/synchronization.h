@@ -27,7 +27,6 @@ enum thread_scope {
   thread_scope_simdgroup = 4,
   thread_scope_threadgroup = 1,
   thread_scope_device = 2,
-  thread_scope_system = 3,
 };
 
 __attribute__((convergent)) __ASSAY_FN void threadgroup_barrier(

@@ -50,6 +50,12 @@ template <class T> struct __bare<volatile __ASSAY_DEVICE T> { using type = typen
 template <class T> struct __bare<volatile __ASSAY_THREADGROUP T> { using type = typename __bare<T>::type; };
 template <class T> using __bare_t = typename __bare<__remove_reference_t(T)>::type;
 
+template <class T> struct remove_addrspace { using type = T; };
+template <class T> struct remove_addrspace<__ASSAY_DEVICE T> { using type = T; };
+template <class T> struct remove_addrspace<__ASSAY_CONSTANT T> { using type = T; };
+template <class T> struct remove_addrspace<__ASSAY_THREADGROUP T> { using type = T; };
+template <class T> using remove_addrspace_t = typename remove_addrspace<T>::type;
+
 template <class T> struct make_signed { using type = __make_signed(T); };
 template <class T> struct make_unsigned { using type = __make_unsigned(T); };
 template <class T> using make_signed_t = typename make_signed<T>::type;
@@ -111,6 +117,10 @@ template <class... A> constexpr bool conjunction_v = conjunction<A...>::value;
 template <class A> constexpr bool negation_v = !bool(A::value);
 
 template <class T> T&& declval() noexcept;
+
+// A value that is the same in all threads; it is a plain value here.
+template <class T> using uniform = T;
+template <class T> __ASSAY_FN constexpr T make_uniform(T value) { return value; }
 
 template <class T>
 __ASSAY_FN constexpr __remove_reference_t(T) && move(T&& value) {

@@ -98,6 +98,14 @@ __ASSAY_FN constexpr __native<T, N> __convert_all(__native<U, N> v) {
   template <class U>                                                                              \
     requires(!__is_same(U, T))                                                                    \
   __ASSAY_MEMBER explicit constexpr vec(vec<U, N> o) : __v(__convert_all<T, U, N>(o.__v)) {}      \
+  template <class U>                                                                              \
+    requires(!__is_same(U, T))                                                                    \
+  __ASSAY_MEMBER explicit constexpr vec(const packed_vec<U, N>& o) : vec(vec<U, N>(o)) {}         \
+  /* As the braces of a vector of clang, where what is left out is zero. */                       \
+  template <__scalar_like A, __scalar_like B, __scalar_like... C>                                 \
+    requires(2 + sizeof...(C) < N)                                                                \
+  __ASSAY_MEMBER constexpr vec(A a, B b, C... c)                                                  \
+      : __v{__convert<T>(a), __convert<T>(b), __convert<T>(c)...} {}                              \
   template <class S>                                                                              \
   __ASSAY_MEMBER constexpr auto& operator[](this S&& self, size_t i) { return self.__e[i]; }
 

@@ -1,6 +1,7 @@
 """Compute and blit encoders, pipelines and argument buffers: what is recorded and what refused."""
 
 import struct
+import time
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
@@ -468,6 +469,28 @@ def test_pipelines_say_why_they_cannot_be_made(device: MTLDevice) -> None:
     state, error = device.newComputePipelineStateWithFunction_error_(function(device, "huge"), None)
     assert state is None and error is not None
     assert "declares 40000 B of threadgroup memory; a threadgroup has 32768 B" in str(error)
+
+
+def test_code_for_a_required_size_is_made_ahead_and_other_sizes_are_refused() -> None:
+    kernel = FakeKernel("nothing", lambda *given: None, [])
+    device = fake_device(kernels={"nothing": kernel})
+    descriptor = Metal.MTLComputePipelineDescriptor.alloc().init()
+    descriptor.setComputeFunction_(function(device, "nothing"))
+    descriptor.setRequiredThreadsPerThreadgroup_((8, 4, 1))
+    state, _, error = device.newComputePipelineStateWithDescriptor_options_reflection_error_(
+        descriptor, 0, None, None
+    )
+    assert state is not None and error is None
+    assert state.requiredThreadsPerThreadgroup() == (8, 4, 1)
+    deadline = time.monotonic() + 5
+    while not kernel.specialised and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert kernel.specialised == [(8, 4, 1)]
+    encoder = device.newCommandQueue().commandBuffer().computeCommandEncoder()
+    encoder.setComputePipelineState_(state)
+    encoder.dispatchThreadgroups_threadsPerThreadgroup_((1, 1, 1), (8, 4, 1))
+    with pytest.raises(MetalValidationError, match=r"is \(4, 8, 1\); .* requires \(8, 4, 1\)"):
+        encoder.dispatchThreadgroups_threadsPerThreadgroup_((1, 1, 1), (4, 8, 1))
 
 
 def test_a_pipeline_descriptor_lowers_limits_and_reflection_lists_arguments(

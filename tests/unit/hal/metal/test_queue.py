@@ -147,6 +147,22 @@ def test_a_fault_fails_its_command_buffer_and_the_queue_goes_on(device: MTLDevic
     assert (good.status(), read(a), read(b)) == (COMPLETED, [1], [2])
 
 
+def test_a_defect_of_the_emulator_is_told_from_a_fault_of_the_kernel() -> None:
+    def defect(*given: object) -> None:
+        raise IndexError("list index out of range")
+
+    device = fake_device(kernels={"defect": FakeKernel("defect", defect, [])})
+    command_buffer = device.newCommandQueue().commandBuffer()
+    encode_kernel(command_buffer, "defect")
+    command_buffer.commit()
+    command_buffer.waitUntilCompleted()
+    error = command_buffer.error()
+    assert error is not None and error.code() == Metal.MTLCommandBufferErrorInternal
+    assert error.localizedDescription() == (
+        "internal error of the emulator, IndexError: list index out of range"
+    )
+
+
 def test_an_event_orders_two_queues(device: MTLDevice) -> None:
     event = device.newEvent()
     a, b = integers(device, [1]), integers(device, [0])
@@ -238,6 +254,7 @@ def test_a_full_queue_makes_the_program_wait_for_a_place(device: MTLDevice) -> N
         (lambda c: (c.commit(), c.addCompletedHandler_(print)), "add handlers before commit"),
         (lambda c: c.addCompletedHandler_(3), "must be callable, and is 3"),
         (lambda c: c.encodeSignalEvent_value_(c, 1), "event must be an MTLEvent, and is MTLCom"),
+        (lambda c: c.encodeWaitForEvent_value_(fake_device().newEvent(), 1), "take a shared event"),
         (lambda c: c.popDebugGroup(), "call pushDebugGroup_ first"),
     ],
 )
@@ -317,7 +334,9 @@ command_buffer.commit()
 INTERRUPT = (
     DEADLOCK
     + """
-import _thread, threading
+import _thread, signal, threading
+# A shell's background job starts with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.1, _thread.interrupt_main).start()
 try:
     command_buffer.waitUntilCompleted()
