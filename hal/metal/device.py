@@ -58,11 +58,8 @@ class MetalDevice(Device):
 
     def create_command_buffer(self, mode: int, binding_capacity: int) -> MetalCommandBuffer:
         """A command buffer to record into."""
-        return MetalCommandBuffer(
-            self.api,
-            one_shot=bool(mode & CommandBufferMode.ONE_SHOT),
-            capacity=binding_capacity & 0xFFFFFFFF,
-        )
+        del mode  # recorded and replayed alike, whether once or many times
+        return MetalCommandBuffer(self.api, binding_capacity & 0xFFFFFFFF)
 
     def queue_alloca(
         self, wait: Fence | None, signal: Fence | None, memory_type: int, usage: int, size: int
