@@ -143,7 +143,8 @@ class MetalSemaphore(Semaphore):
         return False
 
     def _broken(self) -> bool:
-        return self._error is not None or (self.submission is not None and self.submission.failed)
+        submission = self.submission
+        return self._error is not None or (submission is not None and submission.failed)
 
 
 def _again(error: StatusError) -> StatusError:
