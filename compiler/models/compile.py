@@ -11,7 +11,8 @@ from .defects import Defect, find_defect
 from .errors import ModelError
 from .formats import is_module, model_format, read_head
 
-Target = Literal["metal", "llvm-cpu"]
+Target = Literal["metal", "llvm-cpu", "both"]
+"""`both` puts kernels for Metal and for the CPU into one module; the device picks its own."""
 Progress = Callable[[str], None]
 
 _TARGET_FLAGS: dict[Target, tuple[str, ...]] = {
@@ -20,6 +21,13 @@ _TARGET_FLAGS: dict[Target, tuple[str, ...]] = {
         "--iree-hal-target-device=local",
         "--iree-hal-local-target-device-backends=llvm-cpu",
         "--iree-llvmcpu-target-cpu=host",
+    ),
+    "both": (
+        # The comma means: whichever device is there. Linking would drop one of the two variants.
+        "--iree-hal-target-device=metal,local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=host",
+        "--iree-hal-link-executables=false",
     ),
 }
 
@@ -82,8 +90,10 @@ def _compile(
         done = tools.run(command, name="iree-compile")
         if done.returncode == 0:
             break
-        defect = find_defect(done.stderr, target)
-        if defect is None or not defect.flags or defect in tried:
+        defect = find_defect(done.stderr, "llvm-cpu" if target == "llvm-cpu" else "metal")
+        hopeless = defect is None or not defect.flags or defect in tried
+        # A target that is spelled out cannot stand beside a second one.
+        if defect is None or hopeless or (target == "both" and defect.replaces):
             raise _failure(source, mlir, target, done.stderr, defect)
         say(f"compiling {source.name} again: {defect.meaning}")
         tried.append(defect)

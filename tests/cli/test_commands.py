@@ -68,6 +68,14 @@ def test_a_module_alone_cannot_be_compared(assay: Assay, module: Path) -> None:
     assert "--reference" in done.err
 
 
+def test_a_module_for_both_devices_is_compared_with_itself(
+    assay: Assay, add: Path, tmp_path: Path
+) -> None:
+    both = tmp_path / "both.vmfb"
+    assert assay("compile", add, "--target", "both", "-o", both).code == 0
+    assert assay("diff", both).code == 0
+
+
 def test_inspect_lists_functions_and_kernels(assay: Assay, two_functions: Path) -> None:
     done = assay("inspect", two_functions)
     assert done.code == 0
