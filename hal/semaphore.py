@@ -77,7 +77,7 @@ class Fence:
     def wait(self, timeout_ms: int | None = None) -> bool:
         """Block until reached; False if that took longer than the milliseconds (None: forever)."""
         if timeout_ms is None:
-            return all([semaphore.wait(value, _FOREVER) for semaphore, value in self.points])
+            return all(semaphore.wait(value, _FOREVER) for semaphore, value in self.points)
         deadline = monotonic() + timeout_ms / 1000
         for semaphore, value in self.points:
             if not semaphore.wait(value, max(0, round(1000 * (deadline - monotonic())))):

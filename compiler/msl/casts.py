@@ -34,9 +34,9 @@ def _rewrite_sixteen_bit_cast(stream: TokenStream, index: int) -> None:
 
 
 def _casts(stream: TokenStream, paren: int) -> bool:
-    """Whether `(half)` at `paren` is a cast: an operand follows, no name or operator stands before."""
+    """Whether `(half)` at `paren` is a cast: an operand follows, no name stands before."""
     following = stream.tokens[paren + 3] if paren + 3 < len(stream.tokens) else None
     if following is None or not (following.kind in ("ident", "number") or following.text == "("):
         return False
     before = stream.tokens[paren - 1]
-    return before.kind == "punct" and before.text not in (")", "]") or before.text == "return"
+    return before.text == "return" or (before.kind == "punct" and before.text not in (")", "]"))

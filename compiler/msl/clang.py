@@ -26,7 +26,8 @@ _FLAGS = (
     "-Xclang", "-fsycl-is-device", "-Xclang", "-aux-triple", "-Xclang", "x86_64-unknown-linux-gnu",
     "-Xclang", "-ffake-address-space-map", "-Xclang", "-cl-single-precision-constant",
     "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",
-    "-fno-crash-diagnostics", "-fdebug-compilation-dir=.", "-O2", "-fno-builtin", "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
+    "-fno-crash-diagnostics", "-fdebug-compilation-dir=.", "-O2", "-fno-builtin",
+    "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
     "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20",
     "-ftemplate-depth=512", "-fconstexpr-steps=1000000", "-fbracket-depth=512",
 )  # fmt: skip

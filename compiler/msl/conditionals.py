@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from .lexer import Token
 
-_COMPLAINT = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): error: incompatible operand types")
+_COMPLAINT = re.compile(
+    r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): error: incompatible operand types"
+)
 _OPENERS = ("(", "[", "{")
 _CLOSERS = (")", "]", "}")
 _VALUE = "__assay_value("
@@ -57,7 +59,7 @@ def _wrap(tokens: Sequence[Token], question: int) -> bool:
 
 
 def _end(tokens: Sequence[Token], index: int, *, conditional: bool) -> int:
-    """Index of the token that ends an operand: `:` of its own `?`, or what closes the expression."""
+    """Index of the token that ends an operand: its own `:`, or what closes the expression."""
     depth = nested = 0
     while index < len(tokens):
         text = tokens[index].original

@@ -1,4 +1,4 @@
-"""Finds a library's entry points: kernel functions and explicit instantiations of kernel templates."""
+"""Finds a library's entry points: kernels, and explicit instantiations of kernel templates."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ class _Finder:
         return name
 
     def _members(self, type_name: str) -> tuple[Member, ...]:
-        """Members with `[[id(n)]]` of the struct called `type_name`, if it is an argument buffer."""
+        """Members with `[[id(n)]]` of the struct called `type_name`, if there is one."""
         owner = self._classes.get(type_name)
         if owner is None:
             return ()
@@ -294,7 +294,7 @@ class _Finder:
                     id=int(given["id"].strip("uU "), 0),
                     kind=kind,
                     space=space,
-                )  # fmt: skip
+                )
             )
         return tuple(found)
 

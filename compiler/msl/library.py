@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _CACHE = DiskCache("msl")
 # Raise it when the rewriting or the records change.
-_FORMAT = "4"
+_FORMAT = "5"
 _OUTPUT = "kernel.bc"
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
@@ -205,7 +205,7 @@ class Library:
         )
 
     def _run(self, text: str, directory: Path) -> clang.ClangResult:
-        """Compile C++ text to `_OUTPUT` in `directory`; precompiled headers clang refuses are dropped."""
+        """Compile C++ text to `_OUTPUT`; precompiled headers that clang refuses are dropped."""
         fast = self._options.fast_math
         for last_attempt in (False, True):
             arguments = [

@@ -19,6 +19,7 @@ def rewrite_methods(stream: TokenStream, scopes: Scopes) -> None:
     for owner in scopes.classes:
         names: set[str] | None = None
         seen: set[str] = set()
+        _drop_defaulted_constructors(stream, owner)
         for function in owner.functions:
             qualifiers = _qualifiers(stream, function)
             space = next((stream.texts[i] for i in qualifiers if stream.texts[i] in KEYWORDS), None)
@@ -32,6 +33,18 @@ def rewrite_methods(stream: TokenStream, scopes: Scopes) -> None:
             else:
                 names = _member_names(stream, owner) if names is None else names
                 _explicit_object(stream, owner, function, qualifiers, space, names)
+
+
+def _drop_defaulted_constructors(stream: TokenStream, owner: ClassScope) -> None:
+    """Constructors that are all `= default` go: they keep a class of C++20 from braces."""
+    constructors = [f for f in owner.functions if f.name == owner.name and not _destroys(stream, f)]
+    if all(stream.texts[f.end - 1] == "default" for f in constructors):
+        for function in constructors:
+            stream.blank(function.start, function.end)
+
+
+def _destroys(stream: TokenStream, function: Function) -> bool:
+    return stream.texts[function.name_index - 1] == "~"
 
 
 def _qualifiers(stream: TokenStream, function: Function) -> list[int]:

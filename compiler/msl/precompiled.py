@@ -58,7 +58,7 @@ def _digest_file(path: Path) -> Path:
 
 
 def _precompiled(options: tuple[str, ...]) -> Path | None:
-    """Path of the precompiled headers, made if they are missing or damaged; None without a cache."""
+    """Path of the precompiled headers, made if missing or damaged; None without a cache."""
     path = _path(options)
     if path in _usable:
         return path

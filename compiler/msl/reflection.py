@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .arguments import AddressSpace, Argument, ArgumentBufferMember
 from .entry import assign_indices
 from .errors import CompileError
-from .kernels import EntryPoint
+from .kernels import EntryPoint, Member
 
 _MARKER = re.compile(rb"_Z15__assay_reflectI[A-Za-z_]*?J((?:Lm\d+E)+)EEvv")
 _SPACES: dict[int, AddressSpace] = {1: "device", 3: "threadgroup", 6: "constant"}
@@ -52,7 +52,7 @@ def reflect(
     return limit, tuple(arguments), frozenset(omitted)
 
 
-def _members(members: tuple, values: Iterator[int]) -> Iterator[ArgumentBufferMember]:  # type: ignore[type-arg]
+def _members(members: tuple[Member, ...], values: Iterator[int]) -> Iterator[ArgumentBufferMember]:
     for member in members:
         yield ArgumentBufferMember(
             name=member.name,

@@ -21,9 +21,9 @@ def rewrite_vector_counts(stream: TokenStream) -> None:
         if close is None:
             continue
         for position in range(index + 2, close):
-            if texts[position] in _INTEGERS and texts[position + 1] not in (",", ">", "="):
-                if _counts_a_vector(stream, close, texts[position + 1]):
-                    stream.set(position, "int")
+            name = texts[position + 1]
+            if texts[position] in _INTEGERS and _counts_a_vector(stream, close, name):
+                stream.set(position, "int")
 
 
 def _counts_a_vector(stream: TokenStream, start: int, name: str) -> bool:

@@ -18,7 +18,7 @@ _ASSEMBLY = frozenset({"asm", "__asm", "__asm__"})
 
 
 def refuse_unsupported(stream: TokenStream) -> None:
-    """Raise CompileError at the first use of textures, samplers, other shader stages' objects or asm."""
+    """Raise CompileError at the first use of textures, samplers, assembly and the like."""
     texts = stream.texts
     for index, text in enumerate(texts):
         following = texts[index + 1] if index + 1 < len(texts) else ""

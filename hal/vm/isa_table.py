@@ -5,7 +5,8 @@ One row per instruction: `set opcode mnemonic : fields`. Fields, in encoding ord
 `i32 i64 f32 f64 ref` a register that is read, `>i32 ...` a register that is written,
 `#i32 ...` an inline constant, `global` a byte offset or ref ordinal, `rodata`, `function` and
 `type` ordinals, `string` inline text, `list:x` a register list, `results` a result register list,
-`segments` sizes of the spans of a call, `target` a branch target, `remap` its register moves, `count` and `cases` a branch table.
+`segments` sizes of the spans of a call, `target` a branch target, `remap` its register moves,
+`count` and `cases` a branch table.
 """
 
 BYTECODE_MAJOR = 17

@@ -3,9 +3,9 @@
 from .dispatch import DispatchError, dispatch
 from .faults import FaultPlace, KernelFault, UnsupportedKernel
 from .ir import Site
-from .lower import Parameter
 from .memory import Memory
 from .program import Executable, Program
+from .roots import Parameter
 
 __all__ = [
     "DispatchError",

@@ -1,4 +1,4 @@
-"""Control flow of a kernel: dominators, natural loops, and an order in which loops stay together."""
+"""Control flow of a kernel: dominators, natural loops, and an order that keeps loops together."""
 
 from __future__ import annotations
 
@@ -180,9 +180,7 @@ def _loops(order: list[Block], back_edges: dict[Block, list[Block]]) -> list[Loo
 
 
 def _innermost(order: list[Block], loops: list[Loop]) -> dict[Block, Loop | None]:
-    return {
-        block: next((loop for loop in loops if block in loop.blocks), None) for block in order
-    }
+    return {block: next((loop for loop in loops if block in loop.blocks), None) for block in order}
 
 
 def _is_reducible(order: list[Block], dominator: dict[Block, Block | None]) -> bool:

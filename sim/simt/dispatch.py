@@ -162,26 +162,29 @@ class _Run:
         simdgroups = box.count * box.executable.shape.simdgroups
         workers = min(workers, box.count)
         if workers <= 1 or simdgroups <= _INLINE_SIMDGROUPS:
-            worker = _worker(self, box)
+            worker = _Worker(self, box)
             if box.executable.run(worker.address, 0, box.count):
                 raise worker.fault(self.memory)
             return
         self._share(box, workers)
 
     def _share(self, box: Box, count: int) -> None:
-        workers = [_Worker(self, box) for _ in range(count)]
+        """The calling thread works too: what is small is done before the others wake up."""
         step = max(1, box.count // (count * _CHUNKS_PER_WORKER))
-        board = _Board(box.count, step, workers)
+        board = _Board(box.count, step)
         futures: list[Future[None]] = [
-            _pool(count).submit(board.work, box, worker) for worker in workers
+            _pool(count - 1).submit(board.work, self, box) for _ in range(count - 1)
         ]
         try:
+            board.work(self, box)
             for future in futures:
-                future.result()
+                if not future.cancel():
+                    future.result()
         except BaseException:
             board.stop_all()
             for future in futures:
-                future.cancel()
+                if not future.cancel():
+                    future.exception()
             raise
         if board.failed:
             _, worker = min(board.failed, key=lambda pair: pair[0])
@@ -192,10 +195,10 @@ class _Board:
     """Hands out chunks in order. After a fault, the chunks before it still run to their end,
     so that the first fault in grid order is the one reported."""
 
-    def __init__(self, total: int, step: int, workers: list[_Worker]) -> None:
+    def __init__(self, total: int, step: int) -> None:
         self.total = total
         self.step = step
-        self.workers = workers
+        self.workers: list[_Worker] = []
         self.failed: list[tuple[int, _Worker]] = []
         self._next = 0
         self._limit = total
@@ -211,8 +214,11 @@ class _Board:
                 worker.chunk = first
             yield first
 
-    def work(self, box: Box, worker: _Worker) -> None:
+    def work(self, run: _Run, box: Box) -> None:
         """What each thread does."""
+        worker = _Worker(run, box)
+        with self._lock:
+            self.workers.append(worker)
         for first in self._chunks(worker):
             count = min(self.step, self.total - first)
             if box.executable.run(worker.address, first, count):
@@ -239,10 +245,6 @@ def _aligned(size: int) -> NDArray[np.uint8]:
     raw = np.zeros(size + _ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % _ALIGNMENT
     return raw[start : start + size]
-
-
-def _worker(run: _Run, box: Box) -> _Worker:
-    return _Worker(run, box)
 
 
 class _Worker:
@@ -300,9 +302,7 @@ class _Worker:
                 placed.append((host, available, value))
         return placed, arena
 
-    def _fill(
-        self, executable: Executable, constants: bytes, private: int, arena: int
-    ) -> None:
+    def _fill(self, executable: Executable, constants: bytes, private: int, arena: int) -> None:
         self._view["constants"][:] = np.frombuffer(constants, np.uint8)
         table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
         for row, (host, available, address) in zip(table, self.arguments, strict=False):

@@ -63,7 +63,7 @@ def _everything_varies(function: Function, cfg: Cfg, result: Divergence) -> None
 
 
 def escapes(value: Value, user: Block, cfg: Cfg) -> bool:
-    """Whether a use is outside a loop that lanes leave in different iterations of the definition."""
+    """Whether a use is behind a loop that holds the definition and that lanes leave by turns."""
     if not isinstance(value, Instruction) or value.block is None:
         return False
     return any(

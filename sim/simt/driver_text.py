@@ -17,16 +17,15 @@ ATTRIBUTES = (
 def driver(shape: Shape, *, has_barriers: bool, private_memory: int) -> str:
     """`@run(ctx, first, count)`: runs threadgroups of the context's box; not 0 after a fault."""
     private_bytes = private_memory * LANES
-    body = (
-        _with_barriers(shape, private_bytes) if has_barriers else _straight(shape, private_bytes)
-    )
+    body = _with_barriers(shape, private_bytes) if has_barriers else _straight(shape, private_bytes)
     return f"""
 define i32 @run(ptr %ctx, i64 %first, i64 %count) #0 {{
 entry:
 {_field("stop", "ptr", c.STOP)}{_field("arena", "ptr", c.ARENA)}
 {_field("arena.size", "i64", c.ARENA_SIZE)}{_field("private", "ptr", c.PRIVATE_ALL)}
 {_field("states", "ptr", c.STATES)}{_field("stride", "i64", c.STATE_STRIDE)}
-{_field("ox", "i32", c.ORIGIN)}{_field("oy", "i32", c.ORIGIN + 4)}{_field("oz", "i32", c.ORIGIN + 8)}
+{_field("ox", "i32", c.ORIGIN)}{_field("oy", "i32", c.ORIGIN + 4)}
+{_field("oz", "i32", c.ORIGIN + 8)}
 {_field("bx", "i32", c.BOX)}{_field("by", "i32", c.BOX + 4)}
   %position.x = getelementptr i8, ptr %ctx, i64 {c.POSITION}
   %position.y = getelementptr i8, ptr %ctx, i64 {c.POSITION + 4}

@@ -111,6 +111,3 @@ class Facts:
 
 def _power_of_two_part(number: int) -> int:
     return number & -number if number else 1 << 62
-
-
-

@@ -72,9 +72,7 @@ def place_of(shape: Shape, group: tuple[int, int, int], simdgroup: int, lane: in
     index = simdgroup * LANES + lane
     width, height, _ = shape.size
     local = (index % width, index // width % height, index // (width * height))
-    x, y, z = (
-        g * n + p for g, n, p in zip(group, shape.nominal, local, strict=True)
-    )
+    x, y, z = (g * n + p for g, n, p in zip(group, shape.nominal, local, strict=True))
     return FaultPlace(
         thread_position_in_grid=(x, y, z),
         thread_position_in_threadgroup=local,

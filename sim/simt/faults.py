@@ -72,8 +72,10 @@ class KernelFault(Exception):
 
     def _message(self) -> str:
         lines = [f"{self.site}: {self._what()}"]
-        for outer in self.site.inlined:
-            lines.append(f"  called from {outer.function or 'the kernel'} at {outer}")
+        lines += [
+            f"  called from {outer.function or 'the kernel'} at {outer}"
+            for outer in self.site.inlined
+        ]
         place = self.place
         lines.append(
             f"  kernel {self.kernel!r}, thread {place.thread_position_in_grid} in grid, "

@@ -104,7 +104,8 @@ private:
 _FAULT_FUNCTION = f"""
 define internal void @fault(ptr %ctx, i32 %kind, i32 %site, i32 %lane, i64 %address) {{
 {_field("record", "ptr", c.FAULT)}{_field("simdgroup", "i32", c.SIMDGROUP)}
-{_field("x", "i32", c.POSITION)}{_field("y", "i32", c.POSITION + 4)}{_field("z", "i32", c.POSITION + 8)}
+{_field("x", "i32", c.POSITION)}{_field("y", "i32", c.POSITION + 4)}
+{_field("z", "i32", c.POSITION + 8)}
   store i32 %kind, ptr %record
   %r1 = getelementptr i32, ptr %record, i64 1
   store i32 %site, ptr %r1
@@ -145,7 +146,9 @@ def _transfer(kind: str) -> str:
     )
     code = c.FAULT_READ if kind == "load" else c.FAULT_WRITE
     return f"""
-define i1 @assay_slow_{kind}(ptr %ctx, i32 %site, i32 %mask, i64 %size, i64 %parts, i64 %low, i64 %high) {{
+define i1 @assay_slow_{kind}(
+  ptr %ctx, i32 %site, i32 %mask, i64 %size, i64 %parts, i64 %low, i64 %high
+) {{
 entry:
 {_field("scratch", "ptr", c.SCRATCH)}
   %values = getelementptr i8, ptr %scratch, i64 {c.SCRATCH_VALUES}

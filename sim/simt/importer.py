@@ -11,7 +11,8 @@ from .contract import contract
 from .faults import UnsupportedKernel
 from .ir import Function
 from .llvm_text import IRSyntaxError, read_module
-from .lower import Parameter, lower
+from .lower import lower
+from .roots import Parameter
 from .unpack import unpack
 
 # LLVM's global tables are set up once, and its contexts are not made for concurrent use.

@@ -10,7 +10,8 @@ from .llvm_text import Record
 from .llvm_types import Scalar, bits, leaves
 
 if TYPE_CHECKING:
-    from .lower import Lowered, Lowering
+    from .lower_base import Lowered
+    from .lower_values import ValueLowering as Lowering
 
 MACHINE_PREFIX = "@__assay_"
 
@@ -173,6 +174,3 @@ def _memory(lowering: Lowering, record: Record, name: str) -> None:
     else:
         source = lowering.pointer(record.operands[1])
         lowering.copy(target, source, size.number, 4 if size.number % 4 == 0 else 1)
-
-
-

@@ -9,8 +9,10 @@ import weakref
 import llvmlite.binding as llvm
 
 from .disk_cache import DiskCache, digest
+from .faults import UnsupportedKernel
 from .helpers import helper_module, helper_names
 from .importer import LLVM_LOCK, start_llvm
+from .object_file import undefined_symbols
 
 RUN_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 # Left out so that all hosts round alike: these units flush or fuse differently.
@@ -113,5 +115,20 @@ def load_helpers() -> LoadedCode:
 def load_kernel(data: bytes) -> tuple[LoadedCode, ctypes._FuncPointer]:
     """Load a kernel's object file; returns its owner and `run(ctx, first, count)`."""
     load_helpers()
+    _provide(undefined_symbols(data))
     code = LoadedCode(data)
     return code, RUN_SIGNATURE(code.address("run"))
+
+
+def _provide(names: list[str]) -> None:
+    """Make the C library's functions known that code calls; a call to nowhere would crash."""
+    ours = {*helper_names(), "_GLOBAL_OFFSET_TABLE_"}
+    library = ctypes.CDLL(None)
+    for name in names:
+        if name in ours:
+            continue
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise UnsupportedKernel(f"it needs the function '{name}', which is not here") from None
+        llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)

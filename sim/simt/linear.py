@@ -205,12 +205,8 @@ class LinearForms:
             local = self._local_position(dimension)
             if local is None or name == "thread_position_in_threadgroup":
                 return local
-            group = self._intrinsic(
-                "threadgroup_position_in_grid", integer("i32", dimension)
-            )
-            start = self._new(
-                "mul", "i32", group, integer("i32", self.shape.nominal[dimension])
-            )
+            group = self._intrinsic("threadgroup_position_in_grid", integer("i32", dimension))
+            start = self._new("mul", "i32", group, integer("i32", self.shape.nominal[dimension]))
             return replace(local, base=self._new("add", "i32", start, local.base))
         return None
 
@@ -240,7 +236,9 @@ class LinearForms:
             if divisor % (high + 1) or self.facts.multiple(form.base) % (high + 1):
                 return None
             # All lanes are inside one multiple of the divisor.
-            return Form(self._new("udiv", form.base.type, form.base, integer(form.base.type, divisor)))
+            return Form(
+                self._new("udiv", form.base.type, form.base, integer(form.base.type, divisor))
+            )
         base = self._new("udiv", form.base.type, form.base, integer(form.base.type, divisor))
         return Form(base, tuple(lane // divisor for lane in form.lanes))
 
@@ -310,7 +308,11 @@ class LinearForms:
         factor = right.base
         if instruction.op == "shl":
             amount = number_of(factor)
-            if amount is None or not operands[1].is_uniform or not 0 <= amount < bits(left.base.type):
+            if (
+                amount is None
+                or not operands[1].is_uniform
+                or not 0 <= amount < bits(left.base.type)
+            ):
                 return None
             if left is not operands[0]:
                 return None

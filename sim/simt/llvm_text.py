@@ -80,7 +80,9 @@ _TOKEN = re.compile(
     | (?P<name>[%@](?:"[^"]*"|[-$._A-Za-z0-9]+))
     | (?P<meta>![-$._A-Za-z0-9]*)
     | (?P<attribute>\#\d+)
-    | (?P<number>[-+]?(?:0x[HRKLM]?[0-9A-Fa-f]+|f0x[0-9A-Fa-f]+|\d+\.\d*(?:e[-+]?\d+)?|\d+))(?![A-Za-z0-9_.])
+    | (?P<number>
+        [-+]?(?:0x[HRKLM]?[0-9A-Fa-f]+|f0x[0-9A-Fa-f]+|\d+\.\d*(?:e[-+]?\d+)?|\d+)
+      )(?![A-Za-z0-9_.])
     | (?P<word>[A-Za-z_$.][-A-Za-z0-9_$.]*)
     | (?P<ellipsis>\.\.\.)
     | (?P<punct>[][(){}<>,=:*|])
@@ -136,7 +138,9 @@ class _Line:
 
     def expect(self, wanted: str) -> None:
         if not self.accept(wanted):
-            raise IRSyntaxError(f"expected '{wanted}' before '{self.peek()}' in: {self.text.strip()}")
+            raise IRSyntaxError(
+                f"expected '{wanted}' before '{self.peek()}' in: {self.text.strip()}"
+            )
 
     def flags(self) -> frozenset[str]:
         found = set()
@@ -578,7 +582,9 @@ def _call(line: _Line, op: str) -> Record:
     callee = line.next()
     line.expect("(")
     record = Record(op, "", kind, [], flags, callee=callee)
-    if callee.startswith(("@llvm.dbg", "@llvm.lifetime", "@llvm.assume", "@llvm.experimental.noalias")):
+    if callee.startswith(
+        ("@llvm.dbg", "@llvm.lifetime", "@llvm.assume", "@llvm.experimental.noalias")
+    ):
         return record
     while not line.accept(")"):
         record.operands.append(line.typed())

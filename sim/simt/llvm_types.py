@@ -14,7 +14,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """A pointer into an address space: 0 private or generic, 1 device, 3 threadgroup, 6 constant."""
+    """A pointer into a space: 0 private or generic, 1 device, 3 threadgroup, 6 constant."""
 
     space: int = 0
 

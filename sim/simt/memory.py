@@ -1,4 +1,4 @@
-"""A device's address space: buffers, their GPU addresses, and the table that kernels look them up in."""
+"""A device's address space: buffers, their GPU addresses, and the table kernels find them in."""
 
 from __future__ import annotations
 

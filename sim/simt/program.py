@@ -17,7 +17,7 @@ from .importer import import_kernel
 from .ir import Block, Function, Instruction, Site
 from .jit import LoadedCode, compile_object, host_target, load_kernel
 from .llvm_types import Scalar, size_of
-from .lower import Parameter
+from .roots import Parameter
 from .shape import Shape
 from .vectorise import Vectoriser
 
@@ -78,9 +78,7 @@ class Program:
         """The kernel in the engines' IR."""
         with self._lock:
             if self._function is None:
-                self._function = import_kernel(
-                    self.bitcode, self.entry, self.parameters, self.name
-                )
+                self._function = import_kernel(self.bitcode, self.entry, self.parameters, self.name)
             return self._function
 
     @property

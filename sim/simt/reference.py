@@ -15,11 +15,11 @@ import numpy as np
 
 from .faults import FaultPlace
 from .ir import Function
-from .lower import Parameter
 from .reference_lane import Crossing, Fuel, Lane, Positions
 from .reference_memory import Bytes, Memories, ThreadgroupMemory
 from .reference_order import Clock, execution_order
 from .reference_simdgroup import LANES, cross
+from .roots import Parameter
 
 Size = tuple[int, int, int]
 DEFAULT_FUEL = 10_000_000

@@ -1,4 +1,4 @@
-"""The shape a kernel is specialised for: threadgroup size, lanes, and the lane layout of matrices."""
+"""What a kernel is specialised for: threadgroup size, lanes, and the lane layout of matrices."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ position is not hidden from the analyses behind shifts and masks.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from .ir import Block, Constant, Function, Instruction, Value
@@ -52,9 +53,7 @@ def _unpack_block(
     block.body = body
 
 
-def _selected(
-    instruction: Instruction, known: dict[Value, list[_Piece] | None]
-) -> Value | None:
+def _selected(instruction: Instruction, known: dict[Value, list[_Piece] | None]) -> Value | None:
     """The one part that an instruction picks out of a packed integer."""
     if instruction.op not in ("trunc", "lshr", "and"):
         return None
@@ -115,10 +114,8 @@ def _find_pieces(
         if left is None or right is None:
             return None
         both = sorted(left + right, key=lambda piece: piece.shift)
-        for a, b in zip(both, both[1:], strict=False):
+        for a, b in itertools.pairwise(both):
             if a.shift + bits(a.value.type) > b.shift:
                 return None
         return both
     return None
-
-

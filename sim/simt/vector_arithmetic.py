@@ -104,8 +104,6 @@ class Arithmetic:
             )
         return self._binary(op, type, [operands[0], amount], width)
 
-    # -- division: by zero it gives zero, and it never traps ----------------------------------------
-
     def _divide(self, instruction: Instruction, operands: list[str], width: int) -> str:
         op, type = instruction.op, instruction.type
         divisor = instruction.operands[1]
@@ -153,8 +151,6 @@ class Arithmetic:
         product = self._binary("mul", type, [quotient, operands[1]], width)
         rest = self._binary("sub", type, [operands[0], product], width)
         return text.let(f"select {flags} {by_zero}, {kind} {zero}, {kind} {rest}")
-
-    # -- conversions ----------------------------------------------------------------------------
 
     def _to_integer(self, op: str, source: str, type: str, operand: str, width: int) -> str:
         if source == "bfloat":
@@ -234,8 +230,6 @@ class Arithmetic:
         chosen = text.let(f"select {flags} {inexact}, {kind} {odd}, {kind} {raw}")
         return self._bitcast("i32", "float", chosen, width)
 
-    # -- LLVM's intrinsics ------------------------------------------------------------------------
-
     def _call(self, instruction: Instruction, operands: list[str], width: int) -> str:
         name, type = instruction.callee, instruction.type
         if name in ("llvm.fptosi.sat", "llvm.fptoui.sat"):
@@ -301,7 +295,6 @@ class Arithmetic:
             (self.kind(source, width), operand),
             ("i32", classes.literal),
         )
-
 
 
 def is_arithmetic(instruction: Instruction) -> bool:

@@ -97,9 +97,7 @@ class LaneOperations:
         kind = vector_of(type)
         place = text.slot(kind)
         text.do(f"store {kind} {vector}, ptr {place}")
-        chosen = text.let(
-            f"and {vector_of('i32')} {lanes}, splat (i32 {LANES - 1})"
-        )
+        chosen = text.let(f"and {vector_of('i32')} {lanes}, splat (i32 {LANES - 1})")
         pointers = text.let(f"getelementptr {type}, ptr {place}, {vector_of('i32')} {chosen}")
         return text.call(
             kind,
@@ -200,15 +198,12 @@ class LaneOperations:
 
     def _shifted(self, type: str, value: str, step: int, cluster: int, identity: str) -> str:
         """The value of the lane `step` below, in its cluster; the identity where there is none."""
-        lanes = [
-            lane - step if lane % cluster >= step else LANES + lane for lane in range(LANES)
-        ]
+        lanes = [lane - step if lane % cluster >= step else LANES + lane for lane in range(LANES)]
         kind = vector_of(type)
         from .vector_text import shuffle_mask
 
         return self.text.let(
-            f"shufflevector {kind} {value}, {kind} splat ({type} {identity}), "
-            f"{shuffle_mask(lanes)}"
+            f"shufflevector {kind} {value}, {kind} splat ({type} {identity}), {shuffle_mask(lanes)}"
         )
 
     # -- matrices -------------------------------------------------------------------------------

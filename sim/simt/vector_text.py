@@ -112,9 +112,7 @@ class TextBuilder:
         if list(lanes) == list(range(count)):
             return vector
         kind = vector_of(type, count)
-        return self.let(
-            f"shufflevector {kind} {vector}, {kind} poison, {shuffle_mask(lanes)}"
-        )
+        return self.let(f"shufflevector {kind} {vector}, {kind} poison, {shuffle_mask(lanes)}")
 
     def concatenate(self, type: str, parts: Sequence[str], count: int) -> tuple[str, int]:
         """Vectors of `count` elements one after the other; returns the vector and its length."""

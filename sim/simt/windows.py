@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from .ir import Value
@@ -61,7 +62,7 @@ def _clusters(form: Form, lanes: list[int], size: int) -> list[list[int]]:
     """Lanes that lie close together; what is far apart is not read in one piece."""
     ordered = sorted(lanes, key=lambda lane: (form.lanes[lane], lane))
     clusters = [[ordered[0]]]
-    for before, lane in zip(ordered, ordered[1:], strict=False):
+    for before, lane in itertools.pairwise(ordered):
         if form.lanes[lane] - form.lanes[before] - size >= max(_GAP, size):
             clusters.append([])
         clusters[-1].append(lane)

@@ -269,6 +269,37 @@ def test_two_queues_take_turns_by_an_event(device: MTLDevice, pipeline: Pipeline
     assert array_of(a).tolist() == [6] * 4 and array_of(b).tolist() == [5] * 4
 
 
+def test_threads_with_queues_of_their_own_do_not_disturb_each_other(
+    device: MTLDevice, pipeline: Pipeline
+) -> None:
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        random = np.random.default_rng(number)
+        queue = device.newCommandQueue()
+        for _ in range(20):
+            a, b = random.random((2, 3000), dtype=np.float32)
+            c = device.newBufferWithLength_options_(a.nbytes, SHARED)
+            command_buffer = queue.commandBuffer()
+            encoder = command_buffer.computeCommandEncoder()
+            encoder.setComputePipelineState_(pipeline("add"))
+            bind(encoder, buffer_of(device, a), buffer_of(device, b), c)
+            size = 32 * int(random.integers(1, 33))
+            encoder.dispatchThreads_threadsPerThreadgroup_((3000, 1, 1), (size, 1, 1))
+            encoder.endEncoding()
+            command_buffer.commit()
+            command_buffer.waitUntilCompleted()
+            if not np.array_equal(array_of(c, np.float32), a + b):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
 def test_function_constants_make_different_kernels(
     device: MTLDevice, library: Metal.MTLLibrary
 ) -> None:

@@ -3,7 +3,7 @@
     python -m tests.fuzz.modules --cases 20000 --seed 7
 
 Every case must end in results or in a VmError, soon, with little memory. Kernels do nothing
-here (see `doubles`): what they do to memory is the engine's to check.
+unless `--kernels` is given: compiling and running them takes most of the time.
 """
 
 import argparse
@@ -13,18 +13,22 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Iterator
+from typing import Any
 
 import numpy as np
 
+from assay.hal.device import DeviceInfo
+from assay.hal.metal import emulated
+from assay.hal.metal.device import MetalDevice
+from assay.hal.metal.emulated.device import DeviceOptions, MTLDevice
 from assay.hal.vm import Limits, LoadedModule, Session, VmError
 from tests.unit.hal.vm.doubles import recording_device
 from tests.unit.hal.vm.fuzz_sources import sources
 
-SECONDS = 10
+SECONDS = 20
 """The longest a case may take."""
 
 
@@ -115,10 +119,10 @@ def argument(text: str) -> Any:
     return np.zeros(sizes, names.get(kind, np.float32))
 
 
-def run(data: bytes) -> str:
+def run(data: bytes, *, kernels: bool = False) -> str:
     """Load the module and call everything; "ok" or the first error's status."""
     limits = Limits(instructions=50_000, call_depth=200, buffer_bytes=64 << 20)
-    session = Session(recording_device(memory=256 << 20)[0], limits=limits)
+    session = Session(_device(kernels), limits=limits)
     outcome = "ok"
     with time_limit(SECONDS):
         try:
@@ -128,6 +132,13 @@ def run(data: bytes) -> str:
         for name in module.functions:
             outcome = call(module, name, outcome)
     return outcome
+
+
+def _device(kernels: bool) -> MetalDevice:
+    if not kernels:
+        return recording_device(memory=256 << 20)[0]
+    handle = MTLDevice(DeviceOptions(memory=256 << 20, fuel=1_000_000))
+    return MetalDevice(emulated, handle, DeviceInfo(identifier="fuzz", name="fuzz"))
 
 
 def call(module: LoadedModule, name: str, outcome: str) -> str:
@@ -153,6 +164,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kernels", action="store_true", help="compile and run the kernels")
     options = parser.parse_args()
     originals = sources()
     outcomes: Counter[str] = Counter()
@@ -161,7 +173,7 @@ def main() -> int:
     for seed in range(options.seed, options.seed + options.cases):
         name = sorted(originals)[seed % len(originals)]
         try:
-            outcomes[run(mutate(originals[name], seed))] += 1
+            outcomes[run(mutate(originals[name], seed), kernels=options.kernels)] += 1
         except (Exception, TooSlow):
             failures += 1
             print(f"--- {name} seed {seed}", flush=True)

@@ -115,7 +115,7 @@ class _Writer:
         if kind == "builtin":
             return f"__builtin_elementwise_{self._pick(*_FLOAT_BUILTINS)}({left})"
         if kind == "extreme":
-            return f"__builtin_elementwise_{self._pick('min', 'max')}({left}, {right})"
+            return f"__builtin_elementwise_{self._pick('minimumnum', 'maximumnum')}({left}, {right})"
         return f"__builtin_elementwise_fma({left}, {right}, {self.real(depth - 1, type_)})"
 
     def condition(self, depth: int) -> str:
@@ -169,7 +169,8 @@ class _Writer:
             name = self._pick("sum", "min", "max", "prefix_inclusive_sum", "prefix_exclusive_product")
             return f"j = __assay_simd_{name}_i32({self.integer(1, 'int')}, {cluster});"
         name = self._pick("sum", "product", "min", "max", "prefix_inclusive_sum")
-        return f"g = __assay_simd_{name}_f32({self.real(1, 'float')}, {cluster});"
+        # Adding 0 leaves no -0: which of two zeros is the smaller is nobody's promise.
+        return f"g = __assay_simd_{name}_f32({self.real(1, 'float')} + 0.0f, {cluster});"
 
     def _write_count(self, depth: int, uniform: bool, in_loop: bool) -> str:
         # Additions commute, and nobody looks before the end.

@@ -16,7 +16,7 @@ from assay.sim.simt import Memory, Program, dispatch
 from assay.sim.simt.context import FIRST_BUFFER_HANDLE, HANDLE_SHIFT
 from assay.sim.simt.importer import import_kernel, start_llvm
 from assay.sim.simt.ir import Function
-from assay.sim.simt.lower import Parameter
+from assay.sim.simt.roots import Parameter
 from assay.sim.simt.reference import run_reference
 
 Size = tuple[int, int, int]

@@ -146,7 +146,10 @@ class MTLDevice(ProgramMaker):
     # Memory
 
     def newBufferWithLength_options_(self, length: int, options: int) -> MTLBuffer:
-        """A zeroed buffer. Raises MetalOutOfMemoryError where Metal returns nil."""
+        """A zeroed buffer.
+
+        Deviation: MetalOutOfMemoryError is raised where Metal returns nil.
+        """
         where = "MTLDevice.newBufferWithLength_options_"
         length = self._checked_length(where, length)
         allocation = self._memory.allocate(where, length, "buffer")
@@ -155,7 +158,10 @@ class MTLDevice(ProgramMaker):
     def newBufferWithBytes_length_options_(
         self, data: object, length: int, options: int
     ) -> MTLBuffer:
-        """A buffer with a copy of `data`. Raises MetalOutOfMemoryError where Metal returns nil."""
+        """A buffer with a copy of `data`.
+
+        Deviation: MetalOutOfMemoryError is raised where Metal returns nil.
+        """
         where = "MTLDevice.newBufferWithBytes_length_options_"
         length = self._checked_length(where, length)
         if storage_mode_of(checked_options(where, options)) == MTLStorageModePrivate:
@@ -199,7 +205,10 @@ class MTLDevice(ProgramMaker):
         return buffer
 
     def newHeapWithDescriptor_(self, descriptor: MTLHeapDescriptor) -> MTLHeap:
-        """A heap. Raises MetalOutOfMemoryError where Metal returns nil."""
+        """A heap.
+
+        Deviation: MetalOutOfMemoryError is raised where Metal returns nil.
+        """
         where = "MTLDevice.newHeapWithDescriptor_"
         return MTLHeap(self, expect(where, "the descriptor", descriptor, MTLHeapDescriptor))
 

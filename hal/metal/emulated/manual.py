@@ -54,12 +54,15 @@ def _methods(kind: type) -> list[tuple[str, str]]:
 
 
 def _deviations(kinds: list[tuple[str, type]]) -> str:
-    rows = ["## Where it differs from Metal", "", "| where | how |", "|---|---|"]
+    """What docstrings call a deviation; inherited methods are listed once, at their base class."""
+    found: dict[str, str] = {}
     for name, kind in kinds:
-        texts = [(name, inspect.getdoc(kind) or "")]
-        texts += [(f"{name}.{method}", text) for method, text in _methods(kind)]
-        for where, text in texts:
-            rows += [f"| `{where}` | {_one_line(how)} |" for how in _DEVIATION.findall(text)]
+        found[name] = inspect.getdoc(kind) or ""
+        for method, text in _methods(kind):
+            found[getattr(kind, method).__qualname__] = text
+    rows = ["## Where it differs from Metal", "", "| where | how |", "|---|---|"]
+    for where, text in sorted(found.items()):
+        rows += [f"| `{where}` | {_one_line(how)} |" for how in _DEVIATION.findall(text)]
     return "\n".join(rows) + "\n"
 
 

@@ -45,6 +45,7 @@ class SerialThread:
         self._name = name
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
         finalizer = weakref.finalize(self, self._tasks.put, None)
         finalizer.atexit = False
 
@@ -52,11 +53,17 @@ class SerialThread:
         """Run `task` after those submitted before it."""
         self._tasks.put(task)
         if self._thread is None:
-            thread = threading.Thread(
-                target=_work, args=(self._tasks,), name=self._name, daemon=True
-            )
-            self._thread = thread
-            thread.start()
+            self._start()
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None:
+                thread = threading.Thread(
+                    target=_work, args=(self._tasks,), name=self._name, daemon=True
+                )
+                # Before it starts: its first task may ask is_current.
+                self._thread = thread
+                thread.start()
 
     def is_current(self) -> bool:
         """Whether the caller runs on this thread."""

@@ -6,4 +6,4 @@ from __future__ import annotations
 from . import buffers, globals, lists, references
 from .registry import Registers, Step, build
 
-__all__ = ["Registers", "Step", "build", "buffers", "globals", "lists", "references"]
+__all__ = ["Registers", "Step", "buffers", "build", "globals", "lists", "references"]

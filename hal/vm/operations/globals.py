@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...status import out_of_range
 from ..decode import RefOperand
 from ..state import ModuleState

@@ -5,8 +5,10 @@
 namespace metal {
 // The type that a function of arguments A... works in: the vector among them, or the scalar that
 // all of them convert to.
-template <class A> struct __scalar_of { using type = A; };
-template <class A> requires (__is_class(A) && !__is_vec<A>)
+template <class A> struct __scalar_of {};
+template <class A> requires (!__is_class(A) || __is_vec<A>)
+struct __scalar_of<A> { using type = A; };
+template <__numeric_class A>
 struct __scalar_of<A> { using type = __bare_t<decltype(+declval<const A&>())>; };
 
 template <class A, class B> struct __joined2 {

@@ -104,6 +104,11 @@ __ASSAY_LANE_FN T __fill_up(T value, T filling, uint delta, uint modulo) {
   return at >= delta ? moved : filled;
 }
 
+// What the lanes of a GPU's simdgroup exchange: numbers of up to 32 bits and vectors of them.
+template <class T>
+struct __is_valid_simdgroup_type
+    : bool_constant<__is_arithmetic(__element<T>) && sizeof(__element<T>) <= 4> {};
+
 template <class T> using __moved_t = __joined_t<T>;
 
 #define __ASSAY_SHUFFLES(group, Width)                                                            \

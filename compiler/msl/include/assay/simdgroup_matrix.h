@@ -5,7 +5,6 @@
 namespace metal {
 template <class T>
 concept __matrix_element = __is_same(T, float) || __is_same(T, half) || __is_same(T, bfloat);
-template <class T> struct __is_valid_simdgroup_type : bool_constant<__matrix_element<T>> {};
 
 // What a lane holds of a matrix; code that goes past simdgroup_matrix uses this as its storage.
 template <class T> struct vec<T, 64> {

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from assay.hal.device import DeviceInfo
 from assay.hal.metal import emulated
 from assay.hal.metal.device import MetalDevice

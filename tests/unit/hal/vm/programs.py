@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from assay.hal.vm import Session
 
 from .doubles import compiled, recording_device

@@ -127,7 +127,7 @@ def test_an_asynchronous_function_can_be_called_like_any_other() -> None:
 
 
 def test_the_failure_of_a_wait_fence_reaches_the_signal_fence() -> None:
-    module, recorder = loaded(*ASYNC)
+    module, _ = loaded(*ASYNC)
     start = Fence(((module.session.device.create_semaphore(0), 1),))
     invocation, done = module.begin("main", *arrays(), wait=start)
     invocation.run()
@@ -139,9 +139,7 @@ def test_the_failure_of_a_wait_fence_reaches_the_signal_fence() -> None:
 
 def test_a_host_loop_waits_in_the_invocation_until_another_thread_signals() -> None:
     device, _ = recording_device()
-    module = Session(device).load(
-        compiled((MODELS / "while_data.mlir").read_text(), *ASYNC)
-    )
+    module = Session(device).load(compiled((MODELS / "while_data.mlir").read_text(), *ASYNC))
     info = module.functions["main"]
     start = Fence(((device.create_semaphore(0), 1),))
     shape = tuple(int(size) for size in info.arguments[0][7:-1].split("x")[:-1])

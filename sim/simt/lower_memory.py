@@ -1,0 +1,153 @@
+"""Lowering of loads, stores and copies: one access per run of equal scalars."""
+
+from __future__ import annotations
+
+from .ir import Constant, ConstantRoot, Value, integer
+from .llvm_text import Record
+from .llvm_types import (
+    Array,
+    Pointer,
+    Scalar,
+    Struct,
+    Type,
+    Vector,
+    field_offset,
+    is_float,
+    size_of,
+)
+from .lower_base import Address, Lowered, LoweringBase
+
+MAX_UNROLLED_COPY = 1024  # bytes
+
+
+class MemoryLowering(LoweringBase):
+    """Lowers what accesses memory."""
+
+    def _op_load(self, record: Record) -> None:
+        address = self.pointer(record.operands[0])
+        self.values[record.name] = self.load(address, record.type, record.align)
+
+    def load(self, address: Address, kind: Type, align: int) -> list[Lowered]:
+        """Load a value of any type as one access per run of equal scalars."""
+        results: list[Lowered] = []
+        for offset, run in _runs(kind):
+            element = run[0].name if isinstance(run[0], Scalar) else "i64"
+            stored = _stored(element)
+            load = self.emit("load", stored, self.add(address.offset, integer("i64", offset)))
+            load.root, load.components, load.element, load.align = (
+                *(address.root, len(run), stored),
+                align or size_of(run[0]),
+            )
+            parts: list[Value] = [load]
+            for number in range(1, len(run)):
+                part = self.emit("component", stored, load)
+                part.index = number
+                parts.append(part)
+            for leaf, value in zip(run, parts, strict=True):
+                if isinstance(leaf, Pointer):
+                    results.append(self.from_integer(value, leaf))
+                else:
+                    results.append(self._narrowed(value, element, stored))
+        return results
+
+    def _narrowed(self, value: Value, element: str, stored: str) -> Value:
+        if stored == element:
+            return value
+        return self.convert_integer(value, element, signed=False)
+
+    def _op_store(self, record: Record) -> None:
+        address = self.pointer(record.operands[1])
+        values = self.scalars(record.operands[0])
+        self.store(address, record.operands[0].type, values, record.align)
+
+    def store(self, address: Address, kind: Type, values: list[Value], align: int) -> None:
+        """Store a value of any type as one access per run of equal scalars."""
+        if isinstance(address.root, ConstantRoot):
+            raise self.fail(f"writes to the constant '{address.root.name}'")
+        at = 0
+        for offset, run in _runs(kind):
+            element = run[0].name if isinstance(run[0], Scalar) else "i64"
+            stored = _stored(element)
+            parts = values[at : at + len(run)]
+            at += len(run)
+            if stored != element:
+                parts = [self.convert_integer(p, stored, signed=False) for p in parts]
+            store = self.emit(
+                "store", "void", self.add(address.offset, integer("i64", offset)), *parts
+            )
+            store.root, store.components, store.element, store.align = (
+                *(address.root, len(run), stored),
+                align or size_of(run[0]),
+            )
+
+    def copy(self, target: Address, source: Address, size: int, align: int) -> None:
+        """memcpy or memmove of a constant size: all loads, then all stores."""
+        if size > MAX_UNROLLED_COPY:
+            raise self.fail(
+                f"copies {size} bytes at once; at most {MAX_UNROLLED_COPY} are supported"
+            )
+        unit = min(align, 4) or 1
+        pieces = [(at, f"i{8 * unit}") for at in range(0, size - size % unit, unit)]
+        pieces += [(at, "i8") for at in range(size - size % unit, size)]
+        loaded = [
+            self.load(
+                Address(source.root, self.add(source.offset, integer("i64", at))),
+                Scalar(kind),
+                unit if kind != "i8" else 1,
+            )
+            for at, kind in pieces
+        ]
+        for (at, kind), values in zip(pieces, loaded, strict=True):
+            place = Address(target.root, self.add(target.offset, integer("i64", at)))
+            self.store(
+                place,
+                Scalar(kind),
+                [v for v in values if isinstance(v, Value)],
+                unit if kind != "i8" else 1,
+            )
+
+    def fill(self, target: Address, value: Value, size: int) -> None:
+        """memset of a constant size."""
+        if size > MAX_UNROLLED_COPY:
+            raise self.fail(
+                f"fills {size} bytes at once; at most {MAX_UNROLLED_COPY} are supported"
+            )
+        wide = self.convert_integer(value, "i32", signed=False)
+        if isinstance(wide, Constant):
+            wide = integer("i32", (wide.number or 0) * 0x01010101)
+        else:
+            wide = self.emit("mul", "i32", wide, integer("i32", 0x01010101))
+        for at in range(0, size - size % 4, 4):
+            place = Address(target.root, self.add(target.offset, integer("i64", at)))
+            self.store(place, Scalar("i32"), [wide], 1)
+        for at in range(size - size % 4, size):
+            place = Address(target.root, self.add(target.offset, integer("i64", at)))
+            self.store(place, Scalar("i8"), [value], 1)
+
+
+def _stored(element: str) -> str:
+    """How a scalar lies in memory: odd integers take whole power-of-two bytes."""
+    if is_float(element):
+        return element
+    return f"i{8 * size_of(Scalar(element))}"
+
+
+def _runs(kind: Type, base: int = 0) -> list[tuple[int, list[Scalar | Pointer]]]:
+    """A type's scalars in memory as (byte offset, consecutive equal scalars)."""
+    match kind:
+        case Scalar() | Pointer():
+            return [(base, [kind])]
+        case Vector(count, element) | Array(count, element) if isinstance(
+            element, Scalar | Pointer
+        ):
+            return [(base, [element] * count)]
+        case Vector(count, element) | Array(count, element):
+            step = size_of(element)
+            return [run for i in range(count) for run in _runs(element, base + i * step)]
+        case Struct(fields):
+            return [
+                run
+                for i, each in enumerate(fields)
+                for run in _runs(each, base + field_offset(kind, i))
+            ]
+    return []
