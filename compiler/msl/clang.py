@@ -17,6 +17,7 @@ from .errors import CompileError
 HEADERS = Path(__file__).parent / "include"
 _SECONDS = 120.0
 _MEMORY_BYTES = 4 << 30
+_FILE_BYTES = 64 << 20
 
 # C++23 with clang's SYCL device rules: address spaces are types, and the default one contains all
 # others. The target only fixes sizes and the ABI of structs; the engine makes the machine code.
@@ -71,12 +72,10 @@ def run_clang(
     source: str,
     *,
     directory: Path,
-    seconds: float = _SECONDS,
-    memory_bytes: int = _MEMORY_BYTES,
 ) -> ClangResult:
     """Run clang on `source` (its standard input) in `directory`.
 
-    Raises CompileError if it takes longer than `seconds` or is killed for want of memory.
+    Raises CompileError if it takes too long or is killed for want of memory or for writing too much.
     """
     environment = {
         "LC_ALL": "C",
@@ -92,35 +91,34 @@ def run_clang(
         cwd=directory,
         env=environment,
     )
-    _limit_memory(process.pid, memory_bytes)
+    _limit(process.pid)
     try:
-        output, errors = process.communicate(source.encode(), timeout=seconds)
+        output, errors = process.communicate(source.encode(), timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         raise CompileError(
-            f"the compiler was stopped after {seconds:g} s; the program is too much for it "
+            f"the compiler was stopped after {_SECONDS:g} s; the program is too much for it "
             "(endless or exponential templates?)"
         ) from None
     diagnostics = errors.decode("utf-8", "replace")
-    if (
-        process.returncode < 0
-        or process.returncode > 128
-        or "LLVM ERROR: out of memory" in diagnostics
-    ):
+    broke_off = process.returncode < 0 or process.returncode > 128
+    if broke_off or "LLVM ERROR: out of memory" in diagnostics:
         raise CompileError(
-            f"the compiler broke off (status {process.returncode}) under its limit of "
-            f"{memory_bytes >> 20} MiB of memory; the program is too much for it"
+            f"the compiler broke off (status {process.returncode}) under its limits of "
+            f"{_MEMORY_BYTES >> 20} MiB of memory and {_FILE_BYTES >> 20} MiB of output; "
+            "the program is too much for it"
         )
     return ClangResult(status=process.returncode, output=output, diagnostics=diagnostics)
 
 
-def _limit_memory(pid: int, limit: int) -> None:
-    """Bound the address space of a process that has just started, where the system can."""
+def _limit(pid: int) -> None:
+    """Bound the memory and the files of a process that has just started, where the system can."""
     if sys.platform == "linux":
         import resource
 
         try:
-            resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
+            resource.prlimit(pid, resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
         except ProcessLookupError:
             return  # It has ended already.

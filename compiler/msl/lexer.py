@@ -27,6 +27,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _MARKER = re.compile(r'#\s*(?:line\s+)?(\d+)(?:\s+"((?:[^"\\]|\\.)*)")?((?:\s+\d)*)')
+_END_MARKS = 3
 _OPENERS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -112,6 +113,11 @@ class TokenStream:
         self.all = tokenize(text)
         self.tokens = [token for token in self.all if token.significant]
         self.texts = [token.text for token in self.tokens]
+        # A text may break off anywhere: semicolons that are never written end its last statement.
+        last = self.all[-1] if self.all else Token("end", "", "", "", 1, 1)
+        for _ in range(_END_MARKS):
+            self.tokens.append(Token("end", "", ";", last.file, last.line, last.column))
+            self.texts.append(";")
         self.match = self._match_brackets()
 
     def _match_brackets(self) -> dict[int, int]:

@@ -240,6 +240,7 @@ def compile_library(
     What was compiled before comes from the cache on disk without starting the compiler.
     """
     options = options or CompileOptions()
+    source = source.encode("utf-8", "replace").decode()  # lone surrogates become question marks
     key = _key(source, options, file_name)
     raw = _CACHE.get(key)
     if raw is not None:

@@ -13,6 +13,8 @@ from .lexer import included_files
 from .options import CompileOptions
 
 # `#embed` would put any file's bytes into the program; it is C++26 and no MSL.
+_OUTPUT = "expanded.ii"
+_LARGEST = 24 << 20
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
 _EMBED = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|/\*.*?\*/)*embed\b", re.MULTILINE)
 
@@ -46,11 +48,19 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
         "-U__ELF__",
         *[f"-D{name}={value}" for name, value in macros.items()],
         *[f"-I{path}" for path in (p.resolve() for p in options.include_paths)],
-        f"-I{clang.HEADERS}", "-include", str(clang.HEADERS / "assay" / "macros.h"), "-E", "-",
+        f"-I{clang.HEADERS}", "-include", str(clang.HEADERS / "assay" / "macros.h"), "-E",
+        "-o", _OUTPUT, "-",
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
         result = clang.run_clang(arguments, f'# 1 "{escaped}"\n{source}', directory=Path(folder))
-    text = result.output.decode("utf-8", "replace")
+        output = Path(folder) / _OUTPUT
+        raw = output.read_bytes() if output.exists() else b""
+    if len(raw) > _LARGEST:
+        raise CompileError(
+            f"{file_name}: error: the source grows to {len(raw) >> 20} MiB when its macros are "
+            f"expanded; the limit is {_LARGEST >> 20} MiB"
+        )
+    text = raw.decode("utf-8", "replace")
     includes = _check_includes(text, options)
     if result.status:
         raise CompileError(_visible(result.diagnostics, options, file_name))

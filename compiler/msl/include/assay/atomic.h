@@ -10,6 +10,12 @@ template <class T> struct atomic {
   atomic() = default;
   __ASSAY_MEMBER constexpr atomic(T value) : __value(value) {}
 };
+// There are no atomic operations on bytes: a bool takes a word.
+template <> struct atomic<bool> {
+  uint __value;
+  atomic() = default;
+  __ASSAY_MEMBER constexpr atomic(bool value) : __value(value) {}
+};
 using atomic_int = atomic<int>;
 using atomic_uint = atomic<uint>;
 using atomic_bool = atomic<bool>;
@@ -40,20 +46,6 @@ __ASSAY_CELL(float, f32)
 #undef __ASSAY_CELL
 // Subtraction of floats has no operation of its own.
 __ASSAY_FN float __cell_sub(float* p, float v) { return __assay_atomic_add_f32(p, -v); }
-
-// The engine has no byte atomics: a bool is its byte inside an aligned word.
-__ASSAY_FN uint* __bool_word(bool* p) { return (uint*)((ulong)p & ~3ul); }
-__ASSAY_FN uint __bool_shift(bool* p) { return uint((ulong)p & 3ul) * 8u; }
-__ASSAY_FN bool __cell_load(bool* p) {
-  return ((__assay_atomic_load_u32(__bool_word(p)) >> __bool_shift(p)) & 1u) != 0;
-}
-__ASSAY_FN bool __cell_exchange(bool* p, bool v) {
-  uint bit = 1u << __bool_shift(p);
-  uint old = v ? __assay_atomic_or_u32(__bool_word(p), bit)
-               : __assay_atomic_and_u32(__bool_word(p), ~bit);
-  return (old & bit) != 0;
-}
-__ASSAY_FN void __cell_store(bool* p, bool v) { __cell_exchange(p, v); }
 
 // `object` may be in any address space: it converts to a pointer to all memory.
 template <class A> using __held_t = __bare_t<decltype(declval<A>()->__value)>;

@@ -3,8 +3,6 @@
 #include "relational.h"
 
 namespace metal {
-template <class T> using __float_element = enable_if_t<__is_real<__element<T>>, __element<T>>;
-
 template <class A, class B, class V = __real_of<__common_vec_t<A, B>>>
 __ASSAY_FN constexpr __element<V> dot(const A& a, const B& b) {
   V p(V(a) * V(b));
@@ -16,35 +14,41 @@ __ASSAY_FN constexpr __element<V> dot(const A& a, const B& b) {
     return (p.__v[0] + p.__v[1]) + (p.__v[2] + p.__v[3]);
   }
 }
-template <class T>
-__ASSAY_FN constexpr vec<T, 3> cross(vec<T, 3> a, vec<T, 3> b) {
-  return vec<T, 3>(a.__v[1] * b.__v[2] - a.__v[2] * b.__v[1],
-                   a.__v[2] * b.__v[0] - a.__v[0] * b.__v[2],
-                   a.__v[0] * b.__v[1] - a.__v[1] * b.__v[0]);
+template <class A, class B, class V = __real_of<__common_vec_t<A, B>>> requires(__count<V> == 3)
+__ASSAY_FN constexpr V cross(const A& left, const B& right) {
+  V a(left), b(right);
+  return V(a.__v[1] * b.__v[2] - a.__v[2] * b.__v[1], a.__v[2] * b.__v[0] - a.__v[0] * b.__v[2],
+           a.__v[0] * b.__v[1] - a.__v[1] * b.__v[0]);
 }
-template <class T, int N> __ASSAY_FN constexpr T length_squared(vec<T, N> a) { return dot(a, a); }
-template <class T, int N> __ASSAY_FN constexpr T length(vec<T, N> a) { return sqrt(dot(a, a)); }
-template <class T, int N> __ASSAY_FN constexpr T distance_squared(vec<T, N> a, vec<T, N> b) {
-  return length_squared(a - b);
+// The vector that an argument is or converts to.
+template <class A> using __vector_of = __real_of<__common_vec_t<A, A>>;
+template <class A, class V = __vector_of<A>>
+__ASSAY_FN constexpr __element<V> length_squared(const A& a) { return dot(a, a); }
+template <class A, class V = __vector_of<A>>
+__ASSAY_FN constexpr __element<V> length(const A& a) { return sqrt(dot(a, a)); }
+template <class A, class B, class V = __real_of<__common_vec_t<A, B>>>
+__ASSAY_FN constexpr __element<V> distance_squared(const A& a, const B& b) {
+  return length_squared(V(a) - V(b));
 }
-template <class T, int N> __ASSAY_FN constexpr T distance(vec<T, N> a, vec<T, N> b) {
-  return length(a - b);
+template <class A, class B, class V = __real_of<__common_vec_t<A, B>>>
+__ASSAY_FN constexpr __element<V> distance(const A& a, const B& b) {
+  return length(V(a) - V(b));
 }
-template <class T, int N> __ASSAY_FN constexpr vec<T, N> normalize(vec<T, N> a) {
-  return a * rsqrt(dot(a, a));
+template <class A, class V = __vector_of<A>>
+__ASSAY_FN constexpr V normalize(const A& a) { return V(a) * rsqrt(dot(a, a)); }
+template <class A, class B, class C, class V = __vector_of<A>>
+__ASSAY_FN constexpr V faceforward(const A& n, const B& incident, const C& reference) {
+  return dot(reference, incident) < __element<V>(0.0f) ? V(n) : -V(n);
 }
-template <class T, int N>
-__ASSAY_FN constexpr vec<T, N> faceforward(vec<T, N> n, vec<T, N> incident, vec<T, N> reference) {
-  return dot(reference, incident) < T(0.0f) ? n : -n;
+template <class A, class B, class V = __real_of<__common_vec_t<A, B>>>
+__ASSAY_FN constexpr V reflect(const A& incident, const B& n) {
+  return V(incident) - V(n) * (__element<V>(2.0f) * dot(n, incident));
 }
-template <class T, int N>
-__ASSAY_FN constexpr vec<T, N> reflect(vec<T, N> incident, vec<T, N> n) {
-  return incident - n * (T(2.0f) * dot(n, incident));
-}
-template <class T, int N>
-__ASSAY_FN constexpr vec<T, N> refract(vec<T, N> incident, vec<T, N> n, T eta) {
+template <class A, class B, class V = __real_of<__common_vec_t<A, B>>>
+__ASSAY_FN constexpr V refract(const A& incident, const B& n, __element<V> eta) {
+  using T = __element<V>;
   T cosine = dot(n, incident);
   T k = T(1.0f) - eta * eta * (T(1.0f) - cosine * cosine);
-  return k < T(0.0f) ? vec<T, N>(T(0.0f)) : incident * eta - n * (eta * cosine + sqrt(k));
+  return k < T(0.0f) ? V(T(0.0f)) : V(incident) * eta - V(n) * (eta * cosine + sqrt(k));
 }
 }  // namespace metal

@@ -25,9 +25,9 @@ __ASSAY_FN constexpr float tanh(float x) {
   float a = magnitude(x), square = x * x;
   float p = horner(square, -0x1.555534p-2f, 0x1.110788p-3f, -0x1.b847bcp-5f, 0x1.526a44p-6f,
                    -0x1.76f906p-8f);
-  float small = fused(x * square, p, x);
+  float small = fused(a * square, p, a);
   float large = 1.0f - 2.0f / (exp(a * 2.0f) + 1.0f);
-  return a < 0.625f ? small : with_sign(large, x);
+  return with_sign(a < 0.625f ? small : large, x);
 }
 // log(2 x) for large x.
 __ASSAY_FN constexpr float log_doubled(float x) { return log(x) + 0x1.62e43p-1f; }

@@ -1,0 +1,194 @@
+"""Elementary functions against double precision, within the bounds of the MSL specification."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.support.msl_host import HostKernel
+
+F = np.float32
+PRELUDE = "#include <metal_stdlib>\nusing namespace metal;\n"
+
+
+def ulps(got: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """Errors in units of the last place of the exact value; 0 where both overflow or are NaN."""
+    with np.errstate(all="ignore"):
+        _, exponent = np.frexp(exact)
+        unit = np.exp2(np.maximum(exponent - 24, -149).astype(np.float64))
+        error = np.abs(got.astype(np.float64) - exact) / unit
+        rounded = exact.astype(F)
+    same = (np.isnan(got) & np.isnan(exact)) | (got == rounded)
+    return np.where(same, 0.0, error)
+
+
+def grid(low: float, high: float) -> np.ndarray:
+    """Numbers between two bounds, evenly spaced and by magnitude, with the bounds."""
+    rng = np.random.default_rng(7)
+    even = rng.uniform(low, high, 4000)
+    small = np.exp(rng.uniform(-60, 0, 2000)) * rng.choice([-1, 1], 2000)
+    values = np.concatenate([even, small, [low, high, 0.0, 1.0, -1.0, 0.5]]).astype(F)
+    return values[(values >= F(low)) & (values <= F(high))]
+
+
+def every_magnitude(positive: bool = False) -> np.ndarray:
+    rng = np.random.default_rng(8)
+    bits = rng.integers(0, 2**32, 6000, dtype=np.uint64).astype(np.uint32)
+    values = bits.view(F)
+    values = values[np.isfinite(values)]
+    return np.abs(values) if positive else values
+
+
+POSITIVE, ALL = every_magnitude(positive=True), every_magnitude()
+# Argument reduction of NumPy's double functions is exact for all floats.
+ONE_ARGUMENT: list[tuple[str, Callable[[np.ndarray], np.ndarray], np.ndarray, float]] = [
+    ("exp", np.exp, grid(-104, 89), 4),
+    ("exp2", np.exp2, grid(-150, 128), 4),
+    ("exp10", lambda x: np.power(10.0, x), grid(-45, 38.6), 4),
+    ("log", np.log, POSITIVE, 4),
+    ("log2", np.log2, POSITIVE, 4),
+    ("log10", np.log10, POSITIVE, 4),
+    ("sin", np.sin, ALL, 4),
+    ("cos", np.cos, ALL, 4),
+    ("tan", np.tan, ALL, 6),
+    ("sinpi", lambda x: np.sin(np.pi * np.fmod(x, 2)), grid(-0.25, 0.25), 4),
+    ("cospi", lambda x: np.cos(np.pi * np.fmod(x, 2)), grid(-0.25, 0.25), 4),
+    ("tanpi", lambda x: np.tan(np.pi * np.fmod(x, 2)), grid(-0.25, 0.25), 6),
+    ("asin", np.arcsin, grid(-1, 1), 4),
+    ("acos", np.arccos, grid(-1, 1), 4),
+    ("atan", np.arctan, ALL, 5),
+    ("sinh", np.sinh, grid(-89, 89), 4),
+    ("cosh", np.cosh, grid(-89, 89), 4),
+    ("tanh", np.tanh, grid(-12, 12), 5),
+    ("asinh", np.arcsinh, ALL, 4),
+    ("acosh", np.arccosh, POSITIVE[POSITIVE >= 1], 4),
+    ("atanh", np.arctanh, grid(-1, 1), 5),
+    ("sqrt", np.sqrt, POSITIVE, 0.5),
+    ("rsqrt", lambda x: 1 / np.sqrt(x), POSITIVE, 2),
+    ("fract", lambda x: np.minimum(x - np.floor(x), 1 - 2.0**-24), ALL, 0.51),
+]
+TWO_ARGUMENTS: list[tuple[str, Callable[..., np.ndarray], float]] = [
+    ("pow", np.power, 16),
+    ("atan2", np.arctan2, 6),
+    ("fmod", np.fmod, 0),
+    ("fdim", lambda x, y: np.where(x > y, x - y, 0.0), 0.51),
+    ("copysign", np.copysign, 0),
+    ("fmin", np.fmin, 0),
+    ("fmax", np.fmax, 0),
+]
+
+
+@pytest.fixture(scope="module")
+def kernels() -> Callable[[str, int], HostKernel]:
+    def make(function: str, count: int) -> HostKernel:
+        parameters = ", ".join(f"device const float* x{i}" for i in range(count))
+        arguments = ", ".join(f"x{i}[i]" for i in range(count))
+        return HostKernel(
+            f"{PRELUDE}kernel void k({parameters}, device float* y, constant int& n)"
+            f"{{ for (int i = 0; i < n; i++) y[i] = {function}({arguments}); }}",
+            "k",
+        )
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("name", "exact", "x", "bound"), ONE_ARGUMENT, ids=[row[0] for row in ONE_ARGUMENT]
+)
+def test_function_keeps_its_bound(
+    kernels: Callable[[str, int], HostKernel],
+    name: str,
+    exact: Callable[[np.ndarray], np.ndarray],
+    x: np.ndarray,
+    bound: float,
+) -> None:
+    y = np.zeros_like(x)
+    kernels(f"precise::{name}", 1)(x, y, np.array([len(x)], np.int32))
+    with np.errstate(all="ignore"):
+        errors = ulps(y, exact(x.astype(np.float64)))
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= bound, f"{name}({x[worst]!r}) = {y[worst]!r}: {errors[worst]:.2f} ulp"
+
+
+@pytest.mark.parametrize(
+    ("name", "exact", "bound"), TWO_ARGUMENTS, ids=[row[0] for row in TWO_ARGUMENTS]
+)
+def test_function_of_two_keeps_its_bound(
+    kernels: Callable[[str, int], HostKernel],
+    name: str,
+    exact: Callable[..., np.ndarray],
+    bound: float,
+) -> None:
+    rng = np.random.default_rng(9)
+    x, z = every_magnitude(), rng.permutation(every_magnitude())
+    if name == "pow":
+        x = np.exp(rng.normal(0, 10, 6000)).astype(F)
+        z = rng.normal(0, 10, 6000).astype(F)
+    y = np.zeros_like(x)
+    kernels(f"precise::{name}", 2)(x, z, y, np.array([len(x)], np.int32))
+    with np.errstate(all="ignore"):
+        errors = ulps(y, exact(x.astype(np.float64), z.astype(np.float64)))
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= bound, f"{name}({x[worst]!r}, {z[worst]!r}) = {y[worst]!r}"
+
+
+INF, NAN = np.inf, np.nan
+SPECIAL = [
+    ("exp", [INF, -INF, NAN, 0.0], [INF, 0.0, NAN, 1.0]),
+    ("log", [0.0, -1.0, INF, NAN, 1.0], [-INF, NAN, INF, NAN, 0.0]),
+    ("sin", [INF, NAN, -0.0], [NAN, NAN, -0.0]),
+    ("atan", [INF, -INF, -0.0], [F(np.pi / 2), F(-np.pi / 2), -0.0]),
+    ("tanh", [INF, -INF, NAN, -0.0], [1.0, -1.0, NAN, -0.0]),
+    ("atanh", [1.0, -1.0, 2.0], [INF, -INF, NAN]),
+    ("acosh", [0.5, 1.0, INF], [NAN, 0.0, INF]),
+    ("round", [0.5, -0.5, 2.5, 0.49999997], [1.0, -1.0, 3.0, 0.0]),
+    ("rint", [0.5, 1.5, 2.5, -0.5], [0.0, 2.0, 2.0, -0.0]),
+    ("sign", [-0.0, NAN, -3.0, 2.0], [-0.0, 0.0, -1.0, 1.0]),
+    ("saturate", [NAN, -1.0, 0.5, 2.0], [0.0, 0.0, 0.5, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("name", "x", "expected"), SPECIAL, ids=[row[0] for row in SPECIAL])
+def test_special_values(
+    kernels: Callable[[str, int], HostKernel], name: str, x: list[float], expected: list[float]
+) -> None:
+    given, y = np.array(x, F), np.zeros(len(x), F)
+    kernels(name, 1)(given, y, np.array([len(x)], np.int32))
+    np.testing.assert_array_equal(y, np.array(expected, F))
+    numbers = ~np.isnan(y)
+    np.testing.assert_array_equal(
+        np.signbit(y[numbers]), np.signbit(np.array(expected, F)[numbers])
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [(0.0, 0.0, 1.0), (NAN, 0.0, 1.0), (1.0, NAN, 1.0), (-2.0, 3.0, -8.0), (-2.0, 2.0, 4.0),
+     (-2.0, 0.5, NAN), (0.0, -1.0, INF), (-0.0, -1.0, -INF), (INF, -2.0, 0.0), (-INF, 3.0, -INF),
+     (0.5, INF, 0.0), (2.0, -INF, 0.0), (-1.0, INF, 1.0)],
+)  # fmt: skip
+def test_pow_follows_ieee(
+    kernels: Callable[[str, int], HostKernel], x: float, y: float, expected: float
+) -> None:
+    out = np.zeros(1, F)
+    kernels("pow", 2)(np.array([x], F), np.array([y], F), out, np.array([1], np.int32))
+    np.testing.assert_array_equal(out, np.array([expected], F))
+
+
+def test_parts_of_numbers() -> None:
+    x = np.array([0.0, 1.0, -3.5, 1e-40, INF, 8.0], F)
+    fraction, exponent, scaled, whole = (np.zeros(6, t) for t in (F, np.int32, F, F))
+    rest, following = np.zeros(6, F), np.zeros(6, F)
+    HostKernel(
+        PRELUDE + "kernel void k(device float* x, device float* f, device int* e, device float* s,"
+        " device float* w, device float* r, device float* n) { for (int i = 0; i < 6; i++) {"
+        " int p; f[i] = frexp(x[i], p); e[i] = p; s[i] = ldexp(f[i], p); float q;"
+        " r[i] = modf(x[i], q); w[i] = q; n[i] = nextafter(x[i], INFINITY); } }",
+        "k",
+    )(x, fraction, exponent, scaled, whole, rest, following)
+    np.testing.assert_array_equal(fraction, np.frexp(x)[0])
+    np.testing.assert_array_equal(exponent[:4], np.frexp(x)[1][:4])
+    np.testing.assert_array_equal(scaled, x)
+    np.testing.assert_array_equal(whole, np.modf(x)[1])
+    np.testing.assert_array_equal(rest, np.modf(x)[0])
+    np.testing.assert_array_equal(following, np.nextafter(x, F(INF)))

@@ -1,0 +1,57 @@
+from assay.compiler.msl import Argument, ArgumentBufferMember, compile_library
+
+SOURCE = """#include <metal_stdlib>
+using namespace metal;
+struct Inner { float3 a; half b; };
+struct Arguments {
+  device float* out [[id(0)]];
+  constant Inner& inner [[id(3)]];
+  uint count [[id(1)]];
+};
+kernel void k(constant Arguments& arguments [[buffer(2)]],
+              const device packed_float3* points,
+              device atomic_uint* counter [[buffer(0)]],
+              constant uint* sizes,
+              threadgroup float4* shared [[threadgroup(1)]],
+              threadgroup half* more,
+              device void* anything [[buffer(9)]],
+              uint2 position [[thread_position_in_grid]],
+              ushort lane [[thread_index_in_simdgroup]]) {}
+"""
+
+
+def argument(**changes: object) -> Argument:
+    plain = {"kind": "buffer", "address_space": "device", "access": "read_write", "members": ()}
+    return Argument(**{**plain, **changes})  # type: ignore[arg-type]
+
+
+def test_arguments_carry_all_that_a_host_must_know() -> None:
+    kernel = compile_library(SOURCE).function("k")
+    members = (
+        ArgumentBufferMember(name="out", id=0, offset=0, kind="buffer", address_space="device"),
+        ArgumentBufferMember(name="inner", id=3, offset=8, kind="buffer", address_space="constant"),
+        ArgumentBufferMember(name="count", id=1, offset=16, kind="constant", address_space=""),
+    )
+    assert kernel.arguments == (
+        argument(name="arguments", index=2, address_space="constant", type_name="Arguments",
+                 size=24, alignment=8, access="read", members=members),
+        argument(name="points", index=1, type_name="packed_float3", size=12, alignment=4, access="read"),
+        argument(name="counter", index=0, type_name="atomic_uint", size=4, alignment=4),
+        argument(name="sizes", index=3, address_space="constant", type_name="uint", size=4,
+                 alignment=4, access="read"),
+        argument(name="shared", kind="threadgroup", index=1, address_space="threadgroup",
+                 type_name="float4", size=16, alignment=16),
+        argument(name="more", kind="threadgroup", index=0, address_space="threadgroup",
+                 type_name="half", size=2, alignment=2),
+        argument(name="anything", index=9, type_name="void", size=0, alignment=1),
+    )  # fmt: skip
+    assert kernel.position_attributes == ("thread_position_in_grid", "thread_index_in_simdgroup")
+    assert (kernel.file, kernel.line) == ("program_source.metal", 9)
+
+
+def test_static_threadgroup_memory_is_known_to_the_program() -> None:
+    kernel = compile_library(
+        "#include <metal_stdlib>\nusing namespace metal;\nkernel void k(device float* o, uint i [[thread_index_in_threadgroup]])"
+        "{ threadgroup float a[100]; a[i] = i; threadgroup_barrier(mem_flags::mem_threadgroup); o[i] = a[31 - i]; }"
+    ).function("k")
+    assert kernel.program().static_threadgroup_memory == 400
