@@ -17,7 +17,7 @@ class ArgumentBufferMember:
     name: str
     id: int
     offset: int
-    kind: Literal["buffer", "constant"]
+    kind: str
     address_space: str
 
 

@@ -75,7 +75,7 @@ def run_clang(
 ) -> ClangResult:
     """Run clang on `source` (its standard input) in `directory`.
 
-    Raises CompileError if it takes too long or is killed for want of memory or for writing too much.
+    Raises CompileError if it takes too long, too much memory or writes too much.
     """
     environment = {
         "LC_ALL": "C",

@@ -169,7 +169,12 @@ class MetalDevice(Device):
             self.queue_execute(wait, signal, None)
 
     def _read_part(
-        self, wait: Fence | None, signal: Fence | None, data: memoryview, buffer: Buffer, offset: int
+        self,
+        wait: Fence | None,
+        signal: Fence | None,
+        data: memoryview,
+        buffer: Buffer,
+        offset: int,
     ) -> None:
         commands = self.create_command_buffer(CommandBufferMode.ONE_SHOT, 0)
         commands.update(bytes(data), BufferRef(buffer, 0, offset, len(data)))

@@ -40,7 +40,8 @@ def test_threadgroup_atomics_count_the_threads_of_a_group() -> None:
     out = np.zeros(2, np.uint32)
     run_kernel(
         "kernel void k(device uint* o, uint i [[thread_index_in_threadgroup]],"
-        " uint g [[threadgroup_position_in_grid]]) { threadgroup atomic_uint n; threadgroup atomic_bool b;"
+        " uint g [[threadgroup_position_in_grid]]) { threadgroup atomic_uint n; threadgroup "
+        "atomic_bool b;"
         " if (i == 0) { atomic_store_explicit(&n, 0, memory_order_relaxed);"
         " atomic_store_explicit(&b, false, memory_order_relaxed); }"
         " threadgroup_barrier(mem_flags::mem_threadgroup);"

@@ -8,7 +8,10 @@ import pytest
 
 from assay.compiler.msl import clang, compile_library, library, precompiled
 
-SOURCE = "#include <metal_stdlib>\nusing namespace metal;\nkernel void k(device float* x) { x[0] = exp(x[1]); }\n"
+SOURCE = """#include <metal_stdlib>
+using namespace metal;
+kernel void k(device float* x) { x[0] = exp(x[1]); }
+"""
 
 
 @pytest.fixture
@@ -134,7 +137,7 @@ def test_several_processes_may_fill_one_empty_cache_at_once(folder: Path) -> Non
     answers = {child.communicate(timeout=120)[0] for child in children}
     assert len(answers) == 1
     assert all(child.returncode == 0 for child in children)
-    assert not [path for path in folder.rglob("tmp*")]
+    assert not list(folder.rglob("tmp*"))
 
 
 def test_threads_compile_different_kernels_of_one_library_together(folder: Path) -> None:

@@ -20,10 +20,12 @@ HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
     [
         ("kernel void k(device float* x) {\n  x[0] = y;\n}",
          "mine.metal:4:10: error: use of undeclared identifier 'y'\n  x[0] = y;\n         ^"),
-        ("#define ADD(a, b) a + /* c */ b\nkernel void k(device float* x) {\n  float z = ADD(1, 2); x[0] = z + q;\n}",
+        ("#define ADD(a, b) a + /* c */ b\nkernel void k(device float* x) {\n  float z = ADD(1, "
+         "2); x[0] = z + q;\n}",
          "mine.metal:5:35: error: use of undeclared identifier 'q'"),
         ("kernel void k(device float* x) {\n  threadgroup float* t = x;\n}",
-         "mine.metal:4:22: error: cannot initialize a variable of type 'threadgroup float *' with an "
+         "mine.metal:4:22: error: cannot initialize a variable of type 'threadgroup float *' "
+         "with an "
          "lvalue of type 'device float *'"),
         ("kernel void k(constant float* x) {\n  x[0] = 1;\n}",
          "mine.metal:4:8: error: read-only variable is not assignable"),
@@ -34,13 +36,16 @@ HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
         ("kernel void k(device float* x) { x[0] = 1 }", "mine.metal:3:42: error: expected ';'"),
         ("kernel void k(device float* x) {\n", "mine.metal:3:32: error: this '{' is never closed"),
         ("kernel void k(float x) {}",
-         "mine.metal:3:15: error: kernel parameter 'x' has neither an address space nor a known attribute"),
+         "mine.metal:3:15: error: kernel parameter 'x' has neither an address space nor a known "
+         "attribute"),
         ("kernel void k(texture2d<float> t [[texture(0)]]) {}",
          "mine.metal:3:15: error: 'texture2d': textures are not supported"),
         ("kernel void k(device float* x) { asm(\"nop\"); }", "mine.metal:3:34: error: 'asm'"),
         ("#error too old\nkernel void k() {}", "mine.metal:3:2: error: too old"),
-        ("#include <no_such>\nkernel void k() {}", "mine.metal:3:10: fatal error: 'no_such' file not found"),
-        ("kernel void k(device float* x [[buffer(first)]]) {}", "must be an integer literal, not 'first'"),
+        ("#include <no_such>\nkernel void k() {}", "mine.metal:3:10: fatal error: 'no_such' "
+                                                   "file not found"),
+        ("kernel void k(device float* x [[buffer(first)]]) {}", "must be an integer literal, "
+                                                                "not 'first'"),
     ],
 )  # fmt: skip
 def test_error_stands_at_the_users_place_in_clangs_words(source: str, expected: str) -> None:
@@ -55,7 +60,8 @@ def test_error_stands_at_the_users_place_in_clangs_words(source: str, expected: 
         "kernel void k(device float* x) { x[0] = simd_sum(x); }",
         "struct S { float a; };\nkernel void k(device S* s) { s[0] = s[0] + s[1]; }",
         "kernel void k(device half* x) { simdgroup_matrix<int, 8, 8> m; }",
-        "template <typename T> T f(T x) { return x.nothing; }\nkernel void k(device float* x) { x[0] = f(x[0]); }",
+        "template <typename T> T f(T x) { return x.nothing; }\nkernel void k(device float* x) { "
+        "x[0] = f(x[0]); }",
     ],
 )  # fmt: skip
 def test_nothing_of_our_own_headers_or_names_is_shown(source: str) -> None:

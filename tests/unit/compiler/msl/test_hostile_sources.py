@@ -18,7 +18,8 @@ SECRET = "the-secret-line 'of a file"
 @pytest.mark.parametrize(
     "directive",
     ['#include "{path}"', "#include <{path}>", '#define P "{path}"\n#include P', '#import "{path}"',
-     '#include_next "{path}"', '%:include "{path}"', '#inc\\\nlude "{path}"', '??=include "{path}"'],
+     '#include_next "{path}"', '%:include "{path}"', '#inc\\\nlude "{path}"', '??=include '
+                                                                              '"{path}"'],
 )  # fmt: skip
 def test_files_outside_the_include_paths_do_not_leak(tmp_path, directive: str) -> None:
     path = tmp_path / "secret.h"
@@ -55,15 +56,21 @@ def test_inline_assembly_is_refused() -> None:
     "source",
     [
         "template <int N> struct A { A<N + 1> a; };\nkernel void k(device int* x) { A<0> a; }",
-        "constexpr int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\nconstant int x[f(40)] = {};\nkernel void k() {}",
+        "constexpr int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\nconstant int "
+        "x[f(40)] = {};\nkernel void k() {}",
         "kernel void k() {" + "{" * 5000 + "}" * 5001,
         "kernel void k(device int* x) { x[0] = " + "(" * 5000 + "1" + ")" * 5000 + "; }",
         "#define A(x) x x x x x x x x x x\nint a = A(A(A(A(A(A(A(A(1))))))));\nkernel void k() {}",
-        "\0kernel\0 void", "kernel void k(", "]]]]", "[[[[[[", "<<<<", '"', "'", "#", "#if\n", "\\", "kernel",
-        "template", "template <", "template <typename T> kernel", "struct", "struct {", "}", "operator", "kernel void",
+        "\0kernel\0 void", "kernel void k(", "]]]]", "[[[[[[", "<<<<", '"', "'", "#", "#if\n",
+        "\\", "kernel",
+        "template", "template <", "template <typename T> kernel", "struct", "struct {", "}",
+        "operator",
+        "kernel void",
         "kernel void k(device int* x [[buffer(99999999999999999999)]]) {}",
-        "constant int x [[function_constant()]]; kernel void k() {}", "[[kernel]]", "namespace", "enum", "using",
-        "struct S { S(", "template [[host_name(\"a\")]] kernel void f<int>();", "is_function_constant_defined",
+        "constant int x [[function_constant()]]; kernel void k() {}", "[[kernel]]", "namespace",
+        "enum", "using",
+        "struct S { S(", "template [[host_name(\"a\")]] kernel void f<int>();",
+        "is_function_constant_defined",
     ],
 )  # fmt: skip
 def test_malformed_and_bombing_sources_end_in_a_compile_error(

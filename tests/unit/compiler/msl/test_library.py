@@ -8,17 +8,22 @@ INSTANCES = """
 namespace deep {
 template <typename T, int N>
 [[kernel, max_total_threads_per_threadgroup(N * 32)]] void scale(
-    device T* x [[buffer(0)]], constant float& by [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    device T* x [[buffer(0)]], constant float& by [[buffer(1)]],
+    uint i [[thread_position_in_grid]]) {
   x[i] = T(float(x[i]) * by) + T(N);
 }
-#define instance(name, T, n) template [[host_name(name)]] [[kernel]] decltype(scale<T, n>) scale<T, n>;
+#define instance(name, T, n) template [[host_name(name)]] [[kernel]] \\
+  decltype(scale<T, n>) scale<T, n>;
 instance("scale_float_2", float, 2)
 instance("scale_half_1", half, 1)
 template [[host_name("written_out")]] [[kernel]] void scale<int, 4>(
-    device int* x [[buffer(0)]], constant float& by [[buffer(1)]], uint i [[thread_position_in_grid]]);
+    device int* x [[buffer(0)]], constant float& by [[buffer(1)]],
+    uint i [[thread_position_in_grid]]);
 }
 template <typename T>
-[[kernel]] void fill(device T* x, constant T& value, uint i [[thread_position_in_grid]]) { x[i] = value; }
+[[kernel]] void fill(device T* x, constant T& value, uint i [[thread_position_in_grid]]) {
+  x[i] = value;
+}
 template [[host_name("fill_int")]] [[kernel]] void fill(
     device int* x, constant int& value, uint i [[thread_position_in_grid]]);
 [[host_name("other")]] kernel void named(device int* x) { x[0] = 1; }
@@ -75,7 +80,8 @@ constant bool wide [[function_constant(2)]];
 constant bool has_factor = is_function_constant_defined(factor);
 constant float used = has_factor ? factor : 2.0f;
 constant int twice = count * 2;
-kernel void k(device float* x [[buffer(0)]], device float* extra [[buffer(1), function_constant(wide)]]) {
+kernel void k(device float* x [[buffer(0)]],
+              device float* extra [[buffer(1), function_constant(wide)]]) {
   for (int i = 0; i < twice; i++) x[i] = used;
   if (wide) x[0] = extra[0];
 }
@@ -179,7 +185,8 @@ def test_overloads_differ_by_address_space_alone() -> None:
 def test_conditional_takes_objects_of_device_memory_and_values() -> None:
     x, out = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
     run_kernel(
-        "kernel void k(const device float4* x, device float4* o, uint i [[thread_position_in_grid]])"
+        "kernel void k(const device float4* x, device float4* o, uint i "
+        "[[thread_position_in_grid]])"
         "{ o[0] = i > 5 ? float4(9) : i == 0 ? x[i] : float4(8); }",
         x, out, threads=1,
     )  # fmt: skip
@@ -189,8 +196,10 @@ def test_conditional_takes_objects_of_device_memory_and_values() -> None:
 def test_literals_of_half_and_bfloat_have_their_types() -> None:
     out = np.zeros(4, np.uint16)
     run_kernel(
-        "kernel void k(device ushort* o) { o[0] = as_type<ushort>(1.5h); o[1] = as_type<ushort>(1.5bf);"
-        " o[2] = sizeof(1.0) * 10 + sizeof(1.h); bfloat b = 3.0bf; half h = half(b); o[3] = ushort((half)b + h); }",
+        "kernel void k(device ushort* o) { o[0] = as_type<ushort>(1.5h); o[1] = "
+        "as_type<ushort>(1.5bf);"
+        " o[2] = sizeof(1.0) * 10 + sizeof(1.h); bfloat b = 3.0bf; half h = half(b); o[3] = "
+        "ushort((half)b + h); }",
         out, threads=1,
     )  # fmt: skip
     assert out.tolist() == [0x3E00, 0x3FC0, 42, 6]
@@ -201,7 +210,8 @@ def test_threadgroup_array_parameters_are_pointers() -> None:
     run_kernel(
         "void put(threadgroup int a[2][32], uint i) { a[1][i] = i; }"
         "int get(threadgroup int a[32], uint i) { return a[i]; }"
-        "kernel void k(device int* o, threadgroup int* extra [[threadgroup(0)]], uint i [[thread_position_in_threadgroup]])"
+        "kernel void k(device int* o, threadgroup int* extra [[threadgroup(0)]], uint i "
+        "[[thread_position_in_threadgroup]])"
         "{ threadgroup int a[2][32]; put(a, i); extra[i] = get(a[1], i) * 2;"
         " threadgroup_barrier(mem_flags::mem_threadgroup); o[i] = extra[31 - i]; }",
         out, 128,

@@ -35,7 +35,8 @@ def test_arguments_carry_all_that_a_host_must_know() -> None:
     assert kernel.arguments == (
         argument(name="arguments", index=2, address_space="constant", type_name="Arguments",
                  size=24, alignment=8, access="read", members=members),
-        argument(name="points", index=1, type_name="packed_float3", size=12, alignment=4, access="read"),
+        argument(name="points", index=1, type_name="packed_float3", size=12, alignment=4,
+                 access="read"),
         argument(name="counter", index=0, type_name="atomic_uint", size=4, alignment=4),
         argument(name="sizes", index=3, address_space="constant", type_name="uint", size=4,
                  alignment=4, access="read"),
@@ -51,7 +52,9 @@ def test_arguments_carry_all_that_a_host_must_know() -> None:
 
 def test_static_threadgroup_memory_is_known_to_the_program() -> None:
     kernel = compile_library(
-        "#include <metal_stdlib>\nusing namespace metal;\nkernel void k(device float* o, uint i [[thread_index_in_threadgroup]])"
-        "{ threadgroup float a[100]; a[i] = i; threadgroup_barrier(mem_flags::mem_threadgroup); o[i] = a[31 - i]; }"
+        "#include <metal_stdlib>\nusing namespace metal;\nkernel void k(device float* o, uint i "
+        "[[thread_index_in_threadgroup]])"
+        "{ threadgroup float a[100]; a[i] = i; threadgroup_barrier(mem_flags::mem_threadgroup); "
+        "o[i] = a[31 - i]; }"
     ).function("k")
     assert kernel.program().static_threadgroup_memory == 400

@@ -74,7 +74,8 @@ def test_simdgroup_matrices_multiply(space: str, transpose: bool) -> None:
     a, b = (rng.integers(-4, 5, (16, 16)).astype(np.float16) for _ in range(2))
     c = np.zeros((8, 8), np.float32)
     run_kernel(
-        f"""kernel void k(device half* a, device half* b, device float* c, uint i [[thread_index_in_threadgroup]]) {{
+        f"""kernel void k(device half* a, device half* b, device float* c,
+                            uint i [[thread_index_in_threadgroup]]) {{
           threadgroup half tile[256];
           for (uint j = i; j < 256; j += 32) tile[j] = b[j];
           threadgroup_barrier(mem_flags::mem_threadgroup);

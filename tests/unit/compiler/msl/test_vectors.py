@@ -14,7 +14,8 @@ def run4(body: str, x: list[float]) -> list[float]:
     """Result of `body`, which computes float4 r from float4 v."""
     data, out = np.array(x, F), floats(4)
     run_kernel(
-        f"kernel void k(device const float4* p, device float4* q) {{ float4 v = p[0]; float4 r; {body} q[0] = r; }}",
+        f"kernel void k(device const float4* p, device float4* q) {{ float4 v = p[0]; float4 r; "
+        f"{body} q[0] = r; }}",
         data, out, threads=1,
     )  # fmt: skip
     return out.tolist()
@@ -35,13 +36,15 @@ def run4(body: str, x: list[float]) -> list[float]:
         ("r = float4(int4(v * 1.75f));", [1, 3, 5, 7]),
         ("r = float4(v > 2.0f);", [0, 0, 1, 1]),
         ("r = select(v, -v, v < 3.0f);", [-1, -2, 3, 4]),
-        ("r = float4(all(v > 0.0f), any(v > 4.0f), any(v == 4.0f), all(bool2(true, false)));", [1, 0, 1, 0]),
+        ("r = float4(all(v > 0.0f), any(v > 4.0f), any(v == 4.0f), all(bool2(true, false)));",
+         [1, 0, 1, 0]),
         ("r = float4(half4(v)) + float4(bfloat4(v));", [2, 4, 6, 8]),
         ("uint4 u = uint4(v); r = float4((u << 2) % 5u);", [4, 3, 2, 1]),
         ("r = as_type<float4>(as_type<uint4>(v) ^ 0x80000000u);", [-1, -2, -3, -4]),
         ("thread float& y = v.y; y = 9; r = v;", [1, 9, 3, 4]),
         ("float3 a = v.xyz; a.z *= 2; r = float4(a, 0);", [1, 2, 6, 0]),
-        ("r = float4(dot(v, v), length(float2(3, 4)), cross(v.xyz, v.zxy).x, distance(v.xy, v.zy));", [30, 5, 1, 2]),
+        ("r = float4(dot(v, v), length(float2(3, 4)), cross(v.xyz, v.zxy).x, distance(v.xy, "
+         "v.zy));", [30, 5, 1, 2]),
         ("r = v; r++; r = -r;", [-2, -3, -4, -5]),
         ("r = clamp(v, 2.0f, 3.0f) + min(v, 2) + max(v, float4(3));", [6, 7, 8, 9]),
         ("r = float4(bool4(v - 1.0f) && true) + float4(!bool4(v - 2.0f));", [0, 2, 1, 1]),
@@ -73,8 +76,10 @@ def test_matrices_multiply_by_columns() -> None:
     a, b = np.arange(16, dtype=F), np.arange(16, 32, dtype=F)
     out, vector = floats(16), floats(4)
     run_kernel(
-        "kernel void k(device float4x4* a, device float4x4* b, device float4x4* o, device float4* v)"
-        "{ o[0] = transpose(a[0] * b[0]); v[0] = a[0] * float4(1, 2, 3, 4) + determinant(float2x2(1, 2, 3, 4)); }",
+        "kernel void k(device float4x4* a, device float4x4* b, device float4x4* o, device "
+        "float4* v)"
+        "{ o[0] = transpose(a[0] * b[0]); v[0] = a[0] * float4(1, 2, 3, 4) + "
+        "determinant(float2x2(1, 2, 3, 4)); }",
         a, b, out, vector, threads=1,
     )  # fmt: skip
     left, right = a.reshape(4, 4).T, b.reshape(4, 4).T

@@ -239,3 +239,33 @@ vm.module @user {
     assert session.load(compiled(text, "--compile-mode=vm")).invoke("main", 40) == [42]
     with pytest.raises(VmError, match="module 'library' not registered"):
         Session(recording_device()[0]).load(compiled(text, "--compile-mode=vm"))
+
+
+@pytest.mark.parametrize(
+    ("position", "array"),
+    [
+        (0, np.zeros((5, 16), np.float32)),
+        (1, np.zeros(16, np.float32)),
+        (2, np.zeros((), np.float32)),
+        (2, np.zeros((32, 8), np.float64)),
+        (1, np.zeros((16, 32), np.float16)),
+    ],
+)
+def test_refusals_are_word_for_word_those_of_irees_runtime(
+    position: int, array: np.ndarray
+) -> None:
+    runtime = pytest.importorskip("iree.runtime")
+    flags = (
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=generic",
+    )
+    context = runtime.SystemContext(config=runtime.Config("local-sync"))
+    context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, compiled(MLP, *flags)))
+    inputs = arrays()
+    inputs[position] = array
+    with pytest.raises(ValueError, match="INVALID_ARGUMENT") as theirs:
+        context.modules.module["main"](*inputs)
+    with pytest.raises(VmError) as ours:
+        loaded()[0].invoke("main", *inputs)
+    assert f"{ours.value.status}; {ours.value.message};" in str(theirs.value)
