@@ -91,9 +91,7 @@ def _compile(
         if done.returncode == 0:
             break
         defect = find_defect(done.stderr, "llvm-cpu" if target == "llvm-cpu" else "metal")
-        hopeless = defect is None or not defect.flags or defect in tried
-        # A target that is spelled out cannot stand beside a second one.
-        if defect is None or hopeless or (target == "both" and defect.replaces):
+        if defect is None or defect in tried or not _has_way_round(defect, target):
             raise _failure(source, mlir, target, done.stderr, defect)
         say(f"compiling {source.name} again: {defect.meaning}")
         tried.append(defect)
@@ -106,13 +104,19 @@ def _compile(
     )
 
 
+def _has_way_round(defect: Defect, target: Target) -> bool:
+    """Whether flags help; a target that is spelled out cannot stand beside a second one."""
+    return bool(defect.flags) and not (target == "both" and defect.replaces)
+
+
 def _failure(
     source: Path, mlir: Path, target: Target, log: str, defect: Defect | None
 ) -> ModelError:
     log = log.replace(str(mlir), str(source))
     message = f"{source}: IREE cannot compile this model for {target}:\n{diagnostics.summary(log)}"
     if defect is not None:
-        message += f"\n{defect.meaning}; {defect.help}."
+        advice = "the known way round does not help here" if defect.flags else defect.help
+        message += f"\n{defect.meaning}; {advice}."
     return ModelError(message, log=log)
 
 
