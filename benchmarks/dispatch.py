@@ -79,5 +79,7 @@ def _metal_seconds(repetitions: int) -> float:
     seconds = median_seconds(run, repetitions) / _COUNT
     done = np.frombuffer(buffer.contents().as_buffer(128), np.uint32)
     if not (done == (repetitions + 1) * _COUNT).all():
-        raise SystemExit(f"dispatch: wrong result, {done[0]} instead of {(repetitions + 1) * _COUNT}")
+        raise SystemExit(
+            f"dispatch: wrong result, {done[0]} instead of {(repetitions + 1) * _COUNT}"
+        )
     return seconds

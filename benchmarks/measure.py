@@ -14,7 +14,7 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a report; `ratio` is what `bar` speaks of, `passed` None where there is no bar."""
+    """One line of a report; `bar` is the least or most allowed, `passed` None if there is none."""
 
     what: str
     who: str

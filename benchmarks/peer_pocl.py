@@ -1,4 +1,6 @@
-"""PoCL in a process whose environment sets its threads: `peer_pocl list | run PLATFORM REPETITIONS`.
+"""PoCL in a process whose environment sets its threads.
+
+Called as `peer_pocl list` or `peer_pocl run PLATFORM REPETITIONS`.
 
 Needs `pyopencl` and some PoCL: the wheel `pocl-binary-distribution`, a distribution's package
 (`pocl-opencl-icd`), or one of conda-forge.
@@ -21,7 +23,9 @@ def _platforms() -> dict[str, cl.Platform]:
     found = {}
     for platform in cl.get_platforms():
         if "portable" in platform.name.lower():
-            version = next(w for w in platform.version.split("PoCL", 1)[1].split() if w[0].isdigit())
+            version = next(
+                w for w in platform.version.split("PoCL", 1)[1].split() if w[0].isdigit()
+            )
             found[f"PoCL {version}"] = platform
     return found
 
