@@ -64,7 +64,7 @@ class Access:
         if isinstance(root, ConstantRoot):
             return self._fixed(c.CONSTANTS, c.CONSTANT_HANDLE, root.start, root.size)
         if isinstance(root, AddressRoot):
-            return self._at_address(root, instruction)
+            return self._at_address(root)
         if isinstance(root, PrivateRoot):
             start = (c.PRIVATE_HANDLE << c.HANDLE_SHIFT) + root.start
             base = self.v.field("ptr", c.PRIVATE)
@@ -86,11 +86,19 @@ class Access:
         address = (handle << c.HANDLE_SHIFT) + start
         return Memory(host, str(size), str(address), str(address), str(address + size))
 
-    def _at_address(self, root: AddressRoot, instruction: Instruction) -> Memory:
+    def _at_address(self, root: AddressRoot) -> Memory:
         """A buffer found through its GPU address, which must be the same for all lanes."""
+        lookup = self.v.lookups.get(root.address)
+        if lookup is None:
+            address = self.text.let(f"freeze i64 {self.v.scalar(root.address)}")
+            host, available = self.look_up(address)
+            return Memory(host, available, address, "0", str(-1))
+        host, available = self.v.scalar(lookup.host), self.v.scalar(lookup.available)
+        return Memory(host, available, self.v.scalar(root.address), "0", str(-1))
+
+    def look_up(self, address: str) -> tuple[str, str]:
+        """(host pointer, bytes available) of a GPU address; no bytes if there is no buffer."""
         text = self.text
-        address = self.v.scalar(root.address)
-        address = text.let(f"freeze i64 {address}")
         handle = text.let(f"lshr i64 {address}, {c.HANDLE_SHIFT}")
         offset = text.let(f"and i64 {address}, {(1 << c.HANDLE_SHIFT) - 1}")
         table = self.v.field("ptr", c.TABLE)
@@ -99,8 +107,7 @@ class Access:
         size_at = text.let(f"getelementptr i8, ptr {entry}, i64 8")
         size = text.let(f"load i64, ptr {size_at}, align 8")
         host = text.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        available = self.saturating_subtract(size, offset)
-        return Memory(host, available, address, "0", str(-1))
+        return host, self.saturating_subtract(size, offset)
 
     def saturating_subtract(self, left: str, right: str) -> str:
         """`left - right`, 0 where that is negative."""

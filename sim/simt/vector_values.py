@@ -12,6 +12,7 @@ from .cfg import Cfg, analyse, split_block
 from .divergence import Divergence, analyse_divergence, escapes
 from .ir import AddressRoot, Block, Constant, Function, Instruction, Value, clone
 from .linear import Form, LinearForms
+from .lookups import insert_lookups
 from .shape import LANES, Shape
 from .slots import MASK, Slot, SlotTable
 from .vector_positions import fix_positions
@@ -47,6 +48,7 @@ class Values:
         self.cfg: Cfg = analyse(self.function)
         self.divergence: Divergence = analyse_divergence(self.function, self.cfg)
         self.linear = LinearForms(self.function, self.cfg, self.divergence, shape)
+        self.lookups = insert_lookups(self.function, self.cfg, self.divergence)
         self.text = TextBuilder()
         self.sites: list[Instruction | Block] = []
         self.entry: dict[str, str] = {}  # lines of the entry block, by what they load

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from . import context as c
 from .faults import UnsupportedKernel
-from .ir import Block, Function, Instruction
+from .ir import Block, Function, Instruction, Value
 from .shape import LANES, Shape
 from .slots import MASK, stored_size
 from .vector_arithmetic import Arithmetic, is_arithmetic
@@ -44,6 +44,7 @@ class Vectoriser(Branches):
         self.memory = MemoryAccess(self)
         self.lanes = LaneOperations(self)
         self.arithmetic = Arithmetic(self.text)
+        self._looked_up: dict[Value, tuple[str, str]] = {}
         self._barrier_lines: dict[Block, int] = {}
 
     def run(self) -> Code:
@@ -129,6 +130,8 @@ class Vectoriser(Branches):
             self.memory.store(instruction)
         elif instruction.op == "address":
             self._finish(instruction, self.memory.address_of(instruction), False)
+        elif instruction.op in ("lookup_host", "lookup_available"):
+            self._emit_lookup(instruction)
         elif instruction.op == "select":
             self._emit_select(instruction)
         elif instruction.op == "intrinsic":
@@ -152,6 +155,15 @@ class Vectoriser(Branches):
     def _finish_load(self, instruction: Instruction, parts: list[str]) -> None:
         self._parts[instruction] = parts
         self._finish(instruction, parts[0], self.divergence.is_varying(instruction))
+
+    def _emit_lookup(self, instruction: Instruction) -> None:
+        (address,) = instruction.operands
+        if instruction.op == "lookup_host":
+            frozen = self.text.let(f"freeze i64 {self.scalar(address)}")
+            self._looked_up[address] = self.memory.look_up(frozen)
+        host, available = self._looked_up[address]
+        name = host if instruction.op == "lookup_host" else available
+        self._finish(instruction, name, False)
 
     def _emit_select(self, instruction: Instruction) -> None:
         condition, first, second = instruction.operands
