@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.property import address_kernels as addresses
 from tests.property.graph_kernels import OUTPUTS, graph_kernels
 from tests.property.structured_kernels import (
     COUNTERS,
@@ -116,3 +117,34 @@ def test_engines_agree_on_structured_kernels(source: str, seed: int) -> None:
 @given(source=structured_kernels(), seed=st.integers(0, 9))
 def test_engines_agree_on_many_structured_kernels(source: str, seed: int) -> None:
     _structured_agree(source, seed)
+
+
+def _addresses_agree(kernel: tuple[str, Size], seed: int) -> None:
+    source, size = kernel
+    random = np.random.default_rng(seed)
+    threads = (2 * size[0], 2 * size[1] - size[1] // 2, 1)  # the last row is cut off
+    count = threads[0] * threads[1]
+    floats = random.standard_normal(addresses.BYTES // 4).astype(np.float32) * 1000
+    _agree(
+        compile_cpp(source, addresses.PARAMETERS),
+        [
+            floats.view(np.uint8),
+            np.zeros(count * addresses.OUTPUTS, np.uint32),
+            random.integers(0, 4, 8, np.uint32),
+        ],
+        threadgroup_size=size,
+        threads=threads,
+    )
+
+
+@_structured
+@given(kernel=addresses.address_kernels(), seed=st.integers(0, 9))
+def test_engines_agree_on_addresses(kernel: tuple[str, Size], seed: int) -> None:
+    _addresses_agree(kernel, seed)
+
+
+@pytest.mark.slow
+@_long
+@given(kernel=addresses.address_kernels(), seed=st.integers(0, 9))
+def test_engines_agree_on_many_addresses(kernel: tuple[str, Size], seed: int) -> None:
+    _addresses_agree(kernel, seed)
