@@ -9,7 +9,8 @@ from assay.hal.vm.signature import describe
 from .signatures import Signature, signature_of
 
 _METAL = b"MTL1"
-_OTHER = {b"\x7fELF": "an ELF image (CPU)", b"\x03\x02\x23\x07": "SPIR-V", b"VKE1": "Vulkan"}
+CPU = "an ELF image (CPU)"
+_OTHER = {b"\x7fELF": CPU, b"\x03\x02\x23\x07": "SPIR-V", b"VKE1": "Vulkan"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -40,7 +40,7 @@ class CpuModule:
         """Calls a function; results are arrays for tensors and Python numbers for scalars."""
         try:
             results = self._module[function](*arguments)
-        except (RuntimeError, ValueError, KeyError) as error:
+        except (RuntimeError, ValueError, LookupError) as error:
             raise CpuError(str(error)) from None
         listed = list(results) if isinstance(results, tuple | list) else [results]
         return [_host(result) for result in listed if result is not None]

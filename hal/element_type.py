@@ -67,11 +67,6 @@ def bit_count(code: int) -> int:
     return code & 0xFF
 
 
-def byte_count(code: int) -> int:
-    """Bytes that one element takes in a dense array."""
-    return (bit_count(code) + 7) // 8
-
-
 def text(code: int) -> str:
     """An element type as IREE prints it: `f32`, `bf16`, `si8`, ..."""
     numerical, bits = numerical_type(code), bit_count(code)

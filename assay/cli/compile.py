@@ -11,7 +11,11 @@ from .options import CompileFlags, Json
 if TYPE_CHECKING:
     from assay.compiler.models.compile import Target
 
-TARGETS: "dict[str, Target]" = {"metal": "metal", "llvm-cpu": "llvm-cpu"}
+TARGETS: "dict[str, Target]" = {
+    "metal": "metal",
+    "llvm-cpu": "llvm-cpu",
+    "both": "both",
+}
 
 
 def compile_command(
@@ -24,7 +28,11 @@ def compile_command(
         typer.Option("--output", "-o", help="Where to; MODEL with .vmfb when not given."),
     ] = None,
     target: Annotated[
-        str, typer.Option("--target", help="[bold]metal[/bold] or [bold]llvm-cpu[/bold].")
+        str,
+        typer.Option(
+            "--target",
+            help="[bold]metal[/bold], [bold]llvm-cpu[/bold], or [bold]both[/bold] in one module.",
+        ),
     ] = "metal",
     compile_flag: CompileFlags = None,
     json: Json = False,
@@ -45,7 +53,7 @@ def compile_command(
 
     want_json(json)
     if target not in TARGETS:
-        raise CommandError(f"--target {target}: expected {' or '.join(TARGETS)}", code=USAGE)
+        raise CommandError(f"--target {target}: expected {', '.join(TARGETS)}", code=USAGE)
     path = output or model.with_suffix(".vmfb")
     with progress() as say:
         chosen = TARGETS[target]

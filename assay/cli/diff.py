@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from assay.elements import Value
     from assay.module import Function
 
+    from .options import Opened
+
 
 def diff_command(
     module: ModelPath,
@@ -75,7 +77,7 @@ def diff_command(
         raise CommandError(f"--against {against}: expected llvm-cpu", code=USAGE)
     with progress() as say:
         opened = open_model(module, flags=compile_flag, say=say)
-        if opened.compiled is None and not reference:
+        if not reference and opened.compiled is None and not _runs_on_cpu(opened):
             raise CommandError(_needs_source(module), code=USAGE)
         loaded = load_module(opened.data, device, parameters)
         chosen = choose_function(loaded, function)
@@ -85,7 +87,9 @@ def diff_command(
         expected = (
             _given(reference)
             if reference
-            else _on_cpu(module, chosen.name, values, parameters, say)
+            else _on_cpu(
+                _cpu_build(opened, compile_flag, say), chosen.name, values, parameters, say
+            )
         )
     if len(got) != len(expected):
         raise CommandError(f"{len(got)} results, but {len(expected)} to compare them with")
@@ -103,9 +107,9 @@ def diff_command(
 
 def _needs_source(path: Path) -> str:
     return (
-        f"{path}: a compiled module holds kernels for Metal only, so there is nothing to run on "
-        "the CPU; give the model it was compiled from (.mlir, .onnx, .tflite), or expected "
-        "results with --reference @results.npy"
+        f"{path}: this module holds kernels for Metal only, so there is nothing to run on the "
+        "CPU; give the model it was compiled from (.mlir, .onnx, .tflite), or a module compiled "
+        "with --target both, or expected results with --reference @results.npy"
     )
 
 
@@ -130,13 +134,27 @@ def _given(texts: list[str]) -> "list[Value]":
     return parse_inputs(texts)
 
 
-def _on_cpu(
-    model: Path, function: str, values: "list[Value]", parameters: list[str] | None, say: Any
-) -> "list[Value]":
+def _runs_on_cpu(opened: "Opened") -> bool:
+    """Whether a compiled module brings kernels for the CPU beside those for Metal."""
+    from assay.contents import CPU, read_contents
+
+    return CPU in read_contents(opened.data, str(opened.path)).other_executables
+
+
+def _cpu_build(opened: "Opened", flags: list[str] | None, say: Any) -> bytes:
+    """The module to run on the CPU: a second build of the model, or the same module."""
     from assay.compiler.models import compile_model
+
+    if opened.compiled is None:
+        return opened.data
+    return compile_model(opened.path, target="llvm-cpu", flags=flags or (), progress=say).data
+
+
+def _on_cpu(
+    data: bytes, function: str, values: "list[Value]", parameters: list[str] | None, say: Any
+) -> "list[Value]":
     from assay.reference import CpuModule
 
-    data = compile_model(model, target="llvm-cpu", progress=say).data
     say(f"running {function} on llvm-cpu")
     return CpuModule(data, parameters=parameter_files(parameters)).invoke(function, values)
 

@@ -70,7 +70,7 @@ def describe(error: Exception) -> tuple[str, str]:
         return "usage" if error.code == USAGE else "command", str(error)
     known = _known_kind(error)
     if known is not None:
-        return known, str(error) or type(error).__name__
+        return known, _with_hint(str(error) or type(error).__name__)
     if isinstance(error, MemoryError):
         return "memory", f"there is not enough memory for this: {error}".rstrip(": ")
     if isinstance(error, OSError):
@@ -81,6 +81,16 @@ def describe(error: Exception) -> tuple[str, str]:
     return "internal", (
         f"internal error ({what}). This is a fault in Assay, not in your program: please report "
         "it with the command and, if you can, the model. ASSAY_DEBUG=1 shows the traceback."
+    )
+
+
+def _with_hint(message: str) -> str:
+    """A message, with the way round for a defect of IREE's compiler that shows at run time."""
+    if "the command buffer takes no binding table" not in message:
+        return message
+    return (
+        f"{message}\nIREE 3.13 compiles some loops so that a copy gets no buffer; compile the "
+        "model again with --compile-flag=--iree-hal-indirect-command-buffers=false"
     )
 
 

@@ -11,7 +11,8 @@ from .defects import Defect, find_defect
 from .errors import ModelError
 from .formats import is_module, model_format, read_head
 
-Target = Literal["metal", "llvm-cpu"]
+Target = Literal["metal", "llvm-cpu", "both"]
+"""`both` puts kernels for Metal and for the CPU into one module; the device picks its own."""
 Progress = Callable[[str], None]
 
 _TARGET_FLAGS: dict[Target, tuple[str, ...]] = {
@@ -20,6 +21,13 @@ _TARGET_FLAGS: dict[Target, tuple[str, ...]] = {
         "--iree-hal-target-device=local",
         "--iree-hal-local-target-device-backends=llvm-cpu",
         "--iree-llvmcpu-target-cpu=host",
+    ),
+    "both": (
+        # The comma means: whichever device is there. Linking would drop one of the two variants.
+        "--iree-hal-target-device=metal,local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=host",
+        "--iree-hal-link-executables=false",
     ),
 }
 
@@ -82,8 +90,8 @@ def _compile(
         done = tools.run(command, name="iree-compile")
         if done.returncode == 0:
             break
-        defect = find_defect(done.stderr, target)
-        if defect is None or not defect.flags or defect in tried:
+        defect = find_defect(done.stderr, "llvm-cpu" if target == "llvm-cpu" else "metal")
+        if defect is None or defect in tried or not _has_way_round(defect, target):
             raise _failure(source, mlir, target, done.stderr, defect)
         say(f"compiling {source.name} again: {defect.meaning}")
         tried.append(defect)
@@ -96,13 +104,19 @@ def _compile(
     )
 
 
+def _has_way_round(defect: Defect, target: Target) -> bool:
+    """Whether flags help; a target that is spelled out cannot stand beside a second one."""
+    return bool(defect.flags) and not (target == "both" and defect.replaces)
+
+
 def _failure(
     source: Path, mlir: Path, target: Target, log: str, defect: Defect | None
 ) -> ModelError:
     log = log.replace(str(mlir), str(source))
     message = f"{source}: IREE cannot compile this model for {target}:\n{diagnostics.summary(log)}"
     if defect is not None:
-        message += f"\n{defect.meaning}; {defect.help}."
+        advice = "the known way round does not help here" if defect.flags else defect.help
+        message += f"\n{defect.meaning}; {advice}."
     return ModelError(message, log=log)
 
 

@@ -56,7 +56,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         name="attention",
-        shows_as=("iree_linalg_ext.online_attention",),
+        shows_as=("'iree_linalg_ext.online_attention' op",),
         meaning="IREE has no Metal lowering for the attention operation as one kernel",
         help="attention was decomposed into matrix products and a softmax before compiling",
         flags=(f"--iree-preprocessing-pass-pipeline={DECOMPOSE_ATTENTION}",),
@@ -91,6 +91,25 @@ DEFECTS: tuple[Defect, ...] = (
         shows_as=("failed to legalize operation 'math.ctlz'",),
         meaning="IREE compiles math.ctlz for Metal on i32 only",
         help="extend the operand to i32 and subtract the difference in width",
+    ),
+    Defect(
+        name="pack",
+        shows_as=("op failed to tile to invocations",),
+        meaning="IREE cannot tile an operation of this model for Metal (seen with linalg.pack and "
+        "linalg.unpack)",
+        help="use other inner tile sizes, or a reshape and a transpose",
+    ),
+    Defect(
+        name="notation-of-properties",
+        shows_as=("properties dictionary is missing required attribute",),
+        meaning="the text was written for another version of MLIR",
+        help="write the attributes of that operation as <{...}>",
+    ),
+    Defect(
+        name="notation-of-operation",
+        shows_as=("error: custom op '", "' expected '"),
+        meaning="the text was written for another version of MLIR",
+        help='write that operation in the generic form, "name"(operands) <{attributes}>',
     ),
     Defect(
         name="no-lowering",

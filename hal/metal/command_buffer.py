@@ -174,9 +174,8 @@ class DispatchCommand:
 class MetalCommandBuffer(CommandBuffer):
     """A recording."""
 
-    def __init__(self, api: Any, *, one_shot: bool, capacity: int) -> None:
+    def __init__(self, api: Any, capacity: int) -> None:
         self._api = api
-        self.one_shot = one_shot
         self.capacity = capacity
         self.commands: list[Command] = []
         self.finalized = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from .semaphore import MetalSemaphore, Submission
 from .staging import Staging, StagingPool
 
 _READ_CHUNK = 32 << 20
+_MOST_COMMAND_BUFFERS = 4096
 
 
 class MetalDevice(Device):
@@ -31,7 +33,11 @@ class MetalDevice(Device):
         self.info = info
         self.api = api
         self.handle = handle
-        self._queue = handle.newCommandQueue()
+        # A program may submit much before the fence it all waits for is signalled; with the
+        # default of 64 command buffers it would then block in the middle of submitting.
+        self._queue = handle.newCommandQueueWithMaxCommandBufferCount_(_MOST_COMMAND_BUFFERS)
+        # Argument encoders belong to pipelines, which threads share.
+        self._encoding_lock = threading.Lock()
         self.allocator = MetalAllocator(api, handle, self._queue)
         self.executable_cache = MetalExecutableCache(api, handle)
         self._staging = StagingPool(api, handle)
@@ -52,11 +58,8 @@ class MetalDevice(Device):
 
     def create_command_buffer(self, mode: int, binding_capacity: int) -> MetalCommandBuffer:
         """A command buffer to record into."""
-        return MetalCommandBuffer(
-            self.api,
-            one_shot=bool(mode & CommandBufferMode.ONE_SHOT),
-            capacity=binding_capacity & 0xFFFFFFFF,
-        )
+        del mode  # recorded and replayed alike, whether once or many times
+        return MetalCommandBuffer(self.api, binding_capacity & 0xFFFFFFFF)
 
     def queue_alloca(
         self, wait: Fence | None, signal: Fence | None, memory_type: int, usage: int, size: int
@@ -85,7 +88,7 @@ class MetalDevice(Device):
             return
         if command_buffer is not None and not isinstance(command_buffer, MetalCommandBuffer):
             raise invalid_argument("the command buffer was made for another device")
-        with metal_calls("a submission"):
+        with self._encoding_lock, metal_calls("a submission"):
             self._submit(wait, signal, command_buffer, bindings)
 
     def _submit(
@@ -148,10 +151,30 @@ class MetalDevice(Device):
             buffer.write(target.offset, data)
             self.queue_execute(None, signal, None)
             return
+        parts = [
+            (start, min(_READ_CHUNK, length - start)) for start in range(0, length, _READ_CHUNK)
+        ]
+        for start, size in parts[:-1]:
+            # One after the other, so that staging memory stays small.
+            done = Fence(((self.create_semaphore(0, private=True), 1),))
+            self._read_part(wait, done, data[start : start + size], buffer, target.offset + start)
+            done.wait()
+        for start, size in parts[-1:]:
+            part = data[start : start + size]
+            self._read_part(wait, signal, part, buffer, target.offset + start)
+        if not parts:
+            self.queue_execute(wait, signal, None)
+
+    def _read_part(
+        self,
+        wait: Fence | None,
+        signal: Fence | None,
+        data: memoryview,
+        buffer: Buffer,
+        offset: int,
+    ) -> None:
         commands = self.create_command_buffer(CommandBufferMode.ONE_SHOT, 0)
-        for start in range(0, length, _READ_CHUNK):
-            part = bytes(data[start : start + _READ_CHUNK])
-            commands.update(part, BufferRef(buffer, 0, target.offset + start, len(part)))
+        commands.update(bytes(data), BufferRef(buffer, 0, offset, len(data)))
         commands.finalize()
         self.queue_execute(wait, signal, commands)
 

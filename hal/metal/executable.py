@@ -59,11 +59,6 @@ class MetalExecutable(Executable):
         self._libraries: dict[int, Any] = {}
         self._pipelines: dict[int, MetalPipeline] = {}
 
-    @property
-    def definition(self) -> ExecutableDefinition:
-        """What the executable's file says."""
-        return self._definition
-
     def lookup(self, name: str) -> int:
         """The number of the kernel with this name."""
         ordinal = self._ordinals.get(name)
@@ -86,11 +81,6 @@ class MetalExecutable(Executable):
                 )
             known = self._pipelines[ordinal] = self._compile(ordinal)
         return known
-
-    def compile_all(self) -> None:
-        """Compile every kernel now, so that errors show up before anything runs."""
-        for ordinal in range(len(self._definition.pipelines)):
-            self.pipeline(ordinal)
 
     def _compile(self, ordinal: int) -> MetalPipeline:
         definition = self._definition.pipelines[ordinal]

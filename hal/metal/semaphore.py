@@ -34,9 +34,9 @@ class Submission:
     @property
     def failed(self) -> bool:
         """Whether it is known to have failed; does not block."""
+        command_buffer = self._command_buffer
         return self._error is not None or (
-            self._command_buffer is not None
-            and self._command_buffer.status() == self._failed_status
+            command_buffer is not None and command_buffer.status() == self._failed_status
         )
 
     def outcome(self) -> StatusError | None:
@@ -44,10 +44,11 @@ class Submission:
         unsettled: list[Submission] = [self]
         while unsettled:
             current = unsettled[-1]
+            waited_for = (wait.submission for wait, _ in current._waits)
             earlier = [
-                wait.submission
-                for wait, _ in current._waits
-                if wait.submission is not None and wait.submission._command_buffer is not None
+                submission
+                for submission in waited_for
+                if submission is not None and submission._command_buffer is not None
             ]
             if earlier:
                 unsettled += earlier
@@ -57,14 +58,16 @@ class Submission:
         return self._error
 
     def _settle(self) -> None:
-        if self._command_buffer is None:
+        # Two threads may settle at once: both come to the same error.
+        command_buffer, waits = self._command_buffer, self._waits
+        if command_buffer is None:
             return
-        self._command_buffer.waitUntilCompleted()
+        command_buffer.waitUntilCompleted()
         # What it waited for comes first: work behind a failure fails because of it.
-        for wait, _ in self._waits:
-            self._error = self._error or wait.failure()
-        if self._error is None and self._command_buffer.status() == self._failed_status:
-            self._error = command_buffer_error(self._command_buffer)
+        error = next(filter(None, (wait.failure() for wait, _ in waits)), None)
+        if error is None and command_buffer.status() == self._failed_status:
+            error = command_buffer_error(command_buffer)
+        self._error = self._error or error
         self._command_buffer, self._waits = None, ()
 
 
@@ -83,8 +86,9 @@ class MetalSemaphore(Semaphore):
 
     def failure(self) -> StatusError | None:
         """The error of a failed semaphore; asked only once its work is finished."""
-        if self._error is None and self.submission is not None:
-            self._error = self.submission.outcome()
+        submission = self.submission
+        if self._error is None and submission is not None:
+            self._error = submission.outcome()
             self.submission = None
         return self._error
 
@@ -139,7 +143,8 @@ class MetalSemaphore(Semaphore):
         return False
 
     def _broken(self) -> bool:
-        return self._error is not None or (self.submission is not None and self.submission.failed)
+        submission = self.submission
+        return self._error is not None or (submission is not None and submission.failed)
 
 
 def _again(error: StatusError) -> StatusError:

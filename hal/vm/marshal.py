@@ -21,6 +21,8 @@ Argument = Any
 _KINDS = {"i": "i32", "I": "i64", "f": "f32", "F": "f64"}
 _INPUT_MEMORY = MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE
 _INPUT_USAGE = BufferUsage.DEFAULT | BufferUsage.MAPPING
+_DEEPEST_LIST = 32
+_MOST_DIMENSIONS = 64
 _READBACK_MEMORY = MemoryType.HOST_LOCAL | MemoryType.HOST_CACHED | MemoryType.DEVICE_VISIBLE
 
 
@@ -91,14 +93,18 @@ def array_view(device: Device, array: npt.NDArray[Any]) -> BufferView:
     return BufferView(exact, array.shape, code, elements.DENSE_ROW_MAJOR)
 
 
-def from_program(device: Device, value: Any) -> Any:
+def from_program(device: Device, value: Any, depth: int = 0) -> Any:
     """A result as a Python value: arrays are copies, lists become lists."""
     if isinstance(value, BufferView):
         return view_array(device, value)
     if isinstance(value, Buffer):
         return np.frombuffer(host_bytes(device, value, value.length), np.uint8)
     if isinstance(value, VmList):
-        return [from_program(device, item) for item in value.items]
+        if depth == _DEEPEST_LIST:
+            raise StatusError(
+                "UNIMPLEMENTED", f"a result of lists nested deeper than {_DEEPEST_LIST}"
+            )
+        return [from_program(device, item, depth + 1) for item in value.items]
     if isinstance(value, VmBuffer):
         return bytes(value.data)
     return value
@@ -107,6 +113,11 @@ def from_program(device: Device, value: Any) -> Any:
 def view_array(device: Device, view: BufferView) -> npt.NDArray[Any]:
     """The contents of a buffer view as a new array."""
     dtype = elements.dtype_of(view.element_type)
+    if len(view.shape) > _MOST_DIMENSIONS:
+        raise StatusError(
+            "UNIMPLEMENTED",
+            f"a result of rank {len(view.shape)}; NumPy has at most {_MOST_DIMENSIONS}",
+        )
     size = dtype.itemsize
     for dimension in view.shape:
         size *= dimension

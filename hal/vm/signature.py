@@ -46,7 +46,10 @@ class FunctionInfo:
 def describe(name: str, convention: Convention, attributes: Mapping[str, str]) -> FunctionInfo:
     """The function's information, from its declaration if the compiler left one."""
     declaration = attributes.get("iree.abi.declaration", "")
-    asynchronous = attributes.get("iree.abi.model") == "coarse-fences"
+    # Importers export both forms, and name the asynchronous one so without an attribute.
+    asynchronous = attributes.get("iree.abi.model") == "coarse-fences" or (
+        name.endswith("$async") and convention.arguments[-2:] == ("r", "r")
+    )
     letters = [_LETTERS.get(item, item) for item in convention.arguments]
     arguments = tuple(letters[:-2] if asynchronous else letters)
     results = tuple(_LETTERS[letter] for letter in convention.results)

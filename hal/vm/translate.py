@@ -50,27 +50,34 @@ class Code:
     segments: list[Segment] = field(repr=False)
 
     def new_registers(self) -> Registers:
-        """A fresh register list: numbers are zero, references null."""
-        return [0] * self.value_registers + [None] * (self.registers - self.value_registers)
+        """A fresh register list: numbers are zero, references null; the last is for no use."""
+        return [0] * self.value_registers + [None] * (self.registers - self.value_registers + 1)
 
 
 def _fall_off(invocation: Invocation, _: Registers) -> Segment | None:
     raise StatusError("INTERNAL", f"{invocation.function_name} ran past the end of a block")
 
 
-def argument_registers(convention: Convention, value_registers: int) -> tuple[int, ...]:
-    """Where a function finds its arguments: 64-bit values in even pairs, refs after all values."""
+def argument_registers(
+    convention: Convention, value_registers: int, ref_registers: int
+) -> tuple[int, ...]:
+    """Where a function finds its arguments: 64-bit values in even pairs, refs after all values.
+
+    A function that leaves arguments unused may lack registers for them: those get a place behind
+    all registers (the number of registers).
+    """
     registers = []
     value = ref = 0
+    nowhere = value_registers + ref_registers
     for letter in convention.arguments:
         if letter == "r":
-            registers.append(value_registers + ref)
+            registers.append(value_registers + ref if ref < ref_registers else nowhere)
             ref += 1
             continue
-        if letter in "IF":
-            value += value & 1
-        registers.append(value)
-        value += 2 if letter in "IF" else 1
+        width = 2 if letter in "IF" else 1
+        value += value & (width - 1)
+        registers.append(value if value + width <= value_registers else nowhere)
+        value += width
     return tuple(registers)
 
 
@@ -93,12 +100,14 @@ class Translator:
         definition = self.state.definition
         blocks = decode_function(definition, function)
         count = function.value_registers + function.ref_registers
-        arguments = argument_registers(function.convention, function.value_registers)
-        if any(register >= count for register in arguments) or any(function.convention.spans):
+        arguments = argument_registers(
+            function.convention, function.value_registers, function.ref_registers
+        )
+        if any(function.convention.spans):
             raise StatusError(
                 "INVALID_ARGUMENT",
-                f"function {function.ordinal} of {definition.name} has too few registers for its "
-                f"arguments {function.convention.text}",
+                f"function {function.ordinal} of {definition.name} is variadic "
+                f"({function.convention.text}); only imports can be",
             )
         starts = {position: Segment(position) for position in blocks}
         segments: list[Segment] = []

@@ -13,12 +13,13 @@ _WRAPS = {"i8": "b", "i16": "h", "i32": "i", "i64": "q"}
 
 
 ANY_REFERENCE = "!?"
+_OPAQUE = ("?", "!vm.opaque")  # how the type table spells "anything"
 
 
 def reference_type(text: str) -> str:
     """A type of the module's table as `!name`: parameters and `!vm.ref` around it removed."""
     inner = text.removeprefix("!vm.ref<").removesuffix(">") if "!vm.ref<" in text else text
-    return ANY_REFERENCE if inner == "?" else inner.partition("<")[0]
+    return ANY_REFERENCE if inner in _OPAQUE else inner.partition("<")[0]
 
 
 class VmBuffer:
@@ -62,7 +63,7 @@ class VmList:
     """Most items a list may have; a damaged program could otherwise ask for any number."""
 
     def __init__(self, element_type: str) -> None:
-        self.element_type = element_type
+        self.element_type = "?" if element_type in _OPAQUE else element_type
         self.items: list[Any] = []
 
     def resize(self, size: int) -> None:

@@ -48,9 +48,12 @@ class Clock:
     def enter(self, block: Block, previous: Block | None) -> None:
         """Note that the lane goes from a block to another."""
         heads = self._order.heads
-        if block in heads[block]:
-            again = previous is not None and block in heads[previous]
-            self._iterations[block] = self._iterations[block] + 1 if again else 0
+        around = heads[previous] if previous is not None else ()
+        for head in heads[block]:
+            if head not in around:  # entered, at its head or elsewhere
+                self._iterations[head] = 0
+            elif head is block:
+                self._iterations[head] += 1
 
     def moment(self, block: Block, place: int) -> Moment:
         """The moment of instruction `place` of the block that was entered last."""

@@ -57,8 +57,6 @@ class Arithmetic:
         if op == "call":
             return self._call(instruction, operands, width)
         if op in _PLAIN:
-            if type == "bfloat":
-                return self._through_float(op, operands, width)
             return self._binary(op, type, operands, width)
         raise KeyError(op)
 
@@ -71,23 +69,11 @@ class Arithmetic:
 
     def _float_compare(self, instruction: Instruction, operands: list[str], width: int) -> str:
         type = instruction.operands[0].type
-        if type == "bfloat":
-            operands = [self.cast("fpext", "bfloat", "float", o, width) for o in operands]
-            type = "float"
         kind = self.kind(type, width)
         return self.text.let(f"fcmp {instruction.predicate} {kind} {operands[0]}, {operands[1]}")
 
-    def _through_float(self, op: str, operands: list[str], width: int) -> str:
-        wide = [self.cast("fpext", "bfloat", "float", o, width) for o in operands]
-        result = self._binary(op, "float", wide, width)
-        return self.cast("fptrunc", "float", "bfloat", result, width)
-
     def _negate(self, type: str, operand: str, width: int) -> str:
-        if type != "bfloat":
-            return self.text.let(f"fneg {self.kind(type, width)} {operand}")
-        raw = self._bitcast("bfloat", "i16", operand, width)
-        flipped = self._binary("xor", "i16", [raw, self.constant("i16", "-32768", width)], width)
-        return self._bitcast("i16", "bfloat", flipped, width)
+        return self.text.let(f"fneg {self.kind(type, width)} {operand}")
 
     def _bitcast(self, source: str, target: str, operand: str, width: int) -> str:
         return self.text.let(
@@ -153,8 +139,6 @@ class Arithmetic:
         return text.let(f"select {flags} {by_zero}, {kind} {zero}, {kind} {rest}")
 
     def _to_integer(self, op: str, source: str, type: str, operand: str, width: int) -> str:
-        if source == "bfloat":
-            operand, source = self.cast("fpext", "bfloat", "float", operand, width), "float"
         lanes = f"v{width}" if width else ""
         return self.text.call(
             self.kind(type, width),
@@ -163,52 +147,16 @@ class Arithmetic:
         )
 
     def cast(self, op: str, source: str, target: str, operand: str, width: int) -> str:
-        """A conversion; bfloat is handled here so that every host rounds it the same."""
-        if op == "fpext" and source == "bfloat":
-            return self._extend_bfloat(target, operand, width)
-        if op == "fptrunc" and target == "bfloat":
-            return self._round_to_bfloat(source, operand, width)
+        """A conversion."""
         if op == "fptrunc" and source == "double" and target == "half":
             # No host converts this in one step without a library call.
             operand, source = self._double_to_odd_float(operand, width), "float"
-        if op in ("uitofp", "sitofp") and target == "bfloat":
-            wide = "float" if bits(source) <= 16 else "double"
-            exact = self.cast(op, source, wide, operand, width)
-            return self.cast("fptrunc", wide, "bfloat", exact, width)
         return self.text.let(
             f"{op} {self.kind(source, width)} {operand} to {self.kind(target, width)}"
         )
 
-    def _extend_bfloat(self, target: str, operand: str, width: int) -> str:
-        raw = self._bitcast("bfloat", "i16", operand, width)
-        wide = self.cast("zext", "i16", "i32", raw, width)
-        high = self._binary("shl", "i32", [wide, self.constant("i32", "16", width)], width)
-        single = self._bitcast("i32", "float", high, width)
-        return single if target == "float" else self.cast("fpext", "float", target, single, width)
-
-    def _round_to_bfloat(self, source: str, operand: str, width: int) -> str:
-        """Round to nearest, ties to even; NaNs stay NaNs."""
-        if source == "double":
-            operand = self._double_to_odd_float(operand, width)
-        elif source == "half":
-            operand = self.cast("fpext", "half", "float", operand, width)
-        text = self.text
-        raw = self._bitcast("float", "i32", operand, width)
-        sixteen, one = (self.constant("i32", n, width) for n in ("16", "1"))
-        high = self._binary("lshr", "i32", [raw, sixteen], width)
-        odd = self._binary("and", "i32", [high, one], width)
-        bias = self._binary("add", "i32", [odd, self.constant("i32", "32767", width)], width)
-        rounded = self._binary("add", "i32", [raw, bias], width)
-        kind = self.kind("i32", width)
-        is_nan = text.let(f"fcmp uno {self.kind('float', width)} {operand}, {operand}")
-        quiet = self._binary("or", "i32", [raw, self.constant("i32", "4194304", width)], width)
-        flags = self.kind("i1", width)
-        chosen = text.let(f"select {flags} {is_nan}, {kind} {quiet}, {kind} {rounded}")
-        top = self._binary("lshr", "i32", [chosen, sixteen], width)
-        return self._bitcast("i16", "bfloat", self.cast("trunc", "i32", "i16", top, width), width)
-
     def _double_to_odd_float(self, operand: str, width: int) -> str:
-        """To float rounding to odd, so that rounding again to bfloat is as if done once."""
+        """To float rounding to odd, so that rounding again to half is as if done once."""
         text = self.text
         single = text.let(
             f"fptrunc {self.kind('double', width)} {operand} to {self.kind('float', width)}"
@@ -235,10 +183,6 @@ class Arithmetic:
         if name in ("llvm.fptosi.sat", "llvm.fptoui.sat"):
             op = name.split(".")[1]
             return self._to_integer(op, instruction.operands[0].type, type, operands[0], width)
-        if type == "bfloat":
-            wide = [self.cast("fpext", "bfloat", "float", o, width) for o in operands]
-            result = self._intrinsic(name, "float", wide, width)
-            return self.cast("fptrunc", "float", "bfloat", result, width)
         if type == "half" and name == "llvm.fma":
             # f64 holds the product and rounds the sum innocuously: the result is rounded once.
             wide = [self.cast("fpext", "half", "double", o, width) for o in operands]
@@ -286,8 +230,6 @@ class Arithmetic:
         classes = instruction.operands[1]
         assert isinstance(classes, Constant)
         operand = operands[0]
-        if source == "bfloat":
-            operand, source = self.cast("fpext", "bfloat", "float", operand, width), "float"
         lanes = f"v{width}" if width else ""
         return self.text.call(
             self.kind("i1", width),

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from . import context as c
+from .bfloat import replace_bfloat
 from .cfg import Cfg, analyse, split_block
 from .divergence import Divergence, analyse_divergence, escapes
 from .ir import AddressRoot, Block, Constant, Function, Instruction, Value, clone
@@ -41,6 +42,7 @@ class Values:
         self.shape = shape
         self.function = clone(function)
         fix_positions(self.function, shape)
+        replace_bfloat(self.function)
         self.barriers = self._split_at_barriers() if shape.simdgroups > 1 else {}
         self.cfg: Cfg = analyse(self.function)
         self.divergence: Divergence = analyse_divergence(self.function, self.cfg)

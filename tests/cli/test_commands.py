@@ -31,6 +31,22 @@ def test_compile_says_what_iree_cannot_do(assay: Assay) -> None:
     assert json.loads(done.out)["error"]["kind"] == "compile"
 
 
+def test_text_of_another_version_of_mlir_is_told(assay: Assay, tmp_path: Path) -> None:
+    path = tmp_path / "old.mlir"
+    path.write_text(
+        """
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tosa.clamp %a {min_val = 0.0 : f32, max_val = 1.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+"""
+    )
+    done = assay("compile", path)
+    assert done.code == 1
+    assert f"{path}:3:" in done.err
+    assert "write that operation in the generic form" in done.err
+
+
 @pytest.mark.parametrize("name", ["bad.mlir", "bad.onnx", "bad.tflite", "bad.mlirbc", "bad.txt"])
 def test_a_damaged_model_is_told(assay: Assay, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -66,6 +82,14 @@ def test_a_module_alone_cannot_be_compared(assay: Assay, module: Path) -> None:
     done = assay("diff", module)
     assert done.code == 2
     assert "--reference" in done.err
+
+
+def test_a_module_for_both_devices_is_compared_with_itself(
+    assay: Assay, add: Path, tmp_path: Path
+) -> None:
+    both = tmp_path / "both.vmfb"
+    assert assay("compile", add, "--target", "both", "-o", both).code == 0
+    assert assay("diff", both).code == 0
 
 
 def test_inspect_lists_functions_and_kernels(assay: Assay, two_functions: Path) -> None:

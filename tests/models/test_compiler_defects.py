@@ -21,7 +21,7 @@ def test_random_numbers_are_those_of_jax(builds: Builds) -> None:
 
 
 def test_a_reference_moved_twice_fails_as_in_irees_runtime(builds: Builds) -> None:
-    source, seed = MLIR / "jax_random.mlir", np.array(7, np.int32)
+    source, seed = MLIR / "jax_normal.mlir", np.array(7, np.int32)
     with pytest.raises(CpuError, match="OUT_OF_RANGE"):
         CpuModule(builds.module(source, "llvm-cpu")).invoke("main", [seed])
     with pytest.raises(VmError, match="OUT_OF_RANGE"):

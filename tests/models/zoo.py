@@ -278,9 +278,13 @@ MODELS: tuple[Model, ...] = (
     Model(
         name="jax_random",
         inputs=(np.array(7, np.int32),),
-        flags=("--iree-hal-indirect-command-buffers=false",),
         relative=0.0,
         absolute=0.0,
+    ),
+    Model(
+        name="jax_normal",
+        inputs=(np.array(7, np.int32),),
+        flags=("--iree-hal-indirect-command-buffers=false",),
     ),
     Model(
         name="two_exports_double",

@@ -77,39 +77,42 @@ def _conversions(type: str) -> Iterable[tuple[str, str]]:
         yield ("float", "fpext")
 
 
-def kernel(type: str, declaration: str, expression: str, result: str, position: str) -> str:
-    """`out[x] = expression(a[x], b[x], c[x])` for 64-bit slots of `out`; text of the module.
+def kernel(type: str, position: str, count: int) -> str:
+    """A module whose kernel applies all operations of a type; operation n writes row n of `out`.
 
     Args:
-        type: of the operands.
-        declaration: what the expression calls, or "".
-        expression: on %a, %b and %c.
-        result: type of the expression.
+        type: of the operands in the buffers a, b and c.
         position: machine operation that gives x; decides whether engines see x vary by lane.
+        count: threads; a row of `out` has as many slots of 64 bits.
     """
-    stored = "i8" if result == "i1" else result
-    widen = "%r8 = zext i1 %r to i8" if result == "i1" else ""
-    value = "%r8" if result == "i1" else "%r"
     loads = "\n".join(
         f"%p{v} = getelementptr {type}, ptr addrspace(1) %{v}s, i64 %x\n"
         f"%{v} = load {type}, ptr addrspace(1) %p{v}"
         for v in "abc"
     )
+    lines, declarations = [], dict.fromkeys(["declare i32 @__assay_" + position + "(i32)"])
+    for number, (declaration, expression, result) in enumerate(operations(type).values()):
+        declarations[declaration] = None
+        lines.append(f"%r{number} = {expression}")
+        value = f"{result} %r{number}"
+        if result == "i1":
+            lines.append(f"%w{number} = zext i1 %r{number} to i8")
+            value = f"i8 %w{number}"
+        lines.append(f"%i{number} = add i64 %x, {number * count}")
+        lines.append(f"%q{number} = getelementptr i64, ptr addrspace(1) %out, i64 %i{number}")
+        lines.append(f"store {value}, ptr addrspace(1) %q{number}")
     buffers = ", ".join(f"ptr addrspace(1) %{v}" for v in ("as", "bs", "cs", "out"))
-    return f"""
-declare i32 @__assay_{position}(i32) memory(none)
-{declaration}
-define void @kernel_entry({buffers}) {{
-  %x32 = call i32 @__assay_{position}(i32 0)
-  %x = zext i32 %x32 to i64
-{loads}
-  %r = {expression}
-  {widen}
-  %q = getelementptr i64, ptr addrspace(1) %out, i64 %x
-  store {stored} {value}, ptr addrspace(1) %q
-  ret void
-}}
-"""
+    return "\n".join(
+        [
+            *declarations,
+            f"define void @kernel_entry({buffers}) {{",
+            f"%x32 = call i32 @__assay_{position}(i32 0)",
+            "%x = zext i32 %x32 to i64",
+            loads,
+            *lines,
+            "ret void\n}",
+        ]
+    )
 
 
 def operands(type: str, count: int, seed: int) -> list[np.ndarray]:

@@ -94,8 +94,12 @@ class _Writer:
     def real(self, depth: int, type_: str | None = None) -> str:
         """An expression of a floating-point type."""
         type_ = type_ or self._pick(*_FLOATS)
-        kind = "leaf" if depth <= 0 else self._pick(
-            "leaf", "binary", "binary", "fma", "builtin", "extreme", "integer", "load", "choice"
+        kind = (
+            "leaf"
+            if depth <= 0
+            else self._pick(
+                "leaf", "binary", "binary", "fma", "builtin", "extreme", "integer", "load", "choice"
+            )
         )
         if kind == "leaf":
             leaf = self._pick(*_FLOATS.values(), "0.5", "-3.0", "1e-3", "1e30")
@@ -115,7 +119,9 @@ class _Writer:
         if kind == "builtin":
             return f"__builtin_elementwise_{self._pick(*_FLOAT_BUILTINS)}({left})"
         if kind == "extreme":
-            return f"__builtin_elementwise_{self._pick('minimumnum', 'maximumnum')}({left}, {right})"
+            return (
+                f"__builtin_elementwise_{self._pick('minimumnum', 'maximumnum')}({left}, {right})"
+            )
         return f"__builtin_elementwise_fma({left}, {right}, {self.real(depth - 1, type_)})"
 
     def condition(self, depth: int) -> str:
@@ -166,7 +172,9 @@ class _Writer:
     def _write_reduce(self, depth: int, uniform: bool, in_loop: bool) -> str:
         cluster = self._pick("32", "32", "4")
         if self._draw(st.booleans()):
-            name = self._pick("sum", "min", "max", "prefix_inclusive_sum", "prefix_exclusive_product")
+            name = self._pick(
+                "sum", "min", "max", "prefix_inclusive_sum", "prefix_exclusive_product"
+            )
             return f"j = __assay_simd_{name}_i32({self.integer(1, 'int')}, {cluster});"
         name = self._pick("sum", "product", "min", "max", "prefix_inclusive_sum")
         # Adding 0 leaves no -0: which of two zeros is the smaller is nobody's promise.

@@ -53,7 +53,7 @@ def _agree(
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
-    """An array's bits, with every NaN as the same one: which NaN a result is, is nobody's promise."""
+    """An array's bits, every NaN as the same one: which NaN comes out is nobody's promise."""
     if array.dtype != np.float32:
         return array
     return np.where(np.isnan(array), np.float32(np.nan), array).view(np.uint32)

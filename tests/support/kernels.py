@@ -16,8 +16,8 @@ from assay.sim.simt import Memory, Program, dispatch
 from assay.sim.simt.context import FIRST_BUFFER_HANDLE, HANDLE_SHIFT
 from assay.sim.simt.importer import import_kernel, start_llvm
 from assay.sim.simt.ir import Function
-from assay.sim.simt.roots import Parameter
 from assay.sim.simt.reference import run_reference
+from assay.sim.simt.roots import Parameter
 
 Size = tuple[int, int, int]
 ENTRY = "kernel_entry"
@@ -88,8 +88,10 @@ def _declarations() -> str:
     for kind in ("i32", "u32", "i64", "u64", "f32"):
         type_ = _TYPES[kind]
         start = 'extern "C" __attribute__((nothrow))'
-        for op in ("add", "sub", "min", "max", "and", "or", "xor", "xchg"):
-            lines.append(f"{start} {type_} __assay_atomic_{op}_{kind}({type_}*, {type_});")
+        lines.extend(
+            f"{start} {type_} __assay_atomic_{op}_{kind}({type_}*, {type_});"
+            for op in ("add", "sub", "min", "max", "and", "or", "xor", "xchg")
+        )
         lines.append(f"{start} {type_} __assay_atomic_load_{kind}({type_}*);")
         lines.append(f"{start} void __assay_atomic_store_{kind}({type_}*, {type_});")
         lines.append(f"{start} {type_} __assay_atomic_cmpxchg_{kind}({type_}*, {type_}, {type_});")

@@ -72,14 +72,15 @@ class FakeExecutable:
 @dataclass
 class FakeLibrary:
     kernels: Mapping[str, FakeKernel]
-    constants: dict[str, object] = field(default_factory=dict)
+    constants: tuple[object, ...] = ()
+    values: dict[str, object] = field(default_factory=dict)
 
     @property
     def function_names(self) -> tuple[str, ...]:
         return tuple(self.kernels)
 
     def function(self, name: str, constants: Mapping[object, object] | None = None) -> FakeKernel:
-        self.constants[name] = constants
+        self.values[name] = constants
         return self.kernels[name]
 
 

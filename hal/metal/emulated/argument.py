@@ -16,7 +16,7 @@ from .constants import (
 )
 from .errors import MetalValidationError
 from .objects import MetalObject, UserMade, expect
-from .structs import as_range
+from .structs import as_integer, as_list, as_range
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument
@@ -54,7 +54,7 @@ class MTLArgumentDescriptor(UserMade):
 
     def setDataType_(self, kind: int) -> None:
         """Set the MTLDataType; MTLDataTypePointer is a buffer."""
-        self._data_type = kind
+        self._data_type = as_integer("MTLArgumentDescriptor.setDataType_", "the value", kind)
 
     def index(self) -> int:
         """The [[id(n)]]."""
@@ -62,7 +62,7 @@ class MTLArgumentDescriptor(UserMade):
 
     def setIndex_(self, index: int) -> None:
         """Set the [[id(n)]]."""
-        self._index = index
+        self._index = as_integer("MTLArgumentDescriptor.setIndex_", "the value", index)
 
     def arrayLength(self) -> int:
         """How many of it; 0 for one alone."""
@@ -70,7 +70,9 @@ class MTLArgumentDescriptor(UserMade):
 
     def setArrayLength_(self, length: int) -> None:
         """Set how many of it; 0 for one alone."""
-        self._array_length = length
+        self._array_length = as_integer(
+            "MTLArgumentDescriptor.setArrayLength_", "the value", length
+        )
 
     def access(self) -> int:
         """The MTLArgumentAccess."""
@@ -78,7 +80,7 @@ class MTLArgumentDescriptor(UserMade):
 
     def setAccess_(self, access: int) -> None:
         """Set the MTLArgumentAccess."""
-        self._access = access
+        self._access = as_integer("MTLArgumentDescriptor.setAccess_", "the value", access)
 
     def constantBlockAlignment(self) -> int:
         """Alignment in bytes of constant data."""
@@ -86,7 +88,9 @@ class MTLArgumentDescriptor(UserMade):
 
     def setConstantBlockAlignment_(self, alignment: int) -> None:
         """Set the alignment in bytes of constant data."""
-        self._constant_block_alignment = alignment
+        self._constant_block_alignment = as_integer(
+            "MTLArgumentDescriptor.setConstantBlockAlignment_", "the value", alignment
+        )
 
 
 class MTLArgumentEncoder(MetalObject):
@@ -115,6 +119,7 @@ class MTLArgumentEncoder(MetalObject):
         """Write into `buffer` from `offset` on."""
         where = "MTLArgumentEncoder.setArgumentBuffer_offset_"
         expect(where, "the buffer", buffer, MTLBuffer)
+        offset = as_integer(where, "the offset", offset)
         if offset < 0 or offset % _ADDRESS_SIZE:
             raise MetalValidationError(
                 f"{where}: offset is {offset}; it must be a multiple of {_ADDRESS_SIZE}"
@@ -147,17 +152,15 @@ class MTLArgumentEncoder(MetalObject):
         """Write several addresses to successive ids."""
         where = "MTLArgumentEncoder.setBuffers_offsets_withRange_"
         location, length = as_range(where, span)
-        if len(buffers) < length or len(offsets) < length:
-            raise MetalValidationError(
-                f"{where}: {len(buffers)} buffers and {len(offsets)} offsets for {length} ids"
-            )
-        for place in range(length):
-            self._set(where, buffers[place], offsets[place], location + place)
+        bound = as_list(where, "the buffers", buffers, length)
+        starts = as_list(where, "the offsets", offsets, length)
+        for place, (buffer, start) in enumerate(zip(bound, starts, strict=True)):
+            self._set(where, buffer, start, location + place)
 
     def constantDataAtIndex_(self, index: int) -> VarList:
         """The bytes from the constant [[id(index)]] to the end, to be written by the program."""
         where = "MTLArgumentEncoder.constantDataAtIndex_"
-        member = self._members.get(index)
+        member = self._members.get(as_integer(where, "the index", index))
         if member is None or member.is_buffer:
             known = [number for number, entry in self._members.items() if not entry.is_buffer]
             raise MetalValidationError(
@@ -168,7 +171,7 @@ class MTLArgumentEncoder(MetalObject):
         return VarList(where, data[self._start + member.offset : self._start + self._length])
 
     def _set(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
-        member = self._members.get(index)
+        member = self._members.get(as_integer(where, "the index", index))
         if member is None or not member.is_buffer:
             known = [number for number, entry in self._members.items() if entry.is_buffer]
             raise MetalValidationError(
@@ -178,6 +181,7 @@ class MTLArgumentEncoder(MetalObject):
         address = 0
         if buffer is not None:
             expect(where, "the buffer", buffer, MTLBuffer)
+            offset = as_integer(where, "the offset", offset)
             if not 0 <= offset < buffer._length:
                 raise MetalValidationError(
                     f"{where}: offset {offset} for [[id({index})]] is not within {buffer!r}"
@@ -231,6 +235,10 @@ def members_described(
     """Members and length of the argument buffer that `descriptors` describe."""
     members: dict[int, Member] = {}
     offset = 0
+    if not isinstance(descriptors, Sequence):
+        raise MetalValidationError(f"{where}: {descriptors!r:.80} is no list of descriptors")
+    for descriptor in descriptors:
+        expect(where, "a descriptor", descriptor, MTLArgumentDescriptor)
     for descriptor in sorted(descriptors, key=MTLArgumentDescriptor.index):
         if descriptor.dataType() in (MTLDataTypeTexture, MTLDataTypeSampler):
             raise MetalValidationError(f"{where}: textures and samplers are not emulated")

@@ -58,6 +58,7 @@ class MTLBlitCommandEncoder(MTLCommandEncoder):
         if not length:
             raise MetalValidationError(f"{where}: the range is empty; leave the call out")
         buffer._check_range(where, location, length)
+        value = as_integer(where, "the value", value)
         if not 0 <= value <= 0xFF:
             raise MetalValidationError(f"{where}: value {value} is not a byte, 0..255")
         self._command_buffer._commands.append(FillCommand(buffer, location, length, value))

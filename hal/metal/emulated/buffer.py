@@ -22,7 +22,7 @@ from .constants import (
 from .errors import MetalValidationError
 from .memory import Allocation, Bytes
 from .objects import MetalObject
-from .structs import as_range
+from .structs import as_integer, as_range
 
 if TYPE_CHECKING:
     from .device import MTLDevice
@@ -181,6 +181,7 @@ class MTLBuffer(MetalObject):
         Deviation: memory is taken back only when the buffer goes. What is made empty is filled
         with 0xFF, which reads as NaN.
         """
+        state = as_integer("MTLBuffer.setPurgeableState_", "the state", state)
         before = self._purgeable_state
         if state != MTLPurgeableStateKeepCurrent:
             self._purgeable_state = state
@@ -232,6 +233,7 @@ def storage_mode_of(options: int) -> int:
 
 def checked_options(where: str, options: int) -> int:
     """`options` when a buffer can have them. Raises MetalValidationError."""
+    options = as_integer(where, "options", options)
     if options & ~0x3F1 or options >> 8 & 0x3 == 3:
         raise MetalValidationError(f"{where}: options {options:#x} are no MTLResourceOptions")
     mode = storage_mode_of(options)

@@ -23,6 +23,7 @@ from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError, NSError, command_buffer_error
 from .event import MTLEvent, MTLSharedEvent
 from .objects import MetalObject, expect
+from .structs import as_integer
 from .worker import Latch, closing, run_handler
 
 if TYPE_CHECKING:
@@ -309,6 +310,7 @@ class MTLCommandBuffer(MetalObject):
 
 
 def _event_value(where: str, value: int) -> int:
+    value = as_integer(where, "the value", value)
     if not 0 <= value < 1 << 64:
         raise MetalValidationError(f"{where}: {value} is not in 0..2**64-1")
     return value

@@ -12,7 +12,8 @@ from .constants import (
     MTLMathModeSafe,
 )
 from .engine import CompileSource
-from .objects import UserMade
+from .objects import UserMade, expect
+from .structs import as_integer
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Library
@@ -38,7 +39,8 @@ class MTLCompileOptions(UserMade):
 
     def setPreprocessorMacros_(self, macros: Mapping[str, object] | None) -> None:
         """Set macro names and values; values are text or numbers."""
-        self._macros = dict(macros or {})
+        where = "MTLCompileOptions.setPreprocessorMacros_"
+        self._macros = dict(expect(where, "the macros", {} if macros is None else macros, Mapping))  # type: ignore[type-abstract]
 
     def fastMathEnabled(self) -> bool:
         """Whether the math mode is the fast one."""
@@ -54,7 +56,7 @@ class MTLCompileOptions(UserMade):
 
     def setMathMode_(self, mode: int) -> None:
         """Set the MTLMathMode."""
-        self._math_mode = mode
+        self._math_mode = as_integer("MTLCompileOptions.setMathMode_", "the value", mode)
 
     def mathFloatingPointFunctions(self) -> int:
         """The MTLMathFloatingPointFunctions."""
@@ -70,7 +72,9 @@ class MTLCompileOptions(UserMade):
 
     def setLanguageVersion_(self, version: int) -> None:
         """Set the MTLLanguageVersion."""
-        self._language_version = version
+        self._language_version = as_integer(
+            "MTLCompileOptions.setLanguageVersion_", "the value", version
+        )
 
     def optimizationLevel(self) -> int:
         """The MTLLibraryOptimizationLevel."""

@@ -20,7 +20,7 @@ from .heap import MTLHeap
 from .memory import bytes_of
 from .objects import MetalObject, expect
 from .pipeline import NOTHING, Binding, MTLComputePipelineState
-from .structs import as_integer, as_range, as_size
+from .structs import as_integer, as_list, as_range, as_size
 
 if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
@@ -80,17 +80,16 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self._check_open("setBuffers_offsets_withRange_")
         where = f"{_ENCODER}.setBuffers_offsets_withRange_"
         location, length = as_range(where, span)
-        if len(buffers) < length or len(offsets) < length:
-            raise MetalValidationError(
-                f"{where}: {len(buffers)} buffers and {len(offsets)} offsets for {length} indices"
-            )
-        for place in range(length):
-            self._bind(where, buffers[place], offsets[place], location + place)
+        bound = as_list(where, "the buffers", buffers, length)
+        starts = as_list(where, "the offsets", offsets, length)
+        for place, (buffer, start) in enumerate(zip(bound, starts, strict=True)):
+            self._bind(where, buffer, start, location + place)
 
     def setBufferOffset_atIndex_(self, offset: int, index: int) -> None:
         """Pass the buffer at `index` from another byte on."""
         self._check_open("setBufferOffset_atIndex_")
         where = f"{_ENCODER}.setBufferOffset_atIndex_"
+        index = _checked_index(where, index, _LIMITS.buffers_per_stage)
         buffer = self._bound_buffers.get(index)
         if buffer is None:
             raise MetalValidationError(
@@ -102,7 +101,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         """Pass a copy of the first `length` bytes of `data`."""
         self._check_open("setBytes_length_atIndex_")
         where = f"{_ENCODER}.setBytes_length_atIndex_"
-        _check_index(where, index, _LIMITS.buffers_per_stage)
+        index = _checked_index(where, index, _LIMITS.buffers_per_stage)
         length = as_integer(where, "the length", length)
         if not 0 < length <= _LIMITS.inline_bytes:
             raise MetalValidationError(
@@ -122,7 +121,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         """Give the threadgroup argument at `index` so many bytes."""
         self._check_open("setThreadgroupMemoryLength_atIndex_")
         where = f"{_ENCODER}.setThreadgroupMemoryLength_atIndex_"
-        _check_index(where, index, _LIMITS.threadgroup_memory_arguments)
+        index = _checked_index(where, index, _LIMITS.threadgroup_memory_arguments)
         length = as_integer(where, "the length", length)
         if length < 0 or length % _LIMITS.threadgroup_memory_alignment:
             raise MetalValidationError(
@@ -142,6 +141,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self._check_open("useResource_usage_")
         where = f"{_ENCODER}.useResource_usage_"
         expect(where, "the resource", resource, MTLBuffer)
+        usage = as_integer(where, "the usage", usage)
         if not usage or usage & ~_USAGES:
             raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
         self._retain(resource)
@@ -150,7 +150,8 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self, resources: Sequence[MTLBuffer], count: int, usage: int
     ) -> None:
         """Keep several resources alive."""
-        for resource in resources[:count]:
+        where = f"{_ENCODER}.useResources_count_usage_"
+        for resource in as_list(where, "the resources", resources, count):
             self.useResource_usage_(resource, usage)
 
     def useHeap_(self, heap: MTLHeap) -> None:
@@ -160,22 +161,22 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
 
     def useHeaps_count_(self, heaps: Sequence[MTLHeap], count: int) -> None:
         """Keep several heaps alive."""
-        for heap in heaps[:count]:
+        for heap in as_list(f"{_ENCODER}.useHeaps_count_", "the heaps", heaps, count):
             self.useHeap_(heap)
 
     def memoryBarrierWithScope_(self, scope: int) -> None:
         """Later dispatches see what earlier ones wrote, as they do in any case."""
         self._check_open("memoryBarrierWithScope_")
+        where = f"{_ENCODER}.memoryBarrierWithScope_"
+        scope = as_integer(where, "the scope", scope)
         if not scope or scope & ~_SCOPES:
-            raise MetalValidationError(
-                f"{_ENCODER}.memoryBarrierWithScope_: {scope!r} is no MTLBarrierScope of compute"
-            )
+            raise MetalValidationError(f"{where}: {scope!r} is no MTLBarrierScope of compute")
 
     def memoryBarrierWithResources_count_(self, resources: Sequence[MTLBuffer], count: int) -> None:
         """Later dispatches see what earlier ones wrote, as they do in any case."""
         self._check_open("memoryBarrierWithResources_count_")
         where = f"{_ENCODER}.memoryBarrierWithResources_count_"
-        for resource in resources[:count]:
+        for resource in as_list(where, "the resources", resources, count):
             expect(where, "a resource", resource, MTLBuffer)
 
     # Dispatch
@@ -228,7 +229,7 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         )
 
     def _bind(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
-        _check_index(where, index, _LIMITS.buffers_per_stage)
+        index = _checked_index(where, index, _LIMITS.buffers_per_stage)
         if buffer is None:
             self._bindings[index] = NOTHING
             self._bound_buffers.pop(index, None)
@@ -267,6 +268,8 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         return pipeline, arguments
 
 
-def _check_index(where: str, index: int, limit: int) -> None:
+def _checked_index(where: str, index: int, limit: int) -> int:
+    index = as_integer(where, "the index", index)
     if not 0 <= index < limit:
         raise MetalValidationError(f"{where}: index is {index}; it must lie in 0..{limit - 1}")
+    return index

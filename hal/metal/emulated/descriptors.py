@@ -13,7 +13,7 @@ from .constants import (
 )
 from .errors import MetalValidationError
 from .objects import UserMade
-from .structs import MTLSize, Number, as_size
+from .structs import MTLSize, Number, as_integer, as_size
 
 if TYPE_CHECKING:
     from .library import MTLFunction
@@ -39,7 +39,9 @@ class MTLComputePassDescriptor(UserMade):
             raise MetalValidationError(
                 f"MTLComputePassDescriptor.setDispatchType_: {kind!r} is no MTLDispatchType"
             )
-        self._dispatch_type = kind
+        self._dispatch_type = as_integer(
+            "MTLComputePassDescriptor.setDispatchType_", "the value", kind
+        )
 
 
 class MTLBlitPassDescriptor(UserMade):
@@ -71,7 +73,9 @@ class MTLCommandBufferDescriptor(UserMade):
 
     def setErrorOptions_(self, options: int) -> None:
         """Accepted; errors always say all that is known."""
-        self._error_options = options
+        self._error_options = as_integer(
+            "MTLCommandBufferDescriptor.setErrorOptions_", "the value", options
+        )
 
 
 class MTLCommandQueueDescriptor(UserMade):
@@ -85,7 +89,9 @@ class MTLCommandQueueDescriptor(UserMade):
 
     def setMaxCommandBufferCount_(self, count: int) -> None:
         """Set how many command buffers may be unfinished at once."""
-        self._max_command_buffers = count
+        self._max_command_buffers = as_integer(
+            "MTLCommandQueueDescriptor.setMaxCommandBufferCount_", "the value", count
+        )
 
 
 class MTLHeapDescriptor(UserMade):
@@ -103,7 +109,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setSize_(self, size: int) -> None:
         """Set the bytes of the heap."""
-        self._size = size
+        self._size = as_integer("MTLHeapDescriptor.setSize_", "the value", size)
 
     def storageMode(self) -> int:
         """The MTLStorageMode of everything in the heap."""
@@ -111,7 +117,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setStorageMode_(self, mode: int) -> None:
         """Set the MTLStorageMode of everything in the heap."""
-        self._storage_mode = mode
+        self._storage_mode = as_integer("MTLHeapDescriptor.setStorageMode_", "the value", mode)
 
     def cpuCacheMode(self) -> int:
         """The MTLCPUCacheMode of everything in the heap."""
@@ -119,7 +125,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setCpuCacheMode_(self, mode: int) -> None:
         """Set the MTLCPUCacheMode of everything in the heap."""
-        self._cpu_cache_mode = mode
+        self._cpu_cache_mode = as_integer("MTLHeapDescriptor.setCpuCacheMode_", "the value", mode)
 
     def hazardTrackingMode(self) -> int:
         """The MTLHazardTrackingMode of everything in the heap."""
@@ -127,7 +133,9 @@ class MTLHeapDescriptor(UserMade):
 
     def setHazardTrackingMode_(self, mode: int) -> None:
         """Set the MTLHazardTrackingMode of everything in the heap."""
-        self._hazard_tracking_mode = mode
+        self._hazard_tracking_mode = as_integer(
+            "MTLHeapDescriptor.setHazardTrackingMode_", "the value", mode
+        )
 
     def resourceOptions(self) -> int:
         """Storage, cache and hazard tracking modes as MTLResourceOptions."""
@@ -135,6 +143,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setResourceOptions_(self, options: int) -> None:
         """Set storage, cache and hazard tracking modes at once."""
+        options = as_integer("MTLHeapDescriptor.setResourceOptions_", "the value", options)
         self._cpu_cache_mode = options & 0xF
         self._storage_mode = options >> 4 & 0xF
         self._hazard_tracking_mode = options >> 8 & 0x3
@@ -145,7 +154,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setType_(self, kind: int) -> None:
         """Set the MTLHeapType."""
-        self._type = kind
+        self._type = as_integer("MTLHeapDescriptor.setType_", "the value", kind)
 
 
 class MTLComputePipelineDescriptor(UserMade):
@@ -178,7 +187,9 @@ class MTLComputePipelineDescriptor(UserMade):
 
     def setMaxTotalThreadsPerThreadgroup_(self, count: int) -> None:
         """Set the most threads that a threadgroup will have; 0 for the device's limit."""
-        self._max_threads = count
+        self._max_threads = as_integer(
+            "MTLComputePipelineDescriptor.setMaxTotalThreadsPerThreadgroup_", "the value", count
+        )
 
     def requiredThreadsPerThreadgroup(self) -> MTLSize:
         """The one size that threadgroups will have; (0, 0, 0) for any."""

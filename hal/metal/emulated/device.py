@@ -131,6 +131,7 @@ class MTLDevice(ProgramMaker):
 
     def supportsFamily_(self, family: int) -> bool:
         """Whether the chip belongs to an MTLGPUFamily."""
+        family = as_integer("MTLDevice.supportsFamily_", "the family", family)
         apple = family - MTLGPUFamilyApple1 + 1
         if 1 <= apple <= _LAST_APPLE_FAMILY:
             return apple <= self._chip.family
@@ -218,6 +219,7 @@ class MTLDevice(ProgramMaker):
         """Room that a buffer takes in a heap."""
         where = "MTLDevice.heapBufferSizeAndAlignWithLength_options_"
         checked_options(where, options)
+        length = as_integer(where, "the length", length)
         align = _LIMITS.heap_alignment
         return MTLSizeAndAlign(-(-length // align) * align, align)
 
@@ -238,11 +240,10 @@ class MTLDevice(ProgramMaker):
 
     def newCommandQueueWithMaxCommandBufferCount_(self, most: int) -> MTLCommandQueue:
         """A queue with room for `most` unfinished command buffers."""
+        where = "MTLDevice.newCommandQueueWithMaxCommandBufferCount_"
+        most = as_integer(where, "the count", most)
         if most <= 0:
-            raise MetalValidationError(
-                "MTLDevice.newCommandQueueWithMaxCommandBufferCount_: "
-                f"the count is {most}; it must be positive"
-            )
+            raise MetalValidationError(f"{where}: the count is {most}; it must be positive")
         return MTLCommandQueue(self, most)
 
     def newCommandQueueWithDescriptor_(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .errors import MetalError, MetalValidationError
 from .objects import MetalObject, UserMade, expect
+from .structs import as_integer
 from .worker import SerialThread, closing, run_handler, wait_for
 
 if TYPE_CHECKING:
@@ -81,14 +82,17 @@ class MTLSharedEvent(MTLEvent):
 
     def setSignaledValue_(self, value: int) -> None:
         """Signal from the host."""
+        where = "MTLSharedEvent.setSignaledValue_"
+        value = as_integer(where, "the value", value)
         if not 0 <= value < 1 << 64:
-            raise MetalValidationError(
-                f"MTLSharedEvent.setSignaledValue_: {value} is not in 0..2**64-1"
-            )
+            raise MetalValidationError(f"{where}: {value} is not in 0..2**64-1")
         self._signal(value)
 
     def waitUntilSignaledValue_timeoutMS_(self, value: int, milliseconds: int) -> bool:
         """Wait until the event is at `value` or later; False when time ran out first."""
+        where = "MTLSharedEvent.waitUntilSignaledValue_timeoutMS_"
+        value = as_integer(where, "the value", value)
+        milliseconds = as_integer(where, "the time", milliseconds)
         with self._changed:
             wait_for(self._changed, partial(self._settled, value), milliseconds / 1000)
             return self._value >= value
@@ -101,6 +105,7 @@ class MTLSharedEvent(MTLEvent):
         expect(where, "the listener", listener, MTLSharedEventListener)
         if not callable(block):
             raise MetalValidationError(f"{where}: the block must be callable, and is {block!r}")
+        value = as_integer(where, "the value", value)
         with self._changed:
             if self._value < value:
                 self._notifications.append((value, listener, block))

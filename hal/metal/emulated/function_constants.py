@@ -13,8 +13,8 @@ from . import constants
 from .constants import MTLDataTypeNone
 from .errors import MetalValidationError
 from .memory import bytes_of
-from .objects import MetalObject, UserMade
-from .structs import as_range
+from .objects import MetalObject, UserMade, expect
+from .structs import as_integer, as_range
 
 if TYPE_CHECKING:
     from assay.compiler.msl.function_constants import FunctionConstant
@@ -61,6 +61,7 @@ class MTLFunctionConstantValues(UserMade):
         """Set constant number `index` to the MTLDataType `kind` that `value` holds."""
         where = "MTLFunctionConstantValues.setConstantValue_type_atIndex_"
         limit = limits().function_constants
+        index = as_integer(where, "the index", index)
         if not 0 <= index < limit:
             raise MetalValidationError(f"{where}: index is {index}; it must lie in 0..{limit - 1}")
         self._values[index] = _decode(where, value, kind, 1)[0]
@@ -68,6 +69,7 @@ class MTLFunctionConstantValues(UserMade):
     def setConstantValue_type_withName_(self, value: object, kind: int, name: str) -> None:
         """Set the constant called `name` to the MTLDataType `kind` that `value` holds."""
         where = "MTLFunctionConstantValues.setConstantValue_type_withName_"
+        expect(where, "the name", name, str)
         self._values[name] = _decode(where, value, kind, 1)[0]
 
     def setConstantValues_type_withRange_(
@@ -109,7 +111,7 @@ class MTLFunctionConstant(MetalObject):
 
 def _decode(where: str, values: object, kind: int, count: int) -> list[Constant]:
     """`count` values of the MTLDataType `kind`. Raises MetalValidationError."""
-    if kind not in _DATA_TYPES:
+    if as_integer(where, "the type", kind) not in _DATA_TYPES:
         raise MetalValidationError(
             f"{where}: type {kind!r} is no MTLDataType of a scalar or vector that a function "
             "constant can have"

@@ -14,6 +14,7 @@ from .constants import (
 from .descriptors import MTLHeapDescriptor
 from .errors import MetalValidationError
 from .objects import MetalObject
+from .structs import as_integer
 
 if TYPE_CHECKING:
     from .device import MTLDevice
@@ -56,7 +57,8 @@ class MTLHeap(MetalObject):
 
     def maxAvailableSizeWithAlignment_(self, alignment: int) -> int:
         """Bytes of the largest buffer that still fits at a multiple of `alignment`."""
-        alignment = max(alignment, _ALIGNMENT)
+        where = "MTLHeap.maxAvailableSizeWithAlignment_"
+        alignment = max(as_integer(where, "the alignment", alignment), _ALIGNMENT)
         return max((end - start for start, end in self._gaps(alignment)), default=0)
 
     def storageMode(self) -> int:
@@ -86,7 +88,7 @@ class MTLHeap(MetalObject):
     def newBufferWithLength_options_(self, length: int, options: int) -> MTLBuffer | None:
         """A buffer where there is room, or None where there is none."""
         where = "MTLHeap.newBufferWithLength_options_"
-        self._check(where, MTLHeapTypeAutomatic, length, options)
+        length = self._checked_length(where, MTLHeapTypeAutomatic, length, options)
         for start, end in self._gaps(_ALIGNMENT):
             if end - start >= length:
                 return self._place(where, start, length)
@@ -97,7 +99,8 @@ class MTLHeap(MetalObject):
     ) -> MTLBuffer:
         """A buffer at `offset` of a placement heap; buffers may overlap."""
         where = "MTLHeap.newBufferWithLength_options_offset_"
-        self._check(where, MTLHeapTypePlacement, length, options)
+        length = self._checked_length(where, MTLHeapTypePlacement, length, options)
+        offset = as_integer(where, "the offset", offset)
         if offset < 0 or offset % _ALIGNMENT:
             raise MetalValidationError(
                 f"{where}: offset is {offset}; it must be a multiple of {_ALIGNMENT}, as "
@@ -109,7 +112,8 @@ class MTLHeap(MetalObject):
             )
         return self._place(where, offset, length)
 
-    def _check(self, where: str, kind: int, length: int, options: int) -> None:
+    def _checked_length(self, where: str, kind: int, length: int, options: int) -> int:
+        length = as_integer(where, "the length", length)
         if self._type != kind:
             other = "newBufferWithLength_options_"
             if kind == MTLHeapTypeAutomatic:
@@ -123,6 +127,7 @@ class MTLHeap(MetalObject):
                 f"{where}: storage mode {mode} in a heap of storage mode {self.storageMode()}; "
                 "they must be the same"
             )
+        return length
 
     def _place(self, where: str, offset: int, length: int) -> MTLBuffer:
         # A heap's memory counts once, when the heap is made.

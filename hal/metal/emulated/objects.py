@@ -18,6 +18,8 @@ class MetalObject:
 
     def setLabel_(self, label: str | None) -> None:
         """Name the object in messages and recordings."""
+        if label is not None:
+            expect(f"{type(self).__name__}.setLabel_", "the label", label, str)
         self._label = label
 
     def retain(self) -> Self:

@@ -28,10 +28,10 @@ class MTLCommandQueue(MetalObject):
         self._most = most_command_buffers
         self._lock = threading.Lock()
         self._order: deque[MTLCommandBuffer] = deque()
-        # A SimpleQueue of tokens, unlike a semaphore, may be returned to from a finaliser.
+        # Places never taken yet, and those given back. Unlike a semaphore, a SimpleQueue may be
+        # put to from a finaliser.
+        self._fresh_slots = most_command_buffers
         self._slots: SimpleQueue[None] = SimpleQueue()
-        for _ in range(most_command_buffers):
-            self._slots.put(None)
         self._worker = SerialThread("metal-queue")
         self._callbacks = SerialThread("metal-queue-handlers")
 
@@ -62,6 +62,10 @@ class MTLCommandQueue(MetalObject):
         return MTLCommandBuffer(self, retained=descriptor.retainedReferences())
 
     def _take_slot(self) -> None:
+        with self._lock:
+            if self._fresh_slots:
+                self._fresh_slots -= 1
+                return
         looks = 0
         while True:
             try:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from operator import index
-from typing import NamedTuple, SupportsIndex
+from typing import NamedTuple, SupportsIndex, TypeVar
 
 from .errors import MetalValidationError
 
 Number = SupportsIndex | float
+T = TypeVar("T")
 
 
 class MTLSize(NamedTuple):
@@ -66,10 +67,22 @@ def integer(value: Number) -> int:
 
 def as_integer(where: str, what: str, value: Number) -> int:
     """`value` as a Python int. Raises MetalValidationError for fractions and other things."""
+    if value.__class__ is int:
+        return value  # the usual case, on the path that counts
     try:
         return integer(value)
     except TypeError:
         raise MetalValidationError(f"{where}: {what} is {value!r}; it must be an integer") from None
+
+
+def as_list(where: str, what: str, values: Sequence[T], count: Number) -> Sequence[T]:
+    """The first `count` of `values`. Raises MetalValidationError."""
+    number = as_integer(where, "the count", count)
+    if not isinstance(values, Sequence) or not 0 <= number <= len(values):
+        raise MetalValidationError(
+            f"{where}: {what} are {values!r:.80}; give a list or tuple of {number} or more"
+        )
+    return values[:number]
 
 
 def as_size(where: str, what: str, value: Sequence[Number]) -> tuple[int, int, int]:

@@ -54,7 +54,9 @@ def read_gguf(data: memoryview, name: str) -> dict[str, Found]:
             _skip_value(cursor, kind)
     if alignment == 0 or alignment & (alignment - 1):
         raise cursor.damaged(f"an alignment of {alignment}")
-    places = [_tensor(cursor) for _ in range(tensors)] if tensors < len(data) else []
+    if tensors > len(data):
+        raise cursor.damaged(f"{tensors} tensors in {len(data)} bytes")
+    places = [_tensor(cursor) for _ in range(tensors)]
     base = -(-cursor.position // alignment) * alignment
     return {key: (base + offset, length) for key, offset, length in places}
 

@@ -1,6 +1,4 @@
-// jax.random.uniform and randint of a seed, as JAX 0.10.2 exports them. IREE 3.13 moves a reference
-// twice in the loop, so that a copy gets no buffer (OUT_OF_RANGE, in IREE's runtime too) unless
-// indirect command buffers are switched off.
+// jax.random.uniform and randint of a seed, as JAX 0.10.2 exports them.
 
 module @jit_rnd attributes {jax.uses_shape_polymorphism = false, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<i32>) -> (tensor<64xf32> {jax.result_info = "result[0]"}, tensor<16xi32> {jax.result_info = "result[1]"}) {

@@ -11,9 +11,6 @@ from .doubles import compiled, recording_device
 from .fuzz_sources import sources
 from .test_programs import MLP
 
-# Seeds whose cases once went wrong.
-REGRESSIONS: tuple[int, ...] = ()
-
 
 @pytest.mark.parametrize("block", range(8))
 def test_damaged_modules_end_in_results_or_clear_errors(block: int) -> None:

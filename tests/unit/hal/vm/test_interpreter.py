@@ -1,11 +1,8 @@
 """Control flow, calls, lists, buffers and globals, against IREE's own VM where it can run them."""
 
-import struct
-
 import pytest
 
 from assay.hal.vm import Limits, LoadedModule, Session, VmError
-from assay.hal.vm.archive import read_module
 
 from .doubles import compiled, recording_device
 from .programs import VM_FLAGS, IreeVm, vm_session
@@ -186,21 +183,6 @@ vm.module @program {
     vm.br ^loop(%y : i32)
   }
 
-  vm.export @dive
-  vm.func @dive(%a: i32) -> i32 attributes {inlining_policy = #util.inline.never} {
-    %one = vm.const.i32 1
-    %y = vm.add.i32 %a, %one : i32
-    %r = vm.call @leaf(%y) : (i32) -> i32
-    %z = vm.add.i32 %r, %one : i32
-    vm.return %z : i32
-  }
-
-  vm.func private @leaf(%a: i32) -> i32 attributes {inlining_policy = #util.inline.never} {
-    %b = vm.xor.i32 %a, %a : i32
-    %c = vm.sub.i32 %a, %b : i32
-    vm.return %c : i32
-  }
-
   vm.export @yielding
   vm.func @yielding(%a: i32) -> i32 {
     %one = vm.const.i32 1
@@ -304,21 +286,6 @@ def test_a_program_that_never_ends_is_stopped_with_the_reason() -> None:
         module.invoke("forever", 1)
     assert error.value.status == "RESOURCE_EXHAUSTED"
     assert "program.forever" in str(error.value)
-
-
-def test_endless_recursion_is_stopped_with_the_reason() -> None:
-    # iree-compile does not end on recursive functions: make one of a call to another.
-    data = bytearray(compiled(PROGRAM, *VM_FLAGS))
-    definition = read_module(data)
-    dive = definition.exports["dive"]
-    function = definition.functions[dive]
-    start = bytes(data).index(bytes(definition.bytecode)) + function.offset
-    code = data[start : start + function.length]
-    callee = code.index(b"\x58") + 1
-    assert struct.unpack_from("<I", code, callee)[0] == dive + 1
-    struct.pack_into("<I", data, start + callee, dive)
-    with pytest.raises(VmError, match="calls nest deeper than 4096"):
-        vm_session().load(data).invoke("dive", 1)
 
 
 def test_a_huge_host_buffer_is_refused(module: LoadedModule) -> None:

@@ -164,3 +164,120 @@ def test_a_program_that_waits_for_what_nothing_signals_is_told_so() -> None:
     assert not outside.unreachable()
     fence.signal()
     assert after.wait(10_000)
+
+
+def test_threads_can_call_one_module_at_the_same_time() -> None:
+    module, recorder = loaded()
+    errors: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            for _ in range(10):
+                module.invoke("main", *arrays())
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == [] and len(recorder.dispatches) == 80
+    for dispatched in recorder.dispatches:
+        assert len(set(dispatched.bindings.values())) == 3
+
+
+def test_traced_tensors_are_kept_by_name() -> None:
+    device, _ = recording_device()
+    session = Session(device)
+    module = session.load(
+        compiled(
+            """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  flow.tensor.trace "seen" = [%x : tensor<4xf32>]
+  %y = arith.addf %x, %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+"""
+        )
+    )
+    given = np.arange(4, dtype=np.float32)
+    module.invoke("main", given)
+    ((name, array),) = session.traces
+    assert name == "seen"
+    np.testing.assert_array_equal(array, given)
+
+
+def test_one_module_can_import_anothers_functions() -> None:
+    session = Session(recording_device()[0])
+    session.load(
+        compiled(
+            """
+vm.module @library {
+  vm.export @add_one
+  vm.func @add_one(%a: i32) -> i32 {
+    %one = vm.const.i32 1
+    %b = vm.add.i32 %a, %one : i32
+    vm.return %b : i32
+  }
+}
+""",
+            "--compile-mode=vm",
+        )
+    )
+    text = """
+vm.module @user {
+  vm.import private @library.add_one(%a: i32) -> i32
+  vm.export @main
+  vm.func @main(%a: i32) -> i32 {
+    %b = vm.call @library.add_one(%a) : (i32) -> i32
+    %c = vm.call @library.add_one(%b) : (i32) -> i32
+    vm.return %c : i32
+  }
+}
+"""
+    assert session.load(compiled(text, "--compile-mode=vm")).invoke("main", 40) == [42]
+    with pytest.raises(VmError, match="module 'library' not registered"):
+        Session(recording_device()[0]).load(compiled(text, "--compile-mode=vm"))
+
+
+@pytest.mark.parametrize(
+    ("position", "array"),
+    [
+        (0, np.zeros((5, 16), np.float32)),
+        (1, np.zeros(16, np.float32)),
+        (2, np.zeros((), np.float32)),
+        (2, np.zeros((32, 8), np.float64)),
+        (1, np.zeros((16, 32), np.float16)),
+    ],
+)
+def test_refusals_are_word_for_word_those_of_irees_runtime(
+    position: int, array: np.ndarray
+) -> None:
+    runtime = pytest.importorskip("iree.runtime")
+    flags = (
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=generic",
+    )
+    context = runtime.SystemContext(config=runtime.Config("local-sync"))
+    context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, compiled(MLP, *flags)))
+    inputs = arrays()
+    inputs[position] = array
+    with pytest.raises(ValueError, match="INVALID_ARGUMENT") as theirs:
+        context.modules.module["main"](*inputs)
+    with pytest.raises(VmError) as ours:
+        loaded()[0].invoke("main", *inputs)
+    assert f"{ours.value.status}; {ours.value.message};" in str(theirs.value)
+
+
+@pytest.mark.parametrize("devices", ["metal,local", "local,metal"])
+def test_a_module_for_several_devices_runs_its_metal_kernels(devices: str) -> None:
+    module, recorder = loaded(
+        f"--iree-hal-target-device={devices}",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=generic",
+        "--iree-hal-link-executables=false",
+    )
+    module.invoke("main", *arrays())
+    assert len(recorder.dispatches) == 2

@@ -187,7 +187,8 @@ def test_a_pointer_is_chosen_between_private_threadgroup_and_device_memory(run: 
             shared[thread_x()] = 900 + thread_x();
             barrier();
             THREADGROUP int* local = thread_x() & 4 ? mine : shared;
-            int* p = thread_x() % 3 == 0 ? own + 1 : thread_x() % 3 == 1 ? (int*)(local + 2) : (int*)a;
+            uint which = thread_x() % 3;
+            int* p = which == 0 ? own + 1 : which == 1 ? (int*)(local + 2) : (int*)a;
             out[thread_x()] = *p;
         }""",
         "a out shared:threadgroup",

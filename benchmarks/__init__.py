@@ -1,0 +1,1 @@
+"""Measures Assay together with its peers, in one run on one machine; never part of the tests."""

@@ -1,0 +1,40 @@
+"""`python -m benchmarks [kernels|compile|dispatch|model ...] [--threads N] [--json]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+
+from .measure import report
+
+TITLES = {
+    "kernels": "Kernels",
+    "compile": "Compilation",
+    "dispatch": "Host cost of a dispatch",
+    "model": "A model through IREE",
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(TITLES)}; all if none is named")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    options = parser.parse_args()
+    unknown = [part for part in options.parts if part not in TITLES]
+    if unknown:
+        parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(TITLES)}")
+    failures = 0
+    for part in options.parts or TITLES:
+        module = importlib.import_module(f".{part}", __package__)
+        rows = module.rows(threads=options.threads, repetitions=options.repetitions)
+        title = f"{TITLES[part]}, {options.threads} threads"
+        failures += report(title, rows, as_json=options.json)
+    return min(failures, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
