@@ -28,17 +28,17 @@ _NOT_TYPE = frozenset({"const", "volatile", "restrict", "__restrict", "*", "&", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A member of an argument buffer as the source declares it."""
+    """A member of an argument buffer as the source declares it; `id` is an expression."""
 
     name: str
-    id: int
+    id: str
     kind: str
     space: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A kernel's parameter as the source declares it.
+    """A kernel's parameter as the source declares it; `index` is an expression or "".
 
     `position` names the grid attribute of a parameter that is no argument; `condition` the function
     constant on which an argument depends; `struct` the argument buffer's struct.
@@ -47,7 +47,7 @@ class Parameter:
     name: str
     space: str
     type_name: str
-    index: int | None
+    index: str
     position: str
     condition: str
     members: tuple[Member, ...] = ()
@@ -249,18 +249,11 @@ class _Finder:
                 f"kernel parameter '{name}' has neither an address space nor a known attribute",
             )
         place = "threadgroup" if space == "threadgroup" else "buffer"
-        number = given.get(place)
-        try:
-            index = int(number.strip("uU "), 0) if number is not None else None
-        except ValueError:
-            raise stream.error(
-                first, f"the index of '{name}' must be an integer literal, not '{number}'"
-            ) from None
         return Parameter(
             name=name,
             space=space,
             type_name=type_name,
-            index=index,
+            index=given.get(place, ""),
             position=position,
             condition=given.get("function_constant", ""),
             members=self._members(type_name),
@@ -312,7 +305,7 @@ class _Finder:
             found.append(
                 Member(
                     name=self._stream.texts[name_at],
-                    id=int(given["id"].strip("uU "), 0),
+                    id=given["id"],
                     kind=kind,
                     space=space,
                 )
