@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ POSITIONS = frozenset(
      "thread_index_in_quadgroup", "quadgroup_index_in_threadgroup", "quadgroups_per_threadgroup",
      "dispatch_quadgroups_per_threadgroup", "grid_origin", "grid_size"}
 )  # fmt: skip
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _SPACES = ("device", "constant", "threadgroup")
 _NOT_TYPE = frozenset({"const", "volatile", "restrict", "__restrict", "*", "&", "thread", *_SPACES})
 
@@ -79,7 +81,7 @@ def find_entry_points(
             templates.setdefault(function.name, function)
         elif function.body is not None:
             given = attributes.within(function.start, function.name_index)
-            name = given.get("host_name", function.name).strip('"')
+            name = _host_name(given, function)
             found[name] = finder.entry(name, function, "")
             if uses[function.namespace, function.name] > 1:
                 found[name] = finder.by_signature(name, function, function.parameters[0])
@@ -89,6 +91,12 @@ def find_entry_points(
             found[name] = entry
         stream.blank(start, end)
     return tuple(found.values())
+
+
+def _host_name(given: dict[str, str], function: Function) -> str:
+    """The name that `[[host_name("a" "b")]]` gives, or the function's own."""
+    literals = _STRING.findall(given.get("host_name", ""))
+    return "".join(literals) or function.name
 
 
 def _is_instantiation(stream: TokenStream, attributes: Attributes, function: Function) -> bool:
@@ -191,7 +199,7 @@ class _Finder:
             return "", None
         function = templates[texts[index]]
         given = self._attributes.within(start, end)
-        name = given.get("host_name", function.name).strip('"')
+        name = _host_name(given, function)
         arguments = ""
         if texts[index + 1] == "(":
             return name, self.by_signature(name, function, index + 1)
