@@ -30,6 +30,7 @@ _quick = settings(
     phases=_PHASES,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+_structured = settings(_quick, max_examples=40)
 _long = settings(_quick, max_examples=1000, derandomize=False)
 
 
@@ -104,7 +105,7 @@ def _structured_agree(source: str, seed: int) -> None:
     )
 
 
-@_quick
+@_structured
 @given(source=structured_kernels(), seed=st.integers(0, 9))
 def test_engines_agree_on_structured_kernels(source: str, seed: int) -> None:
     _structured_agree(source, seed)

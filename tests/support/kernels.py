@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import ziglang
 
-from assay.sim.simt import Memory, Program, dispatch
+from assay.sim.simt import Executable, Memory, Program, dispatch
 from assay.sim.simt.context import FIRST_BUFFER_HANDLE, HANDLE_SHIFT
 from assay.sim.simt.importer import import_kernel, start_llvm
 from assay.sim.simt.ir import Function
@@ -197,6 +197,12 @@ def on_reference(
     return results
 
 
+@functools.lru_cache(maxsize=4)
+def _executable(kernel: Kernel, threadgroup_size: Size) -> Executable:
+    program = Program(kernel.bitcode, ENTRY, name="test_kernel", parameters=kernel.parameters)
+    return program.specialise(threadgroup_size)
+
+
 def on_engine(
     kernel: Kernel,
     arguments: Sequence[np.ndarray | int],
@@ -217,9 +223,8 @@ def on_engine(
         else memory.register(_bytes(next(fresh)), name=parameter.name)
         for parameter, argument in zip(kernel.parameters, arguments, strict=True)
     ]
-    program = Program(kernel.bitcode, ENTRY, name="test_kernel", parameters=kernel.parameters)
     dispatch(
-        program.specialise(threadgroup_size),
+        _executable(kernel, threadgroup_size),
         memory,
         values,
         threads=threads if threads or threadgroups else threadgroup_size,
