@@ -192,10 +192,12 @@ class LinearForms:
         handler = _HANDLERS.get(instruction.op)
         if handler is None:
             return None
-        operands = [self.of(o, block) for o in instruction.operands]
-        if any(form is None for form in operands):
+        operands = [form for o in instruction.operands if (form := self.of(o, block)) is not None]
+        if len(operands) < len(instruction.operands):
             return None
-        return handler(self, instruction, [form for form in operands if form is not None])
+        if all(form.is_uniform and not form.guards for form in operands):
+            return Form(self._new(instruction.op, instruction.type, *(f.base for f in operands)))
+        return handler(self, instruction, operands)
 
     def _position(self, instruction: Instruction) -> Form | None:
         name = instruction.callee
