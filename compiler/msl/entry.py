@@ -7,32 +7,11 @@ host must know of them is returned through the mangled name of a marker function
 
 from __future__ import annotations
 
-from .kernels import EntryPoint, Parameter
+from .kernels import EntryPoint
 
 SYMBOL = "__assay_entry"
-
-
-def assign_indices(entry: EntryPoint) -> list[tuple[int, Parameter]]:
-    """The parameters that are arguments, with the index of each in its argument table."""
-    taken = {
-        kind: {p.index for p in entry.parameters if p.index is not None and _kind(p) == kind}
-        for kind in ("buffer", "threadgroup")
-    }
-    found: list[tuple[int, Parameter]] = []
-    for parameter in entry.parameters:
-        if parameter.position:
-            continue
-        index = parameter.index
-        if index is None:
-            used = taken[_kind(parameter)]
-            index = next(i for i in range(len(used) + 1) if i not in used)
-            used.add(index)
-        found.append((index, parameter))
-    return found
-
-
-def _kind(parameter: Parameter) -> str:
-    return "threadgroup" if parameter.space == "threadgroup" else "buffer"
+# Stands for the index of an argument that has none in the source.
+NO_INDEX = 2**32
 
 
 def wrapper(
@@ -58,12 +37,13 @@ def wrapper(
         passed.append(f"__assay_pass<{kind}>(__assay_{number})")
         pointee = f"__assay_pointee<{kind}>"
         reflected += [
+            parameter.index or str(NO_INDEX),
             f"__assay_size<{pointee}>", f"__assay_alignment<{pointee}>",
             f"__assay_space<__assay_pointer<{kind}>>", f"__assay_is_const<{pointee}>",
             f"bool({parameter.condition or 'true'})" if not checking else "true",
         ]  # fmt: skip
         for member in parameter.members:
-            reflected.append(f"__builtin_offsetof({pointee}, {member.name})")
+            reflected += [member.id, f"__builtin_offsetof({pointee}, {member.name})"]
     limit = "0" if checking else entry.max_threads or "0"
     file = entry.file.replace("\\", "\\\\").replace('"', '\\"')
     marks = ", ".join([f"(unsigned long)({limit})", *[f"(unsigned long)({v})" for v in reflected]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,23 +21,24 @@ POSITIONS = frozenset(
      "thread_index_in_quadgroup", "quadgroup_index_in_threadgroup", "quadgroups_per_threadgroup",
      "dispatch_quadgroups_per_threadgroup", "grid_origin", "grid_size"}
 )  # fmt: skip
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _SPACES = ("device", "constant", "threadgroup")
 _NOT_TYPE = frozenset({"const", "volatile", "restrict", "__restrict", "*", "&", "thread", *_SPACES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A member of an argument buffer as the source declares it."""
+    """A member of an argument buffer as the source declares it; `id` is an expression."""
 
     name: str
-    id: int
+    id: str
     kind: str
     space: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A kernel's parameter as the source declares it.
+    """A kernel's parameter as the source declares it; `index` is an expression or "".
 
     `position` names the grid attribute of a parameter that is no argument; `condition` the function
     constant on which an argument depends; `struct` the argument buffer's struct.
@@ -45,7 +47,7 @@ class Parameter:
     name: str
     space: str
     type_name: str
-    index: int | None
+    index: str
     position: str
     condition: str
     members: tuple[Member, ...] = ()
@@ -79,7 +81,7 @@ def find_entry_points(
             templates.setdefault(function.name, function)
         elif function.body is not None:
             given = attributes.within(function.start, function.name_index)
-            name = given.get("host_name", function.name).strip('"')
+            name = _host_name(given, function)
             found[name] = finder.entry(name, function, "")
             if uses[function.namespace, function.name] > 1:
                 found[name] = finder.by_signature(name, function, function.parameters[0])
@@ -89,6 +91,12 @@ def find_entry_points(
             found[name] = entry
         stream.blank(start, end)
     return tuple(found.values())
+
+
+def _host_name(given: dict[str, str], function: Function) -> str:
+    """The name that `[[host_name("a" "b")]]` gives, or the function's own."""
+    literals = _STRING.findall(given.get("host_name", ""))
+    return "".join(literals) or function.name
 
 
 def _is_instantiation(stream: TokenStream, attributes: Attributes, function: Function) -> bool:
@@ -191,7 +199,7 @@ class _Finder:
             return "", None
         function = templates[texts[index]]
         given = self._attributes.within(start, end)
-        name = given.get("host_name", function.name).strip('"')
+        name = _host_name(given, function)
         arguments = ""
         if texts[index + 1] == "(":
             return name, self.by_signature(name, function, index + 1)
@@ -241,18 +249,11 @@ class _Finder:
                 f"kernel parameter '{name}' has neither an address space nor a known attribute",
             )
         place = "threadgroup" if space == "threadgroup" else "buffer"
-        number = given.get(place)
-        try:
-            index = int(number.strip("uU "), 0) if number is not None else None
-        except ValueError:
-            raise stream.error(
-                first, f"the index of '{name}' must be an integer literal, not '{number}'"
-            ) from None
         return Parameter(
             name=name,
             space=space,
             type_name=type_name,
-            index=index,
+            index=given.get(place, ""),
             position=position,
             condition=given.get("function_constant", ""),
             members=self._members(type_name),
@@ -304,7 +305,7 @@ class _Finder:
             found.append(
                 Member(
                     name=self._stream.texts[name_at],
-                    id=int(given["id"].strip("uU "), 0),
+                    id=given["id"],
                     kind=kind,
                     space=space,
                 )

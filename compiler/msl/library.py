@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CACHE = DiskCache("msl")
 # Raise it when the rewriting or the records change.
-_FORMAT = "5"
+_FORMAT = "7"
 _OUTPUT = "kernel.bc"
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from .arguments import AddressSpace, Argument, ArgumentBufferMember
-from .entry import assign_indices
+from .entry import NO_INDEX
 from .errors import CompileError
 from .kernels import EntryPoint, Member
 
@@ -28,35 +30,47 @@ def reflect(
     """The thread limit, the arguments, and the names of those that a constant switches off."""
     values = iter(numbers)
     limit = next(values) or None
-    arguments: list[Argument] = []
-    omitted: set[str] = set()
-    for index, parameter in assign_indices(entry):
-        size, alignment, space, const, active = (next(values) for _ in range(5))
-        members = tuple(_members(parameter.members, values))
-        if not active:
-            omitted.add(parameter.name)
+    found: list[tuple[Argument, bool]] = []
+    for parameter in entry.parameters:
+        if parameter.position:
             continue
-        arguments.append(
-            Argument(
-                name=parameter.name,
-                kind="threadgroup" if space == 3 else "buffer",
-                index=index,
-                address_space=_SPACES[space],
-                type_name=parameter.type_name,
-                size=size,
-                alignment=alignment,
-                access="read" if const else "read_write",
-                members=members,
-            )
+        index, size, alignment, space, const, active = (next(values) for _ in range(6))
+        argument = Argument(
+            name=parameter.name,
+            kind="threadgroup" if space == 3 else "buffer",
+            index=index,
+            address_space=_SPACES[space],
+            type_name=parameter.type_name,
+            size=size,
+            alignment=alignment,
+            access="read" if const else "read_write",
+            members=tuple(_members(parameter.members, values)),
         )
-    return limit, tuple(arguments), frozenset(omitted)
+        found.append((argument, bool(active)))
+    numbered = zip(_numbered([argument for argument, _ in found]), found, strict=True)
+    kept = [(argument, active) for argument, (_, active) in numbered]
+    omitted = frozenset(argument.name for argument, active in kept if not active)
+    return limit, tuple(argument for argument, active in kept if active), omitted
+
+
+def _numbered(arguments: list[Argument]) -> list[Argument]:
+    """The arguments, those without an index given the lowest free one of their kind in order."""
+    used = {(a.kind, a.index) for a in arguments if a.index != NO_INDEX}
+    numbered: list[Argument] = []
+    for argument in arguments:
+        if argument.index == NO_INDEX:
+            index = next(i for i in itertools.count() if (argument.kind, i) not in used)
+            used.add((argument.kind, index))
+            argument = replace(argument, index=index)
+        numbered.append(argument)
+    return numbered
 
 
 def _members(members: tuple[Member, ...], values: Iterator[int]) -> Iterator[ArgumentBufferMember]:
     for member in members:
         yield ArgumentBufferMember(
             name=member.name,
-            id=member.id,
+            id=next(values),
             offset=next(values),
             kind=member.kind,
             address_space=member.space,

@@ -34,6 +34,7 @@ entry:
   %private.p2 = getelementptr i8, ptr %ctx, i64 {c.PRIVATE}
   %bx.wide = zext i32 %bx to i64
   %by.wide = zext i32 %by to i64
+  %has.arena = icmp ne i64 %arena.size, 0
   %end = add i64 %first, %count
   %any = icmp ult i64 %first, %end
   br i1 %any, label %group, label %done
@@ -56,7 +57,11 @@ start:
   store i32 %gx, ptr %position.x
   store i32 %gy, ptr %position.y
   store i32 %gz, ptr %position.z
+  br i1 %has.arena, label %clear, label %begin
+clear:
   call void @llvm.memset.p0.i64(ptr %arena, i8 0, i64 %arena.size, i1 false)
+  br label %begin
+begin:
 {body}
 group.end:
   %t.next = add i64 %t, 1
@@ -91,7 +96,7 @@ def _straight(shape: Shape, private_bytes: int) -> str:
     return f"""
   br label %simdgroup
 simdgroup:
-  %s = phi i32 [ 0, %start ], [ %s.next, %simdgroup.end ]
+  %s = phi i32 [ 0, %begin ], [ %s.next, %simdgroup.end ]
   store i32 %s, ptr %simdgroup.p
 {_clear("%private", private_bytes)}
   %r = call i32 @simdgroup(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr null)
@@ -110,7 +115,7 @@ def _with_barriers(shape: Shape, private_bytes: int) -> str:
 {_clear("%private", private_bytes * shape.simdgroups)}
   br label %reset
 reset:
-  %i = phi i64 [ 0, %start ], [ %i.next, %reset ]
+  %i = phi i64 [ 0, %begin ], [ %i.next, %reset ]
   %reset.at = mul i64 %i, %stride
   %reset.p = getelementptr i8, ptr %states, i64 %reset.at
   store i32 0, ptr %reset.p

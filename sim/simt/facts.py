@@ -10,6 +10,7 @@ from .shape import Shape
 
 MAX_THREADGROUPS = 1 << 24  # in each dimension; dispatch refuses more, so that indices fit 32 bits
 _DEPTH = 8
+_PHI_ROUNDS = 4
 
 
 class Facts:
@@ -17,6 +18,8 @@ class Facts:
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
+        # Numbers that phis are taken to be multiples of, until that is proved or given up.
+        self.assumed: dict[Value, int] = {}
 
     def fits(self, base: Value, lanes: tuple[int, ...]) -> bool:
         """Whether adding any lane's number stays inside both the signed and unsigned range."""
@@ -83,20 +86,22 @@ class Facts:
             common = math.gcd(*(self.multiple(o, depth - 1) for o in operands))
             total = sum(self.upper(o, depth - 1) for o in operands)
             exact = value.op == "add" and total < 1 << bits(value.type)
-            return common if exact else _power_of_two_part(common)
+            return common if exact else power_of_two_part(common)
         if value.op == "mul":
             product = math.prod(self.multiple(o, depth - 1) for o in operands)
             if self._exact_product(operands, value.type, depth):
                 return product
-            return _power_of_two_part(product)
+            return power_of_two_part(product)
         if value.op == "shl" and isinstance(operands[1], Constant):
-            return _power_of_two_part(
+            return power_of_two_part(
                 self.multiple(operands[0], depth - 1) << (operands[1].number or 0)
             )
         if value.op in ("zext", "sext", "trunc"):
-            return _power_of_two_part(self.multiple(operands[0], depth - 1))
+            return power_of_two_part(self.multiple(operands[0], depth - 1))
         if value.op == "urem" and isinstance(operands[1], Constant):
             return math.gcd(self.multiple(operands[0], depth - 1), operands[1].number or 1)
+        if value.op == "phi":
+            return self._phi_multiple(value, depth - 1)
         if value.op in ("udiv", "lshr") and isinstance(operands[1], Constant):
             number = operands[1].number or 0
             divisor = 1 << number if value.op == "lshr" else max(number, 1)
@@ -104,10 +109,26 @@ class Facts:
             return above // divisor if above % divisor == 0 else 1
         return 1
 
+    def _phi_multiple(self, phi: Instruction, depth: int) -> int:
+        """What holds for all that comes in, if it is assumed to hold for the phi itself."""
+        known = self.assumed.get(phi)
+        if known is not None:
+            return known
+        number = power_of_two_part(0)
+        for _ in range(_PHI_ROUNDS):
+            self.assumed[phi] = number
+            incoming = math.gcd(*(self.multiple(o, depth) for o in phi.operands))
+            del self.assumed[phi]
+            if power_of_two_part(math.gcd(number, incoming)) == number:
+                return number
+            number = power_of_two_part(math.gcd(number, incoming))
+        return 1
+
     def _exact_product(self, operands: list[Value], type: str, depth: int) -> bool:
         a, b = (self.upper(o, depth - 1) for o in operands)
         return a * b < 1 << bits(type)
 
 
-def _power_of_two_part(number: int) -> int:
+def power_of_two_part(number: int) -> int:
+    """The largest power of two that divides a number; a huge one for 0."""
     return number & -number if number else 1 << 62

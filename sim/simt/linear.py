@@ -7,13 +7,14 @@ memory access at such an offset becomes plain vector loads instead of a gather.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from .cfg import Cfg
 from .divergence import Divergence, escapes
-from .facts import Facts
+from .facts import Facts, power_of_two_part
 from .ir import Block, Constant, Function, Instruction, Value, integer
 from .llvm_types import bits, is_float
 from .shape import LANES, Shape, matrix_column, matrix_row
@@ -71,6 +72,7 @@ class LinearForms:
         self.facts = Facts(shape)
         self.forms: dict[Value, Form] = {}
         self.refused: set[Instruction] = set()  # phis whose pattern changes around the loop
+        self.multiples: dict[Instruction, int] = {}  # what a phi's base is a multiple of, so far
         if cfg.reducible:
             while not self._attempt():
                 pass
@@ -116,6 +118,8 @@ class LinearForms:
                     return
                 base = Instruction("phi", phi.type, [], phi.site)
                 base.block = block
+                entry = power_of_two_part(self.facts.multiple(form.base))
+                self.facts.assumed[base] = self.multiples.setdefault(phi, entry)
                 self.forms[phi] = Form(base, form.lanes, form.terms, (), False, False)
                 self.phi_bases.append((phi, base))
                 return
@@ -138,6 +142,10 @@ class LinearForms:
                     good = False
                     break
                 base.operands.append(form.base)
+                number = self.facts.multiple(form.base)
+                if number % self.multiples[phi]:
+                    self.multiples[phi] = power_of_two_part(math.gcd(number, self.multiples[phi]))
+                    good = False
         return good
 
     def _is_outside(self, value: Value, block: Block) -> bool:
@@ -184,10 +192,12 @@ class LinearForms:
         handler = _HANDLERS.get(instruction.op)
         if handler is None:
             return None
-        operands = [self.of(o, block) for o in instruction.operands]
-        if any(form is None for form in operands):
+        operands = [form for o in instruction.operands if (form := self.of(o, block)) is not None]
+        if len(operands) < len(instruction.operands):
             return None
-        return handler(self, instruction, [form for form in operands if form is not None])
+        if all(form.is_uniform and not form.guards for form in operands):
+            return Form(self._new(instruction.op, instruction.type, *(f.base for f in operands)))
+        return handler(self, instruction, operands)
 
     def _position(self, instruction: Instruction) -> Form | None:
         name = instruction.callee
@@ -368,11 +378,17 @@ class LinearForms:
             divisor = 1 << amount
         else:
             divisor = amount
-        if divisor <= 0 or not self.facts.fits(left.base, left.lanes):
+        if divisor <= 0 or not self._no_carry(left):
             return None
         if instruction.op == "urem":
             return self._remainder(left, divisor)
         return self._divide(left, divisor)
+
+    def _no_carry(self, form: Form) -> bool:
+        """Whether adding the lanes' numbers to the base cannot wrap."""
+        step = power_of_two_part(self.facts.multiple(form.base))
+        inside = min(form.lanes) >= 0 and max(form.lanes) < step
+        return inside or self.facts.fits(form.base, form.lanes)
 
     def truncate(self, instruction: Instruction, operands: list[Form]) -> Form | None:
         """A narrower integer keeps its form, modulo less."""

@@ -27,7 +27,7 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finaliser may release a buffer meanwhile
         self._entries: dict[int, _Entry] = {}
         self._next = c.FIRST_BUFFER_HANDLE
         # (host address, size in bytes) by handle; a free handle has size 0.

@@ -6,6 +6,7 @@ import re
 
 from .ir import Site
 
+_GENERATED = "__assay"
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|(![0-9]+)|([-\w]+))')
 
 
@@ -34,7 +35,9 @@ class SiteTable:
         inlined: tuple[Site, ...] = ()
         if "inlinedAt" in fields:
             outer = self.site(fields["inlinedAt"])
-            inlined = (outer, *outer.inlined)
+            # The entry wrapper that the compiler adds is not in the user's source.
+            own = () if outer.function.startswith(_GENERATED) else (outer,)
+            inlined = (*own, *outer.inlined)
         file, function = self._scope(fields["scope"])
         return Site(
             file, int(fields.get("line", 0)), int(fields.get("column", 0)), function, inlined

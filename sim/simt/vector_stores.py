@@ -10,8 +10,6 @@ from .vector_access import Access, Memory
 from .vector_text import mangled, vector_of
 from .windows import Group, plan
 
-_SMALLEST_SCATTER = 4  # bytes; below, the helper is as good as a row of branches
-
 
 class Stores(Access):
     """Emits stores to memory that lanes share."""
@@ -104,9 +102,6 @@ class Stores(Access):
 
     def _scatter(self, instruction: Instruction, memory: Memory, size: int) -> None:
         text, element = self.text, instruction.element
-        if size < _SMALLEST_SCATTER:
-            self.slow_store(instruction, memory, size)
-            return
         offsets = self.frozen_offsets(instruction)
         active, good = self.inside(offsets, memory, size * instruction.components)
 

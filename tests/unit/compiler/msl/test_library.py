@@ -24,7 +24,7 @@ template <typename T>
 [[kernel]] void fill(device T* x, constant T& value, uint i [[thread_position_in_grid]]) {
   x[i] = value;
 }
-template [[host_name("fill_int")]] [[kernel]] void fill(
+template [[host_name("fill" "_" "int")]] [[kernel]] void fill(
     device int* x, constant int& value, uint i [[thread_position_in_grid]]);
 [[host_name("other")]] kernel void named(device int* x) { x[0] = 1; }
 kernel void plain(device int* x) { x[0] = 2; }

@@ -58,3 +58,14 @@ def test_static_threadgroup_memory_is_known_to_the_program() -> None:
         "o[i] = a[31 - i]; }"
     ).function("k")
     assert kernel.program().static_threadgroup_memory == 400
+
+
+def test_indices_may_be_constants_of_the_program() -> None:
+    kernel = compile_library(
+        "enum Index { first = 3, second = first + 2 };\n"
+        "struct Table { device float* x [[id(second)]]; };\n"
+        "kernel void k(device float* a [[buffer(second)]], constant Table& b [[buffer(first)]],"
+        " device int* c) {}"
+    ).function("k")
+    assert [(a.name, a.index) for a in kernel.arguments] == [("a", 5), ("b", 3), ("c", 0)]
+    assert kernel.arguments[1].members[0].id == 5
