@@ -2,7 +2,8 @@
 
 Every kernel is free of races, so that its result does not depend on the order of lanes: a thread
 writes its own places only, reads others' places of threadgroup memory between two barriers, and
-crosses lanes only by operations that are defined over the active lanes.
+crosses lanes only by operations that are defined over the active lanes. Nothing is undefined that
+clang could see: what the engines define beyond C++ is compared operation by operation elsewhere.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _FLOAT_BUILTINS = ("abs", "floor", "ceil", "trunc", "rint", "roundeven", "round"
 
 _HEAD = """
 typedef uint uint4 __attribute__((ext_vector_type(4)));
+static inline long whole(float x) { return x > -1e9f && x < 1e9f ? (long)x : 0; }
 KERNEL(DEVICE uint* in, DEVICE float* fin, DEVICE uchar* bytes, DEVICE ulong* out,
        DEVICE float* fout, DEVICE uint* counts, THREADGROUP uint* shared) {
     uint x = thread_x(), t = __assay_thread_index_in_threadgroup();
@@ -67,10 +69,15 @@ class _Writer:
         if kind == "leaf":
             return self._integer_leaf(type_)
         if kind == "float":
-            return f"({type_})({self.real(depth - 1)})"
+            return f"({type_})whole((float){self.real(depth - 1)})"
         left = self.integer(depth - 1)
         if kind == "binary":
-            return f"({type_})({left} {self._pick(*_BINARY)} {self.integer(depth - 1)})"
+            op, right = self._pick(*_BINARY), self.integer(depth - 1)
+            if op in ("<<", ">>"):
+                right = f"({right} & 15)"
+            elif op in ("/", "%"):
+                right = f"({right} | 1)"
+            return f"({type_})({left} {op} {right})"
         if kind == "compare":
             return f"({type_}){self.condition(depth - 1)}"
         if kind == "choice":
