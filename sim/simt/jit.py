@@ -63,7 +63,6 @@ def _passes() -> llvm.ModulePassManager:
     passes.add_sroa_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
-    passes.add_new_gvn_pass()
     passes.add_loop_simplify_pass()
     passes.add_instruction_combine_pass()
     passes.add_dead_code_elimination_pass()

@@ -44,6 +44,14 @@ def zero_of(type: str) -> str:
     return "0.0" if is_float(type) else "false" if type == "i1" else "0"
 
 
+_IMPURE = ("load", "phi", "alloca")
+
+
+def _is_pure_call(text: str) -> bool:
+    """Whether a call computes from its operands alone."""
+    return "@llvm." in text and "@llvm.masked." not in text
+
+
 class TextBuilder:
     """Appends instructions to a function body."""
 
@@ -53,6 +61,8 @@ class TextBuilder:
         self.declarations: set[str] = set()
         self._names = 0
         self.label = ""
+        # What was computed on the way to here, by its text: not computed again.
+        self.computed: dict[str, str] = {}
 
     def name(self) -> str:
         """A fresh local name."""
@@ -69,9 +79,14 @@ class TextBuilder:
         self.lines.append("  " + text)
 
     def let(self, text: str) -> str:
-        """Append an instruction and return its result's name."""
+        """Append an instruction, unless its result is known, and return the result's name."""
+        known = self.computed.get(text)
+        if known is not None:
+            return known
         name = self.name()
         self.lines.append(f"  {name} = {text}")
+        if not text.startswith(_IMPURE) and (not text.startswith("call") or _is_pure_call(text)):
+            self.computed[text] = name
         return name
 
     def place(self, label: str) -> None:

@@ -129,8 +129,10 @@ class Values:
     def side_path(self) -> Iterator[None]:
         """What is computed inside is not known outside."""
         scalars, vectors = dict(self._scalars), dict(self._vectors)
+        computed = dict(self.text.computed)
         yield
         self._scalars, self._vectors = scalars, vectors
+        self.text.computed = computed
 
     def scalar(self, value: Value) -> str:
         """A uniform value as an LLVM operand."""
@@ -234,6 +236,7 @@ class Values:
     def _insert_store(self, kind: str, value: Instruction, slot: Slot) -> None:
         definition = self._definitions[value]
         lines, self.text.lines = self.text.lines, []
+        self.text.computed = {}
         self.block, self.mask = definition.block, definition.mask
         self._scalars, self._vectors = {}, {}
         name = self.defined.get(value)

@@ -90,6 +90,7 @@ class Vectoriser(Branches):
     def _emit_block(self, block: Block) -> None:
         self.block = block
         self._scalars, self._vectors = {}, {}
+        self.text.computed = {}
         self.text.place(f"b{self.cfg.index[block]}")
         self.enter(block)
         for phi in block.phis:
