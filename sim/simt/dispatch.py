@@ -342,6 +342,7 @@ class _Worker:
         return explain_fault(
             self.box.executable,
             memory,
+            self.arguments,
             self._view["fault"].view(np.int32),
             int(self._view["fault"].view(np.int64)[4]),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,9 +21,21 @@ _KINDS = {
 
 
 def explain_fault(
-    executable: Executable, memory: Memory, record: NDArray[np.int32], address: int
+    executable: Executable,
+    memory: Memory,
+    arguments: Sequence[tuple[int, int, int]],
+    record: NDArray[np.int32],
+    address: int,
 ) -> KernelFault:
-    """The fault of a record as `context` lays it out; `address` is the GPU address accessed."""
+    """The fault of a record as `context` lays it out.
+
+    Args:
+        executable: the kernel that left the record.
+        memory: the device's buffers.
+        arguments: (host address, bytes, GPU address) of each argument.
+        record: kind, site, lane, simdgroup and threadgroup of the fault.
+        address: GPU address that was accessed.
+    """
     kind, number, lane, simdgroup = (int(x) for x in record[:4])
     group = (int(record[4]), int(record[5]), int(record[6]))
     place = place_of(executable.shape, group, simdgroup, lane)
@@ -39,7 +53,7 @@ def explain_fault(
             place=place,
         )
     words = _KINDS[kind]
-    buffer, offset, length = _where(memory, address & ((1 << 64) - 1), access)
+    buffer, offset, length = _where(memory, arguments, address & ((1 << 64) - 1), access)
     if kind != c.FAULT_MISALIGNED:
         null = (address >> c.HANDLE_SHIFT) & 0xFFFF == 0 or buffer == ""
         words = f"{'null' if null else 'out-of-bounds'} {words}"
@@ -55,14 +69,23 @@ def explain_fault(
     )
 
 
-def _where(memory: Memory, address: int, access: AccessSite) -> tuple[str, int, int]:
+def _where(
+    memory: Memory,
+    arguments: Sequence[tuple[int, int, int]],
+    address: int,
+    access: AccessSite,
+) -> tuple[str, int, int]:
     """(name, byte offset, length) of the memory that was missed; length -1 if not known."""
     handle = ((address + (1 << (c.HANDLE_SHIFT - 1))) >> c.HANDLE_SHIFT) & 0xFFFF
     offset = address & OFFSET_MASK
     if offset >> (c.HANDLE_SHIFT - 1):
         offset -= 1 << c.HANDLE_SHIFT
     if handle in (c.THREADGROUP_HANDLE, c.PRIVATE_HANDLE, c.CONSTANT_HANDLE):
-        return access.memory, offset - access.start, access.length
+        start, length = access.start, access.length
+        if access.parameter >= 0:
+            _, length, argument = arguments[access.parameter]
+            start = argument & OFFSET_MASK
+        return access.memory, offset - start, length
     found, offset, length = memory.describe(address)
     return found, offset, length
 

@@ -33,6 +33,7 @@ class AccessSite:
     size: int  # bytes of the access, 0 for a loop
     start: int = 0  # byte offset in the arena or constant data that `memory` starts at
     length: int = -1  # bytes that `memory` has, -1 if that depends on the dispatch
+    parameter: int = -1  # the argument that `memory` is, -1 if it is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +202,7 @@ def _describe(what: Instruction | Block) -> AccessSite:
         size=size,
         start=getattr(root, "start", 0),
         length=getattr(root, "size", -1),
+        parameter=getattr(root, "parameter", -1),
     )
 
 

@@ -42,10 +42,7 @@ def _fault(run: Runner, body: str) -> KernelFault:
 
 
 @pytest.mark.parametrize("name", _CASES)
-def test_faults_are_the_same(name: str, request: pytest.FixtureRequest) -> None:
-    if name == "threadgroup argument":
-        reason = "the engine counts from the start of threadgroup memory"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
+def test_faults_are_the_same(name: str) -> None:
     body, kind = _CASES[name]
     expected, found = _fault(on_reference, body), _fault(on_engine, body)
     assert found.kind == expected.kind == kind
