@@ -52,8 +52,11 @@ def analyse(function: Function) -> Cfg:
     """Give every loop one latch, then order the blocks."""
     order = _reverse_postorder(function.blocks[0])
     dominator = _dominators(order)
-    for header, latches in _back_edges(order, dominator).items():
-        if len(latches) > 1:
+    back_edges = _back_edges(order, dominator)
+    innermost = _innermost(order, _loops(order, back_edges))
+    for header, latches in back_edges.items():
+        around = innermost[latches[0]]
+        if len(latches) > 1 or (around is not None and around.header is not header):
             _unify_latches(function, header, latches)
     order = _reverse_postorder(function.blocks[0])
     dominator = _dominators(order)
@@ -144,7 +147,11 @@ def _back_edges(
 
 
 def _unify_latches(function: Function, header: Block, latches: list[Block]) -> None:
-    """Lead all back edges of a loop through one new block, so that its lanes gather there."""
+    """Lead all back edges of a loop through one new block, so that its lanes gather there.
+
+    The block is in no inner loop: from inside one, lanes would go on to the outer loop's next
+    iteration while others are still in the inner loop.
+    """
     latch = Block(f"{header.name}.latch", site=latches[0].site)
     latch.targets = [header]
     positions = [i for i, p in enumerate(header.predecessors) if p in latches]

@@ -87,6 +87,8 @@ def _where(
             start = argument & OFFSET_MASK
         return access.memory, offset - start, length
     found, offset, length = memory.describe(address)
+    if found and access.parameter >= 0 and found != access.memory:
+        found = f"{found} (argument '{access.memory}')"
     return found, offset, length
 
 
