@@ -403,10 +403,10 @@ class LinearForms:
     def extend(self, instruction: Instruction, operands: list[Form]) -> Form | None:
         """A wider integer has the same form if the narrow one did not wrap."""
         (form,) = operands
-        kind: Literal["zext", "sext"] = "zext" if instruction.op == "zext" else "sext"
+        # What is not negative may be read as signed, though its base alone may be negative.
+        plain = instruction.op == "zext" and "nneg" not in instruction.flags
+        kind: Literal["zext", "sext"] = "zext" if plain else "sext"
         exact = form.unsigned if kind == "zext" else form.signed
-        if not exact and "nneg" in instruction.flags and form.signed:
-            exact = True
         if bits(form.base.type) == 1:
             return None
         terms = tuple((self._new("sext", instruction.type, v), p) for v, p in form.terms)

@@ -146,3 +146,21 @@ def test_a_grid_beyond_what_indices_can_hold_is_refused() -> None:
     kernel = executable(FIRST_FAULT, "faulty", (32, 1, 1))
     with pytest.raises(DispatchError, match="threadgroups of 1 threads in y"):
         dispatch(kernel, Memory(), [0], threadgroups=(1, 1 << 30, 1))
+
+
+NEGATIVE_BASE = """
+kernel void shifted(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                    uint2 at [[thread_position_in_grid]]) {
+    long i = long(int(at.x) + int(at.y) - 1);
+    if (i >= 0 && i < 64) out[at.x] = in[i];
+}
+"""
+
+
+def test_an_index_whose_first_lane_is_negative_reads_the_right_elements() -> None:
+    memory = Memory()
+    source, out = np.arange(64, dtype=np.uint32) + 100, np.zeros(32, np.uint32)
+    kernel = executable(NEGATIVE_BASE, "shifted", (32, 1, 1))
+    addresses = [register(memory, source, "in"), register(memory, out, "out")]
+    dispatch(kernel, memory, addresses, threads=(32, 1, 1))
+    np.testing.assert_array_equal(out, [0, *range(100, 131)])
