@@ -59,7 +59,6 @@ def _passes() -> llvm.ModulePassManager:
     LLVM's standard pipeline makes code that is not faster and takes three times as long.
     """
     passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
     passes.add_sroa_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()

@@ -70,7 +70,7 @@ class Vectoriser(Branches):
         initial = self.slots.initial_stores(lambda: self.field("i64", c.FUEL))
         head = [
             "define internal i32 @simdgroup(ptr noalias %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %sg, "
-            f"ptr %state) {'' if self.barriers else 'alwaysinline '}#0 {{",
+            "ptr %state) #0 {",
             "entry:",
             *self.text.slots,
             *self.entry.values(),

@@ -149,18 +149,26 @@ def test_a_grid_beyond_what_indices_can_hold_is_refused() -> None:
 
 
 NEGATIVE_BASE = """
-kernel void shifted(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
-                    uint2 at [[thread_position_in_grid]]) {
-    long i = long(int(at.x) + int(at.y) - 1);
-    if (i >= 0 && i < 64) out[at.x] = in[i];
+#include <metal_stdlib>
+using namespace metal;
+kernel void shifted(device float2* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                    constant uint& n [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
+    uint sum = 1;
+    for (uint k = 0; k < n; k++) {
+        long i = (long)(int)((int)(-1 + (int)(at.x) * 1) + (int)(at.y) * 1);
+        if (i >= 0 && i < 64) sum = sum * 31 + (uint)in[i].y;
+    }
+    out[at.x] = sum;
 }
 """
 
 
 def test_an_index_whose_first_lane_is_negative_reads_the_right_elements() -> None:
     memory = Memory()
-    source, out = np.arange(64, dtype=np.uint32) + 100, np.zeros(32, np.uint32)
+    source = np.arange(128, dtype=np.float32) + 100
+    out, count = np.zeros(32, np.uint32), np.array([1], np.uint32)
     kernel = executable(NEGATIVE_BASE, "shifted", (32, 1, 1))
-    addresses = [register(memory, source, "in"), register(memory, out, "out")]
+    arrays = {"in": source, "out": out, "n": count}
+    addresses = [register(memory, array, name) for name, array in arrays.items()]
     dispatch(kernel, memory, addresses, threads=(32, 1, 1))
-    np.testing.assert_array_equal(out, [0, *range(100, 131)])
+    np.testing.assert_array_equal(out, [1, *(31 + source[1:63:2].astype(np.uint32))])
