@@ -9,7 +9,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 VARIABLES = 3
-_OPS = ("add", "sub", "mul", "xor", "or", "and", "lshr", "shl", "ashr", "udiv", "urem", "sdiv")
+# What is defined for all operands: undefined behaviour lets LLVM change where a walk goes.
+_OPS = ("add", "sub", "mul", "xor", "or", "and")
 _HEAD = """
 declare i32 @__assay_thread_position_in_grid(i32)
 declare i32 @__assay_simd_sum_u32(i32, i32) convergent nounwind

@@ -32,7 +32,7 @@ _quick = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 _structured = settings(_quick, max_examples=40)
-_long = settings(_quick, max_examples=1000, derandomize=False)
+_long = settings(_quick, max_examples=300)
 
 
 def _agree(
