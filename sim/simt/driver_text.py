@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import context as c
+from .helpers import field_text
 from .shape import LANES, Shape
 
 METADATA = """
@@ -21,12 +22,12 @@ def driver(shape: Shape, *, has_barriers: bool, private_memory: int) -> str:
     return f"""
 define i32 @run(ptr %ctx, i64 %first, i64 %count) #0 {{
 entry:
-{_field("stop", "ptr", c.STOP)}{_field("arena", "ptr", c.ARENA)}
-{_field("arena.size", "i64", c.ARENA_SIZE)}{_field("private", "ptr", c.PRIVATE_ALL)}
-{_field("states", "ptr", c.STATES)}{_field("stride", "i64", c.STATE_STRIDE)}
-{_field("ox", "i32", c.ORIGIN)}{_field("oy", "i32", c.ORIGIN + 4)}
-{_field("oz", "i32", c.ORIGIN + 8)}
-{_field("bx", "i32", c.BOX)}{_field("by", "i32", c.BOX + 4)}
+{field_text("stop", "ptr", c.STOP)}{field_text("arena", "ptr", c.ARENA)}
+{field_text("arena.size", "i64", c.ARENA_SIZE)}{field_text("private", "ptr", c.PRIVATE_ALL)}
+{field_text("states", "ptr", c.STATES)}{field_text("stride", "i64", c.STATE_STRIDE)}
+{field_text("ox", "i32", c.ORIGIN)}{field_text("oy", "i32", c.ORIGIN + 4)}
+{field_text("oz", "i32", c.ORIGIN + 8)}
+{field_text("bx", "i32", c.BOX)}{field_text("by", "i32", c.BOX + 4)}
   %position.x = getelementptr i8, ptr %ctx, i64 {c.POSITION}
   %position.y = getelementptr i8, ptr %ctx, i64 {c.POSITION + 4}
   %position.z = getelementptr i8, ptr %ctx, i64 {c.POSITION + 8}
@@ -76,13 +77,6 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 {ATTRIBUTES}
 {METADATA}
 """
-
-
-def _field(name: str, kind: str, offset: int) -> str:
-    return (
-        f"  %{name}.p = getelementptr i8, ptr %ctx, i64 {offset}\n"
-        f"  %{name} = load {kind}, ptr %{name}.p\n"
-    )
 
 
 def _clear(pointer: str, size: int) -> str:

@@ -46,9 +46,10 @@ def helper_names() -> list[str]:
     return ["assay_slow_load", "assay_slow_store", "assay_runaway", *atomics]
 
 
-def _field(name: str, kind: str, offset: int, base: str = "%ctx") -> str:
+def field_text(name: str, kind: str, offset: int) -> str:
+    """Loads a field of the context into `%name`."""
     return (
-        f"  %{name}.p = getelementptr i8, ptr {base}, i64 {offset}\n"
+        f"  %{name}.p = getelementptr i8, ptr %ctx, i64 {offset}\n"
         f"  %{name} = load {kind}, ptr %{name}.p\n"
     )
 
@@ -59,7 +60,7 @@ define internal ptr @byte(ptr %ctx, i64 %address, i32 %lane) {{
 entry:
   %handle = lshr i64 %address, {c.HANDLE_SHIFT}
   %offset = and i64 %address, {(1 << c.HANDLE_SHIFT) - 1}
-{_field("table", "ptr", c.TABLE)}
+{field_text("table", "ptr", c.TABLE)}
   switch i64 %handle, label %buffer [
     i64 {c.THREADGROUP_HANDLE}, label %arena
     i64 {c.PRIVATE_HANDLE}, label %private
@@ -73,10 +74,11 @@ buffer:
   %buffer.size = load i64, ptr %size.p
   br label %check
 arena:
-{_field("arena.base", "ptr", c.ARENA)}{_field("arena.size", "i64", c.ARENA_SIZE)}
+{field_text("arena.base", "ptr", c.ARENA)}{field_text("arena.size", "i64", c.ARENA_SIZE)}
   br label %check
 constant:
-{_field("constant.base", "ptr", c.CONSTANTS)}{_field("constant.size", "i64", c.CONSTANTS_SIZE)}
+{field_text("constant.base", "ptr", c.CONSTANTS)}
+{field_text("constant.size", "i64", c.CONSTANTS_SIZE)}
   br label %check
 check:
   %base = phi ptr [ %buffer.base, %buffer ], [ %arena.base, %arena ], [ %constant.base, %constant ]
@@ -86,7 +88,7 @@ check:
   %result = select i1 %inside, ptr %p, ptr null
   ret ptr %result
 private:
-{_field("private.base", "ptr", c.PRIVATE)}{_field("private.size", "i64", c.PRIVATE_SIZE)}
+{field_text("private.base", "ptr", c.PRIVATE)}{field_text("private.size", "i64", c.PRIVATE_SIZE)}
   %granule = lshr i64 %offset, 2
   %in.granule = and i64 %offset, 3
   %row = mul i64 %granule, {c.PRIVATE_GRANULE * LANES}
@@ -101,11 +103,24 @@ private:
 }}
 """
 
+# The head of a loop over the lanes of a mask, up to the address that a lane accesses.
+_EACH_LANE = """lane:
+  %lane.n = phi i32 [ 0, %entry ], [ %lane.next, %next ]
+  %lane.wide = zext i32 %lane.n to i64
+  %bit = shl i32 1, %lane.n
+  %masked = and i32 %mask, %bit
+  %active = icmp ne i32 %masked, 0
+  br i1 %active, label %check, label %next
+check:
+  %address.p = getelementptr i64, ptr %scratch, i64 %lane.wide
+  %address = load i64, ptr %address.p
+"""
+
 _FAULT_FUNCTION = f"""
 define internal void @fault(ptr %ctx, i32 %kind, i32 %site, i32 %lane, i64 %address) {{
-{_field("record", "ptr", c.FAULT)}{_field("simdgroup", "i32", c.SIMDGROUP)}
-{_field("x", "i32", c.POSITION)}{_field("y", "i32", c.POSITION + 4)}
-{_field("z", "i32", c.POSITION + 8)}
+{field_text("record", "ptr", c.FAULT)}{field_text("simdgroup", "i32", c.SIMDGROUP)}
+{field_text("x", "i32", c.POSITION)}{field_text("y", "i32", c.POSITION + 4)}
+{field_text("z", "i32", c.POSITION + 8)}
   store i32 %kind, ptr %record
   %r1 = getelementptr i32, ptr %record, i64 1
   store i32 %site, ptr %r1
@@ -121,7 +136,7 @@ define internal void @fault(ptr %ctx, i32 %kind, i32 %site, i32 %lane, i64 %addr
   store i32 %z, ptr %r6
   %r8 = getelementptr i32, ptr %record, i64 8
   store i64 %address, ptr %r8
-{_field("stop", "ptr", c.STOP)}
+{field_text("stop", "ptr", c.STOP)}
   store atomic i32 1, ptr %stop monotonic, align 4
   ret void
 }}
@@ -150,21 +165,11 @@ define i1 @assay_slow_{kind}(
   ptr %ctx, i32 %site, i32 %mask, i64 %size, i64 %parts, i64 %low, i64 %high
 ) {{
 entry:
-{_field("scratch", "ptr", c.SCRATCH)}
+{field_text("scratch", "ptr", c.SCRATCH)}
   %values = getelementptr i8, ptr %scratch, i64 {c.SCRATCH_VALUES}
   %count = mul i64 %size, %parts
   br label %lane
-lane:
-  %lane.n = phi i32 [ 0, %entry ], [ %lane.next, %next ]
-  %lane.wide = zext i32 %lane.n to i64
-  %bit = shl i32 1, %lane.n
-  %masked = and i32 %mask, %bit
-  %active = icmp ne i32 %masked, 0
-  br i1 %active, label %check, label %next
-check:
-  %address.p = getelementptr i64, ptr %scratch, i64 %lane.wide
-  %address = load i64, ptr %address.p
-  %end = add i64 %address, %count
+{_EACH_LANE}  %end = add i64 %address, %count
   %over = icmp ult i64 %end, %address
   %below = icmp ult i64 %address, %low
   %above = icmp ugt i64 %end, %high
@@ -208,21 +213,11 @@ def _atomic(op: str, suffix: str) -> str:
     return f"""
 define i1 @assay_atomic_{op}_{suffix}(ptr %ctx, i32 %site, i32 %mask, i64 %low, i64 %high) {{
 entry:
-{_field("scratch", "ptr", c.SCRATCH)}
+{field_text("scratch", "ptr", c.SCRATCH)}
   %values = getelementptr i8, ptr %scratch, i64 {c.SCRATCH_VALUES}
   %seconds = getelementptr i8, ptr %scratch, i64 {c.SCRATCH_SECOND}
   br label %lane
-lane:
-  %lane.n = phi i32 [ 0, %entry ], [ %lane.next, %next ]
-  %lane.wide = zext i32 %lane.n to i64
-  %bit = shl i32 1, %lane.n
-  %masked = and i32 %mask, %bit
-  %active = icmp ne i32 %masked, 0
-  br i1 %active, label %check, label %next
-check:
-  %address.p = getelementptr i64, ptr %scratch, i64 %lane.wide
-  %address = load i64, ptr %address.p
-  %last = add i64 %address, {size - 1}
+{_EACH_LANE}  %last = add i64 %address, {size - 1}
   %below = icmp ult i64 %address, %low
   %above = icmp uge i64 %last, %high
   %handle = lshr i64 %address, {c.HANDLE_SHIFT}

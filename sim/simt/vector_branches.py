@@ -47,7 +47,7 @@ class Branches(Values):
         if not block.targets:
             self._go(block, [])
         elif len(block.targets) == 1:
-            self.leave(block, block.targets[0], self.mask, None)
+            self.leave(block, block.targets[0], self.mask)
             self._go(block, block.targets)
         elif block in self.divergence.divergent:
             self._part(block)
@@ -64,7 +64,7 @@ class Branches(Values):
         for label, target in zip(labels, block.targets, strict=True):
             text.place(label)
             with self.side_path():
-                self.leave(block, target, self.mask, None)
+                self.leave(block, target, self.mask)
                 self._go(block, [target])
 
     def _part(self, block: Block) -> None:
@@ -75,11 +75,11 @@ class Branches(Values):
         taken = text.let(f"and {MASK} {self.mask}, {condition}")
         rest = text.let(f"xor {MASK} {self.mask}, {taken}")
         for target, mask in zip(block.targets, (taken, rest), strict=True):
-            self.leave(block, target, mask, mask)
+            self.leave(block, target, mask)
         self._go(block, block.targets)
 
-    def leave(self, block: Block, target: Block, mask: str, some: str | None) -> None:
-        """Carry values and lanes along an edge; `some` is the mask if it may be empty."""
+    def leave(self, block: Block, target: Block, mask: str) -> None:
+        """Carry values and the mask's lanes along an edge."""
         if self.cfg.index[target] <= self.cfg.index[block]:
             self._burn_fuel(target, mask)
         self._pass_phis(block, target, mask)

@@ -210,7 +210,7 @@ class Vectoriser(Branches):
 
     def _emit_barrier(self, block: Block) -> None:
         (following,) = block.targets
-        self.leave(block, following, self.mask, None)
+        self.leave(block, following, self.mask)
         self._barrier_lines[block] = len(self.text.lines)
         self.text.do(f"store i32 {self.barriers[block]}, ptr %state")
         self.text.do("ret i32 1")
