@@ -1,8 +1,8 @@
 """The lane-vector engine: runs kernels of simdgroups of lanes, written as LLVM IR, on the CPU."""
 
+from ..site import Site
 from .dispatch import DispatchError, dispatch
 from .faults import FaultPlace, KernelFault, UnsupportedKernel
-from .ir import Site
 from .memory import Memory
 from .program import Executable, Program
 from .roots import Parameter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .ir import Site
+from ..site import Site
 
 
 class UnsupportedKernel(Exception):

@@ -10,21 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..site import Site
 from .llvm_types import bits, is_float
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A place in the user's source; `inlined` leads outwards through the callers."""
-
-    file: str = ""
-    line: int = 0
-    column: int = 0
-    function: str = ""
-    inlined: tuple[Site, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}" if self.file else "unknown source line"
 
 
 @dataclass(frozen=True, slots=True)

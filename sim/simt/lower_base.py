@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..site import Site
 from .constant_data import constant_leaf
 from .faults import UnsupportedKernel
 from .ir import (
@@ -14,7 +15,6 @@ from .ir import (
     Constant,
     Instruction,
     Root,
-    Site,
     Value,
     integer,
 )

@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..site import Site
 from .disk_cache import DiskCache, digest
 from .driver_text import driver
 from .importer import import_kernel
-from .ir import Block, Function, Instruction, Site
+from .ir import Block, Function, Instruction
 from .jit import LoadedCode, compile_object, host_target, load_kernel
 from .llvm_types import Scalar, size_of
 from .roots import Parameter

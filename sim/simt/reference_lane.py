@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
+from ..site import Site
 from . import reference_float as floats
 from .constant_data import scalar_bytes
 from .faults import FaultPlace, KernelFault
-from .ir import AddressRoot, Block, Constant, Function, Instruction, Root, Site, Value
+from .ir import AddressRoot, Block, Constant, Function, Instruction, Root, Value
 from .llvm_types import bits
 from .reference_arithmetic import evaluate, integer_binary, signed
 from .reference_memory import BadAccess, Bytes, Memories, element_size

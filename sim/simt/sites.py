@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .ir import Site
+from ..site import Site
 
 _GENERATED = "__assay"
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|(![0-9]+)|([-\w]+))')

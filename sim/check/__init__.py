@@ -1,0 +1,6 @@
+"""Checks: what they look for, what they find, and how findings read."""
+
+from .checker import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, parse_checks
+from .finding import Finding, Party
+
+__all__ = ["DEFAULT_CHECKS", "OPTIONAL_CHECKS", "Checker", "Finding", "Party", "parse_checks"]

@@ -1,0 +1,74 @@
+"""Collects findings: each defect once, with a count, and never more than a bounded number."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import replace
+
+from .finding import Finding
+
+DEFAULT_CHECKS = ("race", "init", "bounds", "barrier", "budget", "shuffle", "uniform")
+OPTIONAL_CHECKS = ("lanes", "nan", "overflow")
+MAX_FINDINGS = 200
+
+
+def parse_checks(text: str) -> frozenset[str]:
+    """Names of checks from `race,init`; `all` stands for the default ones.
+
+    Raises:
+        ValueError: for a name that is no check.
+    """
+    chosen: set[str] = set()
+    for name in filter(None, (part.strip() for part in text.split(","))):
+        if name == "all":
+            chosen.update(DEFAULT_CHECKS)
+        elif name in DEFAULT_CHECKS + OPTIONAL_CHECKS:
+            chosen.add(name)
+        else:
+            known = ", ".join((*DEFAULT_CHECKS, *OPTIONAL_CHECKS, "all"))
+            raise ValueError(f"'{name}' is no check; there are {known}")
+    return frozenset(chosen)
+
+
+class Checker:
+    """What to check, and what was found so far. Thread-safe.
+
+    Args:
+        checks: names of checks; see `parse_checks`.
+        seed: permutes the order in which simdgroups and threadgroups run, and the bytes that
+            uninitialised memory holds; None leaves the natural order.
+        limit: how many different findings are kept.
+    """
+
+    def __init__(
+        self,
+        checks: Iterable[str] = DEFAULT_CHECKS,
+        *,
+        seed: int | None = None,
+        limit: int = MAX_FINDINGS,
+    ) -> None:
+        self.checks = frozenset(checks)
+        self.seed = seed
+        self.limit = limit
+        self.dropped = 0  # different findings beyond the limit
+        self._found: dict[tuple[object, ...], Finding] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, in the order in which they were first seen."""
+        with self._lock:
+            return tuple(self._found.values())
+
+    def report(self, finding: Finding) -> None:
+        """Add a finding, or count it if it is known."""
+        key = finding.key
+        with self._lock:
+            known = self._found.get(key)
+            if known is not None:
+                self._found[key] = replace(known, count=known.count + finding.count)
+            elif len(self._found) < self.limit:
+                self._found[key] = finding
+            else:
+                self.dropped += 1

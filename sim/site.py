@@ -1,0 +1,19 @@
+"""Places in the user's source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in the user's source; `inlined` leads outwards through the callers."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    function: str = ""
+    inlined: tuple[Site, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.file else "unknown source line"
