@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from assay.compiler.msl import compile_library
 from assay.sim.simt import Memory, dispatch
 
