@@ -21,8 +21,8 @@ using namespace metal;
 kernel void outside(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
     x[i + 1] = 1.0f;
 }
-kernel void forever(device int* x [[buffer(0)]]) {
-    while (x[0] == 0) { x[1] += 1; }
+kernel void forever(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    while (x[0] != 12345) x[i] = i;
 }
 """
 
