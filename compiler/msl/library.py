@@ -210,7 +210,7 @@ class Library:
                 return (Path(folder) / _OUTPUT).read_bytes()
         place = f"{described.file}:{described.line}:1" if described else f"{self._file_name}:1:1"
         raise CompileError(
-            diagnostics.readable(result.diagnostics, rewritten.tokens, self._sources(), place)
+            diagnostics.readable(result.diagnostics, rewritten.tokens, self.sources(), place)
         )
 
     def _run(self, text: str, directory: Path) -> clang.ClangResult:
@@ -228,7 +228,7 @@ class Library:
                 precompiled.discard(fast)
         return result
 
-    def _sources(self) -> dict[str, str]:
+    def sources(self) -> dict[str, str]:
         """Texts to quote from: the source, and the files that it includes."""
         sources = {self._file_name: self._source}
         # A program may name any file in a #line; only those that it could include are read.
