@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import CheckInputError
-from .inputs import Fields, Filled, Given, Literal, Number, Raw
+from .inputs import Exact, Fields, Filled, Given, Literal, Number, Raw
 from .scalars import dtype_named, element_of
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def contents(given: Given, argument: Argument, seed: int, where: str) -> Bytes:
     match given:
         case Raw():
             data: NDArray[Any] = np.zeros(given.bytes, np.uint8)
+        case Exact():
+            data = given.array
         case Fields():
             data = _struct(given)
         case Literal():

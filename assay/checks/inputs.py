@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from .errors import CheckInputError
 from .scalars import DTYPES, dtype_named
 from .suppressions import Suppression
@@ -62,7 +64,15 @@ class Literal:
     values: tuple[Number, ...]
 
 
-Given = Filled | Raw | Fields | Literal
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Exact:
+    """An array as a program has it; its bytes are taken whatever the argument's type."""
+
+    array: NDArray[Any]
+    is_initialised: bool = True
+
+
+Given = Filled | Raw | Fields | Literal | Exact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from assay.hw.apple.limits import limits
 from .contents import Bytes, contents, random_array
 from .errors import CheckInputError
 from .grid import Grid, choose_grid, size_text
-from .inputs import Filled, Given, Literal, Raw, Setup
+from .inputs import Exact, Filled, Given, Literal, Raw, Setup
 from .scalars import element_of
 
 if TYPE_CHECKING:
@@ -123,13 +123,12 @@ class _Planner:
         seed = zlib.crc32(f"{self._kernel.name}.{argument.name}".encode())
         if given is not None:
             data = contents(given, argument, seed, self._where)
-            holds = not (isinstance(given, Filled) and given.fill == "uninitialised")
             return Bound(
                 argument=argument,
                 data=data,
                 length=data.nbytes,
                 is_assumed=False,
-                is_initialised=holds,
+                is_initialised=_is_initialised(given),
             )
         data = self._assumed(argument, seed)
         return Bound(argument=argument, data=data, length=data.nbytes, is_assumed=True)
@@ -193,6 +192,12 @@ class _Planner:
         if self._grid.axes > 1 and _HEIGHTS.fullmatch(name):
             return y
         return _SMALL
+
+
+def _is_initialised(given: Given) -> bool:
+    if isinstance(given, Exact):
+        return given.is_initialised
+    return not (isinstance(given, Filled) and given.fill == "uninitialised")
 
 
 def _sentences(bound: Iterable[Bound], said: dict[str, str]) -> list[str]:

@@ -45,7 +45,7 @@ class Report:
         chosen = frozenset(checks)
         self.checks = tuple(name for name in DEFAULT_CHECKS + OPTIONAL_CHECKS if name in chosen)
         self.seeds = tuple(seeds)
-        self.kernels: dict[str, KernelRecord] = {}
+        self.kernels: list[KernelRecord] = []
         self.sources: dict[str, str] = {}
         self._suppressions = list(suppressions)
         self._checkers: list[Checker] = []
@@ -67,19 +67,17 @@ class Report:
 
     def add_kernel(self, record: KernelRecord) -> None:
         """Add a kernel, or a further run of a known one."""
-        known = self.kernels.get(record.name)
-        if known is not None:
-            runs = dict.fromkeys(known.runs + record.runs)
-            assumptions = dict.fromkeys(known.assumptions + record.assumptions)
-            record = replace(
-                record,
-                runs=tuple(runs),
-                assumptions=tuple(assumptions),
-                assumed_memory=known.assumed_memory | record.assumed_memory,
-                problem=known.problem or record.problem,
-                seconds=known.seconds + record.seconds,
-            )
-        self.kernels[record.name] = record
+        for at, known in enumerate(self.kernels):
+            if (known.name, known.file) == (record.name, record.file):
+                self.kernels[at] = _with_run(known, record)
+                return
+        self.kernels.append(record)
+
+    def kernel_of(self, finding: Finding) -> KernelRecord | None:
+        """The kernel that a finding is about; of several with its name, that of its file."""
+        named = [kernel for kernel in self.kernels if kernel.name == finding.kernel]
+        same = [kernel for kernel in named if kernel.file == finding.site.file]
+        return next(iter(same or named), None)
 
     def add_sources(self, sources: Mapping[str, str]) -> None:
         """Texts to quote from, by file name; their comments may suppress findings."""
@@ -120,7 +118,7 @@ class Report:
     @property
     def problems(self) -> tuple[KernelRecord, ...]:
         """Kernels that could not be checked."""
-        return tuple(kernel for kernel in self.kernels.values() if kernel.problem)
+        return tuple(kernel for kernel in self.kernels if kernel.problem)
 
     @property
     def dropped(self) -> int:
@@ -141,11 +139,11 @@ class Report:
 
     def assumptions_of(self, finding: Finding) -> tuple[str, ...]:
         """What the finding depends on that nobody had stated."""
-        kernel = self.kernels.get(finding.kernel)
+        kernel = self.kernel_of(finding)
         return kernel.assumptions if kernel is not None else ()
 
     def _weighed(self, finding: Finding) -> Finding:
-        kernel = self.kernels.get(finding.kernel)
+        kernel = self.kernel_of(finding)
         if kernel is None or finding.check != "bounds" or finding.severity != "error":
             return finding
         if finding.memory not in kernel.assumed_memory:
@@ -159,3 +157,15 @@ class Report:
         from .text import report_text
 
         return report_text(self)
+
+
+def _with_run(known: KernelRecord, run: KernelRecord) -> KernelRecord:
+    """A kernel with one more run."""
+    return replace(
+        known,
+        runs=tuple(dict.fromkeys(known.runs + run.runs)),
+        assumptions=tuple(dict.fromkeys(known.assumptions + run.assumptions)),
+        assumed_memory=known.assumed_memory | run.assumed_memory,
+        problem=known.problem or run.problem,
+        seconds=known.seconds + run.seconds,
+    )

@@ -11,8 +11,7 @@ import numpy as np
 
 from assay.hal.metal import emulated as metal
 from assay.hal.metal.emulated import DeviceOptions, MTLBuffer, MTLDevice, MTLFunction, MTLLibrary
-from assay.sim.check import Checker, Finding, Party
-from assay.sim.site import Site
+from assay.sim.check import Checker
 
 from .contents import Bytes
 from .plan import Bound, Plan
@@ -24,7 +23,6 @@ FUEL = 1 << 31
 """Instructions of one simdgroup, unless ASSAY_FUEL says otherwise: some seconds."""
 
 _POINTED_TO = 1 << 16  # bytes of a buffer that an argument buffer's pointer is assumed to lead to
-_SMALL = 16
 _SHARED = metal.MTLResourceStorageModeShared
 
 
@@ -128,24 +126,6 @@ class Runner:
         words = np.frombuffer(buffer.contents().as_buffer(buffer.length()), np.uint8)
         address = np.array([target.gpuAddress()], "<u8").view(np.uint8)
         words[member.offset : member.offset + 8] = address
-
-
-def order_finding(plan: Plan, name: str, first: Bytes, other: Bytes, seeds: str) -> Finding:
-    """That a buffer ends with different bits when threads run in another order."""
-    kernel = plan.kernel
-    offset = int(np.flatnonzero(first != other)[0])
-    return Finding(
-        check="race",
-        kind="order-dependent-result",
-        kernel=kernel.name,
-        message=f"'{name}' ends with different bits when threads run in another order",
-        parties=(Party(what=f"runs with {seeds} differ", site=Site(kernel.file, kernel.line, 1)),),
-        memory=name,
-        offset=offset,
-        hint="let no result depend on which thread comes first; sums of floats by atomic "
-        "additions do",
-        count=int(np.count_nonzero(first != other)),
-    )
 
 
 def _bytes_in(buffer: MTLBuffer) -> Bytes:

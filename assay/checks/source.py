@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .constants import compiled_kernel
 from .errors import CheckInputError
-from .inputs import ConstantValue, Inputs, Setup, read_annotations
-from .plan import Plan, make_plan
+from .inputs import Inputs, Setup, read_annotations
 from .report import KernelRecord, Report
-from .runner import CannotRun, Outcome, Runner, order_finding
+from .runner import CannotRun, Runner
+from .runs import run_setup
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, Library
-
-_GROWTHS = (1, 16, 256, 4096)  # of assumed buffers, while the kernel reaches beyond them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +102,9 @@ def _check_kernel(
 ) -> None:
     """One kernel with one setup."""
     start = time.perf_counter()
-    kernel, assumed = _compiled(library, name, setup.constants)
+    kernel, assumed = compiled_kernel(library, name, setup.constants)
     try:
-        plan = _run(kernel, setup, runner, report)
+        plan, _ = run_setup(kernel, setup, runner, report)
     except CannotRun as error:
         _cannot(kernel, str(error), report)
         return
@@ -126,84 +125,3 @@ def _cannot(kernel: KernelFunction, reason: str, report: Report) -> None:
     report.add_kernel(
         KernelRecord(name=kernel.name, file=kernel.file, line=kernel.line, problem=reason)
     )
-
-
-def _compiled(
-    library: Library, name: str, constants: Mapping[int | str, ConstantValue]
-) -> tuple[KernelFunction, tuple[str, ...]]:
-    """The kernel, and what was assumed for function constants that it needs."""
-    from assay.compiler.msl import CompileError
-
-    try:
-        return library.function(name, constants), ()
-    except CompileError:
-        missing = [
-            constant
-            for constant in library.constants
-            if constant.index not in constants and constant.name not in constants
-        ]
-        if not missing:
-            raise
-    values: dict[int | str, ConstantValue] = {
-        constant.index: _assumed_constant(constant.type_name) for constant in missing
-    }
-    kernel = library.function(name, {**constants, **values})
-    said = tuple(f"{each.name} = {_spelled(values[each.index])}" for each in missing)
-    return kernel, said
-
-
-def _assumed_constant(type_name: str) -> ConstantValue:
-    from .scalars import axes_of, element_of
-
-    element = element_of(type_name)
-    kind = element.kind if element is not None else "i"
-    value = False if kind == "b" else 1 if kind in "iu" else 1.0
-    axes = axes_of(type_name)
-    return value if axes == 1 else (value,) * axes
-
-
-def _spelled(value: ConstantValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _run(kernel: KernelFunction, setup: Setup, runner: Runner, report: Report) -> Plan:
-    """Run the kernel, with larger assumed buffers while it needs them, and by every seed."""
-    for growth in _GROWTHS:
-        plan = make_plan(kernel, setup, growth=growth)
-        checker = report.new_checker()
-        outcome = runner.run(plan, checker)
-        if not (outcome.is_fault and plan.can_grow and _beyond(outcome, plan)):
-            break
-        if growth != _GROWTHS[-1]:
-            report.discard(checker)
-    _require_run(outcome)
-    _run_seeds(plan, outcome, runner, report)
-    return plan
-
-
-def _beyond(outcome: Outcome, plan: Plan) -> bool:
-    """Whether the kernel left a buffer whose size was only assumed."""
-    from assay.sim.simt import KernelFault
-
-    fault = outcome.error
-    return isinstance(fault, KernelFault) and fault.buffer in plan.assumed_memory
-
-
-def _run_seeds(plan: Plan, natural: Outcome, runner: Runner, report: Report) -> None:
-    """Run in other orders, and compare the bits that are left with those of the first run."""
-    first, first_name = natural, "the natural order"
-    for seed in report.seeds:
-        outcome = runner.run(plan, report.new_checker(seed))
-        _require_run(outcome)
-        if first.error is not None or outcome.error is not None:
-            continue
-        for name, data in outcome.buffers.items():
-            if (data != first.buffers[name]).any():
-                seeds = f"{first_name} and seed {seed}"
-                report.add(order_finding(plan, name, first.buffers[name], data, seeds))
-
-
-def _require_run(outcome: Outcome) -> None:
-    """CannotRun if something else than the kernel's own doing stopped it."""
-    if outcome.error is not None and not outcome.is_fault:
-        raise CannotRun(str(outcome.error))

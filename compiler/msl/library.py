@@ -99,6 +99,10 @@ class Library:
         """Names of the kernels, in the order of the source."""
         return tuple(self._entries)
 
+    def sources(self) -> Mapping[str, str]:
+        """Texts that the library was made of, by file name: the source and what it includes."""
+        return self._sources()
+
     def function(
         self, name: str, constants: Mapping[int | str, ConstantValue] | None = None
     ) -> KernelFunction:
@@ -210,7 +214,7 @@ class Library:
                 return (Path(folder) / _OUTPUT).read_bytes()
         place = f"{described.file}:{described.line}:1" if described else f"{self._file_name}:1:1"
         raise CompileError(
-            diagnostics.readable(result.diagnostics, rewritten.tokens, self.sources(), place)
+            diagnostics.readable(result.diagnostics, rewritten.tokens, self._sources(), place)
         )
 
     def _run(self, text: str, directory: Path) -> clang.ClangResult:
@@ -228,7 +232,7 @@ class Library:
                 precompiled.discard(fast)
         return result
 
-    def sources(self) -> dict[str, str]:
+    def _sources(self) -> dict[str, str]:
         """Texts to quote from: the source, and the files that it includes."""
         sources = {self._file_name: self._source}
         # A program may name any file in a #line; only those that it could include are read.
