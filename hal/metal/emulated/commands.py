@@ -60,8 +60,8 @@ class DispatchCommand:
 
     def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
         """Run the grid while `watch` looks on; a fault becomes a finding too."""
-        if watch.observer is not None:
-            watch.observer.dispatch_begins(device, self)
+        for observer in watch.observers:
+            observer.dispatch_begins(device, self)
         executable = self.pipeline._executable(self.threads_per_threadgroup)
         try:
             with at_work(running):

@@ -111,8 +111,9 @@ class MTLComputePipelineState(MetalObject):
             self._check_size("MTLComputePipelineState", required_size)
             device._specialiser.submit(partial(self._prepare, required_size))
         watch = current_watch()
-        if watch is not None and watch.observer is not None:
-            watch.observer.pipeline_made(self)
+        if watch is not None:
+            for observer in watch.observers:
+                observer.pipeline_made(self)
 
     def device(self) -> "MTLDevice":
         """The device that the kernel runs on."""
