@@ -1,5 +1,7 @@
 """Reports: what counts as what, and how they read."""
 
+from dataclasses import replace
+
 import pytest
 
 from assay.checks import CheckFindings, CheckInputError, KernelRecord, Report
@@ -51,6 +53,14 @@ def test_findings_of_several_runs_are_one_with_a_count() -> None:
     report = Report(["race"])
     for seed in (None, 1):
         report.new_checker(seed).report(RACE)
+    [finding] = report.findings
+    assert finding.count == 14
+
+
+def test_a_race_is_one_finding_whichever_side_came_first() -> None:
+    report = Report(["race"])
+    report.add(RACE)
+    report.add(replace(RACE, parties=RACE.parties[::-1]))
     [finding] = report.findings
     assert finding.count == 14
 

@@ -44,9 +44,8 @@ kernel void sum(device const float* x, device float* y, threadgroup float* s [[t
 )
 SHIFT = (
     PRELUDE
-    + """kernel void shift(device float* x, uint i [[thread_position_in_grid]]) {
-    x[i] = x[i + 1];
-}
+    + """kernel void shift(device const float* x, device float* y,
+                  uint i [[thread_position_in_grid]]) { y[i] = x[i + 1]; }
 """
 )
 
@@ -92,7 +91,12 @@ def test_what_is_given_is_not_assumed() -> None:
 
 
 def test_an_access_beyond_what_was_given_is_an_error() -> None:
-    report = check(SHIFT, inputs=setups("[kernel.shift]\nthreads = 64\narguments.x = {shape = 64}"))
+    report = check(
+        SHIFT,
+        inputs=setups(
+            "[kernel.shift]\nthreads = 64\narguments.x = {shape = 64}\narguments.y = {shape = 64}"
+        ),
+    )
     [finding] = report.findings
     assert (finding.kind, finding.severity) == ("out-of-bounds-read", "error")
     assert (finding.memory, finding.offset, finding.site.line) == ("x", 256, 4)
@@ -191,11 +195,12 @@ def test_check_kernel_runs_on_the_callers_arrays() -> None:
 def test_check_kernel_reads_files_and_reports_findings(tmp_path: Path) -> None:
     path = tmp_path / "shift.metal"
     path.write_text(SHIFT)
-    report = assay.check_kernel(path, "shift", np.zeros(64, np.float32), threads=64)
+    floats = np.zeros((2, 64), np.float32)
+    report = assay.check_kernel(path, "shift", *floats, threads=64)
     with pytest.raises(assay.CheckFindings, match=r"shift\.metal:4:\d+: error: out-of-bounds read"):
         report.raise_if_any()
     accepted = assay.check_kernel(
-        str(path), "shift", np.zeros(64, np.float32), threads=64, suppress=["bounds:shift"]
+        str(path), "shift", *floats, threads=64, suppress=["bounds:shift"]
     )
     assert not accepted
 
