@@ -79,6 +79,26 @@ def test_correct_kernels_run_on_assumed_grids_and_arguments_without_findings() -
     assert (add.file, add.line) == ("k.metal", 4)
 
 
+def test_threads_and_threadgroups_that_are_not_told_apart_are_not_multiplied() -> None:
+    source = (
+        PRELUDE
+        + """
+kernel void one(device uint* x) { x[0] += 1; }
+kernel void lanes(device uint* x, uint l [[thread_index_in_simdgroup]]) { x[l] = simd_sum(x[l]); }
+kernel void group(device uint* x, uint i [[thread_index_in_threadgroup]]) { x[i] += 1; }
+kernel void count(device atomic_uint* c) { atomic_fetch_add_explicit(c, 1, memory_order_relaxed); }
+"""
+    )
+    report = check(source)
+    assert report.findings == ()
+    assert [kernel.runs[0] for kernel in report.kernels] == [
+        "1 threadgroup of 1",
+        "1 threadgroup of 32",
+        "1 threadgroup of 256",
+        "639 threads in threadgroups of 256",
+    ]
+
+
 def test_what_is_given_is_not_assumed() -> None:
     inputs = setups(
         "[kernel.add]\nthreads = 64\nthreadgroup = 32\narguments.n = 64\n"
