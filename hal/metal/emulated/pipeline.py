@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
 
+from .checking import current_watch
 from .constants import (
     MTLBindingAccessReadOnly,
     MTLBindingAccessReadWrite,
@@ -88,6 +89,7 @@ class MTLComputePipelineState(MetalObject):
         kernel = function._compiled()
         self._device = device
         self._label = label
+        self._function = function
         self._kernel = kernel
         self._program = kernel.program()
         self._slots = [_slot(kernel.name, argument) for argument in kernel.arguments]
@@ -108,6 +110,10 @@ class MTLComputePipelineState(MetalObject):
         if any(required_size):
             self._check_size("MTLComputePipelineState", required_size)
             device._specialiser.submit(partial(self._prepare, required_size))
+        watch = current_watch()
+        if watch is not None:
+            for observer in watch.observers:
+                observer.pipeline_made(self)
 
     def device(self) -> "MTLDevice":
         """The device that the kernel runs on."""
