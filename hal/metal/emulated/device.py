@@ -153,7 +153,7 @@ class MTLDevice(ProgramMaker):
         """
         where = "MTLDevice.newBufferWithLength_options_"
         length = self._checked_length(where, length)
-        allocation = self._memory.allocate(where, length, "buffer")
+        allocation = self._memory.allocate(where, length, "")
         return MTLBuffer(self, allocation, checked_options(where, options))
 
     def newBufferWithBytes_length_options_(
@@ -171,7 +171,7 @@ class MTLDevice(ProgramMaker):
                 "copy it with a blit encoder"
             )
         given = bytes_of(where, data, length)
-        allocation = self._memory.allocate(where, length, "buffer")
+        allocation = self._memory.allocate(where, length, "")
         allocation.data[:] = given
         return MTLBuffer(self, allocation, options)
 
@@ -200,7 +200,7 @@ class MTLDevice(ProgramMaker):
                 f"{where}: address {address:#x} and length {length} must be multiples of the page, "
                 f"{mmap.PAGESIZE} B; mmap.mmap(-1, length) gives such memory"
             )
-        buffer = MTLBuffer(self, self._memory.adopt(where, data, "buffer"), options)
+        buffer = MTLBuffer(self, self._memory.adopt(where, data, ""), options)
         if deallocator is not None:
             buffer._deallocator = partial(run_handler, deallocator, pointer, length)
         return buffer
