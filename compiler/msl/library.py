@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CACHE = DiskCache("msl")
 # Raise it when the rewriting or the records change.
-_FORMAT = "7"
+_FORMAT = "8"
 _OUTPUT = "kernel.bc"
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
@@ -47,6 +47,7 @@ class KernelFunction:
     arguments: tuple[Argument, ...]
     max_total_threads_per_threadgroup: int | None
     position_attributes: tuple[str, ...]
+    position_types: tuple[str, ...]
     file: str
     line: int
 
@@ -135,6 +136,7 @@ class Library:
             record, bitcode = records.unpack(raw)
             record["arguments"] = records.arguments_of(record["arguments"])
             record["position_attributes"] = tuple(record["position_attributes"])
+            record["position_types"] = tuple(record["position_types"])
             return KernelFunction(bitcode=bitcode, **record)
         compiled = self._compile(described, dict(values))
         record = asdict(compiled)
@@ -161,6 +163,7 @@ class Library:
             arguments=arguments,
             max_total_threads_per_threadgroup=limit,
             position_attributes=tuple(p.position for p in described.parameters if p.position),
+            position_types=tuple(p.type_name for p in described.parameters if p.position),
             file=described.file,
             line=described.line,
         )

@@ -75,7 +75,7 @@ class KernelFault(Exception):
         return self.place.thread_position_in_grid
 
     def _message(self) -> str:
-        lines = [f"{self.site}: {self._what()}"]
+        lines = [f"{self.site}: {self.what}"]
         lines += [
             f"  called from {outer.function or 'the kernel'} at {outer}"
             for outer in self.site.inlined
@@ -88,7 +88,9 @@ class KernelFault(Exception):
         )
         return "\n".join(lines)
 
-    def _what(self) -> str:
+    @property
+    def what(self) -> str:
+        """What happened, in one line without the place."""
         if self.kind == "runaway":
             return (
                 "the kernel ran out of fuel: a loop does not end, or needs a larger limit "

@@ -2,14 +2,15 @@
 
 Colons of selectors are underscores, NSError** arguments come back in a (result, error) tuple,
 blocks are callables, structs are tuples, objects are made by devices and never by programs. What
-begins with MTL or NS is Metal's; `configure` and `DeviceOptions` are ours. Within the package,
-objects know each other's attributes with a leading underscore; programs see none of them.
+begins with MTL or NS is Metal's; `configure`, `DeviceOptions` and `checking` are ours. Within the
+package, objects know each other's attributes with a leading underscore; programs see none of them.
 """
 
 from . import constants
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder
 from .blit import MTLBlitCommandEncoder
 from .buffer import MTLBuffer
+from .checking import checking
 from .commandbuffer import MTLCommandBuffer
 from .compile_options import MTLCompileOptions
 from .compute import MTLComputeCommandEncoder
@@ -95,6 +96,7 @@ __all__ = [
     "NSLocalizedDescriptionKey",
     "NSMakeRange",
     "NSRange",
+    "checking",
     "configure",
 ]
 __all__ += [name for name in vars(constants) if name.startswith("MTL")]

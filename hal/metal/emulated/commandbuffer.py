@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .blit import MTLBlitCommandEncoder
+from .checking import Watch, current_watch, under
 from .commands import Command, ProcessEnds, SignalCommand, WaitCommand
 from .compute import MTLComputeCommandEncoder
 from .constants import (
@@ -56,6 +57,7 @@ class MTLCommandBuffer(MetalObject):
         self._scheduled = Latch()
         self._completed = Latch()
         self._holds_slot = True
+        self._watch: Watch | None = None
 
     def device(self) -> "MTLDevice":
         """The device that runs the commands."""
@@ -176,6 +178,7 @@ class MTLCommandBuffer(MetalObject):
     def commit(self) -> None:
         """Hand the commands over to the queue."""
         self._check_encodable("commit")
+        self._watch = current_watch()
         self._queue._commit(self)
 
     def addScheduledHandler_(self, handler: Handler) -> None:
@@ -250,13 +253,14 @@ class MTLCommandBuffer(MetalObject):
         status = MTLCommandBufferStatusCompleted
         done = 0
         try:
-            for command in self._commands:
-                if closing.is_set():
-                    raise ProcessEnds("the process ends")
-                if not self._times[0] and not isinstance(command, WaitCommand):
-                    self._times[0] = time.monotonic()
-                command.run(self._device)
-                done += 1
+            with under(self._watch):
+                for command in self._commands:
+                    if closing.is_set():
+                        raise ProcessEnds("the process ends")
+                    if not self._times[0] and not isinstance(command, WaitCommand):
+                        self._times[0] = time.monotonic()
+                    command.run(self._device)
+                    done += 1
         # Whatever happens in a kernel is this command buffer's error, never the end of the queue.
         except Exception as error:
             self._error = command_buffer_error(error, self._device._engine)

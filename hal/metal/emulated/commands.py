@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from .checking import Watch, report_failure, watch_of_dispatch
 from .errors import MetalError
 from .worker import at_work, running
 
@@ -41,6 +42,10 @@ class DispatchCommand:
             return
         # Or the kernel could still reach buffers that are gone.
         device._memory.settle()
+        watch = watch_of_dispatch()
+        if watch is not None:
+            self._run_checked(device, watch)
+            return
         executable = self.pipeline._executable(self.threads_per_threadgroup)
         with at_work(running):
             device._engine.dispatch(
@@ -52,6 +57,27 @@ class DispatchCommand:
                 workers=device._options.workers,
                 fuel=device._options.fuel,
             )
+
+    def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
+        """Run the grid while `watch` looks on; a fault becomes a finding too."""
+        if watch.observer is not None:
+            watch.observer.dispatch_begins(device, self)
+        executable = self.pipeline._executable(self.threads_per_threadgroup)
+        try:
+            with at_work(running):
+                device._engine.dispatch(
+                    executable,
+                    device._memory.memory,
+                    self.arguments,
+                    threads=self.threads,
+                    threadgroups=self.threadgroups,
+                    workers=device._options.workers,
+                    fuel=device._options.fuel,
+                    checker=watch.checker,
+                )
+        except Exception as error:
+            report_failure(watch, error)
+            raise
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Library
+    from assay.sim.check import Checker
     from assay.sim.simt import Executable, Memory
 
 
@@ -36,8 +37,12 @@ class Dispatch(Protocol):
         threadgroups: tuple[int, int, int] | None,
         workers: int | None,
         fuel: int | None,
+        checker: "Checker | None" = None,
     ) -> None:
-        """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups)."""
+        """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups).
+
+        `checker` is given only while a program is checked.
+        """
 
 
 def explains(error: Exception) -> bool:
@@ -60,13 +65,25 @@ class Engine:
 
 def default_engine() -> Engine:
     """Our own MSL compiler and lane-vector engine; the compiler is loaded when first used."""
-    from assay.sim.simt import Memory, dispatch
+    from assay.sim.simt import Memory
 
-    return Engine(
-        compile_source=_compile_msl,
-        make_memory=Memory,
-        dispatch=dispatch,
-    )
+    return Engine(compile_source=_compile_msl, make_memory=Memory, dispatch=_dispatch)
+
+
+def _dispatch(
+    executable: "Executable",
+    memory: "Memory",
+    arguments: Sequence[int],
+    *,
+    threads: tuple[int, int, int] | None,
+    threadgroups: tuple[int, int, int] | None,
+    workers: int | None,
+    fuel: int | None,
+    checker: "Checker | None" = None,
+) -> None:
+    from assay.sim.simt import dispatch
+
+    dispatch(executable, memory, arguments, threads, threadgroups, workers=workers, fuel=fuel)
 
 
 def _compile_msl(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
 
+from .checking import current_watch
 from .constants import (
     MTLBindingAccessReadOnly,
     MTLBindingAccessReadWrite,
@@ -108,6 +109,9 @@ class MTLComputePipelineState(MetalObject):
         if any(required_size):
             self._check_size("MTLComputePipelineState", required_size)
             device._specialiser.submit(partial(self._prepare, required_size))
+        watch = current_watch()
+        if watch is not None and watch.observer is not None:
+            watch.observer.pipeline_made(self)
 
     def device(self) -> "MTLDevice":
         """The device that the kernel runs on."""

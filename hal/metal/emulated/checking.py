@@ -1,0 +1,95 @@
+"""Which checker watches the dispatches that are committed now."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from assay.sim.check import Checker, fault_finding
+
+if TYPE_CHECKING:
+    from .commands import DispatchCommand
+    from .device import MTLDevice
+    from .pipeline import MTLComputePipelineState
+
+
+class Observer(Protocol):
+    """Told about what a program does while its kernels are checked; on any thread."""
+
+    def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
+        """A pipeline state was made."""
+
+    def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
+        """A grid that is not empty is about to run; buffers hold its inputs."""
+
+
+class Watch:
+    """One use of `checking`: the checker, and who else wants to know."""
+
+    __slots__ = ("checker", "observer")
+
+    def __init__(self, checker: Checker, observer: Observer | None) -> None:
+        self.checker = checker
+        self.observer = observer
+
+
+_active: list[Watch] = []
+_lock = threading.Lock()
+
+
+@contextmanager
+def checking(checker: Checker, *, observer: Observer | None = None) -> Iterator[Checker]:
+    """Check all dispatches that any thread commits meanwhile; findings go to `checker`.
+
+    Command buffers that were committed meanwhile are checked to their end, even if that comes
+    after the block's: wait for them before looking at the findings. Of blocks inside one another
+    the innermost counts.
+    """
+    watch = Watch(checker, observer)
+    with _lock:
+        _active.append(watch)
+    try:
+        yield checker
+    finally:
+        with _lock:
+            _active.remove(watch)
+
+
+def current_watch() -> Watch | None:
+    """The innermost block that is open, on whichever thread it was opened."""
+    with _lock:
+        return _active[-1] if _active else None
+
+
+class _Thread(threading.local):
+    """What the command buffer that this thread runs was committed under."""
+
+    watch: Watch | None = None
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def under(watch: Watch | None) -> Iterator[None]:
+    """Dispatches that this thread runs meanwhile belong to `watch`."""
+    _thread.watch = watch
+    try:
+        yield
+    finally:
+        _thread.watch = None
+
+
+def watch_of_dispatch() -> Watch | None:
+    """The watch of the dispatch that this thread runs."""
+    return _thread.watch
+
+
+def report_failure(watch: Watch, error: Exception) -> None:
+    """Make a finding of the fault that ended a dispatch; other errors are none."""
+    from assay.sim.simt import KernelFault
+
+    if isinstance(error, KernelFault):
+        watch.checker.report(fault_finding(error))
