@@ -26,6 +26,7 @@ ORIGIN = 144  # 3 x i32: first threadgroup of the box that is run
 BOX = 156  # 3 x i32: threadgroups of the box
 POSITION = 168  # 3 x i32: threadgroup that runs now
 SIMDGROUP = 180  # i32: simdgroup that runs now
+GRID_THREADS = 184  # i64: threads of the whole dispatch
 CONTEXT_SIZE = 192
 
 ARGUMENT_STRIDE = 32

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -326,6 +327,7 @@ class _Worker:
             (c.CONSTANTS_SIZE, len(constants)),
             (c.PRIVATE_SIZE, private),
             (c.PRIVATE_ALL, self.at["private"]),
+            (c.GRID_THREADS, math.prod(self.run_.grid)),
         ):
             wide[offset // 8] = value
         narrow = context.view(np.int32)

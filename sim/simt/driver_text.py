@@ -9,13 +9,18 @@ from .shape import LANES, Shape
 METADATA = """
 !0 = !{!"branch_weights", i32 2000, i32 1}
 !1 = !{!"branch_weights", i32 1, i32 2000}
+!2 = !{i32 1}
 """
 ATTRIBUTES = (
     'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
 )
 
 
-def driver(shape: Shape, *, has_barriers: bool, private_memory: int) -> str:
+# Streaming stores are visible to other threads only after a fence.
+_DRAIN = "  fence seq_cst\n"
+
+
+def driver(shape: Shape, *, has_barriers: bool, private_memory: int, streams: bool) -> str:
     """`@run(ctx, first, count)`: runs threadgroups of the context's box; not 0 after a fault."""
     private_bytes = private_memory * LANES
     body = _with_barriers(shape, private_bytes) if has_barriers else _straight(shape, private_bytes)
@@ -69,7 +74,7 @@ group.end:
   %more = icmp ult i64 %t.next, %end
   br i1 %more, label %group, label %done
 done:
-  ret i32 0
+{_DRAIN if streams else ""}  ret i32 0
 fault:
   ret i32 -1
 }}

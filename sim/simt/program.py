@@ -144,7 +144,10 @@ class Program:
     def _generate(self, shape: Shape) -> bytes:
         code = Vectoriser(self.function, shape).run()
         text = code.text + driver(
-            shape, has_barriers=code.has_barriers, private_memory=self.function.private_memory
+            shape,
+            has_barriers=code.has_barriers,
+            private_memory=self.function.private_memory,
+            streams=code.streams,
         )
         machine_code = compile_object(text)
         head = json.dumps(

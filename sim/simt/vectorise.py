@@ -34,6 +34,7 @@ class Code:
     sites: list[Instruction | Block]  # by site number
     state_size: int  # bytes a simdgroup saves at barriers
     has_barriers: bool
+    streams: bool  # whether some stores go past the caches
 
 
 class Vectoriser(Branches):
@@ -58,7 +59,13 @@ class Vectoriser(Branches):
             self._emit_block(block)
         self.store_requested()
         resumes, state_size = self._save_and_resume()
-        return Code(self._assemble(resumes), self.sites, state_size, bool(self.barriers))
+        return Code(
+            self._assemble(resumes),
+            self.sites,
+            state_size,
+            has_barriers=bool(self.barriers),
+            streams=self.memory.streams,
+        )
 
     def _assemble(self, resumes: list[str]) -> str:
         body: list[str] = []
