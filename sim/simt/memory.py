@@ -200,9 +200,7 @@ class _Restricted(Memory):
     _why: str
 
     @classmethod
-    def of(
-        cls, memory: Memory, tables: _Tables, why: str, *, has_read_only: bool
-    ) -> _Restricted:
+    def of(cls, memory: Memory, tables: _Tables, why: str, *, has_read_only: bool) -> _Restricted:
         """A view of `memory`."""
         view = cls.__new__(cls)
         view.__dict__.update(memory.__dict__)

@@ -28,13 +28,19 @@ from .descriptors import (
     MTLHeapDescriptor,
 )
 from .engine import Engine, default_engine
-from .errors import MetalValidationError
+from .errors import MetalValidationError, NSError
 from .event import MTLEvent, MTLFence, MTLSharedEvent
 from .heap import MTLHeap
+from .indirect import (
+    MTLIndirectCommandBuffer,
+    MTLIndirectCommandBufferDescriptor,
+    new_indirect_command_buffer,
+)
 from .memory import AddressSpace, bytes_of, host_memory
 from .objects import expect
 from .programs import ProgramMaker
 from .queue import MTLCommandQueue
+from .residency import MTLResidencySet, MTLResidencySetDescriptor, new_residency_set
 from .structs import MTLSize, MTLSizeAndAlign, as_integer
 from .worker import SerialThread, run_handler
 
@@ -212,6 +218,18 @@ class MTLDevice(ProgramMaker):
         """
         where = "MTLDevice.newHeapWithDescriptor_"
         return MTLHeap(self, expect(where, "the descriptor", descriptor, MTLHeapDescriptor))
+
+    def newResidencySetWithDescriptor_error_(
+        self, descriptor: MTLResidencySetDescriptor, _error: None
+    ) -> tuple[MTLResidencySet, NSError | None]:
+        """A set of buffers and heaps that kernels may reach through addresses in memory."""
+        return new_residency_set(self, descriptor)
+
+    def newIndirectCommandBufferWithDescriptor_maxCommandCount_options_(
+        self, descriptor: MTLIndirectCommandBufferDescriptor, count: int, options: int
+    ) -> MTLIndirectCommandBuffer:
+        """Room for `count` commands that are encoded once and may run often."""
+        return new_indirect_command_buffer(self, descriptor, count, options)
 
     def heapBufferSizeAndAlignWithLength_options_(
         self, length: int, options: int

@@ -38,10 +38,12 @@ class Dispatch(Protocol):
         workers: int | None,
         fuel: int | None,
         checker: "Checker | None" = None,
+        ordering: int = 0,
     ) -> None:
         """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups).
 
-        `checker` is given only while a program is checked.
+        `checker` is given only while a program is checked, and `ordering` with it: dispatches of
+        one number are not ordered among each other.
         """
 
 
@@ -80,6 +82,7 @@ def _dispatch(
     workers: int | None,
     fuel: int | None,
     checker: "Checker | None" = None,
+    ordering: int = 0,
 ) -> None:
     from assay.sim.simt import dispatch
 

@@ -27,6 +27,8 @@ Resident = MTLBuffer | MTLHeap
 # Those of a queue and of a command buffer; the lists may still grow.
 Sets = Sequence[Sequence["MTLResidencySet"]]
 
+# Above this bit of an address is what tells buffers apart.
+_HANDLE_SHIFT = 48
 _WHY = (
     "which is not resident: call useResource_usage_ or useHeap_ of the encoder before the "
     "dispatch, or put it into a residency set"
@@ -35,21 +37,20 @@ _WHY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What one dispatch may reach beyond its arguments, as it was when it was encoded.
+    """What one dispatch may reach, as it was when it was encoded.
 
     Addresses, not buffers: a command buffer need not keep alive what it uses. `sets` count as
-    committed when the dispatch runs.
+    committed when the dispatch runs. Lengths of threadgroup memory may be among the `addresses`;
+    they are addresses of nothing.
     """
 
-    addresses: tuple[int, ...]
-    only_read: tuple[int, ...]
+    addresses: Sequence[int]
+    only_read: Sequence[int]
     heaps: tuple[MTLHeap, ...]
     sets: "Sets"
 
-    def all_addresses(self, arguments: Sequence[int]) -> Iterator[int]:
+    def all_addresses(self) -> Iterator[int]:
         """GPU addresses of all buffers within reach, some perhaps twice."""
-        # Lengths of threadgroup memory are among the arguments; they are addresses of nothing.
-        yield from arguments
         yield from self.addresses
         for heap in self.heaps:
             yield from addresses_of(heap)
@@ -67,15 +68,13 @@ def addresses_of(resident: Resident) -> Iterator[int]:
 
 
 @contextmanager
-def within(
-    reach: Reach | None, arguments: Sequence[int], device: "MTLDevice"
-) -> "Iterator[Memory]":
+def within(reach: Reach | None, device: "MTLDevice") -> "Iterator[Memory]":
     """The device's memory as far as `reach` goes; all of it for None."""
     memory = device._memory.memory
     if reach is None:
         yield memory
         return
-    with memory.restricted(reach.all_addresses(arguments), reach.only_read, _WHY) as view:
+    with memory.restricted(reach.all_addresses(), reach.only_read, _WHY) as view:
         yield view
 
 
@@ -96,13 +95,17 @@ class Residency:
         """Make all buffers of a heap resident for later dispatches."""
         self._heaps[id(heap)] = heap
 
-    def reach(self, bound: Iterable[MTLBuffer]) -> Reach:
-        """What a dispatch that is encoded now may reach, with these buffers bound."""
-        addresses = [buffer._address for buffer in bound]
-        only_read = {a for a, usage in self._usages.items() if not usage & MTLResourceUsageWrite}
+    def reach(self, bound: Iterable[int]) -> Reach:
+        """What a dispatch that is encoded now may reach, with memory of these addresses bound."""
+        handles = {address >> _HANDLE_SHIFT for address in bound}
+        only_read = [
+            address
+            for address, usage in self._usages.items()
+            if not usage & MTLResourceUsageWrite and address >> _HANDLE_SHIFT not in handles
+        ]
         return Reach(
-            addresses=(*addresses, *self._usages),
-            only_read=tuple(only_read.difference(addresses)),
+            addresses=(*(handle << _HANDLE_SHIFT for handle in handles), *self._usages),
+            only_read=only_read,
             heaps=tuple(self._heaps.values()),
             sets=self._sets,
         )
