@@ -19,8 +19,8 @@ from .attributes import Attributes
 from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
 from .lexer import Token, TokenStream
-from .scopes import Scopes
 from .refused import refuse_foreign
+from .scopes import Scopes
 from .unsupported import refuse_unsupported
 
 
