@@ -38,7 +38,7 @@ class Dispatch(Protocol):
         workers: int | None,
         fuel: int | None,
         checker: "Checker | None" = None,
-        ordering: int = 0,
+        ordering: int | None = None,
     ) -> None:
         """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups).
 
@@ -67,26 +67,9 @@ class Engine:
 
 def default_engine() -> Engine:
     """Our own MSL compiler and lane-vector engine; the compiler is loaded when first used."""
-    from assay.sim.simt import Memory
+    from assay.sim.simt import Memory, dispatch
 
-    return Engine(compile_source=_compile_msl, make_memory=Memory, dispatch=_dispatch)
-
-
-def _dispatch(
-    executable: "Executable",
-    memory: "Memory",
-    arguments: Sequence[int],
-    *,
-    threads: tuple[int, int, int] | None,
-    threadgroups: tuple[int, int, int] | None,
-    workers: int | None,
-    fuel: int | None,
-    checker: "Checker | None" = None,
-    ordering: int = 0,
-) -> None:
-    from assay.sim.simt import dispatch
-
-    dispatch(executable, memory, arguments, threads, threadgroups, workers=workers, fuel=fuel)
+    return Engine(compile_source=_compile_msl, make_memory=Memory, dispatch=dispatch)
 
 
 def _compile_msl(
