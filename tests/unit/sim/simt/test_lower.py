@@ -102,6 +102,21 @@ def test_a_constant_table_is_looked_up(run: Runner) -> None:
     assert (out == np.array([1.5, -2.25, 3, 1e-3, 5], np.float32)[_LANES % 5]).all()
 
 
+def test_a_constant_table_of_bytes_may_hold_any_of_them(run: Runner) -> None:
+    table = np.arange(256).reshape(4, 64)
+    rows = ",".join("{" + ",".join(map(str, row)) + "}" for row in table)
+    kernel = compile_cpp(
+        f"""static const uchar table[4][64] = {{{rows}}};
+        KERNEL(DEVICE uchar* out) {{
+            uint i = thread_x();
+            out[i] = table[i & 3][i >> 2];
+        }}""",
+        "out",
+    )
+    (out,) = run(kernel, [np.zeros(256, np.uint8)], threads=(256, 1, 1))
+    assert (out == table.T.reshape(-1)).all()
+
+
 def test_private_arrays_are_indexed_by_lane(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE int* out) {
