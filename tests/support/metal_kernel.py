@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Scratch:
     bytes: int
 
 
-Argument = Array | np.generic | bytes | Scratch | None
+Argument = Array | np.generic | bytes | Scratch | Metal.MTLBuffer | None
 
 
 @functools.cache
@@ -91,12 +91,20 @@ def run(
     threadgroup: Size,
     threads: Size | None = None,
     threadgroups: Size | None = None,
+    resources: Sequence[Metal.MTLBuffer] = (),
 ) -> None:
-    """Run to the end; arrays are buffers, changed in place; scalars and bytes go by setBytes."""
+    """Run to the end; arrays are buffers, changed in place; scalars and bytes go by setBytes.
+
+    `resources` are what the arguments hold the addresses of.
+    """
     commands = device().newCommandQueue().commandBuffer()
     encoder = commands.computeCommandEncoder()
     encoder.setComputePipelineState_(state)
     outputs = _bind(encoder, arguments)
+    for resource in resources:
+        encoder.useResource_usage_(
+            resource, Metal.MTLResourceUsageRead | Metal.MTLResourceUsageWrite
+        )
     if threads is not None:
         encoder.dispatchThreads_threadsPerThreadgroup_(_size(threads), _size(threadgroup))
     else:
@@ -124,6 +132,8 @@ def _bind(
             buffer = buffer_of(argument)
             encoder.setBuffer_offset_atIndex_(buffer, 0, index)
             outputs.append((argument, buffer))
+        elif isinstance(argument, Metal.MTLBuffer):
+            encoder.setBuffer_offset_atIndex_(argument, 0, index)
         elif argument is not None:
             data = argument if isinstance(argument, bytes) else argument.tobytes()
             encoder.setBytes_length_atIndex_(data, len(data), index)
