@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.support.metal_kernel import kernel, run
+from tests.support.metal_kernel import Scratch, kernel, run
 
 PARAMS = np.dtype(
     [
@@ -99,3 +99,32 @@ def test_a_product_with_an_addend(alpha: float, beta: float) -> None:
     np.testing.assert_allclose(
         result, alpha * (a.astype(np.float64) @ b) + beta * c, rtol=1e-4, atol=1e-4
     )
+
+
+@pytest.mark.parametrize(
+    ("shape", "a_transposed", "b_transposed"),
+    [((64, 32, 24), False, False), ((32, 64, 16), True, True), ((37, 45, 19), False, True)],
+)
+def test_a_product_with_matrix_storage_of_its_own(
+    shape: tuple[int, int, int], a_transposed: bool, b_transposed: bool
+) -> None:
+    m, n, k = shape
+    rng = np.random.default_rng(k)
+    a = rng.standard_normal((m, k)).astype(np.float32)
+    b = rng.standard_normal((k, n)).astype(np.float16)
+    result = np.zeros((m, n), dtype=np.float32)
+    sizes = {i: np.uint32(size) for i, size in enumerate(shape)}
+    tiles = {20: np.uint16(32), 21: np.uint16(32)}
+
+    run(
+        kernel(
+            "unified_gemm", "unified_gemm", sizes | tiles | {10: a_transposed, 11: b_transposed}
+        ),
+        np.ascontiguousarray(a.T) if a_transposed else a,
+        np.ascontiguousarray(b.T) if b_transposed else b,
+        *(result, Scratch(4 * 384 * 4)),
+        threadgroups=(-(-n // 32), -(-m // 32)),
+        threadgroup=128,
+    )
+
+    np.testing.assert_allclose(result, a @ b.astype(np.float64), rtol=1e-4, atol=1e-3)

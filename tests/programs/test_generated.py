@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support.metal_kernel import buffer_of, contents, kernel, run
+from tests.support.metal_kernel import Scratch, buffer_of, contents, kernel, run
 
 RECORD = np.dtype([("m0", "3f4"), ("m1", "f4"), ("m2", "4f4", 2)])
 RECORDS = np.dtype([("m0", "u4"), ("m1", "u4"), ("pad", "2u4"), ("m2", RECORD, 40)])
@@ -110,3 +110,42 @@ def test_a_rendered_product_by_matrix_units() -> None:
     )
 
     np.testing.assert_allclose(result, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-3)
+
+
+def test_particles_with_every_access_checked() -> None:
+    rng = np.random.default_rng(6)
+    count, stride = 50, 16
+    particles = rng.random((count, 4)).astype(np.float32)
+    head = np.zeros((1, 4), dtype=np.float32)
+    source = np.concatenate([head, particles])
+    result = np.zeros_like(source)
+    delta, radius, scale, modulus = 0.1, 0.2, 40.0, 5
+    params = np.float32((delta, radius, scale)).tobytes() + np.int32(modulus).tobytes()
+    sizes = np.array([stride + stride * count] * 2, dtype=np.uint32)
+
+    run(
+        kernel("naga_generated", "step_particles"),
+        *(source, result, params, sizes, Scratch(256)),
+        threadgroups=1,
+        threadgroup=64,
+    )
+
+    position, velocity = particles[:, :2].astype(np.float64), particles[:, 2:].astype(np.float64)
+    speed = np.linalg.norm(velocity, axis=1)
+    gaps = np.linalg.norm(position[:, None] - position, axis=-1)
+    near = (gaps < radius).sum(axis=1) - 1
+    cell = (particles[:, 0] * np.float32(scale)).astype(np.int64)
+    fastest = np.array([max(speed[0], *np.delete(speed, i)) for i in range(count)])
+    expected = np.where(
+        (cell % modulus == 0)[:, None],
+        -velocity,
+        np.where(
+            (cell % modulus <= 2)[:, None],
+            velocity * (1 + cell // modulus)[:, None],
+            np.stack([near, fastest], axis=1),
+        ),
+    )
+    np.testing.assert_allclose(result[1:, 2:], expected, rtol=1e-5)
+    moved = position + expected * delta
+    np.testing.assert_allclose(result[1:, :2], moved - np.floor(moved), atol=1e-5)
+    assert result[0].view(np.uint32)[0] == count

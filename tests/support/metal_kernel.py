@@ -19,6 +19,7 @@ _CONSTANT_TYPES = {
     np.dtype(np.int32): Metal.MTLDataTypeInt,
     np.dtype(np.uint32): Metal.MTLDataTypeUInt,
     np.dtype(np.int16): Metal.MTLDataTypeShort,
+    np.dtype(np.uint16): Metal.MTLDataTypeUShort,
     np.dtype(np.float32): Metal.MTLDataTypeFloat,
 }
 
