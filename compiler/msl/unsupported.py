@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from .lexer import TokenStream
 
-_TEXTURE = re.compile(r"(?:texture|depth)(?:1d|2d|3d|cube|_buffer)\w*")
 _TYPES = {
     "imageblock": "imageblocks",
-    "visible_function_table": "function tables",
     "intersection_function_table": "ray tracing",
     "instance_acceleration_structure": "ray tracing",
     "primitive_acceleration_structure": "ray tracing",
@@ -18,14 +14,10 @@ _ASSEMBLY = frozenset({"asm", "__asm", "__asm__"})
 
 
 def refuse_unsupported(stream: TokenStream) -> None:
-    """Raise CompileError at the first use of textures, samplers, assembly and the like."""
+    """Raise CompileError at the first use of ray tracing, assembly and the like."""
     texts = stream.texts
     for index, text in enumerate(texts):
         following = texts[index + 1] if index + 1 < len(texts) else ""
-        if _TEXTURE.fullmatch(text) and following in ("<", "("):
-            raise stream.error(index, f"'{text}': textures are not supported")
-        if text == "sampler" and stream.tokens[index + 1].kind == "ident":
-            raise stream.error(index, "'sampler': samplers are not supported")
         if text in _TYPES and following == "<":
             raise stream.error(index, f"'{text}': {_TYPES[text]} are not supported")
         if text in _ASSEMBLY:
