@@ -109,8 +109,11 @@ class Observation:
         self.first_group = self.shadows.begin(ordering, threadgroups)
         if checker.checks & {"race", "lanes"}:
             self.shadows.keep(memory.handles())
+            needs = executable.watch_needs
+            read = {arguments[number] >> c.HANDLE_SHIFT for number in needs.read}
             for handle in self._handles(executable, arguments):
-                self.shadows.watch(handle, memory.size(handle))
+                readers = needs.follows_pointers or handle in read
+                self.shadows.watch(handle, memory.size(handle), readers=readers)
 
     @property
     def fill(self) -> int:

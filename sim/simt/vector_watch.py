@@ -17,6 +17,7 @@ from .ir import (
 )
 from .linear import Form
 from .llvm_types import Scalar, size_of
+from .shape import LANES
 from .vector_access import Access, Memory
 from .vector_values import ALL
 from .windows import Group, plan
@@ -76,6 +77,9 @@ class Watch(Access):
     def _access(self, instruction: Instruction, how: int, memory: Memory) -> None:
         offset = instruction.operands[0]
         size = size_of(Scalar(instruction.element))
+        if how & layout.HOW_ATOMIC:
+            self._lanes(instruction, how, memory)
+            return
         if not self.v.varying(offset):
             if any(self.v.varying(value) for value in instruction.operands[1:]):
                 self._lanes(instruction, how, memory)
@@ -84,14 +88,12 @@ class Watch(Access):
             return
         form = self.v.form(offset)
         groups = plan(form, size, instruction.components, writing=True) if form else None
-        if form is not None and groups is not None and not form.guards:
-            self._windows(instruction, how, memory, form, groups, size)
-        elif not how & layout.HOW_WRITE and form is not None and not form.guards:
+        if groups is None and form is not None and not how & layout.HOW_WRITE:
             shared = plan(form, size, instruction.components, writing=False)
             if shared is not None and all(_is_dense(g, instruction.components) for g in shared):
-                self._windows(instruction, how, memory, form, shared, size)
-            else:
-                self._lanes(instruction, how, memory)
+                groups = shared
+        if form is not None and groups is not None:
+            self._windows(instruction, how, memory, form, groups, size)
         else:
             self._lanes(instruction, how, memory)
 
@@ -116,7 +118,7 @@ class Watch(Access):
         size: int,
     ) -> None:
         text = self.text
-        offsets, _ = self.window_offsets(form, groups, memory, size)
+        offsets, inside = self.window_offsets(form, groups, memory, size)
 
         def ranges() -> None:
             bad = "false"
@@ -129,13 +131,50 @@ class Watch(Access):
             self._if(bad, lambda: self._lanes(instruction, how, memory))
 
         if self.v.mask == ALL:
-            ranges()
+            self.when(inside, ranges, lambda: self._lanes(instruction, how, memory))
             return
-        full = text.let(f"icmp eq i32 {text.mask_bits(self.v.mask)}, -1")
+        mask = text.mask_bits(self.v.mask)
+        if len(groups) == 1 and len(groups[0].lanes) == LANES and _lane_step(groups[0]):
+            self._prefix(instruction, how, memory, offsets[0], _lane_step(groups[0]) * size, inside)
+            return
+        full = text.let(f"icmp eq i32 {mask}, -1")
+        full = text.let(f"and i1 {full}, {inside}")
         self.when(full, ranges, lambda: self._lanes(instruction, how, memory))
 
+    def _prefix(
+        self,
+        instruction: Instruction,
+        how: int,
+        memory: Memory,
+        offset: str,
+        step: int,
+        regular: str,
+    ) -> None:
+        """Lanes from the first one on, each with its own bytes right behind the one before."""
+        text = self.text
+        mask = text.mask_bits(self.v.mask)
+        above = text.let(f"add i32 {mask}, 1")
+        inside = text.let(f"and i32 {mask}, {above}")
+        prefix = text.let(f"icmp eq i32 {inside}, 0")
+        prefix = text.let(f"and i1 {prefix}, {regular}")
+
+        def some() -> None:
+            count = text.call("i32", "llvm.ctpop.i32", ("i32", mask))
+            wide = text.let(f"zext i32 {count} to i64")
+            bytes_ = text.let(f"mul i64 {wide}, {step}")
+            bad = self._range(how, memory, offset, bytes_, "0", step)
+            self._if(bad, lambda: self._lanes(instruction, how, memory))
+
+        self.when(prefix, some, lambda: self._lanes(instruction, how, memory))
+
     def _range(
-        self, how: int, memory: Memory, offset: str, bytes_: int, lane: str, lane_bytes: int
+        self,
+        how: int,
+        memory: Memory,
+        offset: str,
+        bytes_: int | str,
+        lane: str,
+        lane_bytes: int,
     ) -> str:
         address = self.text.let(f"add i64 {memory.address}, {offset}")
         bad = self.text.call(
