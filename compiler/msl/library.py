@@ -59,7 +59,11 @@ def _program(kernel: KernelFunction) -> Program:
     from assay.sim.simt import Parameter, Program
 
     parameters = [
-        Parameter(name=argument.name, kind=argument.kind, index=argument.index)
+        Parameter(
+            name=argument.name,
+            kind="threadgroup" if argument.kind == "threadgroup" else "buffer",
+            index=argument.index,
+        )
         for argument in kernel.arguments
     ]
     return Program(kernel.bitcode, kernel.entry, name=kernel.name, parameters=parameters)
