@@ -85,7 +85,10 @@ def _keep_first(
 def _member_names(stream: TokenStream, owner: ClassScope) -> set[str]:
     """Names of the data members and member functions of a class."""
     names = {function.name for function in owner.functions if function.name != "operator"}
+    declarations = {function.start for function in owner.functions}
     for first, last in owner.statements:
+        if first in declarations:
+            continue
         if stream.texts[first] not in ("using", "typedef", "friend", "template", "static_assert"):
             names |= _declared_names(stream, first, last)
     names.discard(owner.name)
@@ -124,6 +127,12 @@ def _explicit_object(
     separator = "" if last == first + 1 else ", "
     stream.after(first, f"this {const}{ATTRIBUTE[space]} {owner.name}& {_SELF}{separator}")
     stream.blank(qualifiers[0], qualifiers[-1])
+    if texts[function.end - 1] == "default":
+        # C++ has no defaulted assignment to an object of one address space.
+        operand = texts[last - 1]
+        stream.blank(function.end - 2, function.end)
+        body = f"{{ static_cast<{owner.name}&>({_SELF}) = {operand}; return {_SELF}; }}"
+        stream.after(function.end, body)
     if function.body is None:
         return
     hidden = set(texts[first + 1 : last])

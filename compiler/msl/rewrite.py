@@ -9,6 +9,7 @@ from . import (
     address_spaces,
     casts,
     function_constants,
+    graphics,
     kernels,
     literals,
     methods,
@@ -37,9 +38,12 @@ class Rewritten:
 def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rewritten:
     """Rewrite a preprocessed library with these function constants; raises CompileError."""
     stream = TokenStream(preprocessed)
-    refuse_unsupported(stream)
     attributes = Attributes(stream)
     scopes = Scopes(stream, attributes)
+    if graphics.remove_rendering(stream, scopes, attributes):
+        attributes = Attributes(stream)
+        scopes = Scopes(stream, attributes)
+    refuse_unsupported(stream)
     constants = function_constants.find_constants(stream, scopes, attributes)
     resolved = function_constants.resolve(constants, values)
     entries = kernels.find_entry_points(stream, scopes, attributes)

@@ -9,6 +9,8 @@
 #include "common.h"
 #include "entry.h"
 #include "geometric.h"
+#include "graphics.h"
+#include "initializer_list.h"
 #include "integer.h"
 #include "limits.h"
 #include "logging.h"

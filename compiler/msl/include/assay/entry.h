@@ -98,6 +98,21 @@ __ASSAY_FN constexpr T __assay_static_cast(V&& value) {
   }
 }
 
+// `name(a, b, ...)` of a vector type that the program declares itself.
+template <class V, class A>
+__ASSAY_FN constexpr V __assay_make_vector(const A& a) {
+  if constexpr (requires { __builtin_convertvector(a, V); }) {
+    return __builtin_convertvector(a, V);
+  } else {
+    return (V)a;
+  }
+}
+template <class V, class A, class B, class... C>
+__ASSAY_FN constexpr V __assay_make_vector(const A& a, const B& b, const C&... c) {
+  using E = metal::__bare_t<decltype(metal::declval<V&>()[0])>;
+  return V{(E)a, (E)b, (E)c...};
+}
+
 // A copy of an object, wherever it lies.
 template <class T>
 __ASSAY_FN constexpr metal::__bare_t<T> __assay_value(T&& object) { return object; }

@@ -11,8 +11,10 @@ template <class T> struct vec<T, 64> {
   vec<T, 2> __own;
 };
 
-template <__matrix_element T, int Cols, int Rows = Cols>
+template <class T, int Cols, int Rows = Cols>
 struct simdgroup_matrix {
+  // Not a constraint of the template: programs name matrices of other types without using them.
+  static_assert(__matrix_element<T>, "a simdgroup matrix has elements of half, bfloat or float");
   static_assert(Cols == 8 && Rows == 8, "a simdgroup matrix has 8 rows and 8 columns");
   using storage_type = vec<T, 64>;
   storage_type t;
