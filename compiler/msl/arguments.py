@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-ArgumentKind = Literal["buffer", "threadgroup"]
+ArgumentKind = Literal["buffer", "threadgroup", "texture", "sampler", "function_table"]
 AddressSpace = Literal["device", "constant", "threadgroup"]
 Access = Literal["read", "write", "read_write"]
 
@@ -26,6 +26,8 @@ class Argument:
     """One argument of a kernel.
 
     `size` and `alignment` are bytes of what the argument points to; `size` is 0 if unknown (void).
+    `count` is how many an array of textures or samplers has, each with an index of its own.
+    `texture_type` and `data_type` are Metal's numbers (MTLTextureType, MTLDataType) of a texture.
     """
 
     name: str
@@ -37,3 +39,7 @@ class Argument:
     alignment: int
     access: Access
     members: tuple[ArgumentBufferMember, ...] = ()
+    count: int = 1
+    texture_type: int = 0
+    data_type: int = 0
+    is_depth: bool = False

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CACHE = DiskCache("msl")
 # Raise it when the rewriting or the records change.
-_FORMAT = "7"
+_FORMAT = "8"
 _OUTPUT = "kernel.bc"
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
@@ -60,7 +60,11 @@ def _program(kernel: KernelFunction) -> Program:
     from assay.sim.simt import Parameter, Program
 
     parameters = [
-        Parameter(name=argument.name, kind=argument.kind, index=argument.index)
+        Parameter(
+            name=argument.name,
+            kind="threadgroup" if argument.kind == "threadgroup" else "buffer",
+            index=argument.index,
+        )
         for argument in kernel.arguments
     ]
     return Program(kernel.bitcode, kernel.entry, name=kernel.name, parameters=parameters)

@@ -11,6 +11,7 @@ from . import clang
 from .errors import CompileError
 from .lexer import included_files
 from .options import CompileOptions
+from .unsupported import explained
 
 # `#embed` would put any file's bytes into the program; it is C++26 and no MSL.
 _OUTPUT = "expanded.ii"
@@ -89,6 +90,8 @@ def _visible(diagnostics: str, options: CompileOptions, file_name: str) -> str:
     """The diagnostics that are about the program's own files."""
     allowed = tuple(str(path.resolve()) for path in options.include_paths)
     lines = [
-        line for line in diagnostics.splitlines() if line.startswith((f"{file_name}:", *allowed))
+        line
+        for line in explained(diagnostics).splitlines()
+        if line.startswith((f"{file_name}:", *allowed))
     ]
     return "\n".join(lines) or f"{file_name}: error: the source cannot be preprocessed"

@@ -38,16 +38,26 @@ from .heap import MTLHeap
 from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .queue import MTLCommandQueue
+from .sampler import MTLSamplerDescriptor, MTLSamplerState
 from .structs import (
     MTLOrigin,
     MTLOriginMake,
+    MTLRegion,
+    MTLRegionMake1D,
+    MTLRegionMake2D,
+    MTLRegionMake3D,
+    MTLResourceID,
     MTLSize,
     MTLSizeAndAlign,
     MTLSizeMake,
+    MTLTextureSwizzleChannels,
+    MTLTextureSwizzleChannelsMake,
     NSMakeRange,
     NSRange,
 )
 from .system import MTLCopyAllDevices, MTLCreateSystemDefaultDevice, configure
+from .texture import MTLTexture
+from .texture_descriptor import MTLTextureDescriptor
 
 __all__ = [
     "DeviceOptions",
@@ -83,11 +93,22 @@ __all__ = [
     "MTLLibraryErrorDomain",
     "MTLOrigin",
     "MTLOriginMake",
+    "MTLRegion",
+    "MTLRegionMake1D",
+    "MTLRegionMake2D",
+    "MTLRegionMake3D",
+    "MTLResourceID",
+    "MTLSamplerDescriptor",
+    "MTLSamplerState",
     "MTLSharedEvent",
     "MTLSharedEventListener",
     "MTLSize",
     "MTLSizeAndAlign",
     "MTLSizeMake",
+    "MTLTexture",
+    "MTLTextureDescriptor",
+    "MTLTextureSwizzleChannels",
+    "MTLTextureSwizzleChannelsMake",
     "MetalError",
     "MetalOutOfMemoryError",
     "MetalValidationError",

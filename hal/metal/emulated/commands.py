@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .device import MTLDevice
     from .event import MTLEvent
     from .pipeline import MTLComputePipelineState
+    from .texture import MTLTexture
 
 Size = tuple[int, int, int]
 
@@ -110,13 +111,13 @@ class FillCommand:
 
 @dataclass(slots=True)
 class SynchronizeCommand:
-    """The device's copy of a managed buffer becomes visible to the host."""
+    """The device's copy of a managed resource becomes visible to the host."""
 
-    buffer: "MTLBuffer"
+    resource: "MTLBuffer | MTLTexture"
 
     def run(self, device: "MTLDevice") -> None:
         """Copy device to host."""
-        self.buffer._synchronize()
+        self.resource._synchronize()
 
 
 @dataclass(slots=True)

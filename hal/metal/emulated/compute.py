@@ -14,13 +14,14 @@ from .constants import (
     MTLResourceUsageSample,
     MTLResourceUsageWrite,
 )
-from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError
 from .heap import MTLHeap
 from .memory import bytes_of
 from .objects import MetalObject, expect
 from .pipeline import NOTHING, Binding, MTLComputePipelineState
 from .structs import as_integer, as_list, as_range, as_size
+from .texture import MTLTexture
+from .texture_bindings import ResourceEncoder
 
 if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
@@ -31,7 +32,7 @@ _USAGES = MTLResourceUsageRead | MTLResourceUsageWrite | MTLResourceUsageSample
 _SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
 
 
-class MTLComputeCommandEncoder(MTLCommandEncoder):
+class MTLComputeCommandEncoder(ResourceEncoder):
     """Records dispatches with the pipeline and arguments set before.
 
     Deviation: dispatches run in the order of encoding; barriers and fences only have their
@@ -46,6 +47,8 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self._bindings: dict[int, Binding] = {}
         self._bound_buffers: dict[int, MTLBuffer] = {}
         self._threadgroup_lengths: dict[int, int] = {}
+        self._textures = {}
+        self._samplers = {}
 
     def dispatchType(self) -> int:
         """The MTLDispatchType."""
@@ -136,18 +139,19 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
 
     # Residency and order
 
-    def useResource_usage_(self, resource: MTLBuffer, usage: int) -> None:
+    def useResource_usage_(self, resource: MTLBuffer | MTLTexture, usage: int) -> None:
         """Keep a resource that kernels reach through an argument buffer alive."""
         self._check_open("useResource_usage_")
         where = f"{_ENCODER}.useResource_usage_"
-        expect(where, "the resource", resource, MTLBuffer)
+        if not isinstance(resource, MTLTexture):
+            expect(where, "the resource", resource, MTLBuffer)
         usage = as_integer(where, "the usage", usage)
         if not usage or usage & ~_USAGES:
             raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
         self._retain(resource)
 
     def useResources_count_usage_(
-        self, resources: Sequence[MTLBuffer], count: int, usage: int
+        self, resources: Sequence[MTLBuffer | MTLTexture], count: int, usage: int
     ) -> None:
         """Keep several resources alive."""
         where = f"{_ENCODER}.useResources_count_usage_"
@@ -172,12 +176,15 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         if not scope or scope & ~_SCOPES:
             raise MetalValidationError(f"{where}: {scope!r} is no MTLBarrierScope of compute")
 
-    def memoryBarrierWithResources_count_(self, resources: Sequence[MTLBuffer], count: int) -> None:
+    def memoryBarrierWithResources_count_(
+        self, resources: Sequence[MTLBuffer | MTLTexture], count: int
+    ) -> None:
         """Later dispatches see what earlier ones wrote, as they do in any case."""
         self._check_open("memoryBarrierWithResources_count_")
         where = f"{_ENCODER}.memoryBarrierWithResources_count_"
         for resource in as_list(where, "the resources", resources, count):
-            expect(where, "a resource", resource, MTLBuffer)
+            if not isinstance(resource, MTLTexture):
+                expect(where, "a resource", resource, MTLBuffer)
 
     # Dispatch
 
@@ -262,7 +269,9 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
                 f"{where}: no pipeline state is set; call setComputePipelineState_ first"
             )
         pipeline._check_size(where, size)
-        arguments = pipeline._gather(where, self._bindings, self._threadgroup_lengths)
+        arguments = pipeline._gather(
+            where, self._bindings, self._threadgroup_lengths, self._resource
+        )
         if self._command_buffer._retains:
             self._command_buffer._retained[id(pipeline)] = pipeline
         return pipeline, arguments

@@ -36,6 +36,7 @@ from .objects import expect
 from .programs import ProgramMaker
 from .queue import MTLCommandQueue
 from .structs import MTLSize, MTLSizeAndAlign, as_integer
+from .texture_maker import TextureMaker
 from .worker import SerialThread, run_handler
 
 _LIMITS = limits()
@@ -61,7 +62,7 @@ class DeviceOptions:
     fuel: int | None = None
 
 
-class MTLDevice(ProgramMaker):
+class MTLDevice(ProgramMaker, TextureMaker):
     """One emulated GPU."""
 
     def __init__(self, options: DeviceOptions | None = None, engine: Engine | None = None):

@@ -1,6 +1,6 @@
 """What compute and blit encoders share: their command buffer, debug groups, fences, the end."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from .errors import MetalValidationError
 from .event import MTLFence
@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
     from .device import MTLDevice
     from .pipeline import MTLComputePipelineState
+    from .sampler import MTLSamplerState
+    from .texture import MTLTexture
+
+    _Owned: TypeAlias = MTLBuffer | MTLComputePipelineState | MTLSamplerState | MTLTexture
 
 
 class MTLCommandEncoder(MetalObject):
@@ -70,7 +74,7 @@ class MTLCommandEncoder(MetalObject):
         self._check_open("waitForFence_")
         expect(f"{type(self).__name__}.waitForFence_", "the fence", fence, MTLFence)
 
-    def _check_own(self, where: str, thing: "MTLBuffer | MTLComputePipelineState") -> None:
+    def _check_own(self, where: str, thing: "_Owned") -> None:
         if thing._device is not self._device:
             raise MetalValidationError(f"{where}: {thing!r} belongs to another device")
 

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,6 +14,8 @@ from .constants import (
     MTLBindingAccessReadWrite,
     MTLBindingAccessWriteOnly,
     MTLBindingTypeBuffer,
+    MTLBindingTypeSampler,
+    MTLBindingTypeTexture,
     MTLBindingTypeThreadgroupMemory,
 )
 from .errors import MetalError, MetalValidationError
@@ -35,7 +37,15 @@ _ACCESS = {
     "write": MTLBindingAccessWriteOnly,
     "read_write": MTLBindingAccessReadWrite,
 }
+_BINDING_TYPES = {
+    "buffer": MTLBindingTypeBuffer,
+    "threadgroup": MTLBindingTypeThreadgroupMemory,
+    "texture": MTLBindingTypeTexture,
+    "sampler": MTLBindingTypeSampler,
+}
 Size = tuple[int, int, int]
+# What an encoder has for a texture or sampler: (call, kernel's name, argument) to an address.
+FindResource = Callable[[str, str, "Argument"], int]
 
 
 class UnsupportedArgument(MetalError):
@@ -52,6 +62,7 @@ class _Slot:
     size: int
     alignment: int
     is_written: bool
+    resource: "Argument | None"
 
 
 @dataclass(slots=True)
@@ -178,6 +189,7 @@ class MTLComputePipelineState(MetalObject):
         where: str,
         buffers: Mapping[int, Binding],
         threadgroup_lengths: Mapping[int, int],
+        find_resource: FindResource,
     ) -> list[int]:
         """What the engine takes, in its order. Raises MetalValidationError."""
         arguments = []
@@ -193,6 +205,8 @@ class MTLComputePipelineState(MetalObject):
                 ):
                     raise self._bad_buffer(where, slot, bound)
                 arguments.append(bound.address)
+            elif slot.resource is not None:
+                arguments.append(find_resource(where, self._kernel.name, slot.resource))
             else:
                 length = threadgroup_lengths.get(slot.index, 0)
                 if not length or length < slot.size:
@@ -241,7 +255,7 @@ class MTLComputePipelineState(MetalObject):
 
 
 def _slot(kernel: str, argument: "Argument") -> _Slot:
-    if argument.kind not in ("buffer", "threadgroup"):
+    if argument.kind not in _BINDING_TYPES:
         raise UnsupportedArgument(
             f"kernel {kernel!r}, argument {argument.name!r}: {argument.kind}s are not emulated; "
             "pass the data in a buffer"
@@ -256,6 +270,7 @@ def _slot(kernel: str, argument: "Argument") -> _Slot:
         size=argument.size,
         alignment=alignment,
         is_written=argument.access != "read",
+        resource=argument if argument.kind in ("texture", "sampler") else None,
     )
 
 
@@ -271,11 +286,10 @@ class MTLBinding(MetalObject):
 
     def type(self) -> int:
         """The MTLBindingType."""
-        is_buffer = self._argument.kind == "buffer"
-        return MTLBindingTypeBuffer if is_buffer else MTLBindingTypeThreadgroupMemory
+        return _BINDING_TYPES[self._argument.kind]
 
     def index(self) -> int:
-        """The number within [[buffer(n)]] or [[threadgroup(n)]]."""
+        """The number within [[buffer(n)]], [[threadgroup(n)]], [[texture(n)]], [[sampler(n)]]."""
         return self._argument.index
 
     def access(self) -> int:
@@ -301,6 +315,22 @@ class MTLBinding(MetalObject):
     def bufferDataSize(self) -> int:
         """Bytes of what a buffer argument points to; 0 when not known."""
         return self._argument.size
+
+    def textureType(self) -> int:
+        """The MTLTextureType of a texture."""
+        return self._argument.texture_type
+
+    def textureDataType(self) -> int:
+        """The MTLDataType that a texture is read as."""
+        return self._argument.data_type
+
+    def isDepthTexture(self) -> bool:
+        """Whether a texture is of depths."""
+        return self._argument.is_depth
+
+    def arrayLength(self) -> int:
+        """How many an array of textures or samplers has; 1 for one alone."""
+        return self._argument.count
 
     def threadgroupMemoryAlignment(self) -> int:
         """Bytes that a threadgroup argument is aligned to."""
