@@ -34,7 +34,7 @@ def remove_rendering(stream: TokenStream, scopes: Scopes, attributes: Attributes
 
 
 def _renders(stream: TokenStream, attributes: Attributes, start: int, name: int) -> bool:
-    """Whether a declaration has a stage as keyword (`vertex T f`) or attribute (`[[vertex]] T f`)."""
+    """Whether a declaration has a stage as keyword (`vertex T f`) or attribute (`[[vertex]]`)."""
     if any(stage in _STAGES for stage in attributes.within(start, name)):
         return True
     index = start
@@ -62,5 +62,3 @@ def _instantiates_rendering(
     if stream.texts[index] != "template" or stream.texts[index + 1] == "<":
         return False
     return _renders(stream, attributes, index + 1, statement.end)
-
-

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CACHE = DiskCache("msl")
 # Raise it when the rewriting or the records change.
-_FORMAT = "8"
+_FORMAT = "9"
 _OUTPUT = "kernel.bc"
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
@@ -155,15 +155,15 @@ class Library:
         self._require_conditions(described, rewritten)
         bitcode = self._emit(rewritten, described, frozenset())
         self._require_constants(described, bitcode)
-        limit, arguments, omitted = reflection.reflect(described, reflection.read_marker(bitcode))
-        if omitted:
-            bitcode = self._emit(rewritten, described, omitted)
+        reflected = reflection.reflect(described, reflection.read_marker(bitcode))
+        if reflected.omitted or reflected.arrays:
+            bitcode = self._emit(rewritten, described, reflected.omitted, reflected.arrays)
         return KernelFunction(
             name=described.name,
             bitcode=bitcode,
             entry=entry.SYMBOL,
-            arguments=arguments,
-            max_total_threads_per_threadgroup=limit,
+            arguments=reflected.arguments,
+            max_total_threads_per_threadgroup=reflected.limit,
             position_attributes=tuple(p.position for p in described.parameters if p.position),
             file=described.file,
             line=described.line,
@@ -195,11 +195,16 @@ class Library:
         rewritten: Rewritten,
         described: EntryPoint | None,
         omitted: frozenset[str],
+        arrays: Mapping[str, int] | None = None,
         *,
         checking: bool = False,
     ) -> bytes:
         """Bitcode of one entry point (of none: only the text is checked)."""
-        wrapper = "" if described is None else entry.wrapper(described, omitted, checking=checking)
+        wrapper = (
+            ""
+            if described is None
+            else entry.wrapper(described, omitted, arrays, checking=checking)
+        )
         with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
             result = self._run(rewritten.text + wrapper, Path(folder))
             for _ in range(_REPAIRS):

@@ -25,6 +25,7 @@ def rewrite_methods(stream: TokenStream, scopes: Scopes) -> None:
             space = next((stream.texts[i] for i in qualifiers if stream.texts[i] in KEYWORDS), None)
             is_constructor = function.name == owner.name
             if is_constructor:
+                _take_any_space(stream, owner, function)
                 _keep_first(stream, function, seen, qualifiers)
             if space is None:
                 continue
@@ -63,6 +64,14 @@ def _drop_spaces(stream: TokenStream, qualifiers: list[int]) -> None:
     for index in qualifiers:
         if stream.texts[index] in KEYWORDS:
             stream.blank(index, index)
+
+
+def _take_any_space(stream: TokenStream, owner: ClassScope, function: Function) -> None:
+    """`S(device const S& other)` takes any object, or C++ would have no constructor that copies."""
+    first, last = function.parameters
+    words = stream.texts[first + 1 : last]
+    if owner.name in words and "&" in words and "," not in words:
+        _drop_spaces(stream, list(range(first + 1, last)))
 
 
 def _keep_first(

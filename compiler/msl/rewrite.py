@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from . import (
     address_spaces,
+    air,
     casts,
     function_constants,
     graphics,
@@ -44,6 +45,7 @@ def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rew
         attributes = Attributes(stream)
         scopes = Scopes(stream, attributes)
     refuse_unsupported(stream)
+    air.define_labels(stream)
     constants = function_constants.find_constants(stream, scopes, attributes)
     resolved = function_constants.resolve(constants, values)
     entries = kernels.find_entry_points(stream, scopes, attributes)

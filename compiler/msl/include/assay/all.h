@@ -5,6 +5,7 @@
 #include "apple_names.h"
 #include "array.h"
 #include "as_type.h"
+#include "async_copy.h"
 #include "atomic.h"
 #include "common.h"
 #include "entry.h"

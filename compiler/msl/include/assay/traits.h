@@ -50,6 +50,12 @@ template <class T> struct __bare<volatile __ASSAY_DEVICE T> { using type = typen
 template <class T> struct __bare<volatile __ASSAY_THREADGROUP T> { using type = typename __bare<T>::type; };
 template <class T> using __bare_t = typename __bare<__remove_reference_t(T)>::type;
 
+// Pointer to U in the address space of the pointer P.
+template <class P, class U> struct __in_space { using type = U*; };
+template <class T, class U> struct __in_space<__ASSAY_DEVICE T*, U> { using type = __ASSAY_DEVICE U*; };
+template <class T, class U> struct __in_space<__ASSAY_CONSTANT T*, U> { using type = __ASSAY_CONSTANT U*; };
+template <class T, class U> struct __in_space<__ASSAY_THREADGROUP T*, U> { using type = __ASSAY_THREADGROUP U*; };
+
 template <class T> struct remove_addrspace { using type = T; };
 template <class T> struct remove_addrspace<__ASSAY_DEVICE T> { using type = T; };
 template <class T> struct remove_addrspace<__ASSAY_CONSTANT T> { using type = T; };
