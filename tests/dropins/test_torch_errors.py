@@ -30,12 +30,12 @@ def test_mistakes_behind_includes_keep_their_lines() -> None:
 
 
 def test_headers_outside_of_pytorch_are_not_put_in() -> None:
-    with pytest.raises(SyntaxError, match="shader:1:1: error: .* outside the include paths"):
+    with pytest.raises(SyntaxError, match=r"shader:1:1: error: .* outside the include paths"):
         compile_shader('#include "../../../../../../../../../../etc/hosts"')
 
 
 def test_kernels_that_are_not_there_are_told() -> None:
-    with pytest.raises(RuntimeError, match="function state object for: nothing\nthere is .* full"):
+    with pytest.raises(RuntimeError, match=r"object for: nothing\nthere is no .* full"):
         _ = compile_shader(FULL).nothing
 
 
@@ -43,7 +43,7 @@ def test_kernels_that_are_not_there_are_told() -> None:
     ("arguments", "options", "kind", "message"),
     [
         ((12, 1.0), {}, RuntimeError, "Number of threads is undefined"),
-        ((None, 1.0), {"threads": 4}, RuntimeError, "Unsupported argument type.*argument 0 is None"),
+        ((None, 1.0), {"threads": 4}, RuntimeError, "argument type.*argument 0 is NoneType"),
         (("x", [None]), {"threads": 4}, RuntimeError, "Unsupported argument type.*0 is str"),
         ((torch.zeros(4), []), {}, RuntimeError, "Empty list/tuple can not be an argument"),
         ((torch.zeros(4), [None]), {}, RuntimeError, "Unexpected argument types.*1 is list"),

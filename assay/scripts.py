@@ -1,0 +1,73 @@
+"""Runs a program whose `import Metal` gives the emulated device."""
+
+from __future__ import annotations
+
+import importlib.util
+import runpy
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+# What PyObjC's modules are stood in for by, where they are not installed.
+STAND_INS = {
+    "Foundation": "assay.metal.foundation",
+    "Cocoa": "assay.metal.foundation",
+    "objc": "assay.metal.objc",
+    "libdispatch": "assay.metal.libdispatch",
+}
+
+
+def install(device: str) -> None:
+    """Make `import Metal` give `device`, with what goes with it. Raises NoSuchMetal."""
+    from assay.hal.metal import api
+
+    sys.modules["Metal"] = api.load(device)
+    if device != "emulated":
+        return
+    for name, stand_in in STAND_INS.items():
+        if name not in sys.modules and importlib.util.find_spec(name) is None:
+            sys.modules[name] = import_module(stand_in)
+
+
+def run_script(script: Path, arguments: Sequence[str]) -> int:
+    """Run a Python file as `python SCRIPT ARGUMENTS` would; 1 after an exception, which is shown.
+
+    What the script itself says with SystemExit passes through.
+    """
+    sys.argv = [str(script), *arguments]
+    sys.path.insert(0, str(script.resolve().parent))
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except Exception as error:
+        _show(error, str(script))
+        return 1
+    return 0
+
+
+def run_module(name: str, arguments: Sequence[str]) -> int:
+    """Run a module as `python -m NAME ARGUMENTS` would; 1 after an exception, which is shown."""
+    sys.argv = [name, *arguments]
+    sys.path.insert(0, "")
+    try:
+        spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        spec = None
+    if spec is None or spec.origin is None:
+        print(f"error: there is no module {name!r}", file=sys.stderr)
+        return 1
+    try:
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+    except Exception as error:
+        _show(error, spec.origin)
+        return 1
+    return 0
+
+
+def _show(error: Exception, file: str) -> None:
+    """Prints the program's traceback, beginning in its own file if it got so far."""
+    place = error.__traceback__
+    while place is not None and place.tb_frame.f_code.co_filename != file:
+        place = place.tb_next
+    traceback.print_exception(type(error), error, place)
