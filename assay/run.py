@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .hal.metal.api import DEVICES, NoSuchMetal
-from .scripts import install, run_module, run_script
+from .scripts import PATCHES, PatchError, install, run_module, run_script
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,13 +21,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Run a Python program whose `import Metal` gives the emulated device.",
     )
     parser.add_argument("--device", choices=DEVICES, default="emulated", help="which Metal")
+    parser.add_argument(
+        "--patch",
+        action="append",
+        choices=sorted(PATCHES),
+        default=[],
+        help="replace mx.fast.metal_kernel or torch.mps.compile_shader, too",
+    )
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT names a module")
     parser.add_argument("script", metavar="SCRIPT", help="a Python file")
     parser.add_argument("rest", metavar="...", nargs=argparse.REMAINDER, help="its arguments")
     chosen = parser.parse_args(arguments)
     try:
-        install(chosen.device)
-    except NoSuchMetal as error:
+        install(chosen.device, chosen.patch)
+    except (NoSuchMetal, PatchError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     if chosen.is_module:

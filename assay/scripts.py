@@ -17,15 +17,32 @@ STAND_INS = {
     "objc": "assay.metal.objc",
     "libdispatch": "assay.metal.libdispatch",
 }
+# Libraries whose own function for Metal kernels can be replaced, and what they are called to pip.
+PATCHES = {"mlx": "mlx[cpu]", "torch": "torch"}
 
 
-def install(device: str) -> None:
-    """Make `import Metal` give `device`, with what goes with it. Raises NoSuchMetal."""
+class PatchError(Exception):
+    """A library cannot be patched; the message says why and what to do."""
+
+
+def install(device: str, patches: Sequence[str] = ()) -> None:
+    """Make `import Metal` give `device`, with what goes with it, and patch these libraries.
+
+    Raises NoSuchMetal, PatchError.
+    """
     from assay.hal.metal import api
 
     sys.modules["Metal"] = api.load(device)
     if device != "emulated":
+        if patches:
+            raise PatchError("--patch: kernels run on the emulated device; leave --device out")
         return
+    for name in patches:
+        if importlib.util.find_spec(name) is None:
+            raise PatchError(
+                f"--patch {name}: it is not installed; pip install '{PATCHES[name]}' does that"
+            )
+        import_module(f"assay.{name}").install()
     for name, stand_in in STAND_INS.items():
         if name not in sys.modules and importlib.util.find_spec(name) is None:
             sys.modules[name] = import_module(stand_in)

@@ -247,6 +247,8 @@ class _Line:
             else:
                 parts = self._values(close)
             return Operand(kind, "aggregate", parts)
+        if token.startswith('c"'):
+            return _characters(kind, token)
         if token == "dso_local_equivalent":
             token = self.next()
         return Operand(kind, token)
@@ -353,16 +355,14 @@ def _read_global(text: str, types: dict[str, Type]) -> Global | None:
         return None
     constant = line.next() == "constant"
     kind = line.type()
-    initialiser = None if line.peek() in (",", "") else _global_value(line, kind)
+    initialiser = None if line.peek() in (",", "") else line.value(kind)
     return Global(name, kind, space, constant, initialiser)
 
 
-def _global_value(line: _Line, kind: Type) -> Operand:
-    if line.peek().startswith('c"'):
-        text = line.next()[2:-1]
-        data = re.sub(r"\\([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), text)
-        return Operand(kind, "aggregate", tuple(Operand(Scalar("i8"), str(ord(c))) for c in data))
-    return line.value(kind)
+def _characters(kind: Type, token: str) -> Operand:
+    """The bytes of `c"..."`, which stands for an array of i8."""
+    data = re.sub(r"\\([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), token[2:-1])
+    return Operand(kind, "aggregate", tuple(Operand(Scalar("i8"), str(ord(c))) for c in data))
 
 
 def _read_function(text: str, lines: Iterator[str], types: dict[str, Type]) -> FunctionText:

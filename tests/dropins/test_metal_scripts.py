@@ -70,6 +70,7 @@ def test_an_error_is_shown_from_the_script_on(tmp_path: Path) -> None:
         (["-m", "no_such_module"], 1, "error: there is no module 'no_such_module'"),
         (["-m", "no.such.module"], 1, "error: there is no module 'no.such.module'"),
         (["--device", "other", "x.py"], 2, "invalid choice: 'other'"),
+        (["--device", "native", "--patch", "mlx", "x.py"], 1, "error: "),
         ([], 2, "the following arguments are required: SCRIPT"),
     ],
 )
@@ -84,6 +85,35 @@ def test_the_system_s_metal_is_not_replaced_in_silence() -> None:
     done = run("--device", "native", PROGRAMS / "pyobjc_saxpy.py")
     assert done.returncode == 1
     assert done.stderr.startswith("error: device 'native' is Apple's own Metal")
+
+
+def test_programs_that_call_mlx_s_own_function_need_no_change(tmp_path: Path) -> None:
+    pytest.importorskip("mlx.core", reason="MLX is not installed: pip install 'assay[mlx]'")
+    script = tmp_path / "double.py"
+    script.write_text(
+        "import mlx.core as mx\n"
+        "kernel = mx.fast.metal_kernel(name='double_', input_names=['a'], output_names=['b'],\n"
+        "    source='b[thread_position_in_grid.x] = 2 * a[thread_position_in_grid.x];')\n"
+        "print(kernel(inputs=[mx.arange(3)], grid=(3, 1, 1), threadgroup=(3, 1, 1),\n"
+        "    output_shapes=[(3,)], output_dtypes=[mx.int32])[0].tolist())\n"
+    )
+    done = run("--patch", "mlx", script)
+    assert (done.returncode, done.stdout) == (0, "[0, 2, 4]\n"), done.stderr
+    command = [sys.executable, "-m", "assay", "python", "--patch", "mlx", str(script)]
+    again = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert (again.returncode, again.stdout) == (0, "[0, 2, 4]\n"), again.stderr
+
+
+def test_programs_that_call_pytorch_s_own_function_need_no_change(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'assay[torch]'")
+    script = tmp_path / "one.py"
+    script.write_text(
+        "import torch\n"
+        "lib = torch.mps.compile_shader('kernel void one(device int* x) { *x = 1; }')\n"
+        "x = torch.zeros(1, dtype=torch.int32)\nlib.one(x)\nprint(x.item())\n"
+    )
+    done = run("--patch", "torch", script)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
 def test_one_import_changed_does_as_well() -> None:

@@ -167,7 +167,9 @@ def test_the_headers_that_come_with_pytorch_can_be_included(header: str) -> None
     assert x.item() == 1
 
 
-@pytest.mark.parametrize("name", ["erfinv", "log_gamma", "digamma", "sinc", "i0", "erf"])
+@pytest.mark.parametrize(
+    "name", ["erfinv", "log_gamma", "digamma", "sinc", "i0", "i1e", "erf", "erfcx", "entr"]
+)
 def test_pytorch_s_special_functions_give_what_pytorch_gives(name: str) -> None:
     library = compile_shader(f"""
         #include <c10/metal/special_math.h>

@@ -20,6 +20,7 @@
 #include "simd_reduce.h"
 #include "simdgroup.h"
 #include "simdgroup_matrix.h"
+#include "strings.h"
 #include "synchronization.h"
 
 // The program's own expressions may be contracted as its options say; those above may not.
