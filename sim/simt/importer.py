@@ -13,6 +13,7 @@ from .ir import Function
 from .llvm_text import IRSyntaxError, read_module
 from .lower import lower
 from .roots import Parameter
+from .uninitialised import mark_uninitialised
 from .unpack import unpack
 
 # LLVM's global tables are set up once, and its contexts are not made for concurrent use.
@@ -32,7 +33,12 @@ def start_llvm() -> None:
 
 
 def import_kernel(
-    bitcode: bytes, entry: str, parameters: Sequence[Parameter], name: str
+    bitcode: bytes,
+    entry: str,
+    parameters: Sequence[Parameter],
+    name: str,
+    *,
+    mark_variables: bool = False,
 ) -> Function:
     """Read a kernel's unoptimised bitcode into the engines' IR.
 
@@ -41,11 +47,12 @@ def import_kernel(
         entry: symbol of the entry function.
         parameters: description of the entry's parameters, in order.
         name: the kernel's name for messages.
+        mark_variables: whether variables without a value shall be told from others.
 
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
     """
-    text = optimised_text(bitcode, entry, name)
+    text = optimised_text(bitcode, entry, name, mark_variables=mark_variables)
     try:
         module = read_module(text)
     except IRSyntaxError as error:
@@ -56,7 +63,7 @@ def import_kernel(
     return function
 
 
-def optimised_text(bitcode: bytes, entry: str, name: str) -> str:
+def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: bool = False) -> str:
     """The module's text after inlining and scalar optimisation."""
     start_llvm()
     with LLVM_LOCK:
@@ -65,6 +72,8 @@ def optimised_text(bitcode: bytes, entry: str, name: str) -> str:
             module = llvm.parse_bitcode(bitcode, context)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
+        if mark_variables:
+            module = llvm.parse_assembly(mark_uninitialised(str(module)), context)
         _prepare(module, entry)
         _optimise(module)
         return str(module)
