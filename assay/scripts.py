@@ -6,10 +6,11 @@ import importlib.util
 import runpy
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+_FAILED = 1
 # What PyObjC's modules are stood in for by, where they are not installed.
 STAND_INS = {
     "Foundation": "assay.metal.foundation",
@@ -49,22 +50,14 @@ def install(device: str, patches: Sequence[str] = ()) -> None:
 
 
 def run_script(script: Path, arguments: Sequence[str]) -> int:
-    """Run a Python file as `python SCRIPT ARGUMENTS` would; 1 after an exception, which is shown.
-
-    What the script itself says with SystemExit passes through.
-    """
+    """Run a Python file as `python SCRIPT ARGUMENTS` would; the exit code that it ends with."""
     sys.argv = [str(script), *arguments]
     sys.path.insert(0, str(script.resolve().parent))
-    try:
-        runpy.run_path(str(script), run_name="__main__")
-    except Exception as error:
-        _show(error, str(script))
-        return 1
-    return 0
+    return _to_the_end(lambda: runpy.run_path(str(script), run_name="__main__"), str(script))
 
 
 def run_module(name: str, arguments: Sequence[str]) -> int:
-    """Run a module as `python -m NAME ARGUMENTS` would; 1 after an exception, which is shown."""
+    """Run a module as `python -m NAME ARGUMENTS` would; the exit code that it ends with."""
     sys.argv = [name, *arguments]
     sys.path.insert(0, "")
     try:
@@ -73,12 +66,24 @@ def run_module(name: str, arguments: Sequence[str]) -> int:
         spec = None
     if spec is None or spec.origin is None:
         print(f"error: there is no module {name!r}", file=sys.stderr)
-        return 1
+        return _FAILED
+    return _to_the_end(
+        lambda: runpy.run_module(name, run_name="__main__", alter_sys=True), spec.origin
+    )
+
+
+def _to_the_end(run: Callable[[], object], file: str) -> int:
+    """Run a program; its exit code. An exception is shown as Python shows it."""
     try:
-        runpy.run_module(name, run_name="__main__", alter_sys=True)
+        run()
+    except SystemExit as end:
+        if end.code is not None and not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)
+            return _FAILED
+        return end.code or 0
     except Exception as error:
-        _show(error, spec.origin)
-        return 1
+        _show(error, file)
+        return _FAILED
     return 0
 
 

@@ -1,11 +1,12 @@
 """`assay python`: runs a script whose `import Metal` gives the emulated device."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .failures import FAILED, USAGE, CommandError
+from .failures import USAGE, CommandError
 from .options import DEVICES, Device
 
 
@@ -36,18 +37,25 @@ def python_command(
 
       assay python render.py -- --size 512
     """
-    from assay.scripts import PATCHES, PatchError, install, run_script
-
     if device not in DEVICES:
         raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)
+    code = run_script(script, arguments or [], device, patch or [])
+    if code:
+        raise typer.Exit(code)
+
+
+def run_script(script: Path, arguments: list[str], device: str, patches: Sequence[str] = ()) -> int:
+    """Run a script with the chosen Metal; the exit code that it ends with."""
+    from assay import scripts
+
     if not script.is_file():
         raise CommandError(f"{script}: there is no such file")
-    for name in patch or ():
-        if name not in PATCHES:
-            raise CommandError(f"--patch {name}: expected {' or '.join(PATCHES)}", code=USAGE)
+    for name in patches:
+        if name not in scripts.PATCHES:
+            known = " or ".join(scripts.PATCHES)
+            raise CommandError(f"--patch {name}: expected {known}", code=USAGE)
     try:
-        install(device, patch or ())
-    except PatchError as error:
+        scripts.install(device, patches)
+    except scripts.PatchError as error:
         raise CommandError(str(error)) from None
-    if run_script(script, arguments or []):
-        raise typer.Exit(FAILED)
+    return scripts.run_script(script, arguments)
