@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 from .dtypes import ElementType
@@ -99,6 +100,7 @@ def generate(
     return Generated(name=name, text=text, program=program)
 
 
+@cache
 def _utilities() -> str:
     """The declarations that every kernel may use."""
     path = files(__package__) / "include" / "utils.h"

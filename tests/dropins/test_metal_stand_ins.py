@@ -112,6 +112,17 @@ def test_compiled_libraries_are_refused_with_a_reason() -> None:
     assert library is None and "give the MSL source" in error.localizedDescription()
 
 
+def test_addresses_are_refused_where_pyobjc_refuses_them() -> None:
+    import assay.metal as Metal
+
+    device = Metal.MTLCreateSystemDefaultDevice()
+    array = np.zeros(4096, np.uint8)
+    with pytest.raises(TypeError, match="the bytes are int"):
+        device.newBufferWithBytesNoCopy_length_options_deallocator_(
+            array.ctypes.data, 4096, Metal.MTLResourceStorageModeShared, None
+        )
+
+
 def test_listeners_take_a_dispatch_queue() -> None:
     import assay.metal as Metal
 

@@ -26,6 +26,7 @@ from .device import DeviceOptions, MTLDevice
 from .errors import (
     MetalError,
     MetalOutOfMemoryError,
+    MetalTypeError,
     MetalValidationError,
     MTLCommandBufferErrorDomain,
     MTLLibraryErrorDomain,
@@ -90,6 +91,7 @@ __all__ = [
     "MTLSizeMake",
     "MetalError",
     "MetalOutOfMemoryError",
+    "MetalTypeError",
     "MetalValidationError",
     "NSError",
     "NSLocalizedDescriptionKey",
