@@ -134,7 +134,10 @@ def zeroed(where: str, length: int, budget: int, allocated: int) -> Bytes:
 
 
 def bytes_of(where: str, data: object, length: int) -> Bytes:
-    """The first `length` bytes of `data`, not copied. Raises MetalTypeError, MetalValidationError."""
+    """The first `length` bytes of `data`, not copied.
+
+    Raises MetalTypeError for what is no memory, MetalValidationError for too little of it.
+    """
     try:
         given = np.frombuffer(data, dtype=np.uint8)  # type: ignore[call-overload]
     except (TypeError, ValueError, BufferError) as error:
