@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
+from .call_graph import check_calls
 from .contract import contract
 from .faults import UnsupportedKernel
 from .ir import Function
@@ -19,6 +21,7 @@ from .unpack import unpack
 # LLVM's global tables are set up once, and its contexts are not made for concurrent use.
 LLVM_LOCK = threading.RLock()
 _INLINE_EVERYTHING = 1_000_000
+_THREAD_LOCAL = re.compile(r"^@[^\n]*\bthread_local\b", re.MULTILINE)
 _started = False
 
 
@@ -72,8 +75,13 @@ def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: boo
             module = llvm.parse_bitcode(bitcode, context)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
+        text = str(module)
+        # LLVM ends the process in the middle of its work on these.
+        if _THREAD_LOCAL.search(text):
+            raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
+        check_calls(text, entry, name)
         if mark_variables:
-            module = llvm.parse_assembly(mark_uninitialised(str(module)), context)
+            module = llvm.parse_assembly(mark_uninitialised(text), context)
         _prepare(module, entry)
         _optimise(module)
         return str(module)

@@ -248,7 +248,7 @@ class _Line:
                 parts = self._values(close)
             return Operand(kind, "aggregate", parts)
         if token.startswith('c"'):
-            return _characters(kind, token)
+            return _string(kind, token)
         if token == "dso_local_equivalent":
             token = self.next()
         return Operand(kind, token)
@@ -369,10 +369,13 @@ def _read_global(text: str, types: dict[str, Type]) -> Global | None:
     return Global(name, kind, space, constant, initialiser)
 
 
-def _characters(kind: Type, token: str) -> Operand:
-    """The bytes of `c"..."`, which stands for an array of i8."""
-    data = re.sub(r"\\([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), token[2:-1])
+def _string(kind: Type, token: str) -> Operand:
+    data = re.sub(r"\\(\\|[0-9A-Fa-f]{2})", _unescaped, token[2:-1])
     return Operand(kind, "aggregate", tuple(Operand(Scalar("i8"), str(ord(c))) for c in data))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return "\\" if escape[1] == "\\" else chr(int(escape[1], 16))
 
 
 def _read_function(text: str, lines: Iterator[str], types: dict[str, Type]) -> FunctionText:

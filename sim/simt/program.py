@@ -18,6 +18,7 @@ from .importer import import_kernel
 from .ir import Block, Function, Instruction
 from .jit import LoadedCode, compile_object, host_target, load_kernel
 from .llvm_types import Scalar, size_of
+from .reach import follows_pointers, untouched_parameters
 from .roots import Parameter
 from .shape import Shape
 from .vectorise import Vectoriser
@@ -42,12 +43,14 @@ class AccessSite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a kernel needs of its surroundings, in bytes."""
+    """What a kernel needs of its surroundings; memory in bytes."""
 
     threadgroup_memory: int
     private_memory: int  # of one thread
     constants: bytes
     serial: bool  # whether threadgroups must run in order for results to repeat
+    follows_pointers: bool  # whether it reaches buffers through addresses in memory
+    untouched: tuple[int, ...]  # numbers of the parameters that it never uses
 
 
 class Program:
@@ -116,6 +119,7 @@ class Program:
         if stored is not None:
             fields = json.loads(stored)
             fields["constants"] = bytes.fromhex(fields["constants"])
+            fields["untouched"] = tuple(fields["untouched"])
             return Needs(**fields)
         function = self.function
         needs = Needs(
@@ -123,18 +127,11 @@ class Program:
             private_memory=function.private_memory,
             constants=function.constants,
             serial=_is_serial(function),
+            follows_pointers=follows_pointers(function),
+            untouched=untouched_parameters(function, len(self.parameters)),
         )
-        cache.put(
-            self._key,
-            json.dumps(
-                {
-                    "threadgroup_memory": needs.threadgroup_memory,
-                    "private_memory": needs.private_memory,
-                    "constants": needs.constants.hex(),
-                    "serial": needs.serial,
-                }
-            ).encode(),
-        )
+        fields = {**asdict(needs), "constants": needs.constants.hex()}
+        cache.put(self._key, json.dumps(fields).encode())
         return needs
 
     def specialise(self, threadgroup_size: tuple[int, int, int]) -> Executable:
