@@ -20,6 +20,7 @@ from .conditionals import repair
 from .errors import CompileError
 from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
+from .line_directives import named_texts
 from .options import CompileOptions
 from .preprocess import Preprocessed, preprocess
 from .rewrite import Rewritten, rewrite
@@ -243,7 +244,7 @@ class Library:
 
     def _sources(self) -> dict[str, str]:
         """Texts to quote from: the source, and the files that it includes."""
-        sources = {self._file_name: self._source}
+        sources = named_texts(self._source, self._file_name)
         # A program may name any file in a #line; only those that it could include are read.
         for path in self._includes:
             with contextlib.suppress(OSError):

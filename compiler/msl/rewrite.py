@@ -15,6 +15,7 @@ from . import (
     literals,
     methods,
     pragmas,
+    strings,
     templates,
 )
 from .attributes import Attributes
@@ -53,6 +54,7 @@ def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rew
     entries = kernels.find_entry_points(stream, scopes, attributes)
     function_constants.rewrite_constants(stream, constants, resolved)
     literals.rewrite_literals(stream)
+    strings.rewrite_strings(stream)
     casts.rewrite_casts(stream)
     templates.rewrite_vector_counts(stream)
     address_spaces.make_local_variables_static(stream, scopes)
