@@ -5,8 +5,8 @@ environment variables `DEV=ASSAY` and `ASSAY=1`. `python -m assay.tinygrad SCRIP
 the device that knows nothing of it.
 """
 
-from .registration import register
+from .registration import install, register
 
-__all__ = ["register"]
+__all__ = ["install", "register"]
 
 register()

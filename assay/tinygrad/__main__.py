@@ -1,17 +1,18 @@
-"""`python -m assay.tinygrad SCRIPT [ARGUMENTS]`: run a tinygrad script on the emulated Metal."""
+"""`python -m assay.tinygrad SCRIPT [ARGUMENTS]`: run a tinygrad script on the emulated Metal.
 
-import os
+Off a Mac the device is called METAL, too: scripts that were written for one run as they are.
+"""
+
 import runpy
 import sys
 from pathlib import Path
 
-from tinygrad.helpers import DEV
-
-from .registration import NAME
+from .registration import install
 
 _USAGE = """usage: python -m assay.tinygrad SCRIPT [ARGUMENTS]
 
 Runs a Python script whose tinygrad device is the emulated Metal, unless DEV names another one.
+Off a Mac, METAL is the emulated device, too.
 """
 
 
@@ -24,9 +25,7 @@ def main(arguments: list[str]) -> int:
     if not script.is_file():
         print(f"python -m assay.tinygrad: there is no file {arguments[0]!r}", file=sys.stderr)
         return 2
-    if not DEV.device:
-        # For processes that the script starts, too.
-        os.environ["DEV"] = DEV.value = NAME
+    install()
     sys.argv = arguments
     sys.path[0] = str(script.resolve().parent)
     runpy.run_path(str(script), run_name="__main__")

@@ -1,10 +1,11 @@
 """The device ASSAY."""
 
 from decimal import Decimal
-from typing import Final
+from typing import ClassVar, Final
 
 from tinygrad.device import Compiled, ProfileDeviceEvent
 from tinygrad.helpers import PROFILE, ProfileRangeEvent
+from tinygrad.renderer.cstyle import MetalRenderer
 
 from assay.hal.metal import emulated as metal
 
@@ -21,6 +22,8 @@ class AssayDevice(Compiled):
     """tinygrad's view of the emulated Metal device. ASSAY:1 and so on share it with ASSAY, each
     with a queue of its own."""
 
+    renderer_types: ClassVar[tuple[type[MetalRenderer], ...]] = (AssayRenderer,)
+
     def __init__(self, device: str) -> None:
         self.metal = metal.MTLCreateSystemDefaultDevice()
         self.queue = self.metal.newCommandQueue()
@@ -29,7 +32,7 @@ class AssayDevice(Compiled):
         super().__init__(
             device,
             AssayAllocator(self),
-            [AssayRenderer],
+            list(self.renderer_types),
             AssayProgram,
             arch=f"Apple{_family(self.metal)}",
         )

@@ -16,8 +16,7 @@ _INSTALL: Final = 'pip install "assay[tinygrad]"'
 
 def register() -> None:
     """Add the device to tinygrad. Raises ImportError when there is no tinygrad that fits."""
-    module = f"tinygrad.runtime.ops_{NAME.lower()}"
-    if module in sys.modules:
+    if _module(NAME) in sys.modules:
         return
     _check_version()
     from tinygrad.helpers import DEV
@@ -27,11 +26,32 @@ def register() -> None:
 
     from . import device
 
-    sys.modules[module] = device
+    sys.modules[_module(NAME)] = device
     # tinygrad splits kernels that have more, but knows the number of its own devices alone.
     rangeify.DEVICE_MAX_BUFS[NAME] = limits().buffers_per_stage
     if os.environ.get(NAME) == "1" and not DEV.device:
         DEV.value = NAME
+
+
+def install() -> None:
+    """Make the device tinygrad's default, and METAL on a machine that has none. Raises ImportError.
+
+    A device that the environment variable DEV names stays the default.
+    """
+    register()
+    from tinygrad.helpers import DEV
+
+    if sys.platform != "darwin":
+        from . import metal
+
+        sys.modules[_module("METAL")] = metal
+    if not DEV.device:
+        # For processes that the program starts, too.
+        os.environ["DEV"] = DEV.value = NAME
+
+
+def _module(device: str) -> str:
+    return f"tinygrad.runtime.ops_{device.lower()}"
 
 
 def _check_version() -> None:

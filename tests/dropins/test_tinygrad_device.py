@@ -273,6 +273,14 @@ def test_a_script_that_knows_nothing_of_the_device_runs_on_it(tmp_path: Path) ->
     assert done.stdout == "[3, 6] ASSAY\n['--size', '3'] __main__\n", done.stderr
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="a Mac's METAL is its own")
+def test_a_script_that_was_written_for_a_mac_runs_on_it(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(WHERE.replace("* 3", "* 3).to('METAL'"))
+    done = python("-m", "assay.tinygrad", str(script), DEV="METAL")
+    assert done.stdout == "[3, 6] METAL\n", done.stderr
+
+
 def test_a_script_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> None:
     done = python("-m", "assay.tinygrad", str(tmp_path / "none.py"))
     assert done.returncode == 2
