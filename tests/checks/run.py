@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,38 +14,29 @@ from assay.sim.check import Checker, Finding
 
 from .cases import Case
 
-_FUEL = "100000000"
+Constants = tuple[tuple[str, bool | int], ...]
 
 
 def findings_of(case: Case, checks: Iterable[str], *, seed: int | None = None) -> list[Finding]:
     """What the checks say to one run of the kernel."""
     checker = Checker(checks, seed=seed)
     with metal.checking(checker):
-        run(case)
+        _run(case)
     return list(checker.findings)
 
 
-def run(case: Case) -> dict[str, np.ndarray]:
-    """Run the kernel; the buffers' contents by argument name. A fault ends it early."""
-    pipeline, bindings = _pipeline(case.path, case.kernel)
+def _run(case: Case) -> None:
+    """Run the kernel to its end or to its first fault."""
+    constants = tuple(case.settings.get("constants", {}).items())
+    pipeline, bindings = _pipeline(case.path, case.kernel, constants)
     device = pipeline.device()
     command_buffer = device.newCommandQueue().commandBuffer()
     encoder = command_buffer.computeCommandEncoder()
     encoder.setComputePipelineState_(pipeline)
-    buffers = {}
     arguments = dict(case.settings.get("arguments", {}))
     for binding in bindings:
-        given = arguments.pop(binding.name())
-        index = binding.index()
-        if isinstance(given, dict) and "bytes" in given:
-            encoder.setThreadgroupMemoryLength_atIndex_(given["bytes"], index)
-        elif isinstance(given, dict):
-            buffers[binding.name()] = buffer = _buffer(device, given)
-            encoder.setBuffer_offset_atIndex_(buffer, 0, index)
-        else:
-            value = (np.float32 if isinstance(given, float) else np.int32)(given)
-            encoder.setBytes_length_atIndex_(value.tobytes(), value.nbytes, index)
-    assert not arguments, f"{case.name}: no such arguments: {', '.join(arguments)}"
+        _bind(device, encoder, binding.index(), arguments.pop(binding.name()))
+    assert not arguments, f"{case.name}: the kernel has no {', '.join(arguments)}"
     size = metal.MTLSizeMake(*_three(case.settings["threadgroup"]))
     if "threads" in case.settings:
         grid = metal.MTLSizeMake(*_three(case.settings["threads"]))
@@ -55,38 +47,27 @@ def run(case: Case) -> dict[str, np.ndarray]:
     encoder.endEncoding()
     command_buffer.commit()
     command_buffer.waitUntilCompleted()
-    run.error = command_buffer.error()
-    return {
-        name: np.frombuffer(buffer.contents().as_buffer(buffer.length()), np.uint8).copy()
-        for name, buffer in buffers.items()
-    }
 
 
-@functools.cache
-def _device():
-    return metal.MTLCreateSystemDefaultDevice()
+def _bind(
+    device: metal.MTLDevice, encoder: metal.MTLComputeCommandEncoder, index: int, given: Any
+) -> None:
+    if isinstance(given, dict) and "bytes" in given:
+        encoder.setThreadgroupMemoryLength_atIndex_(given["bytes"], index)
+    elif isinstance(given, dict):
+        encoder.setBuffer_offset_atIndex_(_buffer(device, given), 0, index)
+    else:
+        value = np.array(given).astype(_scalar_type(given))
+        encoder.setBytes_length_atIndex_(value.tobytes(), value.nbytes, index)
 
 
-@functools.lru_cache(maxsize=8)
-def _library(path):
-    library, error = _device().newLibraryWithSource_options_error_(path.read_text(), None, None)
-    assert library is not None, error.localizedDescription()
-    return library
+def _scalar_type(value: float) -> type[np.generic]:
+    if isinstance(value, float):
+        return np.float32
+    return np.int32 if abs(value) < 1 << 31 else np.int64
 
 
-@functools.lru_cache(maxsize=64)
-def _pipeline(path, kernel):
-    function = _library(path).newFunctionWithName_(kernel)
-    state, reflection, error = (
-        _device().newComputePipelineStateWithFunction_options_reflection_error_(
-            function, metal.MTLPipelineOptionArgumentInfo, None, None
-        )
-    )
-    assert state is not None, error.localizedDescription()
-    return state, reflection.bindings()
-
-
-def _buffer(device, given: dict[str, Any]):
+def _buffer(device: metal.MTLDevice, given: dict[str, Any]) -> metal.MTLBuffer:
     dtype = np.dtype(given["dtype"])
     count = int(np.prod(given["shape"]))
     fill = given["fill"]
@@ -97,11 +78,40 @@ def _buffer(device, given: dict[str, Any]):
     elif fill == "random":
         array = (np.random.default_rng(1).random(count) * 1000).astype(dtype)
     else:
-        array = np.empty(count, dtype)
-        array[:] = {"zeros": 0, "ones": 1}.get(fill, fill) if isinstance(fill, str) else fill
+        array = np.full(count, {"zeros": 0, "ones": 1}.get(fill, fill), dtype)
     return device.newBufferWithBytes_length_options_(array.tobytes(), array.nbytes, 0)
 
 
 def _three(size: list[int]) -> tuple[int, int, int]:
     x, y, z = (*size, 1, 1)[:3]
     return x, y, z
+
+
+@functools.cache
+def _device() -> metal.MTLDevice:
+    return metal.MTLCreateSystemDefaultDevice()
+
+
+@functools.lru_cache(maxsize=8)
+def _library(path: Path) -> metal.MTLLibrary:
+    library, error = _device().newLibraryWithSource_options_error_(path.read_text(), None, None)
+    assert library is not None, error and error.localizedDescription()
+    return library
+
+
+@functools.lru_cache(maxsize=8)
+def _pipeline(
+    path: Path, kernel: str, constants: Constants
+) -> tuple[metal.MTLComputePipelineState, list[metal.MTLBinding]]:
+    values = metal.MTLFunctionConstantValues.new()
+    for index, value in constants:
+        is_bool = isinstance(value, bool)
+        data = np.array(value, bool if is_bool else np.int32).tobytes()
+        kind = metal.MTLDataTypeBool if is_bool else metal.MTLDataTypeInt
+        values.setConstantValue_type_atIndex_(data, kind, int(index))
+    function, error = _library(path).newFunctionWithName_constantValues_error_(kernel, values, None)
+    assert function is not None, error and error.localizedDescription()
+    make = _device().newComputePipelineStateWithFunction_options_reflection_error_
+    state, reflection, error = make(function, metal.MTLPipelineOptionBindingInfo, None, None)
+    assert state is not None and reflection is not None, error and error.localizedDescription()
+    return state, list(reflection.bindings())

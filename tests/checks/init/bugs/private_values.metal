@@ -169,5 +169,5 @@ kernel void window_not_full(device const float* x, device float* y, constant uin
       most = window[k];     // MAYBE uninitialised-read
     }
   }
-  y[i] = most; // MAYBE uninitialised-read
+  y[i] = most; // BUG uninitialised-read
 }

@@ -144,5 +144,5 @@ kernel void matrix_from_nowhere(device const float* a, device float* y) {
   simdgroup_load(m, a, 8);
   simdgroup_load(n, tile, 8); // MAYBE uninitialised-read
   simdgroup_multiply(sum, m, n); // MAYBE uninitialised-read
-  simdgroup_store(sum, y, 8); // MAYBE uninitialised-read
+  simdgroup_store(sum, y, 8); // BUG uninitialised-read
 }
