@@ -95,6 +95,32 @@ class Memory:
                 return "", offset, -1
             return entry.name, offset, entry.data.nbytes
 
+    @property
+    def identity(self) -> object:
+        """What all views of the same buffers have in common."""
+        return self._entries
+
+    def handles(self) -> list[int]:
+        """Handles of all live buffers."""
+        with self._lock:
+            return list(self._entries)
+
+    def size(self, handle: int) -> int:
+        """Bytes of a buffer; 0 if there is none."""
+        with self._lock:
+            entry = self._entries.get(handle)
+            return entry.data.nbytes if entry is not None else 0
+
+    def addresses_in(self, handle: int) -> list[int]:
+        """The aligned 64-bit words of a buffer that are addresses in live buffers."""
+        with self._lock:
+            entry = self._entries.get(handle)
+            if entry is None:
+                return []
+            words = entry.data[: entry.data.nbytes // 8 * 8].view(np.uint64)
+            live = np.isin(words >> np.uint64(c.HANDLE_SHIFT), list(self._entries))
+            return [int(word) for word in words[live]]
+
     def resolve(self, address: int) -> tuple[int, int]:
         """(host address, bytes from there to the buffer's end); (0, 0) if there is no buffer."""
         handle, offset = address >> c.HANDLE_SHIFT, address & OFFSET_MASK

@@ -123,11 +123,14 @@ class Access:
         fast: Callable[[], list[str]],
         slow: Callable[[], list[str]],
         kinds: list[str],
+        *,
+        unlikely: bool = False,
     ) -> list[str]:
-        """Two ways to the same values, joined by phis."""
+        """Two ways to the same values, joined by phis; the first is the likely one, or not."""
         text = self.text
+        weights = 1 if unlikely else 0
         fast_label, slow_label, join = (text.new_label(x) for x in ("fast", "slow", "join"))
-        text.do(f"br i1 {condition}, label %{fast_label}, label %{slow_label}, !prof !0")
+        text.do(f"br i1 {condition}, label %{fast_label}, label %{slow_label}, !prof !{weights}")
         text.place(fast_label)
         with self.v.side_path():
             quick = fast()
@@ -144,8 +147,15 @@ class Access:
             for kind, a, b in zip(kinds, quick, careful, strict=True)
         ]
 
-    def when(self, condition: str, fast: Callable[[], None], slow: Callable[[], None]) -> None:
-        """Two ways to the same effect."""
+    def when(
+        self,
+        condition: str,
+        fast: Callable[[], None],
+        slow: Callable[[], None],
+        *,
+        unlikely: bool = False,
+    ) -> None:
+        """Two ways to the same effect; the first is the likely one, or not."""
 
         def quick() -> list[str]:
             fast()
@@ -155,7 +165,7 @@ class Access:
             slow()
             return []
 
-        self.either(condition, quick, careful, [])
+        self.either(condition, quick, careful, [], unlikely=unlikely)
 
     def window_offsets(
         self, form: Form, groups: list[Group], memory: Memory, size: int

@@ -27,6 +27,11 @@ class MemoryAccess(Access):
         self._loads = Loads(vectoriser)
         self._stores = Stores(vectoriser)
 
+    @property
+    def streams(self) -> bool:
+        """Whether some stores go past the caches."""
+        return self._stores.streams
+
     def address_of(self, instruction: Instruction) -> str:
         """The GPU address where a root starts."""
         return self.memory(instruction).address

@@ -37,14 +37,20 @@ class Values:
         block: the block that is being emitted.
         mask: the lanes that run it, as an LLVM operand.
         full_mask: the lanes that live, as an LLVM operand.
+        observers: the checks that watch the kernel; empty if none does.
     """
 
-    def __init__(self, function: Function, shape: Shape) -> None:
+    def __init__(
+        self, function: Function, shape: Shape, observers: frozenset[str] = frozenset()
+    ) -> None:
         self.shape = shape
+        self.observers = observers
         self.function = clone(function)
         fix_positions(self.function, shape)
         replace_bfloat(self.function)
-        self.barriers = self._split_at_barriers() if shape.simdgroups > 1 else {}
+        self.barrier_calls: dict[Block, Instruction] = {}
+        watched = bool(observers)
+        self.barriers = self._split_at_barriers() if shape.simdgroups > 1 or watched else {}
         self.cfg: Cfg = analyse(self.function)
         self.divergence: Divergence = analyse_divergence(self.function, self.cfg)
         self.linear = LinearForms(self.function, self.cfg, self.divergence, shape)
@@ -71,7 +77,7 @@ class Values:
             for at, instruction in enumerate(block.body):
                 if instruction.callee == "threadgroup_barrier":
                     rest = split_block(self.function, block, at + 1)
-                    block.body.pop()
+                    self.barrier_calls[block] = block.body.pop()
                     barriers[block] = len(barriers) + 1
                     work.append(rest)
                     break
@@ -101,6 +107,19 @@ class Values:
                     f"  {name} = load {kind}, ptr {name}.p"
                 )
         return names[0], names[1], names[2]
+
+    def argument_watched(self, number: int) -> str:
+        """Whether the buffer of a kernel argument has a shadow, as an i1."""
+        table = self.field("ptr", c.ARGUMENTS)
+        name = f"%arg{number}.watched"
+        if name not in self.entry:
+            at = number * c.ARGUMENT_STRIDE + c.ARGUMENT_WATCHED
+            self.entry[name] = (
+                f"  {name}.p = getelementptr i8, ptr {table}, i64 {at}\n"
+                f"  {name}.n = load i64, ptr {name}.p\n"
+                f"  {name} = icmp ne i64 {name}.n, 0"
+            )
+        return name
 
     def varying(self, value: Value) -> bool:
         """Whether lanes can hold different values where the current block uses it."""
