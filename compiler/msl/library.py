@@ -99,6 +99,10 @@ class Library:
         """Names of the kernels, in the order of the source."""
         return tuple(self._entries)
 
+    def sources(self) -> Mapping[str, str]:
+        """Texts that the library was made of, by file name: the source and what it includes."""
+        return self._sources()
+
     def function(
         self, name: str, constants: Mapping[int | str, ConstantValue] | None = None
     ) -> KernelFunction:

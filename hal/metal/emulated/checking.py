@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from assay.sim.check import Checker, fault_finding
 
 if TYPE_CHECKING:
+    from assay.compiler.msl import KernelFunction
+
     from .commands import DispatchCommand
     from .device import MTLDevice
     from .pipeline import MTLComputePipelineState
@@ -61,6 +63,16 @@ def current_watch() -> Watch | None:
     """The innermost block that is open, on whichever thread it was opened."""
     with _lock:
         return _active[-1] if _active else None
+
+
+def kernel_of(pipeline: MTLComputePipelineState) -> KernelFunction:
+    """The kernel that a pipeline state was made of."""
+    return pipeline._kernel
+
+
+def sources_of(pipeline: MTLComputePipelineState) -> Mapping[str, str]:
+    """Texts that a pipeline state's kernel was compiled from, by file name."""
+    return pipeline._function._library._library.sources()
 
 
 class _Thread(threading.local):

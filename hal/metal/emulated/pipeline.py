@@ -89,6 +89,7 @@ class MTLComputePipelineState(MetalObject):
         kernel = function._compiled()
         self._device = device
         self._label = label
+        self._function = function
         self._kernel = kernel
         self._program = kernel.program()
         self._slots = [_slot(kernel.name, argument) for argument in kernel.arguments]
