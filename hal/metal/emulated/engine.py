@@ -83,7 +83,16 @@ def _dispatch(
 ) -> None:
     from assay.sim.simt import dispatch
 
-    dispatch(executable, memory, arguments, threads, threadgroups, workers=workers, fuel=fuel)
+    dispatch(
+        executable,
+        memory,
+        arguments,
+        threads,
+        threadgroups,
+        workers=workers,
+        fuel=fuel,
+        checker=checker,
+    )
 
 
 def _compile_msl(

@@ -42,9 +42,9 @@ kernel void lanes_in_both_arms(device const float* x, device float* y,
   threadgroup float tile[64];
   tile[t] = x[t];
   if (t % 3 == 0) { // WITH
-    threadgroup_barrier(mem_flags::mem_threadgroup); // BUG barrier-divergence
+    threadgroup_barrier(mem_flags::mem_threadgroup); // MAYBE barrier-divergence
   } else {
-    threadgroup_barrier(mem_flags::mem_threadgroup); // WITH
+    threadgroup_barrier(mem_flags::mem_threadgroup); // BUG barrier-divergence
   }
   y[t] = tile[63 - t];
 }
@@ -115,7 +115,7 @@ kernel void nested_branches(device const float* x, device float* y, constant uin
                             uint t [[thread_position_in_threadgroup]]) {
   threadgroup float tile[64];
   tile[t] = x[t];
-  if (n > 10) {
+  if (n > 10) { // WITH
     if (t < n) { // WITH
       threadgroup_barrier(mem_flags::mem_threadgroup); // BUG barrier-divergence
     }

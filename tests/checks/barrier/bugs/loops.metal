@@ -47,7 +47,7 @@ kernel void break_before_the_barrier(device const float* x, device float* y,
   threadgroup float tile[64];
   tile[t] = x[t];
   float value = x[t];
-  for (uint k = 0; k < 8; ++k) {
+  for (uint k = 0; k < 8; ++k) { // WITH
     if (value > 50.0f) { // WITH
       break; // WITH
     }

@@ -59,8 +59,18 @@ kernel void barrier_does_not_reach_other_threadgroups(device const float* x, dev
 //! arguments.x = { dtype = "float32", shape = [130], fill = "iota" }
 kernel void smooth_in_place(device float* x, uint i [[thread_position_in_grid]]) {
   float left = x[i];      // WITH
-  float right = x[i + 2]; // WITH
+  float right = x[i + 2]; // MAYBE race-read-write
   x[i + 1] = 0.5f * (left + right); // BUG race-read-write
+}
+
+//! [kernel.add_the_neighbour_in_place]
+//! threadgroups = [4]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [129], fill = "iota" }
+kernel void add_the_neighbour_in_place(device float* x, uint i [[thread_position_in_grid]]) {
+  float own = x[i];
+  float right = x[i + 1]; // WITH
+  x[i] = own + right;     // BUG race-read-write
 }
 
 //! [kernel.reverse_in_place]
