@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +148,8 @@ def _numbers(values: tuple[Number, ...], dtype: np.dtype[Any], what: str) -> NDA
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         for value in values:
-            if value != int(value) or not limits.min <= value <= limits.max:
+            whole = math.isfinite(value) and value == int(value)
+            if not whole or not limits.min <= value <= limits.max:
                 raise CheckInputError(
                     f"{what}: {value} is not in {limits.min}..{limits.max}, the values of {dtype}"
                 )

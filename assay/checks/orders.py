@@ -36,6 +36,6 @@ def order_finding(
         parties=(Party(what=f"differs between {runs}", site=site),),
         memory=memory,
         offset=int(np.flatnonzero(different)[0]),
-        hint=KINDS[_KIND].help,
+        hint="let no result depend on which thread comes first; atomic sums of floats do",
         count=int(np.count_nonzero(different)),
     )

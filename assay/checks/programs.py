@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.hal.metal.emulated import checking as device_checking
 from assay.hal.metal.emulated.checking import kernel_of, sources_of
 
-from .grid import size_text
+from .grid import grid_text
 from .report import KernelRecord, Report
 
 if TYPE_CHECKING:
@@ -33,11 +33,7 @@ class ProgramObserver:
     def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
         """Count the kernel among those that were checked."""
         kernel = kernel_of(command.pipeline)
-        each = f"threadgroups of {size_text(command.threads_per_threadgroup)}"
-        if command.threads is not None:
-            run = f"{size_text(command.threads)} threads in {each}"
-        else:
-            run = f"{size_text(command.threadgroups or (0, 0, 0))} {each}"
+        run = grid_text(command.threads, command.threadgroups, command.threads_per_threadgroup)
         with self._lock:
             self._report.add_kernel(
                 KernelRecord(name=kernel.name, file=kernel.file, line=kernel.line, runs=(run,))

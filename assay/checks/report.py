@@ -96,9 +96,10 @@ class Report:
         merged: dict[tuple[object, ...], Finding] = {}
         for checker in (*self._checkers, self._own):
             for finding in checker.findings:
-                known = merged.get(finding.key)
+                key = _defect(finding)
+                known = merged.get(key)
                 count = finding.count + (known.count if known else 0)
-                merged[finding.key] = replace(known or finding, count=count)
+                merged[key] = replace(known or finding, count=count)
         return tuple(self._weighed(finding) for finding in merged.values())
 
     @property
@@ -146,7 +147,7 @@ class Report:
         kernel = self.kernel_of(finding)
         if kernel is None or finding.check != "bounds" or finding.severity != "error":
             return finding
-        if finding.memory not in kernel.assumed_memory:
+        if finding.memory.strip("'") not in kernel.assumed_memory:
             return finding
         return replace(finding, severity="warning")
 
@@ -157,6 +158,14 @@ class Report:
         from .text import report_text
 
         return report_text(self)
+
+
+def _defect(finding: Finding) -> tuple[object, ...]:
+    """What two findings of one defect have in common; of a race, either side may come first."""
+    if finding.check in ("race", "lanes"):
+        sites = frozenset(party.site for party in finding.parties)
+        return (finding.kind, finding.kernel, finding.memory, sites)
+    return finding.key
 
 
 def _with_run(known: KernelRecord, run: KernelRecord) -> KernelRecord:

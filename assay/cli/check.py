@@ -184,10 +184,11 @@ def _check(files: list[str], report: "Report", source: _Source, module: _Module)
     kind = first.suffix
     if kind == ".py":
         _refuse(source, module, "a Python script")
-        return _check_script(first, files[1:], report)
-    for name in files:
+    for name in files[:1] if kind == ".py" else files:
         if not Path(name).is_file():
             raise CommandError(f"{name}: there is no such file", code=USAGE)
+    if kind == ".py":
+        return _check_script(first, files[1:], report)
     if all(Path(name).suffix in _SOURCES for name in files):
         if module.inputs or module.parameters:
             raise CommandError(

@@ -38,10 +38,12 @@ class Dispatch(Protocol):
         workers: int | None,
         fuel: int | None,
         checker: "Checker | None" = None,
+        ordering: int | None = None,
     ) -> None:
         """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups).
 
-        `checker` is given only while a program is checked.
+        `checker` is given only while a program is checked, and `ordering` with it: dispatches of
+        one number are not ordered among each other.
         """
 
 
@@ -65,34 +67,9 @@ class Engine:
 
 def default_engine() -> Engine:
     """Our own MSL compiler and lane-vector engine; the compiler is loaded when first used."""
-    from assay.sim.simt import Memory
+    from assay.sim.simt import Memory, dispatch
 
-    return Engine(compile_source=_compile_msl, make_memory=Memory, dispatch=_dispatch)
-
-
-def _dispatch(
-    executable: "Executable",
-    memory: "Memory",
-    arguments: Sequence[int],
-    *,
-    threads: tuple[int, int, int] | None,
-    threadgroups: tuple[int, int, int] | None,
-    workers: int | None,
-    fuel: int | None,
-    checker: "Checker | None" = None,
-) -> None:
-    from assay.sim.simt import dispatch
-
-    dispatch(
-        executable,
-        memory,
-        arguments,
-        threads,
-        threadgroups,
-        workers=workers,
-        fuel=fuel,
-        checker=checker,
-    )
+    return Engine(compile_source=_compile_msl, make_memory=Memory, dispatch=dispatch)
 
 
 def _compile_msl(
