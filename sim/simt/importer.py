@@ -76,20 +76,23 @@ def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: boo
         try:
             with module_of(bitcode) as module:
                 text = str(module)
-                _check(text, entry, name)
-                if not mark_variables:
-                    return _optimise(module, entry)
-            with module_of(mark_uninitialised(text)) as module:
-                return _optimise(module, entry)
+                recursion = _check(text, entry, name)
+                optimised = "" if mark_variables else _optimise(module, entry)
+            if mark_variables:
+                with module_of(mark_uninitialised(text)) as module:
+                    optimised = _optimise(module, entry)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
+    if recursion is not None and check_calls(optimised, entry, name) is not None:
+        raise recursion
+    return optimised
 
 
-def _check(text: str, entry: str, name: str) -> None:
+def _check(text: str, entry: str, name: str) -> UnsupportedKernel | None:
     # LLVM ends the process in the middle of its work on these.
     if _THREAD_LOCAL.search(text):
         raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
-    check_calls(text, entry, name)
+    return check_calls(text, entry, name)
 
 
 def _prepare(module: llvm.ModuleRef, entry: str) -> None:
