@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from assay.sim.simt import Program
 
 _CACHE = DiskCache("msl")
-# Raise it when the rewriting or the records change.
-_FORMAT = "8"
 _OUTPUT = "kernel.bc"
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
@@ -225,7 +223,9 @@ class Library:
                 *clang.LANGUAGE, *precompiled.header_arguments(fast),
                 "-c", "-emit-llvm", "-o", _OUTPUT, "-",
             ]  # fmt: skip
-            result = clang.run_clang(arguments, text, directory=directory)
+            result = clang.run_clang(
+                arguments, text, directory=directory, visible=precompiled.folders()
+            )
             if not result.status or not re.search(r"(PCH|AST) file", result.diagnostics):
                 break
             if not last_attempt:
@@ -287,11 +287,17 @@ def _new_library(
 def _key(source: str, options: CompileOptions, file_name: str) -> str:
     """Everything that decides what a source compiles to, but for the files that it includes."""
     return digest(
-        _FORMAT, precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE,
+        _own_digest(), precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE,
         source, file_name, repr(sorted(options.macros.items())),
         *[str(path.resolve()) for path in options.include_paths],
         repr((options.fast_math, options.language_version)),
     )  # fmt: skip
+
+
+@functools.cache
+def _own_digest() -> str:
+    """A digest of this package's code, so that a change of it invalidates what it made before."""
+    return digest(*[path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))])
 
 
 def _file_digest(path: Path) -> str:

@@ -7,6 +7,7 @@ package, objects know each other's attributes with a leading underscore; program
 """
 
 from . import constants
+from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder
 from .blit import MTLBlitCommandEncoder
 from .buffer import MTLBuffer
@@ -28,6 +29,7 @@ from .errors import (
     MetalError,
     MetalOutOfMemoryError,
     MetalValidationError,
+    MTLBinaryArchiveDomain,
     MTLCommandBufferErrorDomain,
     MTLLibraryErrorDomain,
     NSError,
@@ -36,9 +38,15 @@ from .errors import (
 from .event import MTLEvent, MTLFence, MTLSharedEvent, MTLSharedEventListener
 from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
 from .heap import MTLHeap
+from .indirect import (
+    MTLIndirectCommandBuffer,
+    MTLIndirectCommandBufferDescriptor,
+    MTLIndirectComputeCommand,
+)
 from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .queue import MTLCommandQueue
+from .residency import MTLResidencySet, MTLResidencySetDescriptor
 from .structs import (
     MTLOrigin,
     MTLOriginMake,
@@ -54,6 +62,9 @@ __all__ = [
     "DeviceOptions",
     "MTLArgumentDescriptor",
     "MTLArgumentEncoder",
+    "MTLBinaryArchive",
+    "MTLBinaryArchiveDescriptor",
+    "MTLBinaryArchiveDomain",
     "MTLBinding",
     "MTLBlitCommandEncoder",
     "MTLBlitPassDescriptor",
@@ -80,10 +91,15 @@ __all__ = [
     "MTLFunctionDescriptor",
     "MTLHeap",
     "MTLHeapDescriptor",
+    "MTLIndirectCommandBuffer",
+    "MTLIndirectCommandBufferDescriptor",
+    "MTLIndirectComputeCommand",
     "MTLLibrary",
     "MTLLibraryErrorDomain",
     "MTLOrigin",
     "MTLOriginMake",
+    "MTLResidencySet",
+    "MTLResidencySetDescriptor",
     "MTLSharedEvent",
     "MTLSharedEventListener",
     "MTLSize",

@@ -1,7 +1,7 @@
 """MTLCommandBuffer: what was encoded, and how its run went."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,8 @@ from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError, NSError, command_buffer_error
 from .event import MTLEvent, MTLSharedEvent
 from .objects import MetalObject, expect
-from .structs import as_integer
+from .residency import MTLResidencySet, checked_set
+from .structs import as_integer, as_list
 from .worker import Latch, closing, run_handler
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class MTLCommandBuffer(MetalObject):
         self._device: MTLDevice = queue._device
         self._retains = retained
         self._commands: list[Command] = []
+        self._residency_sets: list[MTLResidencySet] = []
         self._retained: dict[int, MetalObject] = {}
         self._inline: list[int] = []
         self._encoder: MTLCommandEncoder | None = None
@@ -113,6 +115,17 @@ class MTLCommandBuffer(MetalObject):
         where = "MTLCommandBuffer.blitCommandEncoderWithDescriptor_"
         expect(where, "the descriptor", descriptor, MTLBlitPassDescriptor)
         return self.blitCommandEncoder()
+
+    def useResidencySet_(self, chosen: MTLResidencySet) -> None:
+        """Let kernels of this command buffer reach what the set holds."""
+        where = "MTLCommandBuffer.useResidencySet_"
+        self._residency_sets.append(checked_set(where, chosen, self._device))
+
+    def useResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
+        """Let kernels of this command buffer reach what several sets hold."""
+        where = "MTLCommandBuffer.useResidencySets_count_"
+        for each in as_list(where, "the residency sets", chosen, count):
+            self.useResidencySet_(each)
 
     def encodeWaitForEvent_value_(self, event: MTLEvent, value: int) -> None:
         """Run nothing further, on this queue, before `event` is at `value`."""

@@ -38,10 +38,12 @@ class Dispatch(Protocol):
         workers: int | None,
         fuel: int | None,
         checker: "Checker | None" = None,
+        ordering: int | None = None,
     ) -> None:
         """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups).
 
-        `checker` is given only while a program is checked.
+        `checker` is given only while a program is checked, and `ordering` with it: dispatches of
+        one number are not ordered among each other.
         """
 
 
