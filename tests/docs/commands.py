@@ -11,6 +11,7 @@ _FENCE = re.compile(r"^```(?P<kind>\w+)[^\n]*\n(?P<body>.*?)^```", re.M | re.S)
 _INSTALLS = re.compile(
     r"pip install|git clone|pytest(?! -q test_)|\.ci/run|mkdocs|ruff|mypy|cd assay"
 )
+_PEER = re.compile(r"^(?:import|from) (torch|mlx)\b|--patch (mlx|torch)\b", re.M)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +36,12 @@ def steps(page: Path) -> list[Step]:
         elif match["kind"] == "python":
             found.append(Step(kind="program", text=match["body"], expected="", fails=False))
     return [step for step in found if not _INSTALLS.search(step.text.split("\n")[0])]
+
+
+def peer(step: Step) -> str | None:
+    """The library that a step uses and that need not be installed, or None."""
+    found = _PEER.search(step.text)
+    return found and (found[1] or found[2])
 
 
 def _commands(body: str) -> list[Step]:
