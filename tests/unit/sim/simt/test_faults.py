@@ -143,12 +143,12 @@ def test_a_threadgroup_array_of_a_templates_instance_is_called_by_its_name() -> 
         "struct Sizes16 { uint a; uint b; };\n"
         "template <int N, typename T> kernel void tile(device T* out, constant Sizes16& sizes,\n"
         "    uint2 g [[threadgroup_position_in_grid]], uint i [[thread_index_in_threadgroup]])\n"
-        "{ threadgroup T part[N]; part[i + sizes.a] = out[i]; \n"
+        "{ threadgroup T part[N]; part[i + sizes.a + N - 1] = out[i];\n"
         "  threadgroup_barrier(mem_flags::mem_threadgroup); out[i] = part[N - 1 - i]; }\n"
-        'template [[host_name("tile16")]] kernel void tile<16, float>(device float*, '
+        'template [[host_name("tile128")]] kernel void tile<128, float>(device float*, '
         "constant Sizes16&, uint2, uint);\n"
     )
-    program = compile_library(source).function("tile16").program()
+    program = compile_library(source).function("tile128").program()
     memory = Memory()
     buffer = memory.register(np.zeros(256, np.uint8), name="out")
     with pytest.raises(KernelFault) as caught:
