@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 
 import llvmlite.binding as llvm
 
@@ -62,20 +63,22 @@ def import_kernel(
 def optimised_text(bitcode: bytes, entry: str, name: str) -> str:
     """The module's text after inlining and scalar optimisation."""
     start_llvm()
-    with LLVM_LOCK:
-        context = llvm.create_context()
+    # Closed in this order even when an exception keeps this frame: a module that is collected
+    # after its context brings the process down.
+    with LLVM_LOCK, closing(llvm.create_context()) as context:
         try:
-            module = llvm.parse_bitcode(bitcode, context)
+            parsed = llvm.parse_bitcode(bitcode, context)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
-        text = str(module)
-        # LLVM ends the process in the middle of its work on these.
-        if _THREAD_LOCAL.search(text):
-            raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
-        check_calls(text, entry, name)
-        _prepare(module, entry)
-        _optimise(module)
-        return str(module)
+        with closing(parsed) as module:
+            text = str(module)
+            # LLVM ends the process in the middle of its work on these.
+            if _THREAD_LOCAL.search(text):
+                raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
+            check_calls(text, entry, name)
+            _prepare(module, entry)
+            _optimise(module)
+            return str(module)
 
 
 def _prepare(module: llvm.ModuleRef, entry: str) -> None:
