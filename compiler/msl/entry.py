@@ -40,6 +40,7 @@ def wrapper(
             parameter.index or str(NO_INDEX),
             f"__assay_size<{pointee}>", f"__assay_alignment<{pointee}>",
             f"__assay_space<__assay_pointer<{kind}>>", f"__assay_is_const<{pointee}>",
+            f"__assay_details<{kind}>",
             f"bool({parameter.condition or 'true'})" if not checking else "true",
         ]  # fmt: skip
         for member in parameter.members:

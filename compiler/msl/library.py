@@ -59,7 +59,11 @@ def _program(kernel: KernelFunction) -> Program:
     from assay.sim.simt import Parameter, Program
 
     parameters = [
-        Parameter(name=argument.name, kind=argument.kind, index=argument.index)
+        Parameter(
+            name=argument.name,
+            kind="threadgroup" if argument.kind == "threadgroup" else "buffer",
+            index=argument.index,
+        )
         for argument in kernel.arguments
     ]
     return Program(kernel.bitcode, kernel.entry, name=kernel.name, parameters=parameters)
@@ -96,6 +100,10 @@ class Library:
     def function_names(self) -> tuple[str, ...]:
         """Names of the kernels, in the order of the source."""
         return tuple(self._entries)
+
+    def sources(self) -> Mapping[str, str]:
+        """Texts that the library was made of, by file name: the source and what it includes."""
+        return self._sources()
 
     def function(
         self, name: str, constants: Mapping[int | str, ConstantValue] | None = None

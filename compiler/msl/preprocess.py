@@ -11,6 +11,7 @@ from . import clang
 from .errors import CompileError
 from .lexer import included_files
 from .options import CompileOptions
+from .unsupported import explained
 
 _OUTPUT = "expanded.ii"
 _MISSING = "file not found"
@@ -95,7 +96,9 @@ def _visible(diagnostics: str, options: CompileOptions, file_name: str) -> str:
     """The diagnostics that are about the program's own files."""
     allowed = tuple(str(path.resolve()) for path in options.include_paths)
     lines = [
-        line for line in diagnostics.splitlines() if line.startswith((f"{file_name}:", *allowed))
+        line
+        for line in explained(diagnostics).splitlines()
+        if line.startswith((f"{file_name}:", *allowed))
     ]
     lines = [
         f"{line}; only files below the include paths are" if line.endswith(_MISSING) else line

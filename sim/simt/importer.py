@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import llvmlite.binding as llvm
 
@@ -16,6 +16,7 @@ from .ir import Function
 from .llvm_text import IRSyntaxError, read_module
 from .lower import lower
 from .roots import Parameter
+from .uninitialised import mark_uninitialised
 from .unpack import unpack
 
 # LLVM's global tables are set up once, and its contexts are not made for concurrent use.
@@ -36,7 +37,12 @@ def start_llvm() -> None:
 
 
 def import_kernel(
-    bitcode: bytes, entry: str, parameters: Sequence[Parameter], name: str
+    bitcode: bytes,
+    entry: str,
+    parameters: Sequence[Parameter],
+    name: str,
+    *,
+    mark_variables: bool = False,
 ) -> Function:
     """Read a kernel's unoptimised bitcode into the engines' IR.
 
@@ -45,11 +51,12 @@ def import_kernel(
         entry: symbol of the entry function.
         parameters: description of the entry's parameters, in order.
         name: the kernel's name for messages.
+        mark_variables: whether variables without a value shall be told from others.
 
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
     """
-    text = optimised_text(bitcode, entry, name)
+    text = optimised_text(bitcode, entry, name, mark_variables=mark_variables)
     try:
         module = read_module(text)
     except IRSyntaxError as error:
@@ -60,25 +67,28 @@ def import_kernel(
     return function
 
 
-def optimised_text(bitcode: bytes, entry: str, name: str) -> str:
+def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: bool = False) -> str:
     """The module's text after inlining and scalar optimisation."""
     start_llvm()
-    # Closed in this order even when an exception keeps this frame: a module that is collected
-    # after its context brings the process down.
-    with LLVM_LOCK, closing(llvm.create_context()) as context:
+    # Modules are closed before their context, also when an exception keeps this frame: one that is
+    # collected after its context brings the process down.
+    with LLVM_LOCK, ExitStack() as opened:
+        context = opened.enter_context(closing(llvm.create_context()))
         try:
-            parsed = llvm.parse_bitcode(bitcode, context)
+            module = opened.enter_context(closing(llvm.parse_bitcode(bitcode, context)))
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
-        with closing(parsed) as module:
-            text = str(module)
-            # LLVM ends the process in the middle of its work on these.
-            if _THREAD_LOCAL.search(text):
-                raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
-            check_calls(text, entry, name)
-            _prepare(module, entry)
-            _optimise(module)
-            return str(module)
+        text = str(module)
+        # LLVM ends the process in the middle of its work on these.
+        if _THREAD_LOCAL.search(text):
+            raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
+        check_calls(text, entry, name)
+        if mark_variables:
+            marked = llvm.parse_assembly(mark_uninitialised(text), context)
+            module = opened.enter_context(closing(marked))
+        _prepare(module, entry)
+        _optimise(module)
+        return str(module)
 
 
 def _prepare(module: llvm.ModuleRef, entry: str) -> None:

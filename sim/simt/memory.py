@@ -22,6 +22,7 @@ _NO_BYTES = np.zeros(0, np.uint8)
 class _Entry:
     data: NDArray[np.uint8]
     name: str
+    stamp: int = 0  # not 0 while words that nobody wrote may be left
     withdrawn: str = ""  # why kernels may not reach it for now
 
 
@@ -65,6 +66,7 @@ class Memory:
         self._entries: dict[int, _Entry] = {}
         self._gone: dict[int, _Entry] = {}  # released, oldest first; without their bytes
         self._next = c.FIRST_BUFFER_HANDLE
+        self._stamps = 0
         self._tables: list[_Tables] = []  # of restricted views, not in use
         # (host address, size in bytes) by handle; a free handle has size 0.
         self.table: NDArray[np.uint64] = np.zeros((c.TABLE_ENTRIES, 2), np.uint64)
@@ -116,7 +118,7 @@ class Memory:
             self.table[handle] = (0, 0)
             if len(self._gone) >= _REMEMBERED:
                 del self._gone[next(iter(self._gone))]
-            self._gone[handle] = _Entry(_NO_BYTES, entry.name, "which was released")
+            self._gone[handle] = _Entry(_NO_BYTES, entry.name, withdrawn="which was released")
 
     def withdraw(self, address: int, why: str) -> None:
         """Let kernels not reach a buffer until `restore`; `why` is a clause for messages."""
@@ -150,6 +152,32 @@ class Memory:
                 gone = self._gone.get(handle)
                 return gone.name if gone else "", offset, -1
             return entry.name, offset, entry.data.nbytes
+
+    def leave_uninitialised(self, address: int, seed: int = 0) -> None:
+        """Fill a buffer with words by which it is seen later what nobody wrote.
+
+        `seed` changes the words.
+        """
+        with self._lock:
+            entry = self._entries[address >> c.HANDLE_SHIFT]
+            self._stamps += 1
+            entry.stamp = (self._stamps << 16) | (seed & 0xFFFF)
+            words = entry.data[: entry.data.nbytes // 8 * 8].view(np.uint64)
+            words[:] = _untouched_words(words.size, entry.stamp)
+
+    def untouched(self, handle: int) -> tuple[int, NDArray[np.bool_]] | None:
+        """(a number of that filling, which 64-bit words nobody wrote since) or None if all were."""
+        with self._lock:
+            entry = self._entries.get(handle)
+            if entry is None or entry.stamp == 0:
+                return None
+            words = entry.data[: entry.data.nbytes // 8 * 8].view(np.uint64)
+            return entry.stamp, words == _untouched_words(words.size, entry.stamp)
+
+    def note_written(self, handle: int) -> None:
+        """All of a buffer has been written."""
+        with self._lock:
+            self._entries[handle].stamp = 0
 
     def absence(self, address: int) -> Absence | None:
         """Why the buffer that `address` is in or next to is out of reach; None if it is not."""
@@ -218,6 +246,14 @@ class Memory:
             return 0, 0
         base, size = (int(x) for x in self.table[handle])
         return (base + offset, size - offset) if offset < size else (0, 0)
+
+
+def _untouched_words(count: int, stamp: int) -> NDArray[np.uint64]:
+    """What a buffer that nobody wrote holds: an arithmetic progression of large odd step."""
+    words = np.arange(1, count + 1, dtype=np.uint64)
+    words *= np.uint64(0x9E3779B97F4A7C15)
+    words += np.uint64(stamp * 0x2545F4914F6CDD1D & (1 << 64) - 1)
+    return words
 
 
 class _Restricted(Memory):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.sim.check import Checker, fault_finding
 
 if TYPE_CHECKING:
+    from assay.compiler.msl import KernelFunction
+
     from .commands import DispatchCommand
     from .device import MTLDevice
     from .pipeline import MTLComputePipelineState
@@ -25,14 +32,12 @@ class Observer(Protocol):
         """A grid that is not empty is about to run; buffers hold its inputs."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Watch:
-    """One use of `checking`: the checker, and who else wants to know."""
+    """What a command buffer is committed under: the checker, and all who want to know."""
 
-    __slots__ = ("checker", "observer")
-
-    def __init__(self, checker: Checker, observer: Observer | None) -> None:
-        self.checker = checker
-        self.observer = observer
+    checker: Checker
+    observers: tuple[Observer, ...]
 
 
 _active: list[Watch] = []
@@ -45,10 +50,11 @@ def checking(checker: Checker, *, observer: Observer | None = None) -> Iterator[
 
     Command buffers that were committed meanwhile are checked to their end, even if that comes
     after the block's: wait for them before looking at the findings. Of blocks inside one another
-    the innermost counts.
+    the innermost has the checker that counts; the observers of all of them are told.
     """
-    watch = Watch(checker, observer)
     with _lock:
+        outer = _active[-1].observers if _active else ()
+        watch = Watch(checker, outer if observer is None else (*outer, observer))
         _active.append(watch)
     try:
         yield checker
@@ -61,6 +67,37 @@ def current_watch() -> Watch | None:
     """The innermost block that is open, on whichever thread it was opened."""
     with _lock:
         return _active[-1] if _active else None
+
+
+def kernel_of(pipeline: MTLComputePipelineState) -> KernelFunction:
+    """The kernel that a pipeline state was made of."""
+    return pipeline._kernel
+
+
+def sources_of(pipeline: MTLComputePipelineState) -> Mapping[str, str]:
+    """Texts that a pipeline state's kernel was compiled from, by file name."""
+    return pipeline._function._library._library.sources()
+
+
+def argument_contents(
+    device: MTLDevice, command: DispatchCommand
+) -> dict[str, NDArray[np.uint8] | int]:
+    """By argument name a copy of each buffer from its offset on, or bytes of threadgroup memory.
+
+    Arguments that nothing is bound to are left out.
+    """
+    found: dict[str, NDArray[np.uint8] | int] = {}
+    arguments = command.pipeline._kernel.arguments
+    for argument, value in zip(arguments, command.arguments, strict=True):
+        if argument.kind == "threadgroup":
+            found[argument.name] = value
+        elif argument.kind == "buffer":
+            host, available = device._memory.memory.resolve(value)
+            if available:
+                # The command buffer keeps the allocation alive while its dispatch begins.
+                raw = ctypes.string_at(host, available)
+                found[argument.name] = np.frombuffer(raw, np.uint8)
+    return found
 
 
 class _Thread(threading.local):

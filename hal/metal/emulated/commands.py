@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .event import MTLEvent
     from .pipeline import MTLComputePipelineState
     from .residency import Reach
+    from .texture import MTLTexture
 
 Size = tuple[int, int, int]
 
@@ -68,8 +69,8 @@ class DispatchCommand:
 
     def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
         """Run the grid while `watch` looks on; a fault becomes a finding too."""
-        if watch.observer is not None:
-            watch.observer.dispatch_begins(device, self)
+        for observer in watch.observers:
+            observer.dispatch_begins(device, self)
         executable = self.pipeline._executable(self.threads_per_threadgroup)
         try:
             with at_work(running), within(self.reach, device) as memory:
@@ -156,13 +157,13 @@ class FillCommand:
 
 @dataclass(slots=True)
 class SynchronizeCommand:
-    """The device's copy of a managed buffer becomes visible to the host."""
+    """The device's copy of a managed resource becomes visible to the host."""
 
-    buffer: "MTLBuffer"
+    resource: "MTLBuffer | MTLTexture"
 
     def run(self, device: "MTLDevice") -> None:
         """Copy device to host."""
-        self.buffer._synchronize()
+        self.resource._synchronize()
 
 
 @dataclass(slots=True)

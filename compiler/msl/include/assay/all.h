@@ -21,6 +21,7 @@
 #include "simdgroup.h"
 #include "simdgroup_matrix.h"
 #include "synchronization.h"
+#include "texture.h"
 
 // The program's own expressions may be contracted as its options say; those above may not.
 #ifdef __ASSAY_CONTRACT

@@ -48,7 +48,7 @@ def test_arguments_carry_all_that_a_host_must_know() -> None:
         argument(name="anything", index=9, type_name="void", size=0, alignment=1),
     )  # fmt: skip
     assert kernel.position_attributes == ("thread_position_in_grid", "thread_index_in_simdgroup")
-    assert kernel.position_types == ("uint", "uint")
+    assert kernel.position_types == ("uint2", "ushort")
     assert (kernel.file, kernel.line) == ("program_source.metal", 9)
 
 
