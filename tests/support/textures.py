@@ -82,8 +82,12 @@ def run(
     textures: Sequence[MTLTexture | None] = (),
     samplers: Sequence[MTLSamplerState] = (),
     buffers: Mapping[int, MTLBuffer] | None = None,
+    used: Sequence[MTLTexture | MTLBuffer] = (),
 ) -> None:
-    """Run the kernel over a grid and wait; an error of the command buffer is raised."""
+    """Run the kernel over a grid and wait; an error of the command buffer is raised.
+
+    `used` are reached through argument buffers.
+    """
     command_buffer = device.newCommandQueue().commandBuffer()
     encoder = command_buffer.computeCommandEncoder()
     encoder.setComputePipelineState_(state)
@@ -91,6 +95,7 @@ def run(
     encoder.setSamplerStates_withRange_(samplers, (0, len(samplers)))
     for index, buffer in (buffers or {}).items():
         encoder.setBuffer_offset_atIndex_(buffer, 0, index)
+    encoder.useResources_count_usage_(used, len(used), Metal.MTLResourceUsageRead)
     width, height, depth = (*threads, 1, 1)[:3]
     encoder.dispatchThreads_threadsPerThreadgroup_((width, height, depth), (8, 4, 1))
     encoder.endEncoding()
