@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.compiler.msl import compile_library
+from assay.hal.metal.emulated.memory import zeroed
 from assay.sim.simt import Memory, dispatch
 
 from .measure import median_seconds
 from .sources import MATRIX_MSL, MSL
-from .workloads import Workload
+from .workloads import Array, Workload
 
 _TIMEOUT = 600  # seconds for one peer
 
@@ -34,7 +35,7 @@ def on_assay(workload: Workload, *, workers: int, repetitions: int) -> Timing:
     program = compile_library(source).function(workload.kernel).program()
     executable = program.specialise(workload.threadgroup)
     memory = Memory()
-    arrays = [np.ascontiguousarray(buffer).copy() for buffer in workload.buffers]
+    arrays = [_in_device_memory(buffer) for buffer in workload.buffers]
     addresses = [
         memory.register(array.reshape(-1).view(np.uint8), name=f"buffer {number}")
         for number, array in enumerate(arrays)
@@ -46,6 +47,14 @@ def on_assay(workload: Workload, *, workers: int, repetitions: int) -> Timing:
     seconds = median_seconds(run, repetitions)
     workload.check(arrays[workload.result], "assay")
     return Timing(who="assay", seconds=seconds)
+
+
+def _in_device_memory(array: Array) -> Array:
+    """A copy where the emulated device puts its buffers; PoCL copies to its own likewise."""
+    room = zeroed("benchmark", array.nbytes, array.nbytes, 0)
+    copy = room.view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def _peer(arguments: list[str], environment: dict[str, str]) -> dict[str, float] | None:

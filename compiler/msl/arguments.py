@@ -26,6 +26,7 @@ class Argument:
     """One argument of a kernel.
 
     `size` and `alignment` are bytes of what the argument points to; `size` is 0 if unknown (void).
+    `is_reference` tells `constant T& x`, one element, from `constant T* x`, any number.
     """
 
     name: str
@@ -37,3 +38,4 @@ class Argument:
     alignment: int
     access: Access
     members: tuple[ArgumentBufferMember, ...] = ()
+    is_reference: bool = False

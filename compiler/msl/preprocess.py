@@ -12,10 +12,11 @@ from .errors import CompileError
 from .lexer import included_files
 from .options import CompileOptions
 
-# `#embed` would put any file's bytes into the program; it is C++26 and no MSL.
 _OUTPUT = "expanded.ii"
+_MISSING = "file not found"
 _LARGEST = 24 << 20
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
+# C++26 and no MSL.
 _EMBED = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|/\*.*?\*/)*embed\b", re.MULTILINE)
 
 
@@ -52,7 +53,12 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
         "-o", _OUTPUT, "-",
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
-        result = clang.run_clang(arguments, f'# 1 "{escaped}"\n{source}', directory=Path(folder))
+        result = clang.run_clang(
+            arguments,
+            f'# 1 "{escaped}"\n{source}',
+            directory=Path(folder),
+            visible=[clang.HEADERS, *options.include_paths],
+        )
         output = Path(folder) / _OUTPUT
         raw = output.read_bytes() if output.exists() else b""
     if len(raw) > _LARGEST:
@@ -90,5 +96,9 @@ def _visible(diagnostics: str, options: CompileOptions, file_name: str) -> str:
     allowed = tuple(str(path.resolve()) for path in options.include_paths)
     lines = [
         line for line in diagnostics.splitlines() if line.startswith((f"{file_name}:", *allowed))
+    ]
+    lines = [
+        f"{line}; only files below the include paths are" if line.endswith(_MISSING) else line
+        for line in lines
     ]
     return "\n".join(lines) or f"{file_name}: error: the source cannot be preprocessed"

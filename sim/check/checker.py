@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TypeVar, cast
 
 from .finding import Finding
+
+T = TypeVar("T")
 
 DEFAULT_CHECKS = ("race", "init", "bounds", "barrier", "budget", "shuffle", "uniform")
 OPTIONAL_CHECKS = ("lanes", "nan", "overflow")
@@ -53,13 +56,24 @@ class Checker:
         self.limit = limit
         self.dropped = 0  # different findings beyond the limit
         self._found: dict[tuple[object, ...], Finding] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._states: dict[object, tuple[object, object]] = {}
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings, in the order in which they were first seen."""
         with self._lock:
             return tuple(self._found.values())
+
+    def state(self, owner: object, make: Callable[[], T]) -> T:
+        """What the checker remembers of a device, one thing for each way of making it."""
+        with self._lock:
+            key = (id(owner), make)
+            known = self._states.get(key)
+            if known is None:
+                # The owner is kept too, so that its id stays its own.
+                known = self._states[key] = (owner, make())
+            return cast(T, known[1])
 
     def report(self, finding: Finding) -> None:
         """Add a finding, or count it if it is known."""

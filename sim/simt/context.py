@@ -26,9 +26,16 @@ ORIGIN = 144  # 3 x i32: first threadgroup of the box that is run
 BOX = 156  # 3 x i32: threadgroups of the box
 POSITION = 168  # 3 x i32: threadgroup that runs now
 SIMDGROUP = 180  # i32: simdgroup that runs now
-CONTEXT_SIZE = 192
+GRID_THREADS = 184  # i64: threads of the whole dispatch
+WATCH = 192  # ptr: what watched kernels report to
+ORDER = 200  # ptr: 32 x i32, the order in which a watched threadgroup's simdgroups run
+FILL = 208  # i32: byte that memory which nobody has written yet holds in a watched kernel
+ARENA_SHADOW = 216  # ptr: not 0 where a watched kernel has not written threadgroup memory
+SHADOWS = 224  # ptr: by handle, i64 host address of a buffer's shadow or 0
+CONTEXT_SIZE = 232
 
 ARGUMENT_STRIDE = 32
+ARGUMENT_WATCHED = 24  # i64: not 0 if the argument's buffer has a shadow
 TABLE_ENTRIES = 1 << 16
 
 # GPU addresses: a handle above 48 bits of offset. These handles are not buffers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,17 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..check.checker import Checker
 from . import context as c
 from .facts import MAX_THREADGROUPS
 from .fault_report import explain_fault
 from .memory import Memory
+from .observation import Observation, observers_of
 from .program import Executable
 from .shape import LANES, Shape
+from .watch_report import report_findings
 
 Size = tuple[int, int, int]
 DEFAULT_FUEL = 1 << 34  # IR instructions of one simdgroup; some ten seconds at the least
 _CHUNKS_PER_WORKER = 8
 _INLINE_SIMDGROUPS = 8
+# Watched dispatches up to this size run in order, so that their findings have the same examples.
+_ORDERED_SIMDGROUPS = 1 << 12
 _ALIGNMENT = 64
 
 
@@ -54,6 +60,8 @@ def dispatch(
     *,
     workers: int | None = None,
     fuel: int | None = None,
+    checker: Checker | None = None,
+    ordering: int | None = None,
 ) -> None:
     """Run a kernel to its end.
 
@@ -66,6 +74,9 @@ def dispatch(
         threadgroups: grid in threadgroups. Exactly one of the two is given.
         workers: threads to use; `ASSAY_WORKERS` or the number of cores if None.
         fuel: IR instructions that a simdgroup may run; `ASSAY_FUEL` or 2**34 if None.
+        checker: what the kernel is checked for while it runs; findings are reported to it.
+        ordering: dispatches with the same number, one after the other, are checked as if they ran
+            at the same time; None is ordered after all before.
 
     Raises:
         KernelFault: if the kernel accessed memory that is not there, or did not end.
@@ -77,6 +88,9 @@ def dispatch(
             f"kernel {program.name!r} takes {len(program.parameters)} arguments, "
             f"{len(arguments)} given"
         )
+    observers = observers_of(checker)
+    if observers != executable.observers:
+        executable = program.specialise_shape(executable.shape, observers)
     boxes, groups, grid = _boxes(executable, threads, threadgroups)
     if fuel is None:
         fuel = int(os.environ.get("ASSAY_FUEL", DEFAULT_FUEL))
@@ -85,9 +99,18 @@ def dispatch(
     if program.needs.serial:
         workers = 1
     run = _Run(memory, arguments, groups, grid, fuel)
-    for box in boxes:
-        if box.count:
-            run.box(box, workers)
+    if checker is not None and observers:
+        total = math.prod(groups)
+        if total * executable.shape.simdgroups <= _ORDERED_SIMDGROUPS or checker.seed is not None:
+            workers = 1
+        run.observation = Observation(checker, memory, arguments, executable, total, ordering)
+    try:
+        for box in boxes:
+            if box.count:
+                run.box(box, workers)
+    finally:
+        if run.observation is not None:
+            report_findings(run.observation, boxes, groups)
 
 
 def default_workers() -> int:
@@ -122,7 +145,8 @@ def _boxes(
     for (x, nx, sx), (y, ny, sy), (z, nz, sz) in itertools.product(*spans):
         if nx * ny * nz:
             shape = Shape(size=(sx, sy, sz), nominal=size)
-            boxes.append(Box(executable.program.specialise_shape(shape), (x, y, z), (nx, ny, nz)))
+            shaped = executable.program.specialise_shape(shape, executable.observers)
+            boxes.append(Box(shaped, (x, y, z), (nx, ny, nz)))
     return boxes, (gx, gy, gz), threads
 
 
@@ -156,6 +180,7 @@ class _Run:
         self.groups = groups
         self.grid = grid
         self.fuel = fuel
+        self.observation: Observation | None = None
 
     def box(self, box: Box, workers: int) -> None:
         """Run the threadgroups of one box."""
@@ -259,7 +284,8 @@ class _Worker:
         needs = program.needs
         self.arguments, arena = self._place_arguments(program.parameters, run, needs)
         simdgroups = executable.shape.simdgroups if executable.has_barriers else 1
-        private = needs.private_memory * LANES * simdgroups
+        private = executable.private_memory * LANES * simdgroups
+        shadows = 2 if "init" in executable.observers else 1
         sizes = {
             "context": c.CONTEXT_SIZE,
             "arguments": max(1, len(self.arguments)) * c.ARGUMENT_STRIDE,
@@ -267,9 +293,10 @@ class _Worker:
             "fault": c.FAULT_SIZE,
             "stop": 4,
             "arena": arena,
-            "private": private,
+            "arena_shadow": arena if shadows == 2 else 0,
+            "private": private * shadows,
             "states": executable.state_size * simdgroups,
-            "constants": len(needs.constants),
+            "constants": len(executable.constants),
         }
         places, total = {}, 0
         for name, size in sizes.items():
@@ -283,14 +310,14 @@ class _Worker:
             name: self.memory[places[name] : places[name] + size] for name, size in sizes.items()
         }
         self.stop = self._view["stop"].view(np.int32)
-        self._fill(executable, needs.constants, needs.private_memory, arena)
+        self._fill(executable, arena)
 
     def _place_arguments(
         self, parameters: Sequence[object], run: _Run, needs: object
     ) -> tuple[list[tuple[int, int, int]], int]:
         """((host address or arena offset, bytes, GPU address) of each argument, arena size)."""
         program = self.box.executable.program
-        arena = program.needs.threadgroup_memory
+        arena = self.box.executable.threadgroup_memory
         placed = []
         for parameter, value in zip(program.parameters, run.arguments, strict=True):
             if parameter.kind == "threadgroup":
@@ -302,7 +329,8 @@ class _Worker:
                 placed.append((host, available, value))
         return placed, arena
 
-    def _fill(self, executable: Executable, constants: bytes, private: int, arena: int) -> None:
+    def _fill(self, executable: Executable, arena: int) -> None:
+        constants = executable.constants
         self._view["constants"][:] = np.frombuffer(constants, np.uint8)
         table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
         for row, (host, available, address) in zip(table, self.arguments, strict=False):
@@ -324,11 +352,14 @@ class _Worker:
             (c.CONSTANTS, self.at["constants"]),
             (c.ARENA_SIZE, arena),
             (c.CONSTANTS_SIZE, len(constants)),
-            (c.PRIVATE_SIZE, private),
+            (c.PRIVATE_SIZE, executable.private_memory),
             (c.PRIVATE_ALL, self.at["private"]),
+            (c.GRID_THREADS, math.prod(self.run_.grid)),
         ):
             wide[offset // 8] = value
         narrow = context.view(np.int32)
+        if self.run_.observation is not None:
+            self._attach(self.run_.observation, arena, wide, narrow)
         for offset, triple in (
             (c.THREADGROUPS, self.run_.groups),
             (c.THREADS, self.run_.grid),
@@ -336,6 +367,24 @@ class _Worker:
             (c.BOX, self.box.extent),
         ):
             narrow[offset // 4 : offset // 4 + 3] = triple
+
+    def _attach(
+        self,
+        observation: Observation,
+        arena: int,
+        wide: NDArray[np.int64],
+        narrow: NDArray[np.int32],
+    ) -> None:
+        """Give the kernel its observers."""
+        self.watch = observation.start(self.box.executable, arena, self.box.count)
+        wide[c.WATCH // 8] = self.watch.address
+        wide[c.ORDER // 8] = self.watch.order.ctypes.data
+        wide[c.ARENA_SHADOW // 8] = self.at["arena_shadow"]
+        wide[c.SHADOWS // 8] = observation.uninitialised.table.ctypes.data
+        narrow[c.FILL // 4] = observation.fill
+        table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
+        for row, (_, _, address) in zip(table, self.arguments, strict=False):
+            row[c.ARGUMENT_WATCHED // 8] = observation.shadows.watched(address >> c.HANDLE_SHIFT)
 
     def fault(self, memory: Memory) -> Exception:
         """The fault that this worker's kernel left behind."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import weakref
+from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
@@ -30,7 +31,8 @@ def host_target() -> tuple[str, str, str]:
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten()
 
 
-def _machine() -> llvm.TargetMachine:
+def host_machine() -> llvm.TargetMachine:
+    """LLVM's description of this host, with the features that generated code may use."""
     triple, cpu, features = host_target()
     avoided = "".join(f",-{feature}" for feature in _AVOIDED_FEATURES)
     tuned = f"{features}{avoided if 'x86' in triple else ''}"
@@ -45,7 +47,7 @@ def compile_object(text: str) -> bytes:
     start_llvm()
     with LLVM_LOCK:
         module = llvm.parse_assembly(text, llvm.create_context())
-        machine = _machine()
+        machine = host_machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
@@ -76,7 +78,7 @@ class LoadedCode:
             start_llvm()
             context = llvm.create_context()
             empty = llvm.parse_assembly("", context)
-            self._engine = llvm.create_mcjit_compiler(empty, _machine())
+            self._engine = llvm.create_mcjit_compiler(empty, host_machine())
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
             self._engine.finalize_object()
             # The finaliser owns both: garbage collection could free the context first.
@@ -111,17 +113,20 @@ def load_helpers() -> LoadedCode:
         return helpers
 
 
-def load_kernel(data: bytes) -> tuple[LoadedCode, ctypes._FuncPointer]:
-    """Load a kernel's object file; returns its owner and `run(ctx, first, count)`."""
+def load_kernel(data: bytes, known: Sequence[str] = ()) -> tuple[LoadedCode, ctypes._FuncPointer]:
+    """Load a kernel's object file; returns its owner and `run(ctx, first, count)`.
+
+    `known` names functions, besides the helpers, that the linker has been told of.
+    """
     load_helpers()
-    _provide(undefined_symbols(data))
+    _provide(undefined_symbols(data), known)
     code = LoadedCode(data)
     return code, RUN_SIGNATURE(code.address("run"))
 
 
-def _provide(names: list[str]) -> None:
+def _provide(names: list[str], known: Sequence[str]) -> None:
     """Make the C library's functions known that code calls; a call to nowhere would crash."""
-    ours = {*helper_names(), "_GLOBAL_OFFSET_TABLE_"}
+    ours = {*helper_names(), *known, "_GLOBAL_OFFSET_TABLE_"}
     library = ctypes.CDLL(None)
     for name in names:
         if name in ours:

@@ -319,6 +319,16 @@ def read_module(text: str) -> ModuleText:
     return module
 
 
+def types_of(text: str) -> dict[str, Type]:
+    """The named structures of a module's text."""
+    return _NamedTypes(text)
+
+
+def read_type_of_alloca(text: str, types: dict[str, Type]) -> Type:
+    """The type at the start of what follows the word `alloca`."""
+    return _Line(text, types).type()
+
+
 class _NamedTypes(dict[str, Type]):
     """Structures by name, read when first asked for, since they may be used before their line."""
 

@@ -18,9 +18,13 @@ from .importer import import_kernel
 from .ir import Block, Function, Instruction
 from .jit import LoadedCode, compile_object, host_target, load_kernel
 from .llvm_types import Scalar, size_of
+from .reach import follows_pointers, untouched_parameters
 from .roots import Parameter
 from .shape import Shape
 from .vectorise import Vectoriser
+from .watch_code import FUNCTIONS as WATCH_FUNCTIONS
+from .watch_code import load_watch
+from .watch_needs import WatchNeeds
 
 _COMMUTATIVE = ("add", "sub", "and", "or", "xor", "min", "max")
 
@@ -39,12 +43,14 @@ class AccessSite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a kernel needs of its surroundings, in bytes."""
+    """What a kernel needs of its surroundings; memory in bytes."""
 
     threadgroup_memory: int
     private_memory: int  # of one thread
     constants: bytes
     serial: bool  # whether threadgroups must run in order for results to repeat
+    follows_pointers: bool  # whether it reaches buffers through addresses in memory
+    untouched: tuple[int, ...]  # numbers of the parameters that it never uses
 
 
 class Program:
@@ -72,8 +78,9 @@ class Program:
         self._key = digest(_engine_version(), bitcode, entry, name, described)
         self._lock = threading.RLock()
         self._function: Function | None = None
+        self._marked: Function | None = None
         self._needs: Needs | None = None
-        self._executables: dict[Shape, Executable] = {}
+        self._executables: dict[tuple[Shape, frozenset[str]], Executable] = {}
 
     @property
     def function(self) -> Function:
@@ -82,6 +89,16 @@ class Program:
             if self._function is None:
                 self._function = import_kernel(self.bitcode, self.entry, self.parameters, self.name)
             return self._function
+
+    @property
+    def marked_function(self) -> Function:
+        """The same, with variables that have no value told from others."""
+        with self._lock:
+            if self._marked is None:
+                self._marked = import_kernel(
+                    self.bitcode, self.entry, self.parameters, self.name, mark_variables=True
+                )
+            return self._marked
 
     @property
     def needs(self) -> Needs:
@@ -102,6 +119,7 @@ class Program:
         if stored is not None:
             fields = json.loads(stored)
             fields["constants"] = bytes.fromhex(fields["constants"])
+            fields["untouched"] = tuple(fields["untouched"])
             return Needs(**fields)
         function = self.function
         needs = Needs(
@@ -109,45 +127,49 @@ class Program:
             private_memory=function.private_memory,
             constants=function.constants,
             serial=_is_serial(function),
+            follows_pointers=follows_pointers(function),
+            untouched=untouched_parameters(function, len(self.parameters)),
         )
-        cache.put(
-            self._key,
-            json.dumps(
-                {
-                    "threadgroup_memory": needs.threadgroup_memory,
-                    "private_memory": needs.private_memory,
-                    "constants": needs.constants.hex(),
-                    "serial": needs.serial,
-                }
-            ).encode(),
-        )
+        fields = {**asdict(needs), "constants": needs.constants.hex()}
+        cache.put(self._key, json.dumps(fields).encode())
         return needs
 
     def specialise(self, threadgroup_size: tuple[int, int, int]) -> Executable:
         """Machine code for a threadgroup size."""
         return self.specialise_shape(Shape(size=threadgroup_size, nominal=threadgroup_size))
 
-    def specialise_shape(self, shape: Shape) -> Executable:
-        """Machine code for a shape, which may be that of an edge threadgroup."""
+    def specialise_shape(self, shape: Shape, observers: frozenset[str] = frozenset()) -> Executable:
+        """Machine code for a shape, which may be that of an edge threadgroup.
+
+        `observers` names the checks that shall watch it.
+        """
         with self._lock:
-            known = self._executables.get(shape)
+            known = self._executables.get((shape, observers))
             if known is None:
-                known = self._executables[shape] = Executable(self, shape, self._code(shape))
+                stored = self._code(shape, observers)
+                known = Executable(self, shape, stored, observers)
+                self._executables[shape, observers] = known
             return known
 
-    def _code(self, shape: Shape) -> bytes:
+    def _code(self, shape: Shape, observers: frozenset[str]) -> bytes:
         cache = DiskCache("kernels")
-        key = digest(self._key, repr(shape), *host_target())
+        key = digest(self._key, repr(shape), repr(sorted(observers)), *host_target())
         stored = cache.get(key)
         if stored is None:
-            stored = self._generate(shape)
+            stored = self._generate(shape, observers)
             cache.put(key, stored)
         return stored
 
-    def _generate(self, shape: Shape) -> bytes:
-        code = Vectoriser(self.function, shape).run()
+    def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
+        function = self.marked_function if "init" in observers else self.function
+        code = Vectoriser(function, shape, observers).run()
         text = code.text + driver(
-            shape, has_barriers=code.has_barriers, private_memory=self.function.private_memory
+            shape,
+            has_barriers=code.has_barriers,
+            private_memory=function.private_memory,
+            streams=code.streams,
+            observed=bool(observers),
+            shadowed="init" in observers,
         )
         machine_code = compile_object(text)
         head = json.dumps(
@@ -155,6 +177,11 @@ class Program:
                 "state_size": code.state_size,
                 "has_barriers": code.has_barriers,
                 "sites": [asdict(_describe(site)) for site in code.sites],
+                "watch_sites": [asdict(_describe_watched(site)) for site in code.watch_sites],
+                "watch": asdict(code.watch_needs),
+                "private_memory": function.private_memory,
+                "threadgroup_memory": function.threadgroup_memory,
+                "constants": function.constants.hex(),
             }
         ).encode()
         return len(head).to_bytes(8, "little") + head + machine_code
@@ -168,22 +195,43 @@ class Program:
 class Executable:
     """A kernel's machine code for one shape."""
 
-    def __init__(self, program: Program, shape: Shape, stored: bytes) -> None:
+    def __init__(
+        self, program: Program, shape: Shape, stored: bytes, observers: frozenset[str]
+    ) -> None:
         self.program = program
         self.shape = shape
+        self.observers = observers
         length = int.from_bytes(stored[:8], "little")
         head: dict[str, Any] = json.loads(stored[8 : 8 + length])
         self.state_size: int = head["state_size"]
         self.has_barriers: bool = head["has_barriers"]
+        self.private_memory: int = head["private_memory"]  # bytes of one thread
+        self.threadgroup_memory: int = head["threadgroup_memory"]
+        self.constants = bytes.fromhex(head["constants"])
         self._sites: list[dict[str, Any]] = head["sites"]
+        self._watch_sites: list[dict[str, Any]] = head["watch_sites"]
+        self.watch_needs = WatchNeeds(**head["watch"])
+        known: tuple[str, ...] = ()
+        if observers:
+            load_watch()
+            known = WATCH_FUNCTIONS
         self._owner: LoadedCode
         self.run: ctypes._FuncPointer
-        self._owner, self.run = load_kernel(stored[8 + length :])
+        self._owner, self.run = load_kernel(stored[8 + length :], known)
 
     def access(self, number: int) -> AccessSite:
         """What a fault's site number stands for."""
-        fields = self._sites[number]
-        return AccessSite(**{**fields, "site": _site(fields["site"])})
+        return _access_site(self._sites[number])
+
+    def watched(self, number: int) -> AccessSite:
+        """What a number in an observer's report stands for; an empty site for 0."""
+        if 0 < number <= len(self._watch_sites):
+            return _access_site(self._watch_sites[number - 1])
+        return AccessSite(site=Site(), memory="", size=0)
+
+
+def _access_site(fields: dict[str, Any]) -> AccessSite:
+    return AccessSite(**{**fields, "site": _site(fields["site"])})
 
 
 def _site(fields: dict[str, Any]) -> Site:
@@ -195,7 +243,8 @@ def _describe(what: Instruction | Block) -> AccessSite:
     if isinstance(what, Block):
         return AccessSite(site=_loop_site(what), memory="", size=0)
     root = what.root
-    assert root is not None
+    if root is None:
+        return AccessSite(site=what.site, memory="", size=0)
     size = size_of(Scalar(what.element)) * what.components
     return AccessSite(
         site=what.site,
@@ -205,6 +254,12 @@ def _describe(what: Instruction | Block) -> AccessSite:
         length=getattr(root, "size", -1),
         parameter=getattr(root, "parameter", -1),
     )
+
+
+def _describe_watched(what: Instruction | Block) -> AccessSite:
+    if isinstance(what, Block):
+        return AccessSite(site=what.site, memory="", size=0)
+    return _describe(what)
 
 
 def _loop_site(header: Block) -> Site:
@@ -232,5 +287,6 @@ def _is_serial(function: Function) -> bool:
 def _engine_version() -> bytes:
     """A digest of the engine's own source, so that an update invalidates what older code made."""
     folder = Path(__file__).parent
-    parts = [path.read_bytes() for path in sorted(folder.glob("*.py"))]
+    files = [*folder.glob("*.py"), *(folder.parent / "check").glob("*.[pc]*")]
+    parts = [path.read_bytes() for path in sorted(files) if path.suffix in (".py", ".c")]
     return digest(*parts).encode()

@@ -6,12 +6,14 @@ from .ir import Block
 from .slots import MASK, Slot
 from .vector_text import vector_of
 from .vector_values import ALL, Values
+from .vector_watch import Watch
 
 
 class Branches(Values):
     """Emits the ends of blocks."""
 
     pending: dict[Block, list[Block]]
+    watch: Watch
 
     def find_pending(self) -> dict[Block, list[Block]]:
         """For each block, the blocks at which lanes may be waiting while it runs."""
@@ -45,6 +47,8 @@ class Branches(Values):
     def emit_branch(self, block: Block) -> None:
         """Send the lanes of a block on."""
         if not block.targets:
+            if self.observers:
+                self.watch.leave(block, self.mask)
             self._go(block, [])
         elif len(block.targets) == 1:
             self.leave(block, block.targets[0], self.mask)
@@ -82,6 +86,8 @@ class Branches(Values):
         """Carry values and the mask's lanes along an edge."""
         if self.cfg.index[target] <= self.cfg.index[block]:
             self._burn_fuel(target, mask)
+        if self.observers and _ends(target):
+            self.watch.leave(block, mask)
         self._pass_phis(block, target, mask)
         if target not in self.divergence.partial:
             return
@@ -153,3 +159,8 @@ class Branches(Values):
             text.do(f"br i1 {waiting}, label %b{index[candidate]}, label %{following}")
             text.place(following)
         text.do("ret i32 0")
+
+
+def _ends(block: Block) -> bool:
+    """Whether a block does nothing but end the kernel."""
+    return not block.targets and not block.body

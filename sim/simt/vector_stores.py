@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from .ir import Instruction
+from typing import TYPE_CHECKING
+
+from . import context as c
+from .ir import BufferRoot, Instruction
 from .linear import Form
 from .llvm_types import Scalar, size_of
 from .shape import LANES
 from .vector_access import Access, Memory
 from .vector_text import mangled, vector_of
+from .vector_values import ALL
 from .windows import Group, plan
+
+if TYPE_CHECKING:
+    from .vectorise import Vectoriser
+
+
+# A store that writes more than this in a dispatch, about what a last-level cache holds, would
+# read every line before it is overwritten, and push other data out of the caches.
+_STREAMING_BYTES = 1 << 25
+_LINE = 64  # alignment that streaming stores of whole vectors need
 
 
 class Stores(Access):
     """Emits stores to memory that lanes share."""
+
+    def __init__(self, vectoriser: Vectoriser) -> None:
+        super().__init__(vectoriser)
+        self.streams = False
 
     def store(self, instruction: Instruction) -> None:
         """Emit a store."""
@@ -81,14 +98,53 @@ class Stores(Access):
                     element, whole, length, [number * LANES + lane for lane, number in owners]
                 )
                 place = text.let(f"getelementptr i8, ptr {memory.host}, i64 {offset}")
-                self._put_window(element, window, place, [lane for lane, _ in owners])
+                if self._is_streamable(instruction, len(owners) * size):
+                    self._stream_window(instruction, element, window, place, len(owners) * size)
+                else:
+                    self._put_window(element, window, place, [lane for lane, _ in owners])
 
         self.when(inside, fast, lambda: self.slow_store(instruction, memory, size))
+
+    def _is_streamable(self, instruction: Instruction, bytes_: int) -> bool:
+        """Whether every thread writes once, whole lines, and nothing reads what it writes."""
+        return (
+            self.v.mask == ALL
+            and bytes_ % _LINE == 0
+            and self.v.cfg.innermost[self.v.block] is None
+            and isinstance(instruction.root, BufferRoot)
+            and not any(
+                other.op == "load" and other.root == instruction.root
+                for other in self.v.function.instructions()
+            )
+        )
+
+    def _stream_window(
+        self, instruction: Instruction, element: str, window: str, place: str, bytes_: int
+    ) -> None:
+        """Past the caches if the dispatch writes much here."""
+        text = self.text
+        self.streams = True
+        kind = vector_of(element, bytes_ // size_of(Scalar(element)))
+        per_thread = bytes_ // LANES
+        threads = self.v.field("i64", c.GRID_THREADS)
+        much = text.let(f"icmp ugt i64 {threads}, {_STREAMING_BYTES // max(per_thread, 1)}")
+        number = text.let(f"ptrtoint ptr {place} to i64")
+        rest = text.let(f"and i64 {number}, {_LINE - 1}")
+        aligned = text.let(f"icmp eq i64 {rest}, 0")
+        both = text.let(f"and i1 {much}, {aligned}")
+
+        def past() -> None:
+            text.do(f"store {kind} {window}, ptr {place}, align {_LINE}, !nontemporal !2")
+
+        def plain() -> None:
+            text.do(f"store {kind} {window}, ptr {place}, align 1")
+
+        self.when(both, past, plain)
 
     def _put_window(self, element: str, window: str, place: str, owners: list[int]) -> None:
         text = self.text
         kind = vector_of(element, len(owners))
-        if self.v.mask == "splat (i1 true)":
+        if self.v.mask == ALL:
             text.do(f"store {kind} {window}, ptr {place}, align 1")
             return
         mask = text.shuffle("i1", self.v.mask, LANES, owners)

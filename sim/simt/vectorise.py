@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from . import context as c
 from .faults import UnsupportedKernel
+from .initialisation import OBSERVE
 from .ir import Block, Function, Instruction, Value
 from .shape import LANES, Shape
 from .slots import MASK, stored_size
@@ -22,8 +23,10 @@ from .vector_branches import Branches
 from .vector_lanes import LaneOperations
 from .vector_memory import MemoryAccess
 from .vector_positions import lane_position, uniform_position
-from .vector_text import vector_of
+from .vector_text import vector_of, zero_of
 from .vector_values import ALL
+from .vector_watch import Watch
+from .watch_needs import WatchNeeds, find_watch_needs
 
 
 @dataclass(slots=True)
@@ -34,14 +37,20 @@ class Code:
     sites: list[Instruction | Block]  # by site number
     state_size: int  # bytes a simdgroup saves at barriers
     has_barriers: bool
+    watch_sites: list[Instruction | Block]  # by the number that observers' records hold, less one
+    watch_needs: WatchNeeds
+    streams: bool  # whether some stores go past the caches
 
 
 class Vectoriser(Branches):
     """Emits one function for one shape."""
 
-    def __init__(self, function: Function, shape: Shape) -> None:
-        super().__init__(function, shape)
+    def __init__(
+        self, function: Function, shape: Shape, observers: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(function, shape, observers)
         self.memory = MemoryAccess(self)
+        self.watch = Watch(self)
         self.lanes = LaneOperations(self)
         self.arithmetic = Arithmetic(self.text)
         self._looked_up: dict[Value, tuple[str, str]] = {}
@@ -58,7 +67,15 @@ class Vectoriser(Branches):
             self._emit_block(block)
         self.store_requested()
         resumes, state_size = self._save_and_resume()
-        return Code(self._assemble(resumes), self.sites, state_size, bool(self.barriers))
+        return Code(
+            self._assemble(resumes),
+            self.sites,
+            state_size,
+            has_barriers=bool(self.barriers),
+            watch_sites=self.watch_sites.all,
+            watch_needs=find_watch_needs(self.function),
+            streams=self.memory.streams,
+        )
 
     def _assemble(self, resumes: list[str]) -> str:
         body: list[str] = []
@@ -121,6 +138,8 @@ class Vectoriser(Branches):
         if self.has_exact_form(instruction):
             self.remember_linear(instruction)
             return
+        if self.observers:
+            self._observe(instruction)
         if instruction.op == "load":
             self._finish_load(instruction, self.memory.load(instruction))
         elif instruction.op == "component":
@@ -146,6 +165,18 @@ class Vectoriser(Branches):
             self._finish(instruction, name, vector)
         else:
             raise UnsupportedKernel(f"'{instruction.op}' is not supported", instruction.site)
+
+    def _observe(self, instruction: Instruction) -> None:
+        """Report what is about to happen."""
+        if instruction.op == "load":
+            self.watch.access(instruction, write=False)
+        elif instruction.op == "store":
+            self.watch.access(instruction, write=True)
+        elif instruction.callee.startswith("atomic_"):
+            reads = instruction.callee.startswith("atomic_load")
+            self.watch.access(instruction, write=not reads, atomic=True)
+        elif instruction.callee == "fence":
+            self.watch.fence(instruction)
 
     def _finish(self, instruction: Instruction, name: str, vector: bool) -> None:
         self.define(instruction, name, vector=vector)
@@ -188,6 +219,12 @@ class Vectoriser(Branches):
 
     def _emit_intrinsic(self, instruction: Instruction) -> None:
         name = instruction.callee
+        if name == OBSERVE:
+            self.watch.uninitialised(instruction)
+            return
+        if name.startswith("uninitialised_"):
+            self._finish(instruction, zero_of(instruction.type), False)
+            return
         if name.startswith("atomic_"):
             result = self.memory.atomic(instruction)
             if instruction.type != "void":
@@ -210,6 +247,8 @@ class Vectoriser(Branches):
 
     def _emit_barrier(self, block: Block) -> None:
         (following,) = block.targets
+        if self.observers:
+            self.watch.wait(self.barrier_calls[block], block)
         self.leave(block, following, self.mask)
         self._barrier_lines[block] = len(self.text.lines)
         self.text.do(f"store i32 {self.barriers[block]}, ptr %state")
