@@ -22,7 +22,7 @@ from .ir import (
 from .linear import Form, Guard
 from .llvm_types import Scalar, bits, size_of
 from .shape import LANES
-from .vector_text import vector_of
+from .vector_text import mangled, vector_of
 from .windows import Group
 
 if TYPE_CHECKING:
@@ -316,10 +316,52 @@ class Access:
     def slow_load(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
         """Load lane by lane."""
         if isinstance(instruction.root, ShadowRoot):  # the access itself tells what is wrong
-            return ["zeroinitializer"] * instruction.components
+            return self.load_marks(instruction, memory, size)
         self.put_addresses(self.addresses(instruction, memory))
         self.call_slow("load", instruction, self.text.mask_bits(self.v.mask), size, memory)
         return self.take_values(instruction.element, instruction.components)
+
+    def load_marks(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
+        """What a shadow holds for the lanes that are inside; 0 for the others."""
+        text, kind = self.text, vector_of(instruction.element)
+        offsets = self.frozen_offsets(instruction)
+        active, _ = self.inside(offsets, memory, size * instruction.components)
+        return [
+            text.call(
+                kind,
+                f"llvm.masked.gather.v{LANES}{mangled(instruction.element)}.v{LANES}p0",
+                (vector_of("ptr"), self.component_pointers(memory, offsets, number * size)),
+                (vector_of("i1"), active),
+                (kind, "zeroinitializer"),
+            )
+            for number in range(instruction.components)
+        ]
+
+    def store_marks(self, instruction: Instruction, memory: Memory, size: int) -> None:
+        """Write the marks of the lanes that are inside."""
+        offsets = self.frozen_offsets(instruction)
+        active, _ = self.inside(offsets, memory, size * instruction.components)
+        self.scatter(instruction, memory, offsets, active)
+
+    def scatter(self, instruction: Instruction, memory: Memory, offsets: str, active: str) -> None:
+        """Store what lanes have, each at its offset."""
+        element = instruction.element
+        for number, value in enumerate(instruction.operands[1:]):
+            extra = number * size_of(Scalar(element))
+            self.text.call(
+                "void",
+                f"llvm.masked.scatter.v{LANES}{mangled(element)}.v{LANES}p0",
+                (vector_of(element), self.v.vector(value)),
+                (vector_of("ptr"), self.component_pointers(memory, offsets, extra)),
+                (vector_of("i1"), active),
+            )
+
+    def component_pointers(self, memory: Memory, offsets: str, extra: int) -> str:
+        """Host pointers `extra` bytes behind the lanes' offsets."""
+        start = memory.host
+        if extra:
+            start = self.text.let(f"getelementptr i8, ptr {start}, i64 {extra}")
+        return self.lane_pointers(start, offsets)
 
     def _varying_memory(self, instruction: Instruction) -> Memory:
         """For lanes that access different buffers: any address is looked up by the helper."""
@@ -344,6 +386,7 @@ class Access:
     def slow_store(self, instruction: Instruction, memory: Memory, size: int) -> None:
         """Store lane by lane."""
         if isinstance(instruction.root, ShadowRoot):
+            self.store_marks(instruction, memory, size)
             return
         self.put_addresses(self.addresses(instruction, memory))
         self.give_values(instruction, size)
