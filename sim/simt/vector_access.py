@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from .ir import (
     ShadowRoot,
     ThreadgroupParameterRoot,
     ThreadgroupRoot,
+    is_private,
 )
 from .linear import Form, Guard
 from .llvm_types import Scalar, bits, size_of
@@ -315,53 +316,53 @@ class Access:
 
     def slow_load(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
         """Load lane by lane."""
-        if isinstance(instruction.root, ShadowRoot):  # the access itself tells what is wrong
-            return self.load_marks(instruction, memory, size)
+        if isinstance(instruction.root, ShadowRoot):
+            return self._gather_shadow(instruction, memory, size)
         self.put_addresses(self.addresses(instruction, memory))
         self.call_slow("load", instruction, self.text.mask_bits(self.v.mask), size, memory)
         return self.take_values(instruction.element, instruction.components)
 
-    def load_marks(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
-        """What a shadow holds for the lanes that are inside; 0 for the others."""
-        text, kind = self.text, vector_of(instruction.element)
+    def _shadow_lanes(
+        self, instruction: Instruction, memory: Memory, size: int
+    ) -> Iterator[tuple[str, str]]:
+        """(lanes that are inside, their places) for each component; others are passed over, for
+        the access itself tells what is wrong with them."""
         offsets = self.frozen_offsets(instruction)
         active, _ = self.inside(offsets, memory, size * instruction.components)
+        for number in range(instruction.components):
+            start = memory.host
+            if number:
+                start = self.text.let(f"getelementptr i8, ptr {memory.host}, i64 {number * size}")
+            yield active, self.lane_pointers(start, offsets)
+
+    def _gather_shadow(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
+        element = instruction.element
+        if is_private(instruction.root):
+            return ["zeroinitializer"] * instruction.components
         return [
-            text.call(
-                kind,
-                f"llvm.masked.gather.v{LANES}{mangled(instruction.element)}.v{LANES}p0",
-                (vector_of("ptr"), self.component_pointers(memory, offsets, number * size)),
+            self.text.call(
+                vector_of(element),
+                f"llvm.masked.gather.v{LANES}{mangled(element)}.v{LANES}p0",
+                (vector_of("ptr"), places),
                 (vector_of("i1"), active),
-                (kind, "zeroinitializer"),
+                (vector_of(element), "zeroinitializer"),
             )
-            for number in range(instruction.components)
+            for active, places in self._shadow_lanes(instruction, memory, size)
         ]
 
-    def store_marks(self, instruction: Instruction, memory: Memory, size: int) -> None:
-        """Write the marks of the lanes that are inside."""
-        offsets = self.frozen_offsets(instruction)
-        active, _ = self.inside(offsets, memory, size * instruction.components)
-        self.scatter(instruction, memory, offsets, active)
-
-    def scatter(self, instruction: Instruction, memory: Memory, offsets: str, active: str) -> None:
-        """Store what lanes have, each at its offset."""
+    def _scatter_shadow(self, instruction: Instruction, memory: Memory, size: int) -> None:
         element = instruction.element
-        for number, value in enumerate(instruction.operands[1:]):
-            extra = number * size_of(Scalar(element))
+        if is_private(instruction.root):
+            return
+        lanes = self._shadow_lanes(instruction, memory, size)
+        for value, (active, places) in zip(instruction.operands[1:], lanes, strict=True):
             self.text.call(
                 "void",
                 f"llvm.masked.scatter.v{LANES}{mangled(element)}.v{LANES}p0",
                 (vector_of(element), self.v.vector(value)),
-                (vector_of("ptr"), self.component_pointers(memory, offsets, extra)),
+                (vector_of("ptr"), places),
                 (vector_of("i1"), active),
             )
-
-    def component_pointers(self, memory: Memory, offsets: str, extra: int) -> str:
-        """Host pointers `extra` bytes behind the lanes' offsets."""
-        start = memory.host
-        if extra:
-            start = self.text.let(f"getelementptr i8, ptr {start}, i64 {extra}")
-        return self.lane_pointers(start, offsets)
 
     def _varying_memory(self, instruction: Instruction) -> Memory:
         """For lanes that access different buffers: any address is looked up by the helper."""
@@ -386,7 +387,7 @@ class Access:
     def slow_store(self, instruction: Instruction, memory: Memory, size: int) -> None:
         """Store lane by lane."""
         if isinstance(instruction.root, ShadowRoot):
-            self.store_marks(instruction, memory, size)
+            self._scatter_shadow(instruction, memory, size)
             return
         self.put_addresses(self.addresses(instruction, memory))
         self.give_values(instruction, size)

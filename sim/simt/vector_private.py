@@ -6,7 +6,7 @@ from . import context as c
 from .ir import Instruction
 from .llvm_types import Scalar, size_of
 from .shape import LANES
-from .vector_access import Access, Memory
+from .vector_access import Access
 from .vector_text import literal, vector_of
 
 
@@ -50,43 +50,6 @@ class PrivateMemory(Access):
                 self._put_private(memory.host, at, active, element, number * size, vector)
 
         self.when(good, fast, lambda: self.slow_store(instruction, memory, size))
-
-    def load_marks(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
-        """By bytes, as elements may lie across rows; a mark is bad if any of its bytes is."""
-        text, kind = self.text, vector_of(instruction.element)
-        offsets = self.frozen_offsets(instruction)
-        active, _ = self.inside(offsets, memory, size * instruction.components)
-
-        def mark(number: int) -> str:
-            whole = f"{kind} zeroinitializer"
-            for byte in range(number * size, (number + 1) * size):
-                one = self._private_element(memory.host, offsets, active, "i8", byte)
-                wide = text.let(f"sext {vector_of('i8')} {one} to {kind}") if size > 1 else one
-                whole = f"{kind} " + text.let(f"or {whole}, {wide}")
-            return text.let(f"select {vector_of('i1')} {active}, {whole}, {kind} zeroinitializer")
-
-        return self.either(
-            text.any(active),
-            lambda: [mark(number) for number in range(instruction.components)],
-            lambda: ["zeroinitializer"] * instruction.components,
-            [kind] * instruction.components,
-        )
-
-    def store_marks(self, instruction: Instruction, memory: Memory, size: int) -> None:
-        """By bytes, as elements may lie across rows; all bytes of a mark are alike."""
-        text, kind = self.text, vector_of(instruction.element)
-        offsets = self.frozen_offsets(instruction)
-        active, _ = self.inside(offsets, memory, size * instruction.components)
-
-        def put() -> None:
-            for number, value in enumerate(instruction.operands[1:]):
-                mark = self.v.vector(value)
-                if size > 1:
-                    mark = text.let(f"trunc {kind} {mark} to {vector_of('i8')}")
-                for byte in range(number * size, (number + 1) * size):
-                    self._put_private(memory.host, offsets, active, "i8", byte, mark)
-
-        self.when(text.any(active), put, lambda: None)
 
     def _private_rows(self, instruction: Instruction, size: int) -> tuple[str, str | None, str]:
         """(scalar offset or vector of offsets, active lanes if vector, whether all are inside)."""

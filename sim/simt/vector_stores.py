@@ -157,13 +157,24 @@ class Stores(Access):
         )
 
     def _scatter(self, instruction: Instruction, memory: Memory, size: int) -> None:
+        text, element = self.text, instruction.element
         offsets = self.frozen_offsets(instruction)
         active, good = self.inside(offsets, memory, size * instruction.components)
-        self.when(
-            good,
-            lambda: self.scatter(instruction, memory, offsets, active),
-            lambda: self.slow_store(instruction, memory, size),
-        )
+
+        def fast() -> None:
+            for number, value in enumerate(instruction.operands[1:]):
+                start = memory.host
+                if number:
+                    start = text.let(f"getelementptr i8, ptr {memory.host}, i64 {number * size}")
+                text.call(
+                    "void",
+                    f"llvm.masked.scatter.v{LANES}{mangled(element)}.v{LANES}p0",
+                    (vector_of(element), self.v.vector(value)),
+                    (vector_of("ptr"), self.lane_pointers(start, offsets)),
+                    (vector_of("i1"), active),
+                )
+
+        self.when(good, fast, lambda: self.slow_store(instruction, memory, size))
 
 
 def _window_owners(group: Group, components: int) -> list[tuple[int, int]]:
