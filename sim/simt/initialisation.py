@@ -351,50 +351,24 @@ def _memory_bits(element: str) -> int:
     return max(8, bits(element))
 
 
-def _suspects(function: Function) -> dict[Value, int]:
-    """Values that may be uninitialised, as far as can be told without running the kernel.
-
-    Each with the bits that may be: where padding of a structure travels in one integer with its
-    fields, the fields are told from it.
-    """
-    found: dict[Value, int] = {}
+def _suspects(function: Function) -> set[Value]:
+    """Values that may be uninitialised, as far as can be told without running the kernel."""
+    found: set[Value] = set()
     changed = True
     while changed:
-        changed = False
+        before = len(found)
         for instruction in function.instructions():
-            suspect = _suspect_bits(instruction, found)
-            if suspect != found.get(instruction, 0):
-                found[instruction] = suspect
-                changed = True
+            if instruction not in found and _is_suspect(instruction, found):
+                found.add(instruction)
+        changed = len(found) != before
     return found
 
 
-def _suspect_bits(instruction: Instruction, known: dict[Value, int]) -> int:
-    op, callee, operands = instruction.op, instruction.callee, instruction.operands
-    if instruction.type in ("void", "ptr") or callee.startswith(_CLEAN_RESULTS):
-        return 0
-    full = (1 << bits(instruction.type)) - 1
-    if op == "load" or callee.startswith(_VALUE):
-        return full if op != "load" or has_shadow(instruction.root) else 0
-    masks = [known.get(operand, 0) for operand in operands]
-    union = 0
-    for mask in masks:
-        union |= mask
-    if not union:
-        return 0
-    if op in ("phi", "or", "xor", "zext", "trunc"):
-        return union & full
-    if op == "select":
-        return full if masks[0] else union
-    if op == "and":
-        return union & _number(operands[1], full)
-    if op in ("shl", "lshr") and isinstance(operands[1], Constant):
-        by = _number(operands[1], 0)
-        return (union << by if op == "shl" else union >> by) & full
-    return full
-
-
-def _number(value: Value, otherwise: int) -> int:
-    if not isinstance(value, Constant) or value.number is None:
-        return otherwise
-    return value.number
+def _is_suspect(instruction: Instruction, known: set[Value]) -> bool:
+    if instruction.op == "load":
+        return has_shadow(instruction.root)
+    if instruction.callee.startswith(_VALUE):
+        return True
+    if instruction.type == "void" or instruction.callee.startswith(_CLEAN_RESULTS):
+        return False
+    return any(operand in known for operand in instruction.operands)
