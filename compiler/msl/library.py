@@ -60,7 +60,11 @@ def _program(kernel: KernelFunction) -> Program:
     from assay.sim.simt import Parameter, Program
 
     parameters = [
-        Parameter(name=argument.name, kind=argument.kind, index=argument.index)
+        Parameter(
+            name=argument.name,
+            kind="threadgroup" if argument.kind == "threadgroup" else "buffer",
+            index=argument.index,
+        )
         for argument in kernel.arguments
     ]
     return Program(kernel.bitcode, kernel.entry, name=kernel.name, parameters=parameters)
@@ -156,15 +160,15 @@ class Library:
         self._require_conditions(described, rewritten)
         bitcode = self._emit(rewritten, described, frozenset())
         self._require_constants(described, bitcode)
-        limit, arguments, omitted = reflection.reflect(described, reflection.read_marker(bitcode))
-        if omitted:
-            bitcode = self._emit(rewritten, described, omitted)
+        reflected = reflection.reflect(described, reflection.read_marker(bitcode))
+        if reflected.omitted or reflected.arrays:
+            bitcode = self._emit(rewritten, described, reflected.omitted, reflected.arrays)
         return KernelFunction(
             name=described.name,
             bitcode=bitcode,
             entry=entry.SYMBOL,
-            arguments=arguments,
-            max_total_threads_per_threadgroup=limit,
+            arguments=reflected.arguments,
+            max_total_threads_per_threadgroup=reflected.limit,
             position_attributes=tuple(p.position for p in described.parameters if p.position),
             position_types=tuple(p.type_name for p in described.parameters if p.position),
             file=described.file,
@@ -197,11 +201,16 @@ class Library:
         rewritten: Rewritten,
         described: EntryPoint | None,
         omitted: frozenset[str],
+        arrays: Mapping[str, int] | None = None,
         *,
         checking: bool = False,
     ) -> bytes:
         """Bitcode of one entry point (of none: only the text is checked)."""
-        wrapper = "" if described is None else entry.wrapper(described, omitted, checking=checking)
+        wrapper = (
+            ""
+            if described is None
+            else entry.wrapper(described, omitted, arrays, checking=checking)
+        )
         with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
             result = self._run(rewritten.text + wrapper, Path(folder))
             for _ in range(_REPAIRS):

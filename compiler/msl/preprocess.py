@@ -12,6 +12,7 @@ from .errors import CompileError
 from .lexer import included_files
 from .line_directives import named_texts
 from .options import CompileOptions
+from .unsupported import explained
 
 _OUTPUT = "expanded.ii"
 _MISSING = "file not found"
@@ -98,7 +99,7 @@ def _visible(diagnostics: str, options: CompileOptions, file_name: str, source: 
     # A name with a slash could be that of a file of this machine.
     named = [f"{name}:" for name in named_texts(source, file_name) if "/" not in name]
     allowed = (f"{file_name}:", *named, *(str(path.resolve()) for path in options.include_paths))
-    lines = [line for line in diagnostics.splitlines() if line.startswith(allowed)]
+    lines = [line for line in explained(diagnostics).splitlines() if line.startswith(allowed)]
     lines = [
         f"{line}; only files below the include paths are" if line.endswith(_MISSING) else line
         for line in lines

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from . import (
     address_spaces,
+    air,
     casts,
     function_constants,
+    graphics,
     kernels,
     literals,
     methods,
@@ -40,9 +42,13 @@ def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rew
     """Rewrite a preprocessed library with these function constants; raises CompileError."""
     stream = TokenStream(preprocessed)
     refuse_foreign(stream)
-    refuse_unsupported(stream)
     attributes = Attributes(stream)
     scopes = Scopes(stream, attributes)
+    if graphics.remove_rendering(stream, scopes, attributes):
+        attributes = Attributes(stream)
+        scopes = Scopes(stream, attributes)
+    refuse_unsupported(stream)
+    air.define_labels(stream)
     constants = function_constants.find_constants(stream, scopes, attributes)
     resolved = function_constants.resolve(constants, values)
     entries = kernels.find_entry_points(stream, scopes, attributes)

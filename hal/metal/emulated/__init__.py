@@ -48,16 +48,26 @@ from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .queue import MTLCommandQueue
 from .residency import MTLResidencySet, MTLResidencySetDescriptor
+from .sampler import MTLSamplerDescriptor, MTLSamplerState
 from .structs import (
     MTLOrigin,
     MTLOriginMake,
+    MTLRegion,
+    MTLRegionMake1D,
+    MTLRegionMake2D,
+    MTLRegionMake3D,
+    MTLResourceID,
     MTLSize,
     MTLSizeAndAlign,
     MTLSizeMake,
+    MTLTextureSwizzleChannels,
+    MTLTextureSwizzleChannelsMake,
     NSMakeRange,
     NSRange,
 )
 from .system import MTLCopyAllDevices, MTLCreateSystemDefaultDevice, configure
+from .texture import MTLTexture
+from .texture_descriptor import MTLTextureDescriptor
 
 __all__ = [
     "DeviceOptions",
@@ -99,13 +109,24 @@ __all__ = [
     "MTLLibraryErrorDomain",
     "MTLOrigin",
     "MTLOriginMake",
+    "MTLRegion",
+    "MTLRegionMake1D",
+    "MTLRegionMake2D",
+    "MTLRegionMake3D",
     "MTLResidencySet",
     "MTLResidencySetDescriptor",
+    "MTLResourceID",
+    "MTLSamplerDescriptor",
+    "MTLSamplerState",
     "MTLSharedEvent",
     "MTLSharedEventListener",
     "MTLSize",
     "MTLSizeAndAlign",
     "MTLSizeMake",
+    "MTLTexture",
+    "MTLTextureDescriptor",
+    "MTLTextureSwizzleChannels",
+    "MTLTextureSwizzleChannelsMake",
     "MetalError",
     "MetalOutOfMemoryError",
     "MetalTypeError",
