@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 
 import llvmlite.binding as llvm
 
@@ -69,10 +70,12 @@ def import_kernel(
 def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: bool = False) -> str:
     """The module's text after inlining and scalar optimisation."""
     start_llvm()
-    with LLVM_LOCK:
-        context = llvm.create_context()
+    # Closed here and in this order: left to the garbage collector, which an exception may bring in,
+    # the context can go before its modules, and LLVM crashes.
+    with LLVM_LOCK, ExitStack() as stack:
+        context = stack.enter_context(closing(llvm.create_context()))
         try:
-            module = llvm.parse_bitcode(bitcode, context)
+            module = stack.enter_context(closing(llvm.parse_bitcode(bitcode, context)))
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
         text = str(module)
@@ -81,7 +84,8 @@ def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: boo
             raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
         check_calls(text, entry, name)
         if mark_variables:
-            module = llvm.parse_assembly(mark_uninitialised(text), context)
+            marked = llvm.parse_assembly(mark_uninitialised(text), context)
+            module = stack.enter_context(closing(marked))
         _prepare(module, entry)
         _optimise(module)
         return str(module)
