@@ -16,7 +16,8 @@ _CALL = re.compile(
     r"\b(?:call|invoke)\b[^\n]*?@([-\w.$]+|\"[^\"]+\")\([^\n]*?(?:!dbg (![0-9]+))?$", re.MULTILINE
 )
 _METADATA = re.compile(r"^(![0-9]+) = (.*)$", re.MULTILINE)
-_MANGLED = re.compile(r"_ZN?K?(\d+)")
+_MANGLED = re.compile(r"_Z(NK?)?")
+_PART = re.compile(r"(\d+)")
 
 
 class _Graph:
@@ -34,9 +35,17 @@ class _Graph:
                 self.calls[name][callee] += 1
                 self.places.setdefault((name, callee), place)
 
+    def is_simple(self, cycle: list[str]) -> bool:
+        """Whether each function of a cycle calls into it in one place only."""
+        return all(sum(self.calls[name][callee] for callee in cycle) == 1 for name in cycle)
 
-def check_calls(text: str, entry: str, kernel: str) -> None:
+
+def check_calls(text: str, entry: str, kernel: str) -> UnsupportedKernel | None:
     """Refuse a kernel whose functions call themselves, or that grows too large when inlined.
+
+    Of functions that call themselves in one place, perhaps through others, LLVM can often make
+    loops, or see that they never do. The complaint about such a kernel is returned, for what is
+    left when LLVM is done.
 
     Args:
         text: a module's text before inlining.
@@ -51,12 +60,18 @@ def check_calls(text: str, entry: str, kernel: str) -> None:
     # Each entry: a function, and its callees that are still to be looked at.
     path: list[tuple[str, list[str]]] = [(entry, list(graph.calls.get(entry, ())))]
     active = {entry}
+    doubt: UnsupportedKernel | None = None
     while path:
         name, waiting = path[-1]
         if waiting:
             callee = waiting.pop()
             if callee in active:
-                raise _recursion(graph, text, [step for step, _ in path], callee, kernel)
+                steps = [step for step, _ in path]
+                complaint = _recursion(graph, text, steps, callee, kernel)
+                if not graph.is_simple(steps[steps.index(callee) :]):
+                    raise complaint
+                doubt = doubt or complaint
+                continue
             if callee in graph.calls and callee not in sizes:
                 path.append((callee, list(graph.calls[callee])))
                 active.add(callee)
@@ -73,6 +88,7 @@ def check_calls(text: str, entry: str, kernel: str) -> None:
                 f"calls are put in their places; at most {MOST_LINES} are supported",
                 kernel=kernel,
             )
+    return doubt
 
 
 def _recursion(
@@ -88,8 +104,14 @@ def _recursion(
 
 
 def _plain(symbol: str) -> str:
-    """The source name at the start of a mangled symbol, as far as it is plain."""
-    match = _MANGLED.match(symbol)
-    if match is None:
+    """The source name in a mangled symbol, as far as it is plain, without its namespaces."""
+    nested = _MANGLED.match(symbol)
+    if nested is None:
         return symbol
-    return symbol[match.end() : match.end() + int(match[1])]
+    name, place = symbol, nested.end()
+    while part := _PART.match(symbol, place):
+        place = part.end() + int(part[1])
+        name = symbol[part.end() : place]
+        if nested[1] is None:
+            break
+    return name

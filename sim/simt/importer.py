@@ -82,12 +82,16 @@ def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: boo
         # LLVM ends the process in the middle of its work on these.
         if _THREAD_LOCAL.search(text):
             raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
-        check_calls(text, entry, name)
+        doubt = check_calls(text, entry, name)
         if mark_variables:
             marked = llvm.parse_assembly(mark_uninitialised(text), context)
             module = stack.enter_context(closing(marked))
         _prepare(module, entry)
         _optimise(module)
+        if doubt is not None and any(
+            not function.is_declaration and function.name != entry for function in module.functions
+        ):
+            raise doubt
         return str(module)
 
 
