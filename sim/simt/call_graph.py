@@ -35,17 +35,12 @@ class _Graph:
                 self.calls[name][callee] += 1
                 self.places.setdefault((name, callee), place)
 
-    def is_simple(self, cycle: list[str]) -> bool:
-        """Whether each function of a cycle calls into it in one place only."""
-        return all(sum(self.calls[name][callee] for callee in cycle) == 1 for name in cycle)
-
 
 def check_calls(text: str, entry: str, kernel: str) -> UnsupportedKernel | None:
-    """Refuse a kernel whose functions call themselves, or that grows too large when inlined.
+    """Refuse a kernel that grows too large when inlined.
 
-    Of functions that call themselves in one place, perhaps through others, LLVM can often make
-    loops, or see that they never do. The complaint about such a kernel is returned, for what is
-    left when LLVM is done.
+    A function that calls itself may turn out to do so a few times at most. Returned is what to say
+    if the optimiser does not find it so.
 
     Args:
         text: a module's text before inlining.
@@ -56,21 +51,19 @@ def check_calls(text: str, entry: str, kernel: str) -> UnsupportedKernel | None:
         UnsupportedKernel: names the function and the line.
     """
     graph = _Graph(text)
+    itself: UnsupportedKernel | None = None
     sizes: dict[str, int] = {}
     # Each entry: a function, and its callees that are still to be looked at.
     path: list[tuple[str, list[str]]] = [(entry, list(graph.calls.get(entry, ())))]
     active = {entry}
-    doubt: UnsupportedKernel | None = None
     while path:
         name, waiting = path[-1]
         if waiting:
             callee = waiting.pop()
             if callee in active:
-                steps = [step for step, _ in path]
-                complaint = _recursion(graph, text, steps, callee, kernel)
-                if not graph.is_simple(steps[steps.index(callee) :]):
-                    raise complaint
-                doubt = doubt or complaint
+                itself = itself or _recursion(
+                    graph, text, [step for step, _ in path], callee, kernel
+                )
                 continue
             if callee in graph.calls and callee not in sizes:
                 path.append((callee, list(graph.calls[callee])))
@@ -88,7 +81,7 @@ def check_calls(text: str, entry: str, kernel: str) -> UnsupportedKernel | None:
                 f"calls are put in their places; at most {MOST_LINES} are supported",
                 kernel=kernel,
             )
-    return doubt
+    return itself
 
 
 def _recursion(
