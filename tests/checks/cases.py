@@ -58,8 +58,8 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Unique and readable: `race_device/indexing/strides_swapped`."""
-        return f"{self.folder}/{self.path.stem}/{self.kernel}"
+        """Unique and readable: `race_device/bugs/indexing/strides_swapped`."""
+        return f"{self.folder}/{self.path.parent.name}/{self.path.stem}/{self.kernel}"
 
 
 def bugs() -> list[Case]:
