@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-ArgumentKind = Literal["buffer", "threadgroup"]
+ArgumentKind = Literal["buffer", "threadgroup", "texture", "sampler", "function_table"]
 AddressSpace = Literal["device", "constant", "threadgroup"]
 Access = Literal["read", "write", "read_write"]
 
@@ -27,6 +27,8 @@ class Argument:
 
     `size` and `alignment` are bytes of what the argument points to; `size` is 0 if unknown (void).
     `is_reference` tells `constant T& x`, one element, from `constant T* x`, any number.
+    `count` is how many an array of textures or samplers has, each with an index of its own.
+    `texture_type` and `data_type` are Metal's numbers (MTLTextureType, MTLDataType) of a texture.
     """
 
     name: str
@@ -39,3 +41,7 @@ class Argument:
     access: Access
     members: tuple[ArgumentBufferMember, ...] = ()
     is_reference: bool = False
+    count: int = 1
+    texture_type: int = 0
+    data_type: int = 0
+    is_depth: bool = False

@@ -21,6 +21,7 @@ POSITIONS = frozenset(
      "thread_index_in_quadgroup", "quadgroup_index_in_threadgroup", "quadgroups_per_threadgroup",
      "dispatch_quadgroups_per_threadgroup", "grid_origin", "grid_size"}
 )  # fmt: skip
+TEXTURE_TYPE = re.compile(r"(?:texture|depth)(?:1d|2d|3d|cube|_buffer)\w*")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _SPACES = ("device", "constant", "threadgroup")
 _NOT_TYPE = frozenset({"const", "volatile", "restrict", "__restrict", "*", "&", "thread", *_SPACES})
@@ -93,6 +94,29 @@ def find_entry_points(
             found[name] = entry
         stream.blank(start, end)
     return tuple(found.values())
+
+
+def resource_kind(words: Sequence[str]) -> str:
+    """What a type made of these words is: "texture", "sampler", "function_table" or ""."""
+    for word in words:
+        if TEXTURE_TYPE.fullmatch(word):
+            return "texture"
+        if word == "sampler":
+            return "sampler"
+        if word == "visible_function_table":
+            return "function_table"
+    return ""
+
+
+def _argument_table(given: dict[str, str], space: str, words: Sequence[str]) -> str:
+    """The attribute that numbers a parameter, written or not; "" if it is no argument."""
+    if space:
+        return "threadgroup" if space == "threadgroup" else "buffer"
+    for attribute in ("texture", "sampler", "buffer"):
+        if attribute in given:
+            return attribute
+    kind = resource_kind(words)
+    return "buffer" if kind == "function_table" else kind
 
 
 def _host_name(given: dict[str, str], function: Function) -> str:
@@ -241,16 +265,14 @@ class _Finder:
             if stream.texts[i] not in _NOT_TYPE and (name_at is None or i < name_at)
         ]
         type_name = stream.source(types[0], types[-1]) if types else ""
-        unsupported = ("texture", "sampler", "stage_in", "visible_function_table")
-        for attribute in unsupported:
-            if attribute in given:
-                raise stream.error(first, f"'[[{attribute}]]' parameters are not supported")
-        if not position and not space:
+        if "stage_in" in given:
+            raise stream.error(first, "'[[stage_in]]' parameters are not supported")
+        place = _argument_table(given, space, [stream.texts[index] for index in types])
+        if not position and not place:
             raise stream.error(
                 first,
                 f"kernel parameter '{name}' has neither an address space nor a known attribute",
             )
-        place = "threadgroup" if space == "threadgroup" else "buffer"
         return Parameter(
             name=name,
             space=space,
@@ -304,7 +326,7 @@ class _Finder:
             space = next((word for word in words if word in _SPACES), "")
             if name_at is None:
                 continue
-            kind = "buffer" if "*" in words or "&" in words else "constant"
+            kind = "buffer" if "*" in words or "&" in words else resource_kind(words) or "constant"
             found.append(
                 Member(
                     name=self._stream.texts[name_at],

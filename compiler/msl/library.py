@@ -20,6 +20,7 @@ from .conditionals import repair
 from .errors import CompileError
 from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
+from .line_directives import named_texts
 from .options import CompileOptions
 from .preprocess import Preprocessed, preprocess
 from .rewrite import Rewritten, rewrite
@@ -59,7 +60,11 @@ def _program(kernel: KernelFunction) -> Program:
     from assay.sim.simt import Parameter, Program
 
     parameters = [
-        Parameter(name=argument.name, kind=argument.kind, index=argument.index)
+        Parameter(
+            name=argument.name,
+            kind="threadgroup" if argument.kind == "threadgroup" else "buffer",
+            index=argument.index,
+        )
         for argument in kernel.arguments
     ]
     return Program(kernel.bitcode, kernel.entry, name=kernel.name, parameters=parameters)
@@ -155,15 +160,15 @@ class Library:
         self._require_conditions(described, rewritten)
         bitcode = self._emit(rewritten, described, frozenset())
         self._require_constants(described, bitcode)
-        limit, arguments, omitted = reflection.reflect(described, reflection.read_marker(bitcode))
-        if omitted:
-            bitcode = self._emit(rewritten, described, omitted)
+        reflected = reflection.reflect(described, reflection.read_marker(bitcode))
+        if reflected.omitted or reflected.arrays:
+            bitcode = self._emit(rewritten, described, reflected.omitted, reflected.arrays)
         return KernelFunction(
             name=described.name,
             bitcode=bitcode,
             entry=entry.SYMBOL,
-            arguments=arguments,
-            max_total_threads_per_threadgroup=limit,
+            arguments=reflected.arguments,
+            max_total_threads_per_threadgroup=reflected.limit,
             position_attributes=tuple(p.position for p in described.parameters if p.position),
             position_types=tuple(p.type_name for p in described.parameters if p.position),
             file=described.file,
@@ -196,11 +201,16 @@ class Library:
         rewritten: Rewritten,
         described: EntryPoint | None,
         omitted: frozenset[str],
+        arrays: Mapping[str, int] | None = None,
         *,
         checking: bool = False,
     ) -> bytes:
         """Bitcode of one entry point (of none: only the text is checked)."""
-        wrapper = "" if described is None else entry.wrapper(described, omitted, checking=checking)
+        wrapper = (
+            ""
+            if described is None
+            else entry.wrapper(described, omitted, arrays, checking=checking)
+        )
         with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
             result = self._run(rewritten.text + wrapper, Path(folder))
             for _ in range(_REPAIRS):
@@ -234,7 +244,7 @@ class Library:
 
     def _sources(self) -> dict[str, str]:
         """Texts to quote from: the source, and the files that it includes."""
-        sources = {self._file_name: self._source}
+        sources = named_texts(self._source, self._file_name)
         # A program may name any file in a #line; only those that it could include are read.
         for path in self._includes:
             with contextlib.suppress(OSError):

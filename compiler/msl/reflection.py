@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from .arguments import AddressSpace, Argument, ArgumentBufferMember
+from .arguments import Access, AddressSpace, Argument, ArgumentBufferMember, ArgumentKind
 from .entry import NO_INDEX
 from .errors import CompileError
 from .kernels import EntryPoint, Member
 
 _MARKER = re.compile(rb"_Z15__assay_reflectI[A-Za-z_]*?J((?:Lm\d+E)+)EEvv")
 _SPACES: dict[int, AddressSpace] = {1: "device", 3: "threadgroup", 6: "constant"}
+# Fields of what `__assay_details` in entry.h gives.
+_RESOURCES: dict[int, ArgumentKind] = {1: "texture", 2: "sampler", 3: "function_table"}
+_TEXTURE_ACCESSES: tuple[Access, ...] = ("read", "read", "write", "read_write")
 
 
 def read_marker(bitcode: bytes) -> list[int]:
@@ -24,17 +27,31 @@ def read_marker(bitcode: bytes) -> list[int]:
     return [int(number) for number in re.findall(rb"Lm(\d+)E", found[1])]
 
 
-def reflect(
-    entry: EntryPoint, numbers: list[int]
-) -> tuple[int | None, tuple[Argument, ...], frozenset[str]]:
-    """The thread limit, the arguments, and the names of those that a constant switches off."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflected:
+    """What the compiler tells of a kernel.
+
+    `omitted` names the arguments that a function constant switches off; `arrays` says how many
+    buffers those arguments are that are arrays of them: `arguments` has each buffer.
+    """
+
+    limit: int | None
+    arguments: tuple[Argument, ...]
+    omitted: frozenset[str]
+    arrays: Mapping[str, int]
+
+
+def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
+    """Read the marker's numbers, in the order in which `entry.wrapper` gave them."""
     values = iter(numbers)
     limit = next(values) or None
-    found: list[tuple[Argument, bool]] = []
+    found: list[Argument] = []
+    inactive: set[str] = set()
+    arrays: dict[str, int] = {}
     for parameter in entry.parameters:
         if parameter.position:
             continue
-        index, size, alignment, space, const, active = (next(values) for _ in range(6))
+        index, size, alignment, space, const, details, active = (next(values) for _ in range(7))
         argument = Argument(
             name=parameter.name,
             kind="threadgroup" if space == 3 else "buffer",
@@ -47,24 +64,70 @@ def reflect(
             members=tuple(_members(parameter.members, values)),
             is_reference=parameter.is_reference,
         )
-        found.append((argument, bool(active)))
-    numbered = zip(_numbered([argument for argument, _ in found]), found, strict=True)
-    kept = [(argument, active) for argument, (_, active) in numbered]
-    omitted = frozenset(argument.name for argument, active in kept if not active)
-    return limit, tuple(argument for argument, active in kept if active), omitted
+        if not active:
+            inactive.add(argument.name)
+        if _is_array(details):
+            arrays[argument.name] = details >> 32
+            argument = replace(argument, count=details >> 32)
+        found.append(_resource(argument, details))
+    kept = [argument for argument in _numbered(found) if argument.name not in inactive]
+    return Reflected(
+        limit=limit,
+        arguments=tuple(one for argument in kept for one in _each(argument, arrays)),
+        omitted=frozenset(inactive),
+        arrays={name: count for name, count in arrays.items() if name not in inactive},
+    )
+
+
+def _is_array(details: int) -> bool:
+    """Whether an argument is an array of buffers: a count, and no resource of another kind."""
+    return bool(details >> 32) and not details >> 24 & 0xFF
+
+
+def _each(argument: Argument, arrays: Mapping[str, int]) -> Iterator[Argument]:
+    """The argument, or each buffer of an array of them."""
+    if argument.name not in arrays:
+        yield argument
+        return
+    for place in range(argument.count):
+        name, index = f"{argument.name}[{place}]", argument.index + place
+        yield replace(argument, name=name, index=index, count=1)
+
+
+def _resource(argument: Argument, details: int) -> Argument:
+    """The argument as a texture, sampler or function table, if `details` says so."""
+    kind = _RESOURCES.get(details >> 24 & 0xFF)
+    if kind is None:
+        return argument
+    argument = replace(argument, kind=kind, count=details >> 32)
+    if kind != "texture":
+        return argument
+    return replace(
+        argument,
+        texture_type=details & 0xFF,
+        access=_TEXTURE_ACCESSES[details >> 8 & 0xF],
+        is_depth=bool(details >> 12 & 1),
+        data_type=details >> 16 & 0xFF,
+    )
 
 
 def _numbered(arguments: list[Argument]) -> list[Argument]:
-    """The arguments, those without an index given the lowest free one of their kind in order."""
-    used = {(a.kind, a.index) for a in arguments if a.index != NO_INDEX}
+    """The arguments, those without an index given the lowest free one of their table in order."""
+    used = {place for a in arguments if a.index != NO_INDEX for place in _places(a, a.index)}
     numbered: list[Argument] = []
     for argument in arguments:
         if argument.index == NO_INDEX:
-            index = next(i for i in itertools.count() if (argument.kind, i) not in used)
-            used.add((argument.kind, index))
+            index = next(i for i in itertools.count() if not used & _places(argument, i))
+            used |= _places(argument, index)
             argument = replace(argument, index=index)
         numbered.append(argument)
     return numbered
+
+
+def _places(argument: Argument, index: int) -> set[tuple[str, int]]:
+    """Where in the argument tables an argument lies; function tables lie among the buffers."""
+    table = "buffer" if argument.kind == "function_table" else argument.kind
+    return {(table, index + place) for place in range(argument.count)}
 
 
 def _members(members: tuple[Member, ...], values: Iterator[int]) -> Iterator[ArgumentBufferMember]:

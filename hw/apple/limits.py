@@ -8,7 +8,7 @@ from .facts import FactFile, SpecError, fact, read_package_file, table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of one compute command; bytes unless the name says otherwise."""
+    """Limits of one compute command; bytes unless the name says otherwise, texels for textures."""
 
     buffers_per_stage: int
     threadgroup_memory_arguments: int
@@ -23,6 +23,14 @@ class Limits:
     thread_execution_width: int
     command_buffers_per_queue: int
     heap_alignment: int
+    textures_per_stage: int
+    samplers_per_stage: int
+    texture_extent: int
+    texture_3d_extent: int
+    texture_slices: int
+    texture_buffer_width: int
+    linear_texture_alignment: int
+    shader_log_buffer: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

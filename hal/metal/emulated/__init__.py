@@ -28,6 +28,7 @@ from .device import DeviceOptions, MTLDevice
 from .errors import (
     MetalError,
     MetalOutOfMemoryError,
+    MetalTypeError,
     MetalValidationError,
     MTLBinaryArchiveDomain,
     MTLCommandBufferErrorDomain,
@@ -47,16 +48,26 @@ from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .queue import MTLCommandQueue
 from .residency import MTLResidencySet, MTLResidencySetDescriptor
+from .sampler import MTLSamplerDescriptor, MTLSamplerState
 from .structs import (
     MTLOrigin,
     MTLOriginMake,
+    MTLRegion,
+    MTLRegionMake1D,
+    MTLRegionMake2D,
+    MTLRegionMake3D,
+    MTLResourceID,
     MTLSize,
     MTLSizeAndAlign,
     MTLSizeMake,
+    MTLTextureSwizzleChannels,
+    MTLTextureSwizzleChannelsMake,
     NSMakeRange,
     NSRange,
 )
 from .system import MTLCopyAllDevices, MTLCreateSystemDefaultDevice, configure
+from .texture import MTLTexture
+from .texture_descriptor import MTLTextureDescriptor
 
 __all__ = [
     "DeviceOptions",
@@ -98,15 +109,27 @@ __all__ = [
     "MTLLibraryErrorDomain",
     "MTLOrigin",
     "MTLOriginMake",
+    "MTLRegion",
+    "MTLRegionMake1D",
+    "MTLRegionMake2D",
+    "MTLRegionMake3D",
     "MTLResidencySet",
     "MTLResidencySetDescriptor",
+    "MTLResourceID",
+    "MTLSamplerDescriptor",
+    "MTLSamplerState",
     "MTLSharedEvent",
     "MTLSharedEventListener",
     "MTLSize",
     "MTLSizeAndAlign",
     "MTLSizeMake",
+    "MTLTexture",
+    "MTLTextureDescriptor",
+    "MTLTextureSwizzleChannels",
+    "MTLTextureSwizzleChannelsMake",
     "MetalError",
     "MetalOutOfMemoryError",
+    "MetalTypeError",
     "MetalValidationError",
     "NSError",
     "NSLocalizedDescriptionKey",

@@ -16,7 +16,9 @@ from .constants import (
 )
 from .errors import MetalValidationError
 from .objects import MetalObject, UserMade, expect
+from .sampler import MTLSamplerState
 from .structs import as_integer, as_list, as_range
+from .texture import MTLTexture
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument
@@ -24,14 +26,19 @@ if TYPE_CHECKING:
     from .device import MTLDevice
 
 _ADDRESS_SIZE = 8
+_KINDS = {
+    MTLDataTypePointer: "buffer",
+    MTLDataTypeTexture: "texture",
+    MTLDataTypeSampler: "sampler",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """What has one [[id(n)]]: its byte offset in the struct, and whether it is an address."""
+    """What has one [[id(n)]]: its byte offset in the struct, and its kind as the compiler says."""
 
     offset: int
-    is_buffer: bool
+    kind: str
 
 
 class MTLArgumentDescriptor(UserMade):
@@ -94,7 +101,7 @@ class MTLArgumentDescriptor(UserMade):
 
 
 class MTLArgumentEncoder(MetalObject):
-    """Writes addresses of buffers into an argument buffer."""
+    """Writes what kernels take for buffers, textures and samplers into an argument buffer."""
 
     def __init__(self, device: "MTLDevice", members: Mapping[int, Member], length: int):
         self._device = device
@@ -157,12 +164,38 @@ class MTLArgumentEncoder(MetalObject):
         for place, (buffer, start) in enumerate(zip(bound, starts, strict=True)):
             self._set(where, buffer, start, location + place)
 
+    def setTexture_atIndex_(self, texture: MTLTexture | None, index: int) -> None:
+        """Write `texture` to [[id(index)]]; None writes a null texture."""
+        self._set_texture("MTLArgumentEncoder.setTexture_atIndex_", texture, index)
+
+    def setTextures_withRange_(
+        self, textures: Sequence[MTLTexture | None], span: Sequence[int]
+    ) -> None:
+        """Write several textures to successive ids."""
+        where = "MTLArgumentEncoder.setTextures_withRange_"
+        location, length = as_range(where, span)
+        for place, texture in enumerate(as_list(where, "the textures", textures, length)):
+            self._set_texture(where, texture, location + place)
+
+    def setSamplerState_atIndex_(self, sampler: MTLSamplerState | None, index: int) -> None:
+        """Write `sampler` to [[id(index)]]; None writes the plainest of samplers."""
+        self._set_sampler("MTLArgumentEncoder.setSamplerState_atIndex_", sampler, index)
+
+    def setSamplerStates_withRange_(
+        self, samplers: Sequence[MTLSamplerState | None], span: Sequence[int]
+    ) -> None:
+        """Write several samplers to successive ids."""
+        where = "MTLArgumentEncoder.setSamplerStates_withRange_"
+        location, length = as_range(where, span)
+        for place, sampler in enumerate(as_list(where, "the samplers", samplers, length)):
+            self._set_sampler(where, sampler, location + place)
+
     def constantDataAtIndex_(self, index: int) -> VarList:
         """The bytes from the constant [[id(index)]] to the end, to be written by the program."""
         where = "MTLArgumentEncoder.constantDataAtIndex_"
         member = self._members.get(as_integer(where, "the index", index))
-        if member is None or member.is_buffer:
-            known = [number for number, entry in self._members.items() if not entry.is_buffer]
+        if member is None or member.kind != "constant":
+            known = [number for number, each in self._members.items() if each.kind == "constant"]
             raise MetalValidationError(
                 f"{where}: [[id({index})]] is not constant data; these are: {sorted(known)}"
             )
@@ -171,13 +204,6 @@ class MTLArgumentEncoder(MetalObject):
         return VarList(where, data[self._start + member.offset : self._start + self._length])
 
     def _set(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
-        member = self._members.get(as_integer(where, "the index", index))
-        if member is None or not member.is_buffer:
-            known = [number for number, entry in self._members.items() if entry.is_buffer]
-            raise MetalValidationError(
-                f"{where}: [[id({index})]] is not a buffer of the struct; these are: "
-                f"{sorted(known)}"
-            )
         address = 0
         if buffer is not None:
             expect(where, "the buffer", buffer, MTLBuffer)
@@ -187,10 +213,37 @@ class MTLArgumentEncoder(MetalObject):
                     f"{where}: offset {offset} for [[id({index})]] is not within {buffer!r}"
                 )
             address = buffer._address + offset
+        self._write(where, "buffer", index, address)
+
+    def _set_texture(self, where: str, texture: MTLTexture | None, index: int) -> None:
+        if texture is not None:
+            expect(where, "the texture", texture, MTLTexture)
+        address = 0 if texture is None else texture._described.address
+        self._write(where, "texture", index, address)
+
+    def _set_sampler(self, where: str, sampler: MTLSamplerState | None, index: int) -> None:
+        if sampler is not None:
+            expect(where, "the sampler", sampler, MTLSamplerState)
+            if not sampler._in_argument_buffers:
+                raise MetalValidationError(
+                    f"{where}: {sampler!r} was made without supportArgumentBuffers; call "
+                    "MTLSamplerDescriptor.setSupportArgumentBuffers_"
+                )
+        self._write(where, "sampler", index, 0 if sampler is None else sampler._word)
+
+    def _write(self, where: str, kind: str, index: int, word: int) -> None:
+        """Write what kernels take for the member [[id(index)]], which must be of this kind."""
+        member = self._members.get(as_integer(where, "the index", index))
+        if member is None or member.kind != kind:
+            known = [number for number, each in self._members.items() if each.kind == kind]
+            raise MetalValidationError(
+                f"{where}: [[id({index})]] is not a {kind} of the struct; these are: "
+                f"{sorted(known)}"
+            )
         data = self._checked_target(where)._host
         assert data is not None
         start = self._start + member.offset
-        data.data[start : start + _ADDRESS_SIZE] = address.to_bytes(_ADDRESS_SIZE, "little")
+        data.data[start : start + _ADDRESS_SIZE] = word.to_bytes(_ADDRESS_SIZE, "little")
 
     def _checked_target(self, where: str) -> MTLBuffer:
         if self._target is None:
@@ -216,16 +269,15 @@ def members_of(argument: "Argument") -> dict[int, Member]:
     An array of addresses has one id per element; its length shows in where the next member begins.
     """
     found = {
-        member.id: Member(offset=member.offset, is_buffer=member.kind == "buffer")
-        for member in argument.members
+        member.id: Member(offset=member.offset, kind=member.kind) for member in argument.members
     }
     ends = sorted({member.offset for member in argument.members} | {argument.size})
     for member in argument.members:
         end = next((end for end in ends if end > member.offset), argument.size)
         for place in range(1, (end - member.offset) // _ADDRESS_SIZE):
-            if member.kind == "buffer":
+            if member.kind != "constant":
                 offset = member.offset + place * _ADDRESS_SIZE
-                found.setdefault(member.id + place, Member(offset=offset, is_buffer=True))
+                found.setdefault(member.id + place, Member(offset=offset, kind=member.kind))
     return found
 
 
@@ -240,18 +292,17 @@ def members_described(
     for descriptor in descriptors:
         expect(where, "a descriptor", descriptor, MTLArgumentDescriptor)
     for descriptor in sorted(descriptors, key=MTLArgumentDescriptor.index):
-        if descriptor.dataType() in (MTLDataTypeTexture, MTLDataTypeSampler):
-            raise MetalValidationError(f"{where}: textures and samplers are not emulated")
-        if descriptor.dataType() != MTLDataTypePointer:
+        kind = _KINDS.get(descriptor.dataType())
+        if kind is None:
             raise MetalValidationError(
                 f"{where}: data type {descriptor.dataType()} at id {descriptor.index()}; only "
-                "MTLDataTypePointer is emulated here, take newArgumentEncoderWithBufferIndex_ of "
-                "a function for constant data"
+                "MTLDataTypePointer, Texture and Sampler are emulated here, take "
+                "newArgumentEncoderWithBufferIndex_ of a function for constant data"
             )
         for place in range(max(descriptor.arrayLength(), 1)):
             index = descriptor.index() + place
             if index in members or index >= limits().function_constants:
                 raise MetalValidationError(f"{where}: id {index} is given twice or is too large")
-            members[index] = Member(offset=offset, is_buffer=True)
+            members[index] = Member(offset=offset, kind=kind)
             offset += _ADDRESS_SIZE
     return members, offset

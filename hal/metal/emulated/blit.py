@@ -1,4 +1,4 @@
-"""MTLBlitCommandEncoder: copies and fills of buffers."""
+"""MTLBlitCommandEncoder: copies and fills of buffers; of textures in texture_blit.py."""
 
 from collections.abc import Sequence
 
@@ -7,17 +7,18 @@ from assay.hw.apple.limits import limits
 from .buffer import MTLBuffer
 from .commands import CopyCommand, FillCommand, SynchronizeCommand
 from .constants import MTLStorageModeManaged
-from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError
 from .execute import CopyCommandsCommand, ResetCommand
 from .indirect import MTLIndirectCommandBuffer
 from .objects import expect
 from .structs import as_integer, as_range
+from .texture import MTLTexture
+from .texture_blit import TextureBlits
 
 _ALIGNMENT = limits().blit_alignment
 
 
-class MTLBlitCommandEncoder(MTLCommandEncoder):
+class MTLBlitCommandEncoder(TextureBlits):
     """Records copies, fills and synchronisations of buffers."""
 
     def copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
@@ -65,11 +66,12 @@ class MTLBlitCommandEncoder(MTLCommandEncoder):
             raise MetalValidationError(f"{where}: value {value} is not a byte, 0..255")
         self._command_buffer._commands.append(FillCommand(buffer, location, length, value))
 
-    def synchronizeResource_(self, resource: MTLBuffer) -> None:
-        """Show the host what the device wrote to a managed buffer."""
+    def synchronizeResource_(self, resource: MTLBuffer | MTLTexture) -> None:
+        """Show the host what the device wrote to a managed buffer or texture."""
         where = "MTLBlitCommandEncoder.synchronizeResource_"
         self._check_open("synchronizeResource_")
-        expect(where, "the resource", resource, MTLBuffer)
+        if not isinstance(resource, MTLTexture):
+            expect(where, "the resource", resource, MTLBuffer)
         self._check_own(where, resource)
         if resource._storage_mode != MTLStorageModeManaged:
             raise MetalValidationError(

@@ -27,6 +27,8 @@ from .structs import as_integer, as_range
 if TYPE_CHECKING:
     from .device import MTLDevice
     from .heap import MTLHeap
+    from .texture import MTLTexture
+    from .texture_descriptor import MTLTextureDescriptor
 
 
 class VarList:
@@ -208,6 +210,14 @@ class MTLBuffer(MetalObject):
 
     def removeAllDebugMarkers(self) -> None:
         """Accepted and ignored: markers serve Xcode alone."""
+
+    def newTextureWithDescriptor_offset_bytesPerRow_(
+        self, descriptor: "MTLTextureDescriptor", offset: int, bytes_per_row: int
+    ) -> "MTLTexture":
+        """A texture whose texels are bytes of this buffer, from `offset` on."""
+        from .texture_maker import texture_in_buffer
+
+        return texture_in_buffer(self, descriptor, offset, bytes_per_row)
 
     def _check_range(self, where: str, location: int, length: int) -> None:
         if location + length > self._length:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .event import MTLEvent
     from .pipeline import MTLComputePipelineState
     from .residency import Reach
+    from .texture import MTLTexture
 
 Size = tuple[int, int, int]
 
@@ -156,13 +157,13 @@ class FillCommand:
 
 @dataclass(slots=True)
 class SynchronizeCommand:
-    """The device's copy of a managed buffer becomes visible to the host."""
+    """The device's copy of a managed resource becomes visible to the host."""
 
-    buffer: "MTLBuffer"
+    resource: "MTLBuffer | MTLTexture"
 
     def run(self, device: "MTLDevice") -> None:
         """Copy device to host."""
-        self.buffer._synchronize()
+        self.resource._synchronize()
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """MTLComputeCommandEncoder: bindings and dispatches of kernels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
@@ -14,7 +14,6 @@ from .constants import (
     MTLResourceUsageSample,
     MTLResourceUsageWrite,
 )
-from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError
 from .execute import ExecuteCommand
 from .heap import MTLHeap
@@ -25,6 +24,8 @@ from .ordering import Ordering
 from .pipeline import NOTHING, Binding, MTLComputePipelineState
 from .residency import Reach, Residency
 from .structs import as_integer, as_list, as_range, as_size, threadgroups_of
+from .texture import MTLTexture
+from .texture_bindings import ResourceEncoder
 
 if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
@@ -35,7 +36,7 @@ _USAGES = MTLResourceUsageRead | MTLResourceUsageWrite | MTLResourceUsageSample
 _SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
 
 
-class MTLComputeCommandEncoder(MTLCommandEncoder):
+class MTLComputeCommandEncoder(ResourceEncoder):
     """Records dispatches with the pipeline and arguments set before.
 
     Deviation: dispatches run in the order of encoding; which of them are ordered by barriers
@@ -53,6 +54,8 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         self._residency = Residency(
             (command_buffer._queue._residency_sets, command_buffer._residency_sets)
         )
+        self._textures = {}
+        self._samplers = {}
 
     def dispatchType(self) -> int:
         """The MTLDispatchType."""
@@ -176,23 +179,24 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
 
     # Residency and order
 
-    def useResource_usage_(self, resource: MTLBuffer, usage: int) -> None:
+    def useResource_usage_(self, resource: MTLBuffer | MTLTexture, usage: int) -> None:
         """Let later dispatches reach a resource through addresses in memory, and keep it alive."""
         self._check_open("useResource_usage_")
         where = f"{_ENCODER}.useResource_usage_"
         if isinstance(resource, MTLIndirectCommandBuffer):
             self._retain(resource)
             return
-        expect(where, "the resource", resource, MTLBuffer)
+        if not isinstance(resource, MTLTexture):
+            expect(where, "the resource", resource, MTLBuffer)
         self._check_own(where, resource)
         usage = as_integer(where, "the usage", usage)
         if not usage or usage & ~_USAGES:
             raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
-        self._residency.use(resource, usage)
+        self._residency.use(_addresses(resource), usage)
         self._retain(resource)
 
     def useResources_count_usage_(
-        self, resources: Sequence[MTLBuffer], count: int, usage: int
+        self, resources: Sequence[MTLBuffer | MTLTexture], count: int, usage: int
     ) -> None:
         """Let later dispatches reach several resources."""
         where = f"{_ENCODER}.useResources_count_usage_"
@@ -222,13 +226,17 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         if scope & MTLBarrierScopeBuffers:
             self._ordering.barrier()
 
-    def memoryBarrierWithResources_count_(self, resources: Sequence[MTLBuffer], count: int) -> None:
+    def memoryBarrierWithResources_count_(
+        self, resources: Sequence[MTLBuffer | MTLTexture], count: int
+    ) -> None:
         """Order later dispatches after earlier ones of this encoder."""
         self._check_open("memoryBarrierWithResources_count_")
         where = f"{_ENCODER}.memoryBarrierWithResources_count_"
         listed = as_list(where, "the resources", resources, count)
         for resource in listed:
-            self._check_own(where, expect(where, "a resource", resource, MTLBuffer))
+            if not isinstance(resource, MTLTexture):
+                expect(where, "a resource", resource, MTLBuffer)
+            self._check_own(where, resource)
         if listed:
             self._ordering.barrier()
 
@@ -303,6 +311,14 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
         offset = self._checked_indirect(where, buffer, offset, 8)
         self._execute(where, ExecuteCommand(commands, offset, 0, buffer, self._inherited()))
 
+    def _bound_addresses(self, arguments: Iterable[int]) -> Iterator[int]:
+        """Memory that is bound to the encoder, given what a kernel's arguments are."""
+        yield from (binding.address for binding in self._bindings.values())
+        yield from arguments
+        for texture in self._textures.values():
+            if texture is not None:
+                yield from texture._addresses
+
     def _execute(self, where: str, command: ExecuteCommand) -> None:
         self._check_own(where, command.commands)
         self._retain(command.commands)
@@ -313,7 +329,8 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
             pipeline=self._pipeline,
             bindings=dict(self._bindings),
             threadgroup_lengths=dict(self._threadgroup_lengths),
-            reach=self._residency.reach(binding.address for binding in self._bindings.values()),
+            reach=self._residency.reach(self._bound_addresses(())),
+            find_resource=self._resource,
             group=self._ordering.next(),
         )
 
@@ -361,13 +378,20 @@ class MTLComputeCommandEncoder(MTLCommandEncoder):
                 f"{where}: no pipeline state is set; call setComputePipelineState_ first"
             )
         pipeline._check_size(where, size)
-        arguments = pipeline._gather(where, self._bindings, self._threadgroup_lengths)
+        arguments = pipeline._gather(
+            where, self._bindings, self._threadgroup_lengths, self._resource
+        )
         if self._command_buffer._retains:
             self._command_buffer._retained[id(pipeline)] = pipeline
         reach = None
         if pipeline._follows_pointers:
-            reach = self._residency.reach(b.address for b in self._bindings.values())
+            reach = self._residency.reach(self._bound_addresses(arguments))
         return pipeline, arguments, reach
+
+
+def _addresses(resource: MTLBuffer | MTLTexture) -> tuple[int, ...]:
+    """Where the memory of a resource starts."""
+    return resource._addresses if isinstance(resource, MTLTexture) else (resource._address,)
 
 
 def _checked_index(where: str, index: int, limit: int) -> int:

@@ -42,6 +42,7 @@ from .programs import ProgramMaker
 from .queue import MTLCommandQueue
 from .residency import MTLResidencySet, MTLResidencySetDescriptor, new_residency_set
 from .structs import MTLSize, MTLSizeAndAlign, as_integer
+from .texture_maker import TextureMaker
 from .worker import SerialThread, run_handler
 
 _LIMITS = limits()
@@ -67,7 +68,7 @@ class DeviceOptions:
     fuel: int | None = None
 
 
-class MTLDevice(ProgramMaker):
+class MTLDevice(ProgramMaker, TextureMaker):
     """One emulated GPU."""
 
     def __init__(self, options: DeviceOptions | None = None, engine: Engine | None = None):

@@ -73,7 +73,7 @@ class ExecuteCommand:
         lengths = {**inherited.threadgroup_lengths, **command._threadgroup_lengths}
         return DispatchCommand(
             pipeline,
-            pipeline._gather(where, bindings, lengths),
+            pipeline._gather(where, bindings, lengths, inherited.find_resource),
             command._threads,
             command._threadgroups,
             command._size,

@@ -18,6 +18,7 @@ from .structs import as_integer, as_range, as_size
 
 if TYPE_CHECKING:
     from .device import MTLDevice
+    from .pipeline import FindResource
     from .residency import Reach
 
 _LIMITS = limits()
@@ -36,6 +37,7 @@ class Inherited:
     bindings: Mapping[int, Binding]
     threadgroup_lengths: Mapping[int, int]
     reach: "Reach"
+    find_resource: "FindResource"
     group: int
 
 

@@ -22,7 +22,7 @@ The default device is an Apple M1 with unified memory. `configure(DeviceOptions(
 (False keeps separate host and device copies of managed buffers), `memory` in bytes, `workers`
 (threads that run kernels) and `fuel` (bound on the work of a kernel).
 
-Not there: textures, samplers, render and ray tracing pipelines, counters, capture, dynamic
+Not there: compressed textures, render and ray tracing pipelines, counters, capture, dynamic
 libraries, compiled `.metallib` files, commands that kernels encode, Metal 4 command encoding.
 """
 

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,6 +16,8 @@ from .constants import (
     MTLBindingAccessReadWrite,
     MTLBindingAccessWriteOnly,
     MTLBindingTypeBuffer,
+    MTLBindingTypeSampler,
+    MTLBindingTypeTexture,
     MTLBindingTypeThreadgroupMemory,
 )
 from .errors import MetalError, MetalValidationError
@@ -37,7 +39,15 @@ _ACCESS = {
     "write": MTLBindingAccessWriteOnly,
     "read_write": MTLBindingAccessReadWrite,
 }
+_BINDING_TYPES = {
+    "buffer": MTLBindingTypeBuffer,
+    "threadgroup": MTLBindingTypeThreadgroupMemory,
+    "texture": MTLBindingTypeTexture,
+    "sampler": MTLBindingTypeSampler,
+}
 Size = tuple[int, int, int]
+# What an encoder has for a texture or sampler: (call, kernel's name, argument) to an address.
+FindResource = Callable[[str, str, "Argument"], int]
 
 
 # Bounds of the engine: indices fit 32 bits, and a grid ends within hours.
@@ -65,6 +75,7 @@ class _Slot:
     alignment: int
     is_written: bool
     is_used: bool
+    resource: "Argument | None"
 
 
 @dataclass(slots=True)
@@ -225,6 +236,7 @@ class MTLComputePipelineState(MetalObject):
         where: str,
         buffers: Mapping[int, Binding],
         threadgroup_lengths: Mapping[int, int],
+        find_resource: FindResource,
     ) -> list[int]:
         """What the engine takes, in its order. Raises MetalValidationError."""
         arguments = []
@@ -242,6 +254,8 @@ class MTLComputePipelineState(MetalObject):
                         raise self._bad_buffer(where, slot, bound)
                     bound = NOTHING
                 arguments.append(bound.address)
+            elif slot.resource is not None:
+                arguments.append(find_resource(where, self._kernel.name, slot.resource))
             else:
                 length = threadgroup_lengths.get(slot.index, 0)
                 if slot.is_used and (not length or length < slot.size):
@@ -293,7 +307,7 @@ class MTLComputePipelineState(MetalObject):
 
 
 def _slot(kernel: str, argument: "Argument", *, is_used: bool) -> _Slot:
-    if argument.kind not in ("buffer", "threadgroup"):
+    if argument.kind not in _BINDING_TYPES:
         raise UnsupportedArgument(
             f"kernel {kernel!r}, argument {argument.name!r}: {argument.kind}s are not emulated; "
             "pass the data in a buffer"
@@ -309,6 +323,7 @@ def _slot(kernel: str, argument: "Argument", *, is_used: bool) -> _Slot:
         alignment=alignment,
         is_written=argument.access != "read",
         is_used=is_used,
+        resource=argument if argument.kind in ("texture", "sampler") else None,
     )
 
 
@@ -325,11 +340,10 @@ class MTLBinding(MetalObject):
 
     def type(self) -> int:
         """The MTLBindingType."""
-        is_buffer = self._argument.kind == "buffer"
-        return MTLBindingTypeBuffer if is_buffer else MTLBindingTypeThreadgroupMemory
+        return _BINDING_TYPES[self._argument.kind]
 
     def index(self) -> int:
-        """The number within [[buffer(n)]] or [[threadgroup(n)]]."""
+        """The number within [[buffer(n)]], [[threadgroup(n)]], [[texture(n)]], [[sampler(n)]]."""
         return self._argument.index
 
     def access(self) -> int:
@@ -355,6 +369,22 @@ class MTLBinding(MetalObject):
     def bufferDataSize(self) -> int:
         """Bytes of what a buffer argument points to; 0 when not known."""
         return self._argument.size
+
+    def textureType(self) -> int:
+        """The MTLTextureType of a texture."""
+        return self._argument.texture_type
+
+    def textureDataType(self) -> int:
+        """The MTLDataType that a texture is read as."""
+        return self._argument.data_type
+
+    def isDepthTexture(self) -> bool:
+        """Whether a texture is of depths."""
+        return self._argument.is_depth
+
+    def arrayLength(self) -> int:
+        """How many an array of textures or samplers has; 1 for one alone."""
+        return self._argument.count
 
     def threadgroupMemoryAlignment(self) -> int:
         """Bytes that a threadgroup argument is aligned to."""

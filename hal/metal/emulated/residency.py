@@ -86,10 +86,10 @@ class Residency:
         self._heaps: dict[int, MTLHeap] = {}
         self._sets = sets
 
-    def use(self, resource: MTLBuffer, usage: int) -> None:
-        """Make a buffer resident for later dispatches."""
-        address = resource._address
-        self._usages[address] = self._usages.get(address, 0) | usage
+    def use(self, addresses: Iterable[int], usage: int) -> None:
+        """Make the memory at these addresses resident for later dispatches."""
+        for address in addresses:
+            self._usages[address] = self._usages.get(address, 0) | usage
 
     def use_heap(self, heap: MTLHeap) -> None:
         """Make all buffers of a heap resident for later dispatches."""

@@ -26,6 +26,43 @@ class MTLOrigin(NamedTuple):
     z: int = 0
 
 
+class MTLRegion(NamedTuple):
+    """A box of texels."""
+
+    origin: MTLOrigin = MTLOrigin()
+    size: MTLSize = MTLSize()
+
+
+class MTLTextureSwizzleChannels(NamedTuple):
+    """What a texture view reads as red, green, blue and alpha: an MTLTextureSwizzle each."""
+
+    red: int = 2
+    green: int = 3
+    blue: int = 4
+    alpha: int = 5
+
+
+class MTLResourceID:
+    """What an argument buffer holds of a texture, sampler or function table: eight bytes."""
+
+    __slots__ = ("_impl",)
+
+    def __init__(self, value: int):
+        self._impl = value
+
+    def __index__(self) -> int:
+        return self._impl
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MTLResourceID) and other._impl == self._impl
+
+    def __hash__(self) -> int:
+        return hash(self._impl)
+
+    def __repr__(self) -> str:
+        return f"MTLResourceID({self._impl:#x})"
+
+
 class NSRange(NamedTuple):
     """`length` items from `location` on."""
 
@@ -48,6 +85,28 @@ def MTLSizeMake(width: int, height: int, depth: int) -> MTLSize:
 def MTLOriginMake(x: int, y: int, z: int) -> MTLOrigin:
     """The origin at these three coordinates."""
     return MTLOrigin(x, y, z)
+
+
+def MTLRegionMake1D(x: int, width: int) -> MTLRegion:
+    """The region of `width` texels from `x` on."""
+    return MTLRegion(MTLOrigin(x, 0, 0), MTLSize(width, 1, 1))
+
+
+def MTLRegionMake2D(x: int, y: int, width: int, height: int) -> MTLRegion:
+    """The region of `width` times `height` texels from (x, y) on."""
+    return MTLRegion(MTLOrigin(x, y, 0), MTLSize(width, height, 1))
+
+
+def MTLRegionMake3D(x: int, y: int, z: int, width: int, height: int, depth: int) -> MTLRegion:
+    """The region of `width` times `height` times `depth` texels from (x, y, z) on."""
+    return MTLRegion(MTLOrigin(x, y, z), MTLSize(width, height, depth))
+
+
+def MTLTextureSwizzleChannelsMake(
+    red: int, green: int, blue: int, alpha: int
+) -> MTLTextureSwizzleChannels:
+    """These four MTLTextureSwizzle."""
+    return MTLTextureSwizzleChannels(red, green, blue, alpha)
 
 
 def NSMakeRange(location: int, length: int) -> NSRange:

@@ -5,10 +5,13 @@
 #include "apple_names.h"
 #include "array.h"
 #include "as_type.h"
+#include "async_copy.h"
 #include "atomic.h"
 #include "common.h"
 #include "entry.h"
 #include "geometric.h"
+#include "graphics.h"
+#include "initializer_list.h"
 #include "integer.h"
 #include "limits.h"
 #include "logging.h"
@@ -20,7 +23,9 @@
 #include "simd_reduce.h"
 #include "simdgroup.h"
 #include "simdgroup_matrix.h"
+#include "strings.h"
 #include "synchronization.h"
+#include "texture.h"
 
 // The program's own expressions may be contracted as its options say; those above may not.
 #ifdef __ASSAY_CONTRACT

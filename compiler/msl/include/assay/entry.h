@@ -1,7 +1,7 @@
 // What the wrapper around an entry point needs: its parameter types, grid positions, reflection.
 #pragma once
-#include "intrinsics.h"
-#include "vector_operators.h"
+#include "array.h"
+#include "texture.h"
 
 template <class F> struct __assay_function;
 template <class R, class... A> struct __assay_function<R(A...)> {
@@ -14,18 +14,54 @@ using __assay_argument = typename __assay_function<F>::template argument<I>;
 template <class T> struct __assay_parameter;
 template <class T> struct __assay_parameter<T*> { using pointee = T; };
 template <class T> struct __assay_parameter<T&> { using pointee = T; };
+// By value: a texture is passed as its description, others as a copy in constant memory.
+template <class T> constexpr bool __assay_by_value = false;
+template <> constexpr bool __assay_by_value<metal::sampler> = true;
+template <class T, size_t N> constexpr bool __assay_by_value<metal::array<T, N>> =
+    metal::__is_texture<T> || __assay_by_value<T> || __is_pointer(T);
+template <class T> requires metal::__is_texture<T>
+struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT metal::__texture_data; };
+template <class T> requires __assay_by_value<T>
+struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT T; };
 template <class T> using __assay_pointee = typename __assay_parameter<T>::pointee;
 template <class T> using __assay_pointer = __assay_pointee<T>*;
+// What the host learns of: the argument, or one of an array of buffers.
+template <class T> struct __assay_one { using pointer = __assay_pointer<T>; using pointee = __assay_pointee<T>; };
+template <class T, size_t N> struct __assay_one<metal::array<T*, N>> { using pointer = T*; using pointee = T; };
 
 // The argument itself: a pointer as it is, a reference to what it points to.
 template <class T>
 __ASSAY_FN T __assay_pass(__assay_pointer<T> pointer) {
   if constexpr (__is_pointer(T)) {
     return pointer;
+  } else if constexpr (metal::__is_texture<T>) {
+    return T{{pointer}};
+  } else if constexpr (__assay_by_value<T>) {
+    if (!pointer) return T{};
+    return *pointer;
   } else {
     return *pointer;
   }
 }
+
+// What the host learns of an argument beyond its memory: 0 for buffers. As reflection.py reads it:
+// MTLTextureType, access, whether depth, MTLDataType, what it is, and from bit 32 on how many.
+template <class T> constexpr unsigned long __assay_details = 0;
+template <> constexpr unsigned long __assay_details<metal::sampler> = 2ul << 24 | 1ul << 32;
+template <class T, size_t N> requires __assay_by_value<metal::array<T, N>>
+constexpr unsigned long __assay_details<metal::array<T, N>> =
+    (__assay_details<T> & 0xfffffffful) | N << 32;
+template <class T> constexpr unsigned long __assay_data_type = 0;
+template <> constexpr unsigned long __assay_data_type<float> = 3;
+template <> constexpr unsigned long __assay_data_type<half> = 16;
+template <> constexpr unsigned long __assay_data_type<int> = 29;
+template <> constexpr unsigned long __assay_data_type<uint> = 33;
+template <> constexpr unsigned long __assay_data_type<short> = 37;
+template <> constexpr unsigned long __assay_data_type<ushort> = 41;
+template <class T> requires metal::__is_texture<T>
+constexpr unsigned long __assay_details<T> =
+    (unsigned long)T::__type | (unsigned long)T::__access << 8 | (unsigned long)T::__is_depth << 12 |
+    __assay_data_type<typename T::__element_type> << 16 | 1ul << 24 | 1ul << 32;
 
 template <class T> constexpr unsigned long __assay_size = 0;
 template <class T> requires requires { sizeof(T); } && (!__is_void(T))
@@ -96,6 +132,21 @@ __ASSAY_FN constexpr T __assay_static_cast(V&& value) {
   } else {
     return static_cast<T>(static_cast<V&&>(value));
   }
+}
+
+// `name(a, b, ...)` of a vector type that the program declares itself.
+template <class V, class A>
+__ASSAY_FN constexpr V __assay_make_vector(const A& a) {
+  if constexpr (requires { __builtin_convertvector(a, V); }) {
+    return __builtin_convertvector(a, V);
+  } else {
+    return (V)a;
+  }
+}
+template <class V, class A, class B, class... C>
+__ASSAY_FN constexpr V __assay_make_vector(const A& a, const B& b, const C&... c) {
+  using E = metal::__bare_t<decltype(metal::declval<V&>()[0])>;
+  return V{(E)a, (E)b, (E)c...};
 }
 
 // A copy of an object, wherever it lies.

@@ -67,7 +67,7 @@ TEST_KERNELS = KERNELS | {
             )
         ],
     ),
-    "picture": FakeKernel("picture", note, [argument("t", 0, kind="texture")]),
+    "picture": FakeKernel("picture", note, [argument("t", 0, kind="imageblock")]),
     "huge": FakeKernel("huge", note, [], None, 40_000),
 }
 
@@ -232,8 +232,8 @@ def test_argument_buffers_are_described_without_a_function(device: MTLDevice) ->
     encoder.setBuffer_offset_atIndex_(target, 2, 5)
     words = np.frombuffer(table.contents().as_buffer(48), dtype=np.uint64)
     assert words.tolist() == [0, 0, 0, 0, 0, target.gpuAddress() + 2]
-    second.setDataType_(Metal.MTLDataTypeTexture)
-    with pytest.raises(MetalValidationError, match="textures and samplers are not emulated"):
+    second.setDataType_(Metal.MTLDataTypeFloat)
+    with pytest.raises(MetalValidationError, match="data type 3 at id 5; only MTLDataTypePointer"):
         device.newArgumentEncoderWithArguments_((second,))
 
 
@@ -465,7 +465,7 @@ def test_pipelines_say_why_they_cannot_be_made(device: MTLDevice) -> None:
         function(device, "picture"), None
     )
     assert state is None and error is not None
-    assert "kernel 'picture', argument 't': textures are not emulated" in str(error)
+    assert "kernel 'picture', argument 't': imageblocks are not emulated" in str(error)
     state, error = device.newComputePipelineStateWithFunction_error_(function(device, "huge"), None)
     assert state is None and error is not None
     assert "declares 40000 B of threadgroup memory; a threadgroup has 32768 B" in str(error)

@@ -59,9 +59,9 @@ def test_a_device_is_the_chip_that_was_asked_for() -> None:
 
 def test_what_does_not_exist_is_said_to_be_absent(device: MTLDevice) -> None:
     with pytest.raises(
-        AttributeError, match=r"emulated MTLDevice has no 'newTextureWith.*metal-api"
+        AttributeError, match=r"emulated MTLDevice has no 'newRenderPipeline.*metal-api"
     ):
-        device.newTextureWithDescriptor_  # type: ignore[attr-defined]  # noqa: B018
+        device.newRenderPipelineStateWithDescriptor_error_  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_shared_buffers_show_one_copy_to_host_and_device(device: MTLDevice) -> None:
