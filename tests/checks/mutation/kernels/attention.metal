@@ -6,10 +6,10 @@ using namespace metal;
 //! threads = [64]
 //! threadgroup = [64]
 //! arguments.q = { dtype = "float32", shape = [256], fill = "random" }
-//! arguments.k = { dtype = "float32", shape = [128], fill = "random" }
-//! arguments.v = { dtype = "float32", shape = [128], fill = "random" }
+//! arguments.k = { dtype = "float32", shape = [64], fill = "random" }
+//! arguments.v = { dtype = "float32", shape = [64], fill = "random" }
 //! arguments.o = { dtype = "float32", shape = [256], fill = "uninitialised" }
-//! arguments.count = 32
+//! arguments.count = 16
 kernel void attention(device const float4* q, device const float4* k, device const float4* v,
                       device float4* o, constant uint& count,
                       uint t [[thread_position_in_threadgroup]]) {
