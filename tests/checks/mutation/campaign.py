@@ -16,7 +16,7 @@ from .mutants import Mutant, double_mutants, single_mutants
 from .oracle import depends_on_schedule
 
 KERNELS = sorted((Path(__file__).parent / "kernels").glob("*.metal"))
-FEW, MANY = range(6), range(14)  # schedules
+FEW, MANY = range(5), range(8)  # schedules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
