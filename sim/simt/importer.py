@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 
 from .call_graph import check_calls
+from .complete_sites import complete_sites
 from .contract import contract
 from .faults import UnsupportedKernel
 from .ir import Function
@@ -61,6 +62,7 @@ def import_kernel(
     except IRSyntaxError as error:
         raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
     function = lower(module, entry, parameters, name)
+    complete_sites(function)
     unpack(function)
     contract(function)
     return function
