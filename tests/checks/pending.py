@@ -11,25 +11,16 @@ from .cases import Case
 PENDING = (
     "init/bugs/device_buffers/*",
     "init/bugs/threadgroup_arrays/branch_on_a_flag_nobody_set",
-    "init/clean/arrays/array_with_initialiser",
     "init/clean/masked/low_half_of_a_word",
     "budget/bugs/*",
     "shuffle/bugs/*",
     "uniform/bugs/*",
     "lanes/bugs/*",
-    "lanes/clean/sharing/histogram",
     "nan/bugs/*",
     "overflow/bugs/*",
-    "barrier/bugs/branches/simdgroup_barrier_for_some_lanes",
-    "barrier/bugs/branches/simdgroups_in_both_arms",
-    "barrier/bugs/returns/different_barriers_in_time",
     "bounds/bugs/pointers/misaligned_*",
     "bounds/bugs/pointers/constness_cast_away",
-    "race_device/bugs/threadgroups/add_the_neighbour_in_place",
     "race_threadgroup/bugs/writers/bins_zeroed_late",
-    "race_threadgroup/bugs/writers/relaxed_flag_orders_nothing",
-    "race_threadgroup/clean/atomics/histogram*",
-    "race_threadgroup/clean/loops/table_read_by_all",
 )
 
 
