@@ -15,11 +15,16 @@ NO_INDEX = 2**32
 
 
 def wrapper(
-    entry: EntryPoint, omitted: frozenset[str] = frozenset(), *, checking: bool = False
+    entry: EntryPoint,
+    omitted: frozenset[str] = frozenset(),
+    *,
+    checking: bool = False,
+    logs: bool = False,
 ) -> str:
     """C++ text to append to the rewritten library; arguments named in `omitted` are null.
 
-    `checking` asks for no values of function constants, which have none yet.
+    `logs` adds the buffer of os_log as last parameter, in which the engine finds it. `checking`
+    asks for no values of function constants, which have none yet.
     """
     function = entry.expression
     declared: list[str] = []
@@ -45,6 +50,8 @@ def wrapper(
         ]  # fmt: skip
         for member in parameter.members:
             reflected += [member.id, f"__builtin_offsetof({pointee}, {member.name})"]
+    if logs:
+        declared.append("__ASSAY_DEVICE unsigned* __assay_log")
     limit = "0" if checking else entry.max_threads or "0"
     file = entry.file.replace("\\", "\\\\").replace('"', '\\"')
     marks = ", ".join([f"(unsigned long)({limit})", *[f"(unsigned long)({v})" for v in reflected]])

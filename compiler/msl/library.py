@@ -29,17 +29,22 @@ if TYPE_CHECKING:
 
 _CACHE = DiskCache("msl")
 # Raise it when the rewriting or the records change.
-_FORMAT = "8"
+_FORMAT = "9"
 _OUTPUT = "kernel.bc"
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
+# The function that os_log asks for its buffer, in the bitcode of a kernel that logs.
+_LOG_BUFFER = b"__assay_log_buffer"
 _UNDEFINED = re.compile(rb"__assay_undefined_constant\{([^}]*)\}")
 _Values = tuple[tuple[int | str, ConstantValue], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFunction:
-    """A compiled kernel: its bitcode, the wrapper's symbol in it, and what the host must know."""
+    """A compiled kernel: its bitcode, the wrapper's symbol in it, and what the host must know.
+
+    One that `logs` takes the buffer of os_log's records behind its arguments.
+    """
 
     name: str
     bitcode: bytes = field(repr=False)
@@ -49,6 +54,7 @@ class KernelFunction:
     position_attributes: tuple[str, ...]
     file: str
     line: int
+    logs: bool = False
 
     def program(self) -> Program:
         """The kernel as the engine takes it; made once."""
@@ -67,6 +73,8 @@ def _program(kernel: KernelFunction) -> Program:
         )
         for argument in kernel.arguments
     ]
+    if kernel.logs:
+        parameters.append(Parameter(name="the log buffer", kind="buffer", index=-1))
     return Program(kernel.bitcode, kernel.entry, name=kernel.name, parameters=parameters)
 
 
@@ -156,8 +164,9 @@ class Library:
         bitcode = self._emit(rewritten, described, frozenset())
         self._require_constants(described, bitcode)
         limit, arguments, omitted = reflection.reflect(described, reflection.read_marker(bitcode))
-        if omitted:
-            bitcode = self._emit(rewritten, described, omitted)
+        logs = _LOG_BUFFER in bitcode
+        if omitted or logs:
+            bitcode = self._emit(rewritten, described, omitted, logs=logs)
         return KernelFunction(
             name=described.name,
             bitcode=bitcode,
@@ -167,6 +176,7 @@ class Library:
             position_attributes=tuple(p.position for p in described.parameters if p.position),
             file=described.file,
             line=described.line,
+            logs=logs,
         )
 
     def _require_conditions(self, described: EntryPoint, rewritten: Rewritten) -> None:
@@ -197,9 +207,12 @@ class Library:
         omitted: frozenset[str],
         *,
         checking: bool = False,
+        logs: bool = False,
     ) -> bytes:
         """Bitcode of one entry point (of none: only the text is checked)."""
-        wrapper = "" if described is None else entry.wrapper(described, omitted, checking=checking)
+        wrapper = ""
+        if described is not None:
+            wrapper = entry.wrapper(described, omitted, checking=checking, logs=logs)
         with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
             result = self._run(rewritten.text + wrapper, Path(folder))
             for _ in range(_REPAIRS):

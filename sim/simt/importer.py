@@ -9,6 +9,7 @@ import llvmlite.binding as llvm
 
 from .contract import contract
 from .faults import UnsupportedKernel
+from .hidden_arguments import bind_hidden_arguments
 from .ir import Function
 from .llvm_text import IRSyntaxError, read_module
 from .lower import lower
@@ -50,6 +51,8 @@ def import_kernel(
         module = read_module(text)
     except IRSyntaxError as error:
         raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
+    if "@" + entry in module.functions:
+        bind_hidden_arguments(module.functions["@" + entry])
     function = lower(module, entry, parameters, name)
     unpack(function)
     contract(function)

@@ -54,6 +54,7 @@ class FakeKernel:
     max_total_threads_per_threadgroup: int | None = None
     static_threadgroup_memory: int = 0
     specialised: list[tuple[int, int, int]] = field(default_factory=list)
+    logs: bool = False
 
     def program(self) -> "FakeKernel":
         return self

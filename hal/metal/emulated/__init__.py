@@ -36,6 +36,7 @@ from .event import MTLEvent, MTLFence, MTLSharedEvent, MTLSharedEventListener
 from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
 from .heap import MTLHeap
 from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
+from .log_state import MTLLogState, MTLLogStateDescriptor
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .queue import MTLCommandQueue
 from .sampler import MTLSamplerDescriptor, MTLSamplerState
@@ -91,6 +92,8 @@ __all__ = [
     "MTLHeapDescriptor",
     "MTLLibrary",
     "MTLLibraryErrorDomain",
+    "MTLLogState",
+    "MTLLogStateDescriptor",
     "MTLOrigin",
     "MTLOriginMake",
     "MTLRegion",

@@ -16,6 +16,7 @@ from .constants import (
 )
 from .errors import MetalValidationError
 from .heap import MTLHeap
+from .log_state import LoggedCommand
 from .memory import bytes_of
 from .objects import MetalObject, expect
 from .pipeline import NOTHING, Binding, MTLComputePipelineState
@@ -200,9 +201,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         count = as_size(where, "threadgroupsPerGrid", threadgroups)
         size = as_size(where, "threadsPerThreadgroup", threads)
         pipeline, arguments = self._ready(where, size)
-        self._command_buffer._commands.append(
-            DispatchCommand(pipeline, arguments, None, count, size)
-        )
+        self._append(DispatchCommand(pipeline, arguments, None, count, size))
 
     def dispatchThreads_threadsPerThreadgroup_(
         self, threads: Sequence[int], per_threadgroup: Sequence[int]
@@ -213,9 +212,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         count = as_size(where, "threadsPerGrid", threads)
         size = as_size(where, "threadsPerThreadgroup", per_threadgroup)
         pipeline, arguments = self._ready(where, size)
-        self._command_buffer._commands.append(
-            DispatchCommand(pipeline, arguments, count, None, size)
-        )
+        self._append(DispatchCommand(pipeline, arguments, count, None, size))
 
     def dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_(
         self, buffer: MTLBuffer, offset: int, threads: Sequence[int]
@@ -231,8 +228,12 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         buffer._check_range(where, offset, 12)
         size = as_size(where, "threadsPerThreadgroup", threads)
         pipeline, arguments = self._ready(where, size)
+        self._append(IndirectDispatchCommand(pipeline, arguments, buffer, offset, size))
+
+    def _append(self, command: DispatchCommand | IndirectDispatchCommand) -> None:
+        logs = command.pipeline._logs
         self._command_buffer._commands.append(
-            IndirectDispatchCommand(pipeline, arguments, buffer, offset, size)
+            LoggedCommand(command, self._command_buffer._log_state) if logs else command
         )
 
     def _bind(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:

@@ -154,6 +154,14 @@ MTLGPUFamilyCommon3 = 3003
 MTLGPUFamilyMetal3 = 5001
 MTLGPUFamilyMetal4 = 5002
 
+# MTLLogLevel
+MTLLogLevelUndefined = 0
+MTLLogLevelDebug = 1
+MTLLogLevelInfo = 2
+MTLLogLevelNotice = 3
+MTLLogLevelError = 4
+MTLLogLevelFault = 5
+
 # MTLDeviceLocation
 MTLDeviceLocationBuiltIn = 0
 
@@ -233,6 +241,7 @@ MTLHeapType = NewType("MTLHeapType", int)
 MTLLanguageVersion = NewType("MTLLanguageVersion", int)
 MTLLibraryOptimizationLevel = NewType("MTLLibraryOptimizationLevel", int)
 MTLLibraryType = NewType("MTLLibraryType", int)
+MTLLogLevel = NewType("MTLLogLevel", int)
 MTLMathMode = NewType("MTLMathMode", int)
 MTLPipelineOption = NewType("MTLPipelineOption", int)
 MTLPurgeableState = NewType("MTLPurgeableState", int)

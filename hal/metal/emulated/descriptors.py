@@ -17,6 +17,7 @@ from .structs import MTLSize, Number, as_integer, as_size
 
 if TYPE_CHECKING:
     from .library import MTLFunction
+    from .log_state import MTLLogState
 
 
 class MTLComputePassDescriptor(UserMade):
@@ -58,6 +59,15 @@ class MTLCommandBufferDescriptor(UserMade):
 
     _retained = True
     _error_options = 0
+    _log_state: "MTLLogState | None" = None
+
+    def logState(self) -> "MTLLogState | None":
+        """Where the messages of os_log go, or None for where those of the queue go."""
+        return self._log_state
+
+    def setLogState_(self, state: "MTLLogState | None") -> None:
+        """Set where the messages of os_log go."""
+        self._log_state = state
 
     def retainedReferences(self) -> bool:
         """Whether the command buffer keeps the resources it uses alive."""
@@ -82,6 +92,15 @@ class MTLCommandQueueDescriptor(UserMade):
     """How a command queue is to be."""
 
     _max_command_buffers = 64
+    _log_state: "MTLLogState | None" = None
+
+    def logState(self) -> "MTLLogState | None":
+        """Where the messages of os_log go, or None for the standard error stream."""
+        return self._log_state
+
+    def setLogState_(self, state: "MTLLogState | None") -> None:
+        """Set where the messages of os_log go."""
+        self._log_state = state
 
     def maxCommandBufferCount(self) -> int:
         """How many command buffers may be unfinished at once."""

@@ -107,6 +107,7 @@ class MTLComputePipelineState(MetalObject):
             most_threads or _LIMITS.threads_per_threadgroup,
             kernel.max_total_threads_per_threadgroup or _LIMITS.threads_per_threadgroup,
         )
+        self._logs = kernel.logs
         self._whole_simdgroups = whole_simdgroups
         self._required_size = required_size
         self._static_memory = self._program.static_threadgroup_memory
