@@ -13,7 +13,7 @@ from .errors import MetalValidationError
 from .memory import Bytes
 from .objects import MetalObject, expect
 from .sampler import MTLSamplerState
-from .structs import as_integer, as_list, as_range
+from .structs import as_integer, as_list, as_number, as_range
 from .texture import MTLTexture
 from .texture_constants import MTLTextureUsageShaderRead, MTLTextureUsageShaderWrite
 from .texture_formats import Kind
@@ -76,7 +76,8 @@ class ResourceEncoder(MTLCommandEncoder):
         """Pass `sampler` with other bounds of the level."""
         self._check_open("setSamplerState_lodMinClamp_lodMaxClamp_atIndex_")
         where = f"{_ENCODER}.setSamplerState_lodMinClamp_lodMaxClamp_atIndex_"
-        self._set_sampler(where, sampler, index, (float(least), float(most)))
+        clamp = as_number(where, "lodMinClamp", least), as_number(where, "lodMaxClamp", most)
+        self._set_sampler(where, sampler, index, clamp)
 
     def _set_texture(self, where: str, texture: MTLTexture | None, index: int) -> None:
         index = _checked(where, index, _LIMITS.textures_per_stage)
