@@ -28,22 +28,35 @@ def python_command(
 
       assay python render.py -- --size 512
     """
+    if device not in DEVICES:
+        raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)
+    code = run_script(script, arguments or [], device)
+    if code:
+        raise typer.Exit(code)
+
+
+def run_script(script: Path, arguments: list[str], device: str) -> int:
+    """Run a script with the chosen Metal; the exit code that it ends with."""
     import runpy
 
     from assay.hal.metal import api
 
-    if device not in DEVICES:
-        raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)
     if not script.is_file():
         raise CommandError(f"{script}: there is no such file")
     sys.modules["Metal"] = api.load(device)
-    sys.argv = [str(script), *(arguments or [])]
+    sys.argv = [str(script), *arguments]
     sys.path.insert(0, str(script.resolve().parent))
     try:
         runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as end:
+        if end.code is not None and not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)
+            return FAILED
+        return end.code or 0
     except Exception as error:
         _show(error, script)
-        raise typer.Exit(FAILED) from None
+        return FAILED
+    return 0
 
 
 def _show(error: Exception, script: Path) -> None:

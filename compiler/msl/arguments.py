@@ -28,6 +28,7 @@ class Argument:
     `size` and `alignment` are bytes of what the argument points to; `size` is 0 if unknown (void).
     `count` is how many an array of textures or samplers has, each with an index of its own.
     `texture_type` and `data_type` are Metal's numbers (MTLTextureType, MTLDataType) of a texture.
+    `is_reference` tells `constant T& x`, one element, from `constant T* x`, any number.
     """
 
     name: str
@@ -43,3 +44,4 @@ class Argument:
     texture_type: int = 0
     data_type: int = 0
     is_depth: bool = False
+    is_reference: bool = False

@@ -13,10 +13,11 @@ from .lexer import included_files
 from .options import CompileOptions
 from .unsupported import explained
 
-# `#embed` would put any file's bytes into the program; it is C++26 and no MSL.
 _OUTPUT = "expanded.ii"
+_MISSING = "file not found"
 _LARGEST = 24 << 20
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
+# C++26 and no MSL.
 _EMBED = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|/\*.*?\*/)*embed\b", re.MULTILINE)
 
 
@@ -53,7 +54,12 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
         "-o", _OUTPUT, "-",
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
-        result = clang.run_clang(arguments, f'# 1 "{escaped}"\n{source}', directory=Path(folder))
+        result = clang.run_clang(
+            arguments,
+            f'# 1 "{escaped}"\n{source}',
+            directory=Path(folder),
+            visible=[clang.HEADERS, *options.include_paths],
+        )
         output = Path(folder) / _OUTPUT
         raw = output.read_bytes() if output.exists() else b""
     if len(raw) > _LARGEST:
@@ -93,5 +99,9 @@ def _visible(diagnostics: str, options: CompileOptions, file_name: str) -> str:
         line
         for line in explained(diagnostics).splitlines()
         if line.startswith((f"{file_name}:", *allowed))
+    ]
+    lines = [
+        f"{line}; only files below the include paths are" if line.endswith(_MISSING) else line
+        for line in lines
     ]
     return "\n".join(lines) or f"{file_name}: error: the source cannot be preprocessed"

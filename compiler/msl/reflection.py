@@ -48,6 +48,7 @@ def reflect(
             alignment=alignment,
             access="read" if const else "read_write",
             members=tuple(_members(parameter.members, values)),
+            is_reference=parameter.is_reference,
         )
         found.append((_resource(argument, details), bool(active)))
     numbered = zip(_numbered([argument for argument, _ in found]), found, strict=True)

@@ -19,6 +19,7 @@ from .attributes import Attributes
 from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
 from .lexer import Token, TokenStream
+from .refused import refuse_foreign
 from .scopes import Scopes
 from .unsupported import refuse_unsupported
 
@@ -37,6 +38,7 @@ class Rewritten:
 def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rewritten:
     """Rewrite a preprocessed library with these function constants; raises CompileError."""
     stream = TokenStream(preprocessed)
+    refuse_foreign(stream)
     refuse_unsupported(stream)
     attributes = Attributes(stream)
     scopes = Scopes(stream, attributes)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..check import layout
+from . import context as c
 from .cfg import Cfg, Loop
 from .ir import (
     PRIVATE_ROOTS,
@@ -14,17 +15,20 @@ from .ir import (
     Constant,
     ConstantRoot,
     Instruction,
+    ShadowRoot,
 )
 from .linear import Form
 from .llvm_types import Scalar, size_of
 from .shape import LANES
 from .vector_access import Access, Memory
+from .vector_text import vector_of
 from .vector_values import ALL
 from .windows import Group, plan
 
 if TYPE_CHECKING:
     from .vectorise import Vectoriser
 
+_UNWATCHED = (*PRIVATE_ROOTS, ConstantRoot, ShadowRoot)
 RACE_CHECKS = frozenset({"race", "lanes"})
 
 
@@ -33,8 +37,7 @@ class Watch(Access):
 
     def __init__(self, vectoriser: Vectoriser) -> None:
         super().__init__(vectoriser)
-        self.sites: list[Instruction | Block] = []  # by the number that records hold, less one
-        self._numbers: dict[object, int] = {}
+        self.site = vectoriser.watch_sites.number
         self._written = {
             instruction.root
             for instruction in vectoriser.function.instructions()
@@ -42,22 +45,12 @@ class Watch(Access):
             if isinstance(instruction.root, BufferRoot)
         }
 
-    def site(self, what: Instruction | Block) -> int:
-        """The number of a source place; one number for all copies of it."""
-        memory = what.root.name if isinstance(what, Instruction) and what.root else ""
-        key = (what.site, memory, getattr(what, "element", ""), getattr(what, "components", 0))
-        number = self._numbers.get(key)
-        if number is None:
-            self.sites.append(what)
-            number = self._numbers[key] = min(len(self.sites), layout.MAX_SITES)
-        return number
-
     # -- accesses -------------------------------------------------------------------------------
 
     def access(self, instruction: Instruction, *, write: bool, atomic: bool = False) -> None:
         """Report an access of the current lanes, which is about to happen."""
         root = instruction.root
-        if not self.v.observers & RACE_CHECKS or isinstance(root, (*PRIVATE_ROOTS, ConstantRoot)):
+        if not self.v.observers & RACE_CHECKS or isinstance(root, _UNWATCHED):
             return
         how = self.site(instruction) << layout.HOW_SITE
         how |= (layout.HOW_WRITE if write else 0) | (layout.HOW_ATOMIC if atomic else 0)
@@ -249,6 +242,37 @@ class Watch(Access):
             ("ptr", "%ctx"),
             ("i32", str(self.site(block))),
             ("i32", self.text.mask_bits(mask)),
+        )
+
+    def uninitialised(self, instruction: Instruction) -> None:
+        """Report lanes for which an origin is not 0, at the place that it decides at."""
+        text, (origin,) = self.text, instruction.operands
+        if self.v.varying(origin):
+            bad = text.let(f"icmp ne {vector_of('i16')} {self.v.vector(origin)}, zeroinitializer")
+            mask = text.mask_bits(text.let(f"and {vector_of('i1')} {bad}, {self.v.mask}"))
+            some = text.let(f"icmp ne i32 {mask}, 0")
+        else:
+            some = text.let(f"icmp ne i16 {self.v.scalar(origin)}, 0")
+            mask = text.mask_bits(self.v.mask)
+
+        def report() -> None:
+            wide = text.let(
+                f"zext {vector_of('i16')} {self.v.vector(origin)} to {vector_of('i32')}"
+            )
+            place = self.exchange(c.SCRATCH_VALUES)
+            text.do(f"store {vector_of('i32')} {wide}, ptr {place}, align 4")
+            self._event(layout.UNINITIALISED, instruction, mask)
+
+        self._if(some, report)
+
+    def _event(self, kind: int, instruction: Instruction, mask: str) -> None:
+        self.text.call(
+            "void",
+            "assay_watch_event",
+            ("ptr", "%ctx"),
+            ("i32", str(kind)),
+            ("i32", str(self.site(instruction))),
+            ("i32", mask),
         )
 
     def fence(self, instruction: Instruction) -> None:

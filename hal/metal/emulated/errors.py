@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 
 MTLLibraryErrorDomain = "MTLLibraryErrorDomain"
 MTLCommandBufferErrorDomain = "MTLCommandBufferErrorDomain"
+MTLBinaryArchiveDomain = "MTLBinaryArchiveDomain"
 NSLocalizedDescriptionKey = "NSLocalizedDescription"
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from assay.hw.apple.limits import limits
@@ -121,6 +121,8 @@ class LoggedCommand:
         memory = device._memory
         address = memory.inline("os_log", data, "the log buffer")
         self.command.arguments = [*self.command.arguments, address]
+        if (reach := self.command.reach) is not None:
+            self.command.reach = replace(reach, addresses=(*reach.addresses, address))
 
         def read_text(place: int) -> str:
             handle, offset = place >> _HANDLE_SHIFT, place & ((1 << _HANDLE_SHIFT) - 1)

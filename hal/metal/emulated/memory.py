@@ -94,6 +94,16 @@ class AddressSpace:
         with self._lock:
             self.memory.rename(allocation.address, name)
 
+    def withdraw(self, allocation: Allocation, why: str) -> None:
+        """Keep kernels from the allocation until `restore`; `why` is a clause for messages."""
+        with self._lock:
+            self.memory.withdraw(allocation.address, why)
+
+    def restore(self, allocation: Allocation) -> None:
+        """Let kernels reach the allocation again."""
+        with self._lock:
+            self.memory.restore(allocation.address)
+
     def _register(self, where: str, data: Bytes, name: str) -> int:
         try:
             return self.memory.register(data, name=name)

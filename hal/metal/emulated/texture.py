@@ -304,6 +304,10 @@ class MTLTexture(MetalObject):
         host = host_block(where, self._layout, extent, row, image)
         return texels, host
 
+    def _addresses(self) -> tuple[int, int]:
+        """Addresses of the description and of the memory that the texels lie in."""
+        return self._described.address, self._storage.address
+
     def _texels(self) -> Bytes:
         return self._storage.data[self._start :]
 
