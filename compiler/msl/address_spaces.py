@@ -6,6 +6,8 @@ clang then treats a plain pointer as one to any address space, as methods and he
 
 from __future__ import annotations
 
+import re
+
 from .attributes import Attributes
 from .lexer import TokenStream
 from .scopes import Function, Scopes
@@ -17,6 +19,10 @@ ATTRIBUTE = {
 }
 KEYWORDS = frozenset(ATTRIBUTE) | {"thread"}
 _STATEMENT_START = frozenset({"{", "}", ";", ")", ":", "else", "do"})
+_TYPE = re.compile(
+    r"(?:packed_)?(?:u?(?:char|short|int|long)|half|bfloat|float|bool)[234]?(?:x[234])?"
+)
+_NO_TYPE = frozenset({"return", "case", "goto", "sizeof", "new", "typename", "using", "typedef"})
 _SPECIFIERS = frozenset({"const", "constexpr", "volatile", "static", "inline"})
 
 
@@ -60,6 +66,8 @@ def _declaration_start(stream: TokenStream, index: int) -> int | None:
             opener = stream.match.get(index - 1)
             is_cast = before == ")" and opener is not None and not _heads_statement(stream, opener)
             return None if is_cast else index
+        elif stream.tokens[index - 1].kind == "ident" and before not in _NO_TYPE:
+            index -= 1  # `float threadgroup tile[4]`
         else:
             return None
 
@@ -95,9 +103,23 @@ def _declares_variable(stream: TokenStream, index: int) -> bool:
 def _make_static(stream: TokenStream, start: int, index: int, space: str) -> None:
     texts = stream.texts
     prefix = "" if "static" in texts[start:index] else "static "
+    _use_attributes(stream, start)
     if space == "threadgroup" and not _has_initialiser(stream, index):
         prefix = "__attribute__((loader_uninitialized)) " + prefix
     stream.before(start, prefix)
+
+
+def _use_attributes(stream: TokenStream, start: int) -> None:
+    """`alignas(n)` becomes an attribute, which may stand anywhere among the specifiers."""
+    texts = stream.texts
+    position = start
+    while texts[position] not in (";", "=", "[", "{"):
+        if texts[position] == "alignas":
+            close = stream.match[position + 1]
+            is_type = _TYPE.fullmatch(texts[position + 2]) is not None
+            stream.set(position, f"__attribute__((aligned{'(alignof' if is_type else ''}")
+            stream.after(close, ")))" if is_type else "))")
+        position = stream.match[position] + 1 if texts[position] == "(" else position + 1
 
 
 def _has_initialiser(stream: TokenStream, index: int) -> bool:

@@ -1,4 +1,4 @@
-"""Conversions between half and bfloat, which clang's own casts refuse."""
+"""Conversions that clang's own casts refuse: of half to bfloat, and of a program's own vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ def rewrite_casts(stream: TokenStream) -> None:
     """`static_cast<T>(x)` of a value goes through a helper; so does `half(x)` beside bfloat."""
     texts = stream.texts
     uses_bfloat = "bfloat" in texts
+    vectors = _own_vectors(stream) if "ext_vector_type" in texts else set[str]()
     for index, text in enumerate(texts):
+        if text in vectors and texts[index + 1] == "(" and texts[index + 2] != "*":
+            stream.set(index, f"__assay_make_vector<{text}>")
+            continue
         if text == "static_cast" and texts[index + 1] == "<":
             close = stream.close_angle(index + 1)
             if close is not None and texts[close - 1] not in ("*", "&", "&&"):
@@ -40,3 +44,26 @@ def _casts(stream: TokenStream, paren: int) -> bool:
         return False
     before = stream.tokens[paren - 1]
     return before.text == "return" or (before.kind == "punct" and before.text not in (")", "]"))
+
+
+def _own_vectors(stream: TokenStream) -> set[str]:
+    """Names that `typedef T name __attribute__((ext_vector_type(n)))` and its like declare."""
+    texts = stream.texts
+    names: set[str] = set()
+    for index, text in enumerate(texts):
+        if text != "ext_vector_type":
+            continue
+        start = index - 1
+        while texts[start] not in (";", "{", "}", "typedef", "using"):
+            start -= 1
+        if texts[start] == "using":
+            names.add(texts[start + 1])
+        elif texts[start] == "typedef":
+            while texts[index] != ";":
+                index += 1
+            before = index - 1
+            # The attribute may stand before or behind the name.
+            if texts[before] == ")":
+                before = stream.match[before] - 2
+            names.add(texts[before])
+    return names

@@ -7,6 +7,8 @@ host must know of them is returned through the mangled name of a marker function
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .kernels import EntryPoint
 
 SYMBOL = "__assay_entry"
@@ -17,14 +19,16 @@ NO_INDEX = 2**32
 def wrapper(
     entry: EntryPoint,
     omitted: frozenset[str] = frozenset(),
+    arrays: Mapping[str, int] | None = None,
     *,
     checking: bool = False,
     logs: bool = False,
 ) -> str:
     """C++ text to append to the rewritten library; arguments named in `omitted` are null.
 
-    `logs` adds the buffer of os_log as last parameter, in which the engine finds it. `checking`
-    asks for no values of function constants, which have none yet.
+    `arrays` says how many buffers an argument is that is an array of them: each becomes a parameter
+    of its own. `logs` adds the buffer of os_log as last parameter, in which the engine finds it.
+    `checking` asks for no values of function constants, which have none yet.
     """
     function = entry.expression
     declared: list[str] = []
@@ -38,13 +42,19 @@ def wrapper(
         if parameter.name in omitted:
             passed.append(f"__assay_pass<{kind}>(nullptr)")
             continue
-        declared.append(f"__assay_pointer<{kind}> __assay_{number}")
-        passed.append(f"__assay_pass<{kind}>(__assay_{number})")
-        pointee = f"__assay_pointee<{kind}>"
+        count = (arrays or {}).get(parameter.name, 0)
+        if count:
+            names = [f"__assay_{number}_{place}" for place in range(count)]
+            declared += [f"__assay_one<{kind}>::pointer {name}" for name in names]
+            passed.append(f"{kind}{{{{{', '.join(names)}}}}}")
+        else:
+            declared.append(f"__assay_pointer<{kind}> __assay_{number}")
+            passed.append(f"__assay_pass<{kind}>(__assay_{number})")
+        pointee = f"__assay_one<{kind}>::pointee"
         reflected += [
             parameter.index or str(NO_INDEX),
             f"__assay_size<{pointee}>", f"__assay_alignment<{pointee}>",
-            f"__assay_space<__assay_pointer<{kind}>>", f"__assay_is_const<{pointee}>",
+            f"__assay_space<__assay_one<{kind}>::pointer>", f"__assay_is_const<{pointee}>",
             f"__assay_details<{kind}>",
             f"bool({parameter.condition or 'true'})" if not checking else "true",
         ]  # fmt: skip

@@ -111,8 +111,12 @@ class TokenStream:
 
     def __init__(self, text: str) -> None:
         self.all = tokenize(text)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Number the tokens again after `remove`; what was blanked comes back into `texts`."""
         self.tokens = [token for token in self.all if token.significant]
-        self.texts = [token.text for token in self.tokens]
+        self.texts = [token.original for token in self.tokens]
         # A text may break off anywhere: semicolons that are never written end its last statement.
         last = self.all[-1] if self.all else Token("end", "", "", "", 1, 1)
         for _ in range(_END_MARKS):
@@ -149,6 +153,12 @@ class TokenStream:
     def blank(self, first: int, last: int) -> None:
         """Remove the tokens first..last (both included), keeping their newlines."""
         for index in range(first, last + 1):
+            self.tokens[index].text = ""
+
+    def remove(self, first: int, last: int) -> None:
+        """Take the tokens first..last out for good; they count until the next `refresh`."""
+        for index in range(first, last + 1):
+            self.tokens[index].kind = "space"
             self.tokens[index].text = ""
 
     def before(self, index: int, text: str) -> None:

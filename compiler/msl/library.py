@@ -20,6 +20,7 @@ from .conditionals import repair
 from .errors import CompileError
 from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
+from .line_directives import named_texts
 from .options import CompileOptions
 from .preprocess import Preprocessed, preprocess
 from .rewrite import Rewritten, rewrite
@@ -167,16 +168,18 @@ class Library:
         self._require_conditions(described, rewritten)
         bitcode = self._emit(rewritten, described, frozenset())
         self._require_constants(described, bitcode)
-        limit, arguments, omitted = reflection.reflect(described, reflection.read_marker(bitcode))
+        reflected = reflection.reflect(described, reflection.read_marker(bitcode))
         logs = _LOG_BUFFER in bitcode
-        if omitted or logs:
-            bitcode = self._emit(rewritten, described, omitted, logs=logs)
+        if reflected.omitted or reflected.arrays or logs:
+            bitcode = self._emit(
+                rewritten, described, reflected.omitted, reflected.arrays, logs=logs
+            )
         return KernelFunction(
             name=described.name,
             bitcode=bitcode,
             entry=entry.SYMBOL,
-            arguments=arguments,
-            max_total_threads_per_threadgroup=limit,
+            arguments=reflected.arguments,
+            max_total_threads_per_threadgroup=reflected.limit,
             position_attributes=tuple(p.position for p in described.parameters if p.position),
             position_types=tuple(p.type_name for p in described.parameters if p.position),
             file=described.file,
@@ -210,6 +213,7 @@ class Library:
         rewritten: Rewritten,
         described: EntryPoint | None,
         omitted: frozenset[str],
+        arrays: Mapping[str, int] | None = None,
         *,
         checking: bool = False,
         logs: bool = False,
@@ -217,7 +221,7 @@ class Library:
         """Bitcode of one entry point (of none: only the text is checked)."""
         wrapper = ""
         if described is not None:
-            wrapper = entry.wrapper(described, omitted, checking=checking, logs=logs)
+            wrapper = entry.wrapper(described, omitted, arrays, checking=checking, logs=logs)
         with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
             result = self._run(rewritten.text + wrapper, Path(folder))
             for _ in range(_REPAIRS):
@@ -251,7 +255,7 @@ class Library:
 
     def _sources(self) -> dict[str, str]:
         """Texts to quote from: the source, and the files that it includes."""
-        sources = {self._file_name: self._source}
+        sources = named_texts(self._source, self._file_name)
         # A program may name any file in a #line; only those that it could include are read.
         for path in self._includes:
             with contextlib.suppress(OSError):

@@ -25,6 +25,7 @@ def rewrite_methods(stream: TokenStream, scopes: Scopes) -> None:
             space = next((stream.texts[i] for i in qualifiers if stream.texts[i] in KEYWORDS), None)
             is_constructor = function.name == owner.name
             if is_constructor:
+                _take_any_space(stream, owner, function)
                 _keep_first(stream, function, seen, qualifiers)
             if space is None:
                 continue
@@ -65,6 +66,14 @@ def _drop_spaces(stream: TokenStream, qualifiers: list[int]) -> None:
             stream.blank(index, index)
 
 
+def _take_any_space(stream: TokenStream, owner: ClassScope, function: Function) -> None:
+    """`S(device const S& other)` takes any object, or C++ would have no constructor that copies."""
+    first, last = function.parameters
+    words = stream.texts[first + 1 : last]
+    if owner.name in words and "&" in words and "," not in words:
+        _drop_spaces(stream, list(range(first + 1, last)))
+
+
 def _keep_first(
     stream: TokenStream, function: Function, seen: set[str], qualifiers: list[int]
 ) -> None:
@@ -85,7 +94,10 @@ def _keep_first(
 def _member_names(stream: TokenStream, owner: ClassScope) -> set[str]:
     """Names of the data members and member functions of a class."""
     names = {function.name for function in owner.functions if function.name != "operator"}
+    declarations = {function.start for function in owner.functions}
     for first, last in owner.statements:
+        if first in declarations:
+            continue
         if stream.texts[first] not in ("using", "typedef", "friend", "template", "static_assert"):
             names |= _declared_names(stream, first, last)
     names.discard(owner.name)
@@ -124,6 +136,12 @@ def _explicit_object(
     separator = "" if last == first + 1 else ", "
     stream.after(first, f"this {const}{ATTRIBUTE[space]} {owner.name}& {_SELF}{separator}")
     stream.blank(qualifiers[0], qualifiers[-1])
+    if texts[function.end - 1] == "default":
+        # C++ has no defaulted assignment to an object of one address space.
+        operand = texts[last - 1]
+        stream.blank(function.end - 2, function.end)
+        body = f"{{ static_cast<{owner.name}&>({_SELF}) = {operand}; return {_SELF}; }}"
+        stream.after(function.end, body)
     if function.body is None:
         return
     hidden = set(texts[first + 1 : last])

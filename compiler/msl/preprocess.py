@@ -10,6 +10,7 @@ from pathlib import Path
 from . import clang
 from .errors import CompileError
 from .lexer import included_files
+from .line_directives import named_texts
 from .options import CompileOptions
 from .unsupported import explained
 
@@ -42,6 +43,7 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
     macros = {
         "__METAL__": "1", "__METAL_VERSION__": f"{major}{minor}0", "__METAL_MACOS__": "1",
         "__HAVE_BFLOAT__": "1", "__APPLE__": "1", "__AIR64__": "1",
+        **({"__FAST_MATH__": "1"} if options.fast_math else {}),
         **options.macros,
     }  # fmt: skip
     escaped = file_name.replace("\\", "\\\\").replace('"', '\\"')
@@ -70,7 +72,7 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
     text = raw.decode("utf-8", "replace")
     includes = _check_includes(text, options)
     if result.status:
-        raise CompileError(_visible(result.diagnostics, options, file_name))
+        raise CompileError(_visible(result.diagnostics, options, file_name, source))
     return Preprocessed(text=text, includes=includes)
 
 
@@ -92,14 +94,12 @@ def _check_includes(text: str, options: CompileOptions) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _visible(diagnostics: str, options: CompileOptions, file_name: str) -> str:
-    """The diagnostics that are about the program's own files."""
-    allowed = tuple(str(path.resolve()) for path in options.include_paths)
-    lines = [
-        line
-        for line in explained(diagnostics).splitlines()
-        if line.startswith((f"{file_name}:", *allowed))
-    ]
+def _visible(diagnostics: str, options: CompileOptions, file_name: str, source: str) -> str:
+    """The diagnostics that are about the program's own files, and the names its #line gives."""
+    # A name with a slash could be that of a file of this machine.
+    named = [f"{name}:" for name in named_texts(source, file_name) if "/" not in name]
+    allowed = (f"{file_name}:", *named, *(str(path.resolve()) for path in options.include_paths))
+    lines = [line for line in explained(diagnostics).splitlines() if line.startswith(allowed)]
     lines = [
         f"{line}; only files below the include paths are" if line.endswith(_MISSING) else line
         for line in lines

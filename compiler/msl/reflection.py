@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from .arguments import Access, AddressSpace, Argument, ArgumentBufferMember, ArgumentKind
 from .entry import NO_INDEX
@@ -27,13 +27,27 @@ def read_marker(bitcode: bytes) -> list[int]:
     return [int(number) for number in re.findall(rb"Lm(\d+)E", found[1])]
 
 
-def reflect(
-    entry: EntryPoint, numbers: list[int]
-) -> tuple[int | None, tuple[Argument, ...], frozenset[str]]:
-    """The thread limit, the arguments, and the names of those that a constant switches off."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflected:
+    """What the compiler tells of a kernel.
+
+    `omitted` names the arguments that a function constant switches off; `arrays` says how many
+    buffers those arguments are that are arrays of them: `arguments` has each buffer.
+    """
+
+    limit: int | None
+    arguments: tuple[Argument, ...]
+    omitted: frozenset[str]
+    arrays: Mapping[str, int]
+
+
+def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
+    """Read the marker's numbers, in the order in which `entry.wrapper` gave them."""
     values = iter(numbers)
     limit = next(values) or None
-    found: list[tuple[Argument, bool]] = []
+    found: list[Argument] = []
+    inactive: set[str] = set()
+    arrays: dict[str, int] = {}
     for parameter in entry.parameters:
         if parameter.position:
             continue
@@ -50,11 +64,34 @@ def reflect(
             members=tuple(_members(parameter.members, values)),
             is_reference=parameter.is_reference,
         )
-        found.append((_resource(argument, details), bool(active)))
-    numbered = zip(_numbered([argument for argument, _ in found]), found, strict=True)
-    kept = [(argument, active) for argument, (_, active) in numbered]
-    omitted = frozenset(argument.name for argument, active in kept if not active)
-    return limit, tuple(argument for argument, active in kept if active), omitted
+        if not active:
+            inactive.add(argument.name)
+        if _is_array(details):
+            arrays[argument.name] = details >> 32
+            argument = replace(argument, count=details >> 32)
+        found.append(_resource(argument, details))
+    kept = [argument for argument in _numbered(found) if argument.name not in inactive]
+    return Reflected(
+        limit=limit,
+        arguments=tuple(one for argument in kept for one in _each(argument, arrays)),
+        omitted=frozenset(inactive),
+        arrays={name: count for name, count in arrays.items() if name not in inactive},
+    )
+
+
+def _is_array(details: int) -> bool:
+    """Whether an argument is an array of buffers: a count, and no resource of another kind."""
+    return bool(details >> 32) and not details >> 24 & 0xFF
+
+
+def _each(argument: Argument, arrays: Mapping[str, int]) -> Iterator[Argument]:
+    """The argument, or each buffer of an array of them."""
+    if argument.name not in arrays:
+        yield argument
+        return
+    for place in range(argument.count):
+        name, index = f"{argument.name}[{place}]", argument.index + place
+        yield replace(argument, name=name, index=index, count=1)
 
 
 def _resource(argument: Argument, details: int) -> Argument:

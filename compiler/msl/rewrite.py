@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from . import (
     address_spaces,
+    air,
     casts,
     function_constants,
+    graphics,
     kernels,
     literals,
     methods,
     pragmas,
+    strings,
     templates,
 )
 from .attributes import Attributes
@@ -39,14 +42,19 @@ def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rew
     """Rewrite a preprocessed library with these function constants; raises CompileError."""
     stream = TokenStream(preprocessed)
     refuse_foreign(stream)
-    refuse_unsupported(stream)
     attributes = Attributes(stream)
     scopes = Scopes(stream, attributes)
+    if graphics.remove_rendering(stream, scopes, attributes):
+        attributes = Attributes(stream)
+        scopes = Scopes(stream, attributes)
+    refuse_unsupported(stream)
+    air.define_labels(stream)
     constants = function_constants.find_constants(stream, scopes, attributes)
     resolved = function_constants.resolve(constants, values)
     entries = kernels.find_entry_points(stream, scopes, attributes)
     function_constants.rewrite_constants(stream, constants, resolved)
     literals.rewrite_literals(stream)
+    strings.rewrite_strings(stream)
     casts.rewrite_casts(stream)
     templates.rewrite_vector_counts(stream)
     address_spaces.make_local_variables_static(stream, scopes)

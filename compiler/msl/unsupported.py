@@ -29,7 +29,6 @@ _ATTRIBUTES = {
     "mesh": _NAMES["mesh_grid_properties"],
     "intersection": _RAY_TRACING,
 }
-_ASSEMBLY = frozenset({"asm", "__asm", "__asm__"})
 _HEADERS = {
     "MetalPerformancePrimitives": _TENSORS,
     "metal_tensor": _TENSORS,
@@ -39,11 +38,9 @@ _MISSING_HEADER = re.compile(r"'(?:[^'/]*/)*?(\w+)(?:/[^']*|\.h)?' file not foun
 
 
 def refuse_unsupported(stream: TokenStream) -> None:
-    """Raise CompileError at the first use of ray tracing, assembly and the like."""
+    """Raise CompileError at the first use of ray tracing and the like."""
     texts = stream.texts
     for index, text in enumerate(texts):
-        if text in _ASSEMBLY:
-            raise stream.error(index, f"'{text}': assembly is not part of MSL")
         if text in _NAMES and _is_used(stream, index):
             raise stream.error(index, f"'{text}': {_NAMES[text]}")
         if text in _ATTRIBUTES and texts[index - 2 : index] == ["[", "["]:

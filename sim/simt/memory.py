@@ -118,7 +118,7 @@ class Memory:
             self.table[handle] = (0, 0)
             if len(self._gone) >= _REMEMBERED:
                 del self._gone[next(iter(self._gone))]
-            self._gone[handle] = _Entry(_NO_BYTES, entry.name, "which was released")
+            self._gone[handle] = _Entry(_NO_BYTES, entry.name, withdrawn="which was released")
 
     def withdraw(self, address: int, why: str) -> None:
         """Let kernels not reach a buffer until `restore`; `why` is a clause for messages."""

@@ -28,6 +28,7 @@ from .device import DeviceOptions, MTLDevice
 from .errors import (
     MetalError,
     MetalOutOfMemoryError,
+    MetalTypeError,
     MetalValidationError,
     MTLBinaryArchiveDomain,
     MTLCommandBufferErrorDomain,
@@ -131,6 +132,7 @@ __all__ = [
     "MTLTextureSwizzleChannelsMake",
     "MetalError",
     "MetalOutOfMemoryError",
+    "MetalTypeError",
     "MetalValidationError",
     "NSError",
     "NSLocalizedDescriptionKey",

@@ -219,10 +219,6 @@ class MTLBuffer(MetalObject):
 
         return texture_in_buffer(self, descriptor, offset, bytes_per_row)
 
-    def _addresses(self) -> tuple[int]:
-        """Where kernels find the buffer, by the name that textures have for it too."""
-        return (self._address,)
-
     def _check_range(self, where: str, location: int, length: int) -> None:
         if location + length > self._length:
             raise MetalValidationError(

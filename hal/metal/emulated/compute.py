@@ -1,6 +1,6 @@
 """MTLComputeCommandEncoder: bindings and dispatches of kernels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
@@ -18,7 +18,7 @@ from .errors import MetalValidationError
 from .execute import ExecuteCommand
 from .heap import MTLHeap
 from .indirect import Inherited, MTLIndirectCommandBuffer
-from .log_state import LoggedCommand
+from .log_state import with_log
 from .memory import bytes_of
 from .objects import MetalObject, expect
 from .ordering import Ordering
@@ -51,12 +51,12 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         self._bindings: dict[int, Binding] = {}
         self._bound_buffers: dict[int, MTLBuffer] = {}
         self._threadgroup_lengths: dict[int, int] = {}
-        self._textures = {}
-        self._samplers = {}
         self._ordering = Ordering(dispatch_type)
         self._residency = Residency(
             (command_buffer._queue._residency_sets, command_buffer._residency_sets)
         )
+        self._textures = {}
+        self._samplers = {}
 
     def dispatchType(self) -> int:
         """The MTLDispatchType."""
@@ -193,7 +193,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         usage = as_integer(where, "the usage", usage)
         if not usage or usage & ~_USAGES:
             raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
-        self._residency.use(resource, usage)
+        self._residency.use(_addresses(resource), usage)
         self._retain(resource)
 
     def useResources_count_usage_(
@@ -292,10 +292,8 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         )
 
     def _append(self, command: DispatchCommand | IndirectDispatchCommand) -> None:
-        logs = command.pipeline._logs
-        self._command_buffer._commands.append(
-            LoggedCommand(command, self._command_buffer._log_state) if logs else command
-        )
+        log_state = self._command_buffer._log_state
+        self._command_buffer._commands.append(with_log(command, log_state))
 
     def executeCommandsInBuffer_withRange_(
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
@@ -318,6 +316,14 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         offset = self._checked_indirect(where, buffer, offset, 8)
         self._execute(where, ExecuteCommand(commands, offset, 0, buffer, self._inherited()))
 
+    def _bound_addresses(self, arguments: Iterable[int]) -> Iterator[int]:
+        """Memory that is bound to the encoder, given what a kernel's arguments are."""
+        yield from (binding.address for binding in self._bindings.values())
+        yield from arguments
+        for texture in self._textures.values():
+            if texture is not None:
+                yield from texture._addresses
+
     def _execute(self, where: str, command: ExecuteCommand) -> None:
         self._check_own(where, command.commands)
         self._retain(command.commands)
@@ -328,10 +334,10 @@ class MTLComputeCommandEncoder(ResourceEncoder):
             pipeline=self._pipeline,
             bindings=dict(self._bindings),
             threadgroup_lengths=dict(self._threadgroup_lengths),
-            reach=self._residency.reach(
-                [*[binding.address for binding in self._bindings.values()], *self._texels()]
-            ),
+            reach=self._residency.reach(self._bound_addresses(())),
+            find_resource=self._resource,
             group=self._ordering.next(),
+            log_state=self._command_buffer._log_state,
         )
 
     def _checked_indirect(self, where: str, buffer: MTLBuffer, offset: int, size: int) -> int:
@@ -385,10 +391,13 @@ class MTLComputeCommandEncoder(ResourceEncoder):
             self._command_buffer._retained[id(pipeline)] = pipeline
         reach = None
         if pipeline._follows_pointers:
-            reach = self._residency.reach(
-                (*[b.address for b in self._bindings.values()], *self._texels(), *arguments)
-            )
+            reach = self._residency.reach(self._bound_addresses(arguments))
         return pipeline, arguments, reach
+
+
+def _addresses(resource: MTLBuffer | MTLTexture) -> tuple[int, ...]:
+    """Where the memory of a resource starts."""
+    return resource._addresses if isinstance(resource, MTLTexture) else (resource._address,)
 
 
 def _checked_index(where: str, index: int, limit: int) -> int:

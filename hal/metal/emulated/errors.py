@@ -34,6 +34,10 @@ class MetalValidationError(MetalError, AssertionError):
     """A call that Metal's validation layer would stop: which call, what was given, what to do."""
 
 
+class MetalTypeError(MetalValidationError, TypeError):
+    """An argument that PyObjC cannot turn into what Metal takes."""
+
+
 class MetalOutOfMemoryError(MetalError, MemoryError):
     """The device's memory is used up. Deviation: Metal returns nil and gives no reason."""
 

@@ -4,7 +4,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from .errors import MetalError, MetalValidationError
 from .objects import MetalObject, UserMade, expect
@@ -134,6 +134,10 @@ class MTLSharedEventListener(UserMade):
 
     def __init__(self) -> None:
         self._thread = SerialThread("metal-event-listener")
+
+    def initWithDispatchQueue_(self, _queue: object) -> Self:
+        """The listener itself; the queue is accepted and not used."""
+        return self
 
     def _notify(self, block: Notification, event: MTLSharedEvent, value: int) -> None:
         self._thread.submit(partial(run_handler, block, event, value))

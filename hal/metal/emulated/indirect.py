@@ -18,6 +18,8 @@ from .structs import as_integer, as_range, as_size
 
 if TYPE_CHECKING:
     from .device import MTLDevice
+    from .pipeline import FindResource
+    from .log_state import MTLLogState
     from .residency import Reach
 
 _LIMITS = limits()
@@ -36,7 +38,9 @@ class Inherited:
     bindings: Mapping[int, Binding]
     threadgroup_lengths: Mapping[int, int]
     reach: "Reach"
+    find_resource: "FindResource"
     group: int
+    log_state: "MTLLogState"
 
 
 class MTLIndirectCommandBufferDescriptor(UserMade):

@@ -107,6 +107,13 @@ def _line(kernel: str, message: shader_log.Message) -> str:
     return f"kernel {kernel!r}: {who}{_LEVELS[message.level]}: {message.text}"
 
 
+def with_log(
+    command: "DispatchCommand | IndirectDispatchCommand", state: MTLLogState
+) -> "DispatchCommand | IndirectDispatchCommand | LoggedCommand":
+    """The command, with a buffer for messages if its kernel logs."""
+    return LoggedCommand(command, state) if command.pipeline._logs else command
+
+
 @dataclass(slots=True)
 class LoggedCommand:
     """A dispatch of a kernel that logs."""

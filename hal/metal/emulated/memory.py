@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import MetalOutOfMemoryError, MetalValidationError
+from .errors import MetalOutOfMemoryError, MetalTypeError, MetalValidationError
 
 if TYPE_CHECKING:
     from assay.sim.simt import Memory
@@ -144,11 +144,14 @@ def zeroed(where: str, length: int, budget: int, allocated: int) -> Bytes:
 
 
 def bytes_of(where: str, data: object, length: int) -> Bytes:
-    """The first `length` bytes of `data`, not copied. Raises MetalValidationError."""
+    """The first `length` bytes of `data`, not copied.
+
+    Raises MetalTypeError for what is no memory, MetalValidationError for too little of it.
+    """
     try:
         given = np.frombuffer(data, dtype=np.uint8)  # type: ignore[call-overload]
     except (TypeError, ValueError, BufferError) as error:
-        raise MetalValidationError(
+        raise MetalTypeError(
             f"{where}: the bytes are {type(data).__name__} ({error}); give bytes, a contiguous "
             "array or another object with the buffer protocol"
         ) from None

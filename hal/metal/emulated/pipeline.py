@@ -237,7 +237,7 @@ class MTLComputePipelineState(MetalObject):
         where: str,
         buffers: Mapping[int, Binding],
         threadgroup_lengths: Mapping[int, int],
-        find_resource: FindResource | None = None,
+        find_resource: FindResource,
     ) -> list[int]:
         """What the engine takes, in its order. Raises MetalValidationError."""
         arguments = []
@@ -256,7 +256,10 @@ class MTLComputePipelineState(MetalObject):
                     bound = NOTHING
                 arguments.append(bound.address)
             elif slot.resource is not None:
-                arguments.append(self._resource(where, slot, slot.resource, find_resource))
+                found = 0
+                if slot.is_used:
+                    found = find_resource(where, self._kernel.name, slot.resource)
+                arguments.append(found)
             else:
                 length = threadgroup_lengths.get(slot.index, 0)
                 if slot.is_used and (not length or length < slot.size):
@@ -273,19 +276,6 @@ class MTLComputePipelineState(MetalObject):
                 f"threadgroup has {_LIMITS.threadgroup_memory} B"
             )
         return arguments
-
-    def _resource(
-        self, where: str, slot: _Slot, argument: "Argument", find: FindResource | None
-    ) -> int:
-        """What the engine takes for a texture, sampler or table. Raises MetalValidationError."""
-        if not slot.is_used:
-            return 0
-        if find is None:
-            raise MetalValidationError(
-                f"{where}: kernel {self._kernel.name!r}, argument {slot.name!r}: commands of "
-                f"indirect command buffers have no {argument.kind}s; put it into an argument buffer"
-            )
-        return find(where, self._kernel.name, argument)
 
     def _bad_buffer(self, where: str, slot: _Slot, bound: Binding | None) -> MetalValidationError:
         what = (

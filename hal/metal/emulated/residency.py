@@ -64,8 +64,10 @@ def addresses_of(resident: Resident) -> Iterator[int]:
     """GPU addresses of a buffer or texture, or of all buffers of a heap."""
     if isinstance(resident, MTLHeap):
         yield from (buffer._address for buffer in resident._buffers)
+    elif isinstance(resident, MTLTexture):
+        yield from resident._addresses
     else:
-        yield from resident._addresses()
+        yield resident._address
 
 
 @contextmanager
@@ -87,9 +89,9 @@ class Residency:
         self._heaps: dict[int, MTLHeap] = {}
         self._sets = sets
 
-    def use(self, resource: MTLBuffer | MTLTexture, usage: int) -> None:
-        """Make a buffer or texture resident for later dispatches."""
-        for address in resource._addresses():
+    def use(self, addresses: Iterable[int], usage: int) -> None:
+        """Make the memory at these addresses resident for later dispatches."""
+        for address in addresses:
             self._usages[address] = self._usages.get(address, 0) | usage
 
     def use_heap(self, heap: MTLHeap) -> None:

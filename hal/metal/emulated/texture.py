@@ -56,6 +56,11 @@ class MTLTexture(MetalObject):
             "MTLTexture", np.frombuffer(bytearray(described), np.uint8), "texture", counted=False
         )
 
+    @property
+    def _addresses(self) -> tuple[int, ...]:
+        """GPU addresses of its description and of its texels."""
+        return self._described.address, self._storage.address
+
     def device(self) -> "MTLDevice":
         """The device whose memory this is."""
         return self._device
@@ -303,10 +308,6 @@ class MTLTexture(MetalObject):
         texels = next(blocks(self._layout, level, slice, origin, extent))
         host = host_block(where, self._layout, extent, row, image)
         return texels, host
-
-    def _addresses(self) -> tuple[int, int]:
-        """Addresses of the description and of the memory that the texels lie in."""
-        return self._described.address, self._storage.address
 
     def _texels(self) -> Bytes:
         return self._storage.data[self._start :]

@@ -1,6 +1,6 @@
 """Textures and samplers that a compute encoder passes to kernels."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,12 +107,6 @@ class ResourceEncoder(MTLCommandEncoder):
     def _keep(self, thing: MetalObject) -> None:
         if self._command_buffer._retains:
             self._command_buffer._retained[id(thing)] = thing
-
-    def _texels(self) -> Iterator[int]:
-        """Addresses of the memory of all textures that are set."""
-        for texture in self._textures.values():
-            if texture is not None:
-                yield from texture._addresses()
 
     def _inline(self, where: str, data: Bytes) -> int:
         address = self._device._memory.inline(where, data, "an array of arguments")

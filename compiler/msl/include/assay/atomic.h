@@ -22,6 +22,7 @@ using atomic_bool = atomic<bool>;
 using atomic_float = atomic<float>;
 using atomic_long = atomic<long>;
 using atomic_ulong = atomic<ulong>;
+template <class T> using _atomic = atomic<T>;
 
 #define __ASSAY_CELL(T, name)                                                                     \
   __ASSAY_FN T __cell_load(T* p) { return __assay_atomic_load_##name(p); }                        \

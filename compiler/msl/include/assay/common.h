@@ -32,6 +32,12 @@ __ASSAY_MAP2(__real_t, step, return y < x ? T(0.0f) : T(1.0f);)
 __ASSAY_MAP3(__real_t, smoothstep,
              T t = __least(__greatest((z - x) / (y - x), T(0.0f)), T(1.0f));
              return t * t * (T(3.0f) - T(2.0f) * t);)
-__ASSAY_MAP1(__real_t, sign,
-             return x > T(0.0f) ? T(1.0f) : x < T(0.0f) ? T(-1.0f) : x == T(0.0f) ? x : T(0.0f);)
+struct __op_sign {
+  template <class T> __ASSAY_MEMBER static constexpr T call(T x) {
+    return x > T(0.0f) ? T(1.0f) : x < T(0.0f) ? T(-1.0f) : x == T(0.0f) ? x : T(0.0f);
+  }
+};
+// Of floating-point numbers alone: for integers programs bring their own.
+template <class A> requires (__numeric<A> && __is_real<__element<__joined_t<A>>>)
+__ASSAY_FN constexpr auto sign(const A& a) { return __apply<__joined_t<A>>(__op_sign{}, a); }
 }  // namespace metal

@@ -18,13 +18,16 @@ template <class T> struct __assay_parameter<T&> { using pointee = T; };
 template <class T> constexpr bool __assay_by_value = false;
 template <> constexpr bool __assay_by_value<metal::sampler> = true;
 template <class T, size_t N> constexpr bool __assay_by_value<metal::array<T, N>> =
-    metal::__is_texture<T> || __assay_by_value<T>;
+    metal::__is_texture<T> || __assay_by_value<T> || __is_pointer(T);
 template <class T> requires metal::__is_texture<T>
 struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT metal::__texture_data; };
 template <class T> requires __assay_by_value<T>
 struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT T; };
 template <class T> using __assay_pointee = typename __assay_parameter<T>::pointee;
 template <class T> using __assay_pointer = __assay_pointee<T>*;
+// What the host learns of: the argument, or one of an array of buffers.
+template <class T> struct __assay_one { using pointer = __assay_pointer<T>; using pointee = __assay_pointee<T>; };
+template <class T, size_t N> struct __assay_one<metal::array<T*, N>> { using pointer = T*; using pointee = T; };
 
 // The argument itself: a pointer as it is, a reference to what it points to.
 template <class T>
@@ -129,6 +132,21 @@ __ASSAY_FN constexpr T __assay_static_cast(V&& value) {
   } else {
     return static_cast<T>(static_cast<V&&>(value));
   }
+}
+
+// `name(a, b, ...)` of a vector type that the program declares itself.
+template <class V, class A>
+__ASSAY_FN constexpr V __assay_make_vector(const A& a) {
+  if constexpr (requires { __builtin_convertvector(a, V); }) {
+    return __builtin_convertvector(a, V);
+  } else {
+    return (V)a;
+  }
+}
+template <class V, class A, class B, class... C>
+__ASSAY_FN constexpr V __assay_make_vector(const A& a, const B& b, const C&... c) {
+  using E = metal::__bare_t<decltype(metal::declval<V&>()[0])>;
+  return V{(E)a, (E)b, (E)c...};
 }
 
 // A copy of an object, wherever it lies.

@@ -68,6 +68,9 @@ template <class T> __ASSAY_FN uint pack_float_to_srgb_unorm4x8(vec<T, 4> v) {
   return __packing::join<4>(vec<float, 4>(__packing::to_srgb(v.__v[0]), __packing::to_srgb(v.__v[1]),
                                           __packing::to_srgb(v.__v[2]), (float)v.__v[3]), false);
 }
+template <class T> __ASSAY_FN uint pack_half_to_srgb_unorm4x8(vec<T, 4> v) {
+  return pack_float_to_srgb_unorm4x8(vec<float, 4>(v));
+}
 __ASSAY_FN vec<float, 4> unpack_unorm4x8_srgb_to_float(uint w) {
   vec<float, 4> v = unpack_unorm4x8_to_float(w);
   return vec<float, 4>(__packing::from_srgb(v.__v[0]), __packing::from_srgb(v.__v[1]),
@@ -92,4 +95,8 @@ template <class T> __ASSAY_FN ushort pack_float_to_unorm565(vec<T, 3> v) {
 __ASSAY_FN vec<float, 3> unpack_unorm565_to_float(ushort w) {
   return vec<float, 3>(float(w & 31u) / 31.0f, float((w >> 5) & 63u) / 63.0f, float(w >> 11) / 31.0f);
 }
+template <class T> __ASSAY_FN uint pack_half_to_unorm10a2(vec<T, 4> v) { return pack_float_to_unorm10a2(v); }
+template <class T> __ASSAY_FN ushort pack_half_to_unorm565(vec<T, 3> v) { return pack_float_to_unorm565(v); }
+__ASSAY_FN vec<half, 4> unpack_unorm10a2_to_half(uint w) { return vec<half, 4>(unpack_unorm10a2_to_float(w)); }
+__ASSAY_FN vec<half, 3> unpack_unorm565_to_half(ushort w) { return vec<half, 3>(unpack_unorm565_to_float(w)); }
 }  // namespace metal

@@ -2,6 +2,8 @@
 #pragma once
 #include "vector_operators.h"
 
+#define __ASSAY_PACKED
+
 namespace metal {
 #define __ASSAY_PACKED_MEMBERS(N)                                                                 \
   constexpr packed_vec() = default;                                                               \
@@ -42,6 +44,8 @@ struct packed_vec<T, 2> {
     __e[0] = v.__v[0]; __e[1] = v.__v[1];
     return *this;
   }
+#define __ASSAY_LETTERS 2
+#include "swizzle.h"
 };
 template <class T>
 struct packed_vec<T, 3> {
@@ -52,15 +56,8 @@ struct packed_vec<T, 3> {
     __e[0] = v.__v[0]; __e[1] = v.__v[1]; __e[2] = v.__v[2];
     return *this;
   }
-  __ASSAY_MEMBER vec<T, 2> __get_xy() const { return vec<T, 2>(__e[0], __e[1]); }
-  __ASSAY_MEMBER vec<T, 2> __get_yz() const { return vec<T, 2>(__e[1], __e[2]); }
-  __ASSAY_MEMBER vec<T, 3> __get_xyz() const { return *this; }
-  __ASSAY_MEMBER void __put_xy(vec<T, 2> v) { __e[0] = v.__v[0]; __e[1] = v.__v[1]; }
-  __ASSAY_MEMBER void __put_yz(vec<T, 2> v) { __e[1] = v.__v[0]; __e[2] = v.__v[1]; }
-  __ASSAY_MEMBER void __put_xyz(vec<T, 3> v) { *this = v; }
-  __declspec(property(get = __get_xy, put = __put_xy)) vec<T, 2> xy;
-  __declspec(property(get = __get_yz, put = __put_yz)) vec<T, 2> yz;
-  __declspec(property(get = __get_xyz, put = __put_xyz)) vec<T, 3> xyz;
+#define __ASSAY_LETTERS 3
+#include "swizzle.h"
 };
 template <class T>
 struct packed_vec<T, 4> {
@@ -73,16 +70,10 @@ struct packed_vec<T, 4> {
     __e[0] = v.__v[0]; __e[1] = v.__v[1]; __e[2] = v.__v[2]; __e[3] = v.__v[3];
     return *this;
   }
-  __ASSAY_MEMBER vec<T, 2> __get_xy() const { return vec<T, 2>(__e[0], __e[1]); }
-  __ASSAY_MEMBER vec<T, 2> __get_zw() const { return vec<T, 2>(__e[2], __e[3]); }
-  __ASSAY_MEMBER vec<T, 3> __get_xyz() const { return vec<T, 3>(__e[0], __e[1], __e[2]); }
-  __ASSAY_MEMBER void __put_xy(vec<T, 2> v) { __e[0] = v.__v[0]; __e[1] = v.__v[1]; }
-  __ASSAY_MEMBER void __put_zw(vec<T, 2> v) { __e[2] = v.__v[0]; __e[3] = v.__v[1]; }
-  __ASSAY_MEMBER void __put_xyz(vec<T, 3> v) { __e[0] = v.__v[0]; __e[1] = v.__v[1]; __e[2] = v.__v[2]; }
-  __declspec(property(get = __get_xy, put = __put_xy)) vec<T, 2> xy;
-  __declspec(property(get = __get_zw, put = __put_zw)) vec<T, 2> zw;
-  __declspec(property(get = __get_xyz, put = __put_xyz)) vec<T, 3> xyz;
+#define __ASSAY_LETTERS 4
+#include "swizzle.h"
 };
 #undef __ASSAY_PACKED_MEMBERS
+#undef __ASSAY_PACKED
 
 }  // namespace metal

@@ -22,7 +22,7 @@ __ASSAY_MAP1(__real_t, isinf, return (__bits(x) & __magnitude_bits<T>) == __expo
 __ASSAY_MAP1(__real_t, isfinite, return (__bits(x) & __magnitude_bits<T>) < __exponent_bits<T>;)
 __ASSAY_MAP1(__real_t, isnormal,
              uint m = __bits(x) & __magnitude_bits<T>;
-             return (m >= __least_normal_bits<T>) & (m < __exponent_bits<T>);)
+             return bool((m >= __least_normal_bits<T>) & (m < __exponent_bits<T>));)
 __ASSAY_MAP1(__real_t, signbit, return (__bits(x) >> (sizeof(T) * 8 - 1)) != 0;)
 __ASSAY_MAP2(__real_t, isequal, return x == y;)
 __ASSAY_MAP2(__real_t, isnotequal, return x != y;)
@@ -30,9 +30,9 @@ __ASSAY_MAP2(__real_t, isgreater, return x > y;)
 __ASSAY_MAP2(__real_t, isgreaterequal, return x >= y;)
 __ASSAY_MAP2(__real_t, isless, return x < y;)
 __ASSAY_MAP2(__real_t, islessequal, return x <= y;)
-__ASSAY_MAP2(__real_t, islessgreater, return (x < y) | (x > y);)
-__ASSAY_MAP2(__real_t, isordered, return (x == x) & (y == y);)
-__ASSAY_MAP2(__real_t, isunordered, return (x != x) | (y != y);)
+__ASSAY_MAP2(__real_t, islessgreater, return bool((x < y) | (x > y));)
+__ASSAY_MAP2(__real_t, isordered, return bool((x == x) & (y == y));)
+__ASSAY_MAP2(__real_t, isunordered, return bool((x != x) | (y != y));)
 
 __ASSAY_FN constexpr bool any(bool v) { return v; }
 __ASSAY_FN constexpr bool all(bool v) { return v; }

@@ -150,6 +150,11 @@ __ASSAY_SHUFFLES(quad, 4)
 template <class T> __ASSAY_LANE_FN __moved_t<T> simd_broadcast_first(T v) {
   return __from_first<__moved_t<T>>(v);
 }
+template <class T> __ASSAY_LANE_FN __moved_t<T> quad_broadcast_first(T v) {
+  uint quad = __lane_id() & ~3u;
+  uint active = uint(__assay_simd_active_mask() >> quad) & 15u;
+  return __shuffle<4, __moved_t<T>>(v, uint(__builtin_ctzg(active, 0)));
+}
 
 // Votes.
 struct simd_vote {

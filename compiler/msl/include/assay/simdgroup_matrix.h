@@ -11,8 +11,10 @@ template <class T> struct vec<T, 64> {
   vec<T, 2> __own;
 };
 
-template <__matrix_element T, int Cols, int Rows = Cols>
+template <class T, int Cols, int Rows = Cols>
 struct simdgroup_matrix {
+  // Not a constraint of the template: programs name matrices of other types without using them.
+  static_assert(__matrix_element<T>, "a simdgroup matrix has elements of half, bfloat or float");
   static_assert(Cols == 8 && Rows == 8, "a simdgroup matrix has 8 rows and 8 columns");
   using storage_type = vec<T, 64>;
   storage_type t;
@@ -39,11 +41,6 @@ __ASSAY_FN simdgroup_matrix<T, Cols, Rows> make_diagonal_simdgroup_matrix(V valu
 
 // Two elements side by side, aligned as one.
 template <class T> using __pair = T __attribute__((ext_vector_type(2), aligned(sizeof(T))));
-// Pointer to U in the address space of the pointer P.
-template <class P, class U> struct __in_space { using type = U*; };
-template <class T, class U> struct __in_space<__ASSAY_DEVICE T*, U> { using type = __ASSAY_DEVICE U*; };
-template <class T, class U> struct __in_space<__ASSAY_CONSTANT T*, U> { using type = __ASSAY_CONSTANT U*; };
-template <class T, class U> struct __in_space<__ASSAY_THREADGROUP T*, U> { using type = __ASSAY_THREADGROUP U*; };
 
 // The origin is (column, row) in memory, whose rows are `stride` elements apart. Transposed, the
 // element (row, column) of the matrix lies at (column, row) from there.

@@ -1,5 +1,6 @@
 // Swizzles as properties: `v.zyx` calls `__get_zyx`, an assignment to it calls `__put_zyx`.
-// Included inside the body of vec<T, N>; __ASSAY_LETTERS is 2, 3 or 4.
+// Included inside the body of vec<T, N>, or of packed_vec<T, N> with __ASSAY_PACKED defined;
+// __ASSAY_LETTERS is 2, 3 or 4.
 #define __ASSAY_I_x 0
 #define __ASSAY_I_y 1
 #define __ASSAY_I_z 2
@@ -17,9 +18,22 @@
 #define __ASSAY_NAME3(a, b, c) __ASSAY_JOIN3(a, b, c)
 #define __ASSAY_NAME4(a, b, c, d) __ASSAY_JOIN4(a, b, c, d)
 
+#ifdef __ASSAY_PACKED
+#define __ASSAY_TAKE2(a, b) __native<T, 2>{__e[__ASSAY_I(a)], __e[__ASSAY_I(b)]}
+#define __ASSAY_TAKE3(a, b, c) __native<T, 3>{__e[__ASSAY_I(a)], __e[__ASSAY_I(b)], __e[__ASSAY_I(c)]}
+#define __ASSAY_TAKE4(a, b, c, d)                                                                 \
+  __native<T, 4>{__e[__ASSAY_I(a)], __e[__ASSAY_I(b)], __e[__ASSAY_I(c)], __e[__ASSAY_I(d)]}
+#else
+#define __ASSAY_TAKE2(a, b) __builtin_shufflevector(__v, __v, __ASSAY_I(a), __ASSAY_I(b))
+#define __ASSAY_TAKE3(a, b, c)                                                                    \
+  __builtin_shufflevector(__v, __v, __ASSAY_I(a), __ASSAY_I(b), __ASSAY_I(c))
+#define __ASSAY_TAKE4(a, b, c, d)                                                                 \
+  __builtin_shufflevector(__v, __v, __ASSAY_I(a), __ASSAY_I(b), __ASSAY_I(c), __ASSAY_I(d))
+#endif
+
 #define __ASSAY_SWIZZLE2(a, b)                                                                    \
   __ASSAY_MEMBER constexpr vec<T, 2> __get_##a##b() const {                                       \
-    return vec<T, 2>::__from(__builtin_shufflevector(__v, __v, __ASSAY_I(a), __ASSAY_I(b)));      \
+    return vec<T, 2>::__from(__ASSAY_TAKE2(a, b));                                                \
   }                                                                                               \
   __ASSAY_MEMBER void __put_##a##b(vec<T, 2> o) {                                                 \
     static_assert(__ASSAY_I(a) != __ASSAY_I(b), "a swizzle that repeats a component is read-only"); \
@@ -32,8 +46,7 @@
 
 #define __ASSAY_SWIZZLE3(a, b, c)                                                                 \
   __ASSAY_MEMBER constexpr vec<T, 3> __get_##a##b##c() const {                                    \
-    return vec<T, 3>::__from(                                                                     \
-        __builtin_shufflevector(__v, __v, __ASSAY_I(a), __ASSAY_I(b), __ASSAY_I(c)));             \
+    return vec<T, 3>::__from(__ASSAY_TAKE3(a, b, c));                                             \
   }                                                                                               \
   __ASSAY_MEMBER void __put_##a##b##c(vec<T, 3> o) {                                              \
     static_assert(((1 << __ASSAY_I(a)) | (1 << __ASSAY_I(b)) | (1 << __ASSAY_I(c))) ==            \
@@ -49,8 +62,7 @@
 
 #define __ASSAY_SWIZZLE4(a, b, c, d)                                                              \
   __ASSAY_MEMBER constexpr vec<T, 4> __get_##a##b##c##d() const {                                 \
-    return vec<T, 4>::__from(__builtin_shufflevector(__v, __v, __ASSAY_I(a), __ASSAY_I(b),        \
-                                                     __ASSAY_I(c), __ASSAY_I(d)));                \
+    return vec<T, 4>::__from(__ASSAY_TAKE4(a, b, c, d));                                          \
   }                                                                                               \
   __ASSAY_MEMBER void __put_##a##b##c##d(vec<T, 4> o) {                                           \
     static_assert(((1 << __ASSAY_I(a)) | (1 << __ASSAY_I(b)) | (1 << __ASSAY_I(c)) |              \
@@ -113,6 +125,9 @@ __ASSAY_ALL(__ASSAY_TOP4)
 #undef __ASSAY_LAST3
 #undef __ASSAY_LAST2
 #undef __ASSAY_SWIZZLE4
+#undef __ASSAY_TAKE4
+#undef __ASSAY_TAKE3
+#undef __ASSAY_TAKE2
 #undef __ASSAY_SWIZZLE3
 #undef __ASSAY_SWIZZLE2
 #undef __ASSAY_NAME4

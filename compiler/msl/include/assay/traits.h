@@ -50,11 +50,33 @@ template <class T> struct __bare<volatile __ASSAY_DEVICE T> { using type = typen
 template <class T> struct __bare<volatile __ASSAY_THREADGROUP T> { using type = typename __bare<T>::type; };
 template <class T> using __bare_t = typename __bare<__remove_reference_t(T)>::type;
 
+// Pointer to U in the address space of the pointer P.
+template <class P, class U> struct __in_space { using type = U*; };
+template <class T, class U> struct __in_space<__ASSAY_DEVICE T*, U> { using type = __ASSAY_DEVICE U*; };
+template <class T, class U> struct __in_space<__ASSAY_CONSTANT T*, U> { using type = __ASSAY_CONSTANT U*; };
+template <class T, class U> struct __in_space<__ASSAY_THREADGROUP T*, U> { using type = __ASSAY_THREADGROUP U*; };
+
 template <class T> struct remove_addrspace { using type = T; };
 template <class T> struct remove_addrspace<__ASSAY_DEVICE T> { using type = T; };
 template <class T> struct remove_addrspace<__ASSAY_CONSTANT T> { using type = T; };
 template <class T> struct remove_addrspace<__ASSAY_THREADGROUP T> { using type = T; };
 template <class T> using remove_addrspace_t = typename remove_addrspace<T>::type;
+
+template <class T> struct remove_pointer { using type = T; };
+template <class T> struct remove_pointer<T*> { using type = T; };
+template <class T> struct remove_pointer<T* const> { using type = T; };
+template <class T> using remove_pointer_t = typename remove_pointer<T>::type;
+template <class T> struct remove_extent { using type = __remove_extent(T); };
+template <class T> using remove_extent_t = __remove_extent(T);
+template <class T> struct add_const { using type = const T; };
+template <class T> using add_const_t = const T;
+template <class T> struct decay { using type = __decay(T); };
+template <class T> using decay_t = __decay(T);
+template <class... T> struct common_type {};
+template <class T> struct common_type<T> { using type = __decay(T); };
+template <class A, class B, class... T>
+struct common_type<A, B, T...> : common_type<__decay(decltype(true ? *(A*)nullptr : *(B*)nullptr)), T...> {};
+template <class... T> using common_type_t = typename common_type<T...>::type;
 
 template <class T> struct make_signed { using type = __make_signed(T); };
 template <class T> struct make_unsigned { using type = __make_unsigned(T); };
@@ -80,6 +102,14 @@ template <class T> struct is_const : bool_constant<__is_const(T)> {};
 template <class T> struct is_volatile : bool_constant<__is_volatile(T)> {};
 template <class T> struct is_function : bool_constant<__is_function(T)> {};
 template <class T> struct is_trivially_copyable : bool_constant<__is_trivially_copyable(T)> {};
+template <class T> struct is_lvalue_reference : bool_constant<__is_lvalue_reference(T)> {};
+template <class T> struct is_rvalue_reference : bool_constant<__is_rvalue_reference(T)> {};
+template <class T> struct is_fundamental : bool_constant<__is_fundamental(T)> {};
+template <class T> struct is_compound : bool_constant<__is_compound(T)> {};
+template <class T> struct is_object : bool_constant<__is_object(T)> {};
+template <class T> struct is_trivial : bool_constant<__is_trivial(T)> {};
+template <class T> struct is_standard_layout : bool_constant<__is_standard_layout(T)> {};
+template <class T> struct is_pod : bool_constant<__is_pod(T)> {};
 template <class A, class B> struct is_base_of : bool_constant<__is_base_of(A, B)> {};
 template <class A, class B> struct is_convertible : bool_constant<__is_convertible(A, B)> {};
 template <class T, class... A> struct is_constructible : bool_constant<__is_constructible(T, A...)> {};
@@ -99,6 +129,16 @@ template <class T> constexpr bool is_array_v = __is_array(T);
 template <class T> constexpr bool is_const_v = __is_const(T);
 template <class T> constexpr bool is_volatile_v = __is_volatile(T);
 template <class T> constexpr bool is_trivially_copyable_v = __is_trivially_copyable(T);
+template <class T> constexpr bool is_lvalue_reference_v = __is_lvalue_reference(T);
+template <class T> constexpr bool is_rvalue_reference_v = __is_rvalue_reference(T);
+template <class T> constexpr bool is_fundamental_v = __is_fundamental(T);
+template <class T> constexpr bool is_compound_v = __is_compound(T);
+template <class T> constexpr bool is_object_v = __is_object(T);
+template <class T> constexpr bool is_trivial_v = __is_trivial(T);
+template <class T> constexpr bool is_standard_layout_v = __is_standard_layout(T);
+template <class T> constexpr bool is_pod_v = __is_pod(T);
+template <class T> constexpr bool is_union_v = __is_union(T);
+template <class T> constexpr bool is_function_v = __is_function(T);
 template <class A, class B> constexpr bool is_base_of_v = __is_base_of(A, B);
 template <class A, class B> constexpr bool is_convertible_v = __is_convertible(A, B);
 template <class T, class... A> constexpr bool is_constructible_v = __is_constructible(T, A...);

@@ -106,6 +106,11 @@ __ASSAY_FN constexpr __native<T, N> __convert_all(__native<U, N> v) {
     requires(2 + sizeof...(C) < N)                                                                \
   __ASSAY_MEMBER constexpr vec(A a, B b, C... c)                                                  \
       : __v{__convert<T>(a), __convert<T>(b), __convert<T>(c)...} {}                              \
+  /* Volatile vectors are read and written as a whole; templates, so that copies stay trivial. */  \
+  template <class S> requires(__is_volatile(S) && __is_same(__bare_t<S>, vec))                    \
+  __ASSAY_MEMBER constexpr vec(S& o) : __v((__native_type)o.__v) {}                               \
+  template <class S> requires __is_volatile(S)                                                    \
+  __ASSAY_MEMBER constexpr void operator=(this S& self, vec o) { self.__v = o.__v; }              \
   template <class S>                                                                              \
   __ASSAY_MEMBER constexpr auto& operator[](this S&& self, size_t i) { return self.__e[i]; }
 
