@@ -95,6 +95,7 @@ class FakeLibrary:
     kernels: Mapping[str, FakeKernel]
     constants: tuple[object, ...] = ()
     values: dict[str, object] = field(default_factory=dict)
+    visible_names: tuple[str, ...] = ()
 
     @property
     def function_names(self) -> tuple[str, ...]:

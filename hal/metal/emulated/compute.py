@@ -16,6 +16,7 @@ from .constants import (
 )
 from .errors import MetalValidationError
 from .execute import ExecuteCommand
+from .function_table import MTLVisibleFunctionTable
 from .heap import MTLHeap
 from .indirect import Inherited, MTLIndirectCommandBuffer
 from .log_state import with_log
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
 
 _LIMITS = limits()
+Resource = MTLBuffer | MTLTexture | MTLVisibleFunctionTable
 _ENCODER = "MTLComputeCommandEncoder"
 _USAGES = MTLResourceUsageRead | MTLResourceUsageWrite | MTLResourceUsageSample
 _SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
@@ -47,7 +49,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
     def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int):
         super().__init__(command_buffer)
         self._dispatch_type = dispatch_type
-        self._pipeline: MTLComputePipelineState | None = None
+        self._pipeline = None
         self._bindings: dict[int, Binding] = {}
         self._bound_buffers: dict[int, MTLBuffer] = {}
         self._threadgroup_lengths: dict[int, int] = {}
@@ -57,6 +59,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         )
         self._textures = {}
         self._samplers = {}
+        self._tables = {}
 
     def dispatchType(self) -> int:
         """The MTLDispatchType."""
@@ -180,14 +183,14 @@ class MTLComputeCommandEncoder(ResourceEncoder):
 
     # Residency and order
 
-    def useResource_usage_(self, resource: MTLBuffer | MTLTexture, usage: int) -> None:
+    def useResource_usage_(self, resource: Resource, usage: int) -> None:
         """Let later dispatches reach a resource through addresses in memory, and keep it alive."""
         self._check_open("useResource_usage_")
         where = f"{_ENCODER}.useResource_usage_"
         if isinstance(resource, MTLIndirectCommandBuffer):
             self._retain(resource)
             return
-        if not isinstance(resource, MTLTexture):
+        if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
             expect(where, "the resource", resource, MTLBuffer)
         self._check_own(where, resource)
         usage = as_integer(where, "the usage", usage)
@@ -197,7 +200,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         self._retain(resource)
 
     def useResources_count_usage_(
-        self, resources: Sequence[MTLBuffer | MTLTexture], count: int, usage: int
+        self, resources: Sequence[Resource], count: int, usage: int
     ) -> None:
         """Let later dispatches reach several resources."""
         where = f"{_ENCODER}.useResources_count_usage_"
@@ -227,15 +230,13 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         if scope & MTLBarrierScopeBuffers:
             self._ordering.barrier()
 
-    def memoryBarrierWithResources_count_(
-        self, resources: Sequence[MTLBuffer | MTLTexture], count: int
-    ) -> None:
+    def memoryBarrierWithResources_count_(self, resources: Sequence[Resource], count: int) -> None:
         """Order later dispatches after earlier ones of this encoder."""
         self._check_open("memoryBarrierWithResources_count_")
         where = f"{_ENCODER}.memoryBarrierWithResources_count_"
         listed = as_list(where, "the resources", resources, count)
         for resource in listed:
-            if not isinstance(resource, MTLTexture):
+            if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
                 expect(where, "a resource", resource, MTLBuffer)
             self._check_own(where, resource)
         if listed:
@@ -395,9 +396,9 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         return pipeline, arguments, reach
 
 
-def _addresses(resource: MTLBuffer | MTLTexture) -> tuple[int, ...]:
+def _addresses(resource: Resource) -> tuple[int, ...]:
     """Where the memory of a resource starts."""
-    return resource._addresses if isinstance(resource, MTLTexture) else (resource._address,)
+    return (resource._address,) if isinstance(resource, MTLBuffer) else resource._addresses
 
 
 def _checked_index(where: str, index: int, limit: int) -> int:

@@ -18,6 +18,7 @@ from .structs import MTLSize, Number, as_integer, as_size
 if TYPE_CHECKING:
     from .archive import MTLBinaryArchive
     from .library import MTLFunction
+    from .linked_functions import MTLLinkedFunctions
     from .log_state import MTLLogState
 
 
@@ -184,6 +185,7 @@ class MTLComputePipelineDescriptor(UserMade):
     _archives: Sequence["MTLBinaryArchive"] = ()
 
     _function: "MTLFunction | None" = None
+    _linked: "MTLLinkedFunctions | None" = None
     _multiple_of_width = False
     _max_threads = 0
     _required_size = MTLSize()
@@ -211,6 +213,14 @@ class MTLComputePipelineDescriptor(UserMade):
     def setComputeFunction_(self, function: "MTLFunction | None") -> None:
         """Set the kernel."""
         self._function = function
+
+    def linkedFunctions(self) -> "MTLLinkedFunctions | None":
+        """The visible functions that the kernel can call."""
+        return self._linked
+
+    def setLinkedFunctions_(self, functions: "MTLLinkedFunctions | None") -> None:
+        """Set the visible functions that the kernel can call."""
+        self._linked = functions
 
     def threadGroupSizeIsMultipleOfThreadExecutionWidth(self) -> bool:
         """Whether threadgroups are promised to be whole simdgroups."""
@@ -243,5 +253,6 @@ class MTLComputePipelineDescriptor(UserMade):
         """Back to the defaults."""
         self._required_size = MTLSize()
         self._function = None
+        self._linked = None
         self._multiple_of_width = False
         self._max_threads = 0

@@ -18,8 +18,8 @@ from .structs import as_integer, as_range, as_size
 
 if TYPE_CHECKING:
     from .device import MTLDevice
-    from .pipeline import FindResource
     from .log_state import MTLLogState
+    from .pipeline import FindResource
     from .residency import Reach
 
 _LIMITS = limits()
