@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 
 from .call_graph import check_calls
+from .complete_sites import complete_sites
 from .contract import contract
 from .faults import UnsupportedKernel
 from .hidden_arguments import bind_hidden_arguments
@@ -64,6 +65,7 @@ def import_kernel(
     if "@" + entry in module.functions:
         bind_hidden_arguments(module.functions["@" + entry])
     function = lower(module, entry, parameters, name)
+    complete_sites(function)
     unpack(function)
     contract(function)
     return function

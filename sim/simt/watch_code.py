@@ -20,7 +20,7 @@ from .jit import LoadedCode, host_machine, host_target
 FUNCTIONS = (
     *("assay_watch_range", "assay_watch_lanes", "assay_watch_permuted", "assay_watch_group"),
     *("assay_watch_begin", "assay_watch_end", "assay_watch_wait", "assay_watch_leave"),
-    *("assay_watch_fence", "assay_watch_round", "assay_watch_event"),
+    *("assay_watch_fence", "assay_watch_round", "assay_watch_event", "assay_watch_simdgroup_wait"),
 )
 
 
