@@ -358,3 +358,5 @@ def remove_kernel_keywords(stream: TokenStream) -> None:
                 stream.blank(index, index)
         elif text == "coherent" and stream.texts[index + 1] == "(":
             stream.blank(index, stream.match[index + 1])
+        elif text == "coherent" and stream.texts[index + 1] in _SPACES:
+            stream.blank(index, index)
