@@ -31,6 +31,7 @@ class Limits:
     texture_buffer_width: int
     linear_texture_alignment: int
     shader_log_buffer: int
+    registers_per_thread: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
