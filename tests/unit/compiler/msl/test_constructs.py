@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from assay.compiler.msl import compile_library
+from assay.compiler.msl import ConstantValue, compile_library
 
 CONSTRUCTS = sorted((Path(__file__).parent / "constructs").glob("*.metal"))
-CONSTANTS = {"N": 2, "has": True, "q": (1.0, 2.0, 3.0)}
+CONSTANTS: dict[str, ConstantValue] = {"N": 2, "has": True, "q": (1.0, 2.0, 3.0)}
 
 
 @pytest.mark.parametrize("path", CONSTRUCTS, ids=lambda path: path.stem)
 def test_construct_compiles_and_is_read_by_the_engine(path: Path) -> None:
     library = compile_library(path.read_text(), file_name=str(path))
     assert library.function_names
-    values = {c.name: CONSTANTS[c.name] for c in library.constants}
+    values: dict[int | str, ConstantValue] = {c.name: CONSTANTS[c.name] for c in library.constants}
     for name in library.function_names:
         kernel = library.function(name, values)
         assert list(kernel.program().function.instructions())
