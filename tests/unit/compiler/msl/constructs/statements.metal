@@ -33,7 +33,7 @@ end:
     int a, b;
   } an = {1, 2};
   n[6] = an.a;
-  int* p = &a[1][2];
+  thread int* p = &a[1][2];
   *p = 3;
   n[7] = a[1][2];
   bool b = n[0] && n[1] || !n[2];
