@@ -25,7 +25,7 @@ def refusal(source: str) -> str:
         ("kernel void k(float* x [[buffer(0)]]) { x[0] = 1; }", 1, POINTER),
         ("float f(const float* p) { return *p; }\n" + KERNEL + "x[0] = f(x); }", 1, POINTER),
         ("void f(float4& p) { p = 1; }\n" + KERNEL + "float4 v; f(v); x[0] = v.x; }", 1, REFERENCE),
-        ("struct S { int a; };\nint f(const S* s) { return s->a; }\nkernel void k() {}", 2, POINTER),
+        ("struct S { int a; };\nint f(S* s) { return s->a; }\nkernel void k() {}", 2, POINTER),
         ("struct S { int n;\n  float* p; };\n" + KERNEL + "}", 2, POINTER),
         (KERNEL + "float v = 1;\nfloat* p = &v;\nx[0] = *p; }", 3, POINTER),
         (KERNEL + "uint* bits = (uint*)x;\nx[0] = bits[1]; }", 2, POINTER),
