@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .checks import CheckFindings, Report, check_kernel, checking
     from .compiler.models import CompiledModel, ModelError
     from .compiler.models import compile_model as compile
     from .module import Function, Module, load
@@ -12,20 +13,28 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckFindings",
     "CompiledModel",
     "Function",
     "ModelError",
     "Module",
+    "Report",
     "__version__",
+    "check_kernel",
+    "checking",
     "compile",
     "load",
 ]
 
 _LAZY = {
+    "CheckFindings": ("assay.checks", "CheckFindings"),
     "CompiledModel": ("assay.compiler.models", "CompiledModel"),
     "Function": ("assay.module", "Function"),
     "ModelError": ("assay.compiler.models", "ModelError"),
     "Module": ("assay.module", "Module"),
+    "Report": ("assay.checks", "Report"),
+    "check_kernel": ("assay.checks", "check_kernel"),
+    "checking": ("assay.checks", "checking"),
     "compile": ("assay.compiler.models", "compile_model"),
     "load": ("assay.module", "load"),
 }

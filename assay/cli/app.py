@@ -2,7 +2,7 @@
 
 import typer
 
-from . import check_module, compile, demo, diff, inspect, python, run
+from . import check, check_module, compile, demo, diff, inspect, python, run
 
 app = typer.Typer(
     name="assay",
@@ -33,6 +33,7 @@ app.command("compile")(compile.compile_command)
 app.command("run")(run.run_command)
 app.command("diff")(diff.diff_command)
 app.command("inspect")(inspect.inspect_command)
+app.command("check")(check.check_command)
 app.command("check-module")(check_module.check_module_command)
 app.command("python")(python.python_command)
 app.command("demo")(demo.demo_command)

@@ -204,10 +204,10 @@ def _pictures(outcome: Outcome, labels: list[int]) -> "Table":
 def _summary(outcome: Outcome) -> list[str]:
     result = outcome.comparison
     verdict = (
-        f"[bold green]equal[/bold green] to IREE's CPU backend: largest error "
+        f"[bold green]equal to IREE's CPU backend[/bold green]: largest error "
         f"{result.max_absolute:.1e} ({result.max_ulp} ulp) over {result.elements} numbers"
         if result.equal
-        else f"[bold red]different[/bold red] from IREE's CPU backend in {result.bad} of "
+        else f"[bold red]different from IREE's CPU backend[/bold red] in {result.bad} of "
         f"{result.elements} numbers, by up to {result.max_absolute:.1e}"
     )
     return [

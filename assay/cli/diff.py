@@ -14,8 +14,7 @@ from .options import (
     Json,
     ModelPath,
     Parameters,
-    choose_function,
-    load_module,
+    load_function,
     need_inputs,
     open_model,
     parameter_files,
@@ -79,8 +78,7 @@ def diff_command(
         opened = open_model(module, flags=compile_flag, say=say)
         if not reference and opened.compiled is None and not _runs_on_cpu(opened):
             raise CommandError(_needs_source(module), code=USAGE)
-        loaded = load_module(opened.data, device, parameters)
-        chosen = choose_function(loaded, function)
+        chosen = load_function(opened, function, device=device, parameters=parameters)
         values = _inputs(chosen, input, seed)
         say(f"running {chosen.name} on the {device} device")
         got = chosen.invoke(values)

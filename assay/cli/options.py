@@ -123,6 +123,13 @@ def load_module(data: bytes, device: str, parameters: list[str] | None) -> "Modu
     return load(data, device=device, parameters=parameter_files(parameters))
 
 
+def load_function(
+    opened: Opened, name: str | None, *, device: str, parameters: list[str] | None
+) -> "Function":
+    """Loads a module and finds the function that was named, or the only one worth calling."""
+    return choose_function(load_module(opened.data, device, parameters), name)
+
+
 def parameter_files(texts: list[str] | None) -> dict[str, Path]:
     """`scope=file` options as a mapping."""
     files: dict[str, Path] = {}

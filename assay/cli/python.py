@@ -1,12 +1,12 @@
 """`assay python`: runs a script whose `import Metal` gives the emulated device."""
 
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .failures import FAILED, USAGE, CommandError
+from .failures import USAGE, CommandError
 from .options import DEVICES, Device
 
 
@@ -16,6 +16,15 @@ def python_command(
         list[str] | None, typer.Argument(metavar="[ARGUMENTS]...", help="Its arguments.")
     ] = None,
     device: Device = "emulated",
+    patch: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--patch",
+            metavar="LIBRARY",
+            help="Replace mx.fast.metal_kernel ([bold]mlx[/bold]) or torch.mps.compile_shader "
+            "([bold]torch[/bold]), too.",
+        ),
+    ] = None,
 ) -> None:
     """Run a PyObjC script unchanged: its [bold]import Metal[/bold] gives the emulated device.
 
@@ -28,29 +37,25 @@ def python_command(
 
       assay python render.py -- --size 512
     """
-    import runpy
-
-    from assay.hal.metal import api
-
     if device not in DEVICES:
         raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)
+    code = run_script(script, arguments or [], device, patch or [])
+    if code:
+        raise typer.Exit(code)
+
+
+def run_script(script: Path, arguments: list[str], device: str, patches: Sequence[str] = ()) -> int:
+    """Run a script with the chosen Metal; the exit code that it ends with."""
+    from assay import scripts
+
     if not script.is_file():
         raise CommandError(f"{script}: there is no such file")
-    sys.modules["Metal"] = api.load(device)
-    sys.argv = [str(script), *(arguments or [])]
-    sys.path.insert(0, str(script.resolve().parent))
+    for name in patches:
+        if name not in scripts.PATCHES:
+            known = " or ".join(scripts.PATCHES)
+            raise CommandError(f"--patch {name}: expected {known}", code=USAGE)
     try:
-        runpy.run_path(str(script), run_name="__main__")
-    except Exception as error:
-        _show(error, script)
-        raise typer.Exit(FAILED) from None
-
-
-def _show(error: Exception, script: Path) -> None:
-    """Prints the script's traceback, beginning in the script."""
-    import traceback
-
-    place = error.__traceback__
-    while place is not None and place.tb_frame.f_code.co_filename != str(script):
-        place = place.tb_next
-    traceback.print_exception(type(error), error, place)
+        scripts.install(device, patches)
+    except scripts.PatchError as error:
+        raise CommandError(str(error)) from None
+    return scripts.run_script(script, arguments)

@@ -13,8 +13,7 @@ from .options import (
     Json,
     ModelPath,
     Parameters,
-    choose_function,
-    load_module,
+    load_function,
     need_inputs,
     open_model,
 )
@@ -68,8 +67,7 @@ def run_command(
     with progress() as say:
         opened = open_model(module, flags=compile_flag, say=say)
         say("loading")
-        loaded = load_module(opened.data, device, parameters)
-        chosen = choose_function(loaded, function)
+        chosen = load_function(opened, function, device=device, parameters=parameters)
         need_inputs(chosen, len(values))
         say(f"running {chosen.name}")
         results = chosen.invoke(values)

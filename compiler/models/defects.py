@@ -23,6 +23,8 @@ DECOMPOSE_ATTENTION = (
     "iree-linalg-ext-decompose-attention))"
 )
 
+_OTHER_NOTATION = "the text was written for another version of MLIR"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Defect:
@@ -102,13 +104,13 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="notation-of-properties",
         shows_as=("properties dictionary is missing required attribute",),
-        meaning="the text was written for another version of MLIR",
+        meaning=_OTHER_NOTATION,
         help="write the attributes of that operation as <{...}>",
     ),
     Defect(
         name="notation-of-operation",
         shows_as=("error: custom op '", "' expected '"),
-        meaning="the text was written for another version of MLIR",
+        meaning=_OTHER_NOTATION,
         help='write that operation in the generic form, "name"(operands) <{attributes}>',
     ),
     Defect(

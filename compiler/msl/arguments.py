@@ -26,6 +26,7 @@ class Argument:
     """One argument of a kernel.
 
     `size` and `alignment` are bytes of what the argument points to; `size` is 0 if unknown (void).
+    `is_reference` tells `constant T& x`, one element, from `constant T* x`, any number.
     `count` is how many an array of textures or samplers has, each with an index of its own.
     `texture_type` and `data_type` are Metal's numbers (MTLTextureType, MTLDataType) of a texture.
     """
@@ -39,6 +40,7 @@ class Argument:
     alignment: int
     access: Access
     members: tuple[ArgumentBufferMember, ...] = ()
+    is_reference: bool = False
     count: int = 1
     texture_type: int = 0
     data_type: int = 0

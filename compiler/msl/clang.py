@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .errors import CompileError
+from .visible_files import write_overlay
 
 HEADERS = Path(__file__).parent / "include"
 _SECONDS = 120.0
@@ -72,8 +73,11 @@ def run_clang(
     source: str,
     *,
     directory: Path,
+    visible: Sequence[Path] | None = None,
 ) -> ClangResult:
     """Run clang on `source` (its standard input) in `directory`.
+
+    Files outside the folders `visible` do not exist for it; None shows it all files.
 
     Raises CompileError if it takes too long, too much memory or writes too much.
     """
@@ -83,8 +87,9 @@ def run_clang(
         "HOME": str(directory),
         "TMPDIR": str(directory),
     }
+    overlay = [] if visible is None else write_overlay(visible, directory)
     process = subprocess.Popen(
-        [str(executable()), "clang", *arguments],
+        [str(executable()), "clang", *arguments, *overlay],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

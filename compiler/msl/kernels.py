@@ -42,7 +42,8 @@ class Parameter:
     """A kernel's parameter as the source declares it; `index` is an expression or "".
 
     `position` names the grid attribute of a parameter that is no argument; `condition` the function
-    constant on which an argument depends; `struct` the argument buffer's struct.
+    constant on which an argument depends; `members` those of an argument buffer's struct;
+    `is_reference` is whether it is declared with `&`.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Parameter:
     position: str
     condition: str
     members: tuple[Member, ...] = ()
+    is_reference: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +281,7 @@ class _Finder:
             position=position,
             condition=given.get("function_constant", ""),
             members=self._members(type_name),
+            is_reference="&" in words,
         )
 
     def _outside_attributes(self, first: int, last: int) -> list[int]:

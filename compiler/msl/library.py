@@ -20,6 +20,7 @@ from .conditionals import repair
 from .errors import CompileError
 from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
+from .line_directives import named_texts
 from .options import CompileOptions
 from .preprocess import Preprocessed, preprocess
 from .rewrite import Rewritten, rewrite
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from assay.sim.simt import Program
 
 _CACHE = DiskCache("msl")
-# Raise it when the rewriting or the records change.
-_FORMAT = "9"
 _OUTPUT = "kernel.bc"
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
@@ -47,6 +46,7 @@ class KernelFunction:
     arguments: tuple[Argument, ...]
     max_total_threads_per_threadgroup: int | None
     position_attributes: tuple[str, ...]
+    position_types: tuple[str, ...]
     file: str
     line: int
 
@@ -102,6 +102,10 @@ class Library:
         """Names of the kernels, in the order of the source."""
         return tuple(self._entries)
 
+    def sources(self) -> Mapping[str, str]:
+        """Texts that the library was made of, by file name: the source and what it includes."""
+        return self._sources()
+
     def function(
         self, name: str, constants: Mapping[int | str, ConstantValue] | None = None
     ) -> KernelFunction:
@@ -139,6 +143,7 @@ class Library:
             record, bitcode = records.unpack(raw)
             record["arguments"] = records.arguments_of(record["arguments"])
             record["position_attributes"] = tuple(record["position_attributes"])
+            record["position_types"] = tuple(record["position_types"])
             return KernelFunction(bitcode=bitcode, **record)
         compiled = self._compile(described, dict(values))
         record = asdict(compiled)
@@ -165,6 +170,7 @@ class Library:
             arguments=reflected.arguments,
             max_total_threads_per_threadgroup=reflected.limit,
             position_attributes=tuple(p.position for p in described.parameters if p.position),
+            position_types=tuple(p.type_name for p in described.parameters if p.position),
             file=described.file,
             line=described.line,
         )
@@ -227,7 +233,9 @@ class Library:
                 *clang.LANGUAGE, *precompiled.header_arguments(fast),
                 "-c", "-emit-llvm", "-o", _OUTPUT, "-",
             ]  # fmt: skip
-            result = clang.run_clang(arguments, text, directory=directory)
+            result = clang.run_clang(
+                arguments, text, directory=directory, visible=precompiled.folders()
+            )
             if not result.status or not re.search(r"(PCH|AST) file", result.diagnostics):
                 break
             if not last_attempt:
@@ -236,7 +244,7 @@ class Library:
 
     def _sources(self) -> dict[str, str]:
         """Texts to quote from: the source, and the files that it includes."""
-        sources = {self._file_name: self._source}
+        sources = named_texts(self._source, self._file_name)
         # A program may name any file in a #line; only those that it could include are read.
         for path in self._includes:
             with contextlib.suppress(OSError):
@@ -289,11 +297,17 @@ def _new_library(
 def _key(source: str, options: CompileOptions, file_name: str) -> str:
     """Everything that decides what a source compiles to, but for the files that it includes."""
     return digest(
-        _FORMAT, precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE,
+        _own_digest(), precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE,
         source, file_name, repr(sorted(options.macros.items())),
         *[str(path.resolve()) for path in options.include_paths],
         repr((options.fast_math, options.language_version)),
     )  # fmt: skip
+
+
+@functools.cache
+def _own_digest() -> str:
+    """A digest of this package's code, so that a change of it invalidates what it made before."""
+    return digest(*[path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))])
 
 
 def _file_digest(path: Path) -> str:

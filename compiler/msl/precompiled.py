@@ -37,6 +37,11 @@ def header_arguments(fast_math: bool) -> list[str]:
     return [*contract, "-include", str(_MAIN)]
 
 
+def folders() -> list[Path]:
+    """Where `header_arguments` lie."""
+    return [clang.HEADERS, cache_folder() / "msl-headers"]
+
+
 def discard(fast_math: bool) -> None:
     """Forget and delete the precompiled headers, which clang could not read."""
     path = _path(("-D__ASSAY_CONTRACT",) if fast_math else ())

@@ -10,13 +10,15 @@ from pathlib import Path
 from . import clang
 from .errors import CompileError
 from .lexer import included_files
+from .line_directives import named_texts
 from .options import CompileOptions
 from .unsupported import explained
 
-# `#embed` would put any file's bytes into the program; it is C++26 and no MSL.
 _OUTPUT = "expanded.ii"
+_MISSING = "file not found"
 _LARGEST = 24 << 20
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
+# C++26 and no MSL.
 _EMBED = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|/\*.*?\*/)*embed\b", re.MULTILINE)
 
 
@@ -41,6 +43,7 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
     macros = {
         "__METAL__": "1", "__METAL_VERSION__": f"{major}{minor}0", "__METAL_MACOS__": "1",
         "__HAVE_BFLOAT__": "1", "__APPLE__": "1", "__AIR64__": "1",
+        **({"__FAST_MATH__": "1"} if options.fast_math else {}),
         **options.macros,
     }  # fmt: skip
     escaped = file_name.replace("\\", "\\\\").replace('"', '\\"')
@@ -53,7 +56,12 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
         "-o", _OUTPUT, "-",
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
-        result = clang.run_clang(arguments, f'# 1 "{escaped}"\n{source}', directory=Path(folder))
+        result = clang.run_clang(
+            arguments,
+            f'# 1 "{escaped}"\n{source}',
+            directory=Path(folder),
+            visible=[clang.HEADERS, *options.include_paths],
+        )
         output = Path(folder) / _OUTPUT
         raw = output.read_bytes() if output.exists() else b""
     if len(raw) > _LARGEST:
@@ -64,7 +72,7 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
     text = raw.decode("utf-8", "replace")
     includes = _check_includes(text, options)
     if result.status:
-        raise CompileError(_visible(result.diagnostics, options, file_name))
+        raise CompileError(_visible(result.diagnostics, options, file_name, source))
     return Preprocessed(text=text, includes=includes)
 
 
@@ -86,12 +94,14 @@ def _check_includes(text: str, options: CompileOptions) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _visible(diagnostics: str, options: CompileOptions, file_name: str) -> str:
-    """The diagnostics that are about the program's own files."""
-    allowed = tuple(str(path.resolve()) for path in options.include_paths)
+def _visible(diagnostics: str, options: CompileOptions, file_name: str, source: str) -> str:
+    """The diagnostics that are about the program's own files, and the names its #line gives."""
+    # A name with a slash could be that of a file of this machine.
+    named = [f"{name}:" for name in named_texts(source, file_name) if "/" not in name]
+    allowed = (f"{file_name}:", *named, *(str(path.resolve()) for path in options.include_paths))
+    lines = [line for line in explained(diagnostics).splitlines() if line.startswith(allowed)]
     lines = [
-        line
-        for line in explained(diagnostics).splitlines()
-        if line.startswith((f"{file_name}:", *allowed))
+        f"{line}; only files below the include paths are" if line.endswith(_MISSING) else line
+        for line in lines
     ]
     return "\n".join(lines) or f"{file_name}: error: the source cannot be preprocessed"

@@ -64,6 +64,7 @@ def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
             alignment=alignment,
             access="read" if const else "read_write",
             members=tuple(_members(parameter.members, values)),
+            is_reference=parameter.is_reference,
         )
         if not active:
             inactive.add(argument.name)

@@ -16,12 +16,14 @@ from . import (
     methods,
     pragmas,
     strict,
+    strings,
     templates,
 )
 from .attributes import Attributes
 from .function_constants import ConstantValue, FunctionConstant
 from .kernels import EntryPoint
 from .lexer import Token, TokenStream
+from .refused import refuse_foreign
 from .scopes import Scopes
 from .unsupported import refuse_unsupported
 
@@ -40,6 +42,7 @@ class Rewritten:
 def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rewritten:
     """Rewrite a preprocessed library with these function constants; raises CompileError."""
     stream = TokenStream(preprocessed)
+    refuse_foreign(stream)
     attributes = Attributes(stream)
     scopes = Scopes(stream, attributes)
     if graphics.remove_rendering(stream, scopes, attributes):
@@ -53,6 +56,7 @@ def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rew
     entries = kernels.find_entry_points(stream, scopes, attributes)
     function_constants.rewrite_constants(stream, constants, resolved)
     literals.rewrite_literals(stream)
+    strings.rewrite_strings(stream)
     casts.rewrite_casts(stream)
     templates.rewrite_vector_counts(stream)
     address_spaces.make_local_variables_static(stream, scopes)

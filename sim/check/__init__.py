@@ -1,6 +1,15 @@
 """Checks: what they look for, what they find, and how findings read."""
 
 from .checker import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, parse_checks
+from .fault_finding import fault_finding
 from .finding import Finding, Party
 
-__all__ = ["DEFAULT_CHECKS", "OPTIONAL_CHECKS", "Checker", "Finding", "Party", "parse_checks"]
+__all__ = [
+    "DEFAULT_CHECKS",
+    "OPTIONAL_CHECKS",
+    "Checker",
+    "Finding",
+    "Party",
+    "fault_finding",
+    "parse_checks",
+]

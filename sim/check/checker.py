@@ -57,7 +57,7 @@ class Checker:
         self.dropped = 0  # different findings beyond the limit
         self._found: dict[tuple[object, ...], Finding] = {}
         self._lock = threading.RLock()
-        self._states: dict[int, tuple[object, object]] = {}
+        self._states: dict[object, tuple[object, object]] = {}
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -66,12 +66,13 @@ class Checker:
             return tuple(self._found.values())
 
     def state(self, owner: object, make: Callable[[], T]) -> T:
-        """What the checker remembers of a device; made when first asked for."""
+        """What the checker remembers of a device, one thing for each way of making it."""
         with self._lock:
-            known = self._states.get(id(owner))
+            key = (id(owner), make)
+            known = self._states.get(key)
             if known is None:
                 # The owner is kept too, so that its id stays its own.
-                known = self._states[id(owner)] = (owner, make())
+                known = self._states[key] = (owner, make())
             return cast(T, known[1])
 
     def report(self, finding: Finding) -> None:

@@ -60,7 +60,7 @@ class Buffer(ctypes.Structure):
         ("written", ctypes.POINTER(_u64)),
         ("read", ctypes.POINTER(_u64)),
         ("granules", _u64),
-        ("read_only", _u64),
+        ("has_readers", _u64),
     ]
 
 

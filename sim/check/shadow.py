@@ -57,8 +57,8 @@ class Shadows:
             del self._records[handle]
             self.table[handle] = layout.Buffer()
 
-    def watch(self, handle: int, size: int) -> None:
-        """Give a buffer of `size` bytes a shadow."""
+    def watch(self, handle: int, size: int, *, readers: bool) -> None:
+        """Give a buffer of `size` bytes a shadow; `readers`: whether the dispatch may read it."""
         known = self._records.get(handle)
         if known is None or known[0] != size:
             granules = -(-size // GRANULE)
@@ -69,6 +69,10 @@ class Shadows:
         entry.written = written.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
         entry.read = read.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
         entry.granules = written.size
+        if readers:
+            entry.has_readers = self.tag
+        elif entry.has_readers != self.tag:  # nor did one that is not ordered before it
+            entry.has_readers = 0
 
     def watched(self, handle: int) -> bool:
         """Whether a buffer has a shadow."""

@@ -84,6 +84,7 @@ struct shadow {
   u32 covered;                   // epoch since which a barrier covered this memory
   u64 stamp;                     // tag, threadgroup and epoch of accesses made now
   u32 device;
+  u32 has_readers;               // whether anybody's reads are watched
   u32 ordered;                   // a fence ordered this threadgroup after others
 };
 
@@ -98,6 +99,7 @@ static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {
     s->covered = w->arena_covered;
     s->stamp = w->run << GROUP_SHIFT | (u64)w->arena_epoch << EPOCH_SHIFT;
     s->device = 0;
+    s->has_readers = 1;
     s->ordered = w->arena_fenced;
     return w->arena_written != 0;
   }
@@ -112,6 +114,7 @@ static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {
   s->stamp = w->tag << TAG_SHIFT | (w->group & GROUP_MASK) << GROUP_SHIFT |
              (u64)w->device_epoch << EPOCH_SHIFT;
   s->device = 1;
+  s->has_readers = b->has_readers != 0;
   s->ordered = w->device_fenced;
   return b->written != 0;
 }
@@ -170,8 +173,10 @@ static inline u64 joined_read(const struct shadow *s, u64 old, u64 now) {
 }
 
 static inline u64 joined_write(u64 old, u64 now) {
-  // Lanes of one simdgroup that write parts of a granule at the same place in the program.
-  return old >> SIMDGROUP_SHIFT == now >> SIMDGROUP_SHIFT ? now | (old & FULL_MASK) : now;
+  // What one simdgroup writes between two barriers counts as one; a plain write among its atomic
+  // ones makes it plain.
+  if (old >> SIMDGROUP_SHIFT != now >> SIMDGROUP_SHIFT) return now;
+  return (now & (old | ~(u64)FLAG_ATOMIC)) | (old & FULL_MASK);
 }
 
 static inline u64 record_of(struct watch *w, u8 *context, const struct shadow *s, u32 how,
@@ -183,6 +188,83 @@ static inline u64 record_of(struct watch *w, u8 *context, const struct shadow *s
 
 // -- a run of bytes by many lanes -------------------------------------------------------------
 
+// Records that may not be ordered before an access, as intervals of their numbers: a record starts
+// with tag, threadgroup and epoch. Coarse: what it lets through is looked at lane by lane.
+#define OTHER_THREADS (31ull << SIMDGROUP_SHIFT | ~0ull << GROUP_SHIFT)
+struct window {
+  u64 low, span;        // records of this dispatch (device) or of this epoch (threadgroup memory)
+  u64 start, ordered;   // own threadgroup's records that a barrier covered
+  u64 now;
+};
+
+static inline struct window window_of(const struct shadow *s, u64 now) {
+  u64 start = now >> GROUP_SHIFT << GROUP_SHIFT, covered = (u64)s->covered << EPOCH_SHIFT;
+  struct window v = {start + covered, (1ull << GROUP_SHIFT) - covered, start, 0, now};
+  if (s->device) {
+    v.low = now >> TAG_SHIFT << TAG_SHIFT;
+    v.span = 1ull << TAG_SHIFT;
+    v.ordered = covered;
+  }
+  return v;
+}
+
+static inline u64 is_current(struct window v, u64 old) { return old - v.low < v.span; }
+static inline u64 is_open(struct window v, u64 old) {
+  return (u64)is_current(v, old) & (u64)(old - v.start >= v.ordered);
+}
+static inline u64 by_other(struct window v, u64 old) {
+  return ((old ^ v.now) & OTHER_THREADS) != 0;
+}
+static inline u64 flag(u64 condition, u64 bits) { return (0 - condition) & bits; }
+
+static inline u64 suspect_writes(struct window v, const u64 *written, u64 n) {
+  u64 bad = 0;
+  for (u64 i = 0; i < n; i++) bad |= is_open(v, written[i]) & by_other(v, written[i]);
+  return bad;
+}
+
+static inline u64 suspect_reads(struct window v, const u64 *read, u64 n) {
+  u64 bad = 0;
+  for (u64 i = 0; i < n; i++) {
+    u64 old = read[i], shared = (old & FLAG_SHARED) != 0, flags = (old & (FLAG_SHARED | FLAG_SECOND)) != 0;
+    bad |= (is_open(v, old) | (is_current(v, old) & shared)) & (by_other(v, old) | flags);
+  }
+  return bad;
+}
+
+static inline void note_writes(u64 *written, u64 n, u64 now, u32 step) {
+  if (step == 1)
+    for (u64 i = 0; i < n; i++) written[i] = now + (i << LANE_SHIFT);
+  else
+    for (u64 i = 0; i < n; i++) written[i] = now + (step ? (u64)((u32)i / step) << LANE_SHIFT : 0);
+}
+
+static inline u64 joined(struct window v, u64 old) {
+  u64 current = is_current(v, old), foreign = current & (u64)((old ^ v.now) >> GROUP_SHIFT != 0);
+  u64 open = is_open(v, old) & (1 ^ foreign);
+  return v.now | flag(foreign, FLAG_SHARED) | (flag(current, FLAG_SHARED) & old) |
+         flag(open & by_other(v, old), FLAG_SECOND) | (flag(open, FLAG_SECOND) & old);
+}
+
+// Checks reads against writes and notes them, in one go: noting them twice does no harm.
+static inline u64 note_reads(struct window v, const u64 *written, u64 *restrict read,
+                             u64 *restrict before, u64 n) {
+  u64 bad = 0;
+  if (before)
+    for (u64 i = 0; i < n; i++) {
+      u64 old = read[i], last = before[i];
+      bad |= is_open(v, written[i]) & by_other(v, written[i]);
+      before[i] = is_open(v, old) & by_other(v, old) ? old : last;
+      read[i] = joined(v, old);
+    }
+  else
+    for (u64 i = 0; i < n; i++) {
+      bad |= is_open(v, written[i]) & by_other(v, written[i]);
+      read[i] = joined(v, read[i]);
+    }
+  return bad;
+}
+
 // An access by consecutive lanes, `lane_bytes` each (0: one lane's), to whole granules. Returns 1,
 // without an effect, if something looks like a race: then the lanes are to be looked at one by one.
 u32 assay_watch_range(u8 *context, u32 how, u64 address, u64 bytes, u32 first_lane,
@@ -192,37 +274,22 @@ u32 assay_watch_range(u8 *context, u32 how, u64 address, u64 bytes, u32 first_la
   if (!find_shadow(w, address, &s)) return 0;
   u64 offset = address & OFFSET_MASK;
   u64 unit = (1ull << s.shift) - 1;
-  if ((offset | bytes) & unit || lane_bytes & unit) return 1;
+  if ((offset | bytes | lane_bytes) & unit) return 1;
   u64 at = offset >> s.shift, n = bytes >> s.shift;
   if (at + n > s.count) return 1;
-  u32 step = lane_bytes >> s.shift;
-  u64 now = record_of(w, context, &s, how, first_lane);
+  struct window v = window_of(&s, record_of(w, context, &s, how, first_lane));
   u64 *written = s.written + at, *read = s.read + at;
   u32 *l = s.device ? lock(w, written) : 0;
-  u32 bad = 0;
-  for (u64 i = 0; i < n; i++) bad |= (u32)unordered(&s, written[i], now);
+  u64 bad;
   if (how & HOW_WRITE) {
-    for (u64 i = 0; i < n; i++) bad |= (u32)reader_clash(&s, read[i], now);
-    if (!bad) {
-      if (step == 1)
-        for (u64 i = 0; i < n; i++) written[i] = now + (i << LANE_SHIFT);
-      else
-        for (u64 i = 0; i < n; i++)
-          written[i] = now + (step ? (u64)(u32)i / step << LANE_SHIFT : 0);
-    }
-  } else if (!bad) {
-    if (s.before)
-      for (u64 i = 0; i < n; i++) {
-        u64 old = read[i];
-        if (old >> EPOCH_SHIFT == now >> EPOCH_SHIFT && (old ^ now) >> SIMDGROUP_SHIFT)
-          s.before[at + i] = old;
-        read[i] = joined_read(&s, old, now);
-      }
-    else
-      for (u64 i = 0; i < n; i++) read[i] = joined_read(&s, read[i], now);
+    bad = suspect_writes(v, written, n);
+    if (s.has_readers) bad |= suspect_reads(v, read, n);
+    if (!bad) note_writes(written, n, v.now, lane_bytes >> s.shift);
+  } else {
+    bad = note_reads(v, written, read, s.before ? s.before + at : 0, n);
   }
   if (l) unlock(l);
-  return bad;
+  return (u32)bad;
 }
 
 // -- lanes one by one -------------------------------------------------------------------------

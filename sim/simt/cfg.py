@@ -50,7 +50,7 @@ class Cfg:
 
 def analyse(function: Function) -> Cfg:
     """Give every loop one latch, then order the blocks."""
-    order = _reverse_postorder(function.blocks[0])
+    order = reverse_postorder(function.blocks[0])
     dominator = _dominators(order)
     back_edges = _back_edges(order, dominator)
     innermost = _innermost(order, _loops(order, back_edges))
@@ -58,7 +58,7 @@ def analyse(function: Function) -> Cfg:
         around = innermost[latches[0]]
         if len(latches) > 1 or (around is not None and around.header is not header):
             _unify_latches(function, header, latches)
-    order = _reverse_postorder(function.blocks[0])
+    order = reverse_postorder(function.blocks[0])
     dominator = _dominators(order)
     loops = _loops(order, _back_edges(order, dominator))
     innermost = _innermost(order, loops)
@@ -77,7 +77,8 @@ def analyse(function: Function) -> Cfg:
     )
 
 
-def _reverse_postorder(entry: Block) -> list[Block]:
+def reverse_postorder(entry: Block) -> list[Block]:
+    """The blocks that can be reached, each before those that follow it, but for loops."""
     seen, order = {entry}, []
     stack = [(entry, iter(entry.targets))]
     while stack:

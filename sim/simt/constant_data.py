@@ -73,6 +73,8 @@ def initial_data(kind: Type, value: Operand) -> bytes:
 def _fill(data: bytearray, at: int, kind: Type, value: Operand) -> None:
     if value.text in _EMPTY:
         return
+    if not isinstance(kind, Scalar | Pointer) and value.text != "aggregate":
+        raise ValueError(f"cannot place the constant {value.text:.40} in memory")
     match kind:
         case Scalar():
             raw = scalar_bytes(constant_leaf(kind, value.text))

@@ -30,7 +30,9 @@ GRID_THREADS = 184  # i64: threads of the whole dispatch
 WATCH = 192  # ptr: what watched kernels report to
 ORDER = 200  # ptr: 32 x i32, the order in which a watched threadgroup's simdgroups run
 FILL = 208  # i32: byte that memory which nobody has written yet holds in a watched kernel
-CONTEXT_SIZE = 216
+ARENA_SHADOW = 216  # ptr: not 0 where a watched kernel has not written threadgroup memory
+SHADOWS = 224  # ptr: by handle, i64 host address of a buffer's shadow or 0
+CONTEXT_SIZE = 232
 
 ARGUMENT_STRIDE = 32
 ARGUMENT_WATCHED = 24  # i64: not 0 if the argument's buffer has a shadow

@@ -284,7 +284,8 @@ class _Worker:
         needs = program.needs
         self.arguments, arena = self._place_arguments(program.parameters, run, needs)
         simdgroups = executable.shape.simdgroups if executable.has_barriers else 1
-        private = needs.private_memory * LANES * simdgroups
+        private = executable.private_memory * LANES * simdgroups
+        shadows = 2 if "init" in executable.observers else 1
         sizes = {
             "context": c.CONTEXT_SIZE,
             "arguments": max(1, len(self.arguments)) * c.ARGUMENT_STRIDE,
@@ -292,9 +293,10 @@ class _Worker:
             "fault": c.FAULT_SIZE,
             "stop": 4,
             "arena": arena,
-            "private": private,
+            "arena_shadow": arena if shadows == 2 else 0,
+            "private": private * shadows,
             "states": executable.state_size * simdgroups,
-            "constants": len(needs.constants),
+            "constants": len(executable.constants),
         }
         places, total = {}, 0
         for name, size in sizes.items():
@@ -308,14 +310,14 @@ class _Worker:
             name: self.memory[places[name] : places[name] + size] for name, size in sizes.items()
         }
         self.stop = self._view["stop"].view(np.int32)
-        self._fill(executable, needs.constants, needs.private_memory, arena)
+        self._fill(executable, arena)
 
     def _place_arguments(
         self, parameters: Sequence[object], run: _Run, needs: object
     ) -> tuple[list[tuple[int, int, int]], int]:
         """((host address or arena offset, bytes, GPU address) of each argument, arena size)."""
         program = self.box.executable.program
-        arena = program.needs.threadgroup_memory
+        arena = self.box.executable.threadgroup_memory
         placed = []
         for parameter, value in zip(program.parameters, run.arguments, strict=True):
             if parameter.kind == "threadgroup":
@@ -327,7 +329,8 @@ class _Worker:
                 placed.append((host, available, value))
         return placed, arena
 
-    def _fill(self, executable: Executable, constants: bytes, private: int, arena: int) -> None:
+    def _fill(self, executable: Executable, arena: int) -> None:
+        constants = executable.constants
         self._view["constants"][:] = np.frombuffer(constants, np.uint8)
         table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
         for row, (host, available, address) in zip(table, self.arguments, strict=False):
@@ -349,7 +352,7 @@ class _Worker:
             (c.CONSTANTS, self.at["constants"]),
             (c.ARENA_SIZE, arena),
             (c.CONSTANTS_SIZE, len(constants)),
-            (c.PRIVATE_SIZE, private),
+            (c.PRIVATE_SIZE, executable.private_memory),
             (c.PRIVATE_ALL, self.at["private"]),
             (c.GRID_THREADS, math.prod(self.run_.grid)),
         ):
@@ -376,6 +379,8 @@ class _Worker:
         self.watch = observation.start(self.box.executable, arena, self.box.count)
         wide[c.WATCH // 8] = self.watch.address
         wide[c.ORDER // 8] = self.watch.order.ctypes.data
+        wide[c.ARENA_SHADOW // 8] = self.at["arena_shadow"]
+        wide[c.SHADOWS // 8] = observation.uninitialised.table.ctypes.data
         narrow[c.FILL // 4] = observation.fill
         table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
         for row, (_, _, address) in zip(table, self.arguments, strict=False):

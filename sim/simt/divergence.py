@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .cfg import Cfg, Loop
-from .ir import PRIVATE_ROOTS, AddressRoot, Block, Constant, Function, Instruction, Value
+from .ir import AddressRoot, Block, Constant, Function, Instruction, Value, is_private
 
 _LANE_DEPENDENT = {
     *("thread_position_in_grid", "thread_position_in_threadgroup", "thread_index_in_threadgroup"),
@@ -104,7 +104,7 @@ def _varies(instruction: Instruction, block: Block, cfg: Cfg, result: Divergence
         root = instruction.root
         if isinstance(root, AddressRoot) and _seen_varying(root.address, block, cfg, result):
             return True
-        return operands or isinstance(root, PRIVATE_ROOTS)
+        return operands or is_private(root)
     return operands
 
 

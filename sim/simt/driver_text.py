@@ -21,14 +21,21 @@ _DRAIN = "  fence seq_cst\n"
 
 
 def driver(
-    shape: Shape, *, has_barriers: bool, private_memory: int, streams: bool, observed: bool
+    shape: Shape,
+    *,
+    has_barriers: bool,
+    private_memory: int,
+    streams: bool,
+    observed: bool = False,
+    shadowed: bool = False,
 ) -> str:
     """`@run(ctx, first, count)`: runs threadgroups of the context's box; not 0 after a fault.
 
     An observed kernel runs threadgroups and simdgroups in the order that the context says, and
-    finds memory that nobody has written filled with the context's byte.
+    finds memory that nobody has written filled with the context's byte. A `shadowed` one has
+    shadows of private and threadgroup memory, which say what was not written yet.
     """
-    fill = _Fill(observed)
+    fill = _Fill(observed, shadowed)
     private_bytes = private_memory * LANES
     make = _with_barriers if has_barriers else _straight
     body = make(shape, private_bytes, fill)
@@ -76,6 +83,7 @@ start:
   br i1 %has.arena, label %clear, label %begin
 clear:
   call void @llvm.memset.p0.i64(ptr %arena, i8 {fill.byte}, i64 %arena.size, i1 false)
+{fill.arena_shadow()}
   br label %begin
 begin:
 {fill.group()}
@@ -99,8 +107,9 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 class _Fill:
     """What differs in the loop around an observed kernel."""
 
-    def __init__(self, observed: bool) -> None:
+    def __init__(self, observed: bool, shadowed: bool) -> None:
         self.observed = observed
+        self.shadowed = shadowed
         self.byte = "%fill" if observed else "0"
 
     def _only(self, text: str) -> str:
@@ -135,8 +144,23 @@ class _Fill:
     def clear(self, pointer: str, size: int) -> str:
         if size == 0:
             return ""
-        return (
+        text = (
             f"  call void @llvm.memset.p0.i64(ptr {pointer}, i8 {self.byte}, i64 {size}, i1 false)"
+        )
+        if self.shadowed:
+            shadow = f"{pointer}.shadow"
+            text += (
+                f"\n  {shadow} = getelementptr i8, ptr {pointer}, i64 {size}\n"
+                f"  call void @llvm.memset.p0.i64(ptr {shadow}, i8 -1, i64 {size}, i1 false)"
+            )
+        return text
+
+    def arena_shadow(self) -> str:
+        if not self.shadowed:
+            return ""
+        return (
+            f"{field_text('arena.shadow', 'ptr', c.ARENA_SHADOW)}"
+            "  call void @llvm.memset.p0.i64(ptr %arena.shadow, i8 -1, i64 %arena.size, i1 false)"
         )
 
     def declarations(self) -> str:

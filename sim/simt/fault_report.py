@@ -18,6 +18,7 @@ _KINDS = {
     c.FAULT_WRITE: "write",
     c.FAULT_MISALIGNED: "misaligned atomic access",
 }
+_UNNAMED = "a buffer without a label"
 
 
 def explain_fault(
@@ -53,8 +54,14 @@ def explain_fault(
             place=place,
         )
     words = _KINDS[kind]
-    buffer, offset, length = _where(memory, arguments, address & ((1 << 64) - 1), access)
-    if kind != c.FAULT_MISALIGNED:
+    address &= (1 << 64) - 1
+    absent = memory.absence(address)
+    buffer, offset, length = _where(memory, arguments, address, access)
+    if absent is not None and not buffer:
+        buffer = _UNNAMED
+    if kind != c.FAULT_MISALIGNED and absent is not None:
+        words = f"{absent.kind} {words}"
+    elif kind != c.FAULT_MISALIGNED:
         null = (address >> c.HANDLE_SHIFT) & 0xFFFF == 0 or buffer == ""
         words = f"{'null' if null else 'out-of-bounds'} {words}"
     return KernelFault(
@@ -66,6 +73,7 @@ def explain_fault(
         size=access.size,
         length=length,
         place=place,
+        why="" if absent is None else absent.why,
     )
 
 
@@ -87,9 +95,17 @@ def _where(
             start = argument & OFFSET_MASK
         return access.memory, offset - start, length
     found, offset, length = memory.describe(address)
-    if found and access.parameter >= 0 and found != access.memory:
-        found = f"{found} (argument '{access.memory}')"
-    return found, offset, length
+    return _named(found, access, is_there=length >= 0), offset, length
+
+
+def _named(buffer: str, access: AccessSite, *, is_there: bool) -> str:
+    """What a message calls a buffer; "" if there never was one."""
+    if access.parameter < 0 or buffer == access.memory:
+        return buffer or (_UNNAMED if is_there else "")
+    argument = f"argument '{access.memory}'"
+    if buffer:
+        return f"{buffer} ({argument})"
+    return argument if is_there else ""
 
 
 def place_of(shape: Shape, group: tuple[int, int, int], simdgroup: int, lane: int) -> FaultPlace:

@@ -34,13 +34,15 @@ class KernelFault(Exception):
 
     Attributes:
         kernel: name of the kernel.
-        kind: `out-of-bounds read`, `out-of-bounds write`, `null read`, `null write` or `runaway`.
+        kind: `out-of-bounds`, `null`, `use-after-free` or `not-resident` with ` read` or
+            ` write`, `misaligned atomic access`, or `runaway`.
         site: source line of the access or of the loop.
         buffer: name of the buffer, threadgroup array or private array; "" for `runaway`.
         offset: byte offset of the access from the start of that memory (may be negative).
         size: bytes accessed.
         length: bytes that are there.
         place: thread that did it.
+        why: what is the matter with the buffer, as a clause; "" if its length says it all.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class KernelFault(Exception):
         size: int,
         length: int,
         place: FaultPlace,
+        why: str = "",
     ) -> None:
         self.kernel = kernel
         self.kind = kind
@@ -63,6 +66,7 @@ class KernelFault(Exception):
         self.size = size
         self.length = length
         self.place = place
+        self.why = why
         super().__init__(self._message())
 
     @property
@@ -71,7 +75,7 @@ class KernelFault(Exception):
         return self.place.thread_position_in_grid
 
     def _message(self) -> str:
-        lines = [f"{self.site}: {self._what()}"]
+        lines = [f"{self.site}: {self.what}"]
         lines += [
             f"  called from {outer.function or 'the kernel'} at {outer}"
             for outer in self.site.inlined
@@ -84,7 +88,9 @@ class KernelFault(Exception):
         )
         return "\n".join(lines)
 
-    def _what(self) -> str:
+    @property
+    def what(self) -> str:
+        """What happened, in one line without the place."""
         if self.kind == "runaway":
             return (
                 "the kernel ran out of fuel: a loop does not end, or needs a larger limit "
@@ -96,4 +102,6 @@ class KernelFault(Exception):
         return f"{self.kind} of {bytes_} at byte {self.offset} of {self.buffer}{self._there()}"
 
     def _there(self) -> str:
+        if self.why:
+            return f", {self.why}"
         return f", which has {self.length} bytes" if self.length >= 0 else ""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
+from .call_graph import check_calls
 from .contract import contract
 from .faults import UnsupportedKernel
 from .ir import Function
 from .llvm_text import IRSyntaxError, read_module
 from .lower import lower
 from .roots import Parameter
+from .uninitialised import mark_uninitialised
 from .unpack import unpack
 
 # LLVM's global tables are set up once, and its contexts are not made for concurrent use.
 LLVM_LOCK = threading.RLock()
 _INLINE_EVERYTHING = 1_000_000
+_THREAD_LOCAL = re.compile(r"^@[^\n]*\bthread_local\b", re.MULTILINE)
 _started = False
 
 
@@ -32,7 +36,12 @@ def start_llvm() -> None:
 
 
 def import_kernel(
-    bitcode: bytes, entry: str, parameters: Sequence[Parameter], name: str
+    bitcode: bytes,
+    entry: str,
+    parameters: Sequence[Parameter],
+    name: str,
+    *,
+    mark_variables: bool = False,
 ) -> Function:
     """Read a kernel's unoptimised bitcode into the engines' IR.
 
@@ -41,11 +50,12 @@ def import_kernel(
         entry: symbol of the entry function.
         parameters: description of the entry's parameters, in order.
         name: the kernel's name for messages.
+        mark_variables: whether variables without a value shall be told from others.
 
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
     """
-    text = optimised_text(bitcode, entry, name)
+    text = optimised_text(bitcode, entry, name, mark_variables=mark_variables)
     try:
         module = read_module(text)
     except IRSyntaxError as error:
@@ -56,7 +66,7 @@ def import_kernel(
     return function
 
 
-def optimised_text(bitcode: bytes, entry: str, name: str) -> str:
+def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: bool = False) -> str:
     """The module's text after inlining and scalar optimisation."""
     start_llvm()
     with LLVM_LOCK:
@@ -65,6 +75,13 @@ def optimised_text(bitcode: bytes, entry: str, name: str) -> str:
             module = llvm.parse_bitcode(bitcode, context)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
+        text = str(module)
+        # LLVM ends the process in the middle of its work on these.
+        if _THREAD_LOCAL.search(text):
+            raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
+        check_calls(text, entry, name)
+        if mark_variables:
+            module = llvm.parse_assembly(mark_uninitialised(text), context)
         _prepare(module, entry)
         _optimise(module)
         return str(module)

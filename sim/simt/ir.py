@@ -80,6 +80,18 @@ class AddressRoot:
     name: str = "a pointer from memory"
 
 
+@dataclass(frozen=True, slots=True)
+class ShadowRoot:
+    """The shadow of a root: of equal layout, not 0 where nothing has been written yet."""
+
+    of: Root
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return f"shadow of {self.of.name}"
+
+
 Root = (
     BufferRoot
     | ThreadgroupRoot
@@ -89,6 +101,7 @@ Root = (
     | PrivateArenaRoot
     | ConstantRoot
     | AddressRoot
+    | ShadowRoot
 )
 
 PRIVATE_ROOTS = (PrivateRoot, PrivateArenaRoot)
@@ -221,6 +234,11 @@ class Function:
         """All instructions of all blocks."""
         for block in self.blocks:
             yield from block.instructions()
+
+
+def is_private(root: Root | None) -> bool:
+    """Whether a root is a thread's own memory, or the shadow of that."""
+    return isinstance(root.of if isinstance(root, ShadowRoot) else root, PRIVATE_ROOTS)
 
 
 def link_predecessors(blocks: list[Block]) -> None:

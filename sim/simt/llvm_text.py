@@ -247,6 +247,8 @@ class _Line:
             else:
                 parts = self._values(close)
             return Operand(kind, "aggregate", parts)
+        if token.startswith('c"'):
+            return _string(kind, token)
         if token == "dso_local_equivalent":
             token = self.next()
         return Operand(kind, token)
@@ -317,6 +319,16 @@ def read_module(text: str) -> ModuleText:
     return module
 
 
+def types_of(text: str) -> dict[str, Type]:
+    """The named structures of a module's text."""
+    return _NamedTypes(text)
+
+
+def read_type_of_alloca(text: str, types: dict[str, Type]) -> Type:
+    """The type at the start of what follows the word `alloca`."""
+    return _Line(text, types).type()
+
+
 class _NamedTypes(dict[str, Type]):
     """Structures by name, read when first asked for, since they may be used before their line."""
 
@@ -353,16 +365,17 @@ def _read_global(text: str, types: dict[str, Type]) -> Global | None:
         return None
     constant = line.next() == "constant"
     kind = line.type()
-    initialiser = None if line.peek() in (",", "") else _global_value(line, kind)
+    initialiser = None if line.peek() in (",", "") else line.value(kind)
     return Global(name, kind, space, constant, initialiser)
 
 
-def _global_value(line: _Line, kind: Type) -> Operand:
-    if line.peek().startswith('c"'):
-        text = line.next()[2:-1]
-        data = re.sub(r"\\([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), text)
-        return Operand(kind, "aggregate", tuple(Operand(Scalar("i8"), str(ord(c))) for c in data))
-    return line.value(kind)
+def _string(kind: Type, token: str) -> Operand:
+    data = re.sub(r"\\(\\|[0-9A-Fa-f]{2})", _unescaped, token[2:-1])
+    return Operand(kind, "aggregate", tuple(Operand(Scalar("i8"), str(ord(c))) for c in data))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return "\\" if escape[1] == "\\" else chr(int(escape[1], 16))
 
 
 def _read_function(text: str, lines: Iterator[str], types: dict[str, Type]) -> FunctionText:

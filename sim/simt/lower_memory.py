@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 from .ir import Constant, ConstantRoot, Value, integer
 from .llvm_text import Record
 from .llvm_types import (
@@ -11,6 +14,7 @@ from .llvm_types import (
     Struct,
     Type,
     Vector,
+    bits,
     field_offset,
     is_float,
     size_of,
@@ -32,6 +36,10 @@ class MemoryLowering(LoweringBase):
         results: list[Lowered] = []
         for offset, run in _runs(kind):
             element = run[0].name if isinstance(run[0], Scalar) else "i64"
+            if _is_odd(run[0]):
+                place = Address(address.root, self.add(address.offset, integer("i64", offset)))
+                results.append(self._load_odd(place, element, align))
+                continue
             stored = _stored(element)
             load = self.emit("load", stored, self.add(address.offset, integer("i64", offset)))
             load.root, load.components, load.element, load.align = (
@@ -49,6 +57,20 @@ class MemoryLowering(LoweringBase):
                 else:
                     results.append(self._narrowed(value, element, stored))
         return results
+
+    def _load_odd(self, address: Address, element: str, align: int) -> Value:
+        """An integer whose bytes are no power of two, from pieces that are."""
+        stored = _stored(element)
+        whole: Value = integer(stored, 0)
+        for at, piece in _pieces(element):
+            place = Address(address.root, self.add(address.offset, integer("i64", at)))
+            (part,) = self.load(place, Scalar(piece), math.gcd(align or 1, at))
+            assert isinstance(part, Value)
+            wide = self.convert_integer(part, stored, signed=False)
+            if at:
+                wide = self.emit("shl", stored, wide, integer(stored, 8 * at))
+            whole = self.emit("or", stored, whole, wide) if at else wide
+        return self._narrowed(whole, element, stored)
 
     def _narrowed(self, value: Value, element: str, stored: str) -> Value:
         if stored == element:
@@ -70,6 +92,10 @@ class MemoryLowering(LoweringBase):
             stored = _stored(element)
             parts = values[at : at + len(run)]
             at += len(run)
+            if _is_odd(run[0]):
+                place = Address(address.root, self.add(address.offset, integer("i64", offset)))
+                self._store_odd(place, element, parts[0], align)
+                continue
             if stored != element:
                 parts = [self.convert_integer(p, stored, signed=False) for p in parts]
             store = self.emit(
@@ -79,6 +105,15 @@ class MemoryLowering(LoweringBase):
                 *(address.root, len(run), stored),
                 align or size_of(run[0]),
             )
+
+    def _store_odd(self, address: Address, element: str, value: Value, align: int) -> None:
+        stored = _stored(element)
+        whole = self.convert_integer(value, stored, signed=False)
+        for at, piece in _pieces(element):
+            place = Address(address.root, self.add(address.offset, integer("i64", at)))
+            part = self.emit("lshr", stored, whole, integer(stored, 8 * at)) if at else whole
+            narrow = self.convert_integer(part, piece, signed=False)
+            self.store(place, Scalar(piece), [narrow], math.gcd(align or 1, at))
 
     def copy(self, target: Address, source: Address, size: int, align: int) -> None:
         """memcpy or memmove of a constant size: all loads, then all stores."""
@@ -125,8 +160,24 @@ class MemoryLowering(LoweringBase):
             self.store(place, Scalar("i8"), [value], 1)
 
 
+def _is_odd(kind: Scalar | Pointer) -> bool:
+    """Whether it is an integer like i24 or i48: it has fewer bytes than its room in memory."""
+    if isinstance(kind, Pointer) or is_float(kind.name):
+        return False
+    return (bits(kind.name) + 7) // 8 < size_of(kind)
+
+
+def _pieces(element: str) -> Iterator[tuple[int, str]]:
+    """An odd integer's bytes as (byte offset, integer of a power of two of bytes)."""
+    at, end = 0, (bits(element) + 7) // 8
+    while at < end:
+        size = 1 << ((end - at).bit_length() - 1)
+        yield at, f"i{8 * size}"
+        at += size
+
+
 def _stored(element: str) -> str:
-    """How a scalar lies in memory: odd integers take whole power-of-two bytes."""
+    """How a scalar lies in memory, or its room there if it is odd."""
     if is_float(element):
         return element
     return f"i{8 * size_of(Scalar(element))}"
@@ -139,7 +190,7 @@ def _runs(kind: Type, base: int = 0) -> list[tuple[int, list[Scalar | Pointer]]]
             return [(base, [kind])]
         case Vector(count, element) | Array(count, element) if isinstance(
             element, Scalar | Pointer
-        ):
+        ) and not _is_odd(element):
             return [(base, [element] * count)]
         case Vector(count, element) | Array(count, element):
             step = size_of(element)

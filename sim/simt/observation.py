@@ -16,6 +16,7 @@ from ..check.shadow import Shadows
 from . import context as c
 from .memory import Memory
 from .shape import LANES
+from .uninitialised_buffers import UninitialisedBuffers
 
 if TYPE_CHECKING:
     from .program import Executable
@@ -107,10 +108,18 @@ class Observation:
         self.workers: list[WorkerWatch] = []
         self.shadows = _shadows_of(checker, memory)
         self.first_group = self.shadows.begin(ordering, threadgroups)
+        self.uninitialised = checker.state(memory.identity, UninitialisedBuffers)
+        if "init" in checker.checks:
+            bound = zip(executable.program.parameters, arguments, strict=True)
+            handles = {a >> c.HANDLE_SHIFT for p, a in bound if p.kind == "buffer"}
+            self.uninitialised.refresh(memory, handles)
         if checker.checks & {"race", "lanes"}:
             self.shadows.keep(memory.handles())
+            needs = executable.watch_needs
+            read = {arguments[number] >> c.HANDLE_SHIFT for number in needs.read}
             for handle in self._handles(executable, arguments):
-                self.shadows.watch(handle, memory.size(handle))
+                readers = needs.follows_pointers or handle in read
+                self.shadows.watch(handle, memory.size(handle), readers=readers)
 
     @property
     def fill(self) -> int:
@@ -158,5 +167,9 @@ class Observation:
 
 
 def _shadows_of(checker: Checker, memory: Memory) -> Shadows:
-    shadows: Shadows = checker.state(memory.identity, lambda: Shadows(c.TABLE_ENTRIES))
+    shadows: Shadows = checker.state(memory.identity, _make_shadows)
     return shadows
+
+
+def _make_shadows() -> Shadows:
+    return Shadows(c.TABLE_ENTRIES)

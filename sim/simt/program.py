@@ -18,6 +18,7 @@ from .importer import import_kernel
 from .ir import Block, Function, Instruction
 from .jit import LoadedCode, compile_object, host_target, load_kernel
 from .llvm_types import Scalar, size_of
+from .reach import follows_pointers, untouched_parameters
 from .roots import Parameter
 from .shape import Shape
 from .vectorise import Vectoriser
@@ -42,12 +43,14 @@ class AccessSite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a kernel needs of its surroundings, in bytes."""
+    """What a kernel needs of its surroundings; memory in bytes."""
 
     threadgroup_memory: int
     private_memory: int  # of one thread
     constants: bytes
     serial: bool  # whether threadgroups must run in order for results to repeat
+    follows_pointers: bool  # whether it reaches buffers through addresses in memory
+    untouched: tuple[int, ...]  # numbers of the parameters that it never uses
 
 
 class Program:
@@ -75,6 +78,7 @@ class Program:
         self._key = digest(_engine_version(), bitcode, entry, name, described)
         self._lock = threading.RLock()
         self._function: Function | None = None
+        self._marked: Function | None = None
         self._needs: Needs | None = None
         self._executables: dict[tuple[Shape, frozenset[str]], Executable] = {}
 
@@ -85,6 +89,16 @@ class Program:
             if self._function is None:
                 self._function = import_kernel(self.bitcode, self.entry, self.parameters, self.name)
             return self._function
+
+    @property
+    def marked_function(self) -> Function:
+        """The same, with variables that have no value told from others."""
+        with self._lock:
+            if self._marked is None:
+                self._marked = import_kernel(
+                    self.bitcode, self.entry, self.parameters, self.name, mark_variables=True
+                )
+            return self._marked
 
     @property
     def needs(self) -> Needs:
@@ -105,6 +119,7 @@ class Program:
         if stored is not None:
             fields = json.loads(stored)
             fields["constants"] = bytes.fromhex(fields["constants"])
+            fields["untouched"] = tuple(fields["untouched"])
             return Needs(**fields)
         function = self.function
         needs = Needs(
@@ -112,18 +127,11 @@ class Program:
             private_memory=function.private_memory,
             constants=function.constants,
             serial=_is_serial(function),
+            follows_pointers=follows_pointers(function),
+            untouched=untouched_parameters(function, len(self.parameters)),
         )
-        cache.put(
-            self._key,
-            json.dumps(
-                {
-                    "threadgroup_memory": needs.threadgroup_memory,
-                    "private_memory": needs.private_memory,
-                    "constants": needs.constants.hex(),
-                    "serial": needs.serial,
-                }
-            ).encode(),
-        )
+        fields = {**asdict(needs), "constants": needs.constants.hex()}
+        cache.put(self._key, json.dumps(fields).encode())
         return needs
 
     def specialise(self, threadgroup_size: tuple[int, int, int]) -> Executable:
@@ -153,13 +161,15 @@ class Program:
         return stored
 
     def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
-        code = Vectoriser(self.function, shape, observers).run()
+        function = self.marked_function if "init" in observers else self.function
+        code = Vectoriser(function, shape, observers).run()
         text = code.text + driver(
             shape,
             has_barriers=code.has_barriers,
-            private_memory=self.function.private_memory,
+            private_memory=function.private_memory,
             streams=code.streams,
             observed=bool(observers),
+            shadowed="init" in observers,
         )
         machine_code = compile_object(text)
         head = json.dumps(
@@ -169,6 +179,9 @@ class Program:
                 "sites": [asdict(_describe(site)) for site in code.sites],
                 "watch_sites": [asdict(_describe_watched(site)) for site in code.watch_sites],
                 "watch": asdict(code.watch_needs),
+                "private_memory": function.private_memory,
+                "threadgroup_memory": function.threadgroup_memory,
+                "constants": function.constants.hex(),
             }
         ).encode()
         return len(head).to_bytes(8, "little") + head + machine_code
@@ -192,6 +205,9 @@ class Executable:
         head: dict[str, Any] = json.loads(stored[8 : 8 + length])
         self.state_size: int = head["state_size"]
         self.has_barriers: bool = head["has_barriers"]
+        self.private_memory: int = head["private_memory"]  # bytes of one thread
+        self.threadgroup_memory: int = head["threadgroup_memory"]
+        self.constants = bytes.fromhex(head["constants"])
         self._sites: list[dict[str, Any]] = head["sites"]
         self._watch_sites: list[dict[str, Any]] = head["watch_sites"]
         self.watch_needs = WatchNeeds(**head["watch"])

@@ -9,12 +9,12 @@ in which lanes communicate by barriers and simdgroup operations only.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from .faults import FaultPlace
-from .ir import Function
+from .ir import Function, Instruction
 from .reference_lane import Crossing, Fuel, Lane, Positions
 from .reference_memory import Bytes, Memories, ThreadgroupMemory
 from .reference_order import Clock, execution_order
@@ -59,7 +59,7 @@ def run_reference(
     else:
         assert threads is not None
         grid = threads
-    dispatch = _Dispatch(function, parameters, arguments, buffers, threadgroup_size, grid, fuel)
+    dispatch = Dispatch(function, parameters, arguments, buffers, threadgroup_size, grid, fuel)
     count = _ceiling(grid, threadgroup_size)
     for z, y, x in itertools.product(*(range(n) for n in reversed(count))):
         dispatch.run_threadgroup((x, y, z))
@@ -73,7 +73,11 @@ def _ceiling(grid: Size, step: Size) -> Size:
     return (-(-grid[0] // step[0]), -(-grid[1] // step[1]), -(-grid[2] // step[2]))
 
 
-class _Dispatch:
+def _zeros(count: int) -> Bytes:
+    return np.zeros(count, np.uint8)
+
+
+class Dispatch:
     """What all threadgroups of a dispatch have in common."""
 
     def __init__(
@@ -85,7 +89,12 @@ class _Dispatch:
         full_size: Size,
         grid: Size,
         fuel: int,
+        *,
+        pauses: Collection[Instruction] = (),
+        fill: Callable[[int], Bytes] = _zeros,
     ) -> None:
+        self.pauses = pauses
+        self.fill = fill
         self.function = function
         self.buffers = buffers
         self.full_size = full_size
@@ -107,13 +116,17 @@ class _Dispatch:
 
     def run_threadgroup(self, position: Size) -> None:
         """Run one threadgroup to its end."""
-        lanes = list(self._lanes(position))
-        simdgroups = [_Simdgroup(lanes[at : at + LANES]) for at in range(0, len(lanes), LANES)]
+        simdgroups = self.simdgroups(position)
         while any(simdgroup.waiting for simdgroup in simdgroups):
             for simdgroup in simdgroups:
                 simdgroup.run_to_barrier()
             for simdgroup in simdgroups:
                 simdgroup.pass_barrier()
+
+    def simdgroups(self, position: Size) -> list[Simdgroup]:
+        """The simdgroups of one threadgroup, not started."""
+        lanes = list(self._lanes(position))
+        return [Simdgroup(lanes[at : at + LANES]) for at in range(0, len(lanes), LANES)]
 
     def _lanes(self, group: Size) -> Iterable[Generator[Crossing, int, None]]:
         first = _times(group, self.full_size)
@@ -122,7 +135,7 @@ class _Dispatch:
             for size, grid, start in zip(self.full_size, self.grid, first, strict=True)
         )
         shared = ThreadgroupMemory(
-            arena=np.zeros(self.arena_size, np.uint8), parameter_starts=self.parameter_starts
+            arena=self.fill(self.arena_size), parameter_starts=self.parameter_starts
         )
         inside = itertools.product(range(z), range(y), range(x))
         for index, (at_z, at_y, at_x) in enumerate(inside):
@@ -138,11 +151,12 @@ class _Dispatch:
                 arguments=self.addresses,
                 constants=self.constants,
                 threadgroup=shared,
-                private=np.zeros(self.function.private_memory, np.uint8),
+                private=self.fill(self.function.private_memory),
             )
             positions = self._positions(place, (x, y, z), index)
+            clock = Clock(self.order)
             yield Lane(
-                self.function, memories, positions, place, self.fuel, Clock(self.order)
+                self.function, memories, positions, place, self.fuel, clock, pauses=self.pauses
             ).run()
 
     def _positions(self, place: FaultPlace, size: Size, index: int) -> Positions:
@@ -165,7 +179,7 @@ class _Dispatch:
         }
 
 
-class _Simdgroup:
+class Simdgroup:
     """Up to 32 lanes, each at the operation it waits at."""
 
     def __init__(self, lanes: Sequence[Generator[Crossing, int, None]]) -> None:
@@ -182,28 +196,38 @@ class _Simdgroup:
         else:
             self.waiting[lane] = crossing
 
-    def _behind(self) -> dict[int, Crossing]:
+    def behind(self) -> dict[int, Crossing]:
         """The lanes that wait earliest in the run, all at one instruction."""
         crossings = {lane: each for lane, each in self.waiting.items() if each is not None}
         first = min(each.moment for each in crossings.values())
         return {lane: each for lane, each in crossings.items() if each.moment == first}
 
-    def run_to_barrier(self) -> None:
-        """Run until the lanes that are behind wait at a threadgroup barrier, or all have ended."""
+    @property
+    def is_whole(self) -> bool:
+        """Whether no lane has ended."""
+        return len(self.waiting) == len(self._lanes)
+
+    def start(self) -> None:
+        """Run every lane to the first place where it waits; once."""
         if not self._started:
             self._started = True
             for lane in list(self.waiting):
                 self._resume(lane, None)
+
+    def run_to_barrier(self) -> None:
+        """Run until the lanes that are behind wait at a threadgroup barrier, or all have ended."""
+        self.start()
         while self.waiting:
-            meeting = self._behind()
+            meeting = self.behind()
             crossing = next(iter(meeting.values()))
             if crossing.is_threadgroup_barrier:
                 return
-            self._complete(crossing, meeting)
+            self.complete(crossing, meeting)
 
-    def _complete(self, crossing: Crossing, meeting: Mapping[int, Crossing]) -> None:
+    def complete(self, crossing: Crossing, meeting: Mapping[int, Crossing]) -> None:
+        """Do what the lanes of `meeting` wait for, and let them go on."""
         results = [0] * LANES
-        if crossing.instruction.callee != "simdgroup_barrier":
+        if not crossing.is_pause and not crossing.instruction.callee.endswith("_barrier"):
             columns: list[list[int | None]] = [
                 [None] * LANES for _ in range(max(len(crossing.operands), 1))
             ]
@@ -217,5 +241,5 @@ class _Simdgroup:
     def pass_barrier(self) -> None:
         """Let the lanes that wait at a threadgroup barrier go on."""
         if self.waiting:
-            for lane in self._behind():
+            for lane in self.behind():
                 self._resume(lane, 0)

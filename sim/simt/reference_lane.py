@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import dataclass
 
 from ..site import Site
@@ -30,6 +30,11 @@ class Crossing:
         """Whether the whole threadgroup meets here."""
         return self.instruction.callee == "threadgroup_barrier"
 
+    @property
+    def is_pause(self) -> bool:
+        """Whether the lane only stops here and needs nothing of the others."""
+        return not _crosses(self.instruction)
+
 
 @dataclass(slots=True)
 class Fuel:
@@ -52,6 +57,8 @@ class Lane:
         place: FaultPlace,
         fuel: Fuel,
         clock: Clock,
+        *,
+        pauses: Collection[Instruction] = (),
     ) -> None:
         """Prepare a thread.
 
@@ -62,6 +69,7 @@ class Lane:
             place: who this is, for faults.
             fuel: shared by all lanes of the dispatch.
             clock: tells where the thread is in the program.
+            pauses: further instructions to stop before.
         """
         self._function = function
         self._memories = memories
@@ -69,6 +77,7 @@ class Lane:
         self._place = place
         self._fuel = fuel
         self._clock = clock
+        self._pauses = pauses
         self._values: dict[Value, int] = {}
         self._parts: dict[Value, list[int]] = {}
 
@@ -89,6 +98,8 @@ class Lane:
                     moment = self._clock.moment(block, number)
                     self._values[instruction] = yield Crossing(moment, instruction, operands)
                 else:
+                    if instruction in self._pauses:
+                        yield Crossing(self._clock.moment(block, number), instruction, ())
                     self._execute(instruction)
             if not block.targets:
                 return

@@ -23,6 +23,9 @@ from .llvm_text import FunctionText, ModuleText, Operand, Record
 from .llvm_types import Pointer, align_of, size_of
 
 _ARENA_ALIGNMENT = 16
+# A threadgroup of 1024 threads then has 256 MiB.
+_MOST_PRIVATE_BYTES = 256 << 10
+_MOST_CONSTANT_BYTES = 16 << 20
 _POINTER_OPS = ("getelementptr", "addrspacecast", "select", "phi", "freeze", "bitcast")
 
 
@@ -79,6 +82,12 @@ class RootFinder:
                 self.roots[variable.name] = ThreadgroupRoot(start, size, _variable_name(label))
             elif variable.initialiser is not None and variable.constant:
                 start = -(-len(self.constants) // align) * align
+                if start + size > _MOST_CONSTANT_BYTES:
+                    raise UnsupportedKernel(
+                        f"'{_variable_name(label)}' makes {start + size} bytes of constants; at "
+                        f"most {_MOST_CONSTANT_BYTES} are supported: pass them in a buffer",
+                        kernel=self.name,
+                    )
                 self.constants.extend(bytes(start - len(self.constants)))
                 self.constants.extend(initial_data(variable.type, variable.initialiser))
                 self.constants.extend(bytes(start + size - len(self.constants)))
@@ -108,6 +117,12 @@ class RootFinder:
                 size = max(size_of(record.source), 1)
                 start = -(-self.private_memory // _ARENA_ALIGNMENT) * _ARENA_ALIGNMENT
                 self.private_memory = start + size
+                if self.private_memory > _MOST_PRIVATE_BYTES:
+                    raise UnsupportedKernel(
+                        f"a thread has {self.private_memory} bytes of private variables; at most "
+                        f"{_MOST_PRIVATE_BYTES} are supported: pass large arrays in a buffer",
+                        kernel=self.name,
+                    )
                 name = record.name.lstrip("%")
                 label = "a private variable" if name.isdigit() else f"private variable '{name}'"
                 self.roots[record.name] = PrivateRoot(start, size, label)

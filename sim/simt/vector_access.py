@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import context as c
@@ -14,6 +14,8 @@ from .ir import (
     ConstantRoot,
     Instruction,
     PrivateRoot,
+    Root,
+    ShadowRoot,
     ThreadgroupParameterRoot,
     ThreadgroupRoot,
 )
@@ -51,7 +53,11 @@ class Access:
 
     def memory(self, instruction: Instruction) -> Memory:
         """Where an access's root is."""
-        root = instruction.root
+        return self._memory_of(instruction.root)
+
+    def _memory_of(self, root: Root | None) -> Memory:
+        if isinstance(root, ShadowRoot):
+            return self._shadow_of(root.of)
         if isinstance(root, BufferRoot):
             host, available, address = self.v.argument(root.parameter)
             return Memory(host, available, address, "0", str(-1))
@@ -79,6 +85,24 @@ class Access:
         host, available = self.v.field("ptr", c.ARENA), self.v.field("i64", c.ARENA_SIZE)
         high = self.text.let(f"add i64 {available}, {start}")
         return Memory(host, available, str(start), str(start), high)
+
+    def _shadow_of(self, root: Root) -> Memory:
+        """The shadow of a root; without a byte if the memory is known to be initialised."""
+        text, memory = self.text, self._memory_of(root)
+        if isinstance(root, PRIVATE_ROOTS):
+            host = text.let(f"getelementptr i8, ptr {memory.host}, i64 {self.v.private_bytes}")
+            return replace(memory, host=host)
+        if isinstance(root, BufferRoot):
+            shadow = self.v.argument_shadow(root.parameter)
+            host = text.let(f"inttoptr i64 {shadow} to ptr")
+            there = text.let(f"icmp ne i64 {shadow}, 0")
+            available = text.let(f"select i1 {there}, i64 {memory.available}, i64 0")
+            return replace(memory, host=host, available=available)
+        arena = self.v.field("ptr", c.ARENA)
+        shadow = self.v.field("ptr", c.ARENA_SHADOW)
+        places = [text.let(f"ptrtoint ptr {place} to i64") for place in (memory.host, arena)]
+        offset = text.let(f"sub i64 {places[0]}, {places[1]}")
+        return replace(memory, host=text.let(f"getelementptr i8, ptr {shadow}, i64 {offset}"))
 
     def _fixed(self, field: int, handle: int, start: int, size: int) -> Memory:
         base = self.v.field("ptr", field)
@@ -291,6 +315,8 @@ class Access:
 
     def slow_load(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
         """Load lane by lane."""
+        if isinstance(instruction.root, ShadowRoot):  # the access itself tells what is wrong
+            return ["zeroinitializer"] * instruction.components
         self.put_addresses(self.addresses(instruction, memory))
         self.call_slow("load", instruction, self.text.mask_bits(self.v.mask), size, memory)
         return self.take_values(instruction.element, instruction.components)
@@ -317,6 +343,8 @@ class Access:
 
     def slow_store(self, instruction: Instruction, memory: Memory, size: int) -> None:
         """Store lane by lane."""
+        if isinstance(instruction.root, ShadowRoot):
+            return
         self.put_addresses(self.addresses(instruction, memory))
         self.give_values(instruction, size)
         self.call_slow("store", instruction, self.text.mask_bits(self.v.mask), size, memory)

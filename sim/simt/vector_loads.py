@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import context as c
-from .ir import Instruction
+from .ir import Instruction, ShadowRoot
 from .linear import Form
 from .llvm_types import Scalar, size_of
 from .shape import LANES
@@ -46,6 +46,8 @@ class Loads(Access):
             return parts
 
         def slow() -> list[str]:
+            if isinstance(instruction.root, ShadowRoot):
+                return ["0"] * instruction.components
             lane = text.let(f"shl i32 1, {self._first_lane()}")
             address = text.let(f"add i64 {memory.address}, {offset}")
             self.put_addresses(self.text.splat("i64", address))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import context as c
 from .faults import UnsupportedKernel
-from .ir import PRIVATE_ROOTS, ConstantRoot, Instruction
+from .ir import PRIVATE_ROOTS, ConstantRoot, Instruction, is_private
 from .llvm_types import Scalar, size_of
 from .vector_access import Access
 from .vector_loads import Loads
@@ -39,14 +39,14 @@ class MemoryAccess(Access):
     def load(self, instruction: Instruction) -> list[str]:
         """Emit a load; returns its components, vectors if the load varies and scalars if not."""
         self._check(instruction, "load")
-        if isinstance(instruction.root, PRIVATE_ROOTS):
+        if is_private(instruction.root):
             return self._private.load(instruction)
         return self._loads.load(instruction)
 
     def store(self, instruction: Instruction) -> None:
         """Emit a store."""
         self._check(instruction, "store")
-        if isinstance(instruction.root, PRIVATE_ROOTS):
+        if is_private(instruction.root):
             self._private.store(instruction)
         else:
             self._stores.store(instruction)

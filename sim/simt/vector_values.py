@@ -10,6 +10,7 @@ from . import context as c
 from .bfloat import replace_bfloat
 from .cfg import Cfg, analyse, split_block
 from .divergence import Divergence, analyse_divergence, escapes
+from .initialisation import follow_uninitialised
 from .ir import AddressRoot, Block, Constant, Function, Instruction, Value, clone
 from .linear import Form, LinearForms
 from .lookups import insert_lookups
@@ -17,6 +18,7 @@ from .shape import LANES, Shape
 from .slots import MASK, Slot, SlotTable
 from .vector_positions import fix_positions
 from .vector_text import TextBuilder, literal, vector_of
+from .watch_sites import WatchSites
 
 ALL = "splat (i1 true)"
 
@@ -48,6 +50,9 @@ class Values:
         self.function = clone(function)
         fix_positions(self.function, shape)
         replace_bfloat(self.function)
+        self.watch_sites = WatchSites()
+        if "init" in observers:
+            follow_uninitialised(self.function, self.watch_sites.number)
         self.barrier_calls: dict[Block, Instruction] = {}
         watched = bool(observers)
         self.barriers = self._split_at_barriers() if shape.simdgroups > 1 or watched else {}
@@ -107,6 +112,29 @@ class Values:
                     f"  {name} = load {kind}, ptr {name}.p"
                 )
         return names[0], names[1], names[2]
+
+    @property
+    def private_bytes(self) -> int:
+        """Bytes of private memory of all simdgroups that are under way at once."""
+        simdgroups = self.shape.simdgroups if self.barriers else 1
+        return self.function.private_memory * LANES * simdgroups
+
+    def argument_shadow(self, number: int) -> str:
+        """Host address of the shadow of a kernel argument's buffer as an i64, 0 if none."""
+        _, _, address = self.argument(number)
+        name = f"%arg{number}.shadow"
+        if name not in self.entry:
+            table = self.field("ptr", c.SHADOWS)
+            self.entry[name] = (
+                f"  {name}.h = lshr i64 {address}, {c.HANDLE_SHIFT}\n"
+                f"  {name}.p = getelementptr i64, ptr {table}, i64 {name}.h\n"
+                f"  {name}.s = load i64, ptr {name}.p\n"
+                f"  {name}.o = and i64 {address}, {(1 << c.HANDLE_SHIFT) - 1}\n"
+                f"  {name}.a = add i64 {name}.s, {name}.o\n"
+                f"  {name}.n = icmp eq i64 {name}.s, 0\n"
+                f"  {name} = select i1 {name}.n, i64 0, i64 {name}.a"
+            )
+        return name
 
     def argument_watched(self, number: int) -> str:
         """Whether the buffer of a kernel argument has a shadow, as an i1."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..check import layout
+from . import context as c
 from .cfg import Cfg, Loop
 from .ir import (
     PRIVATE_ROOTS,
@@ -14,16 +15,20 @@ from .ir import (
     Constant,
     ConstantRoot,
     Instruction,
+    ShadowRoot,
 )
 from .linear import Form
 from .llvm_types import Scalar, size_of
+from .shape import LANES
 from .vector_access import Access, Memory
+from .vector_text import vector_of
 from .vector_values import ALL
 from .windows import Group, plan
 
 if TYPE_CHECKING:
     from .vectorise import Vectoriser
 
+_UNWATCHED = (*PRIVATE_ROOTS, ConstantRoot, ShadowRoot)
 RACE_CHECKS = frozenset({"race", "lanes"})
 
 
@@ -32,8 +37,7 @@ class Watch(Access):
 
     def __init__(self, vectoriser: Vectoriser) -> None:
         super().__init__(vectoriser)
-        self.sites: list[Instruction | Block] = []  # by the number that records hold, less one
-        self._numbers: dict[object, int] = {}
+        self.site = vectoriser.watch_sites.number
         self._written = {
             instruction.root
             for instruction in vectoriser.function.instructions()
@@ -41,22 +45,12 @@ class Watch(Access):
             if isinstance(instruction.root, BufferRoot)
         }
 
-    def site(self, what: Instruction | Block) -> int:
-        """The number of a source place; one number for all copies of it."""
-        memory = what.root.name if isinstance(what, Instruction) and what.root else ""
-        key = (what.site, memory, getattr(what, "element", ""), getattr(what, "components", 0))
-        number = self._numbers.get(key)
-        if number is None:
-            self.sites.append(what)
-            number = self._numbers[key] = min(len(self.sites), layout.MAX_SITES)
-        return number
-
     # -- accesses -------------------------------------------------------------------------------
 
     def access(self, instruction: Instruction, *, write: bool, atomic: bool = False) -> None:
         """Report an access of the current lanes, which is about to happen."""
         root = instruction.root
-        if not self.v.observers & RACE_CHECKS or isinstance(root, (*PRIVATE_ROOTS, ConstantRoot)):
+        if not self.v.observers & RACE_CHECKS or isinstance(root, _UNWATCHED):
             return
         how = self.site(instruction) << layout.HOW_SITE
         how |= (layout.HOW_WRITE if write else 0) | (layout.HOW_ATOMIC if atomic else 0)
@@ -76,6 +70,9 @@ class Watch(Access):
     def _access(self, instruction: Instruction, how: int, memory: Memory) -> None:
         offset = instruction.operands[0]
         size = size_of(Scalar(instruction.element))
+        if how & layout.HOW_ATOMIC:
+            self._lanes(instruction, how, memory)
+            return
         if not self.v.varying(offset):
             if any(self.v.varying(value) for value in instruction.operands[1:]):
                 self._lanes(instruction, how, memory)
@@ -84,14 +81,12 @@ class Watch(Access):
             return
         form = self.v.form(offset)
         groups = plan(form, size, instruction.components, writing=True) if form else None
-        if form is not None and groups is not None and not form.guards:
-            self._windows(instruction, how, memory, form, groups, size)
-        elif not how & layout.HOW_WRITE and form is not None and not form.guards:
+        if groups is None and form is not None and not how & layout.HOW_WRITE:
             shared = plan(form, size, instruction.components, writing=False)
             if shared is not None and all(_is_dense(g, instruction.components) for g in shared):
-                self._windows(instruction, how, memory, form, shared, size)
-            else:
-                self._lanes(instruction, how, memory)
+                groups = shared
+        if form is not None and groups is not None:
+            self._windows(instruction, how, memory, form, groups, size)
         else:
             self._lanes(instruction, how, memory)
 
@@ -116,7 +111,7 @@ class Watch(Access):
         size: int,
     ) -> None:
         text = self.text
-        offsets, _ = self.window_offsets(form, groups, memory, size)
+        offsets, inside = self.window_offsets(form, groups, memory, size)
 
         def ranges() -> None:
             bad = "false"
@@ -129,13 +124,50 @@ class Watch(Access):
             self._if(bad, lambda: self._lanes(instruction, how, memory))
 
         if self.v.mask == ALL:
-            ranges()
+            self.when(inside, ranges, lambda: self._lanes(instruction, how, memory))
             return
-        full = text.let(f"icmp eq i32 {text.mask_bits(self.v.mask)}, -1")
+        mask = text.mask_bits(self.v.mask)
+        if len(groups) == 1 and len(groups[0].lanes) == LANES and _lane_step(groups[0]):
+            self._prefix(instruction, how, memory, offsets[0], _lane_step(groups[0]) * size, inside)
+            return
+        full = text.let(f"icmp eq i32 {mask}, -1")
+        full = text.let(f"and i1 {full}, {inside}")
         self.when(full, ranges, lambda: self._lanes(instruction, how, memory))
 
+    def _prefix(
+        self,
+        instruction: Instruction,
+        how: int,
+        memory: Memory,
+        offset: str,
+        step: int,
+        regular: str,
+    ) -> None:
+        """Lanes from the first one on, each with its own bytes right behind the one before."""
+        text = self.text
+        mask = text.mask_bits(self.v.mask)
+        above = text.let(f"add i32 {mask}, 1")
+        inside = text.let(f"and i32 {mask}, {above}")
+        prefix = text.let(f"icmp eq i32 {inside}, 0")
+        prefix = text.let(f"and i1 {prefix}, {regular}")
+
+        def some() -> None:
+            count = text.call("i32", "llvm.ctpop.i32", ("i32", mask))
+            wide = text.let(f"zext i32 {count} to i64")
+            bytes_ = text.let(f"mul i64 {wide}, {step}")
+            bad = self._range(how, memory, offset, bytes_, "0", step)
+            self._if(bad, lambda: self._lanes(instruction, how, memory))
+
+        self.when(prefix, some, lambda: self._lanes(instruction, how, memory))
+
     def _range(
-        self, how: int, memory: Memory, offset: str, bytes_: int, lane: str, lane_bytes: int
+        self,
+        how: int,
+        memory: Memory,
+        offset: str,
+        bytes_: int | str,
+        lane: str,
+        lane_bytes: int,
     ) -> str:
         address = self.text.let(f"add i64 {memory.address}, {offset}")
         bad = self.text.call(
@@ -210,6 +242,37 @@ class Watch(Access):
             ("ptr", "%ctx"),
             ("i32", str(self.site(block))),
             ("i32", self.text.mask_bits(mask)),
+        )
+
+    def uninitialised(self, instruction: Instruction) -> None:
+        """Report lanes for which an origin is not 0, at the place that it decides at."""
+        text, (origin,) = self.text, instruction.operands
+        if self.v.varying(origin):
+            bad = text.let(f"icmp ne {vector_of('i16')} {self.v.vector(origin)}, zeroinitializer")
+            mask = text.mask_bits(text.let(f"and {vector_of('i1')} {bad}, {self.v.mask}"))
+            some = text.let(f"icmp ne i32 {mask}, 0")
+        else:
+            some = text.let(f"icmp ne i16 {self.v.scalar(origin)}, 0")
+            mask = text.mask_bits(self.v.mask)
+
+        def report() -> None:
+            wide = text.let(
+                f"zext {vector_of('i16')} {self.v.vector(origin)} to {vector_of('i32')}"
+            )
+            place = self.exchange(c.SCRATCH_VALUES)
+            text.do(f"store {vector_of('i32')} {wide}, ptr {place}, align 4")
+            self._event(layout.UNINITIALISED, instruction, mask)
+
+        self._if(some, report)
+
+    def _event(self, kind: int, instruction: Instruction, mask: str) -> None:
+        self.text.call(
+            "void",
+            "assay_watch_event",
+            ("ptr", "%ctx"),
+            ("i32", str(kind)),
+            ("i32", str(self.site(instruction))),
+            ("i32", mask),
         )
 
     def fence(self, instruction: Instruction) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from . import context as c
 from .faults import UnsupportedKernel
+from .initialisation import OBSERVE
 from .ir import Block, Function, Instruction, Value
 from .shape import LANES, Shape
 from .slots import MASK, stored_size
@@ -22,7 +23,7 @@ from .vector_branches import Branches
 from .vector_lanes import LaneOperations
 from .vector_memory import MemoryAccess
 from .vector_positions import lane_position, uniform_position
-from .vector_text import vector_of
+from .vector_text import vector_of, zero_of
 from .vector_values import ALL
 from .vector_watch import Watch
 from .watch_needs import WatchNeeds, find_watch_needs
@@ -71,7 +72,7 @@ class Vectoriser(Branches):
             self.sites,
             state_size,
             has_barriers=bool(self.barriers),
-            watch_sites=self.watch.sites,
+            watch_sites=self.watch_sites.all,
             watch_needs=find_watch_needs(self.function),
             streams=self.memory.streams,
         )
@@ -218,6 +219,12 @@ class Vectoriser(Branches):
 
     def _emit_intrinsic(self, instruction: Instruction) -> None:
         name = instruction.callee
+        if name == OBSERVE:
+            self.watch.uninitialised(instruction)
+            return
+        if name.startswith("uninitialised_"):
+            self._finish(instruction, zero_of(instruction.type), False)
+            return
         if name.startswith("atomic_"):
             result = self.memory.atomic(instruction)
             if instruction.type != "void":

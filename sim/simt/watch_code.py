@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import re
 import subprocess
 from importlib.resources import files
 from pathlib import Path
@@ -66,7 +67,9 @@ def load_watch() -> LoadedCode:
 
 
 def _compile(text: str) -> bytes:
-    module = llvm.parse_bitcode(_bitcode(text), llvm.create_context())
+    # The functions are for this host, not for the processor that clang assumes.
+    text = re.sub(r'"(target-cpu|target-features|tune-cpu)"="[^"]*"', "", _llvm_text(text))
+    module = llvm.parse_assembly(text, llvm.create_context())
     machine = host_machine()
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
@@ -77,7 +80,7 @@ def _compile(text: str) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def _bitcode(text: str) -> bytes:
+def _llvm_text(text: str) -> str:
     wheel = importlib.util.find_spec("ziglang")
     if wheel is None or wheel.origin is None:
         raise RuntimeError("the package 'ziglang' is not installed: `pip install ziglang`")
@@ -85,9 +88,9 @@ def _bitcode(text: str) -> bytes:
         *(str(Path(wheel.origin).parent / "zig"), "clang", "-x", "c", "-std=c11"),
         *("-target", llvm.get_process_triple(), "-O3", "-Xclang", "-disable-llvm-passes"),
         *("-ffreestanding", "-nostdinc", "-fno-builtin", "-fno-stack-protector", "-fPIC"),
-        *("-Wno-unused-command-line-argument", "-c", "-emit-llvm", "-o", "-", "-"),
+        *("-Wno-unused-command-line-argument", "-S", "-emit-llvm", "-o", "-", "-"),
     ]
     done = subprocess.run(command, input=text.encode(), capture_output=True)
     if done.returncode:
         raise RuntimeError(f"the checks' C code does not compile:\n{done.stderr.decode()}")
-    return done.stdout
+    return done.stdout.decode()

@@ -117,7 +117,42 @@ def _example(report: k.Report) -> tuple[int, ...]:
 def _explain(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     if report.kind in _RACES:
         return _race(scene, report, executable)
+    if report.kind == k.UNINITIALISED:
+        return _uninitialised(scene, report, executable)
     return _divergence(scene, report, executable)
+
+
+def _uninitialised(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
+    use, read = executable.watched(report.site), executable.watched(report.other_site)
+    what = f"'{read.memory}'" if read.memory else "a variable"
+    parties = (
+        scene.party(
+            "first use that decides something",
+            use,
+            report.group,
+            report.simdgroup,
+            report.lane,
+            report.epoch,
+        ),
+        scene.party(
+            f"uninitialised {_deed(read, 'read')} of {what}" if read.memory else "begins unset",
+            read,
+            report.group,
+            report.simdgroup,
+            report.lane,
+            -1,
+        ),
+    )
+    return Finding(
+        check="init",
+        kind="uninitialised-read",
+        kernel=executable.program.name,
+        message=f"the value depends on {what}, which was not written before",
+        parties=parties,
+        memory=what if read.memory else "",
+        hint="write it first, or do not use what was not written",
+        count=report.count,
+    )
 
 
 def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:

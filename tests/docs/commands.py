@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
 _FENCE = re.compile(r"^```(?P<kind>\w+)[^\n]*\n(?P<body>.*?)^```", re.M | re.S)
+_PEER = re.compile(r"^(?:import|from) (torch|mlx)\b|--patch (mlx|torch)\b", re.M)
 _INSTALLS = re.compile(r"pip install|git clone|pytest|\.ci/run|mkdocs|ruff|mypy|cd assay")
 
 
@@ -33,6 +34,12 @@ def steps(page: Path) -> list[Step]:
         elif match["kind"] == "python":
             found.append(Step(kind="program", text=match["body"], expected="", fails=False))
     return [step for step in found if not _INSTALLS.search(step.text)]
+
+
+def peer(step: Step) -> str | None:
+    """The library that a step uses and that need not be installed, or None."""
+    found = _PEER.search(step.text)
+    return found and (found[1] or found[2])
 
 
 def _commands(body: str) -> list[Step]:

@@ -1,7 +1,8 @@
 """An engine whose kernels are Python functions over the buffers they are given."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ class FakeFault(Exception):
 class FakeMemory:
     def __init__(self) -> None:
         self.buffers: dict[int, np.ndarray] = {}
+        self.withdrawn: set[int] = set()
         self.names: dict[int, str] = {}
         self._next = 1
         self._lock = threading.Lock()
@@ -34,12 +36,24 @@ class FakeMemory:
     def release(self, address: int) -> None:
         del self.buffers[address]
 
+    @contextmanager
+    def restricted(
+        self, addresses: Iterable[int], read_only: Iterable[int], why: str
+    ) -> Iterator["FakeMemory"]:
+        yield self
+
+    def withdraw(self, address: int, why: str) -> None:
+        self.withdrawn.add(address)
+
+    def restore(self, address: int) -> None:
+        self.withdrawn.remove(address)
+
     def rename(self, address: int, name: str) -> None:
         self.names[address] = name
 
     def at(self, address: int) -> np.ndarray:
         handle = address >> 48 << 48
-        if handle not in self.buffers:
+        if handle not in self.buffers or handle in self.withdrawn:
             raise FakeFault(f"no memory at {address:#x}")
         return self.buffers[handle][address - handle :]
 
@@ -54,6 +68,12 @@ class FakeKernel:
     max_total_threads_per_threadgroup: int | None = None
     static_threadgroup_memory: int = 0
     specialised: list[tuple[int, int, int]] = field(default_factory=list)
+
+    file: str = "fakes.metal"
+    line: int = 1
+    needs: SimpleNamespace = field(
+        default_factory=lambda: SimpleNamespace(untouched=(), follows_pointers=False)
+    )
 
     def program(self) -> "FakeKernel":
         return self

@@ -2,14 +2,16 @@
 
 Colons of selectors are underscores, NSError** arguments come back in a (result, error) tuple,
 blocks are callables, structs are tuples, objects are made by devices and never by programs. What
-begins with MTL or NS is Metal's; `configure` and `DeviceOptions` are ours. Within the package,
-objects know each other's attributes with a leading underscore; programs see none of them.
+begins with MTL or NS is Metal's; `configure`, `DeviceOptions` and `checking` are ours. Within the
+package, objects know each other's attributes with a leading underscore; programs see none of them.
 """
 
 from . import constants
+from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder
 from .blit import MTLBlitCommandEncoder
 from .buffer import MTLBuffer
+from .checking import checking
 from .commandbuffer import MTLCommandBuffer
 from .compile_options import MTLCompileOptions
 from .compute import MTLComputeCommandEncoder
@@ -26,7 +28,9 @@ from .device import DeviceOptions, MTLDevice
 from .errors import (
     MetalError,
     MetalOutOfMemoryError,
+    MetalTypeError,
     MetalValidationError,
+    MTLBinaryArchiveDomain,
     MTLCommandBufferErrorDomain,
     MTLLibraryErrorDomain,
     NSError,
@@ -35,9 +39,15 @@ from .errors import (
 from .event import MTLEvent, MTLFence, MTLSharedEvent, MTLSharedEventListener
 from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
 from .heap import MTLHeap
+from .indirect import (
+    MTLIndirectCommandBuffer,
+    MTLIndirectCommandBufferDescriptor,
+    MTLIndirectComputeCommand,
+)
 from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .queue import MTLCommandQueue
+from .residency import MTLResidencySet, MTLResidencySetDescriptor
 from .sampler import MTLSamplerDescriptor, MTLSamplerState
 from .structs import (
     MTLOrigin,
@@ -63,6 +73,9 @@ __all__ = [
     "DeviceOptions",
     "MTLArgumentDescriptor",
     "MTLArgumentEncoder",
+    "MTLBinaryArchive",
+    "MTLBinaryArchiveDescriptor",
+    "MTLBinaryArchiveDomain",
     "MTLBinding",
     "MTLBlitCommandEncoder",
     "MTLBlitPassDescriptor",
@@ -89,6 +102,9 @@ __all__ = [
     "MTLFunctionDescriptor",
     "MTLHeap",
     "MTLHeapDescriptor",
+    "MTLIndirectCommandBuffer",
+    "MTLIndirectCommandBufferDescriptor",
+    "MTLIndirectComputeCommand",
     "MTLLibrary",
     "MTLLibraryErrorDomain",
     "MTLOrigin",
@@ -97,6 +113,8 @@ __all__ = [
     "MTLRegionMake1D",
     "MTLRegionMake2D",
     "MTLRegionMake3D",
+    "MTLResidencySet",
+    "MTLResidencySetDescriptor",
     "MTLResourceID",
     "MTLSamplerDescriptor",
     "MTLSamplerState",
@@ -111,11 +129,13 @@ __all__ = [
     "MTLTextureSwizzleChannelsMake",
     "MetalError",
     "MetalOutOfMemoryError",
+    "MetalTypeError",
     "MetalValidationError",
     "NSError",
     "NSLocalizedDescriptionKey",
     "NSMakeRange",
     "NSRange",
+    "checking",
     "configure",
 ]
 __all__ += [name for name in vars(constants) if name.startswith("MTL")]

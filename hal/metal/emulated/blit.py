@@ -8,6 +8,8 @@ from .buffer import MTLBuffer
 from .commands import CopyCommand, FillCommand, SynchronizeCommand
 from .constants import MTLStorageModeManaged
 from .errors import MetalValidationError
+from .execute import CopyCommandsCommand, ResetCommand
+from .indirect import MTLIndirectCommandBuffer
 from .objects import expect
 from .structs import as_integer, as_range
 from .texture import MTLTexture
@@ -77,6 +79,46 @@ class MTLBlitCommandEncoder(TextureBlits):
                 "copies to bring together, so leave the call out"
             )
         self._command_buffer._commands.append(SynchronizeCommand(resource))
+
+    def resetCommandsInBuffer_withRange_(
+        self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
+    ) -> None:
+        """Make these commands of an indirect command buffer do nothing."""
+        where = "MTLBlitCommandEncoder.resetCommandsInBuffer_withRange_"
+        start, length = self._checked_commands(where, commands, span)
+        self._command_buffer._commands.append(ResetCommand(commands, start, length))
+
+    def optimizeIndirectCommandBuffer_withRange_(
+        self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
+    ) -> None:
+        """Accepted: there is nothing to make faster."""
+        where = "MTLBlitCommandEncoder.optimizeIndirectCommandBuffer_withRange_"
+        self._checked_commands(where, commands, span)
+
+    def copyIndirectCommandBuffer_sourceRange_destination_destinationIndex_(
+        self,
+        source: MTLIndirectCommandBuffer,
+        span: Sequence[int],
+        destination: MTLIndirectCommandBuffer,
+        index: int,
+    ) -> None:
+        """Copy commands to `destination`, from its command `index` on."""
+        call = "copyIndirectCommandBuffer_sourceRange_destination_destinationIndex_"
+        where = f"MTLBlitCommandEncoder.{call}"
+        start, length = self._checked_commands(where, source, span)
+        index = as_integer(where, "the index", index)
+        self._checked_commands(where, destination, (index, length))
+        self._command_buffer._commands.append(
+            CopyCommandsCommand(source, start, length, destination, index)
+        )
+
+    def _checked_commands(
+        self, where: str, commands: MTLIndirectCommandBuffer, span: Sequence[int]
+    ) -> tuple[int, int]:
+        self._check_open(where.partition(".")[2])
+        expect(where, "the commands", commands, MTLIndirectCommandBuffer)
+        self._check_own(where, commands)
+        return commands._checked_range(where, span)
 
 
 def _aligned(where: str, what: str, value: int) -> int:

@@ -114,7 +114,7 @@ class MTLBuffer(MetalObject):
     def setLabel_(self, label: str | None) -> None:
         """Name the buffer, in messages of kernels too."""
         super().setLabel_(label)
-        self._device._memory.rename(self._allocation, label or "buffer")
+        self._device._memory.rename(self._allocation, label or "")
 
     def length(self) -> int:
         """Size in bytes."""
@@ -181,14 +181,18 @@ class MTLBuffer(MetalObject):
         """Say whether the contents are still needed; the answer is the state before.
 
         Deviation: memory is taken back only when the buffer goes. What is made empty is filled
-        with 0xFF, which reads as NaN.
+        with 0xFF, which reads as NaN; kernels that reach it meanwhile fail.
         """
         state = as_integer("MTLBuffer.setPurgeableState_", "the state", state)
         before = self._purgeable_state
         if state != MTLPurgeableStateKeepCurrent:
             self._purgeable_state = state
+        memory = self._device._memory
         if state == MTLPurgeableStateEmpty:
             self._data[:] = 0xFF
+            memory.withdraw(self._allocation, "which was emptied with setPurgeableState_")
+        elif before == MTLPurgeableStateEmpty and state != MTLPurgeableStateKeepCurrent:
+            memory.restore(self._allocation)
         return before
 
     def makeAliasable(self) -> None:

@@ -1,11 +1,12 @@
 """MTLCommandBuffer: what was encoded, and how its run went."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from .blit import MTLBlitCommandEncoder
+from .checking import Watch, current_watch, under
 from .commands import Command, ProcessEnds, SignalCommand, WaitCommand
 from .compute import MTLComputeCommandEncoder
 from .constants import (
@@ -23,7 +24,8 @@ from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError, NSError, command_buffer_error
 from .event import MTLEvent, MTLSharedEvent
 from .objects import MetalObject, expect
-from .structs import as_integer
+from .residency import MTLResidencySet, checked_set
+from .structs import as_integer, as_list
 from .worker import Latch, closing, run_handler
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class MTLCommandBuffer(MetalObject):
         self._device: MTLDevice = queue._device
         self._retains = retained
         self._commands: list[Command] = []
+        self._residency_sets: list[MTLResidencySet] = []
         self._retained: dict[int, MetalObject] = {}
         self._inline: list[int] = []
         self._encoder: MTLCommandEncoder | None = None
@@ -56,6 +59,7 @@ class MTLCommandBuffer(MetalObject):
         self._scheduled = Latch()
         self._completed = Latch()
         self._holds_slot = True
+        self._watch: Watch | None = None
 
     def device(self) -> "MTLDevice":
         """The device that runs the commands."""
@@ -111,6 +115,17 @@ class MTLCommandBuffer(MetalObject):
         where = "MTLCommandBuffer.blitCommandEncoderWithDescriptor_"
         expect(where, "the descriptor", descriptor, MTLBlitPassDescriptor)
         return self.blitCommandEncoder()
+
+    def useResidencySet_(self, chosen: MTLResidencySet) -> None:
+        """Let kernels of this command buffer reach what the set holds."""
+        where = "MTLCommandBuffer.useResidencySet_"
+        self._residency_sets.append(checked_set(where, chosen, self._device))
+
+    def useResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
+        """Let kernels of this command buffer reach what several sets hold."""
+        where = "MTLCommandBuffer.useResidencySets_count_"
+        for each in as_list(where, "the residency sets", chosen, count):
+            self.useResidencySet_(each)
 
     def encodeWaitForEvent_value_(self, event: MTLEvent, value: int) -> None:
         """Run nothing further, on this queue, before `event` is at `value`."""
@@ -176,6 +191,7 @@ class MTLCommandBuffer(MetalObject):
     def commit(self) -> None:
         """Hand the commands over to the queue."""
         self._check_encodable("commit")
+        self._watch = current_watch()
         self._queue._commit(self)
 
     def addScheduledHandler_(self, handler: Handler) -> None:
@@ -250,13 +266,14 @@ class MTLCommandBuffer(MetalObject):
         status = MTLCommandBufferStatusCompleted
         done = 0
         try:
-            for command in self._commands:
-                if closing.is_set():
-                    raise ProcessEnds("the process ends")
-                if not self._times[0] and not isinstance(command, WaitCommand):
-                    self._times[0] = time.monotonic()
-                command.run(self._device)
-                done += 1
+            with under(self._watch):
+                for command in self._commands:
+                    if closing.is_set():
+                        raise ProcessEnds("the process ends")
+                    if not self._times[0] and not isinstance(command, WaitCommand):
+                        self._times[0] = time.monotonic()
+                    command.run(self._device)
+                    done += 1
         # Whatever happens in a kernel is this command buffer's error, never the end of the queue.
         except Exception as error:
             self._error = command_buffer_error(error, self._device._engine)

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from .checking import Watch, report_failure, watch_of_dispatch
 from .errors import MetalError
+from .residency import within
 from .worker import at_work, running
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from .device import MTLDevice
     from .event import MTLEvent
     from .pipeline import MTLComputePipelineState
+    from .residency import Reach
     from .texture import MTLTexture
 
 Size = tuple[int, int, int]
@@ -28,13 +31,19 @@ class Command(Protocol):
 # whose cost per dispatch counts.
 @dataclass(slots=True)
 class DispatchCommand:
-    """A grid of one kernel, given in threads or in threadgroups."""
+    """A grid of one kernel, given in threads or in threadgroups.
+
+    `ordering` is its group (see `ordering`); `reach` says what it finds through addresses in
+    memory, None if it follows none.
+    """
 
     pipeline: "MTLComputePipelineState"
     arguments: Sequence[int]
     threads: Size | None
     threadgroups: Size | None
     threads_per_threadgroup: Size
+    ordering: int
+    reach: "Reach | None"
 
     def run(self, device: "MTLDevice") -> None:
         """Run the grid; an empty one does nothing."""
@@ -42,17 +51,43 @@ class DispatchCommand:
             return
         # Or the kernel could still reach buffers that are gone.
         device._memory.settle()
+        watch = watch_of_dispatch()
+        if watch is not None:
+            self._run_checked(device, watch)
+            return
         executable = self.pipeline._executable(self.threads_per_threadgroup)
-        with at_work(running):
+        with at_work(running), within(self.reach, device) as memory:
             device._engine.dispatch(
                 executable,
-                device._memory.memory,
+                memory,
                 self.arguments,
                 threads=self.threads,
                 threadgroups=self.threadgroups,
                 workers=device._options.workers,
                 fuel=device._options.fuel,
             )
+
+    def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
+        """Run the grid while `watch` looks on; a fault becomes a finding too."""
+        for observer in watch.observers:
+            observer.dispatch_begins(device, self)
+        executable = self.pipeline._executable(self.threads_per_threadgroup)
+        try:
+            with at_work(running), within(self.reach, device) as memory:
+                device._engine.dispatch(
+                    executable,
+                    memory,
+                    self.arguments,
+                    threads=self.threads,
+                    threadgroups=self.threadgroups,
+                    workers=device._options.workers,
+                    fuel=device._options.fuel,
+                    checker=watch.checker,
+                    ordering=self.ordering,
+                )
+        except Exception as error:
+            report_failure(watch, error)
+            raise
 
 
 @dataclass(slots=True)
@@ -64,17 +99,28 @@ class IndirectDispatchCommand:
     buffer: "MTLBuffer"
     offset: int
     threads_per_threadgroup: Size
+    ordering: int
+    reach: "Reach | None"
 
     def run(self, device: "MTLDevice") -> None:
-        """Read the size, then run the grid."""
+        """Read the size, then run the grid. Raises GridError for a size that cannot be."""
         words = self.buffer._data[self.offset : self.offset + 12].view("<u4")
         width, height, depth = (int(word) for word in words)
+        groups = (width, height, depth)
+        self.pipeline._check_grid(
+            f"the indirect dispatch of kernel {self.pipeline._kernel.name!r}: {groups}, read at "
+            f"byte {self.offset} of {self.buffer!r},",
+            groups,
+            self.threads_per_threadgroup,
+        )
         DispatchCommand(
             self.pipeline,
             self.arguments,
             None,
-            (width, height, depth),
+            groups,
             self.threads_per_threadgroup,
+            self.ordering,
+            self.reach,
         ).run(device)
 
 

@@ -1,6 +1,6 @@
 """MTLComputeCommandEncoder: bindings and dispatches of kernels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
@@ -15,11 +15,15 @@ from .constants import (
     MTLResourceUsageWrite,
 )
 from .errors import MetalValidationError
+from .execute import ExecuteCommand
 from .heap import MTLHeap
+from .indirect import Inherited, MTLIndirectCommandBuffer
 from .memory import bytes_of
 from .objects import MetalObject, expect
+from .ordering import Ordering
 from .pipeline import NOTHING, Binding, MTLComputePipelineState
-from .structs import as_integer, as_list, as_range, as_size
+from .residency import Reach, Residency
+from .structs import as_integer, as_list, as_range, as_size, threadgroups_of
 from .texture import MTLTexture
 from .texture_bindings import ResourceEncoder
 
@@ -35,9 +39,8 @@ _SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
 class MTLComputeCommandEncoder(ResourceEncoder):
     """Records dispatches with the pipeline and arguments set before.
 
-    Deviation: dispatches run in the order of encoding; barriers and fences only have their
-    arguments checked. Resources reached through argument buffers count as resident even without
-    useResource_usage_.
+    Deviation: dispatches run in the order of encoding; which of them are ordered by barriers
+    matters to checks alone. A barrier for some resources counts as one for all.
     """
 
     def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int):
@@ -47,6 +50,10 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         self._bindings: dict[int, Binding] = {}
         self._bound_buffers: dict[int, MTLBuffer] = {}
         self._threadgroup_lengths: dict[int, int] = {}
+        self._ordering = Ordering(dispatch_type)
+        self._residency = Residency(
+            (command_buffer._queue._residency_sets, command_buffer._residency_sets)
+        )
         self._textures = {}
         self._samplers = {}
 
@@ -100,6 +107,39 @@ class MTLComputeCommandEncoder(ResourceEncoder):
             )
         self._bind(where, buffer, offset, index)
 
+    def setBuffer_offset_attributeStride_atIndex_(
+        self, buffer: MTLBuffer | None, offset: int, stride: int, index: int
+    ) -> None:
+        """The same as setBuffer_offset_atIndex_: strides are for [[stage_in]] alone."""
+        as_integer(f"{_ENCODER}.setBuffer_offset_attributeStride_atIndex_", "the stride", stride)
+        self.setBuffer_offset_atIndex_(buffer, offset, index)
+
+    def setBuffers_offsets_attributeStrides_withRange_(
+        self,
+        buffers: Sequence[MTLBuffer | None],
+        offsets: Sequence[int],
+        strides: Sequence[int],
+        span: Sequence[int],
+    ) -> None:
+        """The same as setBuffers_offsets_withRange_: strides are for [[stage_in]] alone."""
+        where = f"{_ENCODER}.setBuffers_offsets_attributeStrides_withRange_"
+        as_list(where, "the strides", strides, as_range(where, span)[1])
+        self.setBuffers_offsets_withRange_(buffers, offsets, span)
+
+    def setBufferOffset_attributeStride_atIndex_(
+        self, offset: int, stride: int, index: int
+    ) -> None:
+        """The same as setBufferOffset_atIndex_: strides are for [[stage_in]] alone."""
+        as_integer(f"{_ENCODER}.setBufferOffset_attributeStride_atIndex_", "the stride", stride)
+        self.setBufferOffset_atIndex_(offset, index)
+
+    def setBytes_length_attributeStride_atIndex_(
+        self, data: object, length: int, stride: int, index: int
+    ) -> None:
+        """The same as setBytes_length_atIndex_: strides are for [[stage_in]] alone."""
+        as_integer(f"{_ENCODER}.setBytes_length_attributeStride_atIndex_", "the stride", stride)
+        self.setBytes_length_atIndex_(data, length, index)
+
     def setBytes_length_atIndex_(self, data: object, length: int, index: int) -> None:
         """Pass a copy of the first `length` bytes of `data`."""
         self._check_open("setBytes_length_atIndex_")
@@ -140,51 +180,65 @@ class MTLComputeCommandEncoder(ResourceEncoder):
     # Residency and order
 
     def useResource_usage_(self, resource: MTLBuffer | MTLTexture, usage: int) -> None:
-        """Keep a resource that kernels reach through an argument buffer alive."""
+        """Let later dispatches reach a resource through addresses in memory, and keep it alive."""
         self._check_open("useResource_usage_")
         where = f"{_ENCODER}.useResource_usage_"
+        if isinstance(resource, MTLIndirectCommandBuffer):
+            self._retain(resource)
+            return
         if not isinstance(resource, MTLTexture):
             expect(where, "the resource", resource, MTLBuffer)
+        self._check_own(where, resource)
         usage = as_integer(where, "the usage", usage)
         if not usage or usage & ~_USAGES:
             raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
+        self._residency.use(_addresses(resource), usage)
         self._retain(resource)
 
     def useResources_count_usage_(
         self, resources: Sequence[MTLBuffer | MTLTexture], count: int, usage: int
     ) -> None:
-        """Keep several resources alive."""
+        """Let later dispatches reach several resources."""
         where = f"{_ENCODER}.useResources_count_usage_"
         for resource in as_list(where, "the resources", resources, count):
             self.useResource_usage_(resource, usage)
 
     def useHeap_(self, heap: MTLHeap) -> None:
-        """Keep a heap alive, with what lies in it."""
+        """Let later dispatches reach what lies in a heap, and keep the heap alive."""
         self._check_open("useHeap_")
-        self._retain(expect(f"{_ENCODER}.useHeap_", "the heap", heap, MTLHeap))
+        where = f"{_ENCODER}.useHeap_"
+        self._check_own(where, expect(where, "the heap", heap, MTLHeap))
+        self._residency.use_heap(heap)
+        self._retain(heap)
 
     def useHeaps_count_(self, heaps: Sequence[MTLHeap], count: int) -> None:
-        """Keep several heaps alive."""
+        """Let later dispatches reach what lies in several heaps."""
         for heap in as_list(f"{_ENCODER}.useHeaps_count_", "the heaps", heaps, count):
             self.useHeap_(heap)
 
     def memoryBarrierWithScope_(self, scope: int) -> None:
-        """Later dispatches see what earlier ones wrote, as they do in any case."""
+        """Order later dispatches after earlier ones of this encoder."""
         self._check_open("memoryBarrierWithScope_")
         where = f"{_ENCODER}.memoryBarrierWithScope_"
         scope = as_integer(where, "the scope", scope)
         if not scope or scope & ~_SCOPES:
             raise MetalValidationError(f"{where}: {scope!r} is no MTLBarrierScope of compute")
+        if scope & MTLBarrierScopeBuffers:
+            self._ordering.barrier()
 
     def memoryBarrierWithResources_count_(
         self, resources: Sequence[MTLBuffer | MTLTexture], count: int
     ) -> None:
-        """Later dispatches see what earlier ones wrote, as they do in any case."""
+        """Order later dispatches after earlier ones of this encoder."""
         self._check_open("memoryBarrierWithResources_count_")
         where = f"{_ENCODER}.memoryBarrierWithResources_count_"
-        for resource in as_list(where, "the resources", resources, count):
+        listed = as_list(where, "the resources", resources, count)
+        for resource in listed:
             if not isinstance(resource, MTLTexture):
                 expect(where, "a resource", resource, MTLBuffer)
+            self._check_own(where, resource)
+        if listed:
+            self._ordering.barrier()
 
     # Dispatch
 
@@ -199,9 +253,10 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         self._check_open("dispatchThreadgroups_threadsPerThreadgroup_")
         count = as_size(where, "threadgroupsPerGrid", threadgroups)
         size = as_size(where, "threadsPerThreadgroup", threads)
-        pipeline, arguments = self._ready(where, size)
+        pipeline, arguments, reach = self._ready(where, size)
+        pipeline._check_grid(f"{where}: a grid of {count} threadgroups", count, size)
         self._command_buffer._commands.append(
-            DispatchCommand(pipeline, arguments, None, count, size)
+            DispatchCommand(pipeline, arguments, None, count, size, self._ordering.next(), reach)
         )
 
     def dispatchThreads_threadsPerThreadgroup_(
@@ -212,9 +267,11 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         self._check_open("dispatchThreads_threadsPerThreadgroup_")
         count = as_size(where, "threadsPerGrid", threads)
         size = as_size(where, "threadsPerThreadgroup", per_threadgroup)
-        pipeline, arguments = self._ready(where, size)
+        pipeline, arguments, reach = self._ready(where, size)
+        what = f"{where}: a grid of {count} threads in threadgroups"
+        pipeline._check_grid(what, threadgroups_of(count, size), size)
         self._command_buffer._commands.append(
-            DispatchCommand(pipeline, arguments, count, None, size)
+            DispatchCommand(pipeline, arguments, count, None, size, self._ordering.next(), reach)
         )
 
     def dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_(
@@ -224,16 +281,68 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         call = "dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_"
         where = f"{_ENCODER}.{call}"
         self._check_open(call)
+        offset = self._checked_indirect(where, buffer, offset, 12)
+        size = as_size(where, "threadsPerThreadgroup", threads)
+        pipeline, arguments, reach = self._ready(where, size)
+        self._command_buffer._commands.append(
+            IndirectDispatchCommand(
+                pipeline, arguments, buffer, offset, size, self._ordering.next(), reach
+            )
+        )
+
+    def executeCommandsInBuffer_withRange_(
+        self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
+    ) -> None:
+        """Run these commands of an indirect command buffer."""
+        where = f"{_ENCODER}.executeCommandsInBuffer_withRange_"
+        self._check_open("executeCommandsInBuffer_withRange_")
+        expect(where, "the commands", commands, MTLIndirectCommandBuffer)
+        start, length = commands._checked_range(where, span)
+        self._execute(where, ExecuteCommand(commands, start, length, None, self._inherited()))
+
+    def executeCommandsInBuffer_indirectBuffer_indirectBufferOffset_(
+        self, commands: MTLIndirectCommandBuffer, buffer: MTLBuffer, offset: int
+    ) -> None:
+        """Run the commands that two 32-bit integers in `buffer`, start and count, say by then."""
+        call = "executeCommandsInBuffer_indirectBuffer_indirectBufferOffset_"
+        where = f"{_ENCODER}.{call}"
+        self._check_open(call)
+        expect(where, "the commands", commands, MTLIndirectCommandBuffer)
+        offset = self._checked_indirect(where, buffer, offset, 8)
+        self._execute(where, ExecuteCommand(commands, offset, 0, buffer, self._inherited()))
+
+    def _bound_addresses(self, arguments: Iterable[int]) -> Iterator[int]:
+        """Memory that is bound to the encoder, given what a kernel's arguments are."""
+        yield from (binding.address for binding in self._bindings.values())
+        yield from arguments
+        for texture in self._textures.values():
+            if texture is not None:
+                yield from texture._addresses
+
+    def _execute(self, where: str, command: ExecuteCommand) -> None:
+        self._check_own(where, command.commands)
+        self._retain(command.commands)
+        self._command_buffer._commands.append(command)
+
+    def _inherited(self) -> Inherited:
+        return Inherited(
+            pipeline=self._pipeline,
+            bindings=dict(self._bindings),
+            threadgroup_lengths=dict(self._threadgroup_lengths),
+            reach=self._residency.reach(self._bound_addresses(())),
+            find_resource=self._resource,
+            group=self._ordering.next(),
+        )
+
+    def _checked_indirect(self, where: str, buffer: MTLBuffer, offset: int, size: int) -> int:
+        """The offset of `size` bytes of numbers in `buffer`. Raises MetalValidationError."""
         expect(where, "the indirect buffer", buffer, MTLBuffer)
+        self._check_own(where, buffer)
         offset = as_integer(where, "the offset", offset)
         if offset < 0 or offset % 4:
             raise MetalValidationError(f"{where}: offset is {offset}; it must be a multiple of 4")
-        buffer._check_range(where, offset, 12)
-        size = as_size(where, "threadsPerThreadgroup", threads)
-        pipeline, arguments = self._ready(where, size)
-        self._command_buffer._commands.append(
-            IndirectDispatchCommand(pipeline, arguments, buffer, offset, size)
-        )
+        buffer._check_range(where, offset, size)
+        return offset
 
     def _bind(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
         index = _checked_index(where, index, _LIMITS.buffers_per_stage)
@@ -261,8 +370,8 @@ class MTLComputeCommandEncoder(ResourceEncoder):
 
     def _ready(
         self, where: str, size: tuple[int, int, int]
-    ) -> tuple[MTLComputePipelineState, list[int]]:
-        """The pipeline and its arguments, checked. Raises MetalValidationError."""
+    ) -> tuple[MTLComputePipelineState, list[int], Reach | None]:
+        """The pipeline, its arguments and what it may reach. Raises MetalValidationError."""
         pipeline = self._pipeline
         if pipeline is None:
             raise MetalValidationError(
@@ -274,7 +383,15 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         )
         if self._command_buffer._retains:
             self._command_buffer._retained[id(pipeline)] = pipeline
-        return pipeline, arguments
+        reach = None
+        if pipeline._follows_pointers:
+            reach = self._residency.reach(self._bound_addresses(arguments))
+        return pipeline, arguments, reach
+
+
+def _addresses(resource: MTLBuffer | MTLTexture) -> tuple[int, ...]:
+    """Where the memory of a resource starts."""
+    return resource._addresses if isinstance(resource, MTLTexture) else (resource._address,)
 
 
 def _checked_index(where: str, index: int, limit: int) -> int:

@@ -68,6 +68,21 @@ MTLBarrierScopeTextures = 2
 MTLBarrierScopeRenderTargets = 4
 MTLBlitOptionNone = 0
 
+# MTLBinaryArchiveError
+MTLBinaryArchiveErrorNone = 0
+MTLBinaryArchiveErrorInvalidFile = 1
+MTLBinaryArchiveErrorUnexpectedElement = 2
+MTLBinaryArchiveErrorCompilationFailure = 3
+MTLBinaryArchiveErrorInternalError = 4
+
+# MTLIndirectCommandType
+MTLIndirectCommandTypeDraw = 1 << 0
+MTLIndirectCommandTypeDrawIndexed = 1 << 1
+MTLIndirectCommandTypeDrawPatches = 1 << 2
+MTLIndirectCommandTypeDrawIndexedPatches = 1 << 3
+MTLIndirectCommandTypeConcurrentDispatch = 1 << 5
+MTLIndirectCommandTypeConcurrentDispatchThreads = 1 << 6
+
 # MTLHeapType, MTLArgumentBuffersTier
 MTLHeapTypeAutomatic = 0
 MTLHeapTypePlacement = 1
@@ -230,6 +245,7 @@ MTLFunctionType = NewType("MTLFunctionType", int)
 MTLGPUFamily = NewType("MTLGPUFamily", int)
 MTLHazardTrackingMode = NewType("MTLHazardTrackingMode", int)
 MTLHeapType = NewType("MTLHeapType", int)
+MTLIndirectCommandType = NewType("MTLIndirectCommandType", int)
 MTLLanguageVersion = NewType("MTLLanguageVersion", int)
 MTLLibraryOptimizationLevel = NewType("MTLLibraryOptimizationLevel", int)
 MTLLibraryType = NewType("MTLLibraryType", int)

@@ -16,6 +16,7 @@ from .objects import UserMade
 from .structs import MTLSize, Number, as_integer, as_size
 
 if TYPE_CHECKING:
+    from .archive import MTLBinaryArchive
     from .library import MTLFunction
 
 
@@ -160,10 +161,29 @@ class MTLHeapDescriptor(UserMade):
 class MTLComputePipelineDescriptor(UserMade):
     """How a compute pipeline state is to be."""
 
+    _in_indirect = False
+    _archives: Sequence["MTLBinaryArchive"] = ()
+
     _function: "MTLFunction | None" = None
     _multiple_of_width = False
     _max_threads = 0
     _required_size = MTLSize()
+
+    def supportIndirectCommandBuffers(self) -> bool:
+        """Whether indirect command buffers may hold the kernel."""
+        return self._in_indirect
+
+    def setSupportIndirectCommandBuffers_(self, support: bool) -> None:
+        """Choose whether indirect command buffers may hold the kernel."""
+        self._in_indirect = bool(support)
+
+    def binaryArchives(self) -> Sequence["MTLBinaryArchive"]:
+        """Where compiled code is looked for."""
+        return self._archives
+
+    def setBinaryArchives_(self, archives: Sequence["MTLBinaryArchive"] | None) -> None:
+        """Accepted: archives hold no code."""
+        self._archives = tuple(archives or ())
 
     def computeFunction(self) -> "MTLFunction | None":
         """The kernel."""

@@ -28,13 +28,19 @@ from .descriptors import (
     MTLHeapDescriptor,
 )
 from .engine import Engine, default_engine
-from .errors import MetalValidationError
+from .errors import MetalValidationError, NSError
 from .event import MTLEvent, MTLFence, MTLSharedEvent
 from .heap import MTLHeap
+from .indirect import (
+    MTLIndirectCommandBuffer,
+    MTLIndirectCommandBufferDescriptor,
+    new_indirect_command_buffer,
+)
 from .memory import AddressSpace, bytes_of, host_memory
 from .objects import expect
 from .programs import ProgramMaker
 from .queue import MTLCommandQueue
+from .residency import MTLResidencySet, MTLResidencySetDescriptor, new_residency_set
 from .structs import MTLSize, MTLSizeAndAlign, as_integer
 from .texture_maker import TextureMaker
 from .worker import SerialThread, run_handler
@@ -154,7 +160,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
         """
         where = "MTLDevice.newBufferWithLength_options_"
         length = self._checked_length(where, length)
-        allocation = self._memory.allocate(where, length, "buffer")
+        allocation = self._memory.allocate(where, length, "")
         return MTLBuffer(self, allocation, checked_options(where, options))
 
     def newBufferWithBytes_length_options_(
@@ -172,7 +178,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
                 "copy it with a blit encoder"
             )
         given = bytes_of(where, data, length)
-        allocation = self._memory.allocate(where, length, "buffer")
+        allocation = self._memory.allocate(where, length, "")
         allocation.data[:] = given
         return MTLBuffer(self, allocation, options)
 
@@ -201,7 +207,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
                 f"{where}: address {address:#x} and length {length} must be multiples of the page, "
                 f"{mmap.PAGESIZE} B; mmap.mmap(-1, length) gives such memory"
             )
-        buffer = MTLBuffer(self, self._memory.adopt(where, data, "buffer"), options)
+        buffer = MTLBuffer(self, self._memory.adopt(where, data, ""), options)
         if deallocator is not None:
             buffer._deallocator = partial(run_handler, deallocator, pointer, length)
         return buffer
@@ -213,6 +219,18 @@ class MTLDevice(ProgramMaker, TextureMaker):
         """
         where = "MTLDevice.newHeapWithDescriptor_"
         return MTLHeap(self, expect(where, "the descriptor", descriptor, MTLHeapDescriptor))
+
+    def newResidencySetWithDescriptor_error_(
+        self, descriptor: MTLResidencySetDescriptor, _error: None
+    ) -> tuple[MTLResidencySet, NSError | None]:
+        """A set of buffers and heaps that kernels may reach through addresses in memory."""
+        return new_residency_set(self, descriptor)
+
+    def newIndirectCommandBufferWithDescriptor_maxCommandCount_options_(
+        self, descriptor: MTLIndirectCommandBufferDescriptor, count: int, options: int
+    ) -> MTLIndirectCommandBuffer:
+        """Room for `count` commands that are encoded once and may run often."""
+        return new_indirect_command_buffer(self, descriptor, count, options)
 
     def heapBufferSizeAndAlignWithLength_options_(
         self, length: int, options: int

@@ -1,20 +1,20 @@
 """What compute and blit encoders share: their command buffer, debug groups, fences, the end."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 from .errors import MetalValidationError
 from .event import MTLFence
 from .objects import MetalObject, expect
 
 if TYPE_CHECKING:
-    from .buffer import MTLBuffer
     from .commandbuffer import MTLCommandBuffer
     from .device import MTLDevice
-    from .pipeline import MTLComputePipelineState
-    from .sampler import MTLSamplerState
-    from .texture import MTLTexture
 
-    _Owned: TypeAlias = MTLBuffer | MTLComputePipelineState | MTLSamplerState | MTLTexture
+
+class DeviceObject(Protocol):
+    """An object that belongs to a device."""
+
+    _device: "MTLDevice"
 
 
 class MTLCommandEncoder(MetalObject):
@@ -66,15 +66,20 @@ class MTLCommandEncoder(MetalObject):
 
     def updateFence_(self, fence: MTLFence) -> None:
         """Later waits for `fence` see the commands up to here, as they do in any case."""
-        self._check_open("updateFence_")
-        expect(f"{type(self).__name__}.updateFence_", "the fence", fence, MTLFence)
+        self._check_fence("updateFence_", fence)
+        fence._updated_on(self._command_buffer._queue)
 
     def waitForFence_(self, fence: MTLFence) -> None:
         """Wait for the commands before updateFence_, which have run in any case."""
-        self._check_open("waitForFence_")
-        expect(f"{type(self).__name__}.waitForFence_", "the fence", fence, MTLFence)
+        self._check_fence("waitForFence_", fence)
+        fence._check_waiter(f"{type(self).__name__}.waitForFence_", self._command_buffer._queue)
 
-    def _check_own(self, where: str, thing: "_Owned") -> None:
+    def _check_fence(self, call: str, fence: MTLFence) -> None:
+        self._check_open(call)
+        where = f"{type(self).__name__}.{call}"
+        self._check_own(where, expect(where, "the fence", fence, MTLFence))
+
+    def _check_own(self, where: str, thing: DeviceObject) -> None:
         if thing._device is not self._device:
             raise MetalValidationError(f"{where}: {thing!r} belongs to another device")
 

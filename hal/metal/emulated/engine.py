@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Library
+    from assay.sim.check import Checker
     from assay.sim.simt import Executable, Memory
 
 
@@ -36,8 +37,14 @@ class Dispatch(Protocol):
         threadgroups: tuple[int, int, int] | None,
         workers: int | None,
         fuel: int | None,
+        checker: "Checker | None" = None,
+        ordering: int | None = None,
     ) -> None:
-        """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups)."""
+        """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups).
+
+        `checker` is given only while a program is checked, and `ordering` with it: dispatches of
+        one number are not ordered among each other.
+        """
 
 
 def explains(error: Exception) -> bool:
@@ -62,11 +69,7 @@ def default_engine() -> Engine:
     """Our own MSL compiler and lane-vector engine; the compiler is loaded when first used."""
     from assay.sim.simt import Memory, dispatch
 
-    return Engine(
-        compile_source=_compile_msl,
-        make_memory=Memory,
-        dispatch=dispatch,
-    )
+    return Engine(compile_source=_compile_msl, make_memory=Memory, dispatch=dispatch)
 
 
 def _compile_msl(

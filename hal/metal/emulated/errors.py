@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 
 MTLLibraryErrorDomain = "MTLLibraryErrorDomain"
 MTLCommandBufferErrorDomain = "MTLCommandBufferErrorDomain"
+MTLBinaryArchiveDomain = "MTLBinaryArchiveDomain"
 NSLocalizedDescriptionKey = "NSLocalizedDescription"
 
 
@@ -31,6 +32,10 @@ class MetalError(Exception):
 
 class MetalValidationError(MetalError, AssertionError):
     """A call that Metal's validation layer would stop: which call, what was given, what to do."""
+
+
+class MetalTypeError(MetalValidationError, TypeError):
+    """An argument that PyObjC cannot turn into what Metal takes."""
 
 
 class MetalOutOfMemoryError(MetalError, MemoryError):

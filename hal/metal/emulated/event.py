@@ -1,9 +1,10 @@
 """MTLEvent, MTLSharedEvent with its listeners, and MTLFence."""
 
 import threading
+import weakref
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from .errors import MetalError, MetalValidationError
 from .objects import MetalObject, UserMade, expect
@@ -12,6 +13,7 @@ from .worker import SerialThread, closing, run_handler, wait_for
 
 if TYPE_CHECKING:
     from .device import MTLDevice
+    from .queue import MTLCommandQueue
 
 Notification = Callable[["MTLSharedEvent", int], None]
 
@@ -133,6 +135,10 @@ class MTLSharedEventListener(UserMade):
     def __init__(self) -> None:
         self._thread = SerialThread("metal-event-listener")
 
+    def initWithDispatchQueue_(self, _queue: object) -> Self:
+        """The listener itself; the queue is accepted and not used."""
+        return self
+
     def _notify(self, block: Notification, event: MTLSharedEvent, value: int) -> None:
         self._thread.submit(partial(run_handler, block, event, value))
 
@@ -142,7 +148,20 @@ class MTLFence(MetalObject):
 
     def __init__(self, device: "MTLDevice"):
         self._device = device
+        self._queue: weakref.ref[MTLCommandQueue] | None = None
 
     def device(self) -> "MTLDevice":
         """The device that the fence belongs to."""
         return self._device
+
+    def _updated_on(self, queue: "MTLCommandQueue") -> None:
+        self._queue = weakref.ref(queue)
+
+    def _check_waiter(self, where: str, queue: "MTLCommandQueue") -> None:
+        """Raises MetalValidationError for a wait that no update on the same queue can end."""
+        updater = self._queue() if self._queue is not None else None
+        if updater is not None and updater is not queue:
+            raise MetalValidationError(
+                f"{where}: {self!r} was updated on {updater!r}, and a fence orders the encoders of "
+                f"one queue; let {queue!r} wait for an event"
+            )

@@ -36,6 +36,7 @@ class MTLHeap(MetalObject):
         self._type = descriptor.type()
         self._size = descriptor.size()
         self._allocation = device._memory.allocate(where, self._size, "heap")
+        self._buffers: weakref.WeakSet[MTLBuffer] = weakref.WeakSet()
         # Where live buffers lie: (offset, end, buffer), in order of offset.
         self._blocks: list[tuple[int, int, weakref.ref[MTLBuffer]]] = []
 
@@ -133,8 +134,9 @@ class MTLHeap(MetalObject):
         # A heap's memory counts once, when the heap is made.
         memory = self._device._memory
         data = self._allocation.data[offset : offset + length]
-        allocation = memory.adopt(where, data, "buffer", counted=False)
+        allocation = memory.adopt(where, data, "", counted=False)
         buffer = MTLBuffer(self._device, allocation, self._options, heap=self, heap_offset=offset)
+        self._buffers.add(buffer)
         end = offset + -(-length // _ALIGNMENT) * _ALIGNMENT
         self._blocks = [*self._live(), (offset, min(end, self._size), weakref.ref(buffer))]
         self._blocks.sort(key=lambda block: block[0])

@@ -22,8 +22,8 @@ The default device is an Apple M1 with unified memory. `configure(DeviceOptions(
 (False keeps separate host and device copies of managed buffers), `memory` in bytes, `workers`
 (threads that run kernels) and `fuel` (bound on the work of a kernel).
 
-Not there: compressed textures, render and ray tracing pipelines, indirect command buffers,
-counters, capture, binary archives, compiled `.metallib` files, Metal 4 command encoding.
+Not there: compressed textures, render and ray tracing pipelines, counters, capture, dynamic
+libraries, compiled `.metallib` files, commands that kernels encode, Metal 4 command encoding.
 """
 
 _DEVIATION = re.compile(r"Deviation: (.*?)(?=\n\n|\Z)", re.DOTALL)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import MetalOutOfMemoryError, MetalValidationError
+from .errors import MetalOutOfMemoryError, MetalTypeError, MetalValidationError
 
 if TYPE_CHECKING:
     from assay.sim.simt import Memory
@@ -94,6 +94,16 @@ class AddressSpace:
         with self._lock:
             self.memory.rename(allocation.address, name)
 
+    def withdraw(self, allocation: Allocation, why: str) -> None:
+        """Keep kernels from the allocation until `restore`; `why` is a clause for messages."""
+        with self._lock:
+            self.memory.withdraw(allocation.address, why)
+
+    def restore(self, allocation: Allocation) -> None:
+        """Let kernels reach the allocation again."""
+        with self._lock:
+            self.memory.restore(allocation.address)
+
     def _register(self, where: str, data: Bytes, name: str) -> int:
         try:
             return self.memory.register(data, name=name)
@@ -134,11 +144,14 @@ def zeroed(where: str, length: int, budget: int, allocated: int) -> Bytes:
 
 
 def bytes_of(where: str, data: object, length: int) -> Bytes:
-    """The first `length` bytes of `data`, not copied. Raises MetalValidationError."""
+    """The first `length` bytes of `data`, not copied.
+
+    Raises MetalTypeError for what is no memory, MetalValidationError for too little of it.
+    """
     try:
         given = np.frombuffer(data, dtype=np.uint8)  # type: ignore[call-overload]
     except (TypeError, ValueError, BufferError) as error:
-        raise MetalValidationError(
+        raise MetalTypeError(
             f"{where}: the bytes are {type(data).__name__} ({error}); give bytes, a contiguous "
             "array or another object with the buffer protocol"
         ) from None

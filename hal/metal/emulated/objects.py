@@ -6,6 +6,28 @@ from .errors import MetalValidationError
 
 T = TypeVar("T")
 
+# What no object has, by what its methods have in their names.
+_ABSENT = {
+    "MTL4": "Metal 4 command encoding is",
+    "Render": "rendering is",
+    "Depth": "rendering is",
+    "Mesh": "rendering is",
+    "AccelerationStructure": "ray tracing is",
+    "Intersection": "ray tracing is",
+    "counterSample": "counters are",
+    "CounterSample": "counters are",
+    "sampleCounters": "counters are",
+    "Capture": "capture is",
+    "ResourceState": "sparse resources are",
+    "Tensor": "tensors are",
+    "IOCommand": "file input is",
+    "IOFile": "file input is",
+    "LogState": "log states are",
+    "Imageblock": "imageblocks are",
+    "StageInRegion": "[[stage_in]] is",
+    "stageInput": "[[stage_in]] is",
+}
+
 
 class MetalObject:
     """An object that only Metal makes; it has a label for tools and messages."""
@@ -32,8 +54,10 @@ class MetalObject:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
+            reason = next((why for part, why in _ABSENT.items() if part in name), "")
             raise AttributeError(
-                f"the emulated {type(self).__name__} has no {name!r}; "
+                f"the emulated {type(self).__name__} has no {name!r}"
+                f"{reason and f': {reason} not emulated'}; "
                 "docs/reference/metal-api.md lists what it has",
                 name=name,
                 obj=self,

@@ -2,13 +2,15 @@
 
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
 
+from .budget import report_grid, report_memory
+from .checking import current_watch
 from .constants import (
     MTLBindingAccessReadOnly,
     MTLBindingAccessReadWrite,
@@ -48,8 +50,18 @@ Size = tuple[int, int, int]
 FindResource = Callable[[str, str, "Argument"], int]
 
 
+# Bounds of the engine: indices fit 32 bits, and a grid ends within hours.
+_MOST_THREADS = (1 << 31) - 1
+_MOST_THREADGROUPS = (1 << 24) - 1
+_MOST_THREADS_IN_ALL = 1 << 40
+
+
 class UnsupportedArgument(MetalError):
     """The kernel takes something that is not emulated."""
+
+
+class GridError(MetalError):
+    """A grid is too large to be run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +74,7 @@ class _Slot:
     size: int
     alignment: int
     is_written: bool
+    is_used: bool
     resource: "Argument | None"
 
 
@@ -95,13 +108,19 @@ class MTLComputePipelineState(MetalObject):
         most_threads: int = 0,
         whole_simdgroups: bool = False,
         required_size: Size = (0, 0, 0),
+        in_indirect: bool = False,
     ):
         kernel = function._compiled()
         self._device = device
         self._label = label
+        self._function = function
         self._kernel = kernel
         self._program = kernel.program()
-        self._slots = [_slot(kernel.name, argument) for argument in kernel.arguments]
+        untouched = self._program.needs.untouched
+        self._slots = [
+            _slot(kernel.name, argument, is_used=number not in untouched)
+            for number, argument in enumerate(kernel.arguments)
+        ]
         self._most_threads = min(
             _LIMITS.threads_per_threadgroup,
             most_threads or _LIMITS.threads_per_threadgroup,
@@ -109,9 +128,14 @@ class MTLComputePipelineState(MetalObject):
         )
         self._whole_simdgroups = whole_simdgroups
         self._required_size = required_size
+        self._in_indirect = in_indirect
+        self._follows_pointers = self._program.needs.follows_pointers
         self._static_memory = self._program.static_threadgroup_memory
         self._executables: dict[Size, Executable] = {}
         if self._static_memory > _LIMITS.threadgroup_memory:
+            report_memory(
+                kernel, self._static_memory, self._static_memory, _LIMITS.threadgroup_memory
+            )
             raise MetalError(
                 f"kernel {kernel.name!r} declares {self._static_memory} B of threadgroup memory; "
                 f"a threadgroup has {_LIMITS.threadgroup_memory} B"
@@ -119,6 +143,10 @@ class MTLComputePipelineState(MetalObject):
         if any(required_size):
             self._check_size("MTLComputePipelineState", required_size)
             device._specialiser.submit(partial(self._prepare, required_size))
+        watch = current_watch()
+        if watch is not None:
+            for observer in watch.observers:
+                observer.pipeline_made(self)
 
     def device(self) -> "MTLDevice":
         """The device that the kernel runs on."""
@@ -144,8 +172,8 @@ class MTLComputePipelineState(MetalObject):
         return self._static_memory
 
     def supportIndirectCommandBuffers(self) -> bool:
-        """Always False: there are no indirect command buffers."""
-        return False
+        """Whether indirect command buffers may hold the kernel, as the descriptor chose."""
+        return self._in_indirect
 
     def _executable(self, size: Size) -> "Executable":
         executable = self._executables.get(size)
@@ -168,11 +196,13 @@ class MTLComputePipelineState(MetalObject):
         width, height, depth = size
         threads = width * height * depth
         if not 0 < threads <= self._most_threads:
-            raise MetalValidationError(
-                f"{where}: threadsPerThreadgroup is {size}, {threads} threads; kernel "
+            told = (
+                f"threadsPerThreadgroup is {size}, {threads} threads; kernel "
                 f"{self._kernel.name!r} allows 1..{self._most_threads} "
                 "(maxTotalThreadsPerThreadgroup)"
             )
+            report_grid(self._kernel, told)
+            raise MetalValidationError(f"{where}: {told}")
         if any(self._required_size) and size != self._required_size:
             raise MetalValidationError(
                 f"{where}: threadsPerThreadgroup is {size}; the pipeline descriptor of kernel "
@@ -183,6 +213,23 @@ class MTLComputePipelineState(MetalObject):
                 f"{where}: {threads} threads per threadgroup are not a multiple of "
                 f"{_LIMITS.thread_execution_width}, as the pipeline descriptor promised"
             )
+
+    def _check_grid(self, what: str, groups: Size, size: Size) -> None:
+        """Raises GridError when `what`, a grid of threadgroups of a size, is too large."""
+        x, y, z = (count * extent for count, extent in zip(groups, size, strict=True))
+        if (
+            max(groups) <= _MOST_THREADGROUPS
+            and max(x, y, z) <= _MOST_THREADS
+            and x * y * z <= _MOST_THREADS_IN_ALL
+        ):
+            return
+        told = (
+            f"{what} of {size} threads is too large; each direction may have "
+            f"{_MOST_THREADGROUPS} threadgroups and {_MOST_THREADS} threads, and all directions "
+            f"together {_MOST_THREADS_IN_ALL} threads"
+        )
+        report_grid(self._kernel, told)
+        raise GridError(told)
 
     def _gather(
         self,
@@ -203,17 +250,22 @@ class MTLComputePipelineState(MetalObject):
                     or bound.offset % slot.alignment
                     or (bound.is_inline and slot.is_written)
                 ):
-                    raise self._bad_buffer(where, slot, bound)
+                    if bound is not None or slot.is_used:
+                        raise self._bad_buffer(where, slot, bound)
+                    bound = NOTHING
                 arguments.append(bound.address)
             elif slot.resource is not None:
                 arguments.append(find_resource(where, self._kernel.name, slot.resource))
             else:
                 length = threadgroup_lengths.get(slot.index, 0)
-                if not length or length < slot.size:
+                if slot.is_used and (not length or length < slot.size):
                     raise self._bad_threadgroup(where, slot, length)
                 threadgroup_memory += length
                 arguments.append(length)
         if threadgroup_memory > _LIMITS.threadgroup_memory:
+            report_memory(
+                self._kernel, self._static_memory, threadgroup_memory, _LIMITS.threadgroup_memory
+            )
             raise MetalValidationError(
                 f"{where}: kernel {self._kernel.name!r} needs {threadgroup_memory} B of "
                 f"threadgroup memory, {self._static_memory} B of them declared in the kernel; a "
@@ -254,7 +306,7 @@ class MTLComputePipelineState(MetalObject):
         )
 
 
-def _slot(kernel: str, argument: "Argument") -> _Slot:
+def _slot(kernel: str, argument: "Argument", *, is_used: bool) -> _Slot:
     if argument.kind not in _BINDING_TYPES:
         raise UnsupportedArgument(
             f"kernel {kernel!r}, argument {argument.name!r}: {argument.kind}s are not emulated; "
@@ -270,6 +322,7 @@ def _slot(kernel: str, argument: "Argument") -> _Slot:
         size=argument.size,
         alignment=alignment,
         is_written=argument.access != "read",
+        is_used=is_used,
         resource=argument if argument.kind in ("texture", "sampler") else None,
     )
 
@@ -277,8 +330,9 @@ def _slot(kernel: str, argument: "Argument") -> _Slot:
 class MTLBinding(MetalObject):
     """One argument of a kernel; answers to the older MTLArgument too."""
 
-    def __init__(self, argument: "Argument"):
+    def __init__(self, argument: "Argument", *, is_used: bool):
         self._argument = argument
+        self._is_used = is_used
 
     def name(self) -> str:
         """The parameter's name in the source."""
@@ -297,12 +351,12 @@ class MTLBinding(MetalObject):
         return _ACCESS[self._argument.access]
 
     def isUsed(self) -> bool:
-        """Always True: unused arguments are not told apart."""
-        return True
+        """Whether the kernel's code uses the argument; one that it does not need not be set."""
+        return self._is_used
 
     def isActive(self) -> bool:
-        """Always True: unused arguments are not told apart."""
-        return True
+        """Whether the kernel's code uses the argument; one that it does not need not be set."""
+        return self._is_used
 
     def isArgument(self) -> bool:
         """Always True."""
@@ -344,8 +398,11 @@ class MTLBinding(MetalObject):
 class MTLComputePipelineReflection(MetalObject):
     """What a kernel takes."""
 
-    def __init__(self, arguments: "Sequence[Argument]"):
-        self._bindings = tuple(MTLBinding(argument) for argument in arguments)
+    def __init__(self, state: MTLComputePipelineState):
+        self._bindings = tuple(
+            MTLBinding(argument, is_used=slot.is_used)
+            for argument, slot in zip(state._kernel.arguments, state._slots, strict=True)
+        )
 
     def bindings(self) -> tuple[MTLBinding, ...]:
         """The arguments, in the order of the source."""

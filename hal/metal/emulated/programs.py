@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
+from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor, new_binary_archive
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, encoder_of, members_described
 from .compile_options import MTLCompileOptions
 from .constants import MTLLibraryErrorUnsupported
@@ -72,6 +73,24 @@ class ProgramMaker(MetalObject):
     def newLibraryWithData_error_(self, data: object, _error: None) -> tuple[None, NSError]:
         """Always an error: compiled libraries hold machine code that is not emulated."""
         return None, _no_binaries()
+
+    def newDynamicLibrary_error_(self, library: MTLLibrary, _error: None) -> tuple[None, NSError]:
+        """Always an error: dynamic libraries are not emulated."""
+        return None, _no_dynamic_libraries()
+
+    def newDynamicLibraryWithURL_error_(self, url: object, _error: None) -> tuple[None, NSError]:
+        """Always an error: dynamic libraries are not emulated."""
+        return None, _no_dynamic_libraries()
+
+    def supportsDynamicLibraries(self) -> bool:
+        """Always False."""
+        return False
+
+    def newBinaryArchiveWithDescriptor_error_(
+        self, descriptor: MTLBinaryArchiveDescriptor, _error: None
+    ) -> tuple[MTLBinaryArchive | None, NSError | None]:
+        """An archive that keeps nothing: compiled code is cached in any case."""
+        return new_binary_archive(self._as_device(), descriptor)
 
     def newComputePipelineStateWithFunction_error_(
         self, function: MTLFunction, _error: None
@@ -154,11 +173,12 @@ class ProgramMaker(MetalObject):
                 label=descriptor.label(),
                 most_threads=descriptor.maxTotalThreadsPerThreadgroup(),
                 required_size=descriptor.requiredThreadsPerThreadgroup(),
+                in_indirect=descriptor.supportIndirectCommandBuffers(),
                 whole_simdgroups=descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth(),
             )
         except Exception as error:
             return None, None, compile_error(error, self._engine)
-        reflection = MTLComputePipelineReflection(state._kernel.arguments) if options else None
+        reflection = MTLComputePipelineReflection(state) if options else None
         return state, reflection, None
 
 
@@ -166,6 +186,13 @@ def _descriptor_of(function: MTLFunction) -> MTLComputePipelineDescriptor:
     descriptor = MTLComputePipelineDescriptor.new()
     descriptor.setComputeFunction_(function)
     return descriptor
+
+
+def _no_dynamic_libraries() -> NSError:
+    return library_error(
+        MTLLibraryErrorUnsupported,
+        "dynamic libraries are not emulated; put their functions into the source that uses them",
+    )
 
 
 def _no_binaries() -> NSError:

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections import deque
+from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from .commandbuffer import MTLCommandBuffer
 from .constants import MTLCommandBufferStatusCommitted, MTLCommandBufferStatusEnqueued
 from .descriptors import MTLCommandBufferDescriptor
 from .objects import MetalObject, expect
+from .residency import MTLResidencySet, checked_set
+from .structs import as_list
 from .worker import SerialThread, Task
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ class MTLCommandQueue(MetalObject):
         # put to from a finaliser.
         self._fresh_slots = most_command_buffers
         self._slots: SimpleQueue[None] = SimpleQueue()
+        self._residency_sets: list[MTLResidencySet] = []
         self._worker = SerialThread("metal-queue")
         self._callbacks = SerialThread("metal-queue-handlers")
 
@@ -60,6 +64,29 @@ class MTLCommandQueue(MetalObject):
         expect(where, "the descriptor", descriptor, MTLCommandBufferDescriptor)
         self._take_slot()
         return MTLCommandBuffer(self, retained=descriptor.retainedReferences())
+
+    def addResidencySet_(self, chosen: MTLResidencySet) -> None:
+        """Let kernels of this queue reach what the set holds."""
+        where = "MTLCommandQueue.addResidencySet_"
+        self._residency_sets.append(checked_set(where, chosen, self._device))
+
+    def addResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
+        """Let kernels of this queue reach what several sets hold."""
+        where = "MTLCommandQueue.addResidencySets_count_"
+        for each in as_list(where, "the residency sets", chosen, count):
+            self.addResidencySet_(each)
+
+    def removeResidencySet_(self, chosen: MTLResidencySet) -> None:
+        """Undo addResidencySet_ for command buffers that are encoded from now on."""
+        where = "MTLCommandQueue.removeResidencySet_"
+        checked_set(where, chosen, self._device)
+        self._residency_sets = [each for each in self._residency_sets if each is not chosen]
+
+    def removeResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
+        """Undo addResidencySets_count_ for command buffers that are encoded from now on."""
+        where = "MTLCommandQueue.removeResidencySets_count_"
+        for each in as_list(where, "the residency sets", chosen, count):
+            self.removeResidencySet_(each)
 
     def _take_slot(self) -> None:
         with self._lock:

@@ -170,3 +170,9 @@ def as_range(where: str, value: Sequence[Number]) -> tuple[int, int]:
     if location < 0 or length < 0:
         raise MetalValidationError(f"{where}: the range {(location, length)} is negative")
     return location, length
+
+
+def threadgroups_of(threads: tuple[int, int, int], size: tuple[int, int, int]) -> MTLSize:
+    """How many threadgroups of `size` a grid of `threads` takes; `size` has no zeros."""
+    width, height, depth = (-(-n // step) for n, step in zip(threads, size, strict=True))
+    return MTLSize(width, height, depth)

@@ -56,6 +56,11 @@ class MTLTexture(MetalObject):
             "MTLTexture", np.frombuffer(bytearray(described), np.uint8), "texture", counted=False
         )
 
+    @property
+    def _addresses(self) -> tuple[int, ...]:
+        """GPU addresses of its description and of its texels."""
+        return self._described.address, self._storage.address
+
     def device(self) -> "MTLDevice":
         """The device whose memory this is."""
         return self._device

@@ -44,17 +44,13 @@ class QueueFunctions(NativeModule):
         pool, memory_type, usage, size = rest[:4]
         if pool != 0:
             raise StatusError("UNIMPLEMENTED", "VM queue allocation pools are not supported")
-        return _device(device).queue_alloca(
-            optional(Fence, wait), optional(Fence, signal), memory_type, usage, size
-        )
+        return _device(device).queue_alloca(*_between(wait, signal), memory_type, usage, size)
 
     @export("device.queue.dealloca", "0rIrrrI_v")
     def _queue_dealloca(
         self, device: Any, _: int, wait: Any, signal: Any, buffer: Any, __: int = 0
     ) -> None:
-        _device(device).queue_dealloca(
-            optional(Fence, wait), optional(Fence, signal), require(Buffer, buffer)
-        )
+        _device(device).queue_dealloca(*_between(wait, signal), require(Buffer, buffer))
 
     @export("device.queue.fill", "0rIrrrIIIiI_v")
     def _queue_fill(
@@ -72,8 +68,7 @@ class QueueFunctions(NativeModule):
     ) -> None:
         reference = BufferRef(require(Buffer, target), 0, offset, length)
         _device(device).queue_transfer(
-            optional(Fence, wait),
-            optional(Fence, signal),
+            *_between(wait, signal),
             Fill(reference, pattern_bytes(pattern, pattern_length)),
         )
 
@@ -93,8 +88,7 @@ class QueueFunctions(NativeModule):
     ) -> None:
         data = bytes(require(VmBuffer, source).span(source_offset, length))
         _device(device).queue_transfer(
-            optional(Fence, wait),
-            optional(Fence, signal),
+            *_between(wait, signal),
             Update(data, BufferRef(require(Buffer, target), 0, offset, length)),
         )
 
@@ -113,8 +107,7 @@ class QueueFunctions(NativeModule):
         __: int,
     ) -> None:
         _device(device).queue_transfer(
-            optional(Fence, wait),
-            optional(Fence, signal),
+            *_between(wait, signal),
             Copy(
                 BufferRef(require(Buffer, source), 0, source_offset, length),
                 BufferRef(require(Buffer, target), 0, target_offset, length),
@@ -136,8 +129,7 @@ class QueueFunctions(NativeModule):
         __: int,
     ) -> None:
         _device(device).queue_read(
-            optional(Fence, wait),
-            optional(Fence, signal),
+            *_between(wait, signal),
             require(File, source),
             source_offset,
             BufferRef(require(Buffer, target), 0, target_offset, length),
@@ -150,15 +142,14 @@ class QueueFunctions(NativeModule):
 
     @export("device.queue.barrier", "0rIrrI_v")
     def _queue_barrier(self, device: Any, _: int, wait: Any, signal: Any, __: int = 0) -> None:
-        _device(device).queue_execute(optional(Fence, wait), optional(Fence, signal), None)
+        _device(device).queue_execute(*_between(wait, signal), None)
 
     @export("device.queue.execute", "0rIrrrI_v")
     def _queue_execute(
         self, device: Any, _: int, wait: Any, signal: Any, command_buffer: Any, __: int
     ) -> None:
         _device(device).queue_execute(
-            optional(Fence, wait),
-            optional(Fence, signal),
+            *_between(wait, signal),
             require(CommandBuffer, command_buffer),  # type: ignore[type-abstract]
         )
 
@@ -174,8 +165,7 @@ class QueueFunctions(NativeModule):
         table: Sequence[tuple[Any, int, int]],
     ) -> None:
         _device(device).queue_execute(
-            optional(Fence, wait),
-            optional(Fence, signal),
+            *_between(wait, signal),
             require(CommandBuffer, command_buffer),  # type: ignore[type-abstract]
             [Binding(optional(Buffer, buffer), offset, length) for buffer, offset, length in table],
         )
@@ -236,6 +226,11 @@ class QueueFunctions(NativeModule):
     @export("channel.rank_and_count", "0r_ii")
     def _channel_rank_and_count(self, *_: Any) -> None:
         raise _no_channels()
+
+
+def _between(wait: Any, signal: Any) -> tuple[Fence | None, Fence | None]:
+    """The fences that queued work waits for and signals; either may be missing."""
+    return optional(Fence, wait), optional(Fence, signal)
 
 
 def _device(reference: Any) -> Device:

@@ -23,6 +23,7 @@
 #include "simd_reduce.h"
 #include "simdgroup.h"
 #include "simdgroup_matrix.h"
+#include "strings.h"
 #include "synchronization.h"
 #include "texture.h"
 

@@ -65,11 +65,11 @@ __ASSAY_FN uint __slice(__texture_pointer d, uint n) {
   __ASSAY_MEMBER uint get_num_samples() const { return this->__d->samples; }
 
 #define __ASSAY_READ(U, P, X, Y, IMAGE, ...)                                                      \
-  __ASSAY_MEMBER __V read(P p __VA_OPT__(, ) __VA_ARGS__, U lod = 0) const                         \
+  __ASSAY_MEMBER __V read(P p __VA_OPT__(, ) __VA_ARGS__, U lod = 0) const                        \
     requires(__can_read<A>)                                                                       \
   { return __out(__read_texel<T>(this->__d, lod, X, Y, IMAGE)); }
 #define __ASSAY_WRITE(U, P, X, Y, IMAGE, ...)                                                     \
-  __ASSAY_MEMBER void write(__V v, P p __VA_OPT__(, ) __VA_ARGS__, U lod = 0) const                \
+  __ASSAY_MEMBER void write(__V v, P p __VA_OPT__(, ) __VA_ARGS__, U lod = 0) const               \
     requires(__can_write<A>)                                                                      \
   { __write_texel<T>(this->__d, lod, X, Y, IMAGE, vec<T, 4>(v)); }
 #define __ASSAY_ACCESS1(M, IMAGE32, ...) M(uint, uint, p, 0u, IMAGE32 __VA_OPT__(, ) __VA_ARGS__)
@@ -84,7 +84,7 @@ __ASSAY_FN uint __slice(__texture_pointer d, uint n) {
 // what follows the level, both in parentheses; AT says which place they mean.
 #define __ASSAY_UNWRAP(...) __VA_ARGS__
 #define __ASSAY_SAMPLE_WITH(LOD, D, S, AT, ARGS, OFFSET)                                          \
-  __ASSAY_MEMBER __V sample(sampler s, __ASSAY_UNWRAP ARGS, LOD lod __ASSAY_UNWRAP OFFSET) const   \
+  __ASSAY_MEMBER __V sample(sampler s, __ASSAY_UNWRAP ARGS, LOD lod __ASSAY_UNWRAP OFFSET) const  \
     requires(__can_sample<A>)                                                                     \
   { return __out(__sample<T, D>(this->__d, S, AT, __lod_of(this->__d, lod))); }
 #define __ASSAY_SAMPLE_CLAMPED(LOD, D, S, AT, ARGS, OFFSET)                                       \
@@ -102,34 +102,34 @@ __ASSAY_FN uint __slice(__texture_pointer d, uint n) {
   __ASSAY_SAMPLE_WITH(min_lod_clamp, D, S, AT, ARGS, OFFSET)                                      \
   __ASSAY_SAMPLE_CLAMPED(bias, D, S, AT, ARGS, OFFSET)                                            \
   __ASSAY_SAMPLE_CLAMPED(GRADIENT, D, S, AT, ARGS, OFFSET)
-#define __ASSAY_COMPARE_WITH(LOD, S, AT, ARGS, OFFSET)                                            \
+#define __ASSAY_COMPARE_WITH(LOD, D, S, AT, ARGS, OFFSET)                                         \
   __ASSAY_MEMBER T sample_compare(sampler s, __ASSAY_UNWRAP ARGS, float value,                    \
                                   LOD lod __ASSAY_UNWRAP OFFSET) const                            \
     requires(__can_sample<A>)                                                                     \
-  { return T(__sample_compare<2>(this->__d, S, AT, value, __lod_of(this->__d, lod))); }
-#define __ASSAY_COMPARE(S, AT, ARGS, GRADIENT, OFFSET)                                            \
+  { return T(__sample_compare<D>(this->__d, S, AT, value, __lod_of(this->__d, lod))); }
+#define __ASSAY_COMPARE(D, S, AT, ARGS, GRADIENT, OFFSET)                                         \
   __ASSAY_MEMBER T sample_compare(sampler s, __ASSAY_UNWRAP ARGS,                                 \
                                   float value __ASSAY_UNWRAP OFFSET) const                        \
     requires(__can_sample<A>)                                                                     \
-  { return T(__sample_compare<2>(this->__d, S, AT, value, 0.0f)); }                               \
-  __ASSAY_COMPARE_WITH(level, S, AT, ARGS, OFFSET)                                                \
-  __ASSAY_COMPARE_WITH(bias, S, AT, ARGS, OFFSET)                                                 \
-  __ASSAY_COMPARE_WITH(GRADIENT, S, AT, ARGS, OFFSET)                                             \
-  __ASSAY_COMPARE_WITH(min_lod_clamp, S, AT, ARGS, OFFSET)                                        \
+  { return T(__sample_compare<D>(this->__d, S, AT, value, 0.0f)); }                               \
+  __ASSAY_COMPARE_WITH(level, D, S, AT, ARGS, OFFSET)                                             \
+  __ASSAY_COMPARE_WITH(bias, D, S, AT, ARGS, OFFSET)                                              \
+  __ASSAY_COMPARE_WITH(GRADIENT, D, S, AT, ARGS, OFFSET)                                          \
+  __ASSAY_COMPARE_WITH(min_lod_clamp, D, S, AT, ARGS, OFFSET)                                     \
   __ASSAY_MEMBER vec<T, 4> gather_compare(sampler s, __ASSAY_UNWRAP ARGS,                         \
                                           float value __ASSAY_UNWRAP OFFSET) const                \
     requires(__can_sample<A>)                                                                     \
-  { return vec<T, 4>(__gather_compare(this->__d, S, AT, value)); }
+  { return vec<T, 4>(__gather_compare<D>(this->__d, S, AT, value)); }
 // Colours are gathered by component, depths as they are.
-#define __ASSAY_GATHER(S, AT, ARGS, OFFSET)                                                       \
+#define __ASSAY_GATHER(D, S, AT, ARGS, OFFSET)                                                    \
   __ASSAY_MEMBER vec<T, 4> gather(sampler s, __ASSAY_UNWRAP ARGS __ASSAY_UNWRAP OFFSET,           \
                                   component which = component::x) const                           \
     requires(__can_sample<A>)                                                                     \
-  { return metal::__gather<T>(this->__d, S, AT, uint(which)); }
-#define __ASSAY_GATHER_DEPTH(S, AT, ARGS, OFFSET)                                                 \
+  { return metal::__gather<T, D>(this->__d, S, AT, uint(which)); }
+#define __ASSAY_GATHER_DEPTH(D, S, AT, ARGS, OFFSET)                                              \
   __ASSAY_MEMBER vec<T, 4> gather(sampler s, __ASSAY_UNWRAP ARGS __ASSAY_UNWRAP OFFSET) const     \
     requires(__can_sample<A>)                                                                     \
-  { return metal::__gather<T>(this->__d, S, AT, 0u); }
+  { return metal::__gather<T, D>(this->__d, S, AT, 0u); }
 #define __ASSAY_TEXTURE_FENCE                                                                     \
   __ASSAY_MEMBER void fence() const                                                               \
     requires(A == access::read_write)                                                             \
@@ -171,7 +171,7 @@ __ASSAY_COLOR(texture2d, d2, sample)
   __ASSAY_WIDTH __ASSAY_HEIGHT __ASSAY_LEVELS __ASSAY_TEXTURE_FENCE
   __ASSAY_ACCESS2(__ASSAY_READ, 0u) __ASSAY_ACCESS2(__ASSAY_WRITE, 0u)
   __ASSAY_SAMPLE(2, s, __at2(c, offset, 0u), (float2 c), gradient2d, __ASSAY_OFFSET2)
-  __ASSAY_GATHER(s, __at2(c, offset, 0u), (float2 c), __ASSAY_OFFSET2)
+  __ASSAY_GATHER(2, s, __at2(c, offset, 0u), (float2 c), __ASSAY_OFFSET2)
   __ASSAY_TEXTURE_ATOMICS(__ASSAY_ATOMIC_AT2)
 };
 __ASSAY_COLOR(texture2d_array, d2_array, sample)
@@ -180,7 +180,7 @@ __ASSAY_COLOR(texture2d_array, d2_array, sample)
   __ASSAY_ACCESS2(__ASSAY_WRITE, array, uint array)
   __ASSAY_SAMPLE(2, s, __at2(c, offset, __slice(this->__d, array)), (float2 c, uint array), gradient2d,
                  __ASSAY_OFFSET2)
-  __ASSAY_GATHER(s, __at2(c, offset, __slice(this->__d, array)), (float2 c, uint array), __ASSAY_OFFSET2)
+  __ASSAY_GATHER(2, s, __at2(c, offset, __slice(this->__d, array)), (float2 c, uint array), __ASSAY_OFFSET2)
   __ASSAY_TEXTURE_ATOMICS(__ASSAY_ATOMIC_AT2_ARRAY)
 };
 __ASSAY_COLOR(texture3d, d3, sample)
@@ -192,16 +192,16 @@ __ASSAY_COLOR(texture3d, d3, sample)
 __ASSAY_COLOR(texturecube, cube, sample)
   __ASSAY_WIDTH __ASSAY_HEIGHT __ASSAY_LEVELS __ASSAY_TEXTURE_FENCE
   __ASSAY_ACCESS2(__ASSAY_READ, face, uint face) __ASSAY_ACCESS2(__ASSAY_WRITE, face, uint face)
-  __ASSAY_SAMPLE(2, __on_cube(s), __at_cube(c, 0u), (float3 c), gradientcube, __ASSAY_NO_OFFSET)
-  __ASSAY_GATHER(__on_cube(s), __at_cube(c, 0u), (float3 c), __ASSAY_NO_OFFSET)
+  __ASSAY_SAMPLE(__cube, __on_cube(s), __at_cube(c, 0u), (float3 c), gradientcube, __ASSAY_NO_OFFSET)
+  __ASSAY_GATHER(__cube, __on_cube(s), __at_cube(c, 0u), (float3 c), __ASSAY_NO_OFFSET)
 };
 __ASSAY_COLOR(texturecube_array, cube_array, sample)
   __ASSAY_WIDTH __ASSAY_HEIGHT __ASSAY_SLICES __ASSAY_LEVELS __ASSAY_TEXTURE_FENCE
   __ASSAY_ACCESS2(__ASSAY_READ, array * 6u + face, uint face, uint array)
   __ASSAY_ACCESS2(__ASSAY_WRITE, array * 6u + face, uint face, uint array)
-  __ASSAY_SAMPLE(2, __on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array), gradientcube,
+  __ASSAY_SAMPLE(__cube, __on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array), gradientcube,
                  __ASSAY_NO_OFFSET)
-  __ASSAY_GATHER(__on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array), __ASSAY_NO_OFFSET)
+  __ASSAY_GATHER(__cube, __on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array), __ASSAY_NO_OFFSET)
 };
 // Samples of a texel lie like slices; there are no levels.
 #define __ASSAY_MULTISAMPLED(IMAGE, ...)                                                          \
@@ -233,33 +233,33 @@ __ASSAY_DEPTHS(depth2d, d2, sample)
   __ASSAY_WIDTH __ASSAY_HEIGHT __ASSAY_LEVELS
   __ASSAY_ACCESS2(__ASSAY_READ, 0u)
   __ASSAY_SAMPLE(2, s, __at2(c, offset, 0u), (float2 c), gradient2d, __ASSAY_OFFSET2)
-  __ASSAY_GATHER_DEPTH(s, __at2(c, offset, 0u), (float2 c), __ASSAY_OFFSET2)
-  __ASSAY_COMPARE(s, __at2(c, offset, 0u), (float2 c), gradient2d, __ASSAY_OFFSET2)
+  __ASSAY_GATHER_DEPTH(2, s, __at2(c, offset, 0u), (float2 c), __ASSAY_OFFSET2)
+  __ASSAY_COMPARE(2, s, __at2(c, offset, 0u), (float2 c), gradient2d, __ASSAY_OFFSET2)
 };
 __ASSAY_DEPTHS(depth2d_array, d2_array, sample)
   __ASSAY_WIDTH __ASSAY_HEIGHT __ASSAY_SLICES __ASSAY_LEVELS
   __ASSAY_ACCESS2(__ASSAY_READ, array, uint array)
   __ASSAY_SAMPLE(2, s, __at2(c, offset, __slice(this->__d, array)), (float2 c, uint array), gradient2d,
                  __ASSAY_OFFSET2)
-  __ASSAY_GATHER_DEPTH(s, __at2(c, offset, __slice(this->__d, array)), (float2 c, uint array), __ASSAY_OFFSET2)
-  __ASSAY_COMPARE(s, __at2(c, offset, __slice(this->__d, array)), (float2 c, uint array), gradient2d,
+  __ASSAY_GATHER_DEPTH(2, s, __at2(c, offset, __slice(this->__d, array)), (float2 c, uint array), __ASSAY_OFFSET2)
+  __ASSAY_COMPARE(2, s, __at2(c, offset, __slice(this->__d, array)), (float2 c, uint array), gradient2d,
                   __ASSAY_OFFSET2)
 };
 __ASSAY_DEPTHS(depthcube, cube, sample)
   __ASSAY_WIDTH __ASSAY_HEIGHT __ASSAY_LEVELS
   __ASSAY_ACCESS2(__ASSAY_READ, face, uint face)
-  __ASSAY_SAMPLE(2, __on_cube(s), __at_cube(c, 0u), (float3 c), gradientcube, __ASSAY_NO_OFFSET)
-  __ASSAY_GATHER_DEPTH(__on_cube(s), __at_cube(c, 0u), (float3 c), __ASSAY_NO_OFFSET)
-  __ASSAY_COMPARE(__on_cube(s), __at_cube(c, 0u), (float3 c), gradientcube, __ASSAY_NO_OFFSET)
+  __ASSAY_SAMPLE(__cube, __on_cube(s), __at_cube(c, 0u), (float3 c), gradientcube, __ASSAY_NO_OFFSET)
+  __ASSAY_GATHER_DEPTH(__cube, __on_cube(s), __at_cube(c, 0u), (float3 c), __ASSAY_NO_OFFSET)
+  __ASSAY_COMPARE(__cube, __on_cube(s), __at_cube(c, 0u), (float3 c), gradientcube, __ASSAY_NO_OFFSET)
 };
 __ASSAY_DEPTHS(depthcube_array, cube_array, sample)
   __ASSAY_WIDTH __ASSAY_HEIGHT __ASSAY_SLICES __ASSAY_LEVELS
   __ASSAY_ACCESS2(__ASSAY_READ, array * 6u + face, uint face, uint array)
-  __ASSAY_SAMPLE(2, __on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array), gradientcube,
+  __ASSAY_SAMPLE(__cube, __on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array), gradientcube,
                  __ASSAY_NO_OFFSET)
-  __ASSAY_GATHER_DEPTH(__on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array),
+  __ASSAY_GATHER_DEPTH(__cube, __on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array),
                        __ASSAY_NO_OFFSET)
-  __ASSAY_COMPARE(__on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array), gradientcube,
+  __ASSAY_COMPARE(__cube, __on_cube(s), __at_cube(c, __slice(this->__d, array)), (float3 c, uint array), gradientcube,
                   __ASSAY_NO_OFFSET)
 };
 __ASSAY_DEPTHS(depth2d_ms, d2_ms, read)

@@ -34,8 +34,9 @@ enum class component { x, y, z, w };
 
 // A place to sample: coordinates, and the first image (slice or face) that they are in.
 struct __place { float c[3]; int offset[3]; uint image; };
-// Along one axis: the texels on both sides, whether they exist, and the second one's weight.
-struct __axis { uint first, second; bool has_first, has_second; float weight; };
+// Along one axis: the texels on both sides, whether they exist, the second one's weight, and the
+// first one's number before addressing.
+struct __axis { uint first, second; bool has_first, has_second; float weight; int plain; };
 
 __ASSAY_FN int __modulo(int i, int n) {
   int rest = i % n;
@@ -62,7 +63,7 @@ __ASSAY_FN __axis __along(float c, int offset, uint extent, sampler s, int axis,
   float whole = __builtin_elementwise_floor(u);
   int i = int(whole) + offset;
   return {__addressed(i, size, mode), __addressed(i + 1, size, mode), __exists(i, size, mode),
-          __exists(i + 1, size, mode), u - whole};
+          __exists(i + 1, size, mode), u - whole, i};
 }
 
 // What clamp_to_zero and clamp_to_border give outside.
@@ -91,8 +92,8 @@ __ASSAY_FN __footprint<D> __find(
 }
 // Texel number `corner` of the footprint: bit 0 is x, bit 1 is y, bit 2 is z.
 template <class T, int D>
-__ASSAY_FN vec<T, 4> __corner(__texture_pointer d, sampler s, const __footprint<D>& f,
-                              uint level, uint image, uint corner) {
+__ASSAY_FN vec<T, 4> __flat_corner(__texture_pointer d, sampler s, const __footprint<D>& f,
+                                   uint level, uint image, uint corner) {
   uint x = corner & 1u ? f.axes[0].second : f.axes[0].first, y = 0;
   bool inside = corner & 1u ? f.axes[0].has_second : f.axes[0].has_first;
   if constexpr (D > 1) {
@@ -112,6 +113,66 @@ template <int D> __ASSAY_FN float __weight(const __footprint<D>& f, uint corner)
   if constexpr (D > 1) weight *= corner & 2u ? f.axes[1].weight : 1.0f - f.axes[1].weight;
   if constexpr (D > 2) weight *= corner & 4u ? f.axes[2].weight : 1.0f - f.axes[2].weight;
   return weight;
+}
+
+// The face of a cube that a direction points to, and where on it (0 to 1).
+struct __on_face { uint face; float s, t; };
+__ASSAY_FN __on_face __face_of(vec<float, 3> v) {
+  float x = v.__v[0], y = v.__v[1], z = v.__v[2];
+  float ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y);
+  float az = __builtin_elementwise_abs(z);
+  bool is_x = ax >= ay && ax >= az, is_y = !is_x && ay >= az;
+  float along = is_x ? x : is_y ? y : z;
+  float most = is_x ? ax : is_y ? ay : az;
+  bool negative = along < 0.0f;
+  float s = is_x ? (negative ? z : -z) : is_y ? x : (negative ? -x : x);
+  float t = is_y ? (negative ? -z : z) : -y;
+  uint face = (is_x ? 0u : is_y ? 2u : 4u) + (negative ? 1u : 0u);
+  return {face, 0.5f * (s / most + 1.0f), 0.5f * (t / most + 1.0f)};
+}
+// The direction to a place on a face, which may lie beyond the face's edge.
+__ASSAY_FN vec<float, 3> __direction(uint face, float s, float t) {
+  float sc = 2.0f * s - 1.0f, tc = 2.0f * t - 1.0f;
+  switch (face) {
+    case 0: return vec<float, 3>(1.0f, -tc, -sc);
+    case 1: return vec<float, 3>(-1.0f, -tc, sc);
+    case 2: return vec<float, 3>(sc, 1.0f, tc);
+    case 3: return vec<float, 3>(sc, -1.0f, -tc);
+    case 4: return vec<float, 3>(sc, -tc, 1.0f);
+    default: return vec<float, 3>(-sc, -tc, -1.0f);
+  }
+}
+// A texel of the footprint on a cube: beyond an edge it is the nearest one of the next face.
+template <class T>
+__ASSAY_FN vec<T, 4> __cube_corner(
+    __texture_pointer d, const __footprint<2>& f, uint level, uint image, uint corner) {
+  int size = int(__extent(d->width, level));
+  int x = f.axes[0].plain + int(corner & 1u), y = f.axes[1].plain + int(corner >> 1);
+  uint face = image % 6u;
+  if (x < 0 || x >= size || y < 0 || y >= size) {
+    float scale = 1.0f / float(size);
+    __on_face next = __face_of(
+        __direction(face, (float(x) + 0.5f) * scale, (float(y) + 0.5f) * scale));
+    image = image - face + next.face;
+    x = int(next.s * float(size));
+    y = int(next.t * float(size));
+    x = x < 0 ? 0 : x >= size ? size - 1 : x;
+    y = y < 0 ? 0 : y >= size ? size - 1 : y;
+  }
+  return __fetch<T>(d, level, uint(x), uint(y), image);
+}
+
+// One to three dimensions, or two on the faces of a cube.
+constexpr int __cube = 6;
+constexpr int __axes_of(int D) { return D == __cube ? 2 : D; }
+template <class T, int D>
+__ASSAY_FN vec<T, 4> __corner(__texture_pointer d, sampler s, const __footprint<__axes_of(D)>& f,
+                              uint level, uint image, uint corner) {
+  if constexpr (D == __cube) {
+    return __cube_corner<T>(d, f, level, image, corner);
+  } else {
+    return __flat_corner<T, D>(d, s, f, level, image, corner);
+  }
 }
 
 // Which levels, how much of the second, and whether between texels.
@@ -172,11 +233,11 @@ __ASSAY_FN vec<float, 4> __filtered(__texture_pointer d, sampler s, const __plac
   for (uint round = 0; round < rounds; ++round) {
     uint level = round ? levels.second : levels.first;
     float share = round ? levels.weight : 1.0f - levels.weight;
-    __footprint<D> f = __find<D>(d, s, at, level, levels.linear);
-    uint corners = levels.linear ? 1u << D : 1u;
+    __footprint<__axes_of(D)> f = __find<__axes_of(D)>(d, s, at, level, levels.linear);
+    uint corners = levels.linear ? 1u << __axes_of(D) : 1u;
 #pragma clang loop unroll(disable)
     for (uint corner = 0; corner < corners; ++corner) {
-      float weight = levels.linear ? __weight<D>(f, corner) : 1.0f;
+      float weight = levels.linear ? __weight<__axes_of(D)>(f, corner) : 1.0f;
       sum += read(level, f, corner).__v * (weight * share);
     }
   }
@@ -187,24 +248,24 @@ template <class T, int D>
 __ASSAY_FN vec<T, 4> __sample(__texture_pointer d, sampler s, const __place& at, float lod) {
   __levels levels = __levels_at(d, s, lod);
   if constexpr (__is_real_texel<T>) {
-    auto read = [&](uint level, const __footprint<D>& f, uint corner) __ASSAY_MEMBER {
+    auto read = [&](uint level, const __footprint<__axes_of(D)>& f, uint corner) __ASSAY_MEMBER {
       return __corner<float, D>(d, s, f, level, at.image, corner);
     };
     return vec<T, 4>(__filtered<T, D>(d, s, at, levels, read));
   } else {
-    __footprint<D> f = __find<D>(d, s, at, levels.first, false);
+    __footprint<__axes_of(D)> f = __find<__axes_of(D)>(d, s, at, levels.first, false);
     return __corner<T, D>(d, s, f, levels.first, at.image, 0u);
   }
 }
 
 // The four texels of linear filtering: lower left, lower right, upper right, upper left.
-template <class T>
+template <class T, int D>
 __ASSAY_FN vec<T, 4> __gather(__texture_pointer d, sampler s, const __place& at, uint which) {
   __footprint<2> f = __find<2>(d, s, at, 0u, true);
   vec<T, 4> found(T(0));
 #pragma clang loop unroll(disable)
   for (uint n = 0; n < 4u; ++n) {
-    vec<T, 4> v = __corner<T, 2>(d, s, f, 0u, at.image, (0x0132u >> (4u * n)) & 3u);
+    vec<T, 4> v = __corner<T, D>(d, s, f, 0u, at.image, (0x0132u >> (4u * n)) & 3u);
     T one = __selected(v, which + 2u);
     found.__v[0] = n == 0u ? one : found.__v[0];
     found.__v[1] = n == 1u ? one : found.__v[1];
@@ -228,33 +289,18 @@ template <int D>
 __ASSAY_FN float __sample_compare(
     __texture_pointer d, sampler s, const __place& at, float reference, float lod) {
   __levels levels = __levels_at(d, s, lod);
-  auto read = [&](uint level, const __footprint<D>& f, uint corner) __ASSAY_MEMBER {
+  auto read = [&](uint level, const __footprint<__axes_of(D)>& f, uint corner) __ASSAY_MEMBER {
     float texel = __corner<float, D>(d, s, f, level, at.image, corner).__v[0];
     return vec<float, 4>(__compared(reference, texel, s.__compare()));
   };
   return __filtered<float, D>(d, s, at, levels, read).__v[0];
 }
+template <int D>
 __ASSAY_FN vec<float, 4> __gather_compare(
     __texture_pointer d, sampler s, const __place& at, float reference) {
-  vec<float, 4> v = __gather<float>(d, s, at, 0u);
+  vec<float, 4> v = __gather<float, D>(d, s, at, 0u);
   compare_func f = s.__compare();
   return vec<float, 4>(__compared(reference, v.__v[0], f), __compared(reference, v.__v[1], f),
                        __compared(reference, v.__v[2], f), __compared(reference, v.__v[3], f));
-}
-
-// The face of a cube that a direction points to, and where on it.
-struct __on_face { uint face; float s, t; };
-__ASSAY_FN __on_face __face_of(vec<float, 3> v) {
-  float x = v.__v[0], y = v.__v[1], z = v.__v[2];
-  float ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y);
-  float az = __builtin_elementwise_abs(z);
-  bool is_x = ax >= ay && ax >= az, is_y = !is_x && ay >= az;
-  float along = is_x ? x : is_y ? y : z;
-  float most = is_x ? ax : is_y ? ay : az;
-  bool negative = along < 0.0f;
-  float s = is_x ? (negative ? z : -z) : is_y ? x : (negative ? -x : x);
-  float t = is_y ? (negative ? -z : z) : -y;
-  uint face = (is_x ? 0u : is_y ? 2u : 4u) + (negative ? 1u : 0u);
-  return {face, 0.5f * (s / most + 1.0f), 0.5f * (t / most + 1.0f)};
 }
 }  // namespace metal

@@ -108,10 +108,10 @@ def test_other_options_are_other_entries(folder: Path, runs, options: dict) -> N
     assert runs
 
 
-def test_version_of_the_format_is_part_of_the_key(folder: Path, runs, monkeypatch) -> None:
+def test_the_compilers_own_code_is_part_of_the_key(folder: Path, runs, monkeypatch) -> None:
     compiled()
     runs.clear()
-    monkeypatch.setattr(library, "_FORMAT", "another")
+    monkeypatch.setattr(library, "_own_digest", lambda: "another")
     compiled()
     assert runs
 

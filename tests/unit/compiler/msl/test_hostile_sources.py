@@ -53,7 +53,85 @@ def test_parent_folders_of_an_include_path_are_outside_it(tmp_path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     text = refusal('#include "../secret.h"\nkernel void k() {}', include_paths=(inner,))
+    assert "'../secret.h' file not found; only files below the include paths are" in text
+
+
+def test_a_link_out_of_an_include_path_is_not_followed(tmp_path) -> None:
+    (tmp_path / "secret.h").write_text("constant int SECRET = 1;\n")
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "link.h").symlink_to(tmp_path / "secret.h")
+    text = refusal('#include "link.h"\nkernel void k() {}', include_paths=(inner,))
+    assert "program_source.metal:1:1: error:" in text
     assert "outside the include paths" in text
+
+
+@pytest.mark.parametrize(
+    ("test", "known"),
+    [("__has_include(\"{path}\")", False), ("__has_include(P)", False),
+     ("__has_embed(\"{path}\")", False), ("__has_include(<metal_stdlib>)", True)],
+)  # fmt: skip
+def test_programs_cannot_ask_which_files_there_are(tmp_path, test: str, known: bool) -> None:
+    path = tmp_path / "secret"
+    path.write_text(SECRET)
+    asked = test.format(path=path)
+    source = f'#define P "{path}"\n#if {asked}\nkernel void yes() {{}}\n#endif\n'
+    library = compile_library(source + "kernel void k() {}")
+    assert ("yes" in library.function_names) is known
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['#define H #\nH include "{path}"', '#define E\nE # include "{path}"',
+     '#define E\nE %:include "{path}"', '#define H #\nH embed "{path}"',
+     '_Pragma("GCC dependency \\"{path}\\"")', '#pragma GCC dependency "{path}"',
+     '#pragma include_alias("metal_stdlib", "{path}")\n#include "metal_stdlib"',
+     '#pragma clang module load "{path}"', '#pragma clang __debug crash',
+     '#pragma clang __debug llvm_fatal_error'],
+)  # fmt: skip
+def test_directives_that_are_made_up_read_nothing(tmp_path, line: str) -> None:
+    path = tmp_path / "secret.h"
+    path.write_text(f"constant int SECRET = 1;\n#error {SECRET}\n")
+    source = f"{line.format(path=path)}\nkernel void k(device int* a) {{ *a = SECRET; }}"
+    assert "secret-line" not in refusal(source)
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [("thread_local int t; kernel void k(device int* a) { *a = t; }", "thread_local"),
+     ("int f(int n, ...) { __builtin_va_list v; return n; } kernel void k(device int* a) "
+      "{ *a = f(1, 2); }", "__builtin_va_list"),
+     ("kernel void k(device int* a) { throw 1; }", "throw"),
+     ("struct B { virtual int f(); }; kernel void k(device int* a) {}", "virtual"),
+     ("kernel void k(device int* a) { __builtin_trap(); }", "__builtin_trap"),
+     ("kernel void k(device int* a) { __builtin_ia32_pause(); }", "__builtin_ia32_pause"),
+     ("kernel void k(device int* a) { *a = __builtin_cpu_supports(\"avx\"); }",
+      "__builtin_cpu_supports"),
+     ("kernel void k(device int* a) { int* p = (int*)__builtin_alloca(*a); }",
+      "__builtin_alloca"),
+     ("kernel void k(device ulong* a) { *a = (ulong)__builtin_return_address(0); }",
+      "__builtin_return_address"),
+     ("kernel void k(device ulong* a) { *a = __builtin_readcyclecounter(); }",
+      "__builtin_readcyclecounter"),
+     ("__attribute__((constructor)) void f() {} kernel void k() {}", "constructor"),
+     ("__attribute__((__constructor__)) void f() {} kernel void k() {}", "__constructor__"),
+     ("[[gnu::constructor]] void f() {} kernel void k() {}", "constructor"),
+     ('__attribute__((section(".init_array"))) constant long s = 5; kernel void k() {}',
+      "section"),
+     ("kernel void k(device int* a) { void* t[] = {&&x}; goto *t[0]; x: *a = 1; }", "goto *"),
+     ("kernel void k(device int* a) { asm volatile(\"nop\"); }", "asm")],
+)  # fmt: skip
+def test_what_reaches_for_the_host_is_refused_at_its_line(code: str, word: str) -> None:
+    text = refusal(f"\n\n{code}")
+    assert text.startswith("program_source.metal:3:")
+    assert f"'{word}'" in text
+
+
+def test_words_of_attributes_are_names_elsewhere() -> None:
+    library = compile_library(
+        "kernel void k(device int* alias) { int section = 3; *alias = section; }"
+    )
+    assert library.function("k").name == "k"
 
 
 def test_inline_assembly_is_refused() -> None:

@@ -34,6 +34,7 @@ def test_arguments_carry_all_that_a_host_must_know() -> None:
     )
     assert kernel.arguments == (
         argument(name="arguments", index=2, address_space="constant", type_name="Arguments",
+                 is_reference=True,
                  size=24, alignment=8, access="read", members=members),
         argument(name="points", index=1, type_name="packed_float3", size=12, alignment=4,
                  access="read"),
@@ -47,6 +48,7 @@ def test_arguments_carry_all_that_a_host_must_know() -> None:
         argument(name="anything", index=9, type_name="void", size=0, alignment=1),
     )  # fmt: skip
     assert kernel.position_attributes == ("thread_position_in_grid", "thread_index_in_simdgroup")
+    assert kernel.position_types == ("uint2", "ushort")
     assert (kernel.file, kernel.line) == ("program_source.metal", 9)
 
 

@@ -132,6 +132,7 @@ def kernel(name: str, source: str) -> SimpleNamespace:
         max_total_threads_per_threadgroup=None,
         static_threadgroup_memory=0,
         position_attributes=(),
+        position_types=(),
     )
     made.program = lambda: made
     made.specialise = lambda size: SimpleNamespace(kernel=made, size=size)

@@ -133,6 +133,6 @@ def test_an_address_of_a_released_buffer_reaches_nothing() -> None:
         "{ out[i] = 1; }"
     )
     program = compile_library(source).function("late").program()
-    with pytest.raises(KernelFault, match="null write"):
+    with pytest.raises(KernelFault, match="use-after-free write"):
         dispatch(program.specialise(SIZE), memory, [address], threadgroups=(1, 1, 1))
     assert not data.any()

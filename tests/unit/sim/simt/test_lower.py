@@ -67,6 +67,31 @@ def test_structures_are_read_and_written_field_by_field(run: Runner) -> None:
     assert (out["big"] == -1).all()
 
 
+def test_integers_of_odd_sizes_touch_only_their_bytes(run: Runner) -> None:
+    kernel = assemble(
+        """define void @kernel_entry(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+          %three = load i24, ptr addrspace(1) %in, align 1
+          %at5 = getelementptr i8, ptr addrspace(1) %in, i64 5
+          %seven = load i56, ptr addrspace(1) %at5, align 1
+          %to3 = getelementptr i8, ptr addrspace(1) %out, i64 3
+          %sum = add i24 %three, 1
+          store i24 %sum, ptr addrspace(1) %to3, align 1
+          %to8 = getelementptr i8, ptr addrspace(1) %out, i64 8
+          %turned = xor i56 %seven, -1
+          store i56 %turned, ptr addrspace(1) %to8, align 8
+          ret void
+        }""",
+        "in out",
+    )
+    data = np.arange(250, 250 + 12).astype(np.uint8)
+    _, out = run(kernel, [data, np.full(16, 99, np.uint8)], threadgroup_size=(1, 1, 1))
+    three = int.from_bytes(data[:3].tobytes(), "little") + 1
+    expected = np.full(16, 99, np.uint8)
+    expected[3:6] = np.frombuffer((three & 0xFFFFFF).to_bytes(3, "little"), np.uint8)
+    expected[8:15] = ~data[5:12]
+    assert (out == expected).all()
+
+
 def test_a_switch_with_shared_and_missing_cases(run: Runner) -> None:
     kernel = compile_cpp(
         """KERNEL(DEVICE int* out) {
@@ -100,6 +125,21 @@ def test_a_constant_table_is_looked_up(run: Runner) -> None:
     )
     (out,) = run(kernel, [np.zeros(32, np.float32)])
     assert (out == np.array([1.5, -2.25, 3, 1e-3, 5], np.float32)[_LANES % 5]).all()
+
+
+def test_a_constant_table_of_bytes_may_hold_any_of_them(run: Runner) -> None:
+    table = np.arange(256).reshape(4, 64)
+    rows = ",".join("{" + ",".join(map(str, row)) + "}" for row in table)
+    kernel = compile_cpp(
+        f"""static const uchar table[4][64] = {{{rows}}};
+        KERNEL(DEVICE uchar* out) {{
+            uint i = thread_x();
+            out[i] = table[i & 3][i >> 2];
+        }}""",
+        "out",
+    )
+    (out,) = run(kernel, [np.zeros(256, np.uint8)], threads=(256, 1, 1))
+    assert (out == table.T.reshape(-1)).all()
 
 
 def test_private_arrays_are_indexed_by_lane(run: Runner) -> None:

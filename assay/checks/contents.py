@@ -1,0 +1,164 @@
+"""What an argument's memory holds, made from what a person wrote or from what is assumed."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import CheckInputError
+from .inputs import Exact, Fields, Filled, Given, Literal, Number, Raw
+from .scalars import dtype_named, element_of
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Argument
+
+Bytes = NDArray[np.uint8]
+_MOST_RANDOM_INTEGER = 8  # small, so that random integers do as indices
+
+
+def contents(given: Given, argument: Argument, seed: int, where: str) -> Bytes:
+    """The bytes of a buffer argument. Raises CheckInputError.
+
+    Args:
+        given: what was written for it.
+        argument: what the kernel says about it.
+        seed: of random values.
+        where: place of `given`, for messages.
+    """
+    what = f"{where}: argument '{argument.name}'"
+    match given:
+        case Raw():
+            data: NDArray[Any] = np.zeros(given.bytes, np.uint8)
+        case Exact():
+            data = given.array
+        case Fields():
+            data = _struct(given)
+        case Literal():
+            data = _literal(given, argument, what)
+        case Filled():
+            data = _filled(given, argument, seed, what)
+    raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    if raw.nbytes < argument.size:
+        raise CheckInputError(
+            f"{what} is of type {argument.type_name}, {argument.size} bytes; {raw.nbytes} are given"
+        )
+    return raw
+
+
+def random_array(dtype: np.dtype[Any], count: int, seed: int) -> NDArray[Any]:
+    """Floats from -1 to 1, integers from 0 to 7; the same each time."""
+    random = np.random.default_rng(seed)
+    if dtype.kind == "b":
+        return random.integers(0, 2, count).astype(dtype)
+    if dtype.kind in "iu":
+        return random.integers(0, _MOST_RANDOM_INTEGER, count).astype(dtype)
+    return random.uniform(-1, 1, count).astype(dtype)
+
+
+def _filled(given: Filled, argument: Argument, seed: int, what: str) -> NDArray[Any]:
+    dtype, per_element = _dtype(given, argument, what)
+    if isinstance(given.fill, Path):
+        return _loaded(given, dtype if given.dtype else None, what)
+    if isinstance(given.fill, tuple):
+        values = _numbers(given.fill, dtype, what)
+        if given.shape is not None and values.size != _count(given.shape) * per_element:
+            raise CheckInputError(
+                f"{what}: {values.size} values for a shape of {_count(given.shape)} elements"
+            )
+        return values
+    assert given.shape is not None
+    count = _count(given.shape) * per_element
+    if given.fill == "random":
+        return random_array(dtype, count, seed)
+    if given.fill == "iota":
+        return np.arange(count).astype(dtype)
+    if isinstance(given.fill, str):
+        return np.full(count, 1 if given.fill == "ones" else 0).astype(dtype)
+    return np.full(count, _numbers((given.fill,), dtype, what)[0], dtype)
+
+
+def _dtype(given: Filled, argument: Argument, what: str) -> tuple[np.dtype[Any], int]:
+    """(type of the elements in memory, how many of them the shape counts as one)."""
+    named = dtype_named(given.dtype) if given.dtype else None
+    if named is not None:
+        return named, 1
+    own = element_of(argument.type_name)
+    if own is None:
+        if isinstance(given.fill, Path):
+            return np.dtype(np.uint8), 1
+        raise CheckInputError(
+            f'{what} is of type {argument.type_name}: say what its memory holds with dtype = "..."'
+        )
+    return own, max(1, argument.size // own.itemsize)
+
+
+def _loaded(given: Filled, dtype: np.dtype[Any] | None, what: str) -> NDArray[Any]:
+    path = given.fill
+    try:
+        array = np.load(str(path), allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CheckInputError(f"{what}: {path} cannot be read as .npy: {reason}") from None
+    if not isinstance(array, np.ndarray) or array.dtype.hasobject:
+        raise CheckInputError(f"{what}: {path} does not hold one array of numbers")
+    if given.shape is not None and array.shape != given.shape:
+        raise CheckInputError(f"{what}: {path} has shape {array.shape}, not {given.shape}")
+    if dtype is not None and array.dtype != dtype and array.dtype.kind != "V":
+        raise CheckInputError(f"{what}: {path} holds {array.dtype}, not {dtype}")
+    return array
+
+
+def _literal(given: Literal, argument: Argument, what: str) -> NDArray[Any]:
+    own = element_of(argument.type_name)
+    if own is None:
+        raise CheckInputError(
+            f"{what} is of type {argument.type_name}: give its members, such as "
+            'fields = [["uint32", 64], ["float32", 0.5]]'
+        )
+    values = _numbers(given.values, own, what)
+    room = argument.size // own.itemsize
+    if len(values) == 1 and room > 1:
+        return np.full(room, values[0], own)
+    if argument.is_reference and len(values) > room:
+        raise CheckInputError(f"{what} is one {argument.type_name}; {len(values)} values are given")
+    padding = -len(values) % room  # a float3 is followed by four bytes of nothing
+    return np.concatenate([values, np.zeros(padding, own)])
+
+
+def _struct(given: Fields) -> NDArray[np.uint8]:
+    """Members one after the other, each at a multiple of its size, as C lays them out."""
+    raw = bytearray()
+    widest = 1
+    for name, number in given.members:
+        dtype = dtype_named(name)
+        assert dtype is not None
+        widest = max(widest, dtype.itemsize)
+        raw += bytes(-len(raw) % dtype.itemsize)
+        raw += _numbers((number,), dtype, name).tobytes()
+    raw += bytes(-len(raw) % widest)
+    return np.frombuffer(bytes(raw), np.uint8)
+
+
+def _numbers(values: tuple[Number, ...], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
+    """Values as `dtype`. Raises CheckInputError for those that do not fit."""
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        for value in values:
+            whole = math.isfinite(value) and value == int(value)
+            if not whole or not limits.min <= value <= limits.max:
+                raise CheckInputError(
+                    f"{what}: {value} is not in {limits.min}..{limits.max}, the values of {dtype}"
+                )
+    with np.errstate(over="ignore"):
+        return np.array(values).astype(dtype)
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    total = 1
+    for size in shape:
+        total *= size
+    return total

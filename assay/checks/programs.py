@@ -1,0 +1,71 @@
+"""Checks programs that dispatch kernels themselves: scripts, modules, tests, blocks of code."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from assay.hal.metal.emulated import checking as device_checking
+from assay.hal.metal.emulated.checking import kernel_of, sources_of
+
+from .grid import grid_text
+from .report import KernelRecord, Report
+
+if TYPE_CHECKING:
+    from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice
+    from assay.hal.metal.emulated.commands import DispatchCommand
+
+
+class ProgramObserver:
+    """Notes which kernels a program makes and runs, and the sources that they come from."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._lock = threading.Lock()
+
+    def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
+        """Keep the source, for quoting and for the suppressions in it."""
+        with self._lock:
+            self._report.add_sources(sources_of(pipeline))
+
+    def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
+        """Count the kernel among those that were checked."""
+        kernel = kernel_of(command.pipeline)
+        run = grid_text(command.threads, command.threadgroups, command.threads_per_threadgroup)
+        with self._lock:
+            self._report.add_kernel(
+                KernelRecord(name=kernel.name, file=kernel.file, line=kernel.line, runs=(run,))
+            )
+
+
+@contextmanager
+def checked(report: Report, *, seed: int | None = None) -> Iterator[Report]:
+    """Check what is committed meanwhile, by any thread, on any emulated device."""
+    with device_checking(report.new_checker(seed), observer=ProgramObserver(report)):
+        yield report
+
+
+@contextmanager
+def checking(checks: str | Iterable[str] = "all", *, seed: int | None = None) -> Iterator[Report]:
+    """Check all kernels that a program dispatches inside of the block.
+
+    Args:
+        checks: names such as `"race,init"` or `["race", "init"]`; `"all"` for the usual ones.
+        seed: runs threadgroups and simdgroups in another order; None leaves the natural one.
+
+    Wait for command buffers before the block ends, then look at `report.findings`.
+
+    Raises:
+        ValueError: for a name that is no check.
+    """
+    with checked(Report(chosen_checks(checks)), seed=seed) as report:
+        yield report
+
+
+def chosen_checks(checks: str | Iterable[str]) -> frozenset[str]:
+    """Names of checks out of what a caller gave. Raises ValueError."""
+    from assay.sim.check import parse_checks
+
+    return parse_checks(checks if isinstance(checks, str) else ",".join(checks))

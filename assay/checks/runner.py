@@ -1,0 +1,132 @@
+"""Runs planned kernels on the emulated device while a checker looks on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.hal.metal import emulated as metal
+from assay.hal.metal.emulated import DeviceOptions, MTLBuffer, MTLDevice, MTLFunction, MTLLibrary
+from assay.sim.check import Checker
+
+from .contents import Bytes
+from .plan import Bound, Plan
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import ArgumentBufferMember, Library
+
+FUEL = 1 << 31
+"""Instructions of one simdgroup, unless ASSAY_FUEL says otherwise: some seconds."""
+
+_POINTED_TO = 1 << 16  # bytes of a buffer that an argument buffer's pointer is assumed to lead to
+_SHARED = metal.MTLResourceStorageModeShared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run left in the buffers by argument name, or what stopped it."""
+
+    buffers: Mapping[str, Bytes]
+    error: Exception | None
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the kernel itself was stopped, which is a finding already."""
+        from assay.sim.simt import KernelFault
+
+        return isinstance(self.error, KernelFault)
+
+
+class CannotRun(Exception):
+    """A kernel cannot be run at all; `str()` says why."""
+
+
+class Runner:
+    """One library on a device of its own."""
+
+    def __init__(self, library: Library, *, chip: str = "m1") -> None:
+        fuel = None if os.environ.get("ASSAY_FUEL") else FUEL
+        self._device = MTLDevice(DeviceOptions(chip=chip, fuel=fuel))
+        self._library = MTLLibrary(self._device, library)
+        self._queue = self._device.newCommandQueue()
+
+    def run(self, plan: Plan, checker: Checker) -> Outcome:
+        """One dispatch. Raises CannotRun."""
+        function = MTLFunction(self._library, plan.kernel.name, plan.kernel)
+        with metal.checking(checker):
+            pipeline, error = self._device.newComputePipelineStateWithFunction_error_(
+                function, None
+            )
+            if pipeline is None:
+                assert error is not None
+                raise CannotRun(error.localizedDescription())
+            commands = self._queue.commandBuffer()
+            encoder = commands.computeCommandEncoder()
+            encoder.setComputePipelineState_(pipeline)
+            buffers = self._bind(encoder, plan)
+            grid = plan.grid
+            if grid.threads is not None:
+                encoder.dispatchThreads_threadsPerThreadgroup_(grid.threads, grid.threadgroup)
+            else:
+                assert grid.threadgroups is not None
+                encoder.dispatchThreadgroups_threadsPerThreadgroup_(
+                    grid.threadgroups, grid.threadgroup
+                )
+            encoder.endEncoding()
+            commands.commit()
+            commands.waitUntilCompleted()
+        failure = commands.error()
+        cause = failure.cause if failure is not None else None
+        return Outcome(
+            buffers={name: _bytes_in(buffer) for name, buffer in buffers.items()},
+            error=cause if isinstance(cause, Exception) else None,
+        )
+
+    def _bind(self, encoder: metal.MTLComputeCommandEncoder, plan: Plan) -> dict[str, MTLBuffer]:
+        """Set every argument; the buffers by argument name."""
+        buffers: dict[str, MTLBuffer] = {}
+        for bound in plan.bound:
+            argument = bound.argument
+            if bound.data is None:
+                encoder.setThreadgroupMemoryLength_atIndex_(bound.length, argument.index)
+                continue
+            buffer = self._buffer(bound, bound.data)
+            if argument.members and bound.is_assumed:
+                for member in argument.members:
+                    self._fill_member(encoder, buffer, member)
+            encoder.setBuffer_offset_atIndex_(buffer, 0, argument.index)
+            buffers[argument.name] = buffer
+        return buffers
+
+    def _buffer(self, bound: Bound, data: Bytes) -> MTLBuffer:
+        device = self._device
+        if bound.is_initialised:
+            buffer = device.newBufferWithBytes_length_options_(data, data.nbytes, _SHARED)
+        else:
+            buffer = device.newBufferWithLength_options_(data.nbytes, _SHARED)
+        buffer.setLabel_(bound.argument.name)
+        return buffer
+
+    def _fill_member(
+        self,
+        encoder: metal.MTLComputeCommandEncoder,
+        buffer: MTLBuffer,
+        member: ArgumentBufferMember,
+    ) -> None:
+        """An argument buffer's pointer leads to a buffer, its numbers are small."""
+        if member.kind != "buffer":
+            return
+        target = self._device.newBufferWithLength_options_(_POINTED_TO, _SHARED)
+        target.setLabel_(member.name)
+        encoder.useResource_usage_(target, metal.MTLResourceUsageRead | metal.MTLResourceUsageWrite)
+        words = np.frombuffer(buffer.contents().as_buffer(buffer.length()), np.uint8)
+        address = np.array([target.gpuAddress()], "<u8").view(np.uint8)
+        words[member.offset : member.offset + 8] = address
+
+
+def _bytes_in(buffer: MTLBuffer) -> Bytes:
+    return np.frombuffer(buffer.contents().as_buffer(buffer.length()), np.uint8).copy()

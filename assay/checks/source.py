@@ -1,0 +1,127 @@
+"""Checks the kernels of MSL source: each is run with what was given, or with what is assumed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .constants import compiled_kernel
+from .errors import CheckInputError
+from .inputs import Inputs, Setup, read_annotations
+from .report import KernelRecord, Report
+from .runner import CannotRun, Runner
+from .runs import run_setup
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import KernelFunction, Library
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """How source is compiled and which of it is checked."""
+
+    functions: tuple[str, ...] = ()
+    macros: Mapping[str, str] = field(default_factory=dict)
+    include_paths: tuple[Path, ...] = ()
+    inputs: Inputs = field(default_factory=Inputs)
+    chip: str = "m1"
+
+
+def read_source(path: Path) -> str:
+    """The text of a file. Raises CheckInputError."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError as error:
+        raise CheckInputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def check_source(source: str, file_name: str, report: Report, options: SourceOptions) -> None:
+    """Check the kernels of one text; what is found goes into `report`.
+
+    Raises:
+        CompileError: if the text does not compile.
+        CheckInputError: if what was given does not fit it.
+    """
+    from assay.compiler.msl import CompileOptions, compile_library
+
+    library = compile_library(
+        source,
+        options=CompileOptions(
+            macros=options.macros,
+            include_paths=(*options.include_paths, Path(file_name).parent),
+        ),
+        file_name=file_name,
+    )
+    inputs = _joined(read_annotations(source, file_name), options.inputs)
+    report.add_sources(library.sources())
+    report.suppress(inputs.suppressions)
+    names = _chosen(library, file_name, options.functions)
+    if not options.functions:
+        _require_known(inputs, library, file_name)
+    runner = Runner(library, chip=options.chip)
+    for name in names:
+        for setup in inputs.setups.get(name, (Setup(),)):
+            _check_kernel(library, name, setup, runner, report)
+
+
+def _joined(first: Inputs, second: Inputs) -> Inputs:
+    """Both; what the second says of a kernel replaces what the first does."""
+    return Inputs(
+        setups={**first.setups, **second.setups},
+        suppressions=(*first.suppressions, *second.suppressions),
+    )
+
+
+def _chosen(library: Library, file_name: str, functions: Iterable[str]) -> tuple[str, ...]:
+    chosen = tuple(functions) or library.function_names
+    for name in chosen:
+        if name not in library.function_names:
+            raise CheckInputError(
+                f"{file_name}: there is no kernel '{name}'; there are "
+                f"{', '.join(library.function_names) or 'none'}"
+            )
+    if not chosen:
+        raise CheckInputError(f"{file_name}: there is no kernel in it")
+    return chosen
+
+
+def _require_known(inputs: Inputs, library: Library, file_name: str) -> None:
+    for name, setups in inputs.setups.items():
+        if name not in library.function_names:
+            raise CheckInputError(
+                f"{setups[0].where}: there is no kernel '{name}' in {file_name}; there are "
+                f"{', '.join(library.function_names) or 'none'}"
+            )
+
+
+def _check_kernel(
+    library: Library, name: str, setup: Setup, runner: Runner, report: Report
+) -> None:
+    """One kernel with one setup."""
+    start = time.perf_counter()
+    kernel, assumed = compiled_kernel(library, name, setup.constants)
+    try:
+        plan, _ = run_setup(kernel, setup, runner, report)
+    except CannotRun as error:
+        _cannot(kernel, str(error), report)
+        return
+    report.add_kernel(
+        KernelRecord(
+            name=name,
+            file=kernel.file,
+            line=kernel.line,
+            runs=(str(plan.grid),),
+            assumptions=(*assumed, *plan.assumptions),
+            assumed_memory=plan.assumed_memory,
+            seconds=time.perf_counter() - start,
+        )
+    )
+
+
+def _cannot(kernel: KernelFunction, reason: str, report: Report) -> None:
+    report.add_kernel(
+        KernelRecord(name=kernel.name, file=kernel.file, line=kernel.line, problem=reason)
+    )

@@ -1,0 +1,126 @@
+"""Reports for people: source lines with carets, who did what where, and one summary line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assay.sim.check import Finding, Party
+from assay.sim.site import Site
+
+from .report import Report
+
+SHOWN = 50
+"""Findings that are written out; further ones are counted."""
+
+_SHOWN_ASSUMPTIONS = 12
+_LONGEST_LINE = 160
+_BYTES = re.compile(r"\bof (\d+) bytes?\b")
+
+
+def report_text(report: Report, *, shown: int = SHOWN) -> str:
+    """The whole report: findings, what was not checked, suppressions, and a summary."""
+    findings, suppressed, unused = report.divided()
+    parts = [finding_text(finding, report) for finding in findings[:shown]]
+    if len(findings) > shown:
+        parts.append(f"... and {_counted(len(findings) - shown, 'further finding')}")
+    parts += [
+        f"{_place(kernel.file, kernel.line)}kernel '{kernel.name}' was not checked: "
+        f"{kernel.problem}"
+        for kernel in report.problems
+    ]
+    notes = [f"note: {each.origin}: nothing to suppress for '{each}'" for each in unused]
+    if report.dropped:
+        notes.append(f"note: {_counted(report.dropped, 'further finding')} were not kept")
+    if notes:
+        parts.append("\n".join(notes))
+    parts.append(summary(report, len(findings), len(suppressed)))
+    return "\n\n".join(parts)
+
+
+def summary(report: Report, findings: int, suppressed: int) -> str:
+    """One line: how many kernels and findings, and what was looked for."""
+    checked = len(report.kernels) - len(report.problems)
+    counts = [_counted(checked, "kernel"), _counted(findings, "finding")]
+    if suppressed:
+        counts.append(f"{suppressed} suppressed")
+    if report.problems:
+        counts.append(f"{_counted(len(report.problems), 'kernel')} not checked")
+    text = ", ".join(counts)
+    looked = ", ".join(report.checks) or "nothing"
+    seeds = f", seeds {', '.join(map(str, report.seeds))}" if report.seeds else ""
+    text += f" (looked for: {looked}{seeds})"
+    if not findings and checked:
+        text += "\nChecked were these runs; other inputs and grids may behave differently."
+    return text
+
+
+def finding_text(finding: Finding, report: Report) -> str:
+    """One finding: what, both places with their source lines, memory, hint, assumptions."""
+    first, *others = finding.parties or (None,)
+    head = f"{finding.site}: {finding.severity}: {finding.message} [{finding.kind}]"
+    lines = [head, *_excerpt(finding.site, report)]
+    if first is not None:
+        lines += _deed(first)
+    for party in others:
+        if party is not None:
+            lines.append(f"{party.site}: the other place")
+            lines += [*_excerpt(party.site, report), *_deed(party)]
+    lines += [f"  {line}" for line in _facts(finding, report)]
+    return "\n".join(lines)
+
+
+def _deed(party: Party) -> Iterator[str]:
+    who = party.who()
+    yield f"  {party.what}" + (f" by {who}" if who else "")
+    for outer in party.site.inlined:
+        yield f"    called from {outer.function or 'the kernel'} at {outer}"
+
+
+def _facts(finding: Finding, report: Report) -> Iterator[str]:
+    memory = memory_text(finding)
+    if memory:
+        yield f"memory: {memory}"
+    if finding.kernel:
+        times = f", {finding.count} times" if finding.count > 1 else ""
+        yield f"kernel: {finding.kernel}{times}"
+    if finding.hint:
+        yield f"hint: {finding.hint}"
+    assumptions = report.assumptions_of(finding)
+    if assumptions:
+        shown = list(assumptions[:_SHOWN_ASSUMPTIONS])
+        if len(assumptions) > len(shown):
+            shown.append(f"{len(assumptions) - len(shown)} more")
+        yield f"assumed: {'; '.join(shown)}"
+
+
+def memory_text(finding: Finding) -> str:
+    """Which memory, and which byte and element of it; empty if none is concerned."""
+    if not finding.memory or finding.offset < 0:
+        return finding.memory
+    sizes = [_BYTES.search(party.what) for party in finding.parties]
+    size = next((int(match[1]) for match in sizes if match), 0)
+    text = f"{finding.memory}, byte {finding.offset}"
+    if size and finding.offset % size == 0:
+        text += f" (element {finding.offset // size} of {_counted(size, 'byte')})"
+    return text
+
+
+def _excerpt(site: Site, report: Report) -> Iterator[str]:
+    """The source line with its number and a caret; nothing if the text is not known."""
+    lines = report.sources.get(site.file, "").split("\n")
+    if not 0 < site.line <= len(lines) or not lines[site.line - 1].strip():
+        return
+    line = lines[site.line - 1].rstrip()[:_LONGEST_LINE]
+    yield f"{site.line:5} | {line}"
+    if 0 < site.column <= len(line) + 1:
+        indent = "".join("\t" if c == "\t" else " " for c in line[: site.column - 1])
+        yield f"      | {indent}^"
+
+
+def _place(file: str, line: int) -> str:
+    return f"{file}:{line}: " if file and line else ""
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

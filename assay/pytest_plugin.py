@@ -1,0 +1,178 @@
+"""The pytest plugin: kernels under checks in tests, with failures that show the finding.
+
+Loaded by every pytest where Assay is installed, so it imports the rest when a test needs it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from assay.checks import Report
+    from assay.hal.metal.emulated import MTLDevice
+
+    from .pytest_watch import Watched
+
+
+_MARKERS = (
+    "threadgroup_memory(max): fail if a kernel of the test uses more bytes of threadgroup memory",
+)
+_watched: pytest.StashKey[Watched] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, all beginning with --assay-."""
+    group = parser.getgroup("assay", "Metal kernels on the emulated GPU (assay)")
+    group.addoption(
+        "--assay-check",
+        metavar="LIST",
+        help="check all kernels that tests run: race,init,bounds,barrier,budget,shuffle,uniform "
+        "('all' of these), and by name only lanes,nan,overflow",
+    )
+    group.addoption(
+        "--assay-chip",
+        metavar="NAME",
+        default="m1",
+        help="which GPU the fixtures emulate (default: m1)",
+    )
+    group.addoption(
+        "--assay-trace",
+        metavar="DIR",
+        help="when a test fails, keep its findings as JSON in DIR, with the source and the inputs "
+        "of the last dispatch of each kernel, ready for 'assay check'; timelines are not recorded",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the markers; refuse wrong options before any test runs."""
+    for text in _MARKERS:
+        config.addinivalue_line("markers", text)
+    checks = config.getoption("--assay-check")
+    if checks is not None:
+        from assay.checks import chosen_checks
+
+        try:
+            chosen_checks(checks)
+        except ValueError as error:
+            raise pytest.UsageError(f"--assay-check {checks}: {error}") from None
+    chip_name = config.getoption("--assay-chip")
+    if chip_name != "m1":
+        from assay.hw.apple.chips import chip
+
+        try:
+            chip(chip_name)
+        except Exception as error:
+            raise pytest.UsageError(f"--assay-chip {chip_name}: {error}") from None
+
+
+@pytest.fixture
+def metal_device(request: pytest.FixtureRequest) -> MTLDevice:
+    """A fresh emulated GPU, which is also what MTLCreateSystemDefaultDevice gives in the test."""
+    from assay.hal.metal import emulated
+
+    emulated.configure(emulated.DeviceOptions(chip=request.config.getoption("--assay-chip")))
+    return emulated.MTLCreateSystemDefaultDevice()
+
+
+@pytest.fixture
+def check_kernel(request: pytest.FixtureRequest) -> Callable[..., Report]:
+    """`assay.check_kernel` that fails the test if there are findings."""
+    import assay
+    from assay.checks import CheckInputError
+    from assay.compiler.msl import CompileError
+
+    config = request.config
+    usual = {
+        "checks": config.getoption("--assay-check") or "all",
+        "chip": config.getoption("--assay-chip"),
+    }
+
+    def check(source: str | Path, function: str, *arguments: Any, **options: Any) -> Report:
+        __tracebackhide__ = True
+        caller = sys._getframe(1)
+        place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
+        try:
+            report = assay.check_kernel(source, function, *arguments, **{**usual, **options})
+        except (CheckInputError, CompileError) as error:
+            pytest.fail(f"{place}: {error}", pytrace=False)
+        watched = request.node.stash.get(_watched, None)
+        if watched is not None:
+            watched.add(report)
+        if report:
+            pytest.fail(f"{place}: kernel '{function}' has findings\n\n{report}", pytrace=False)
+        return report
+
+    return check
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Look on while the test runs, if an option or a marker asks for it."""
+    checks = item.config.getoption("--assay-check")
+    trace = item.config.getoption("--assay-trace")
+    limit = _limit(item)
+    if checks is None and trace is None and limit is None:
+        return (yield)
+    from .pytest_watch import watching
+
+    with watching(checks, keep=trace is not None, threadgroup_memory=limit) as watched:
+        item.stash[_watched] = watched
+        try:
+            result = yield
+        except Exception:
+            text = watched.text()
+            if text:
+                item.add_report_section("call", "assay", text)
+            raise
+    text = watched.text()
+    if text:
+        pytest.fail(text, pytrace=False)
+    return result
+
+
+def _limit(item: pytest.Item) -> int | None:
+    marker = item.get_closest_marker("threadgroup_memory")
+    if marker is None:
+        return None
+    limit = marker.kwargs.get("max", marker.args[0] if marker.args else None)
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
+        pytest.fail(
+            f"{item.nodeid}: @pytest.mark.threadgroup_memory needs max=BYTES, not {limit!r}",
+            pytrace=False,
+        )
+    return limit
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show findings that a test raised without the frames of ours; keep what failed."""
+    report = yield
+    if call.when != "call" or not report.failed:
+        return report
+    if call.excinfo is not None:
+        _show_findings(item, call.excinfo, report)
+    watched = item.stash.get(_watched, None)
+    trace = item.config.getoption("--assay-trace")
+    if watched is not None and trace is not None:
+        folder = watched.write(Path(trace), item.nodeid)
+        report.sections.append(("assay trace", f"kept in {folder}"))
+    return report
+
+
+def _show_findings(
+    item: pytest.Item, caught: pytest.ExceptionInfo[BaseException], report: pytest.TestReport
+) -> None:
+    """Replace the traceback of `report.raise_if_any()` by its place in the test and the text."""
+    known = sys.modules.get("assay.checks")
+    if known is None or not isinstance(caught.value, known.CheckFindings):
+        return
+    own = [entry for entry in caught.traceback if Path(str(entry.path)) == item.path]
+    place = f"{item.path.name}:{own[-1].lineno + 1}: " if own else ""
+    report.longrepr = f"{place}{caught.value}"

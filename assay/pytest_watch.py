@@ -1,0 +1,98 @@
+"""What the pytest plugin sees of one test: findings, budgets, inputs of kernels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.checks import Report, chosen_checks, report_json
+from assay.checks.keep import InputKeeper, file_name
+from assay.checks.programs import ProgramObserver
+from assay.hal.metal.emulated import checking
+from assay.hal.metal.emulated.checking import kernel_of
+from assay.sim.check import Finding, Party
+from assay.sim.site import Site
+
+if TYPE_CHECKING:
+    from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice
+    from assay.hal.metal.emulated.commands import DispatchCommand
+
+
+class Watched:
+    """One test: the report of what it ran itself, and those of `check_kernel`."""
+
+    def __init__(self, report: Report, *, limit: int | None, keep: bool) -> None:
+        self.report = report
+        self._limit = limit
+        self._keeper = InputKeeper() if keep else None
+        self._program = ProgramObserver(report)
+        self._others: list[Report] = []
+
+    def add(self, report: Report) -> None:
+        """Another report that belongs to the test."""
+        self._others.append(report)
+
+    def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
+        """Compare what the kernel declares with the budget."""
+        self._program.pipeline_made(pipeline)
+        self._weigh(pipeline, pipeline.staticThreadgroupMemoryLength())
+
+    def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
+        """Compare what the dispatch has with the budget; keep its inputs."""
+        self._program.dispatch_begins(device, command)
+        kernel = kernel_of(command.pipeline)
+        given = sum(
+            length
+            for argument, length in zip(kernel.arguments, command.arguments, strict=True)
+            if argument.kind == "threadgroup"
+        )
+        if given:
+            static = command.pipeline.staticThreadgroupMemoryLength()
+            self._weigh(command.pipeline, static + given)
+        if self._keeper is not None:
+            self._keeper.dispatch_begins(device, command)
+
+    def _weigh(self, pipeline: MTLComputePipelineState, used: int) -> None:
+        if self._limit is None or used <= self._limit:
+            return
+        kernel = kernel_of(pipeline)
+        self.report.add(
+            Finding(
+                check="budget",
+                kind="threadgroup-memory",
+                kernel=kernel.name,
+                message=f"kernel '{kernel.name}' uses {used} bytes of threadgroup memory; the test "
+                f"allows {self._limit}",
+                parties=(Party(what="declared", site=Site(kernel.file, kernel.line, 1)),),
+                hint="use smaller tiles, or raise max of @pytest.mark.threadgroup_memory",
+            )
+        )
+
+    def text(self) -> str:
+        """The findings for people; empty if there are none."""
+        return str(self.report) if self.report.findings else ""
+
+    def write(self, folder: Path, test: str) -> Path:
+        """Write findings and inputs below `folder`; where they are."""
+        target = folder / file_name(test)
+        target.mkdir(parents=True, exist_ok=True)
+        reports = [report_json(report) for report in (self.report, *self._others)]
+        text = json.dumps({"test": test, "reports": reports}, indent=2, ensure_ascii=False)
+        (target / "findings.json").write_text(text + "\n")
+        if self._keeper is not None:
+            self._keeper.write(target)
+        return target
+
+
+@contextmanager
+def watching(
+    checks: str | None, *, keep: bool, threadgroup_memory: int | None
+) -> Iterator[Watched]:
+    """Look on at all that the process dispatches; without `checks`, nothing is looked for."""
+    report = Report(chosen_checks(checks) if checks is not None else ())
+    watched = Watched(report, limit=threadgroup_memory, keep=keep)
+    with checking(report.new_checker(), observer=watched):
+        yield watched

@@ -1,0 +1,326 @@
+"""Follows uninitialised values through a kernel, to where they decide something.
+
+Every value that may be uninitialised gets a companion, its origin: an `i16` that is 0 if the value
+is fine, and else the number of the place where it was read uninitialised. Origins are ordinary
+values of the engine's IR, computed next to what they accompany. Memory has a shadow of equal
+layout that is not 0 where nothing was written. Deciding is: a branch, an address, a vote, an
+atomic operation, and a store to device memory, where others see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .cfg import reverse_postorder
+from .ir import (
+    PRIVATE_ROOTS,
+    THREADGROUP_ROOTS,
+    Block,
+    BufferRoot,
+    Constant,
+    Function,
+    Instruction,
+    Root,
+    ShadowRoot,
+    Value,
+    integer,
+    zero,
+)
+from .llvm_types import bits
+
+Numbering = Callable[[Instruction | Block], int]
+OBSERVE = "observe_uninitialised"
+_CLEAN = integer("i16", 0)
+_VALUE = "uninitialised_"
+_LANE_MOVES = ("simd_shuffle_", "simd_broadcast_first_")
+_CLEAN_RESULTS = ("simd_active_mask", "simd_ballot", "atomic_", "matrix_")
+_VOTES = ("simd_ballot",)
+
+
+def has_shadow(root: Root | None) -> bool:
+    """Whether memory can be uninitialised and has a shadow that says so."""
+    return isinstance(root, (*PRIVATE_ROOTS, *THREADGROUP_ROOTS, BufferRoot))
+
+
+def follow_uninitialised(function: Function, number: Numbering) -> None:
+    """Add origins, shadow accesses and observations to a function.
+
+    Args:
+        function: changed in place.
+        number: gives the number of a source place.
+    """
+    _Follower(function, number).run()
+
+
+class _Follower:
+    def __init__(self, function: Function, number: Numbering) -> None:
+        self.function = function
+        self.number = number
+        self.origins: dict[Value, Value] = {}
+        self.suspects = _suspects(function)
+        self.block = function.blocks[0]
+        self.body: list[Instruction] = []
+        self.at: Instruction | Block = self.block
+
+    def run(self) -> None:
+        phis: list[tuple[Instruction, Instruction]] = []
+        for block in self.function.blocks:
+            for phi in list(block.phis):
+                if phi in self.suspects:
+                    origin = Instruction("phi", "i16", [], phi.site)
+                    origin.block = block
+                    block.phis.append(origin)
+                    self.origins[phi] = origin
+                    phis.append((phi, origin))
+        for block in reverse_postorder(self.function.blocks[0]):
+            self._block(block)
+        for phi, origin in phis:
+            origin.operands = [self._of(operand) for operand in phi.operands]
+
+    def _block(self, block: Block) -> None:
+        self.block = block
+        before, self.body = block.body, []
+        for instruction in before:
+            self.at = instruction
+            self._before(instruction)
+            self.body.append(instruction)
+            self._after(instruction)
+        self.at = block
+        if block.condition is not None:
+            self._observe(self._of(block.condition))
+        block.body = self.body
+
+    # -- building -------------------------------------------------------------------------------
+
+    def _emit(self, op: str, type: str, *operands: Value, callee: str = "") -> Instruction:
+        made = Instruction(op, type, list(operands), self.at.site)
+        made.callee, made.block = callee, self.block
+        self.body.append(made)
+        return made
+
+    def _of(self, value: Value) -> Value:
+        return self.origins.get(value, _CLEAN)
+
+    def _either(self, first: Value, second: Value) -> Value:
+        if first is _CLEAN or first is second:
+            return second
+        if second is _CLEAN:
+            return first
+        return self._emit("call", "i16", first, second, callee="llvm.umax")
+
+    def _any(self, values: list[Value]) -> Value:
+        result: Value = _CLEAN
+        for value in values:
+            result = self._either(result, self._of(value))
+        return result
+
+    def _is_bad(self, origin: Value) -> Value:
+        bad = self._emit("icmp", "i1", origin, _CLEAN)
+        bad.predicate = "ne"
+        return bad
+
+    def _select(self, condition: Value, first: Value, second: Value, type: str = "i16") -> Value:
+        if first is second:
+            return first
+        return self._emit("select", type, condition, first, second)
+
+    def _here(self) -> Constant:
+        return integer("i16", self.number(self.at))
+
+    def _observe(self, origin: Value) -> None:
+        if origin is not _CLEAN:
+            self._emit("intrinsic", "void", origin, callee=OBSERVE)
+
+    # -- rules ----------------------------------------------------------------------------------
+
+    def _before(self, instruction: Instruction) -> None:
+        """What an instruction decides."""
+        op, callee = instruction.op, instruction.callee
+        if op in ("load", "store") or callee.startswith("atomic_"):
+            self._observe(self._of(instruction.operands[0]))
+        if callee.startswith(_VOTES):
+            self._observe(self._of(instruction.operands[0]))
+        elif callee.startswith("atomic_"):
+            self._observe(self._any(instruction.operands[1:]))
+            if has_shadow(instruction.root) and not callee.startswith("atomic_store"):
+                self._observe(self._read(instruction)[0])
+        elif op == "store" and isinstance(instruction.root, BufferRoot):
+            self._observe(self._any(instruction.operands[1:]))
+
+    def _after(self, instruction: Instruction) -> None:
+        """The origin of a result, and what memory is worth now."""
+        op, callee = instruction.op, instruction.callee
+        if op == "load":
+            if has_shadow(instruction.root):
+                self._load(instruction)
+        elif op == "store" or callee.startswith("atomic_"):
+            if has_shadow(instruction.root) and not callee.startswith("atomic_load"):
+                self._write(instruction)
+        elif callee.startswith(_VALUE):
+            self.origins[instruction] = self._here()
+        elif op not in ("phi", "component") and instruction in self.suspects:
+            origin = self._result(instruction)
+            if origin is not _CLEAN:
+                self.origins[instruction] = origin
+
+    def _result(self, instruction: Instruction) -> Value:
+        op, callee, operands = instruction.op, instruction.callee, instruction.operands
+        if op == "select":
+            condition, first, second = operands
+            chosen = self._select(condition, self._of(first), self._of(second))
+            return self._either(self._of(condition), chosen)
+        if op in ("and", "or") and instruction.type == "i1":
+            return self._logic(op, operands[0], operands[1])
+        if callee.startswith(_LANE_MOVES):
+            return self._moved(instruction)
+        if callee.startswith("simd_prefix_"):
+            return self._scanned(instruction)
+        if callee.startswith("mma_f32"):
+            return self._multiplied(instruction)
+        if callee.startswith("simd_"):
+            wide = self._emit("zext", "i32", self._of(operands[0]))
+            worst = self._emit("intrinsic", "i32", wide, operands[1], callee="simd_max_u32")
+            return self._emit("trunc", "i16", worst)
+        return self._any(operands)
+
+    def _logic(self, op: str, a: Value, b: Value) -> Value:
+        """A side does not count where the other one alone decides."""
+        result: Value = _CLEAN
+        for mine, other in ((a, b), (b, a)):
+            origin = self._of(mine)
+            if origin is _CLEAN:
+                continue
+            decided = other if op == "or" else self._emit("xor", "i1", other, integer("i1", 1))
+            if self._of(other) is not _CLEAN:
+                fine = self._emit("icmp", "i1", self._of(other), _CLEAN)
+                fine.predicate = "eq"
+                decided = self._emit("and", "i1", decided, fine)
+            result = self._either(result, self._select(decided, _CLEAN, origin))
+        return result
+
+    def _moved(self, instruction: Instruction) -> Value:
+        value, *lane = instruction.operands
+        stem = instruction.callee.rsplit("_", 1)[0]
+        moved: Value = _CLEAN
+        if self._of(value) is not _CLEAN:
+            moved = self._emit("intrinsic", "i16", self._of(value), *lane, callee=f"{stem}_i16")
+        return self._either(moved, self._any(lane))
+
+    def _scanned(self, instruction: Instruction) -> Value:
+        """Lanes behind a bad one are bad."""
+        value, cluster = instruction.operands
+        one = self._emit("zext", "i32", self._is_bad(self._of(value)))
+        order = "exclusive" if "exclusive" in instruction.callee else "inclusive"
+        callee = f"simd_prefix_{order}_sum_i32"
+        count = self._emit("intrinsic", "i32", one, cluster, callee=callee)
+        some = self._emit("icmp", "i1", count, integer("i32", 0))
+        some.predicate = "ne"
+        return self._select(some, self._here(), _CLEAN)
+
+    def _multiplied(self, instruction: Instruction) -> Value:
+        """The product of 8x8 matrices of ones where the factors are bad tells where it is bad."""
+        element, *parts = instruction.operands
+        one, nothing = Constant("float", "1.0", None), zero("float")
+        flags = [self._flag(part) for part in parts]
+        left = [*flags[:2], one, one, *flags[4:]]
+        right = [one, one, *flags[2:4], nothing, nothing]
+        sums = [
+            self._emit("intrinsic", "float", element, *operands, callee=instruction.callee)
+            for operands in (left, right)
+        ]
+        total = self._emit("fadd", "float", *sums)
+        some = self._emit("fcmp", "i1", total, nothing)
+        some.predicate = "one"
+        return self._select(some, self._here(), _CLEAN)
+
+    def _flag(self, value: Value) -> Value:
+        origin = self._of(value)
+        if origin is _CLEAN:
+            return zero("float")
+        one = Constant("float", "1.0", None)
+        return self._select(self._is_bad(origin), one, zero("float"), "float")
+
+    # -- memory ---------------------------------------------------------------------------------
+
+    def _shadow(self, op: str, instruction: Instruction, type: str) -> Instruction:
+        root = instruction.root
+        assert root is not None
+        access = self._emit(op, type, instruction.operands[0])
+        access.root = ShadowRoot(root)
+        access.element = f"i{_memory_bits(instruction.element)}"
+        access.components, access.align = instruction.components, instruction.align
+        return access
+
+    def _read(self, instruction: Instruction) -> list[Value]:
+        """The origins of what an instruction loads, by component."""
+        access = self._shadow("load", instruction, f"i{_memory_bits(instruction.element)}")
+        origins: list[Value] = []
+        for index in range(instruction.components):
+            part = access
+            if index:
+                part = self._emit("component", access.type, access)
+                part.index = index
+            bad = self._emit("icmp", "i1", part, integer(part.type, 0))
+            bad.predicate = "ne"
+            origins.append(self._select(bad, self._here(), _CLEAN))
+        return origins
+
+    def _load(self, instruction: Instruction) -> None:
+        origins = self._read(instruction)
+        self.origins[instruction] = origins[0]
+        for user in self._components(instruction):
+            self.origins[user] = origins[user.index]
+
+    def _components(self, load: Instruction) -> list[Instruction]:
+        return (
+            [
+                other
+                for block in self.function.blocks
+                for other in block.body
+                if other.op == "component" and other.operands[0] is load
+            ]
+            if load.components > 1
+            else []
+        )
+
+    def _write(self, instruction: Instruction) -> None:
+        access = self._shadow("store", instruction, "void")
+        values = instruction.operands[1:] if instruction.op == "store" else [_CLEAN]
+        quiet = isinstance(instruction.root, BufferRoot) or instruction.op != "store"
+        for value in values:
+            origin = _CLEAN if quiet else self._of(value)
+            mark: Value = integer(access.element, 0)
+            if origin is not _CLEAN:
+                # In front of the store that was just appended.
+                self.body.pop()
+                worst = integer(access.element, -1)
+                mark = self._select(self._is_bad(origin), worst, mark, access.element)
+                self.body.append(access)
+            access.operands.append(mark)
+
+
+def _memory_bits(element: str) -> int:
+    return max(8, bits(element))
+
+
+def _suspects(function: Function) -> set[Value]:
+    """Values that may be uninitialised, as far as can be told without running the kernel."""
+    found: set[Value] = set()
+    changed = True
+    while changed:
+        before = len(found)
+        for instruction in function.instructions():
+            if instruction not in found and _is_suspect(instruction, found):
+                found.add(instruction)
+        changed = len(found) != before
+    return found
+
+
+def _is_suspect(instruction: Instruction, known: set[Value]) -> bool:
+    if instruction.op == "load":
+        return has_shadow(instruction.root)
+    if instruction.callee.startswith(_VALUE):
+        return True
+    if instruction.type == "void" or instruction.callee.startswith(_CLEAN_RESULTS):
+        return False
+    return any(operand in known for operand in instruction.operands)

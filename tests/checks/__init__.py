@@ -1,0 +1,1 @@
+"""Planted bugs and near misses, by which the checks are judged."""

@@ -1,0 +1,1 @@
+"""Correct kernels, damaged in every small way: what may go wrong must be reported."""

@@ -1,0 +1,80 @@
+"""Runs mutants: what is reported, and whether what is not reported is harmless."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.checks import Report, read_annotations
+from assay.checks.plan import Plan, make_plan
+from assay.checks.runner import Runner
+from assay.compiler.msl import CompileError, Library, compile_library
+from assay.sim.check import Finding
+
+from .mutants import Mutant, double_mutants, single_mutants
+from .oracle import depends_on_schedule
+
+KERNELS = sorted((Path(__file__).parent / "kernels").glob("*.metal"))
+SCHEDULES = range(12)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of a mutant.
+
+    Attributes:
+        compiles: whether it is a kernel at all.
+        findings: what the checks report.
+        differs: the first schedule under which its result changes, if that was looked for.
+    """
+
+    compiles: bool = True
+    findings: tuple[Finding, ...] = ()
+    differs: int | None = None
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether it can go wrong without a report."""
+        return not self.findings and self.differs is not None
+
+
+def mutants_of(path: Path, *, seed: int, doubles: int) -> list[Mutant]:
+    """All single mutants of a kernel, and so many double ones."""
+    source = path.read_text()
+    return [*single_mutants(source), *double_mutants(source, seed, doubles)]
+
+
+def judge(path: Path, mutant: Mutant, *, always: bool = False) -> Verdict:
+    """Run a mutant under all usual checks, and unreported ones (or `always`) by the oracle."""
+    try:
+        library = compile_library(mutant.source)
+        findings = findings_of(path, library, seeds=())
+    except CompileError:
+        return Verdict(compiles=False)
+    if findings and not always:
+        return Verdict(findings=findings)
+    differs = depends_on_schedule(plan_of(path, library), SCHEDULES)
+    return Verdict(findings=findings, differs=differs)
+
+
+def findings_of(path: Path, library: Library, *, seeds: tuple[int, ...]) -> tuple[Finding, ...]:
+    """What the usual checks report, in the natural order and in those of the seeds."""
+    report = Report()
+    runner = Runner(library)
+    for seed in (None, *seeds):
+        runner.run(plan_of(path, library), report.new_checker(seed))
+    return tuple(report.findings)
+
+
+def plan_of(path: Path, library: Library) -> Plan:
+    """How the kernel of a file, or a mutant of it, is run."""
+    inputs = _inputs(path)
+    (name,) = library.function_names
+    (setup,) = inputs.setups[name]
+    return make_plan(library.function(name), setup)
+
+
+@functools.cache
+def _inputs(path: Path):
+    return read_annotations(path.read_text(), str(path))

@@ -1,0 +1,245 @@
+"""Kernels of a text, run with what is given and with what is assumed."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import assay
+from assay.checks import (
+    CheckInputError,
+    Inputs,
+    Report,
+    Setup,
+    SourceOptions,
+    check_source,
+    read_annotations,
+)
+from assay.compiler.msl import CompileError
+
+PRELUDE = "#include <metal_stdlib>\nusing namespace metal;\n"
+KERNELS = (
+    PRELUDE
+    + """
+kernel void add(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                constant uint& n [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+    if (i < n) y[i] = x[i] + 1.0f;
+}
+kernel void fill(device half4* out, constant float& value, ushort2 p [[thread_position_in_grid]],
+                 ushort2 size [[threads_per_grid]]) {
+    out[p.y * size.x + p.x] = half4(value);
+}
+kernel void sum(device const float* x, device float* y, threadgroup float* s [[threadgroup(0)]],
+                uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]],
+                uint n [[threads_per_threadgroup]], uint g [[threadgroup_position_in_grid]]) {
+    s[l] = x[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint k = n / 2; k > 0; k /= 2) {
+        if (l < k) s[l] += s[l + k];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    if (l == 0) y[g] = s[0];
+}
+"""
+)
+SHIFT = (
+    PRELUDE
+    + """kernel void shift(device const float* x, device float* y,
+                  uint i [[thread_position_in_grid]]) { y[i] = x[i + 1]; }
+"""
+)
+
+
+def check(source: str, *, seeds: tuple[int, ...] = (), **options: object) -> Report:
+    report = Report(seeds=seeds)
+    check_source(source, "k.metal", report, SourceOptions(**options))  # type: ignore[arg-type]
+    return report
+
+
+def setups(text: str) -> Inputs:
+    return read_annotations("".join(f"//! {line}\n" for line in text.splitlines()), "k.metal")
+
+
+def test_correct_kernels_run_on_assumed_grids_and_arguments_without_findings() -> None:
+    report = check(KERNELS)
+    assert report.findings == () and report.problems == ()
+    add, fill, total = report.kernels
+    assert add.runs == ("639 threads in threadgroups of 256",)
+    assert add.assumptions == (
+        "threadgroups of 256 threads",
+        "639 threads",
+        "x: 4096 x float, random",
+        "y: 4096 x float, zeros",
+        "n = 639",
+    )
+    assert fill.runs == ("39x23 threads in threadgroups of 16x16",)
+    assert "value = 0.5" in fill.assumptions
+    assert total.runs == ("3 threadgroups of 256",)
+    assert "s: 4096 bytes" in total.assumptions
+    assert (add.file, add.line) == ("k.metal", 4)
+
+
+def test_threads_and_threadgroups_that_are_not_told_apart_are_not_multiplied() -> None:
+    source = (
+        PRELUDE
+        + """
+kernel void one(device uint* x) { x[0] += 1; }
+kernel void lanes(device uint* x, uint l [[thread_index_in_simdgroup]]) { x[l] = simd_sum(x[l]); }
+kernel void group(device uint* x, uint i [[thread_index_in_threadgroup]]) { x[i] += 1; }
+kernel void count(device atomic_uint* c) { atomic_fetch_add_explicit(c, 1, memory_order_relaxed); }
+"""
+    )
+    report = check(source)
+    assert report.findings == ()
+    assert [kernel.runs[0] for kernel in report.kernels] == [
+        "1 threadgroup of 1",
+        "1 threadgroup of 32",
+        "1 threadgroup of 256",
+        "639 threads in threadgroups of 256",
+    ]
+
+
+def test_what_is_given_is_not_assumed() -> None:
+    inputs = setups(
+        "[kernel.add]\nthreads = 64\nthreadgroup = 32\narguments.n = 64\n"
+        "arguments.x = { shape = 64 }\narguments.y = { shape = 64, fill = 'zeros' }"
+    )
+    report = check(KERNELS, inputs=inputs, functions=("add",))
+    [add] = report.kernels
+    assert add.runs == ("64 threads in threadgroups of 32",)
+    assert add.assumptions == () and add.assumed_memory == frozenset()
+
+
+def test_an_access_beyond_what_was_given_is_an_error() -> None:
+    report = check(
+        SHIFT,
+        inputs=setups(
+            "[kernel.shift]\nthreads = 64\narguments.x = {shape = 64}\narguments.y = {shape = 64}"
+        ),
+    )
+    [finding] = report.findings
+    assert (finding.kind, finding.severity) == ("out-of-bounds-read", "error")
+    assert (finding.memory, finding.offset, finding.site.line) == ("x", 256, 4)
+    assert report.assumptions_of(finding) == ("threadgroups of 64 threads",)
+
+
+def test_assumed_buffers_grow_with_what_the_kernel_touches() -> None:
+    source = PRELUDE + (
+        "kernel void far(device int* x, uint i [[thread_position_in_grid]]) { x[i * 300] = 1; }"
+    )
+    [far] = check(source).kernels
+    assert "x: 1048576 x int, zeros" in far.assumptions
+
+
+def test_an_access_beyond_any_assumed_size_is_a_warning_that_says_so() -> None:
+    source = PRELUDE + (
+        "kernel void far(device int* x, uint i [[thread_position_in_grid]])"
+        " { x[i * 100000000u] = 1; }"
+    )
+    report = check(source)
+    [finding] = report.findings
+    assert finding.severity == "warning" and report.errors == ()
+    assert any(text.startswith("x: ") for text in report.assumptions_of(finding))
+
+
+def test_function_constants_are_given_or_assumed() -> None:
+    source = PRELUDE + (
+        "constant uint N [[function_constant(3)]];\nconstant bool flag [[function_constant(4)]];\n"
+        "kernel void k(device uint* x, uint i [[thread_position_in_grid]])"
+        " { x[i % N] = flag ? 1u : 1u; }"
+    )
+    assert {"N = 1", "flag = false"} <= set(check(source).kernels[0].assumptions)
+    given = setups("[kernel.k]\nconstants.N = 4\nconstants.4 = true")
+    said = check(source, inputs=given).kernels[0].assumptions
+    assert not any("N =" in text or "flag" in text for text in said)
+
+
+def test_pointers_of_an_argument_buffer_lead_to_assumed_buffers() -> None:
+    source = PRELUDE + (
+        "struct A { device float* x [[id(0)]]; device float* y [[id(1)]]; };\n"
+        "kernel void k(constant A& a [[buffer(0)]], uint i [[thread_position_in_grid]])"
+        " { a.y[i] = a.x[i] + 1; }"
+    )
+    report = check(source)
+    assert report.findings == () and report.problems == ()
+
+
+def test_several_setups_are_several_runs() -> None:
+    report = check(
+        SHIFT, inputs=setups("[[kernel.shift]]\nthreads = 3\n[[kernel.shift]]\nthreads = 5")
+    )
+    assert report.kernels[0].runs == (
+        "3 threads in threadgroups of 3",
+        "5 threads in threadgroups of 5",
+    )
+
+
+def test_a_correct_kernel_gives_the_same_bits_for_every_seed() -> None:
+    assert check(KERNELS, seeds=(1, 2)).findings == ()
+
+
+def test_included_files_and_macros_are_found(tmp_path: Path) -> None:
+    (tmp_path / "part.h").write_text("#define ADDED 2\n")
+    source = PRELUDE + (
+        '#include "part.h"\nkernel void k(device int* x, uint i [[thread_position_in_grid]])'
+        " { x[i] = ADDED + MORE; }"
+    )
+    report = check(source, include_paths=(tmp_path,), macros={"MORE": "3"})
+    assert report.findings == ()
+    assert any(name.endswith("part.h") for name in report.sources)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "complaint"),
+    [
+        (KERNELS, {"functions": ("none",)}, "there is no kernel 'none'; there are add, fill, sum"),
+        (KERNELS, {"inputs": Inputs(setups={"ad": (Setup(where="a.toml:1"),)})}, "no kernel 'ad'"),
+        (KERNELS, {"inputs": setups("[kernel.add]\narguments.z = 1")}, "no argument 'z'; it has n"),
+        (KERNELS, {"inputs": setups("[kernel.add]\nthreadgroup = 2048")}, "allows 1024"),
+        (KERNELS, {"inputs": setups("[kernel.sum]\narguments.s = 1")}, "give { bytes = 1024 }"),
+        (PRELUDE, {}, "there is no kernel in it"),
+    ],
+)
+def test_what_does_not_fit_is_said(source: str, options: dict[str, object], complaint: str) -> None:
+    with pytest.raises(CheckInputError, match=complaint):
+        check(source, **options)
+
+
+def test_check_kernel_runs_on_the_callers_arrays() -> None:
+    x, y = np.arange(64, dtype=np.float32), np.zeros((8, 8), np.float32)
+    report = assay.check_kernel(KERNELS, "add", x, y, 60, threads=64, threadgroup=32)
+    assert not report and report.kernels[0].assumptions == ()
+    assert (y.reshape(-1)[:60] == x[:60] + 1).all() and (y.reshape(-1)[60:] == 0).all()
+
+
+def test_check_kernel_reads_files_and_reports_findings(tmp_path: Path) -> None:
+    path = tmp_path / "shift.metal"
+    path.write_text(SHIFT)
+    floats = np.zeros((2, 64), np.float32)
+    report = assay.check_kernel(path, "shift", *floats, threads=64)
+    with pytest.raises(assay.CheckFindings, match=r"shift\.metal:4:\d+: error: out-of-bounds read"):
+        report.raise_if_any()
+    accepted = assay.check_kernel(
+        str(path), "shift", *floats, threads=64, suppress=["bounds:shift"]
+    )
+    assert not accepted
+
+
+def test_check_kernel_says_what_does_not_fit() -> None:
+    x = np.zeros(64, np.float32)
+    with pytest.raises(CheckInputError, match="takes 3 arguments \\(x, y, n\\), 1 given"):
+        assay.check_kernel(KERNELS, "add", x)
+    with pytest.raises(CheckInputError, match="there is no kernel 'no'"):
+        assay.check_kernel(KERNELS, "no")
+    with pytest.raises(CheckInputError, match="not both"):
+        assay.check_kernel(KERNELS, "add", x, x, 1, threads=1, threadgroups=1)
+    with pytest.raises(CheckInputError, match="give its bytes"):
+        assay.check_kernel(KERNELS, "sum", x, x, x)
+    with pytest.raises(CheckInputError, match="expected an array"):
+        assay.check_kernel(KERNELS, "add", x, x, "n")
+    with pytest.raises(CheckInputError, match="threads is 0"):
+        assay.check_kernel(KERNELS, "add", x, x, 1, threads=0)
+    with pytest.raises(ValueError, match="'rac' is no check"):
+        assay.check_kernel(KERNELS, "add", x, x, 1, checks="rac")
+    with pytest.raises(CompileError, match=r"program_source\.metal:1"):
+        assay.check_kernel("kernel", "add")
