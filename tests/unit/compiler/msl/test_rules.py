@@ -39,7 +39,7 @@ def refusal(source: str) -> str:
         ("constant float c = 1;\n" + KERNEL + "\nc = 2; }", 4, "cannot assign to variable 'c'"),
         (KERNEL + "double d = 1;\nx[0] = d; }", 2, "'double': MSL has no double"),
         (KERNEL + "thread float* p = new float[2];\nx[0] = p[0]; }", 2, "no dynamic memory"),
-        (KERNEL + "try { x[0] = 1; } catch (...) {} }", 2, "MSL has no exceptions"),
+        (KERNEL + "try { x[0] = 1; } catch (...) {} }", 2, "exceptions are not part of MSL"),
         (KERNEL + "thread_local int n = 1;\nx[0] = n; }", 2, "'thread_local'"),
         ("struct S {\n  virtual int f() { return 1; } };\n" + KERNEL + "}", 2, "virtual functions"),
         ("kernel float k(device float* x) { return 1; }", 1, "kernel must have void return type"),
