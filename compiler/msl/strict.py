@@ -25,13 +25,9 @@ _BUILTIN = re.compile(
 _QUALIFIERS = frozenset({"const", "volatile", "constexpr", "static", "restrict", "__restrict"})
 _STARTS = frozenset({";", "{", "}"})
 _FORBIDDEN = {
-    "thread_local": "threads have no variables that outlive them",
     "double": "MSL has no double",
     "new": "MSL has no dynamic memory",
     "delete": "MSL has no dynamic memory",
-    "dynamic_cast": "MSL has no run-time type information",
-    "typeid": "MSL has no run-time type information",
-    "virtual": "MSL has no virtual functions",
 }
 
 
