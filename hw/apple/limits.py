@@ -33,6 +33,7 @@ class Limits:
     shader_log_buffer: int
     shader_log_buffer_at_least: int
     shader_log_buffer_at_most: int
+    registers_per_thread: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

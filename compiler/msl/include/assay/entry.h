@@ -86,8 +86,16 @@ template <class T> constexpr bool __assay_is_const = __is_const(T);
 // Its mangled name carries the values to the host.
 template <auto... V> [[clang::sycl_external]] __attribute__((nodebug)) void __assay_reflect() {}
 
+// Positions and sizes in the grid are ushort or uint, and vectors of two or three of them.
+template <class T> constexpr bool __assay_is_index =
+    __is_same(metal::__element<T>, uint) || __is_same(metal::__element<T>, ushort);
+#define __ASSAY_REQUIRE_INDEX(T, most)                                                            \
+  static_assert(__assay_is_index<T> && metal::__count<T> <= most,                                 \
+                "the type of this parameter is not valid for its attribute")
+
 template <class T>
 __ASSAY_FN constexpr T __assay_make_position(unsigned x, unsigned y, unsigned z) {
+  __ASSAY_REQUIRE_INDEX(T, 3);
   if constexpr (metal::__count<T> == 2) {
     return T(x, y);
   } else if constexpr (metal::__count<T> == 3) {
@@ -110,7 +118,10 @@ __ASSAY_GET3(threadgroups_per_grid)
 #undef __ASSAY_GET3
 
 #define __ASSAY_GET1(name, value)                                                                 \
-  template <class T> __ASSAY_FN T __assay_get_##name() { return T(value); }
+  template <class T> __ASSAY_FN T __assay_get_##name() {                                          \
+    __ASSAY_REQUIRE_INDEX(T, 3);                                                                  \
+    return T(value);                                                                              \
+  }
 __ASSAY_GET1(thread_index_in_threadgroup, __assay_thread_index_in_threadgroup())
 __ASSAY_GET1(thread_index_in_simdgroup, __assay_thread_index_in_simdgroup())
 __ASSAY_GET1(simdgroup_index_in_threadgroup, __assay_simdgroup_index_in_threadgroup())
