@@ -26,6 +26,7 @@ _RACES = {
     k.READ_WRITE: "race-read-write",
     k.WEAK: "weak-memory-flags",
     k.SAME_STORE: "race-write-write",
+    k.LANE_RACE: "lane-race",
 }
 # check, kind, message, deed, hint
 _VALUES = {
@@ -249,6 +250,9 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     elif report.kind == k.SAME_STORE:
         message = f"lanes of one store write different values to the same place of {memory}"
         hint = "let one lane write it"
+    elif report.kind == k.LANE_RACE:
+        message = f"only lock step orders two accesses to {memory} by lanes of one simdgroup"
+        hint = "put a simdgroup_barrier with the right mem_flags between the two"
     elif report.kind == k.WEAK:
         flag = "mem_threadgroup" if arena else "mem_device"
         message = f"the barrier between two accesses to {memory} does not order that memory"
@@ -256,7 +260,7 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     else:
         message = f"no barrier between two accesses to {memory} by different simdgroups"
     return Finding(
-        check="race",
+        check="lanes" if report.kind == k.LANE_RACE else "race",
         kind=kind,
         kernel=executable.program.name,
         message=message,
