@@ -173,4 +173,5 @@ def _memory(lowering: Lowering, record: Record, name: str) -> None:
         lowering.fill(target, value, size.number)
     else:
         source = lowering.pointer(record.operands[1])
-        lowering.copy(target, source, size.number, 4 if size.number % 4 == 0 else 1)
+        aligns = (record.operands[0].align, record.operands[1].align)
+        lowering.copy(target, source, size.number, 4 if size.number % 4 == 0 else 1, aligns)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .llvm_types import Array, Opaque, Pointer, Scalar, Struct, Type, Vector
 
@@ -25,6 +25,7 @@ class Operand:
     text: str
     parts: tuple[Operand, ...] = ()  # of an aggregate or a constant expression
     source: Type | None = None  # the type that a constant getelementptr steps through
+    align: int = 0  # what the memory that it points to is promised to be aligned to
 
 
 @dataclass(slots=True)
@@ -159,8 +160,9 @@ class _Line:
             if depth == 0 or token == "":
                 return
 
-    def attributes(self) -> None:
-        """Skip parameter attributes."""
+    def attributes(self) -> int:
+        """Skip parameter attributes; returns the alignment that they promise, 0 if none."""
+        align = 0
         while True:
             token = self.peek()
             if token in _SKIPPED_ATTRIBUTES or token.startswith(("#", '"')):
@@ -175,9 +177,9 @@ class _Line:
                 if self.peek() == "(":
                     self._parenthesised()
                 else:
-                    self.next()
+                    align = int(self.next())
             else:
-                return
+                return align
 
     def type(self) -> Type:
         token = self.next()
@@ -224,8 +226,9 @@ class _Line:
 
     def typed(self) -> Operand:
         kind = self.type()
-        self.attributes()
-        return self.value(kind)
+        align = self.attributes()
+        operand = self.value(kind)
+        return replace(operand, align=align) if align else operand
 
     def value(self, kind: Type) -> Operand:
         token = self.next()

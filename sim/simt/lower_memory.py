@@ -22,6 +22,7 @@ from .llvm_types import (
 from .lower_base import Address, Lowered, LoweringBase
 
 MAX_UNROLLED_COPY = 1024  # bytes
+_LARGEST_ALIGNMENT = 16  # bytes; no type of MSL is aligned to more
 
 
 class MemoryLowering(LoweringBase):
@@ -31,8 +32,11 @@ class MemoryLowering(LoweringBase):
         address = self.pointer(record.operands[0])
         self.values[record.name] = self.load(address, record.type, record.align)
 
-    def load(self, address: Address, kind: Type, align: int) -> list[Lowered]:
-        """Load a value of any type as one access per run of equal scalars."""
+    def load(self, address: Address, kind: Type, align: int, demand: int = 0) -> list[Lowered]:
+        """Load a value of any type as one access per run of equal scalars.
+
+        `demand` is what the address must be a multiple of; 0 if `align` says it.
+        """
         results: list[Lowered] = []
         for offset, run in _runs(kind):
             element = run[0].name if isinstance(run[0], Scalar) else "i64"
@@ -46,6 +50,7 @@ class MemoryLowering(LoweringBase):
                 *(address.root, len(run), stored),
                 align or size_of(run[0]),
             )
+            load.demand = demand or _demand(align, size_of(run[0]) * len(run)) if not offset else 1
             parts: list[Value] = [load]
             for number in range(1, len(run)):
                 part = self.emit("component", stored, load)
@@ -82,7 +87,9 @@ class MemoryLowering(LoweringBase):
         values = self.scalars(record.operands[0])
         self.store(address, record.operands[0].type, values, record.align)
 
-    def store(self, address: Address, kind: Type, values: list[Value], align: int) -> None:
+    def store(
+        self, address: Address, kind: Type, values: list[Value], align: int, demand: int = 0
+    ) -> None:
         """Store a value of any type as one access per run of equal scalars."""
         if isinstance(address.root, ConstantRoot):
             raise self.fail(f"writes to the constant '{address.root.name}'")
@@ -105,6 +112,7 @@ class MemoryLowering(LoweringBase):
                 *(address.root, len(run), stored),
                 align or size_of(run[0]),
             )
+            store.demand = demand or _demand(align, size_of(run[0]) * len(run)) if not offset else 1
 
     def _store_odd(self, address: Address, element: str, value: Value, align: int) -> None:
         stored = _stored(element)
@@ -115,8 +123,14 @@ class MemoryLowering(LoweringBase):
             narrow = self.convert_integer(part, piece, signed=False)
             self.store(place, Scalar(piece), [narrow], math.gcd(align or 1, at))
 
-    def copy(self, target: Address, source: Address, size: int, align: int) -> None:
-        """memcpy or memmove of a constant size: all loads, then all stores."""
+    def copy(
+        self, target: Address, source: Address, size: int, align: int, demands: tuple[int, int]
+    ) -> None:
+        """memcpy or memmove of a constant size: all loads, then all stores.
+
+        `demands` are the alignments of target and source; the first piece of each stands for all.
+        """
+        to, of = (_demand(demand, size) for demand in demands)
         if size > MAX_UNROLLED_COPY:
             raise self.fail(
                 f"copies {size} bytes at once; at most {MAX_UNROLLED_COPY} are supported"
@@ -129,6 +143,7 @@ class MemoryLowering(LoweringBase):
                 Address(source.root, self.add(source.offset, integer("i64", at))),
                 Scalar(kind),
                 unit if kind != "i8" else 1,
+                1 if at else of,
             )
             for at, kind in pieces
         ]
@@ -139,6 +154,7 @@ class MemoryLowering(LoweringBase):
                 Scalar(kind),
                 [v for v in values if isinstance(v, Value)],
                 unit if kind != "i8" else 1,
+                1 if at else to,
             )
 
     def fill(self, target: Address, value: Value, size: int) -> None:
@@ -202,3 +218,12 @@ def _runs(kind: Type, base: int = 0) -> list[tuple[int, list[Scalar | Pointer]]]
                 for run in _runs(each, base + field_offset(kind, i))
             ]
     return []
+
+
+def _demand(align: int, size: int) -> int:
+    """What the address of `size` bytes must be a multiple of, where their type promises `align`.
+
+    Not more than a machine could need: a member of an aligned struct is accessed on its own.
+    """
+    natural = 1 << (min(size, _LARGEST_ALIGNMENT).bit_length() - 1) if size else 1
+    return max(1, min(align, natural))

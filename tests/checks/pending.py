@@ -19,8 +19,6 @@ PENDING = (
     "barrier/branches/simdgroup_barrier_for_some_lanes",
     "barrier/branches/simdgroups_in_both_arms",
     "barrier/returns/different_barriers_in_time",
-    "bounds/pointers/misaligned_*",
-    "bounds/pointers/constness_cast_away",
     "race_device/threadgroups/add_the_neighbour_in_place",
     "race_threadgroup/writers/bins_zeroed_late",
     "race_threadgroup/writers/relaxed_flag_orders_nothing",
