@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from .llvm_types import Array, Opaque, Pointer, Scalar, Struct, Type, Vector
 
@@ -25,7 +25,6 @@ class Operand:
     text: str
     parts: tuple[Operand, ...] = ()  # of an aggregate or a constant expression
     source: Type | None = None  # the type that a constant getelementptr steps through
-    align: int = 0  # what the memory that it points to is promised to be aligned to
 
 
 @dataclass(slots=True)
@@ -41,7 +40,8 @@ class Record:
     labels: list[str] = field(default_factory=list)
     indices: list[int] = field(default_factory=list)
     source: Type | None = None  # type that getelementptr steps through, or of the loaded memory
-    align: int = 0
+    align: int = 0  # of an access, or of what memset fills
+    aligns: tuple[int, ...] = ()  # of what memcpy writes and reads
     callee: str = ""
     location: str = ""
 
@@ -161,7 +161,7 @@ class _Line:
                 return
 
     def attributes(self) -> int:
-        """Skip parameter attributes; returns the alignment that they promise, 0 if none."""
+        """Skip parameter attributes; returns the alignment among them, 0 if there is none."""
         align = 0
         while True:
             token = self.peek()
@@ -226,9 +226,8 @@ class _Line:
 
     def typed(self) -> Operand:
         kind = self.type()
-        align = self.attributes()
-        operand = self.value(kind)
-        return replace(operand, align=align) if align else operand
+        self.attributes()
+        return self.value(kind)
 
     def value(self, kind: Type) -> Operand:
         token = self.next()
@@ -602,9 +601,16 @@ def _call(line: _Line, op: str) -> Record:
         ("@llvm.dbg", "@llvm.lifetime", "@llvm.assume", "@llvm.experimental.noalias")
     ):
         return record
+    aligns = []
     while not line.accept(")"):
-        record.operands.append(line.typed())
+        kind = line.type()
+        aligns.append(line.attributes() or 1)
+        record.operands.append(line.value(kind))
         line.accept(",")
+    if callee.startswith(("@llvm.memcpy", "@llvm.memmove")):
+        record.aligns = tuple(aligns[:2])
+    elif callee.startswith("@llvm.memset"):
+        record.align = aligns[0]
     return record
 
 

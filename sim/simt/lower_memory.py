@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from .ir import Constant, ConstantRoot, Value, integer
+from .ir import PRIVATE_ROOTS, Constant, ConstantRoot, Value, integer
 from .llvm_text import Record
 from .llvm_types import (
     Array,
@@ -50,7 +50,7 @@ class MemoryLowering(LoweringBase):
                 *(address.root, len(run), stored),
                 align or size_of(run[0]),
             )
-            load.demand = demand or _demand(align, size_of(run[0]) * len(run)) if not offset else 1
+            load.demand = 1 if offset else _demand(demand or align)
             parts: list[Value] = [load]
             for number in range(1, len(run)):
                 part = self.emit("component", stored, load)
@@ -112,7 +112,7 @@ class MemoryLowering(LoweringBase):
                 *(address.root, len(run), stored),
                 align or size_of(run[0]),
             )
-            store.demand = demand or _demand(align, size_of(run[0]) * len(run)) if not offset else 1
+            store.demand = 1 if offset else _demand(demand or align)
 
     def _store_odd(self, address: Address, element: str, value: Value, align: int) -> None:
         stored = _stored(element)
@@ -123,57 +123,81 @@ class MemoryLowering(LoweringBase):
             narrow = self.convert_integer(part, piece, signed=False)
             self.store(place, Scalar(piece), [narrow], math.gcd(align or 1, at))
 
-    def copy(
-        self, target: Address, source: Address, size: int, align: int, demands: tuple[int, int]
-    ) -> None:
+    def copy(self, target: Address, source: Address, size: int, aligns: tuple[int, ...]) -> None:
         """memcpy or memmove of a constant size: all loads, then all stores.
 
-        `demands` are the alignments of target and source; the first piece of each stands for all.
+        `aligns` are those of target and source; the first piece of each stands for all.
         """
-        to, of = (_demand(demand, size) for demand in demands)
+        align = min(aligns)
         if size > MAX_UNROLLED_COPY:
             raise self.fail(
                 f"copies {size} bytes at once; at most {MAX_UNROLLED_COPY} are supported"
             )
-        unit = min(align, 4) or 1
+        unit = _unit(align, target, source)
         pieces = [(at, f"i{8 * unit}") for at in range(0, size - size % unit, unit)]
         pieces += [(at, "i8") for at in range(size - size % unit, size)]
+        to, of = aligns
         loaded = [
-            self.load(
-                Address(source.root, self.add(source.offset, integer("i64", at))),
-                Scalar(kind),
-                unit if kind != "i8" else 1,
-                1 if at else of,
-            )
+            self._piece(source, at, Scalar(kind), unit, align, 1 if at else of)
             for at, kind in pieces
         ]
-        for (at, kind), values in zip(pieces, loaded, strict=True):
-            place = Address(target.root, self.add(target.offset, integer("i64", at)))
-            self.store(
-                place,
-                Scalar(kind),
-                [v for v in values if isinstance(v, Value)],
-                unit if kind != "i8" else 1,
-                1 if at else to,
-            )
+        for (at, kind), value in zip(pieces, loaded, strict=True):
+            self._put_piece(target, at, Scalar(kind), value, unit, align, 1 if at else to)
 
-    def fill(self, target: Address, value: Value, size: int) -> None:
+    def fill(self, target: Address, value: Value, size: int, align: int) -> None:
         """memset of a constant size."""
         if size > MAX_UNROLLED_COPY:
             raise self.fail(
                 f"fills {size} bytes at once; at most {MAX_UNROLLED_COPY} are supported"
             )
-        wide = self.convert_integer(value, "i32", signed=False)
+        unit = _unit(align, target)
+        kind, ones = f"i{8 * unit}", int.from_bytes(b"\1" * unit, "little")
+        wide = self.convert_integer(value, kind, signed=False)
         if isinstance(wide, Constant):
-            wide = integer("i32", (wide.number or 0) * 0x01010101)
-        else:
-            wide = self.emit("mul", "i32", wide, integer("i32", 0x01010101))
-        for at in range(0, size - size % 4, 4):
-            place = Address(target.root, self.add(target.offset, integer("i64", at)))
-            self.store(place, Scalar("i32"), [wide], 1)
-        for at in range(size - size % 4, size):
-            place = Address(target.root, self.add(target.offset, integer("i64", at)))
-            self.store(place, Scalar("i8"), [value], 1)
+            wide = integer(kind, (wide.number or 0) * ones)
+        elif unit > 1:
+            wide = self.emit("mul", kind, wide, integer(kind, ones))
+        for at in range(0, size - size % unit, unit):
+            self._put_piece(target, at, Scalar(kind), wide, unit, align, 1 if at else align)
+        for at in range(size - size % unit, size):
+            self._put_piece(target, at, Scalar("i8"), value, unit, align, 1)
+
+    def _piece(
+        self, source: Address, at: int, kind: Scalar, unit: int, align: int, demand: int
+    ) -> Value:
+        place = Address(source.root, self.add(source.offset, integer("i64", at)))
+        (value,) = self.load(place, kind, _declared(source, unit, align), demand)
+        assert isinstance(value, Value)
+        return value
+
+    def _put_piece(
+        self,
+        target: Address,
+        at: int,
+        kind: Scalar,
+        value: Value,
+        unit: int,
+        align: int,
+        demand: int,
+    ) -> None:
+        place = Address(target.root, self.add(target.offset, integer("i64", at)))
+        self.store(place, kind, [value], _declared(target, unit, align), demand)
+
+
+def _unit(align: int, *places: Address) -> int:
+    """Bytes to move at once: four, if private memory allows it, which is in rows of four."""
+    unit = 4
+    for place in places:
+        if isinstance(place.root, PRIVATE_ROOTS):
+            offset = place.offset
+            known = offset.number if isinstance(offset, Constant) else None
+            unit = min(unit, max(align, 1 if known is None else math.gcd(known, unit)))
+    return unit
+
+
+def _declared(place: Address, unit: int, align: int) -> int:
+    """The alignment to state for pieces."""
+    return unit if isinstance(place.root, PRIVATE_ROOTS) else align or 1
 
 
 def _is_odd(kind: Scalar | Pointer) -> bool:
@@ -220,10 +244,6 @@ def _runs(kind: Type, base: int = 0) -> list[tuple[int, list[Scalar | Pointer]]]
     return []
 
 
-def _demand(align: int, size: int) -> int:
-    """What the address of `size` bytes must be a multiple of, where their type promises `align`.
-
-    Not more than a machine could need: a member of an aligned struct is accessed on its own.
-    """
-    natural = 1 << (min(size, _LARGEST_ALIGNMENT).bit_length() - 1) if size else 1
-    return max(1, min(align, natural))
+def _demand(align: int) -> int:
+    """What an address must be a multiple of, where its type promises `align`."""
+    return max(1, min(align, _LARGEST_ALIGNMENT))

@@ -82,11 +82,11 @@ def run(
     textures: Sequence[MTLTexture | None] = (),
     samplers: Sequence[MTLSamplerState] = (),
     buffers: Mapping[int, MTLBuffer] | None = None,
-    used: Sequence[MTLTexture | MTLBuffer] = (),
+    uses: Sequence[MTLTexture | MTLBuffer] = (),
 ) -> None:
     """Run the kernel over a grid and wait; an error of the command buffer is raised.
 
-    `used` are reached through argument buffers.
+    `uses` are resources that it reaches through argument buffers.
     """
     command_buffer = device.newCommandQueue().commandBuffer()
     encoder = command_buffer.computeCommandEncoder()
@@ -95,7 +95,10 @@ def run(
     encoder.setSamplerStates_withRange_(samplers, (0, len(samplers)))
     for index, buffer in (buffers or {}).items():
         encoder.setBuffer_offset_atIndex_(buffer, 0, index)
-    encoder.useResources_count_usage_(used, len(used), Metal.MTLResourceUsageRead)
+    for resource in uses:
+        encoder.useResource_usage_(
+            resource, Metal.MTLResourceUsageRead | Metal.MTLResourceUsageWrite
+        )
     width, height, depth = (*threads, 1, 1)[:3]
     encoder.dispatchThreads_threadsPerThreadgroup_((width, height, depth), (8, 4, 1))
     encoder.endEncoding()

@@ -31,13 +31,13 @@ def findings(body: str, *, offset: int = 0, declared: str = "device float* a") -
     ("body", "count"),
     [
         ("((device float4*)(a + 1))[i % 8] = float4(i);", 32),
-        ("float4 v = ((device float4*)(a + 1))[i % 8]; b[i] = uint(v.x + v.y + v.z + v.w);", 32),
+        ("float4 v = ((device float4*)(a + 1))[i % 8]; b[i] = uint(v.x * v.y + v.z * v.w);", 64),
+        ("b[i] = uint(((device float4*)(a + 1))[i % 8].x);", 32),
         ("*(device uint*)((device char*)a + i) = i;", 24),
         ("*(device float2*)(a + i) = float2(i);", 16),
         ("if (i == 3) *(device ulong*)(a + i) = 1;", 1),
         ("b[i] = *(device ushort*)((device char*)a + (b[i] | 1) + i * 2);", 32),
-        ("threadgroup float t[128]; ((threadgroup float4*)(t + 1))[i % 8] = float4(i); a[i] = t[i];",
-         32),
+        ("threadgroup float t[64]; *(threadgroup float4*)(t + (i | 1)) = float4(i); a[i] = t[i];", 32),
         ("*(device half4*)((device half*)a + i * 4 + 2) = half4(1);", 32),
     ],
 )  # fmt: skip
@@ -59,7 +59,6 @@ def test_misaligned_accesses_are_found_with_their_lanes(body: str, count: int) -
         "if (i % 2 == 0) *(device float2*)(a + i) = float2(i);",
         "a[i] = a[(i * 7 + b[i]) % 64];",
         "struct S { float4 v; float w; }; ((device S*)a)[i].w = 1;",
-        "b[i] = uint(((device float4*)(a + 1))[i % 8].x);",  # reads four bytes
     ],
 )
 def test_aligned_accesses_are_left_alone(body: str) -> None:
