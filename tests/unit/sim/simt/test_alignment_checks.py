@@ -37,7 +37,8 @@ def findings(body: str, *, offset: int = 0, declared: str = "device float* a") -
         ("*(device float2*)(a + i) = float2(i);", 16),
         ("if (i == 3) *(device ulong*)(a + i) = 1;", 1),
         ("b[i] = *(device ushort*)((device char*)a + (b[i] | 1) + i * 2);", 32),
-        ("threadgroup float t[64]; *(threadgroup float4*)(t + (i | 1)) = float4(i); a[i] = t[i];", 32),
+        ("threadgroup float t[64]; threadgroup float* p = t + (i | 1); "
+         "*(threadgroup float4*)p = float4(i); a[i] = t[i];", 32),
         ("*(device half4*)((device half*)a + i * 4 + 2) = half4(1);", 32),
     ],
 )  # fmt: skip
