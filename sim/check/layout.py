@@ -14,6 +14,7 @@ MAX_SITES = 1023  # the last one stands for all beyond it
 
 HOW_WRITE = 1
 HOW_ATOMIC = 2
+HOW_CONSTANT = 4  # the argument is declared const or constant
 HOW_SITE = 8  # bits that a site's number is shifted by
 
 MEM_DEVICE = 1  # MSL's mem_flags
@@ -37,6 +38,7 @@ INFINITY_BORN = 14
 OVERFLOW = 15
 LANE_RACE = 18
 READ_ONLY_WRITE = 16
+MISALIGNED = 17
 
 _u32, _u64 = ctypes.c_uint32, ctypes.c_uint64
 
@@ -149,5 +151,7 @@ def c_constants() -> dict[str, int]:
         "REPORT_LANES_ELSEWHERE": LANES_ELSEWHERE,
         "REPORT_OTHER_BARRIER": OTHER_BARRIER,
         "REPORT_SIMDGROUP_LEFT": SIMDGROUP_LEFT,
+        "HOW_CONSTANT": HOW_CONSTANT,
         "REPORT_READ_ONLY_WRITE": READ_ONLY_WRITE,
+        "REPORT_MISALIGNED": MISALIGNED,
     }

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from .program import Executable
 
 # What changes the generated code; the other checks are made elsewhere.
-OBSERVED = frozenset({"race", "lanes", "barrier", "init", "shuffle", "uniform", "nan", "overflow"})
+OBSERVED = frozenset(
+    {"race", "lanes", "barrier", "bounds", "init", "shuffle", "uniform", "nan", "overflow"}
+)
 _MAX_ARGUMENT_BUFFER = 1 << 16  # bytes that are searched for the addresses of further buffers
 _DEPTH = 2  # argument buffers inside argument buffers
 
