@@ -167,6 +167,8 @@ static inline int reader_clash(const struct shadow *s, u64 old, u64 now) {
 static inline u64 joined_read(const struct shadow *s, u64 old, u64 now) {
   u64 x = old ^ now;
   if (x >> TAG_SHIFT || (!s->device && x >> GROUP_SHIFT)) return now;
+  // Of those who read different bytes the last one stays: a writer is no enemy of the others.
+  if (x >> SIMDGROUP_SHIFT && !overlap(old, now)) return now;
   u64 joined = now & ~(u64)FLAG_ATOMIC;
   joined |= old & now & FLAG_ATOMIC;
   // The first reader stays: a threadgroup that reads before it writes is not its own enemy.
