@@ -39,14 +39,14 @@ def summed(barrier: str) -> tuple[float, list[str]]:
             output_dtypes=[np.float32],
         )
     return out.item(), [
-        f"{finding.kind} {finding.parties[0].site.file}:{finding.parties[0].site.line}"
+        " ".join([finding.kind, *sorted(str(party.site) for party in finding.parties)])
         for finding in report.findings
     ]
 
 
 def test_a_missing_barrier_is_found_in_the_body_of_an_mlx_kernel() -> None:
     _, found = summed("")
-    assert found == ["race-read-write total.source:8"]
+    assert found == ["race-read-write total.source:4:15 total.source:8:47"]
 
 
 def test_a_barrier_where_it_belongs_is_enough() -> None:
