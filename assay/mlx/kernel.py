@@ -107,7 +107,12 @@ class MetalKernel:
             for shape, of in zip(output_shapes, types, strict=True)
         ]
         self._run(
-            kernel, given, outputs, _size("grid", grid, 0), _size("threadgroup", threadgroup, 1)
+            kernel,
+            given,
+            outputs,
+            grid=_size("grid", grid, 0),
+            threadgroup=_size("threadgroup", threadgroup, 1),
+            are_defined=init_value is not None,
         )
         if gives_mlx(inputs, output_dtypes):
             return [to_mlx(array, of) for array, of in zip(outputs, types, strict=True)]
@@ -118,8 +123,10 @@ class MetalKernel:
         kernel: Generated,
         inputs: Sequence[Input],
         outputs: Sequence[np.ndarray[Any, Any]],
+        *,
         grid: Size,
         threadgroup: Size,
+        are_defined: bool,
     ) -> None:
         pipeline = self._pipeline(kernel)
         size = threadgroup[0] * threadgroup[1] * threadgroup[2]
@@ -134,7 +141,7 @@ class MetalKernel:
         width, height, depth = map(min, threadgroup, grid)
         launch.run(
             pipeline,
-            lambda encoder: _bind(encoder, self._source, inputs, outputs),
+            lambda encoder: _bind(encoder, self._source, inputs, outputs, are_defined=are_defined),
             threads=grid,
             threads_per_threadgroup=(width, height, depth),
         )
@@ -160,8 +167,15 @@ def _bind(
     source: Source,
     inputs: Sequence[Input],
     outputs: Sequence[np.ndarray[Any, Any]],
+    *,
+    are_defined: bool,
 ) -> None:
-    """Set the arguments in the order of the generated signature."""
+    """Set the arguments in the order of the generated signature.
+
+    Checks are told of outputs whose elements are not defined before the kernel sets them.
+    """
+    from assay.hal.metal.emulated.checking import note_undefined
+
     index = 0
 
     def set_bytes(data: np.ndarray[Any, Any]) -> None:
@@ -181,7 +195,9 @@ def _bind(
         if source.wants(name, "ndim"):
             set_bytes(np.array(given.elements.ndim, np.int32))
     for name, output in zip(source.output_names, outputs, strict=True):
-        _set_array(encoder, name, output.reshape(-1).view(np.uint8), 0, index)
+        buffer = _set_array(encoder, name, output.reshape(-1).view(np.uint8), 0, index)
+        if buffer is not None and not are_defined:
+            note_undefined(buffer)
         index += 1
 
 
@@ -191,14 +207,15 @@ def _set_array(
     data: np.ndarray[Any, np.dtype[np.uint8]],
     offset: int,
     index: int,
-) -> None:
-    """Pass the array's memory; an array without elements is a null pointer."""
+) -> MTLBuffer | None:
+    """Pass the array's memory; an array without elements is a null pointer, and None here."""
     from assay.hal.metal.emulated.host import buffer_over
 
     buffer: MTLBuffer | None = None
     if data.nbytes:
         buffer = buffer_over(launch.device(), data, name)
     encoder.setBuffer_offset_atIndex_(buffer, offset, index)
+    return buffer
 
 
 def _template(given: Sequence[tuple[str, object]]) -> dict[str, TemplateValue]:

@@ -68,6 +68,28 @@ def test_threads_that_add_to_one_element_are_found_in_a_shader_of_pytorch() -> N
     assert kinds == {"race-read-write", "race-write-write"} and lines == {3}
 
 
+@pytest.mark.parametrize(("init_value", "kinds"), [(None, {"uninitialised-read"}), (0, set())])
+def test_outputs_have_no_value_until_the_kernel_or_init_value_sets_one(
+    init_value: float | None, kinds: set[str]
+) -> None:
+    kernel = metal_kernel(
+        name="add",
+        input_names=["inp"],
+        output_names=["out"],
+        source="out[thread_position_in_grid.x] += inp[thread_position_in_grid.x];",
+    )
+    with assay.checking("init") as report:
+        kernel(
+            inputs=[np.ones(64, np.float32)],
+            grid=(64, 1, 1),
+            threadgroup=(64, 1, 1),
+            output_shapes=[(64,)],
+            output_dtypes=[np.float32],
+            init_value=init_value,
+        )
+    assert {finding.kind for finding in report.findings} == kinds
+
+
 def test_a_fault_is_a_finding_and_an_error() -> None:
     kernel = metal_kernel(
         name="far",
