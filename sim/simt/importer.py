@@ -12,6 +12,7 @@ from .call_graph import check_calls
 from .complete_sites import complete_sites
 from .contract import contract
 from .faults import UnsupportedKernel
+from .hidden_arguments import bind_hidden_arguments
 from .ir import Function
 from .llvm_modules import module_of
 from .llvm_text import IRSyntaxError, read_module
@@ -35,6 +36,10 @@ def start_llvm() -> None:
             llvm.initialize_native_target()
             llvm.initialize_native_asmprinter()
             _started = True
+
+
+# A call of a function of the user's, which was not put in its place.
+_CALL_OF_SOURCE = re.compile(r"\bcall [^\n@]*@(?!llvm\.|__assay_)")
 
 
 def import_kernel(
@@ -62,6 +67,8 @@ def import_kernel(
         module = read_module(text)
     except IRSyntaxError as error:
         raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
+    if "@" + entry in module.functions:
+        bind_hidden_arguments(module.functions["@" + entry])
     function = lower(module, entry, parameters, name)
     complete_sites(function)
     unpack(function)
@@ -83,7 +90,7 @@ def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: boo
                     optimised = _optimise(module, entry)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
-    if recursion is not None and check_calls(optimised, entry, name) is not None:
+    if recursion is not None and _CALL_OF_SOURCE.search(optimised):
         raise recursion
     return optimised
 
