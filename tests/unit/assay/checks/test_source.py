@@ -131,6 +131,32 @@ def test_assumed_buffers_grow_with_what_the_kernel_touches() -> None:
     assert "x: 1048576 x int, zeros" in far.assumptions
 
 
+def test_members_of_a_struct_are_assumed_by_name_and_type() -> None:
+    source = PRELUDE + (
+        "struct Sizes { uint n; ulong stride; float scale; };\n"
+        "kernel void k(constant Sizes& s, device float* x, uint i [[thread_position_in_grid]])"
+        " { if (i < s.n) x[i * s.stride] = s.scale; }"
+    )
+    report = check(source)
+    assert report.findings == ()
+    assert "s: { n = 639, stride = 16, scale = 0.5 }" in report.kernels[0].assumptions
+
+
+def test_assumed_threadgroups_fit_the_kernels_own_arrays() -> None:
+    source = PRELUDE + (
+        "kernel void k(device float* x, uint i [[thread_position_in_grid]],"
+        " uint l [[thread_index_in_threadgroup]]) {\n"
+        " threadgroup float t[64]; t[l] = x[i];\n"
+        " threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[63 - l]; }"
+    )
+    report = check(source)
+    assert report.findings == ()
+    assert report.kernels[0].runs == ("3 threadgroups of 64",)
+    wrong = check(source.replace("[64]", "[256]").replace("63 - l", "256 - l"))
+    assert [finding.kind for finding in wrong.findings] == ["out-of-bounds-read"]
+    assert wrong.kernels[0].runs == ("3 threadgroups of 256",)
+
+
 def test_an_access_beyond_any_assumed_size_is_a_warning_that_says_so() -> None:
     source = PRELUDE + (
         "kernel void far(device int* x, uint i [[thread_position_in_grid]])"
