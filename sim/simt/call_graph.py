@@ -35,8 +35,11 @@ class _Graph:
                 self.places.setdefault((name, callee), place)
 
 
-def check_calls(text: str, entry: str, kernel: str) -> None:
-    """Refuse a kernel whose functions call themselves, or that grows too large when inlined.
+def check_calls(text: str, entry: str, kernel: str) -> UnsupportedKernel | None:
+    """Refuse a kernel that grows too large when inlined.
+
+    A function that calls itself may turn out to do so a few times at most. Returned is what to say
+    if the optimiser does not find it so.
 
     Args:
         text: a module's text before inlining.
@@ -47,6 +50,7 @@ def check_calls(text: str, entry: str, kernel: str) -> None:
         UnsupportedKernel: names the function and the line.
     """
     graph = _Graph(text)
+    itself: UnsupportedKernel | None = None
     sizes: dict[str, int] = {}
     # Each entry: a function, and its callees that are still to be looked at.
     path: list[tuple[str, list[str]]] = [(entry, list(graph.calls.get(entry, ())))]
@@ -56,7 +60,10 @@ def check_calls(text: str, entry: str, kernel: str) -> None:
         if waiting:
             callee = waiting.pop()
             if callee in active:
-                raise _recursion(graph, text, [step for step, _ in path], callee, kernel)
+                itself = itself or _recursion(
+                    graph, text, [step for step, _ in path], callee, kernel
+                )
+                continue
             if callee in graph.calls and callee not in sizes:
                 path.append((callee, list(graph.calls[callee])))
                 active.add(callee)
@@ -73,6 +80,7 @@ def check_calls(text: str, entry: str, kernel: str) -> None:
                 f"calls are put in their places; at most {MOST_LINES} are supported",
                 kernel=kernel,
             )
+    return itself
 
 
 def _recursion(
