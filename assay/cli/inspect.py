@@ -1,44 +1,107 @@
-"""`assay inspect`: what is in a module, without running any of it."""
+"""`assay inspect`: what is in MSL source or in a module, without running any of it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .failures import CommandError
-from .options import CompileFlags, Json, ModelPath, open_model
+from .failures import USAGE, CommandError
+from .inspect_source import inspect_source
+from .options import CompileFlags, IncludeFolders, Json, Macros, compile_options, open_model
 
 if TYPE_CHECKING:
     from assay.contents import Contents, Kernel
 
 
 def inspect_command(
-    module: ModelPath,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="MSL source (.metal, .msl); or a compiled .vmfb; or a .mlir, .mlirbc, .onnx or "
+            ".tflite model.",
+            show_default=False,
+        ),
+    ],
+    function: Annotated[
+        str | None,
+        typer.Option("--function", "-f", help="MSL: only the kernel of this name."),
+    ] = None,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="MSL: compile every kernel, however many; say which fail."),
+    ] = False,
+    include: IncludeFolders = None,
+    define: Macros = None,
+    constant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--constant",
+            help="MSL: a function constant, [bold]NAME=VALUE[/bold]; others are taken as true "
+            "or 1.",
+            show_default=False,
+        ),
+    ] = None,
     msl: Annotated[
         str | None,
-        typer.Option("--msl", help="Print the MSL source of one kernel (part of its name)."),
+        typer.Option(
+            "--msl", help="Modules: print the MSL source of one kernel (part of its name)."
+        ),
     ] = None,
     imports: Annotated[
-        bool, typer.Option("--imports", help="List the functions that the module calls.")
+        bool, typer.Option("--imports", help="Modules: list the functions that the module calls.")
     ] = False,
     compile_flag: CompileFlags = None,
     json: Json = False,
 ) -> None:
-    """Show a module's functions, kernels with their bindings and threadgroups, and constants.
+    """Show what is in MSL source or in a module, without running any of it.
+
+    Of MSL: kernels with their arguments, threadgroup memory and estimated registers, or what the
+    compiler has against them (then the exit code is 1). Of a module: functions, kernels with their
+    bindings and threadgroups, and constants.
 
     [bold]Examples[/bold]
+
+      assay inspect kernels.metal
+
+      assay inspect library.metal -I include -D BLOCK=32 --all
+
+      assay inspect library.metal --function reduce_f32 --json
 
       assay inspect model.vmfb
 
       assay inspect model.onnx --msl dispatch_0
-
-      assay inspect model.vmfb --json
     """
-    from assay.contents import read_contents
+    from assay.kernels import SUFFIXES
 
-    from .terminal import print_json, progress, want_json
+    from .terminal import want_json
 
     want_json(json)
+    is_source = file.suffix in SUFFIXES
+    for option, given, needs_source in (
+        ("--function", function is not None, True), ("--all", every, True),
+        ("-I", bool(include), True), ("-D", bool(define), True),
+        ("--constant", bool(constant), True),
+        ("--msl", msl is not None, False), ("--imports", imports, False),
+        ("--compile-flag", bool(compile_flag), False),
+    ):  # fmt: skip
+        if given and needs_source != is_source:
+            what = "MSL source" if needs_source else "modules and models"
+            raise CommandError(f"{option} is for {what}", code=USAGE)
+    if is_source:
+        options = compile_options(include, define)
+        inspect_source(file, options, function, constant or [], every=every, json=json)
+    else:
+        _inspect_module(file, msl, compile_flag, imports=imports, json=json)
+
+
+def _inspect_module(
+    module: Path, msl: str | None, compile_flag: list[str] | None, *, imports: bool, json: bool
+) -> None:
+    from assay.contents import read_contents
+
+    from .terminal import print_json, progress
+
     with progress() as say:
         opened = open_model(module, flags=compile_flag, say=say)
     contents = read_contents(opened.data, str(module))

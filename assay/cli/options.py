@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.compiler.models import CompiledModel
+    from assay.compiler.msl import CompileOptions
     from assay.module import Function, Module
 
 ModelPath = Annotated[
@@ -54,6 +55,14 @@ CompileFlags = Annotated[
     list[str] | None,
     typer.Option("--compile-flag", help="A further flag for iree-compile.", show_default=False),
 ]
+IncludeFolders = Annotated[
+    list[Path] | None,
+    typer.Option("-I", "--include", help="A folder for #include.", show_default=False),
+]
+Macros = Annotated[
+    list[str] | None,
+    typer.Option("-D", "--define", help="A macro: NAME or NAME=VALUE.", show_default=False),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 DEVICES = ("emulated", "native")
@@ -83,6 +92,25 @@ def open_model(
     for text in compiled.notes:
         note(text)
     return Opened(path=path, data=compiled.data, compiled=compiled)
+
+
+def compile_options(include: list[Path] | None, define: list[str] | None) -> "CompileOptions":
+    """What `-I` and `-D` say, for the MSL compiler."""
+    from assay.compiler.msl import CompileOptions
+
+    for folder in include or []:
+        if not folder.is_dir():
+            raise CommandError(f"-I {folder}: there is no such folder", code=USAGE)
+    return CompileOptions(
+        macros=dict(_macro(text) for text in define or []), include_paths=tuple(include or [])
+    )
+
+
+def _macro(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not name.isidentifier():
+        raise CommandError(f"-D {text}: expected NAME or NAME=VALUE", code=USAGE)
+    return name, value if separator else "1"
 
 
 def load_module(data: bytes, device: str, parameters: list[str] | None) -> "Module":

@@ -2,6 +2,7 @@
 
 from .arguments import Argument, ArgumentBufferMember
 from .errors import CompileError
+from .function_constants import ConstantValue
 from .library import KernelFunction, Library, compile_library
 from .options import CompileOptions
 
@@ -10,6 +11,7 @@ __all__ = [
     "ArgumentBufferMember",
     "CompileError",
     "CompileOptions",
+    "ConstantValue",
     "KernelFunction",
     "Library",
     "compile_library",

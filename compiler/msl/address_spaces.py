@@ -48,12 +48,12 @@ def make_local_variables_static(stream: TokenStream, scopes: Scopes) -> None:
         for index in range(first + 1, last):
             space = stream.texts[index]
             if space in ("threadgroup", "constant"):
-                start = _declaration_start(stream, index)
-                if start is not None and _declares_variable(stream, index):
+                start = declaration_start(stream, index)
+                if start is not None and declares_variable(stream, index):
                     _make_static(stream, start, index, space)
 
 
-def _declaration_start(stream: TokenStream, index: int) -> int | None:
+def declaration_start(stream: TokenStream, index: int) -> int | None:
     """Index where the declaration statement begins whose specifiers hold the token `index`."""
     texts = stream.texts
     while True:
@@ -77,7 +77,7 @@ def _heads_statement(stream: TokenStream, paren: int) -> bool:
     return stream.texts[paren - 1] in ("if", "for", "while", "switch", "constexpr")
 
 
-def _declares_variable(stream: TokenStream, index: int) -> bool:
+def declares_variable(stream: TokenStream, index: int) -> bool:
     """Whether the declarator behind an address space is an object, not a pointer or reference."""
     texts = stream.texts
     position = index + 1

@@ -76,6 +76,11 @@ class Attributes:
         """Index of the last bracket if an attribute group opens at `index`."""
         return self._spans.get(index)
 
+    def covers(self, index: int) -> bool:
+        """Whether the token `index` lies in an attribute group."""
+        place = bisect.bisect_right(self._starts, index) - 1
+        return place >= 0 and index <= self._groups[place][1]
+
     def within(self, first: int, last: int) -> dict[str, str]:
         """Names and arguments of the attributes whose brackets lie in first..last."""
         found: dict[str, str] = {}

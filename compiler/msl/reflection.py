@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from assay.hw.apple.limits import limits
+
 from .arguments import Access, AddressSpace, Argument, ArgumentBufferMember, ArgumentKind
 from .entry import NO_INDEX
 from .errors import CompileError
@@ -71,12 +73,38 @@ def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
             argument = replace(argument, count=details >> 32)
         found.append(_resource(argument, details))
     kept = [argument for argument in _numbered(found) if argument.name not in inactive]
+    _check_places(entry, kept)
     return Reflected(
         limit=limit,
         arguments=tuple(one for argument in kept for one in _each(argument, arrays)),
         omitted=frozenset(inactive),
         arrays={name: count for name, count in arrays.items() if name not in inactive},
     )
+
+
+def _check_places(entry: EntryPoint, arguments: list[Argument]) -> None:
+    """CompileError if two arguments share a place, or one lies beyond its table's end."""
+    known = limits()
+    ends = {
+        "buffer": known.buffers_per_stage, "texture": known.textures_per_stage,
+        "sampler": known.samplers_per_stage, "threadgroup": known.threadgroup_memory_arguments,
+    }  # fmt: skip
+    taken: dict[tuple[str, int], str] = {}
+    for argument in arguments:
+        for table, index in sorted(_places(argument, argument.index)):
+            other = taken.setdefault((table, index), argument.name)
+            problem = ""
+            if other != argument.name:
+                problem = f"[[{table}({index})]] is given to both '{other}' and '{argument.name}'"
+            elif index >= ends[table]:
+                problem = (
+                    f"'{argument.name}': [[{table}({index})]] is out of bounds, the last is "
+                    f"{ends[table] - 1}"
+                )
+            if problem:
+                raise CompileError.at(
+                    entry.file, entry.line, 1, f"kernel '{entry.name}': {problem}"
+                )
 
 
 def _is_array(details: int) -> bool:

@@ -15,6 +15,7 @@ from . import (
     literals,
     methods,
     pragmas,
+    strict,
     strings,
     templates,
 )
@@ -48,6 +49,7 @@ def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rew
         attributes = Attributes(stream)
         scopes = Scopes(stream, attributes)
     refuse_unsupported(stream)
+    strict.check_rules(stream, scopes, attributes)
     air.define_labels(stream)
     constants = function_constants.find_constants(stream, scopes, attributes)
     resolved = function_constants.resolve(constants, values)

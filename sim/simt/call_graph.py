@@ -16,7 +16,8 @@ _CALL = re.compile(
     r"\b(?:call|invoke)\b[^\n]*?@([-\w.$]+|\"[^\"]+\")\([^\n]*?(?:!dbg (![0-9]+))?$", re.MULTILINE
 )
 _METADATA = re.compile(r"^(![0-9]+) = (.*)$", re.MULTILINE)
-_MANGLED = re.compile(r"_ZN?K?(\d+)")
+_MANGLED = re.compile(r"_Z(NK?)?")
+_PART = re.compile(r"(\d+)")
 
 
 class _Graph:
@@ -96,8 +97,14 @@ def _recursion(
 
 
 def _plain(symbol: str) -> str:
-    """The source name at the start of a mangled symbol, as far as it is plain."""
-    match = _MANGLED.match(symbol)
-    if match is None:
+    """The source name in a mangled symbol, as far as it is plain, without its namespaces."""
+    nested = _MANGLED.match(symbol)
+    if nested is None:
         return symbol
-    return symbol[match.end() : match.end() + int(match[1])]
+    name, place = symbol, nested.end()
+    while part := _PART.match(symbol, place):
+        place = part.end() + int(part[1])
+        name = symbol[part.end() : place]
+        if nested[1] is None:
+            break
+    return name

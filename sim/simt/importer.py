@@ -12,6 +12,7 @@ from .call_graph import check_calls
 from .complete_sites import complete_sites
 from .contract import contract
 from .faults import UnsupportedKernel
+from .hidden_arguments import bind_hidden_arguments
 from .ir import Function
 from .llvm_modules import module_of
 from .llvm_text import IRSyntaxError, read_module
@@ -62,6 +63,8 @@ def import_kernel(
         module = read_module(text)
     except IRSyntaxError as error:
         raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
+    if "@" + entry in module.functions:
+        bind_hidden_arguments(module.functions["@" + entry])
     function = lower(module, entry, parameters, name)
     complete_sites(function)
     unpack(function)

@@ -1,6 +1,7 @@
 // What the wrapper around an entry point needs: its parameter types, grid positions, reflection.
 #pragma once
 #include "array.h"
+#include "function_table.h"
 #include "texture.h"
 
 template <class F> struct __assay_function;
@@ -21,6 +22,9 @@ template <class T, size_t N> constexpr bool __assay_by_value<metal::array<T, N>>
     metal::__is_texture<T> || __assay_by_value<T> || __is_pointer(T);
 template <class T> requires metal::__is_texture<T>
 struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT metal::__texture_data; };
+template <class F> struct __assay_parameter<metal::visible_function_table<F>> {
+  using pointee = const __ASSAY_CONSTANT uint;
+};
 template <class T> requires __assay_by_value<T>
 struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT T; };
 template <class T> using __assay_pointee = typename __assay_parameter<T>::pointee;
@@ -36,6 +40,8 @@ __ASSAY_FN T __assay_pass(__assay_pointer<T> pointer) {
     return pointer;
   } else if constexpr (metal::__is_texture<T>) {
     return T{{pointer}};
+  } else if constexpr (metal::__is_function_table<T>) {
+    return T{pointer};
   } else if constexpr (__assay_by_value<T>) {
     if (!pointer) return T{};
     return *pointer;
@@ -48,6 +54,8 @@ __ASSAY_FN T __assay_pass(__assay_pointer<T> pointer) {
 // MTLTextureType, access, whether depth, MTLDataType, what it is, and from bit 32 on how many.
 template <class T> constexpr unsigned long __assay_details = 0;
 template <> constexpr unsigned long __assay_details<metal::sampler> = 2ul << 24 | 1ul << 32;
+template <class F>
+constexpr unsigned long __assay_details<metal::visible_function_table<F>> = 3ul << 24 | 1ul << 32;
 template <class T, size_t N> requires __assay_by_value<metal::array<T, N>>
 constexpr unsigned long __assay_details<metal::array<T, N>> =
     (__assay_details<T> & 0xfffffffful) | N << 32;
@@ -78,8 +86,16 @@ template <class T> constexpr bool __assay_is_const = __is_const(T);
 // Its mangled name carries the values to the host.
 template <auto... V> [[clang::sycl_external]] __attribute__((nodebug)) void __assay_reflect() {}
 
+// Positions and sizes in the grid are ushort or uint, and vectors of two or three of them.
+template <class T> constexpr bool __assay_is_index =
+    __is_same(metal::__element<T>, uint) || __is_same(metal::__element<T>, ushort);
+#define __ASSAY_REQUIRE_INDEX(T, most)                                                            \
+  static_assert(__assay_is_index<T> && metal::__count<T> <= most,                                 \
+                "the type of this parameter is not valid for its attribute")
+
 template <class T>
 __ASSAY_FN constexpr T __assay_make_position(unsigned x, unsigned y, unsigned z) {
+  __ASSAY_REQUIRE_INDEX(T, 3);
   if constexpr (metal::__count<T> == 2) {
     return T(x, y);
   } else if constexpr (metal::__count<T> == 3) {
@@ -102,7 +118,10 @@ __ASSAY_GET3(threadgroups_per_grid)
 #undef __ASSAY_GET3
 
 #define __ASSAY_GET1(name, value)                                                                 \
-  template <class T> __ASSAY_FN T __assay_get_##name() { return T(value); }
+  template <class T> __ASSAY_FN T __assay_get_##name() {                                          \
+    __ASSAY_REQUIRE_INDEX(T, 3);                                                                  \
+    return T(value);                                                                              \
+  }
 __ASSAY_GET1(thread_index_in_threadgroup, __assay_thread_index_in_threadgroup())
 __ASSAY_GET1(thread_index_in_simdgroup, __assay_thread_index_in_simdgroup())
 __ASSAY_GET1(simdgroup_index_in_threadgroup, __assay_simdgroup_index_in_threadgroup())

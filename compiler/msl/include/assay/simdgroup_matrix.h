@@ -44,7 +44,8 @@ template <class T> using __pair = T __attribute__((ext_vector_type(2), aligned(s
 
 // The origin is (column, row) in memory, whose rows are `stride` elements apart. Transposed, the
 // element (row, column) of the matrix lies at (column, row) from there.
-template <class T, int Cols, int Rows, class P> requires __is_pointer(P)
+template <class T, int Cols, int Rows, class P>
+  requires(__is_pointer(P) && __is_same(__bare_t<decltype(*declval<P>())>, T))
 __ASSAY_FN void simdgroup_load(simdgroup_matrix<T, Cols, Rows>& d, P source, ulong stride = Cols,
                                vec<ulong, 2> origin = 0, bool transpose = false) {
   using E = __bare_t<decltype(*source)>;
@@ -59,7 +60,8 @@ __ASSAY_FN void simdgroup_load(simdgroup_matrix<T, Cols, Rows>& d, P source, ulo
     d.t.__own = vec<T, 2>(vec<E, 2>::__from(*pair));
   }
 }
-template <class T, int Cols, int Rows, class P> requires __is_pointer(P)
+template <class T, int Cols, int Rows, class P>
+  requires(__is_pointer(P) && __is_same(__bare_t<decltype(*declval<P>())>, T))
 __ASSAY_FN void simdgroup_store(simdgroup_matrix<T, Cols, Rows> a, P destination, ulong stride = Cols,
                                 vec<ulong, 2> origin = 0, bool transpose = false) {
   using E = __bare_t<decltype(*destination)>;

@@ -155,4 +155,8 @@ struct vec<T, 4> {
 #undef __ASSAY_VEC_MEMBERS
 
 template <class T> struct vec_elements { static constexpr int value = __count<T>; };
+template <class T> struct make_scalar { using type = __element<T>; };
+template <class T> using make_scalar_t = __element<T>;
+template <class T, int N> struct make_vector { using type = vec<T, N>; };
+template <class T, int N> using make_vector_t = vec<T, N>;
 }  // namespace metal

@@ -46,8 +46,6 @@ HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
          "mine.metal:3:24: error: 'raytracing': ray tracing is not supported"),
         ("struct P { float4 c; };\nkernel void k(imageblock<P> b) {}",
          "mine.metal:4:15: error: 'imageblock': imageblocks and tile functions are not supported"),
-        ("[[mesh]] void m() {}\nkernel void k() {}",
-         "mine.metal:3:3: error: '[[mesh]]': mesh functions are not supported"),
         ("struct I { float2 p [[attribute(0)]]; };\nkernel void k(I i [[stage_in]]) {}",
          "mine.metal:4:15: error: '[[stage_in]]' parameters are not supported"),
         ("#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\nkernel void k() {}",

@@ -18,7 +18,7 @@ def test_enormous_line_numbers_are_not_taken_for_lines() -> None:
 
 
 def test_a_mistake_is_quoted_from_the_text_that_has_it() -> None:
-    source = 'int one = 1;\n#line 5 "body"\nkernel void k(device int* x) { *x = y; }\n'
+    source = 'constant int one = 1;\n#line 5 "body"\nkernel void k(device int* x) { *x = y; }\n'
     with pytest.raises(CompileError) as caught:
         compile_library(source)
     assert str(caught.value).splitlines() == [

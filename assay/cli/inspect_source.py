@@ -1,0 +1,211 @@
+"""`assay inspect FILE.metal`: kernels, their arguments, and what they need of a core."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from .failures import FAILED, USAGE, CommandError
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Argument, CompileOptions, ConstantValue, Library
+    from assay.kernels import KernelDetails, Refusal
+
+# A library may have thousands of instantiations; each takes a compiler run.
+_AT_ONCE = 40
+_LISTED = 20
+
+
+def inspect_source(
+    path: Path,
+    options: "CompileOptions",
+    function: str | None,
+    constants: list[str],
+    *,
+    every: bool,
+    json: bool,
+) -> None:
+    """Print what the kernels of a file are; ends with exit code 1 if one does not compile."""
+    from assay.kernels import Refusal, inspect_kernels, read_source
+
+    from .terminal import print_json, progress
+
+    if not path.is_file():
+        raise CommandError(f"{path}: there is no such file", code=USAGE)
+    values: dict[int | str, ConstantValue] = dict(_constant(text) for text in constants)
+    with progress() as say:
+        say(f"compiling {path}")
+        library = read_source(path, options)
+        names = _chosen(library, function)
+        skipped = names[_AT_ONCE:] if not every else []
+        done: list[KernelDetails | Refusal] = []
+        for found in inspect_kernels(library, names[: len(names) - len(skipped)], values, say):
+            done.append(found)
+            if not json:
+                _show(found)
+    refused = [found for found in done if isinstance(found, Refusal)]
+    if json:
+        print_json(_json(path, library, done, skipped))
+    else:
+        _sum_up(path, library, done, refused, skipped)
+    if refused:
+        raise typer.Exit(FAILED)
+
+
+def _constant(text: str) -> "tuple[int | str, ConstantValue]":
+    """`NAME=VALUE` or `INDEX=VALUE`."""
+    name, separator, value = text.partition("=")
+    words: dict[str, ConstantValue] = {"true": True, "false": False}
+    try:
+        number = words[value] if value in words else float(value) if "." in value else int(value, 0)
+    except ValueError:
+        separator = ""
+    if not separator or not name:
+        raise CommandError(
+            f"--constant {text}: expected NAME=VALUE with a number, true or false", code=USAGE
+        )
+    return (int(name) if name.isdigit() else name), number
+
+
+def _chosen(library: "Library", function: str | None) -> list[str]:
+    """The kernel that was asked for, or all of them."""
+    names = list(library.function_names)
+    if function is None:
+        return names
+    if function not in names:
+        close = [name for name in names if function.lower() in name.lower()] or names
+        more = f" and {len(close) - _LISTED} more" if len(close) > _LISTED else ""
+        listed = ", ".join(close[:_LISTED]) + more
+        raise CommandError(
+            f"--function {function}: there is no such kernel; there are {listed or 'none at all'}",
+            code=USAGE,
+        )
+    return [function]
+
+
+def _show(found: "KernelDetails | Refusal") -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from assay.hw.apple.limits import limits
+    from assay.kernels import Refusal
+
+    from .terminal import show
+
+    if isinstance(found, Refusal):
+        show(f"[bold red]{escape(found.name)}[/bold red]  does not compile")
+        typer.echo(found.reason)
+        typer.echo()
+        return
+    show(f"[bold]{escape(found.name)}[/bold]  {escape(found.place)}")
+    table = Table(box=None, show_header=False, pad_edge=True)
+    for argument in found.arguments:
+        size = f"{argument.size} B" if argument.size and argument.kind in _SIZED else ""
+        table.add_row(
+            f"{argument.kind}({argument.index})", escape(_type(argument)), argument.name, size,
+            argument.access.replace("_", " and "),
+        )  # fmt: skip
+    show(table)
+    top = limits().registers_per_thread
+    registers = found.registers
+    parts = [
+        f"threadgroup memory {found.threadgroup_memory} B",
+        f"about {registers.thread} of {top} registers, and {registers.uniform} shared",
+    ]
+    if found.max_threads is not None:
+        parts.insert(0, f"at most {found.max_threads} threads")
+    if found.private_memory:
+        parts.append(f"private arrays {found.private_memory} B")
+    if found.constants:
+        parts.append(f"assumed {', '.join(found.constants)}")
+    show(f"  {escape('; '.join(parts))}")
+    if registers.thread > top:
+        show(f"  [yellow]more registers than a thread has, at {escape(registers.place)}[/yellow]")
+    typer.echo()
+
+
+_SIZED = ("buffer", "threadgroup")
+
+
+def _type(argument: "Argument") -> str:
+    """The type of what an argument points to, with its address space."""
+    if argument.kind not in _SIZED:
+        return argument.type_name
+    const = "const " if argument.access == "read" and argument.address_space == "device" else ""
+    return f"{argument.address_space} {const}{argument.type_name}"
+
+
+def _sum_up(
+    path: Path,
+    library: "Library",
+    done: "list[KernelDetails | Refusal]",
+    refused: "list[Refusal]",
+    skipped: list[str],
+) -> None:
+    from rich.markup import escape
+
+    from .terminal import show
+
+    count = len(library.function_names)
+    total = f"{path}: {count} kernel{'' if count == 1 else 's'}"
+    if library.constants:
+        listed = ", ".join(f"{c.name} ({c.index}, {c.type_name})" for c in library.constants)
+        total += f"; function constants {listed}"
+    show(escape(total))
+    if refused:
+        names = ", ".join(refusal.name for refusal in refused[:_LISTED])
+        more = f" and {len(refused) - _LISTED} more" if len(refused) > _LISTED else ""
+        show(f"[red]{len(refused)} of {len(done)} do not compile:[/red] {escape(names)}{more}")
+    if skipped:
+        show(f"[yellow]{len(skipped)} more kernels are not shown; --all compiles them too[/yellow]")
+
+
+def _json(
+    path: Path, library: "Library", done: "list[KernelDetails | Refusal]", skipped: list[str]
+) -> dict[str, Any]:
+    return {
+        "file": str(path),
+        "kernels": [_kernel_json(found) for found in done],
+        "not_compiled": skipped,
+        "function_constants": [
+            {"name": c.name, "index": c.index, "type": c.type_name} for c in library.constants
+        ],
+    }
+
+
+def _kernel_json(found: "KernelDetails | Refusal") -> dict[str, Any]:
+    from assay.kernels import Refusal
+
+    if isinstance(found, Refusal):
+        return {"name": found.name, "error": found.reason}
+    return {
+        "name": found.name,
+        "place": found.place,
+        "arguments": [
+            {
+                "name": argument.name,
+                "kind": argument.kind,
+                "index": argument.index,
+                "address_space": argument.address_space if argument.kind in _SIZED else None,
+                "type": argument.type_name,
+                "size": argument.size,
+                "access": argument.access,
+                "members": [
+                    {"name": m.name, "id": m.id, "offset": m.offset, "kind": m.kind}
+                    for m in argument.members
+                ],
+            }
+            for argument in found.arguments
+        ],
+        "positions": found.positions,
+        "max_total_threads_per_threadgroup": found.max_threads,
+        "threadgroup_memory": found.threadgroup_memory,
+        "private_memory": found.private_memory,
+        "registers": {
+            "thread": found.registers.thread,
+            "uniform": found.registers.uniform,
+            "place": found.registers.place,
+        },
+        "assumed_constants": found.constants,
+        "error": None,
+    }

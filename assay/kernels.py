@@ -1,0 +1,126 @@
+"""What an MSL source offers, gathered for people: its kernels, and what each of them needs."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Argument, CompileOptions, ConstantValue, KernelFunction, Library
+
+SUFFIXES = (".metal", ".msl")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Registers:
+    """Estimated registers of 32 bits: of a thread, what its simdgroup shares, and where."""
+
+    thread: int
+    uniform: int
+    place: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KernelDetails:
+    """One kernel. Sizes are bytes; `threadgroup_memory` is that of variables, not of arguments."""
+
+    name: str
+    place: str
+    arguments: "tuple[Argument, ...]"
+    positions: tuple[str, ...]
+    max_threads: int | None
+    threadgroup_memory: int
+    private_memory: int
+    registers: Registers
+    constants: tuple[str, ...]
+    """Values of function constants that were assumed, as `name = value`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """A kernel that does not compile or cannot be executed, and why."""
+
+    name: str
+    reason: str
+
+
+def read_source(path: Path, options: "CompileOptions") -> "Library":
+    """The library of a file's source; raises CompileError with the file's lines.
+
+    Its own folder is searched for includes, before those of `options`.
+    """
+    from dataclasses import replace
+
+    from assay.compiler.msl import compile_library
+
+    folders = (path.resolve().parent, *options.include_paths)
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return compile_library(
+        text, options=replace(options, include_paths=folders), file_name=str(path)
+    )
+
+
+def inspect_kernels(
+    library: "Library",
+    names: Sequence[str],
+    constants: "Mapping[int | str, ConstantValue]",
+    say: Callable[[str], None],
+) -> Iterator[KernelDetails | Refusal]:
+    """Compile each kernel, read it into the engine, and tell what it needs.
+
+    Function constants that `constants` does not name are taken as true or 1.
+    """
+    from assay.compiler.msl import CompileError
+    from assay.sim.simt import UnsupportedKernel
+
+    assumed = {c.name: _assumed(c.type_name) for c in library.constants}
+    names_of = {c.index: c.name for c in library.constants}
+    given: set[int | str] = set()
+    values: dict[int | str, ConstantValue] = dict(assumed.items())
+    for key, value in constants.items():
+        name = names_of.get(key, key) if isinstance(key, int) else key
+        given.add(name)
+        values[name] = value
+    for number, kernel_name in enumerate(names, 1):
+        say(f"kernel {number} of {len(names)}: {kernel_name}")
+        try:
+            kernel = library.function(kernel_name, values)
+            yield _details(kernel, [n for n in assumed if n not in given], values)
+        except (CompileError, UnsupportedKernel) as error:
+            yield Refusal(name=kernel_name, reason=str(error))
+
+
+def _assumed(type_name: str) -> "ConstantValue":
+    """A value for a function constant of which nothing is known."""
+    scalar = type_name.removeprefix("metal::").rstrip("234")
+    count = int(type_name[-1]) if type_name[-1] in "234" else 1
+    one: bool | int = True if scalar == "bool" else 1
+    return one if count == 1 else (one,) * count
+
+
+def _details(
+    kernel: "KernelFunction", assumed: list[str], values: "Mapping[int | str, ConstantValue]"
+) -> KernelDetails:
+    from assay.sim.simt.registers import estimate_registers
+
+    program = kernel.program()
+    estimate = estimate_registers(program.function)
+    return KernelDetails(
+        name=kernel.name,
+        place=f"{kernel.file}:{kernel.line}",
+        arguments=kernel.arguments,
+        positions=kernel.position_attributes,
+        max_threads=kernel.max_total_threads_per_threadgroup,
+        threadgroup_memory=program.needs.threadgroup_memory,
+        private_memory=program.needs.private_memory,
+        registers=Registers(
+            thread=estimate.registers,
+            uniform=estimate.uniform,
+            place=f"{estimate.site.file}:{estimate.site.line}",
+        ),
+        constants=tuple(f"{name} = {_text(values[name])}" for name in assumed),
+    )
+
+
+def _text(value: "ConstantValue") -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
