@@ -235,6 +235,39 @@ def test_check_kernel_leaves_what_was_not_written_in_uninitialised_arrays() -> N
     )
 
 
+LARGE = PRELUDE + (
+    "kernel void large(device float* x, threadgroup float* t, uint i "
+    "[[thread_index_in_threadgroup]]) { t[i] = x[i]; x[i] = t[i] + 1; }"
+)
+
+
+def test_more_threadgroup_memory_than_there_is_is_a_finding() -> None:
+    inputs = setups("[kernel.large]\narguments.t = { bytes = 40000 }")
+    [finding] = check(LARGE, inputs=inputs).findings
+    assert (finding.check, finding.kind, finding.site.line) == ("budget", "threadgroup-memory", 3)
+    [finding] = assay.check_kernel(LARGE, "large", None, 40000, threads=32).findings
+    assert finding.kind == "threadgroup-memory"
+
+
+def test_what_the_device_refuses_is_not_checked_unless_a_finding_says_why() -> None:
+    inputs = setups("[kernel.large]\narguments.t = { bytes = 40000 }")
+    report = Report(["race"])
+    check_source(LARGE, "k.metal", report, SourceOptions(inputs=inputs))
+    assert report.findings == ()
+    assert "it needs 40000 bytes of threadgroup memory" in report.problems[0].problem
+    with pytest.raises(CheckInputError, match="needs 40000 bytes"):
+        assay.check_kernel(LARGE, "large", None, 40000, threads=32, checks="race")
+
+
+def test_more_registers_than_a_thread_has_are_a_warning() -> None:
+    loads = "".join(f"float v{k} = x[i * 200 + {k}];" for k in range(200))
+    stores = "".join(f"x[i * 200 + {k}] = v{199 - k};" for k in range(200))
+    position = "uint i [[thread_position_in_grid]]"
+    source = PRELUDE + f"kernel void wide(device float* x, {position}) {{ {loads}\n{stores} }}"
+    [finding] = check(source).findings
+    assert (finding.kind, finding.severity) == ("registers", "warning")
+
+
 def test_included_files_and_macros_are_found(tmp_path: Path) -> None:
     (tmp_path / "part.h").write_text("#define ADDED 2\n")
     source = PRELUDE + (
