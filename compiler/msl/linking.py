@@ -24,6 +24,7 @@ def dispatcher(linked: Sequence[EntryPoint]) -> str:
     )
     return (
         "\nnamespace metal { template <class R, class... A> __ASSAY_FN R __assay_call_linked("
-        f"__signature<R(A...)>, uint __number, typename __as_given<A>::type... a) {{ {cases} __call_nothing();"
+        "__signature<R(A...)>, uint __number, typename __as_given<A>::type... a) "
+        f"{{ {cases} __call_nothing();"
         " if constexpr (!__is_void(R)) return R(); } }"
     )

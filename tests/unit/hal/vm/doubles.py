@@ -137,7 +137,6 @@ def kernel(name: str, source: str) -> SimpleNamespace:
         static_threadgroup_memory=0,
         position_attributes=(),
         position_types=(),
-        needs=SimpleNamespace(untouched=(), follows_pointers=False),
     )
     made.program = lambda: made
     made.specialise = lambda size: SimpleNamespace(kernel=made, size=size)
