@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 
 from assay.hal.metal import emulated as metal
 from assay.hal.metal.emulated import DeviceOptions, MTLBuffer, MTLDevice, MTLFunction, MTLLibrary
+from assay.hal.metal.emulated.budget import report_memory
 from assay.hal.metal.emulated.checking import leave_uninitialised
 from assay.sim.check import Checker
 
 from .contents import Bytes
 from .plan import Bound, Plan
+from .registers import register_finding
 from .scalars import element_of
 
 if TYPE_CHECKING:
@@ -65,6 +68,15 @@ class CannotRun(Exception):
     """A kernel cannot be run at all; `str()` says why."""
 
 
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What Metal refuses cannot be run."""
+    try:
+        yield
+    except metal.MetalError as error:
+        raise CannotRun(str(error)) from None
+
+
 class Runner:
     """One library on a device of its own."""
 
@@ -77,7 +89,8 @@ class Runner:
     def run(self, plan: Plan, checker: Checker) -> Outcome:
         """One dispatch. Raises CannotRun."""
         function = MTLFunction(self._library, plan.kernel.name, plan.kernel)
-        with metal.checking(checker):
+        with metal.checking(checker), _refusals():
+            self._weigh(plan, checker)
             pipeline, error = self._device.newComputePipelineStateWithFunction_error_(
                 function, None
             )
@@ -107,6 +120,21 @@ class Runner:
             written={name: written for name, (_, written) in left.items()},
             error=cause if isinstance(cause, Exception) else None,
         )
+
+    def _weigh(self, plan: Plan, checker: Checker) -> None:
+        """Find what the device would refuse or spill. Raises CannotRun."""
+        if "budget" in checker.checks:
+            finding = register_finding(plan.kernel)
+            if finding is not None:
+                checker.report(finding)
+        static = plan.kernel.program().static_threadgroup_memory
+        total = static + sum(bound.length for bound in plan.bound if bound.data is None)
+        limit = self._device.maxThreadgroupMemoryLength()
+        if total > limit:
+            report_memory(plan.kernel, static, total, limit)
+            raise CannotRun(
+                f"it needs {total} bytes of threadgroup memory; a threadgroup has {limit}"
+            )
 
     def _bind(
         self, encoder: metal.MTLComputeCommandEncoder, plan: Plan, seed: int

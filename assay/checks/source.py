@@ -106,7 +106,7 @@ def _check_kernel(
     try:
         plan, _ = run_setup(kernel, setup, runner, report)
     except CannotRun as error:
-        _cannot(kernel, str(error), report)
+        _cannot(kernel, "" if report.tells_budget(name) else str(error), report)
         return
     report.add_kernel(
         KernelRecord(
@@ -122,6 +122,7 @@ def _check_kernel(
 
 
 def _cannot(kernel: KernelFunction, reason: str, report: Report) -> None:
+    """Add a kernel that did not run; without a reason, its findings tell why."""
     report.add_kernel(
         KernelRecord(name=kernel.name, file=kernel.file, line=kernel.line, problem=reason)
     )

@@ -131,6 +131,32 @@ def test_assumed_buffers_grow_with_what_the_kernel_touches() -> None:
     assert "x: 1048576 x int, zeros" in far.assumptions
 
 
+def test_members_of_a_struct_are_assumed_by_name_and_type() -> None:
+    source = PRELUDE + (
+        "struct Sizes { uint n; ulong stride; float scale; };\n"
+        "kernel void k(constant Sizes& s, device float* x, uint i [[thread_position_in_grid]])"
+        " { if (i < s.n) x[i * s.stride] = s.scale; }"
+    )
+    report = check(source)
+    assert report.findings == ()
+    assert "s: { n = 639, stride = 16, scale = 0.5 }" in report.kernels[0].assumptions
+
+
+def test_assumed_threadgroups_fit_the_kernels_own_arrays() -> None:
+    source = PRELUDE + (
+        "kernel void k(device float* x, uint i [[thread_position_in_grid]],"
+        " uint l [[thread_index_in_threadgroup]]) {\n"
+        " threadgroup float t[64]; t[l] = x[i];\n"
+        " threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[63 - l]; }"
+    )
+    report = check(source)
+    assert report.findings == ()
+    assert report.kernels[0].runs == ("3 threadgroups of 64",)
+    wrong = check(source.replace("[64]", "[256]").replace("63 - l", "256 - l"))
+    assert [finding.kind for finding in wrong.findings] == ["out-of-bounds-read"]
+    assert wrong.kernels[0].runs == ("3 threadgroups of 256",)
+
+
 def test_an_access_beyond_any_assumed_size_is_a_warning_that_says_so() -> None:
     source = PRELUDE + (
         "kernel void far(device int* x, uint i [[thread_position_in_grid]])"
@@ -207,6 +233,39 @@ def test_check_kernel_leaves_what_was_not_written_in_uninitialised_arrays() -> N
     assert assay.check_kernel(
         PRELUDE + UNWRITTEN, "copy", x, y, threads=64, uninitialised=["x"], checks="init"
     )
+
+
+LARGE = PRELUDE + (
+    "kernel void large(device float* x, threadgroup float* t, uint i "
+    "[[thread_index_in_threadgroup]]) { t[i] = x[i]; x[i] = t[i] + 1; }"
+)
+
+
+def test_more_threadgroup_memory_than_there_is_is_a_finding() -> None:
+    inputs = setups("[kernel.large]\narguments.t = { bytes = 40000 }")
+    [finding] = check(LARGE, inputs=inputs).findings
+    assert (finding.check, finding.kind, finding.site.line) == ("budget", "threadgroup-memory", 3)
+    [finding] = assay.check_kernel(LARGE, "large", None, 40000, threads=32).findings
+    assert finding.kind == "threadgroup-memory"
+
+
+def test_what_the_device_refuses_is_not_checked_unless_a_finding_says_why() -> None:
+    inputs = setups("[kernel.large]\narguments.t = { bytes = 40000 }")
+    report = Report(["race"])
+    check_source(LARGE, "k.metal", report, SourceOptions(inputs=inputs))
+    assert report.findings == ()
+    assert "it needs 40000 bytes of threadgroup memory" in report.problems[0].problem
+    with pytest.raises(CheckInputError, match="needs 40000 bytes"):
+        assay.check_kernel(LARGE, "large", None, 40000, threads=32, checks="race")
+
+
+def test_more_registers_than_a_thread_has_are_a_warning() -> None:
+    loads = "".join(f"float v{k} = x[i * 200 + {k}];" for k in range(200))
+    stores = "".join(f"x[i * 200 + {k}] = v{199 - k};" for k in range(200))
+    position = "uint i [[thread_position_in_grid]]"
+    source = PRELUDE + f"kernel void wide(device float* x, {position}) {{ {loads}\n{stores} }}"
+    [finding] = check(source).findings
+    assert (finding.kind, finding.severity) == ("registers", "warning")
 
 
 def test_included_files_and_macros_are_found(tmp_path: Path) -> None:
