@@ -26,7 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="append",
         choices=sorted(PATCHES),
         default=[],
-        help="replace mx.fast.metal_kernel or torch.mps.compile_shader, too",
+        help="replace mx.fast.metal_kernel or torch.mps.compile_shader, too, or make tinygrad's "
+        "default device the emulated one",
     )
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT names a module")
     parser.add_argument("script", metavar="SCRIPT", help="a Python file")

@@ -18,8 +18,8 @@ STAND_INS = {
     "objc": "assay.metal.objc",
     "libdispatch": "assay.metal.libdispatch",
 }
-# Libraries whose own function for Metal kernels can be replaced, and what they are called to pip.
-PATCHES = {"mlx": "mlx[cpu]", "torch": "torch"}
+# Libraries that can be made to run their Metal kernels here, and what they are called to pip.
+PATCHES = {"mlx": "mlx[cpu]", "tinygrad": "assay[tinygrad]", "torch": "torch"}
 
 
 class PatchError(Exception):
@@ -43,7 +43,10 @@ def install(device: str, patches: Sequence[str] = ()) -> None:
             raise PatchError(
                 f"--patch {name}: it is not installed; pip install '{PATCHES[name]}' does that"
             )
-        import_module(f"assay.{name}").install()
+        try:
+            import_module(f"assay.{name}").install()
+        except ImportError as error:
+            raise PatchError(f"--patch {name}: {error}") from error
     for name, stand_in in STAND_INS.items():
         if name not in sys.modules and importlib.util.find_spec(name) is None:
             sys.modules[name] = import_module(stand_in)

@@ -47,14 +47,20 @@ def no_engine() -> Engine:
         )
         for i in range(3)
     ]
-    program = SimpleNamespace(static_threadgroup_memory=0, specialise=lambda size: size)
+    needs = SimpleNamespace(untouched=(), follows_pointers=False)
+    program = SimpleNamespace(
+        static_threadgroup_memory=0, needs=needs, specialise=lambda size: size
+    )
     kernel = SimpleNamespace(
         name="nothing",
         arguments=arguments,
         max_total_threads_per_threadgroup=None,
+        logs=False,
         program=lambda: program,
     )
-    library = SimpleNamespace(function_names=("nothing",), function=lambda *given: kernel)
+    library = SimpleNamespace(
+        function_names=("nothing",), visible_names=(), function=lambda *given: kernel
+    )
     functions: dict[str, Any] = {
         "compile_source": lambda source, **options: library,
         "make_memory": Memory,

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.hal.metal import emulated as metal
 from assay.hal.metal.emulated import DeviceOptions, MTLBuffer, MTLDevice, MTLFunction, MTLLibrary
+from assay.hal.metal.emulated.checking import leave_uninitialised
 from assay.sim.check import Checker
 
 from .contents import Bytes
 from .plan import Bound, Plan
+from .scalars import element_of
 
 if TYPE_CHECKING:
     from assay.compiler.msl import ArgumentBufferMember, Library
@@ -28,9 +31,13 @@ _SHARED = metal.MTLResourceStorageModeShared
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a run left in the buffers by argument name, or what stopped it."""
+    """What a run left in the buffers by argument name, or what stopped it.
+
+    Bytes that nobody wrote are as in the plan, and not among those that `written` tells.
+    """
 
     buffers: Mapping[str, Bytes]
+    written: Mapping[str, NDArray[np.bool_]]
     error: Exception | None
 
     @property
@@ -39,6 +46,19 @@ class Outcome:
         from assay.sim.simt import KernelFault
 
         return isinstance(self.error, KernelFault)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Given:
+    """A buffer, what the plan has for it, and what is in it instead if that is uninitialised.
+
+    `element` is the size in bytes of what kernels write at once.
+    """
+
+    buffer: MTLBuffer
+    planned: Bytes
+    before: Bytes | None
+    element: int
 
 
 class CannotRun(Exception):
@@ -67,7 +87,7 @@ class Runner:
             commands = self._queue.commandBuffer()
             encoder = commands.computeCommandEncoder()
             encoder.setComputePipelineState_(pipeline)
-            buffers = self._bind(encoder, plan)
+            buffers = self._bind(encoder, plan, checker.seed or 0)
             grid = plan.grid
             if grid.threads is not None:
                 encoder.dispatchThreads_threadsPerThreadgroup_(grid.threads, grid.threadgroup)
@@ -81,33 +101,41 @@ class Runner:
             commands.waitUntilCompleted()
         failure = commands.error()
         cause = failure.cause if failure is not None else None
+        left = {name: _left(buffer) for name, buffer in buffers.items()}
         return Outcome(
-            buffers={name: _bytes_in(buffer) for name, buffer in buffers.items()},
+            buffers={name: data for name, (data, _) in left.items()},
+            written={name: written for name, (_, written) in left.items()},
             error=cause if isinstance(cause, Exception) else None,
         )
 
-    def _bind(self, encoder: metal.MTLComputeCommandEncoder, plan: Plan) -> dict[str, MTLBuffer]:
+    def _bind(
+        self, encoder: metal.MTLComputeCommandEncoder, plan: Plan, seed: int
+    ) -> dict[str, _Given]:
         """Set every argument; the buffers by argument name."""
-        buffers: dict[str, MTLBuffer] = {}
+        buffers: dict[str, _Given] = {}
         for bound in plan.bound:
             argument = bound.argument
             if bound.data is None:
                 encoder.setThreadgroupMemoryLength_atIndex_(bound.length, argument.index)
                 continue
-            buffer = self._buffer(bound, bound.data)
+            buffer = self._buffer(bound, bound.data, seed)
             if argument.members and bound.is_assumed:
                 for member in argument.members:
                     self._fill_member(encoder, buffer, member)
             encoder.setBuffer_offset_atIndex_(buffer, 0, argument.index)
-            buffers[argument.name] = buffer
+            before = None if bound.is_initialised else _bytes_in(buffer)
+            buffers[argument.name] = _Given(
+                buffer=buffer, planned=bound.data, before=before, element=_element_size(bound)
+            )
         return buffers
 
-    def _buffer(self, bound: Bound, data: Bytes) -> MTLBuffer:
+    def _buffer(self, bound: Bound, data: Bytes, seed: int) -> MTLBuffer:
         device = self._device
         if bound.is_initialised:
             buffer = device.newBufferWithBytes_length_options_(data, data.nbytes, _SHARED)
         else:
             buffer = device.newBufferWithLength_options_(data.nbytes, _SHARED)
+            leave_uninitialised(buffer, seed)
         buffer.setLabel_(bound.argument.name)
         return buffer
 
@@ -126,6 +154,25 @@ class Runner:
         words = np.frombuffer(buffer.contents().as_buffer(buffer.length()), np.uint8)
         address = np.array([target.gpuAddress()], "<u8").view(np.uint8)
         words[member.offset : member.offset + 8] = address
+
+
+def _element_size(bound: Bound) -> int:
+    """Bytes of the scalars that a buffer holds; 1 if they are not known or do not fill it."""
+    element = element_of(bound.argument.type_name)
+    if element is None or bound.length % element.itemsize:
+        return 1
+    return element.itemsize
+
+
+def _left(given: _Given) -> tuple[Bytes, NDArray[np.bool_]]:
+    """(bytes of a buffer after a run, which of them count as written)."""
+    data = _bytes_in(given.buffer)
+    if given.before is None:
+        return data, np.ones(data.size, np.bool_)
+    written = data != given.before
+    # A byte may be written with what is there already; of a whole element that is no chance.
+    elements = np.repeat(written.reshape(-1, given.element).any(axis=1), given.element)
+    return np.where(elements | (given.element == 1), data, given.planned), written
 
 
 def _bytes_in(buffer: MTLBuffer) -> Bytes:

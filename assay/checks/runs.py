@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from assay.sim.site import Site
 
 from .inputs import Setup
@@ -59,14 +61,12 @@ def _run_seeds(plan: Plan, natural: Outcome, runner: Runner, report: Report) -> 
         _require_run(outcome)
         if natural.error is not None or outcome.error is not None:
             continue
-        for name, data in outcome.buffers.items():
-            if (data != natural.buffers[name]).any():
-                runs = f"the natural order and seed {seed}"
-                report.add(
-                    order_finding(
-                        name, natural.buffers[name], data, runs, kernel=kernel.name, site=site
-                    )
-                )
+        runs = f"the natural order and seed {seed}"
+        for name, before in natural.buffers.items():
+            both = natural.written[name] & outcome.written[name]
+            after = np.where(both, outcome.buffers[name], before)
+            if (before != after).any():
+                report.add(order_finding(name, before, after, runs, kernel=kernel.name, site=site))
 
 
 def _require_run(outcome: Outcome) -> None:

@@ -61,18 +61,21 @@ def finding_text(finding: Finding, report: Report) -> str:
     head = f"{finding.site}: {finding.severity}: {finding.message} [{finding.kind}]"
     lines = [head, *_excerpt(finding.site, report)]
     if first is not None:
-        lines += _deed(first)
+        lines += [f"  {_deed(first)}", *_callers(first)]
     for party in others:
         if party is not None:
-            lines.append(f"{party.site}: the other place")
-            lines += [*_excerpt(party.site, report), *_deed(party)]
+            lines.append(f"{party.site}: note: {_deed(party)}")
+            lines += [*_excerpt(party.site, report), *_callers(party)]
     lines += [f"  {line}" for line in _facts(finding, report)]
     return "\n".join(lines)
 
 
-def _deed(party: Party) -> Iterator[str]:
+def _deed(party: Party) -> str:
     who = party.who()
-    yield f"  {party.what}" + (f" by {who}" if who else "")
+    return f"{party.what} by {who}" if who else party.what
+
+
+def _callers(party: Party) -> Iterator[str]:
     for outer in party.site.inlined:
         yield f"    called from {outer.function or 'the kernel'} at {outer}"
 

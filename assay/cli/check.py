@@ -32,8 +32,9 @@ class _Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Module:
-    """Options that concern modules and models."""
+    """Options that concern modules and models, and what scripts are to replace."""
 
+    patches: list[str]
     function: str | None
     inputs: list[str]
     parameters: list[str] | None
@@ -97,6 +98,14 @@ def check_command(
         Path | None,
         typer.Option("--output", "-o", help="Where the report goes; the text is printed too."),
     ] = None,
+    patch: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--patch",
+            metavar="LIBRARY",
+            help="For scripts: a library to replace, as assay python has it.",
+        ),
+    ] = None,
     compile_flag: CompileFlags = None,
     json: Json = False,
 ) -> None:
@@ -126,6 +135,7 @@ def check_command(
     source = _Source(function=function, arguments=args, include=include or [], define=define or [])
     module = _Module(
         function=function,
+        patches=patch or [],
         inputs=input or [],
         parameters=parameters,
         compile_flags=compile_flag,
@@ -188,7 +198,9 @@ def _check(files: list[str], report: "Report", source: _Source, module: _Module)
         if not Path(name).is_file():
             raise CommandError(f"{name}: there is no such file", code=USAGE)
     if kind == ".py":
-        return _check_script(first, files[1:], report)
+        return _check_script(first, files[1:], module.patches, report)
+    if module.patches:
+        raise CommandError("--patch is for Python scripts", code=USAGE)
     if all(Path(name).suffix in _SOURCES for name in files):
         if module.inputs or module.parameters:
             raise CommandError(
@@ -297,7 +309,7 @@ def _compare(runs: "list[tuple[int | None, list[Value]]]", report: "Report") -> 
                 )
 
 
-def _check_script(path: Path, arguments: list[str], report: "Report") -> int:
+def _check_script(path: Path, arguments: list[str], patches: list[str], report: "Report") -> int:
     """Run a script, all its dispatches checked; its exit code."""
     from assay.checks import checked
 
@@ -306,7 +318,7 @@ def _check_script(path: Path, arguments: list[str], report: "Report") -> int:
     if report.seeds:
         raise CommandError("--seed is for .metal files and modules", code=USAGE)
     with checked(report):
-        return run_script(path, arguments, "emulated")
+        return run_script(path, arguments, "emulated", patches)
 
 
 def _refuse(source: _Source, module: _Module, what: str) -> None:

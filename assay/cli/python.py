@@ -22,7 +22,8 @@ def python_command(
             "--patch",
             metavar="LIBRARY",
             help="Replace mx.fast.metal_kernel ([bold]mlx[/bold]) or torch.mps.compile_shader "
-            "([bold]torch[/bold]), too.",
+            "([bold]torch[/bold]), too, or make the emulated device the default of "
+            "[bold]tinygrad[/bold].",
         ),
     ] = None,
 ) -> None:

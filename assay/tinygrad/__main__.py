@@ -3,10 +3,10 @@
 Off a Mac the device is called METAL, too: scripts that were written for one run as they are.
 """
 
-import runpy
 import sys
 from pathlib import Path
 
+from ..scripts import run_script
 from .registration import install
 
 _USAGE = """usage: python -m assay.tinygrad SCRIPT [ARGUMENTS]
@@ -17,7 +17,7 @@ Off a Mac, METAL is the emulated device, too.
 
 
 def main(arguments: list[str]) -> int:
-    """Run the script that `arguments` names; 2 if there is none."""
+    """Run the script that `arguments` names; 1 if it ends with an exception, 2 if there is none."""
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_USAGE, end="", file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
@@ -26,10 +26,7 @@ def main(arguments: list[str]) -> int:
         print(f"python -m assay.tinygrad: there is no file {arguments[0]!r}", file=sys.stderr)
         return 2
     install()
-    sys.argv = arguments
-    sys.path[0] = str(script.resolve().parent)
-    runpy.run_path(str(script), run_name="__main__")
-    return 0
+    return run_script(script, arguments[1:])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinygrad.device import BufferSpec, LRUAllocator
+from tinygrad.helpers import cpu_profile
 
 from assay.hal.metal import emulated as metal
 
@@ -51,9 +52,13 @@ class AssayAllocator(LRUAllocator["AssayDevice"]):
         return src.buffer.contents().as_buffer(src.offset + src.size)[src.offset :]
 
     def _copyin(self, dest: AssayBuffer, src: memoryview) -> None:
-        self.dev.synchronize()
-        self._as_buffer(dest)[:] = src
+        self._copy(self._as_buffer(dest), src)
 
     def _copyout(self, dest: memoryview, src: AssayBuffer) -> None:
+        self._copy(dest, self._as_buffer(src))
+
+    def _copy(self, dest: memoryview, src: memoryview) -> None:
+        """Copy once the kernels are done that may use either; tinygrad's profiler sees it."""
         self.dev.synchronize()
-        dest[:] = self._as_buffer(src)
+        with cpu_profile("copy", f"{self.dev.device}:COPY"):
+            dest[:] = src

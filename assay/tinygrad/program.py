@@ -22,7 +22,7 @@ class AssayProgram(Program["AssayDevice"]):
 
     def __init__(self, dev: "AssayDevice", obj: TinyELF) -> None:
         self._device = dev
-        self._name = obj.name
+        self.name = obj.name
         self._profile_key = obj.profile_key
         self._signature = obj.signature
         self._pipeline = _pipeline(dev.metal, obj.lib.decode(), obj.name)
@@ -45,14 +45,14 @@ class AssayProgram(Program["AssayDevice"]):
         most = pipeline.maxTotalThreadsPerThreadgroup()
         if prod(local_size) > most:
             raise RuntimeError(
-                f"kernel {self._name!r}: threadgroups of {local_size} are {prod(local_size)} "
+                f"kernel {self.name!r}: threadgroups of {local_size} are {prod(local_size)} "
                 f"threads; {most} are possible"
             )
         if wait:
             # Or the time would count the making of machine code, which hardware is given ready.
             pipeline._executable(local_size)
         commands = self._device.queue.commandBuffer()
-        commands.setLabel_(self._name)
+        commands.setLabel_(self.name)
         encoder = commands.computeCommandEncoder()
         encoder.setComputePipelineState_(pipeline)
         for index, buffer in enumerate(bufs):

@@ -28,8 +28,12 @@ _FLAGS = (
     "-Xclang", "-fsycl-is-device", "-Xclang", "-aux-triple", "-Xclang", "x86_64-unknown-linux-gnu",
     "-Xclang", "-ffake-address-space-map", "-Xclang", "-cl-single-precision-constant",
     "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",
+    # C++ lets loops that do nothing but run be left out; here they are to be found.
+    "-fno-finite-loops",
     "-fno-crash-diagnostics", "-fdebug-compilation-dir=.", "-O2", "-fno-builtin",
     "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
+    # A variable without a value is no licence to assume that the branch to it is not taken.
+    "-Xclang", "-no-enable-noundef-analysis",
     "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20",
     "-ftemplate-depth=512", "-fconstexpr-steps=1000000", "-fbracket-depth=512",
 )  # fmt: skip
@@ -96,12 +100,14 @@ def run_clang(
         cwd=directory,
         env=environment,
     )
-    _limit(process.pid)
     try:
+        _limit(process.pid)
         output, errors = process.communicate(source.encode(), timeout=_SECONDS)
-    except subprocess.TimeoutExpired:
+    except BaseException as error:
         process.kill()
         process.communicate()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise  # such as KeyboardInterrupt
         raise CompileError(
             f"the compiler was stopped after {_SECONDS:g} s; the program is too much for it "
             "(endless or exponential templates?)"
@@ -118,12 +124,15 @@ def run_clang(
 
 
 def _limit(pid: int) -> None:
-    """Bound the memory and the files of a process that has just started, where the system can."""
+    """Bound the memory, time and files of a process that has just started, where the system can."""
     if sys.platform == "linux":
         import resource
 
         try:
             resource.prlimit(pid, resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
+            # For a compiler whose parent is killed and can stop it no more.
+            seconds = int(_SECONDS) + 1
+            resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
         except ProcessLookupError:
             return  # It has ended already.

@@ -22,11 +22,13 @@ def wrapper(
     arrays: Mapping[str, int] | None = None,
     *,
     checking: bool = False,
+    logs: bool = False,
 ) -> str:
     """C++ text to append to the rewritten library; arguments named in `omitted` are null.
 
     `arrays` says how many buffers an argument is that is an array of them: each becomes a parameter
-    of its own. `checking` asks for no values of function constants, which have none yet.
+    of its own. `logs` adds the buffer of os_log as last parameter, in which the engine finds it.
+    `checking` asks for no values of function constants, which have none yet.
     """
     function = entry.expression
     declared: list[str] = []
@@ -58,6 +60,8 @@ def wrapper(
         ]  # fmt: skip
         for member in parameter.members:
             reflected += [member.id, f"__builtin_offsetof({pointee}, {member.name})"]
+    if logs:
+        declared.append("__ASSAY_DEVICE unsigned* __assay_log")
     limit = "0" if checking else entry.max_threads or "0"
     file = entry.file.replace("\\", "\\\\").replace('"', '\\"')
     marks = ", ".join([f"(unsigned long)({limit})", *[f"(unsigned long)({v})" for v in reflected]])

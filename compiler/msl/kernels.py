@@ -58,7 +58,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryPoint:
-    """One function that a library offers: its name there and the C++ expression for it."""
+    """One function that a library offers: its name there and the C++ expression for it.
+
+    One that `is_visible` is no kernel, but can be put into tables that kernels call.
+    """
 
     name: str
     expression: str
@@ -66,6 +69,7 @@ class EntryPoint:
     max_threads: str
     file: str
     line: int
+    is_visible: bool = False
 
 
 def find_entry_points(
@@ -78,7 +82,8 @@ def find_entry_points(
     found: dict[str, EntryPoint] = {}
     for function in sorted(scopes.functions, key=lambda function: function.start):
         is_instantiation = _is_instantiation(stream, attributes, function)
-        if is_instantiation or not finder.is_kernel(function):
+        is_offered = finder.is_kernel(function) or finder.is_visible(function)
+        if is_instantiation or not is_offered:
             continue
         if function.template is not None:
             templates.setdefault(function.name, function)
@@ -86,7 +91,8 @@ def find_entry_points(
             given = attributes.within(function.start, function.name_index)
             name = _host_name(given, function)
             found[name] = finder.entry(name, function, "")
-            if uses[function.namespace, function.name] > 1:
+            several = uses[function.namespace, function.name] > 1
+            if several and finder.is_kernel(function):
                 found[name] = finder.by_signature(name, function, function.parameters[0])
     for start, end, namespace in _instantiations(stream, attributes, scopes):
         name, entry = finder.instantiation(start, end, namespace, templates)
@@ -163,18 +169,23 @@ class _Finder:
         words = self._stream.texts[function.start : function.name_index]
         return "kernel" in words
 
+    def is_visible(self, function: Function) -> bool:
+        """Whether the function has the attribute `visible`."""
+        return "visible" in self._attributes.within(function.start, function.name_index)
+
     def entry(self, name: str, function: Function, arguments: str) -> EntryPoint:
         """The entry point for a function, or for its template with `arguments` (`<float, 4>`)."""
         token = self._stream.tokens[function.name_index]
         expression = "::".join(["", *function.namespace, function.name]) + arguments
-        limit = self._limit(function, arguments)
+        is_visible = self.is_visible(function)
         return EntryPoint(
             name=name,
             expression=expression,
-            parameters=self._parameters(function),
-            max_threads=limit,
+            parameters=() if is_visible else self._parameters(function),
+            max_threads="" if is_visible else self._limit(function, arguments),
             file=token.file,
             line=token.line,
+            is_visible=is_visible,
         )
 
     def _parameters(self, function: Function) -> tuple[Parameter, ...]:
@@ -347,3 +358,5 @@ def remove_kernel_keywords(stream: TokenStream) -> None:
                 stream.blank(index, index)
         elif text == "coherent" and stream.texts[index + 1] == "(":
             stream.blank(index, stream.match[index + 1])
+        elif text == "coherent" and stream.texts[index + 1] in _SPACES:
+            stream.blank(index, index)

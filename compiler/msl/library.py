@@ -7,14 +7,14 @@ import functools
 import re
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.sim.simt.disk_cache import DiskCache, digest
 
-from . import clang, diagnostics, entry, precompiled, records, reflection
+from . import clang, diagnostics, entry, linking, precompiled, records, reflection
 from .arguments import Argument
 from .conditionals import repair
 from .errors import CompileError
@@ -32,13 +32,18 @@ _CACHE = DiskCache("msl")
 _OUTPUT = "kernel.bc"
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
+# The function that os_log asks for its buffer, in the bitcode of a kernel that logs.
+_LOG_BUFFER = b"__assay_log_buffer"
 _UNDEFINED = re.compile(rb"__assay_undefined_constant\{([^}]*)\}")
 _Values = tuple[tuple[int | str, ConstantValue], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFunction:
-    """A compiled kernel: its bitcode, the wrapper's symbol in it, and what the host must know."""
+    """A compiled kernel: its bitcode, the wrapper's symbol in it, and what the host must know.
+
+    One that `logs` takes the buffer of os_log's records behind its arguments.
+    """
 
     name: str
     bitcode: bytes = field(repr=False)
@@ -49,6 +54,7 @@ class KernelFunction:
     position_types: tuple[str, ...]
     file: str
     line: int
+    logs: bool = False
 
     def program(self) -> Program:
         """The kernel as the engine takes it; made once."""
@@ -67,6 +73,8 @@ def _program(kernel: KernelFunction) -> Program:
         )
         for argument in kernel.arguments
     ]
+    if kernel.logs:
+        parameters.append(Parameter(name="the log buffer", kind="buffer", index=-1))
     return Program(kernel.bitcode, kernel.entry, name=kernel.name, parameters=parameters)
 
 
@@ -90,8 +98,9 @@ class Library:
         self._key = key
         self._text = text
         self._includes = includes
-        self._entries = {described.name: described for described in entries}
-        self._functions: dict[tuple[str, _Values], KernelFunction] = {}
+        self._entries = {each.name: each for each in entries if not each.is_visible}
+        self._visible = {each.name: each for each in entries if each.is_visible}
+        self._functions: dict[tuple[str, _Values, tuple[str, ...]], KernelFunction] = {}
         self._lock = threading.Lock()
         # What making the library rewrote already, for the first kernel.
         self._rewritten: Rewritten | None = None
@@ -102,28 +111,45 @@ class Library:
         """Names of the kernels, in the order of the source."""
         return tuple(self._entries)
 
+    @property
+    def visible_names(self) -> tuple[str, ...]:
+        """Names of the visible functions, in the order of the source."""
+        return tuple(self._visible)
+
     def sources(self) -> Mapping[str, str]:
         """Texts that the library was made of, by file name: the source and what it includes."""
         return self._sources()
 
     def function(
-        self, name: str, constants: Mapping[int | str, ConstantValue] | None = None
+        self,
+        name: str,
+        constants: Mapping[int | str, ConstantValue] | None = None,
+        *,
+        linked: Sequence[str] = (),
     ) -> KernelFunction:
         """Compile the kernel `name` with these function constants (by index or name).
 
-        Raises CompileError if there is no such kernel, it does not compile, or it uses a function
-        constant that has no value.
+        It can call the visible functions `linked` by their place in it, from 1 on.
+
+        Raises CompileError if there is no such kernel or visible function, it does not compile, or
+        it uses a function constant that has no value.
         """
         described = self._entries.get(name)
         if described is None:
             known = ", ".join(self._entries) or "none"
             raise CompileError(f"no kernel function '{name}' in this library; it has: {known}")
         values: _Values = tuple(sorted((constants or {}).items(), key=lambda item: str(item[0])))
+        for chosen in linked:
+            if chosen not in self._visible:
+                known = ", ".join(self._visible) or "none"
+                raise CompileError(
+                    f"no visible function '{chosen}' in this library; it has: {known}"
+                )
+        key = (name, values, tuple(linked))
         with self._lock:
-            found = self._functions.get((name, values))
+            found = self._functions.get(key)
             if found is None:
-                found = self._cached(described, values)
-                self._functions[name, values] = found
+                found = self._functions[key] = self._cached(described, values, key[2])
         return found
 
     def check(self, rewritten: Rewritten) -> None:
@@ -135,9 +161,11 @@ class Library:
         self._rewritten = rewritten
         self.function(first.name)
 
-    def _cached(self, described: EntryPoint, values: _Values) -> KernelFunction:
+    def _cached(
+        self, described: EntryPoint, values: _Values, linked: tuple[str, ...]
+    ) -> KernelFunction:
         """The kernel from the cache on disk, or compiled and put there."""
-        key = digest(self._key, described.name, repr(values))
+        key = digest(self._key, described.name, repr(values), repr(linked))
         raw = _CACHE.get(key)
         if raw is not None:
             record, bitcode = records.unpack(raw)
@@ -145,24 +173,30 @@ class Library:
             record["position_attributes"] = tuple(record["position_attributes"])
             record["position_types"] = tuple(record["position_types"])
             return KernelFunction(bitcode=bitcode, **record)
-        compiled = self._compile(described, dict(values))
+        compiled = self._compile(described, dict(values), linked)
         record = asdict(compiled)
         bitcode = record.pop("bitcode")
         _CACHE.put(key, records.pack(record, bitcode))
         return compiled
 
     def _compile(
-        self, described: EntryPoint, values: Mapping[int | str, ConstantValue]
+        self,
+        described: EntryPoint,
+        values: Mapping[int | str, ConstantValue],
+        linked: tuple[str, ...],
     ) -> KernelFunction:
         rewritten, self._rewritten = self._rewritten, None
         if rewritten is None or values:
             rewritten = rewrite(self._text, values)
         self._require_conditions(described, rewritten)
-        bitcode = self._emit(rewritten, described, frozenset())
+        bitcode = self._emit(rewritten, described, frozenset(), linked=linked)
         self._require_constants(described, bitcode)
         reflected = reflection.reflect(described, reflection.read_marker(bitcode))
-        if reflected.omitted or reflected.arrays:
-            bitcode = self._emit(rewritten, described, reflected.omitted, reflected.arrays)
+        logs = _LOG_BUFFER in bitcode
+        if reflected.omitted or reflected.arrays or logs:
+            bitcode = self._emit(
+                rewritten, described, reflected.omitted, reflected.arrays, logs=logs, linked=linked
+            )
         return KernelFunction(
             name=described.name,
             bitcode=bitcode,
@@ -173,6 +207,7 @@ class Library:
             position_types=tuple(p.type_name for p in described.parameters if p.position),
             file=described.file,
             line=described.line,
+            logs=logs,
         )
 
     def _require_conditions(self, described: EntryPoint, rewritten: Rewritten) -> None:
@@ -204,13 +239,15 @@ class Library:
         arrays: Mapping[str, int] | None = None,
         *,
         checking: bool = False,
+        logs: bool = False,
+        linked: tuple[str, ...] = (),
     ) -> bytes:
         """Bitcode of one entry point (of none: only the text is checked)."""
-        wrapper = (
-            ""
-            if described is None
-            else entry.wrapper(described, omitted, arrays, checking=checking)
-        )
+        wrapper = ""
+        if linking.TABLE in rewritten.text:
+            wrapper = linking.dispatcher([self._visible[name] for name in linked])
+        if described is not None:
+            wrapper += entry.wrapper(described, omitted, arrays, checking=checking, logs=logs)
         with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
             result = self._run(rewritten.text + wrapper, Path(folder))
             for _ in range(_REPAIRS):

@@ -9,6 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from assay.sim.simt.cache_limit import mark_used
 from assay.sim.simt.disk_cache import cache_folder, digest
 
 from . import clang
@@ -74,6 +75,8 @@ def _precompiled(options: tuple[str, ...]) -> Path | None:
         except OSError:
             # No place to keep them: the plain headers do, at the price of time.
             return None
+    for file in (path, _digest_file(path)):
+        mark_used(file)
     _usable.add(path)
     return path
 

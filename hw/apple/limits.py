@@ -31,6 +31,8 @@ class Limits:
     texture_buffer_width: int
     linear_texture_alignment: int
     shader_log_buffer: int
+    shader_log_buffer_at_least: int
+    shader_log_buffer_at_most: int
     registers_per_thread: int
 
 

@@ -164,7 +164,8 @@ static inline u64 joined_read(const struct shadow *s, u64 old, u64 now) {
   if (x >> TAG_SHIFT || (!s->device && x >> GROUP_SHIFT)) return now;
   u64 joined = now & ~(u64)FLAG_ATOMIC;
   joined |= old & now & FLAG_ATOMIC;
-  if (x >> GROUP_SHIFT) return joined | FLAG_SHARED;
+  // The first reader stays: a threadgroup that reads before it writes is not its own enemy.
+  if (x >> GROUP_SHIFT) return old | FLAG_SHARED;
   joined |= old & FLAG_SHARED;
   if (epoch_of(old) < s->covered) return joined;
   if (!(x >> SIMDGROUP_SHIFT)) joined |= old & FULL_MASK;
@@ -242,8 +243,9 @@ static inline void note_writes(u64 *written, u64 n, u64 now, u32 step) {
 static inline u64 joined(struct window v, u64 old) {
   u64 current = is_current(v, old), foreign = current & (u64)((old ^ v.now) >> GROUP_SHIFT != 0);
   u64 open = is_open(v, old) & (1 ^ foreign);
-  return v.now | flag(foreign, FLAG_SHARED) | (flag(current, FLAG_SHARED) & old) |
-         flag(open & by_other(v, old), FLAG_SECOND) | (flag(open, FLAG_SECOND) & old);
+  u64 mine = v.now | (flag(current, FLAG_SHARED) & old) |
+             flag(open & by_other(v, old), FLAG_SECOND) | (flag(open, FLAG_SECOND) & old);
+  return foreign ? old | FLAG_SHARED : mine;
 }
 
 // Checks reads against writes and notes them, in one go: noting them twice does no harm.
@@ -471,6 +473,16 @@ void assay_watch_group(u8 *context) {
   }
 }
 
+static void divergence(struct watch *w, u8 *context, u32 kind, struct party *here, u32 simdgroup,
+                       struct party *other, u32 other_simdgroup, u32 other_site, u32 absent) {
+  *(u32 *)(context + CONTEXT_SIMDGROUP) = simdgroup;
+  u64 record = (u64)other_simdgroup << SIMDGROUP_SHIFT |
+               (u64)(absent ? __builtin_ctz(absent) : 0) << LANE_SHIFT |
+               (u64)other_site << SITE_SHIFT | (w->group & GROUP_MASK) << GROUP_SHIFT;
+  report(w, context, kind, here->site, here->mask ? __builtin_ctz(here->mask) : 0, record, 0,
+         w->barriers, absent);
+}
+
 // Lanes of `mask` wait at a barrier; `live` lanes began the kernel; `branch` may have parted them.
 void assay_watch_wait(u8 *context, u32 site, u32 flags, u32 mask, u32 live, u32 branch) {
   struct watch *w = watch_of(context);
@@ -480,6 +492,19 @@ void assay_watch_wait(u8 *context, u32 site, u32 flags, u32 mask, u32 live, u32 
   p->mask = mask;
   p->live = live;
   p->branch = branch;
+}
+
+// Lanes of `mask` are at a barrier of their simdgroup.
+void assay_watch_simdgroup_wait(u8 *context, u32 site, u32 mask, u32 live, u32 branch) {
+  struct watch *w = watch_of(context);
+  u32 simdgroup = simdgroup_of(context);
+  struct party here = {site, 0, mask, live, branch, 0};
+  struct party *gone = &w->left[simdgroup];
+  u32 absent = live & ~mask;
+  if (!absent) return;
+  u32 left = absent & gone->mask;
+  divergence(w, context, left ? REPORT_LANES_LEFT : REPORT_LANES_ELSEWHERE, &here, simdgroup,
+             gone, simdgroup, left ? gone->site : branch, left ? left : absent);
 }
 
 // Lanes of `mask` leave the kernel.
@@ -494,16 +519,6 @@ void assay_watch_fence(u8 *context, u32 flags) {
   struct watch *w = watch_of(context);
   if (flags & MEM_DEVICE) w->device_fenced = 1;
   if (flags & MEM_THREADGROUP) w->arena_fenced = 1;
-}
-
-static void divergence(struct watch *w, u8 *context, u32 kind, struct party *here, u32 simdgroup,
-                       struct party *other, u32 other_simdgroup, u32 other_site, u32 absent) {
-  *(u32 *)(context + CONTEXT_SIMDGROUP) = simdgroup;
-  u64 record = (u64)other_simdgroup << SIMDGROUP_SHIFT |
-               (u64)(absent ? __builtin_ctz(absent) : 0) << LANE_SHIFT |
-               (u64)other_site << SITE_SHIFT | (w->group & GROUP_MASK) << GROUP_SHIFT;
-  report(w, context, kind, here->site, here->mask ? __builtin_ctz(here->mask) : 0, record, 0,
-         w->barriers, absent);
 }
 
 static void check_lanes(struct watch *w, u8 *context, u32 simdgroup) {

@@ -16,7 +16,8 @@ _CALL = re.compile(
     r"\b(?:call|invoke)\b[^\n]*?@([-\w.$]+|\"[^\"]+\")\([^\n]*?(?:!dbg (![0-9]+))?$", re.MULTILINE
 )
 _METADATA = re.compile(r"^(![0-9]+) = (.*)$", re.MULTILINE)
-_MANGLED = re.compile(r"_ZN?K?(\d+)")
+_MANGLED = re.compile(r"_Z(NK?)?")
+_PART = re.compile(r"(\d+)")
 
 
 class _Graph:
@@ -35,8 +36,11 @@ class _Graph:
                 self.places.setdefault((name, callee), place)
 
 
-def check_calls(text: str, entry: str, kernel: str) -> None:
-    """Refuse a kernel whose functions call themselves, or that grows too large when inlined.
+def check_calls(text: str, entry: str, kernel: str) -> UnsupportedKernel | None:
+    """Refuse a kernel that grows too large when inlined.
+
+    A function that calls itself may turn out to do so a few times at most. Returned is what to say
+    if the optimiser does not find it so.
 
     Args:
         text: a module's text before inlining.
@@ -47,6 +51,7 @@ def check_calls(text: str, entry: str, kernel: str) -> None:
         UnsupportedKernel: names the function and the line.
     """
     graph = _Graph(text)
+    itself: UnsupportedKernel | None = None
     sizes: dict[str, int] = {}
     # Each entry: a function, and its callees that are still to be looked at.
     path: list[tuple[str, list[str]]] = [(entry, list(graph.calls.get(entry, ())))]
@@ -56,7 +61,10 @@ def check_calls(text: str, entry: str, kernel: str) -> None:
         if waiting:
             callee = waiting.pop()
             if callee in active:
-                raise _recursion(graph, text, [step for step, _ in path], callee, kernel)
+                itself = itself or _recursion(
+                    graph, text, [step for step, _ in path], callee, kernel
+                )
+                continue
             if callee in graph.calls and callee not in sizes:
                 path.append((callee, list(graph.calls[callee])))
                 active.add(callee)
@@ -73,6 +81,7 @@ def check_calls(text: str, entry: str, kernel: str) -> None:
                 f"calls are put in their places; at most {MOST_LINES} are supported",
                 kernel=kernel,
             )
+    return itself
 
 
 def _recursion(
@@ -88,8 +97,14 @@ def _recursion(
 
 
 def _plain(symbol: str) -> str:
-    """The source name at the start of a mangled symbol, as far as it is plain."""
-    match = _MANGLED.match(symbol)
-    if match is None:
+    """The source name in a mangled symbol, as far as it is plain, without its namespaces."""
+    nested = _MANGLED.match(symbol)
+    if nested is None:
         return symbol
-    return symbol[match.end() : match.end() + int(match[1])]
+    name, place = symbol, nested.end()
+    while part := _PART.match(symbol, place):
+        place = part.end() + int(part[1])
+        name = symbol[part.end() : place]
+        if nested[1] is None:
+            break
+    return name

@@ -32,7 +32,10 @@ ORDER = 200  # ptr: 32 x i32, the order in which a watched threadgroup's simdgro
 FILL = 208  # i32: byte that memory which nobody has written yet holds in a watched kernel
 ARENA_SHADOW = 216  # ptr: not 0 where a watched kernel has not written threadgroup memory
 SHADOWS = 224  # ptr: by handle, i64 host address of a buffer's shadow or 0
-CONTEXT_SIZE = 232
+FLOOR = (
+    232  # i64: a loop goes on while more fuel than this is left; 0 but when stopped from outside
+)
+CONTEXT_SIZE = 240
 
 ARGUMENT_STRIDE = 32
 ARGUMENT_WATCHED = 24  # i64: not 0 if the argument's buffer has a shadow

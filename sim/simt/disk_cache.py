@@ -10,6 +10,8 @@ from pathlib import Path
 
 import platformdirs
 
+from .cache_limit import count_written, mark_used
+
 _MAGIC = b"ASSAYC01"
 
 
@@ -33,7 +35,8 @@ class DiskCache:
     """One kind of entries, in a folder of its own.
 
     Safe with several processes: an entry appears whole or not at all. An entry that was damaged,
-    or a folder that cannot be written, is as if there were none.
+    or a folder that cannot be written, is as if there were none. What was not used for long goes
+    when the folder exceeds `ASSAY_CACHE_LIMIT`.
     """
 
     def __init__(self, kind: str) -> None:
@@ -44,13 +47,15 @@ class DiskCache:
 
     def get(self, key: str) -> bytes | None:
         """The entry's bytes, or None."""
+        path = self._path(key)
         try:
-            raw = self._path(key).read_bytes()
+            raw = path.read_bytes()
         except OSError:
             return None
         head, payload = raw[:40], raw[40:]
         if head != _MAGIC + hashlib.sha256(payload).digest():
             return None
+        mark_used(path)
         return payload
 
     def put(self, key: str, payload: bytes) -> None:
@@ -68,3 +73,5 @@ class DiskCache:
             if temporary is not None:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
+            return
+        count_written(len(payload), cache_folder())

@@ -8,7 +8,7 @@ import math
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from .facts import MAX_THREADGROUPS
 from .fault_report import explain_fault
 from .memory import Memory
 from .observation import Observation, observers_of
+from .pool import Pool, stopped_at_exit
 from .program import Executable
 from .shape import LANES, Shape
 from .watch_report import report_findings
@@ -31,6 +32,7 @@ _INLINE_SIMDGROUPS = 8
 # Watched dispatches up to this size run in order, so that their findings have the same examples.
 _ORDERED_SIMDGROUPS = 1 << 12
 _ALIGNMENT = 64
+_NO_FUEL_IS_ENOUGH = (1 << 63) - 1
 
 
 class DispatchError(ValueError):
@@ -160,8 +162,8 @@ def _check_grid(groups: Size, size: Size) -> None:
 
 
 @functools.cache
-def _pool(workers: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(workers, thread_name_prefix="assay-simt")
+def _pool(workers: int) -> Pool:
+    return Pool(workers)
 
 
 class _Run:
@@ -188,7 +190,9 @@ class _Run:
         workers = min(workers, box.count)
         if workers <= 1 or simdgroups <= _INLINE_SIMDGROUPS:
             worker = _Worker(self, box)
-            if box.executable.run(worker.address, 0, box.count):
+            with stopped_at_exit(worker):
+                failed = box.executable.run(worker.address, 0, box.count)
+            if failed:
                 raise worker.fault(self.memory)
             return
         self._share(box, workers)
@@ -198,7 +202,8 @@ class _Run:
         step = max(1, box.count // (count * _CHUNKS_PER_WORKER))
         board = _Board(box.count, step)
         futures: list[Future[None]] = [
-            _pool(count - 1).submit(board.work, self, box) for _ in range(count - 1)
+            _pool(count - 1).submit(functools.partial(board.work, self, box))
+            for _ in range(count - 1)
         ]
         try:
             board.work(self, box)
@@ -244,11 +249,12 @@ class _Board:
         worker = _Worker(run, box)
         with self._lock:
             self.workers.append(worker)
-        for first in self._chunks(worker):
-            count = min(self.step, self.total - first)
-            if box.executable.run(worker.address, first, count):
-                self._fail(first, worker)
-                return
+        with stopped_at_exit(worker):
+            for first in self._chunks(worker):
+                count = min(self.step, self.total - first)
+                if box.executable.run(worker.address, first, count):
+                    self._fail(first, worker)
+                    return
 
     def _fail(self, first: int, worker: _Worker) -> None:
         with self._lock:
@@ -256,14 +262,14 @@ class _Board:
             self._limit = min(self._limit, first)
             for other in self.workers:
                 if other.chunk > first:
-                    other.stop[0] = 1
+                    other.stop()
 
     def stop_all(self) -> None:
-        """Make all workers end at their next threadgroup."""
+        """Make all workers end soon."""
         with self._lock:
             self._limit = 0
             for worker in self.workers:
-                worker.stop[0] = 1
+                worker.stop()
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
@@ -309,7 +315,8 @@ class _Worker:
         self._view = {
             name: self.memory[places[name] : places[name] + size] for name, size in sizes.items()
         }
-        self.stop = self._view["stop"].view(np.int32)
+        self._stop = self._view["stop"].view(np.int32)
+        self._floor = self._view["context"].view(np.int64)[c.FLOOR // 8 :]
         self._fill(executable, arena)
 
     def _place_arguments(
@@ -385,6 +392,11 @@ class _Worker:
         table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
         for row, (_, _, address) in zip(table, self.arguments, strict=False):
             row[c.ARGUMENT_WATCHED // 8] = observation.shadows.watched(address >> c.HANDLE_SHIFT)
+
+    def stop(self) -> None:
+        """End at the next threadgroup, or as if out of fuel at the end of a loop's round."""
+        self._stop[0] = 1
+        self._floor[0] = _NO_FUEL_IS_ENOUGH
 
     def fault(self, memory: Memory) -> Exception:
         """The fault that this worker's kernel left behind."""

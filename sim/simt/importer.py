@@ -9,9 +9,12 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 
 from .call_graph import check_calls
+from .complete_sites import complete_sites
 from .contract import contract
 from .faults import UnsupportedKernel
+from .hidden_arguments import bind_hidden_arguments
 from .ir import Function
+from .llvm_modules import module_of
 from .llvm_text import IRSyntaxError, read_module
 from .lower import lower
 from .roots import Parameter
@@ -33,6 +36,10 @@ def start_llvm() -> None:
             llvm.initialize_native_target()
             llvm.initialize_native_asmprinter()
             _started = True
+
+
+# A call of a function of the user's, which was not put in its place.
+_CALL_OF_SOURCE = re.compile(r"\bcall [^\n@]*@(?!llvm\.|__assay_)")
 
 
 def import_kernel(
@@ -60,7 +67,10 @@ def import_kernel(
         module = read_module(text)
     except IRSyntaxError as error:
         raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
+    if "@" + entry in module.functions:
+        bind_hidden_arguments(module.functions["@" + entry])
     function = lower(module, entry, parameters, name)
+    complete_sites(function)
     unpack(function)
     contract(function)
     return function
@@ -70,21 +80,26 @@ def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: boo
     """The module's text after inlining and scalar optimisation."""
     start_llvm()
     with LLVM_LOCK:
-        context = llvm.create_context()
         try:
-            module = llvm.parse_bitcode(bitcode, context)
+            with module_of(bitcode) as module:
+                text = str(module)
+                recursion = _check(text, entry, name)
+                optimised = "" if mark_variables else _optimise(module, entry)
+            if mark_variables:
+                with module_of(mark_uninitialised(text)) as module:
+                    optimised = _optimise(module, entry)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
-        text = str(module)
-        # LLVM ends the process in the middle of its work on these.
-        if _THREAD_LOCAL.search(text):
-            raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
-        check_calls(text, entry, name)
-        if mark_variables:
-            module = llvm.parse_assembly(mark_uninitialised(text), context)
-        _prepare(module, entry)
-        _optimise(module)
-        return str(module)
+    if recursion is not None and _CALL_OF_SOURCE.search(optimised):
+        raise recursion
+    return optimised
+
+
+def _check(text: str, entry: str, name: str) -> UnsupportedKernel | None:
+    # LLVM ends the process in the middle of its work on these.
+    if _THREAD_LOCAL.search(text):
+        raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
+    return check_calls(text, entry, name)
 
 
 def _prepare(module: llvm.ModuleRef, entry: str) -> None:
@@ -98,7 +113,8 @@ def _prepare(module: llvm.ModuleRef, entry: str) -> None:
             function.add_function_attribute("alwaysinline")
 
 
-def _optimise(module: llvm.ModuleRef) -> None:
+def _optimise(module: llvm.ModuleRef, entry: str) -> str:
+    _prepare(module, entry)
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = False
@@ -108,3 +124,4 @@ def _optimise(module: llvm.ModuleRef) -> None:
     options.inlining_threshold = _INLINE_EVERYTHING
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
+    return str(module)

@@ -9,9 +9,10 @@ atomic operation, and a store to device memory, where others see it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from .cfg import reverse_postorder
+from .context import PRIVATE_GRANULE
 from .ir import (
     PRIVATE_ROOTS,
     THREADGROUP_ROOTS,
@@ -251,8 +252,45 @@ class _Follower:
         access.components, access.align = instruction.components, instruction.align
         return access
 
+    def _bytes(self, op: str, instruction: Instruction) -> Iterator[Instruction]:
+        """Accesses to the shadow's bytes, one for each component, where alignment is unusual."""
+        root, size = instruction.root, _memory_bits(instruction.element) // 8
+        assert root is not None
+        for number in range(instruction.components):
+            offset: Value = instruction.operands[0]
+            if number:
+                offset = self._emit("add", "i64", offset, integer("i64", number * size))
+            access = self._emit(op, "i8" if op == "load" else "void", offset)
+            access.root, access.element, access.components = ShadowRoot(root), "i8", size
+            yield access
+
+    def _read_bytes(self, instruction: Instruction) -> list[Value]:
+        origins: list[Value] = []
+        for access in self._bytes("load", instruction):
+            worst: Value = access
+            for index in range(1, access.components):
+                part = self._emit("component", "i8", access)
+                part.index = index
+                worst = self._emit("or", "i8", worst, part)
+            bad = self._emit("icmp", "i1", worst, integer("i8", 0))
+            bad.predicate = "ne"
+            origins.append(self._select(bad, self._here(), _CLEAN))
+        return origins
+
+    def _write_bytes(self, instruction: Instruction) -> None:
+        marks = [
+            integer("i8", 0)
+            if (origin := self._of(value)) is _CLEAN
+            else self._select(self._is_bad(origin), integer("i8", -1), integer("i8", 0), "i8")
+            for value in instruction.operands[1:]
+        ]
+        for access, mark in zip(self._bytes("store", instruction), marks, strict=True):
+            access.operands += [mark] * access.components
+
     def _read(self, instruction: Instruction) -> list[Value]:
         """The origins of what an instruction loads, by component."""
+        if _is_unusual(instruction):
+            return self._read_bytes(instruction)
         access = self._shadow("load", instruction, f"i{_memory_bits(instruction.element)}")
         origins: list[Value] = []
         for index in range(instruction.components):
@@ -284,6 +322,9 @@ class _Follower:
         )
 
     def _write(self, instruction: Instruction) -> None:
+        if _is_unusual(instruction):
+            self._write_bytes(instruction)
+            return
         access = self._shadow("store", instruction, "void")
         values = instruction.operands[1:] if instruction.op == "store" else [_CLEAN]
         quiet = isinstance(instruction.root, BufferRoot) or instruction.op != "store"
@@ -297,6 +338,13 @@ class _Follower:
                 mark = self._select(self._is_bad(origin), worst, mark, access.element)
                 self.body.append(access)
             access.operands.append(mark)
+
+
+def _is_unusual(instruction: Instruction) -> bool:
+    """Whether a private access is not as aligned as rows of private memory are."""
+    size = _memory_bits(instruction.element) // 8
+    aligned = instruction.align >= min(size, PRIVATE_GRANULE)
+    return isinstance(instruction.root, PRIVATE_ROOTS) and not aligned
 
 
 def _memory_bits(element: str) -> int:

@@ -170,7 +170,7 @@ def _memory(lowering: Lowering, record: Record, name: str) -> None:
     target = lowering.pointer(record.operands[0])
     if name == "llvm.memset":
         value = lowering.scalar(record.operands[1])
-        lowering.fill(target, value, size.number)
+        lowering.fill(target, value, size.number, record.align)
     else:
         source = lowering.pointer(record.operands[1])
-        lowering.copy(target, source, size.number, 4 if size.number % 4 == 0 else 1)
+        lowering.copy(target, source, size.number, record.align)

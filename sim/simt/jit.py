@@ -13,6 +13,7 @@ from .disk_cache import DiskCache, digest
 from .faults import UnsupportedKernel
 from .helpers import helper_module, helper_names
 from .importer import LLVM_LOCK, start_llvm
+from .llvm_modules import module_of
 from .object_file import undefined_symbols
 
 RUN_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -45,8 +46,7 @@ def host_machine() -> llvm.TargetMachine:
 def compile_object(text: str) -> bytes:
     """Optimise and compile IR text to an object file's bytes."""
     start_llvm()
-    with LLVM_LOCK:
-        module = llvm.parse_assembly(text, llvm.create_context())
+    with LLVM_LOCK, module_of(text) as module:
         machine = host_machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)

@@ -40,7 +40,7 @@ class Record:
     labels: list[str] = field(default_factory=list)
     indices: list[int] = field(default_factory=list)
     source: Type | None = None  # type that getelementptr steps through, or of the loaded memory
-    align: int = 0
+    align: int = 0  # of an access, or of all places that a memory intrinsic touches
     callee: str = ""
     location: str = ""
 
@@ -159,8 +159,9 @@ class _Line:
             if depth == 0 or token == "":
                 return
 
-    def attributes(self) -> None:
-        """Skip parameter attributes."""
+    def attributes(self) -> int:
+        """Skip parameter attributes; returns the alignment among them, 0 if there is none."""
+        align = 0
         while True:
             token = self.peek()
             if token in _SKIPPED_ATTRIBUTES or token.startswith(("#", '"')):
@@ -175,9 +176,9 @@ class _Line:
                 if self.peek() == "(":
                     self._parenthesised()
                 else:
-                    self.next()
+                    align = int(self.next())
             else:
-                return
+                return align
 
     def type(self) -> Type:
         token = self.next()
@@ -599,9 +600,16 @@ def _call(line: _Line, op: str) -> Record:
         ("@llvm.dbg", "@llvm.lifetime", "@llvm.assume", "@llvm.experimental.noalias")
     ):
         return record
+    aligns = []
     while not line.accept(")"):
-        record.operands.append(line.typed())
+        kind = line.type()
+        aligns.append(line.attributes() or 1)
+        record.operands.append(line.value(kind))
         line.accept(",")
+    if callee.startswith(("@llvm.memcpy", "@llvm.memmove")):
+        record.align = min(aligns[:2])
+    elif callee.startswith("@llvm.memset"):
+        record.align = aligns[0]
     return record
 
 

@@ -22,6 +22,7 @@ from .llvm_text import FunctionText, ModuleText, Operand
 from .llvm_types import (
     Array,
     Pointer,
+    Scalar,
     Struct,
     Type,
     Vector,
@@ -78,8 +79,10 @@ class LoweringBase:
             return [leaf for part in operand.parts for leaf in self.operand(part)]
         if isinstance(operand.type, Pointer):
             return [self._constant_pointer(operand)]
-        if operand.text in ("ptrtoint",) and operand.parts:
-            return [self.full_address(self.pointer(operand.parts[0]))]
+        if operand.text == "ptrtoint" and operand.parts:
+            address = self.full_address(self.pointer(operand.parts[0]))
+            assert isinstance(operand.type, Scalar)
+            return [self.convert_integer(address, operand.type.name, signed=False)]
         return [
             self._null(kind) if isinstance(kind, Pointer) else constant_leaf(kind, operand.text)
             for kind in kinds

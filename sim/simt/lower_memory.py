@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from .ir import Constant, ConstantRoot, Value, integer
+from .ir import PRIVATE_ROOTS, Constant, ConstantRoot, Value, integer
 from .llvm_text import Record
 from .llvm_types import (
     Array,
@@ -121,43 +121,58 @@ class MemoryLowering(LoweringBase):
             raise self.fail(
                 f"copies {size} bytes at once; at most {MAX_UNROLLED_COPY} are supported"
             )
-        unit = min(align, 4) or 1
+        unit = _unit(align, target, source)
         pieces = [(at, f"i{8 * unit}") for at in range(0, size - size % unit, unit)]
         pieces += [(at, "i8") for at in range(size - size % unit, size)]
-        loaded = [
-            self.load(
-                Address(source.root, self.add(source.offset, integer("i64", at))),
-                Scalar(kind),
-                unit if kind != "i8" else 1,
-            )
-            for at, kind in pieces
-        ]
-        for (at, kind), values in zip(pieces, loaded, strict=True):
-            place = Address(target.root, self.add(target.offset, integer("i64", at)))
-            self.store(
-                place,
-                Scalar(kind),
-                [v for v in values if isinstance(v, Value)],
-                unit if kind != "i8" else 1,
-            )
+        loaded = [self._piece(source, at, Scalar(kind), unit, align) for at, kind in pieces]
+        for (at, kind), value in zip(pieces, loaded, strict=True):
+            self._put_piece(target, at, Scalar(kind), value, unit, align)
 
-    def fill(self, target: Address, value: Value, size: int) -> None:
+    def fill(self, target: Address, value: Value, size: int, align: int) -> None:
         """memset of a constant size."""
         if size > MAX_UNROLLED_COPY:
             raise self.fail(
                 f"fills {size} bytes at once; at most {MAX_UNROLLED_COPY} are supported"
             )
-        wide = self.convert_integer(value, "i32", signed=False)
+        unit = _unit(align, target)
+        kind, ones = f"i{8 * unit}", int.from_bytes(b"\1" * unit, "little")
+        wide = self.convert_integer(value, kind, signed=False)
         if isinstance(wide, Constant):
-            wide = integer("i32", (wide.number or 0) * 0x01010101)
-        else:
-            wide = self.emit("mul", "i32", wide, integer("i32", 0x01010101))
-        for at in range(0, size - size % 4, 4):
-            place = Address(target.root, self.add(target.offset, integer("i64", at)))
-            self.store(place, Scalar("i32"), [wide], 1)
-        for at in range(size - size % 4, size):
-            place = Address(target.root, self.add(target.offset, integer("i64", at)))
-            self.store(place, Scalar("i8"), [value], 1)
+            wide = integer(kind, (wide.number or 0) * ones)
+        elif unit > 1:
+            wide = self.emit("mul", kind, wide, integer(kind, ones))
+        for at in range(0, size - size % unit, unit):
+            self._put_piece(target, at, Scalar(kind), wide, unit, align)
+        for at in range(size - size % unit, size):
+            self._put_piece(target, at, Scalar("i8"), value, unit, align)
+
+    def _piece(self, source: Address, at: int, kind: Scalar, unit: int, align: int) -> Value:
+        place = Address(source.root, self.add(source.offset, integer("i64", at)))
+        (value,) = self.load(place, kind, _declared(source, unit, align))
+        assert isinstance(value, Value)
+        return value
+
+    def _put_piece(
+        self, target: Address, at: int, kind: Scalar, value: Value, unit: int, align: int
+    ) -> None:
+        place = Address(target.root, self.add(target.offset, integer("i64", at)))
+        self.store(place, kind, [value], _declared(target, unit, align))
+
+
+def _unit(align: int, *places: Address) -> int:
+    """Bytes to move at once: four, if private memory allows it, which is in rows of four."""
+    unit = 4
+    for place in places:
+        if isinstance(place.root, PRIVATE_ROOTS):
+            offset = place.offset
+            known = offset.number if isinstance(offset, Constant) else None
+            unit = min(unit, max(align, 1 if known is None else math.gcd(known, unit)))
+    return unit
+
+
+def _declared(place: Address, unit: int, align: int) -> int:
+    """The alignment to state for pieces."""
+    return unit if isinstance(place.root, PRIVATE_ROOTS) else align or 1
 
 
 def _is_odd(kind: Scalar | Pointer) -> bool:

@@ -139,14 +139,13 @@ class _Threadgroup:
         self._flags = flags
 
     def ready(self) -> Iterator[Simdgroup]:
-        """The simdgroups that can go on; a barrier that all have reached is passed first."""
-        live = [s for s in self._simdgroups if s.waiting]
-        for simdgroup in live:
+        """The simdgroups that can go on; barriers that all have reached are passed first."""
+        for simdgroup in self._simdgroups:
             simdgroup.start()
-        live = [s for s in live if s.waiting]
-        if live and all(map(self._is_held, live)):
+        while (live := [s for s in self._simdgroups if s.waiting]) and all(
+            map(self._is_held, live)
+        ):
             self._pass_barrier()
-            live = [s for s in live if s.waiting]
         return (s for s in live if not self._is_held(s))
 
     def _is_held(self, simdgroup: Simdgroup) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -188,10 +189,19 @@ class RootFinder:
         return name in self._derived or name in self.roots
 
 
+# A variable of a function: the function's own symbol, E, the length of the name, and the name.
+_LOCAL = re.compile(r"E(\d+)(?=[A-Za-z_])")
+_TAIL = re.compile(r"(?:_\d+|__\d+_)?(?:\.\d+)*")
+
+
 def _variable_name(symbol: str) -> str:
     """The source name inside a mangled symbol, as far as it is plain."""
     if not symbol.startswith("_Z"):
         return symbol
+    for local in reversed(list(_LOCAL.finditer(symbol))):
+        length, rest = int(local[1]), symbol[local.end() :]
+        if rest[:length].isidentifier() and _TAIL.fullmatch(rest[length:]):
+            return rest[:length]
     best = symbol
     at = 2
     while at < len(symbol):

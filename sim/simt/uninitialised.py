@@ -11,7 +11,17 @@ import re
 from collections.abc import Iterator
 
 from .llvm_text import read_type_of_alloca, types_of
-from .llvm_types import Array, Pointer, Scalar, Struct, Type, Vector, field_offset, size_of
+from .llvm_types import (
+    Array,
+    Pointer,
+    Scalar,
+    Struct,
+    Type,
+    Vector,
+    align_of,
+    field_offset,
+    size_of,
+)
 
 PREFIX = "__assay_uninitialised_"
 _MAX_SCALARS = 256  # a larger variable stays in memory, which has a shadow of its own
@@ -65,6 +75,22 @@ def _scalars(kind: Type, start: int) -> Iterator[tuple[int, str]]:
                 yield from _scalars(element, start + index * step)
         case Struct(fields):
             for index, field in enumerate(fields):
-                yield from _scalars(field, start + field_offset(kind, index))
+                if index < len(fields) - 1 or not _is_padding(kind):
+                    yield from _scalars(field, start + field_offset(kind, index))
         case Pointer():
             return
+
+
+def _is_padding(kind: Struct) -> bool:
+    """Whether the last field may be what clang adds to fill up a class with constructors.
+
+    Its bytes are never set, and travel in one integer with those of fields that are.
+    """
+    *fields, last = kind.fields
+    align = max((align_of(field) for field in fields), default=1)
+    return (
+        isinstance(last, Array)
+        and last.element == Scalar("i8")
+        and last.count < align
+        and size_of(kind) % align == 0
+    )

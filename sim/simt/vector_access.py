@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,12 @@ from .ir import (
     ShadowRoot,
     ThreadgroupParameterRoot,
     ThreadgroupRoot,
+    is_private,
 )
 from .linear import Form, Guard
 from .llvm_types import Scalar, bits, size_of
 from .shape import LANES
-from .vector_text import vector_of
+from .vector_text import mangled, vector_of
 from .windows import Group
 
 if TYPE_CHECKING:
@@ -315,11 +316,53 @@ class Access:
 
     def slow_load(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
         """Load lane by lane."""
-        if isinstance(instruction.root, ShadowRoot):  # the access itself tells what is wrong
-            return ["zeroinitializer"] * instruction.components
+        if isinstance(instruction.root, ShadowRoot):
+            return self._gather_shadow(instruction, memory, size)
         self.put_addresses(self.addresses(instruction, memory))
         self.call_slow("load", instruction, self.text.mask_bits(self.v.mask), size, memory)
         return self.take_values(instruction.element, instruction.components)
+
+    def _shadow_lanes(
+        self, instruction: Instruction, memory: Memory, size: int
+    ) -> Iterator[tuple[str, str]]:
+        """(lanes that are inside, their places) for each component; others are passed over, for
+        the access itself tells what is wrong with them."""
+        offsets = self.frozen_offsets(instruction)
+        active, _ = self.inside(offsets, memory, size * instruction.components)
+        for number in range(instruction.components):
+            start = memory.host
+            if number:
+                start = self.text.let(f"getelementptr i8, ptr {memory.host}, i64 {number * size}")
+            yield active, self.lane_pointers(start, offsets)
+
+    def _gather_shadow(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
+        element = instruction.element
+        if is_private(instruction.root):
+            return ["zeroinitializer"] * instruction.components
+        return [
+            self.text.call(
+                vector_of(element),
+                f"llvm.masked.gather.v{LANES}{mangled(element)}.v{LANES}p0",
+                (vector_of("ptr"), places),
+                (vector_of("i1"), active),
+                (vector_of(element), "zeroinitializer"),
+            )
+            for active, places in self._shadow_lanes(instruction, memory, size)
+        ]
+
+    def _scatter_shadow(self, instruction: Instruction, memory: Memory, size: int) -> None:
+        element = instruction.element
+        if is_private(instruction.root):
+            return
+        lanes = self._shadow_lanes(instruction, memory, size)
+        for value, (active, places) in zip(instruction.operands[1:], lanes, strict=True):
+            self.text.call(
+                "void",
+                f"llvm.masked.scatter.v{LANES}{mangled(element)}.v{LANES}p0",
+                (vector_of(element), self.v.vector(value)),
+                (vector_of("ptr"), places),
+                (vector_of("i1"), active),
+            )
 
     def _varying_memory(self, instruction: Instruction) -> Memory:
         """For lanes that access different buffers: any address is looked up by the helper."""
@@ -344,6 +387,7 @@ class Access:
     def slow_store(self, instruction: Instruction, memory: Memory, size: int) -> None:
         """Store lane by lane."""
         if isinstance(instruction.root, ShadowRoot):
+            self._scatter_shadow(instruction, memory, size)
             return
         self.put_addresses(self.addresses(instruction, memory))
         self.give_values(instruction, size)

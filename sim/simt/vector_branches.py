@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import context as c
 from .ir import Block
 from .slots import MASK, Slot
 from .vector_text import vector_of
@@ -127,7 +128,10 @@ class Branches(Values):
         slot = self.slots.get("fuel", None, "i64")
         left = text.let(f"sub i64 {self.take(slot)}, {cost}")
         self.put(slot, left, whole=False)
-        empty = text.let(f"icmp slt i64 {left}, 0")
+        # Read anew each time, so that another thread can stop the loop; one instruction on x86.
+        place = text.let(f"getelementptr i8, ptr %ctx, i64 {c.FLOOR}")
+        floor = text.let(f"load volatile i64, ptr {place}, align 8")
+        empty = text.let(f"icmp slt i64 {left}, {floor}")
         out, on = text.new_label("empty"), text.new_label("on")
         text.do(f"br i1 {empty}, label %{out}, label %{on}, !prof !1")
         text.place(out)

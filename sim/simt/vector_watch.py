@@ -220,6 +220,20 @@ class Watch(Access):
             ("i32", str(self._parting(block))),
         )
 
+    def simdgroup_wait(self, barrier: Instruction) -> None:
+        """Report that the current lanes are at a barrier of their simdgroup."""
+        if self.v.mask == self.v.full_mask:
+            return
+        self.text.call(
+            "void",
+            "assay_watch_simdgroup_wait",
+            ("ptr", "%ctx"),
+            ("i32", str(self.site(barrier))),
+            ("i32", self.text.mask_bits(self.v.mask)),
+            ("i32", self.text.mask_bits(self.v.full_mask)),
+            ("i32", str(self._parting(self.v.block))),
+        )
+
     def _parting(self, block: Block) -> int:
         """The site of the branch that may have kept others from a block; 0 if none can."""
         cfg = self.v.cfg

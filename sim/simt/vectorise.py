@@ -175,6 +175,8 @@ class Vectoriser(Branches):
         elif instruction.callee.startswith("atomic_"):
             reads = instruction.callee.startswith("atomic_load")
             self.watch.access(instruction, write=not reads, atomic=True)
+        elif instruction.callee == "simdgroup_barrier":
+            self.watch.simdgroup_wait(instruction)
         elif instruction.callee == "fence":
             self.watch.fence(instruction)
 

@@ -16,11 +16,12 @@ from . import context as c
 from .disk_cache import DiskCache, digest
 from .importer import LLVM_LOCK, start_llvm
 from .jit import LoadedCode, host_machine, host_target
+from .llvm_modules import module_of
 
 FUNCTIONS = (
     *("assay_watch_range", "assay_watch_lanes", "assay_watch_permuted", "assay_watch_group"),
     *("assay_watch_begin", "assay_watch_end", "assay_watch_wait", "assay_watch_leave"),
-    *("assay_watch_fence", "assay_watch_round", "assay_watch_event"),
+    *("assay_watch_fence", "assay_watch_round", "assay_watch_event", "assay_watch_simdgroup_wait"),
 )
 
 
@@ -69,15 +70,15 @@ def load_watch() -> LoadedCode:
 def _compile(text: str) -> bytes:
     # The functions are for this host, not for the processor that clang assumes.
     text = re.sub(r'"(target-cpu|target-features|tune-cpu)"="[^"]*"', "", _llvm_text(text))
-    module = llvm.parse_assembly(text, llvm.create_context())
-    machine = host_machine()
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return bytes(machine.emit_object(module))
+    with module_of(text) as module:
+        machine = host_machine()
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = True
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return bytes(machine.emit_object(module))
 
 
 def _llvm_text(text: str) -> str:

@@ -224,7 +224,7 @@ def _divergence(scene: _Scene, report: k.Report, executable: Executable) -> Find
     here, there = executable.watched(report.site), executable.watched(report.other_site)
     absent = bin(report.detail).count("1")
     waits = scene.party(
-        "waits at threadgroup_barrier",
+        "waits at the barrier",
         here,
         report.group,
         report.simdgroup,
@@ -243,7 +243,7 @@ def _divergence(scene: _Scene, report: k.Report, executable: Executable) -> Find
             f"{absent} of {LANES} lanes do not reach a barrier together with the others",
         ),
         k.OTHER_BARRIER: (
-            "waits at threadgroup_barrier",
+            "waits at the barrier",
             "simdgroups of a threadgroup wait at different barriers",
         ),
         k.SIMDGROUP_LEFT: ("left", "a simdgroup left before a barrier that others reach"),

@@ -5,7 +5,7 @@ the `//!` lines before it. In bugs, lines end in
 
     // BUG kind     a finding of this kind must name the line (`kind|kind`: either will do)
     // MAYBE kind   a finding of this kind may name the line
-    // WITH         the other side of a finding; of a race it must be named too
+    // WITH         the other side of a finding; races must name it too
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Unique and readable: `race_device/indexing/strides_swapped`."""
-        return f"{self.folder}/{self.path.stem}/{self.kernel}"
+        """Unique and readable: `race_device/bugs/indexing/strides_swapped`."""
+        return f"{self.folder}/{self.path.parent.name}/{self.path.stem}/{self.kernel}"
 
 
 def bugs() -> list[Case]:

@@ -8,6 +8,9 @@ from assay.sim.check import Finding
 
 from .cases import Case
 
+_RACES = ("race", "lanes")
+_SYMMETRIC = (*_RACES, "barrier")
+
 
 def complaints(case: Case, findings: Sequence[Finding]) -> list[str]:
     """What is wrong with the findings, one sentence each; empty if they are as marked."""
@@ -15,14 +18,14 @@ def complaints(case: Case, findings: Sequence[Finding]) -> list[str]:
     for line, mark in case.marks.items():
         if mark.word == "BUG" and not any(_names(case, f, line, mark.kinds) for f in findings):
             wrong.append(f"line {line}: no finding of {' or '.join(sorted(mark.kinds))}")
-        if mark.word == "WITH" and case.check == "race" and not _is_party(findings, line):
+        if mark.word == "WITH" and case.check in _RACES and not _is_party(findings, line):
             wrong.append(f"line {line}: no finding has it as the other side")
     return wrong
 
 
 def _unexpected(case: Case, finding: Finding) -> list[str]:
     """Why the finding should not be there."""
-    lines = _lines(case, finding)
+    lines = _lines(finding)
     if not case.marks:
         return [f"nothing is wrong here, yet there is\n{finding}"]
     marked = [case.marks[line] for line in lines if line in case.marks]
@@ -34,16 +37,16 @@ def _unexpected(case: Case, finding: Finding) -> list[str]:
 def _names(case: Case, finding: Finding, line: int, kinds: frozenset[str]) -> bool:
     """Whether the finding is the one that `line` must have.
 
-    Which of two racing accesses is the later one depends on the schedule; of other findings the
-    first party is the place to look at.
+    Which of two racing accesses or waiting simdgroups is the later one depends on the schedule; of
+    other findings the first party is the place to look at.
     """
-    lines = _lines(case, finding)
-    return finding.kind in kinds and line in (lines if case.check == "race" else lines[:1])
+    lines = _lines(finding)
+    return finding.kind in kinds and line in (lines if case.check in _SYMMETRIC else lines[:1])
 
 
 def _is_party(findings: Sequence[Finding], line: int) -> bool:
     return any(party.site.line == line for finding in findings for party in finding.parties)
 
 
-def _lines(case: Case, finding: Finding) -> list[int]:
+def _lines(finding: Finding) -> list[int]:
     return [party.site.line for party in finding.parties]

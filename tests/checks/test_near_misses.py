@@ -8,9 +8,10 @@ from assay.sim.check import DEFAULT_CHECKS
 
 from .cases import Case, near_misses
 from .judge import complaints
+from .pending import parameters
 from .run import findings_of
 
-CASES = [pytest.param(case, id=case.name) for case in near_misses()]
+CASES = parameters(near_misses())
 
 
 def _checks(case: Case) -> frozenset[str]:

@@ -6,11 +6,11 @@ import pytest
 
 from .cases import Case, bugs
 from .judge import complaints
-from .pending import parameter
+from .pending import parameters
 from .run import findings_of
 
 
-@pytest.mark.parametrize("case", [parameter(case) for case in bugs()])
+@pytest.mark.parametrize("case", parameters(bugs()))
 def test_the_planted_bug_is_found_where_it_is_marked(case: Case) -> None:
     wrong = complaints(case, findings_of(case, frozenset([case.check])))
     assert not wrong, "\n".join([f"{case.path}:", *wrong])

@@ -8,8 +8,10 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
 _FENCE = re.compile(r"^```(?P<kind>\w+)[^\n]*\n(?P<body>.*?)^```", re.M | re.S)
+_INSTALLS = re.compile(
+    r"pip install|git clone|pytest(?! -q test_)|\.ci/run|mkdocs|ruff|mypy|cd assay"
+)
 _PEER = re.compile(r"^(?:import|from) (torch|mlx)\b|--patch (mlx|torch)\b", re.M)
-_INSTALLS = re.compile(r"pip install|git clone|pytest|\.ci/run|mkdocs|ruff|mypy|cd assay")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +35,7 @@ def steps(page: Path) -> list[Step]:
             found.extend(_commands(match["body"]))
         elif match["kind"] == "python":
             found.append(Step(kind="program", text=match["body"], expected="", fails=False))
-    return [step for step in found if not _INSTALLS.search(step.text)]
+    return [step for step in found if not _INSTALLS.search(step.text.split("\n")[0])]
 
 
 def peer(step: Step) -> str | None:

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from tests.docs.commands import PAGES, ROOT, matches, peer, steps
 
 @pytest.fixture(scope="session")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `assay` and `python` that run this tree."""
+    """A folder with `assay`, `python` and `pytest` that run this tree."""
     folder = tmp_path_factory.mktemp("bin")
-    for name, arguments in {"assay": " -m assay", "python": ""}.items():
+    plugin = "" if entry_points(group="pytest11", name="assay") else " -p assay.pytest_plugin"
+    runs = {"assay": " -m assay", "python": "", "pytest": f" -m pytest{plugin}"}
+    for name, arguments in runs.items():
         script = folder / name
         script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
         script.chmod(0o755)

@@ -22,3 +22,11 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_links_lead_to_files_that_exist(page: Path) -> None:
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_page_about_checks_names_every_check_and_kind() -> None:
+    from assay.checks import CHECKS, KINDS
+
+    text = (DOCS / "guides" / "checks.md").read_text()
+    for name in (*CHECKS, *KINDS):
+        assert f"`{name}`" in text, f"{name} is missing"

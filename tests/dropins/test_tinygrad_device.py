@@ -14,10 +14,12 @@ import pytest
 pytest.importorskip("tinygrad", reason='needs tinygrad: pip install "assay[tinygrad]"')
 
 from tinygrad import Context, Device, Tensor, TinyJit, Variable, dtypes, nn
-from tinygrad.device import CompileError, TinyELF
-from tinygrad.helpers import Target
+from tinygrad.device import Compiled, CompileError, TinyELF
+from tinygrad.helpers import ProfileRangeEvent, Target, cpu_events
 
 import assay.tinygrad
+from assay.hal.metal.emulated import checking
+from assay.sim.check import Checker, parse_checks
 from assay.tinygrad.device import AssayDevice
 from assay.tinygrad.program import AssayProgram
 from assay.tinygrad.renderer import AssayRenderer
@@ -237,6 +239,30 @@ def test_too_much_threadgroup_memory_is_refused_as_searches_expect() -> None:
         )
 
 
+def test_checks_find_nothing_in_kernels_that_are_right() -> None:
+    a = np.random.default_rng(2).random((16, 2048), dtype=np.float32)
+    checker = Checker(parse_checks("all"))
+    with checking(checker):
+        x = Tensor(a)
+        np.testing.assert_allclose((x @ x.T).numpy(), a @ a.T, rtol=1e-4)
+        np.testing.assert_allclose(x.max(axis=1).numpy(), a.max(axis=1))
+        assert any("threadgroup_barrier" in source for source in sources(x.max(axis=1)))
+    assert list(checker.findings) == []
+
+
+def test_checks_find_races_in_kernels_written_by_hand() -> None:
+    racing = program(
+        "kernel void swap(device float* x, uint3 i [[thread_position_in_threadgroup]]) {"
+        " x[i.x] = x[63 - i.x] + 1; }",
+        "swap",
+        x=64,
+    )
+    checker = Checker(parse_checks("race"))
+    with checking(checker):
+        racing(device().allocator.alloc(256), local_size=(64, 1, 1), wait=True)
+    assert {finding.kind for finding in checker.findings} == {"race-read-write"}
+
+
 def test_an_unknown_gpu_family_is_refused() -> None:
     with pytest.raises(RuntimeError, match="'Tesla' is no GPU family"):
         AssayRenderer(Target("ASSAY", arch="Tesla"))
@@ -286,6 +312,20 @@ def test_a_script_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> N
     assert done.returncode == 2
     assert "there is no file" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_profiler_of_tinygrad_sees_kernels_and_copies() -> None:
+    x = Tensor([1.0, 2.0]).realize()
+    Compiled.profile_events.clear()
+    cpu_events.clear()
+    with Context(PROFILE=1):
+        assert (x + 1).tolist() == [2.0, 3.0]
+    seen = [e for e in (*Compiled.profile_events, *cpu_events) if isinstance(e, ProfileRangeEvent)]
+    kernels = [event for event in seen if event.device == "ASSAY"]
+    copies = [event for event in seen if event.device == "ASSAY:COPY"]
+    assert [event.name for event in kernels] == ["E_2"]
+    assert len(copies) == 1
+    assert kernels[0].st < kernels[0].en <= copies[0].st < copies[0].en
 
 
 def test_kernels_are_timed_at_debug_level_2() -> None:

@@ -68,6 +68,7 @@ class FakeKernel:
     max_total_threads_per_threadgroup: int | None = None
     static_threadgroup_memory: int = 0
     specialised: list[tuple[int, int, int]] = field(default_factory=list)
+    logs: bool = False
 
     file: str = "fakes.metal"
     line: int = 1
@@ -94,6 +95,7 @@ class FakeLibrary:
     kernels: Mapping[str, FakeKernel]
     constants: tuple[object, ...] = ()
     values: dict[str, object] = field(default_factory=dict)
+    visible_names: tuple[str, ...] = ()
 
     @property
     def function_names(self) -> tuple[str, ...]:

@@ -82,8 +82,12 @@ def run(
     textures: Sequence[MTLTexture | None] = (),
     samplers: Sequence[MTLSamplerState] = (),
     buffers: Mapping[int, MTLBuffer] | None = None,
+    uses: Sequence[MTLTexture | MTLBuffer] = (),
 ) -> None:
-    """Run the kernel over a grid and wait; an error of the command buffer is raised."""
+    """Run the kernel over a grid and wait; an error of the command buffer is raised.
+
+    `uses` are resources that it reaches through argument buffers.
+    """
     command_buffer = device.newCommandQueue().commandBuffer()
     encoder = command_buffer.computeCommandEncoder()
     encoder.setComputePipelineState_(state)
@@ -91,6 +95,10 @@ def run(
     encoder.setSamplerStates_withRange_(samplers, (0, len(samplers)))
     for index, buffer in (buffers or {}).items():
         encoder.setBuffer_offset_atIndex_(buffer, 0, index)
+    for resource in uses:
+        encoder.useResource_usage_(
+            resource, Metal.MTLResourceUsageRead | Metal.MTLResourceUsageWrite
+        )
     width, height, depth = (*threads, 1, 1)[:3]
     encoder.dispatchThreads_threadsPerThreadgroup_((width, height, depth), (8, 4, 1))
     encoder.endEncoding()

@@ -38,6 +38,11 @@ from .errors import (
 )
 from .event import MTLEvent, MTLFence, MTLSharedEvent, MTLSharedEventListener
 from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
+from .function_table import (
+    MTLFunctionHandle,
+    MTLVisibleFunctionTable,
+    MTLVisibleFunctionTableDescriptor,
+)
 from .heap import MTLHeap
 from .indirect import (
     MTLIndirectCommandBuffer,
@@ -45,6 +50,8 @@ from .indirect import (
     MTLIndirectComputeCommand,
 )
 from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
+from .linked_functions import MTLLinkedFunctions
+from .log_state import MTLLogState, MTLLogStateDescriptor
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .queue import MTLCommandQueue
 from .residency import MTLResidencySet, MTLResidencySetDescriptor
@@ -100,6 +107,7 @@ __all__ = [
     "MTLFunctionConstant",
     "MTLFunctionConstantValues",
     "MTLFunctionDescriptor",
+    "MTLFunctionHandle",
     "MTLHeap",
     "MTLHeapDescriptor",
     "MTLIndirectCommandBuffer",
@@ -107,6 +115,9 @@ __all__ = [
     "MTLIndirectComputeCommand",
     "MTLLibrary",
     "MTLLibraryErrorDomain",
+    "MTLLinkedFunctions",
+    "MTLLogState",
+    "MTLLogStateDescriptor",
     "MTLOrigin",
     "MTLOriginMake",
     "MTLRegion",
@@ -127,6 +138,8 @@ __all__ = [
     "MTLTextureDescriptor",
     "MTLTextureSwizzleChannels",
     "MTLTextureSwizzleChannelsMake",
+    "MTLVisibleFunctionTable",
+    "MTLVisibleFunctionTableDescriptor",
     "MetalError",
     "MetalOutOfMemoryError",
     "MetalTypeError",

@@ -15,6 +15,7 @@ from .constants import (
     MTLDataTypeTexture,
 )
 from .errors import MetalValidationError
+from .function_table import MTLVisibleFunctionTable
 from .objects import MetalObject, UserMade, expect
 from .sampler import MTLSamplerState
 from .structs import as_integer, as_list, as_range
@@ -189,6 +190,15 @@ class MTLArgumentEncoder(MetalObject):
         location, length = as_range(where, span)
         for place, sampler in enumerate(as_list(where, "the samplers", samplers, length)):
             self._set_sampler(where, sampler, location + place)
+
+    def setVisibleFunctionTable_atIndex_(
+        self, table: MTLVisibleFunctionTable | None, index: int
+    ) -> None:
+        """Write a function table to [[id(index)]]; None writes a null table."""
+        where = "MTLArgumentEncoder.setVisibleFunctionTable_atIndex_"
+        if table is not None:
+            expect(where, "the table", table, MTLVisibleFunctionTable)
+        self._write(where, "function_table", index, table._allocation.address if table else 0)
 
     def constantDataAtIndex_(self, index: int) -> VarList:
         """The bytes from the constant [[id(index)]] to the end, to be written by the program."""

@@ -17,6 +17,7 @@ from assay.sim.check import Checker, fault_finding
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
 
+    from .buffer import MTLBuffer
     from .commands import DispatchCommand
     from .device import MTLDevice
     from .pipeline import MTLComputePipelineState
@@ -67,6 +68,21 @@ def current_watch() -> Watch | None:
     """The innermost block that is open, on whichever thread it was opened."""
     with _lock:
         return _active[-1] if _active else None
+
+
+def leave_uninitialised(buffer: MTLBuffer, seed: int = 0) -> None:
+    """Let what `buffer` holds count as never written; `seed` chooses the bytes that are there."""
+    buffer._device._memory.memory.leave_uninitialised(buffer._address, seed)
+
+
+def note_undefined(buffer: MTLBuffer) -> None:
+    """Leave a fresh buffer whose contents Metal does not define uninitialised, if that is checked.
+
+    Buffers that a device makes are cleared, by Metal's own promise; those of heaps are not.
+    """
+    watch = current_watch()
+    if watch is not None and "init" in watch.checker.checks:
+        leave_uninitialised(buffer, watch.checker.seed or 0)
 
 
 def kernel_of(pipeline: MTLComputePipelineState) -> KernelFunction:

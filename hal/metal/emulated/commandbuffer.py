@@ -23,6 +23,7 @@ from .descriptors import MTLBlitPassDescriptor, MTLComputePassDescriptor
 from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError, NSError, command_buffer_error
 from .event import MTLEvent, MTLSharedEvent
+from .log_state import MTLLogState
 from .objects import MetalObject, expect
 from .residency import MTLResidencySet, checked_set
 from .structs import as_integer, as_list
@@ -41,7 +42,8 @@ class MTLCommandBuffer(MetalObject):
     Deviation: GPU times are those of the host's clock while the emulator ran.
     """
 
-    def __init__(self, queue: "MTLCommandQueue", *, retained: bool):
+    def __init__(self, queue: "MTLCommandQueue", *, retained: bool, log_state: MTLLogState):
+        self._log_state = log_state
         self._queue = queue
         self._device: MTLDevice = queue._device
         self._retains = retained

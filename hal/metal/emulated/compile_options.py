@@ -32,6 +32,7 @@ class MTLCompileOptions(UserMade):
         self._language_version = MTLLanguageVersion3_2
         self._optimization = MTLLibraryOptimizationLevelDefault
         self._preserve_invariance = False
+        self._logging = False
 
     def preprocessorMacros(self) -> Mapping[str, object]:
         """Macro names and values."""
@@ -91,6 +92,14 @@ class MTLCompileOptions(UserMade):
     def setPreserveInvariance_(self, preserve: bool) -> None:
         """Accepted; it matters to vertex functions alone."""
         self._preserve_invariance = bool(preserve)
+
+    def enableLogging(self) -> bool:
+        """Whether messages of os_log were asked for."""
+        return self._logging
+
+    def setEnableLogging_(self, enabled: bool) -> None:
+        """Accepted. Deviation: messages of os_log are kept in any case."""
+        self._logging = bool(enabled)
 
     def libraryType(self) -> int:
         """Always MTLLibraryTypeExecutable."""

@@ -16,8 +16,10 @@ from .constants import (
 )
 from .errors import MetalValidationError
 from .execute import ExecuteCommand
+from .function_table import MTLVisibleFunctionTable
 from .heap import MTLHeap
 from .indirect import Inherited, MTLIndirectCommandBuffer
+from .log_state import with_log
 from .memory import bytes_of
 from .objects import MetalObject, expect
 from .ordering import Ordering
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
 
 _LIMITS = limits()
+Resource = MTLBuffer | MTLTexture | MTLVisibleFunctionTable
 _ENCODER = "MTLComputeCommandEncoder"
 _USAGES = MTLResourceUsageRead | MTLResourceUsageWrite | MTLResourceUsageSample
 _SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
@@ -46,7 +49,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
     def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int):
         super().__init__(command_buffer)
         self._dispatch_type = dispatch_type
-        self._pipeline: MTLComputePipelineState | None = None
+        self._pipeline = None
         self._bindings: dict[int, Binding] = {}
         self._bound_buffers: dict[int, MTLBuffer] = {}
         self._threadgroup_lengths: dict[int, int] = {}
@@ -56,6 +59,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         )
         self._textures = {}
         self._samplers = {}
+        self._tables = {}
 
     def dispatchType(self) -> int:
         """The MTLDispatchType."""
@@ -179,14 +183,14 @@ class MTLComputeCommandEncoder(ResourceEncoder):
 
     # Residency and order
 
-    def useResource_usage_(self, resource: MTLBuffer | MTLTexture, usage: int) -> None:
+    def useResource_usage_(self, resource: Resource, usage: int) -> None:
         """Let later dispatches reach a resource through addresses in memory, and keep it alive."""
         self._check_open("useResource_usage_")
         where = f"{_ENCODER}.useResource_usage_"
         if isinstance(resource, MTLIndirectCommandBuffer):
             self._retain(resource)
             return
-        if not isinstance(resource, MTLTexture):
+        if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
             expect(where, "the resource", resource, MTLBuffer)
         self._check_own(where, resource)
         usage = as_integer(where, "the usage", usage)
@@ -196,7 +200,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         self._retain(resource)
 
     def useResources_count_usage_(
-        self, resources: Sequence[MTLBuffer | MTLTexture], count: int, usage: int
+        self, resources: Sequence[Resource], count: int, usage: int
     ) -> None:
         """Let later dispatches reach several resources."""
         where = f"{_ENCODER}.useResources_count_usage_"
@@ -226,15 +230,13 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         if scope & MTLBarrierScopeBuffers:
             self._ordering.barrier()
 
-    def memoryBarrierWithResources_count_(
-        self, resources: Sequence[MTLBuffer | MTLTexture], count: int
-    ) -> None:
+    def memoryBarrierWithResources_count_(self, resources: Sequence[Resource], count: int) -> None:
         """Order later dispatches after earlier ones of this encoder."""
         self._check_open("memoryBarrierWithResources_count_")
         where = f"{_ENCODER}.memoryBarrierWithResources_count_"
         listed = as_list(where, "the resources", resources, count)
         for resource in listed:
-            if not isinstance(resource, MTLTexture):
+            if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
                 expect(where, "a resource", resource, MTLBuffer)
             self._check_own(where, resource)
         if listed:
@@ -255,7 +257,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         size = as_size(where, "threadsPerThreadgroup", threads)
         pipeline, arguments, reach = self._ready(where, size)
         pipeline._check_grid(f"{where}: a grid of {count} threadgroups", count, size)
-        self._command_buffer._commands.append(
+        self._append(
             DispatchCommand(pipeline, arguments, None, count, size, self._ordering.next(), reach)
         )
 
@@ -270,7 +272,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         pipeline, arguments, reach = self._ready(where, size)
         what = f"{where}: a grid of {count} threads in threadgroups"
         pipeline._check_grid(what, threadgroups_of(count, size), size)
-        self._command_buffer._commands.append(
+        self._append(
             DispatchCommand(pipeline, arguments, count, None, size, self._ordering.next(), reach)
         )
 
@@ -284,11 +286,15 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         offset = self._checked_indirect(where, buffer, offset, 12)
         size = as_size(where, "threadsPerThreadgroup", threads)
         pipeline, arguments, reach = self._ready(where, size)
-        self._command_buffer._commands.append(
+        self._append(
             IndirectDispatchCommand(
                 pipeline, arguments, buffer, offset, size, self._ordering.next(), reach
             )
         )
+
+    def _append(self, command: DispatchCommand | IndirectDispatchCommand) -> None:
+        log_state = self._command_buffer._log_state
+        self._command_buffer._commands.append(with_log(command, log_state))
 
     def executeCommandsInBuffer_withRange_(
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
@@ -332,6 +338,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
             reach=self._residency.reach(self._bound_addresses(())),
             find_resource=self._resource,
             group=self._ordering.next(),
+            log_state=self._command_buffer._log_state,
         )
 
     def _checked_indirect(self, where: str, buffer: MTLBuffer, offset: int, size: int) -> int:
@@ -389,9 +396,9 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         return pipeline, arguments, reach
 
 
-def _addresses(resource: MTLBuffer | MTLTexture) -> tuple[int, ...]:
+def _addresses(resource: Resource) -> tuple[int, ...]:
     """Where the memory of a resource starts."""
-    return resource._addresses if isinstance(resource, MTLTexture) else (resource._address,)
+    return (resource._address,) if isinstance(resource, MTLBuffer) else resource._addresses
 
 
 def _checked_index(where: str, index: int, limit: int) -> int:

@@ -94,6 +94,7 @@ MTLArgumentBuffersTier2 = 1
 MTLFunctionTypeVertex = 1
 MTLFunctionTypeFragment = 2
 MTLFunctionTypeKernel = 3
+MTLFunctionTypeVisible = 5
 MTLFunctionOptionNone = 0
 MTLFunctionOptionCompileToBinary = 1
 MTLPipelineOptionNone = 0
@@ -110,6 +111,7 @@ MTLBindingTypeBuffer = 0
 MTLBindingTypeThreadgroupMemory = 1
 MTLBindingTypeTexture = 2
 MTLBindingTypeSampler = 3
+MTLBindingTypeVisibleFunctionTable = 24
 MTLArgumentTypeBuffer = 0
 MTLArgumentTypeThreadgroupMemory = 1
 MTLArgumentTypeTexture = 2
@@ -168,6 +170,14 @@ MTLGPUFamilyCommon2 = 3002
 MTLGPUFamilyCommon3 = 3003
 MTLGPUFamilyMetal3 = 5001
 MTLGPUFamilyMetal4 = 5002
+
+# MTLLogLevel
+MTLLogLevelUndefined = 0
+MTLLogLevelDebug = 1
+MTLLogLevelInfo = 2
+MTLLogLevelNotice = 3
+MTLLogLevelError = 4
+MTLLogLevelFault = 5
 
 # MTLDeviceLocation
 MTLDeviceLocationBuiltIn = 0
@@ -249,6 +259,7 @@ MTLIndirectCommandType = NewType("MTLIndirectCommandType", int)
 MTLLanguageVersion = NewType("MTLLanguageVersion", int)
 MTLLibraryOptimizationLevel = NewType("MTLLibraryOptimizationLevel", int)
 MTLLibraryType = NewType("MTLLibraryType", int)
+MTLLogLevel = NewType("MTLLogLevel", int)
 MTLMathMode = NewType("MTLMathMode", int)
 MTLPipelineOption = NewType("MTLPipelineOption", int)
 MTLPurgeableState = NewType("MTLPurgeableState", int)

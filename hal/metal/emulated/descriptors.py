@@ -18,6 +18,8 @@ from .structs import MTLSize, Number, as_integer, as_size
 if TYPE_CHECKING:
     from .archive import MTLBinaryArchive
     from .library import MTLFunction
+    from .linked_functions import MTLLinkedFunctions
+    from .log_state import MTLLogState
 
 
 class MTLComputePassDescriptor(UserMade):
@@ -59,6 +61,15 @@ class MTLCommandBufferDescriptor(UserMade):
 
     _retained = True
     _error_options = 0
+    _log_state: "MTLLogState | None" = None
+
+    def logState(self) -> "MTLLogState | None":
+        """Where the messages of os_log go, or None for where those of the queue go."""
+        return self._log_state
+
+    def setLogState_(self, state: "MTLLogState | None") -> None:
+        """Set where the messages of os_log go."""
+        self._log_state = state
 
     def retainedReferences(self) -> bool:
         """Whether the command buffer keeps the resources it uses alive."""
@@ -83,6 +94,15 @@ class MTLCommandQueueDescriptor(UserMade):
     """How a command queue is to be."""
 
     _max_command_buffers = 64
+    _log_state: "MTLLogState | None" = None
+
+    def logState(self) -> "MTLLogState | None":
+        """Where the messages of os_log go, or None for the standard error stream."""
+        return self._log_state
+
+    def setLogState_(self, state: "MTLLogState | None") -> None:
+        """Set where the messages of os_log go."""
+        self._log_state = state
 
     def maxCommandBufferCount(self) -> int:
         """How many command buffers may be unfinished at once."""
@@ -165,6 +185,7 @@ class MTLComputePipelineDescriptor(UserMade):
     _archives: Sequence["MTLBinaryArchive"] = ()
 
     _function: "MTLFunction | None" = None
+    _linked: "MTLLinkedFunctions | None" = None
     _multiple_of_width = False
     _max_threads = 0
     _required_size = MTLSize()
@@ -192,6 +213,14 @@ class MTLComputePipelineDescriptor(UserMade):
     def setComputeFunction_(self, function: "MTLFunction | None") -> None:
         """Set the kernel."""
         self._function = function
+
+    def linkedFunctions(self) -> "MTLLinkedFunctions | None":
+        """The visible functions that the kernel can call."""
+        return self._linked
+
+    def setLinkedFunctions_(self, functions: "MTLLinkedFunctions | None") -> None:
+        """Set the visible functions that the kernel can call."""
+        self._linked = functions
 
     def threadGroupSizeIsMultipleOfThreadExecutionWidth(self) -> bool:
         """Whether threadgroups are promised to be whole simdgroups."""
@@ -224,5 +253,6 @@ class MTLComputePipelineDescriptor(UserMade):
         """Back to the defaults."""
         self._required_size = MTLSize()
         self._function = None
+        self._linked = None
         self._multiple_of_width = False
         self._max_threads = 0

@@ -36,6 +36,7 @@ from .indirect import (
     MTLIndirectCommandBufferDescriptor,
     new_indirect_command_buffer,
 )
+from .log_state import MTLLogState, MTLLogStateDescriptor
 from .memory import AddressSpace, bytes_of, host_memory
 from .objects import expect
 from .programs import ProgramMaker
@@ -265,13 +266,24 @@ class MTLDevice(ProgramMaker, TextureMaker):
             raise MetalValidationError(f"{where}: the count is {most}; it must be positive")
         return MTLCommandQueue(self, most)
 
+    def newLogStateWithDescriptor_error_(
+        self, descriptor: MTLLogStateDescriptor, _error: None
+    ) -> tuple[MTLLogState, None]:
+        """Where messages of os_log go; give it to descriptors of queues or command buffers."""
+        where = "MTLDevice.newLogStateWithDescriptor_error_"
+        expect(where, "the descriptor", descriptor, MTLLogStateDescriptor)
+        return MTLLogState(descriptor), None
+
     def newCommandQueueWithDescriptor_(
         self, descriptor: MTLCommandQueueDescriptor
     ) -> MTLCommandQueue:
         """A queue as `descriptor` says."""
         where = "MTLDevice.newCommandQueueWithDescriptor_"
         expect(where, "the descriptor", descriptor, MTLCommandQueueDescriptor)
-        return self.newCommandQueueWithMaxCommandBufferCount_(descriptor.maxCommandBufferCount())
+        queue = self.newCommandQueueWithMaxCommandBufferCount_(descriptor.maxCommandBufferCount())
+        if (state := descriptor.logState()) is not None:
+            queue._log_state = expect(where, "the log state", state, MTLLogState)
+        return queue
 
     def newEvent(self) -> MTLEvent:
         """An event between queues of this device."""

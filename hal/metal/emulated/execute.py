@@ -11,6 +11,7 @@ from .indirect import (
     MTLIndirectComputeCommand,
     check_supports,
 )
+from .log_state import with_log
 from .ordering import new_group
 from .structs import threadgroups_of
 
@@ -43,7 +44,7 @@ class ExecuteCommand:
                 group = new_group()
             dispatch = self._dispatch(command, group)
             if dispatch is not None:
-                dispatch.run(device)
+                with_log(dispatch, self.inherited.log_state).run(device)
 
     def _range(self) -> tuple[int, int]:
         if self.where is None:

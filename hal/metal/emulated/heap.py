@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from assay.hw.apple.limits import limits
 
 from .buffer import MTLBuffer, checked_options, storage_mode_of
+from .checking import note_undefined
 from .constants import (
     MTLHeapTypeAutomatic,
     MTLHeapTypePlacement,
@@ -92,7 +93,9 @@ class MTLHeap(MetalObject):
         length = self._checked_length(where, MTLHeapTypeAutomatic, length, options)
         for start, end in self._gaps(_ALIGNMENT):
             if end - start >= length:
-                return self._place(where, start, length)
+                buffer = self._place(where, start, length)
+                note_undefined(buffer)
+                return buffer
         return None
 
     def newBufferWithLength_options_offset_(

@@ -18,6 +18,7 @@ from .structs import as_integer, as_range, as_size
 
 if TYPE_CHECKING:
     from .device import MTLDevice
+    from .log_state import MTLLogState
     from .pipeline import FindResource
     from .residency import Reach
 
@@ -39,6 +40,7 @@ class Inherited:
     reach: "Reach"
     find_resource: "FindResource"
     group: int
+    log_state: "MTLLogState"
 
 
 class MTLIndirectCommandBufferDescriptor(UserMade):

@@ -1,22 +1,24 @@
 """Libraries of kernels compiled from MSL source, and their functions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .argument import MTLArgumentEncoder, encoder_of
 from .constants import (
     MTLFunctionOptionNone,
     MTLFunctionTypeKernel,
+    MTLFunctionTypeVisible,
     MTLLibraryErrorFunctionNotFound,
     MTLLibraryTypeExecutable,
 )
-from .errors import MetalValidationError, NSError, compile_error, library_error
+from .errors import MetalError, MetalValidationError, NSError, compile_error, library_error
 from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
 from .objects import MetalObject, UserMade, expect
 from .worker import run_handler
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, Library
+    from assay.compiler.msl.function_constants import ConstantValue
 
     from .device import MTLDevice
 
@@ -52,12 +54,19 @@ class MTLFunctionDescriptor(UserMade):
 
 
 class MTLFunction(MetalObject):
-    """One kernel of a library."""
+    """One kernel of a library, or one visible function, which only kernels call."""
 
-    def __init__(self, library: "MTLLibrary", name: str, kernel: "KernelFunction | Exception"):
+    def __init__(
+        self,
+        library: "MTLLibrary",
+        name: str,
+        kernel: "KernelFunction | Exception",
+        values: Mapping[int | str, "ConstantValue"] | None = None,
+    ):
         self._library = library
         self._name = name
         self._kernel = kernel
+        self._values = values or {}
 
     def device(self) -> "MTLDevice":
         """The device that the function was compiled for."""
@@ -68,8 +77,9 @@ class MTLFunction(MetalObject):
         return self._name
 
     def functionType(self) -> int:
-        """Always MTLFunctionTypeKernel."""
-        return MTLFunctionTypeKernel
+        """MTLFunctionTypeKernel or MTLFunctionTypeVisible."""
+        is_visible = self._name in self._library._library.visible_names
+        return MTLFunctionTypeVisible if is_visible else MTLFunctionTypeKernel
 
     def options(self) -> int:
         """Always MTLFunctionOptionNone."""
@@ -91,8 +101,10 @@ class MTLFunction(MetalObject):
             f"{where}: kernel {self._name!r} has no argument [[buffer({index})]]"
         )
 
-    def _compiled(self) -> "KernelFunction":
-        """The kernel. Raises what its compilation raised."""
+    def _compiled(self, linked: Sequence[str] = ()) -> "KernelFunction":
+        """The kernel with these visible functions. Raises what its compilation raised."""
+        if linked:
+            return self._library._library.function(self._name, self._values, linked=linked)
         if isinstance(self._kernel, Exception):
             raise self._kernel
         return self._kernel
@@ -110,8 +122,8 @@ class MTLLibrary(MetalObject):
         return self._device
 
     def functionNames(self) -> tuple[str, ...]:
-        """Names of the kernels."""
-        return tuple(self._library.function_names)
+        """Names of the kernels, then of the visible functions."""
+        return (*self._library.function_names, *self._library.visible_names)
 
     def type(self) -> int:
         """Always MTLLibraryTypeExecutable."""
@@ -119,6 +131,8 @@ class MTLLibrary(MetalObject):
 
     def newFunctionWithName_(self, name: str) -> MTLFunction | None:
         """The kernel called `name`, or None. What is wrong with it shows in the pipeline state."""
+        if name in self._library.visible_names:
+            return self._visible(name)
         if name not in self._library.function_names:
             return None
         try:
@@ -132,16 +146,27 @@ class MTLLibrary(MetalObject):
         """The kernel called `name` with its function constants set."""
         where = "MTLLibrary.newFunctionWithName_constantValues_error_"
         expect(where, "the values", values, MTLFunctionConstantValues)
-        names = self._library.function_names
+        names = self.functionNames()
+        if name in self._library.visible_names:
+            return self._visible(name), None
         if name not in names:
             return None, library_error(
                 MTLLibraryErrorFunctionNotFound,
                 f"no kernel is called {name!r}; there are {', '.join(names) or 'none'}",
             )
         try:
-            return MTLFunction(self, name, self._library.function(name, values._values)), None
+            kernel = self._library.function(name, values._values)
+            return MTLFunction(self, name, kernel, values._values), None
         except Exception as error:
             return None, compile_error(error, self._device._engine)
+
+    def _visible(self, name: str) -> MTLFunction:
+        """A visible function; it is compiled with the kernels that it is linked to."""
+        why = (
+            f"function {name!r} is [[visible]] and no kernel; link it to one with "
+            "MTLComputePipelineDescriptor.setLinkedFunctions_"
+        )
+        return MTLFunction(self, name, MetalError(why))
 
     def newFunctionWithName_constantValues_completionHandler_(
         self, name: str, values: MTLFunctionConstantValues, handler: FunctionHandler

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,8 +19,10 @@ from .constants import (
     MTLBindingTypeSampler,
     MTLBindingTypeTexture,
     MTLBindingTypeThreadgroupMemory,
+    MTLBindingTypeVisibleFunctionTable,
 )
 from .errors import MetalError, MetalValidationError
+from .linked_functions import FunctionTables, linked_names
 from .objects import MetalObject
 from .structs import MTLSize
 from .worker import at_work, closing, compiling
@@ -44,7 +46,9 @@ _BINDING_TYPES = {
     "threadgroup": MTLBindingTypeThreadgroupMemory,
     "texture": MTLBindingTypeTexture,
     "sampler": MTLBindingTypeSampler,
+    "function_table": MTLBindingTypeVisibleFunctionTable,
 }
+_RESOURCES = ("texture", "sampler", "function_table")
 Size = tuple[int, int, int]
 # What an encoder has for a texture or sampler: (call, kernel's name, argument) to an address.
 FindResource = Callable[[str, str, "Argument"], int]
@@ -96,7 +100,7 @@ class Binding:
 NOTHING = Binding(0, sys.maxsize, 0, False)
 
 
-class MTLComputePipelineState(MetalObject):
+class MTLComputePipelineState(FunctionTables):
     """A kernel ready to run. Code for a threadgroup size is made when that size is first run."""
 
     def __init__(
@@ -109,8 +113,11 @@ class MTLComputePipelineState(MetalObject):
         whole_simdgroups: bool = False,
         required_size: Size = (0, 0, 0),
         in_indirect: bool = False,
+        linked: "Sequence[MTLFunction]" = (),
     ):
-        kernel = function._compiled()
+        where = "MTLDevice.newComputePipelineStateWithDescriptor_options_reflection_error_"
+        kernel = function._compiled(linked_names(where, function, linked))
+        self._linked = tuple(linked)
         self._device = device
         self._label = label
         self._function = function
@@ -126,6 +133,7 @@ class MTLComputePipelineState(MetalObject):
             most_threads or _LIMITS.threads_per_threadgroup,
             kernel.max_total_threads_per_threadgroup or _LIMITS.threads_per_threadgroup,
         )
+        self._logs = kernel.logs
         self._whole_simdgroups = whole_simdgroups
         self._required_size = required_size
         self._in_indirect = in_indirect
@@ -255,7 +263,10 @@ class MTLComputePipelineState(MetalObject):
                     bound = NOTHING
                 arguments.append(bound.address)
             elif slot.resource is not None:
-                arguments.append(find_resource(where, self._kernel.name, slot.resource))
+                found = 0
+                if slot.is_used:
+                    found = find_resource(where, self._kernel.name, slot.resource)
+                arguments.append(found)
             else:
                 length = threadgroup_lengths.get(slot.index, 0)
                 if slot.is_used and (not length or length < slot.size):
@@ -323,7 +334,7 @@ def _slot(kernel: str, argument: "Argument", *, is_used: bool) -> _Slot:
         alignment=alignment,
         is_written=argument.access != "read",
         is_used=is_used,
-        resource=argument if argument.kind in ("texture", "sampler") else None,
+        resource=argument if argument.kind in _RESOURCES else None,
     )
 
 

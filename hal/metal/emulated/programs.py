@@ -11,6 +11,7 @@ from .descriptors import MTLComputePipelineDescriptor
 from .engine import Engine
 from .errors import NSError, compile_error, library_error
 from .library import MTLFunction, MTLLibrary
+from .linked_functions import MTLLinkedFunctions
 from .objects import MetalObject, expect
 from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
 from .worker import SerialThread, run_handler
@@ -166,6 +167,9 @@ class ProgramMaker(MetalObject):
         self, where: str, descriptor: MTLComputePipelineDescriptor, options: int
     ) -> PipelineResult:
         function = expect(where, "the function", descriptor.computeFunction(), MTLFunction)
+        linked = descriptor.linkedFunctions()
+        if linked is not None:
+            expect(where, "the linked functions", linked, MTLLinkedFunctions)
         try:
             state = MTLComputePipelineState(
                 self._as_device(),
@@ -173,6 +177,7 @@ class ProgramMaker(MetalObject):
                 label=descriptor.label(),
                 most_threads=descriptor.maxTotalThreadsPerThreadgroup(),
                 required_size=descriptor.requiredThreadsPerThreadgroup(),
+                linked=linked.functions() if linked is not None else (),
                 in_indirect=descriptor.supportIndirectCommandBuffers(),
                 whole_simdgroups=descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth(),
             )

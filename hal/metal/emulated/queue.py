@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from .commandbuffer import MTLCommandBuffer
 from .constants import MTLCommandBufferStatusCommitted, MTLCommandBufferStatusEnqueued
 from .descriptors import MTLCommandBufferDescriptor
+from .log_state import MTLLogState
 from .objects import MetalObject, expect
 from .residency import MTLResidencySet, checked_set
 from .structs import as_list
@@ -35,6 +36,7 @@ class MTLCommandQueue(MetalObject):
         # put to from a finaliser.
         self._fresh_slots = most_command_buffers
         self._slots: SimpleQueue[None] = SimpleQueue()
+        self._log_state = MTLLogState()
         self._residency_sets: list[MTLResidencySet] = []
         self._worker = SerialThread("metal-queue")
         self._callbacks = SerialThread("metal-queue-handlers")
@@ -46,7 +48,7 @@ class MTLCommandQueue(MetalObject):
     def commandBuffer(self) -> MTLCommandBuffer:
         """A fresh command buffer; waits while too many are unfinished."""
         self._take_slot()
-        return MTLCommandBuffer(self, retained=True)
+        return MTLCommandBuffer(self, retained=True, log_state=self._log_state)
 
     def commandBufferWithUnretainedReferences(self) -> MTLCommandBuffer:
         """A fresh command buffer that leaves it to the program to keep buffers of kernels alive.
@@ -54,7 +56,7 @@ class MTLCommandQueue(MetalObject):
         Deviation: buffers of copies and fills are kept alive in any case.
         """
         self._take_slot()
-        return MTLCommandBuffer(self, retained=False)
+        return MTLCommandBuffer(self, retained=False, log_state=self._log_state)
 
     def commandBufferWithDescriptor_(
         self, descriptor: MTLCommandBufferDescriptor
@@ -62,8 +64,15 @@ class MTLCommandQueue(MetalObject):
         """A fresh command buffer as `descriptor` says."""
         where = "MTLCommandQueue.commandBufferWithDescriptor_"
         expect(where, "the descriptor", descriptor, MTLCommandBufferDescriptor)
+        state = descriptor.logState()
+        if state is not None:
+            expect(where, "the log state", state, MTLLogState)
         self._take_slot()
-        return MTLCommandBuffer(self, retained=descriptor.retainedReferences())
+        return MTLCommandBuffer(
+            self,
+            retained=descriptor.retainedReferences(),
+            log_state=state or self._log_state,
+        )
 
     def addResidencySet_(self, chosen: MTLResidencySet) -> None:
         """Let kernels of this queue reach what the set holds."""

@@ -17,13 +17,14 @@ from .errors import MetalValidationError, NSError
 from .heap import MTLHeap
 from .objects import MetalObject, UserMade, expect
 from .structs import as_integer, as_list
+from .texture import MTLTexture
 
 if TYPE_CHECKING:
     from assay.sim.simt import Memory
 
     from .device import MTLDevice
 
-Resident = MTLBuffer | MTLHeap
+Resident = MTLBuffer | MTLHeap | MTLTexture
 # Those of a queue and of a command buffer; the lists may still grow.
 Sets = Sequence[Sequence["MTLResidencySet"]]
 
@@ -60,9 +61,11 @@ class Reach:
 
 
 def addresses_of(resident: Resident) -> Iterator[int]:
-    """GPU addresses of a buffer, or of all buffers of a heap."""
+    """GPU addresses of a buffer or texture, or of all buffers of a heap."""
     if isinstance(resident, MTLHeap):
         yield from (buffer._address for buffer in resident._buffers)
+    elif isinstance(resident, MTLTexture):
+        yield from resident._addresses
     else:
         yield resident._address
 
@@ -188,16 +191,16 @@ class MTLResidencySet(MetalObject):
     def allocatedSize(self) -> int:
         """Bytes of all committed allocations."""
         return sum(
-            member.length() if isinstance(member, MTLBuffer) else member.size()
+            member.size() if isinstance(member, MTLHeap) else member.allocatedSize()
             for member in self._committed
         )
 
 
 def _checked(call: str, allocation: Resident, device: "MTLDevice") -> Resident:
     where = f"MTLResidencySet.{call}"
-    if not isinstance(allocation, MTLBuffer | MTLHeap):
+    if not isinstance(allocation, MTLBuffer | MTLHeap | MTLTexture):
         raise MetalValidationError(
-            f"{where}: the allocation must be an MTLBuffer or MTLHeap, and is "
+            f"{where}: the allocation must be an MTLBuffer, MTLTexture or MTLHeap, and is "
             f"{type(allocation).__name__}"
         )
     if allocation._device is not device:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .errors import MetalValidationError
 from .objects import MetalObject, UserMade
-from .structs import MTLResourceID, as_integer
+from .structs import MTLResourceID, as_integer, as_number
 from .texture_constants import (
     MTLCompareFunctionNever,
     MTLSamplerAddressModeClampToEdge,
@@ -103,7 +103,7 @@ class MTLSamplerDescriptor(UserMade):
 
     def setLodMinClamp_(self, level: float) -> None:
         """Set the least level. Deviation: kept as a half."""
-        self._lod_min = float(level)
+        self._lod_min = as_number("MTLSamplerDescriptor.setLodMinClamp_", "the level", level)
 
     def lodMaxClamp(self) -> float:
         """The largest level."""
@@ -111,7 +111,7 @@ class MTLSamplerDescriptor(UserMade):
 
     def setLodMaxClamp_(self, level: float) -> None:
         """Set the largest level. Deviation: kept as a half."""
-        self._lod_max = float(level)
+        self._lod_max = as_number("MTLSamplerDescriptor.setLodMaxClamp_", "the level", level)
 
     def lodAverage(self) -> bool:
         """Whether the device may average levels, which changes nothing."""

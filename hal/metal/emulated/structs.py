@@ -134,6 +134,14 @@ def as_integer(where: str, what: str, value: Number) -> int:
         raise MetalValidationError(f"{where}: {what} is {value!r}; it must be an integer") from None
 
 
+def as_number(where: str, what: str, value: float) -> float:
+    """`value` as a float. Raises MetalValidationError."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise MetalValidationError(f"{where}: {what} is {value!r}; it must be a number") from None
+
+
 def as_list(where: str, what: str, values: Sequence[T], count: Number) -> Sequence[T]:
     """The first `count` of `values`. Raises MetalValidationError."""
     number = as_integer(where, "the count", count)

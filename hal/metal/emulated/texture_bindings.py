@@ -1,4 +1,4 @@
-"""Textures and samplers that a compute encoder passes to kernels."""
+"""Textures, samplers and function tables that a compute encoder passes to kernels."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -10,16 +10,19 @@ from assay.hw.apple.limits import limits
 from .constants import MTLDataTypeInt, MTLDataTypeShort, MTLDataTypeUInt, MTLDataTypeUShort
 from .encoder import MTLCommandEncoder
 from .errors import MetalValidationError
+from .function_table import MTLVisibleFunctionTable
 from .memory import Bytes
 from .objects import MetalObject, expect
 from .sampler import MTLSamplerState
-from .structs import as_integer, as_list, as_range
+from .structs import as_integer, as_list, as_number, as_range
 from .texture import MTLTexture
 from .texture_constants import MTLTextureUsageShaderRead, MTLTextureUsageShaderWrite
 from .texture_formats import Kind
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument
+
+    from .pipeline import MTLComputePipelineState
 
 _LIMITS = limits()
 _ENCODER = "MTLComputeCommandEncoder"
@@ -35,10 +38,12 @@ Inline = Callable[[str, Bytes], int]
 
 
 class ResourceEncoder(MTLCommandEncoder):
-    """The part of MTLComputeCommandEncoder that binds textures and samplers."""
+    """The part of MTLComputeCommandEncoder that binds textures, samplers and function tables."""
 
     _textures: dict[int, MTLTexture | None]
     _samplers: dict[int, tuple[MTLSamplerState, int] | None]
+    _tables: dict[int, MTLVisibleFunctionTable | None]
+    _pipeline: "MTLComputePipelineState | None"
 
     def setTexture_atIndex_(self, texture: MTLTexture | None, index: int) -> None:
         """Pass `texture`; None passes a null texture."""
@@ -76,7 +81,33 @@ class ResourceEncoder(MTLCommandEncoder):
         """Pass `sampler` with other bounds of the level."""
         self._check_open("setSamplerState_lodMinClamp_lodMaxClamp_atIndex_")
         where = f"{_ENCODER}.setSamplerState_lodMinClamp_lodMaxClamp_atIndex_"
-        self._set_sampler(where, sampler, index, (float(least), float(most)))
+        clamp = as_number(where, "lodMinClamp", least), as_number(where, "lodMaxClamp", most)
+        self._set_sampler(where, sampler, index, clamp)
+
+    def setVisibleFunctionTable_atBufferIndex_(
+        self, table: MTLVisibleFunctionTable | None, index: int
+    ) -> None:
+        """Pass a function table; None passes a null table."""
+        self._check_open("setVisibleFunctionTable_atBufferIndex_")
+        self._set_table(f"{_ENCODER}.setVisibleFunctionTable_atBufferIndex_", table, index)
+
+    def setVisibleFunctionTables_withBufferRange_(
+        self, tables: Sequence[MTLVisibleFunctionTable | None], span: Sequence[int]
+    ) -> None:
+        """Pass several function tables at successive indices."""
+        self._check_open("setVisibleFunctionTables_withBufferRange_")
+        where = f"{_ENCODER}.setVisibleFunctionTables_withBufferRange_"
+        location, length = as_range(where, span)
+        for place, table in enumerate(as_list(where, "the tables", tables, length)):
+            self._set_table(where, table, location + place)
+
+    def _set_table(self, where: str, table: MTLVisibleFunctionTable | None, index: int) -> None:
+        index = _checked(where, index, _LIMITS.buffers_per_stage)
+        if table is not None:
+            expect(where, "the table", table, MTLVisibleFunctionTable)
+            self._check_own(where, table)
+            self._keep(table)
+        self._tables[index] = table
 
     def _set_texture(self, where: str, texture: MTLTexture | None, index: int) -> None:
         index = _checked(where, index, _LIMITS.textures_per_stage)
@@ -117,6 +148,8 @@ class ResourceEncoder(MTLCommandEncoder):
         what = f"{where}: kernel {kernel!r}, argument {argument.name!r}"
         if argument.kind == "texture":
             return self._texture_argument(where, what, argument)
+        if argument.kind == "function_table":
+            return self._table_argument(what, argument)
         words = [
             self._sampler_word(what, argument, argument.index + place)
             for place in range(argument.count)
@@ -139,6 +172,23 @@ class ResourceEncoder(MTLCommandEncoder):
         if argument.count == 1 and not argument.type_name.startswith("array"):
             return addresses[0]
         return self._inline(where, np.array(addresses, dtype="<u8").view(np.uint8))
+
+    def _table_argument(self, what: str, argument: "Argument") -> int:
+        """The address of a function table, which must be of the pipeline state that runs."""
+        if argument.index not in self._tables:
+            raise MetalValidationError(
+                f"{what} [[buffer({argument.index})]]: no function table is set; call "
+                "setVisibleFunctionTable_atBufferIndex_ first"
+            )
+        table = self._tables[argument.index]
+        if table is None:
+            return 0
+        if table._pipeline is not self._pipeline:
+            raise MetalValidationError(
+                f"{what} [[buffer({argument.index})]]: {table!r} was made by another pipeline "
+                "state; make one with newVisibleFunctionTableWithDescriptor_ of the one that runs"
+            )
+        return table._allocation.address
 
     def _sampler_word(self, what: str, argument: "Argument", index: int) -> int:
         bound = self._samplers.get(index)

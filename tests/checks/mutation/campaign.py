@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.checks import Report, read_annotations
+from assay.checks import Inputs, Report, read_annotations
 from assay.checks.plan import Plan, make_plan
 from assay.checks.runner import Runner
 from assay.compiler.msl import CompileError, Library, compile_library
@@ -16,7 +16,7 @@ from .mutants import Mutant, double_mutants, single_mutants
 from .oracle import depends_on_schedule
 
 KERNELS = sorted((Path(__file__).parent / "kernels").glob("*.metal"))
-SCHEDULES = range(12)
+FEW, MANY = range(5), range(8)  # schedules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +45,16 @@ def mutants_of(path: Path, *, seed: int, doubles: int) -> list[Mutant]:
     return [*single_mutants(source), *double_mutants(source, seed, doubles)]
 
 
-def judge(path: Path, mutant: Mutant, *, always: bool = False) -> Verdict:
-    """Run a mutant under all usual checks, and unreported ones (or `always`) by the oracle."""
+def judge(path: Path, mutant: Mutant, schedules: range) -> Verdict:
+    """Run a mutant under all usual checks; if nothing is reported, under the schedules."""
     try:
         library = compile_library(mutant.source)
         findings = findings_of(path, library, seeds=())
     except CompileError:
         return Verdict(compiles=False)
-    if findings and not always:
+    if findings:
         return Verdict(findings=findings)
-    differs = depends_on_schedule(plan_of(path, library), SCHEDULES)
-    return Verdict(findings=findings, differs=differs)
+    return Verdict(differs=depends_on_schedule(plan_of(path, library), schedules))
 
 
 def findings_of(path: Path, library: Library, *, seeds: tuple[int, ...]) -> tuple[Finding, ...]:
@@ -76,5 +75,5 @@ def plan_of(path: Path, library: Library) -> Plan:
 
 
 @functools.cache
-def _inputs(path: Path):
+def _inputs(path: Path) -> Inputs:
     return read_annotations(path.read_text(), str(path))

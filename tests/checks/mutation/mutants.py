@@ -11,7 +11,7 @@ BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 _BARRIER = re.compile(r"threadgroup_barrier\(mem_flags::(\w+)\);")
 _INDEX = re.compile(r"\[([^\[\]]+)\]")
 _DECLARATION = re.compile(r"^ *threadgroup (\w+) (\w+)(?:\[|;)")
-_INITIAL = re.compile(r"^( *\w+ \w+) = (?:0|float4\(0)[^;]*;$")
+_INITIAL = re.compile(r"^( *\w+ \w+) = (?:0|\w+\(0)[^;]*;$")
 _STORE = re.compile(r"^ *(?:\w+\[.*\]|\w+) [-+*]?= [^;]*;$|^ *atomic_store_explicit\(")
 _GUARD = re.compile(r"if \((.*)\) \{$")
 

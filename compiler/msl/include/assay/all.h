@@ -9,6 +9,7 @@
 #include "atomic.h"
 #include "common.h"
 #include "entry.h"
+#include "function_table.h"
 #include "geometric.h"
 #include "graphics.h"
 #include "initializer_list.h"

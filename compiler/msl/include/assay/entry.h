@@ -1,6 +1,7 @@
 // What the wrapper around an entry point needs: its parameter types, grid positions, reflection.
 #pragma once
 #include "array.h"
+#include "function_table.h"
 #include "texture.h"
 
 template <class F> struct __assay_function;
@@ -21,6 +22,9 @@ template <class T, size_t N> constexpr bool __assay_by_value<metal::array<T, N>>
     metal::__is_texture<T> || __assay_by_value<T> || __is_pointer(T);
 template <class T> requires metal::__is_texture<T>
 struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT metal::__texture_data; };
+template <class F> struct __assay_parameter<metal::visible_function_table<F>> {
+  using pointee = const __ASSAY_CONSTANT uint;
+};
 template <class T> requires __assay_by_value<T>
 struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT T; };
 template <class T> using __assay_pointee = typename __assay_parameter<T>::pointee;
@@ -36,6 +40,8 @@ __ASSAY_FN T __assay_pass(__assay_pointer<T> pointer) {
     return pointer;
   } else if constexpr (metal::__is_texture<T>) {
     return T{{pointer}};
+  } else if constexpr (metal::__is_function_table<T>) {
+    return T{pointer};
   } else if constexpr (__assay_by_value<T>) {
     if (!pointer) return T{};
     return *pointer;
@@ -48,6 +54,8 @@ __ASSAY_FN T __assay_pass(__assay_pointer<T> pointer) {
 // MTLTextureType, access, whether depth, MTLDataType, what it is, and from bit 32 on how many.
 template <class T> constexpr unsigned long __assay_details = 0;
 template <> constexpr unsigned long __assay_details<metal::sampler> = 2ul << 24 | 1ul << 32;
+template <class F>
+constexpr unsigned long __assay_details<metal::visible_function_table<F>> = 3ul << 24 | 1ul << 32;
 template <class T, size_t N> requires __assay_by_value<metal::array<T, N>>
 constexpr unsigned long __assay_details<metal::array<T, N>> =
     (__assay_details<T> & 0xfffffffful) | N << 32;

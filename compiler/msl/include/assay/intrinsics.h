@@ -23,8 +23,9 @@ __ASSAY_POSITION unsigned __assay_dispatch_simdgroups_per_threadgroup();
 __ASSAY_POSITION unsigned __assay_matrix_row();
 __ASSAY_POSITION unsigned __assay_matrix_column();
 
-__ASSAY_LANES void __assay_threadgroup_barrier(int flags);
-__ASSAY_LANES void __assay_simdgroup_barrier(int flags);
+// Barriers of two branches are two barriers, which checks tell apart.
+__attribute__((convergent, nothrow, nomerge)) void __assay_threadgroup_barrier(int flags);
+__attribute__((convergent, nothrow, nomerge)) void __assay_simdgroup_barrier(int flags);
 __ASSAY_PLAIN void __assay_fence(int flags, int order, int scope);
 
 __ASSAY_LANES unsigned short __assay_simd_shuffle_i16(unsigned short value, unsigned lane);

@@ -29,16 +29,20 @@ enum thread_scope {
   thread_scope_device = 2,
 };
 
+// Texels lie in device memory: what orders them orders that.
+__ASSAY_FN constexpr int __ordered(mem_flags flags) {
+  return int(flags) | ((int(flags) & int(mem_flags::mem_texture)) ? int(mem_flags::mem_device) : 0);
+}
 __attribute__((convergent)) __ASSAY_FN void threadgroup_barrier(
     mem_flags flags, thread_scope = thread_scope_threadgroup) {
-  __assay_threadgroup_barrier(int(flags));
+  __assay_threadgroup_barrier(__ordered(flags));
 }
 __attribute__((convergent)) __ASSAY_FN void simdgroup_barrier(
     mem_flags flags, thread_scope = thread_scope_simdgroup) {
-  __assay_simdgroup_barrier(int(flags));
+  __assay_simdgroup_barrier(__ordered(flags));
 }
 __ASSAY_FN void atomic_thread_fence(mem_flags flags, memory_order order,
                                     thread_scope scope = thread_scope_device) {
-  __assay_fence(int(flags), int(order), int(scope));
+  __assay_fence(__ordered(flags), int(order), int(scope));
 }
 }  // namespace metal

@@ -133,7 +133,7 @@ __ASSAY_FN uint __slice(__texture_pointer d, uint n) {
 #define __ASSAY_TEXTURE_FENCE                                                                     \
   __ASSAY_MEMBER void fence() const                                                               \
     requires(A == access::read_write)                                                             \
-  { __assay_fence(int(mem_flags::mem_texture), 5, 0); }
+  { __assay_fence(__ordered(mem_flags::mem_texture), 5, 0); }
 #define __ASSAY_OFFSET2 (, int2 offset = int2(0))
 #define __ASSAY_OFFSET3 (, int3 offset = int3(0))
 #define __ASSAY_NO_OFFSET ()

@@ -10,7 +10,7 @@ using namespace metal;
 //! arguments.n = 4
 kernel void accumulator(device const float* x, device float* y, constant uint& n,
                         uint i [[thread_position_in_grid]]) {
-  float sum;
+  float sum; // WITH
   for (uint k = 0; k < n; ++k) {
     sum += x[(i + k) & 31]; // WITH
   }
@@ -25,7 +25,7 @@ kernel void accumulator(device const float* x, device float* y, constant uint& n
 //! arguments.n = 4
 kernel void array_partly_filled(device const float* x, device float* y, constant uint& n,
                                 uint i [[thread_position_in_grid]]) {
-  float values[8];
+  float values[8]; // WITH
   for (uint k = 0; k < n; ++k) {
     values[k] = x[(i + k) & 31];
   }
@@ -39,7 +39,7 @@ kernel void array_partly_filled(device const float* x, device float* y, constant
 //! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
 kernel void set_in_one_arm(device const float* x, device float* y,
                            uint i [[thread_position_in_grid]]) {
-  float value;
+  float value; // WITH
   if (x[i] > 4.0f) {
     value = x[i];
   }
@@ -53,7 +53,7 @@ kernel void set_in_one_arm(device const float* x, device float* y,
 //! arguments.y = { dtype = "int32", shape = [32], fill = "uninitialised" }
 kernel void switch_without_default(device const int* x, device int* y,
                                    uint i [[thread_position_in_grid]]) {
-  int value;
+  int value; // WITH
   switch (x[i] & 3) {
     case 0: value = 10; break;
     case 1: value = 20; break;
@@ -70,7 +70,7 @@ kernel void switch_without_default(device const int* x, device int* y,
 //! arguments.n = 0
 kernel void loop_that_does_not_run(device const float* x, device float* y, constant uint& n,
                                    uint i [[thread_position_in_grid]]) {
-  float last;
+  float last; // WITH
   for (uint k = 0; k < n; ++k) {
     last = x[k];
   }
@@ -88,7 +88,7 @@ kernel void member_not_set(device const float* x, device float* y,
     float sum;
     float count;
   };
-  Pair pair;
+  Pair pair; // WITH
   pair.sum = x[i];
   if (x[i] > 40.0f) {
     pair.count = 2.0f;
@@ -103,7 +103,7 @@ kernel void member_not_set(device const float* x, device float* y,
 //! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
 kernel void component_not_set(device const float* x, device float* y,
                               uint i [[thread_position_in_grid]]) {
-  float4 value;
+  float4 value; // WITH
   value.x = x[i];
   value.y = 1.0f;
   value.z = 2.0f;
@@ -126,7 +126,7 @@ static bool find(device const float* x, uint start, thread uint& place) {
 }
 kernel void result_used_though_not_found(device const float* x, device float* y,
                                          uint i [[thread_position_in_grid]]) {
-  uint place;
+  uint place; // WITH
   find(x, i + 25, place);
   y[i] = float(place); // BUG uninitialised-read
 }
@@ -141,13 +141,13 @@ kernel void lanes_beyond_the_end(device const float* x, device float* y, constan
                                  uint i [[thread_position_in_grid]],
                                  uint lane [[thread_index_in_simdgroup]],
                                  uint sg [[simdgroup_index_in_threadgroup]]) {
-  float value;
+  float value; // WITH
   if (i < n) {
     value = x[i];
   }
-  float sum = simd_sum(value); // BUG uninitialised-read
+  float sum = simd_sum(value); // MAYBE uninitialised-read
   if (lane == 0) {
-    y[sg] = sum;
+    y[sg] = sum; // BUG uninitialised-read
   }
 }
 
@@ -159,7 +159,7 @@ kernel void lanes_beyond_the_end(device const float* x, device float* y, constan
 //! arguments.n = 3
 kernel void window_not_full(device const float* x, device float* y, constant uint& n,
                             uint i [[thread_position_in_grid]]) {
-  float window[4];
+  float window[4]; // WITH
   for (uint k = 0; k < n; ++k) {
     window[k] = x[(i * k) & 31];
   }

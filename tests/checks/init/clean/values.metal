@@ -107,3 +107,46 @@ kernel void member_not_set_and_not_used(device const float* x, device float* y,
   Pair copy = pair;
   y[i] = copy.sum;
 }
+
+struct Pair {
+  uint index;
+  short value;
+  Pair(uint i, short v) : index(i), value(v) {}
+};
+
+static Pair greater(Pair a, Pair b) { return a.value < b.value ? b : a; }
+
+//! [kernel.padding_goes_along]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "int16", shape = [96], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void padding_goes_along(device const short* x, device float* y,
+                               uint i [[thread_position_in_threadgroup]]) {
+  threadgroup short values[32];
+  Pair best{0, short(-1)};
+  for (uint k = i; k < 96; k += 32) {
+    best = greater(best, Pair(k, x[k]));
+  }
+  for (ushort step = 16; step > 0; step /= 2) {
+    best = greater(best, Pair(simd_shuffle_xor(best.index, step), simd_shuffle_xor(best.value, step)));
+  }
+  values[i] = best.value;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[i] = values[31 - i];
+}
+
+//! [kernel.zeroed_at_once]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+//! arguments.n = 4
+kernel void zeroed_at_once(device const float* x, device float* y, constant uint& n,
+                           uint i [[thread_position_in_grid]]) {
+  float sums[16] = {0};
+  for (uint k = 0; k < n; ++k) {
+    sums[(i + k) & 15] += x[(i + k) & 31];
+  }
+  y[i] = sums[(i + n) & 15];
+}

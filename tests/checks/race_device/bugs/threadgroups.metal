@@ -56,7 +56,7 @@ kernel void barrier_does_not_reach_other_threadgroups(device const float* x, dev
 //! [kernel.smooth_in_place]
 //! threadgroups = [4]
 //! threadgroup = [32]
-//! arguments.x = { dtype = "float32", shape = [130], fill = "iota" }
+//! arguments.x = { dtype = "float32", shape = [130], fill = "random" }
 kernel void smooth_in_place(device float* x, uint i [[thread_position_in_grid]]) {
   float left = x[i];      // WITH
   float right = x[i + 2]; // MAYBE race-read-write

@@ -111,9 +111,7 @@ kernel void relaxed_flag_orders_nothing(device const float* x, device float* y,
     value = x[0]; // WITH
     atomic_store_explicit(&ready, 1u, memory_order_relaxed);
   }
-  float got = -1.0f;
   if (t >= 32 && atomic_load_explicit(&ready, memory_order_relaxed) != 0) {
-    got = value; // BUG race-read-write
+    y[t] = value; // BUG race-read-write
   }
-  y[t] = got;
 }

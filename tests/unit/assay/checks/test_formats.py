@@ -151,7 +151,7 @@ def test_junit_has_a_test_case_for_each_kernel() -> None:
     assert (reduce.get("name"), reduce.get("classname")) == ("reduce", "k.metal")
     failure = reduce.find("failure")
     assert failure is not None and failure.get("type") == "race-read-write"
-    assert failure.text is not None and "k.metal:2:5: the other place" in failure.text
+    assert failure.text is not None and "k.metal:2:5: note: write of 4 bytes" in failure.text
     assert copy.find("failure") is None and copy.find("system-out") is not None
     error = blur.find("error")
     assert error is not None and error.text == "takes a texture"

@@ -16,10 +16,10 @@ k.metal:3:12: error: a read and a write of threadgroup array 's' with no barrier
       | \t          ^
   read of 4 bytes by thread (31, 0, 0), simdgroup 0, lane 31, threadgroup (1, 0, 0), epoch 2
     called from reduce at k.metal:4:5
-k.metal:2:5: the other place
+k.metal:2:5: note: write of 4 bytes by thread (32, 0, 0), simdgroup 1, lane 0, threadgroup (1, 0, \
+0), epoch 2
     2 |     s[lid] = x[gid];
       |     ^
-  write of 4 bytes by thread (32, 0, 0), simdgroup 1, lane 0, threadgroup (1, 0, 0), epoch 2
   memory: s, byte 128 (element 32 of 4 bytes)
   kernel: reduce, 7 times
   hint: put a threadgroup_barrier between the two

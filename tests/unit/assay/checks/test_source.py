@@ -178,6 +178,37 @@ def test_a_correct_kernel_gives_the_same_bits_for_every_seed() -> None:
     assert check(KERNELS, seeds=(1, 2)).findings == ()
 
 
+UNWRITTEN = """//! [kernel.copy]
+//! threads = 64
+//! arguments.x = { shape = 64, fill = "FILL" }
+//! arguments.y = { shape = 64, fill = "uninitialised" }
+kernel void copy(device const float* x, device float* y, uint i [[thread_position_in_grid]]) {
+    if (i < 61) y[i] = x[i];
+}
+"""
+
+
+def test_what_nobody_wrote_is_found_where_it_decides() -> None:
+    report = check(PRELUDE + UNWRITTEN.replace("FILL", "uninitialised"))
+    [finding] = report.findings
+    assert (finding.kind, finding.memory.strip("'")) == ("uninitialised-read", "x")
+    assert [party.site.line for party in finding.parties] == [8, 8]
+
+
+def test_bytes_that_no_thread_wrote_are_not_compared_between_seeds() -> None:
+    assert check(PRELUDE + UNWRITTEN.replace("FILL", "iota"), seeds=(1, 2)).findings == ()
+
+
+def test_check_kernel_leaves_what_was_not_written_in_uninitialised_arrays() -> None:
+    x, y = np.arange(64, dtype=np.float32), np.full(64, -1, np.float32)
+    report = assay.check_kernel(PRELUDE + UNWRITTEN, "copy", x, y, threads=64, uninitialised=["y"])
+    assert not report
+    assert (y[:61] == x[:61]).all() and (y[61:] == -1).all()
+    assert assay.check_kernel(
+        PRELUDE + UNWRITTEN, "copy", x, y, threads=64, uninitialised=["x"], checks="init"
+    )
+
+
 def test_included_files_and_macros_are_found(tmp_path: Path) -> None:
     (tmp_path / "part.h").write_text("#define ADDED 2\n")
     source = PRELUDE + (

@@ -168,7 +168,7 @@ def test_argument_buffers_hold_textures_and_samplers(device: MTLDevice) -> None:
     encoder.constantDataAtIndex_(5)[0:4] = np.float32(2).tobytes()
     state, error = device.newComputePipelineStateWithFunction_error_(function, None)
     assert state is not None, error
-    run(device, state, (2,), buffers={0: table})
+    run(device, state, (2,), buffers={0: table}, uses=[image, other, out])
     expected = 2 * (data[0].mean(axis=(0, 1)) + data[1, 0])
     np.testing.assert_allclose(contents(out, np.float32).reshape(2, 4), expected, rtol=1e-6)
 
@@ -187,7 +187,8 @@ def test_resource_ids_go_into_plain_structs(device: MTLDevice) -> None:
     ids = np.array([int(each.gpuResourceID()._impl) for each in textures], np.uint64)
     out = buffer_of(device, np.zeros((3, 4), np.float32))
     table = buffer_of(device, ids)
-    run(device, pipeline(device, code, "k"), (3,), buffers={0: table, 1: out})
+    state = pipeline(device, code, "k")
+    run(device, state, (3,), buffers={0: table, 1: out}, uses=textures)
     assert contents(out, np.float32).reshape(3, 4)[:, 0].tolist() == [1, 2, 3]
 
 

@@ -72,7 +72,9 @@ class Recorder:
         if not names:
             raise ValueError("program_source.metal:1:1: error: no kernel")
         return SimpleNamespace(
-            function_names=tuple(names), function=lambda name, _=None: kernel(name, source)
+            function_names=tuple(names),
+            visible_names=(),
+            function=lambda name, _=None: kernel(name, source),
         )
 
     def _dispatch(
@@ -126,6 +128,8 @@ def kernel(name: str, source: str) -> SimpleNamespace:
     ]
     made = SimpleNamespace(
         name=name,
+        logs=False,
+        needs=SimpleNamespace(untouched=(), follows_pointers=False),
         arguments=tuple(arguments),
         indices=indices,
         members=members,

@@ -21,7 +21,7 @@ def test_what_was_put_is_got(folder: Path) -> None:
 def test_a_damaged_entry_is_as_if_there_were_none(folder: Path, damage: bytes) -> None:
     cache = DiskCache("things")
     cache.put("abcd", b"payload")
-    (entry,) = [path for path in folder.rglob("*") if path.is_file()]
+    (entry,) = [path for path in (folder / "things").rglob("*") if path.is_file()]
     entry.write_bytes(damage)
     assert cache.get("abcd") is None
     cache.put("abcd", b"payload")
@@ -31,7 +31,7 @@ def test_a_damaged_entry_is_as_if_there_were_none(folder: Path, damage: bytes) -
 def test_a_flipped_bit_is_noticed(folder: Path) -> None:
     cache = DiskCache("things")
     cache.put("abcd", b"payload")
-    (entry,) = [path for path in folder.rglob("*") if path.is_file()]
+    (entry,) = [path for path in (folder / "things").rglob("*") if path.is_file()]
     raw = bytearray(entry.read_bytes())
     raw[-1] ^= 1
     entry.write_bytes(raw)

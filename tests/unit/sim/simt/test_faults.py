@@ -136,3 +136,21 @@ def test_an_address_of_a_released_buffer_reaches_nothing() -> None:
     with pytest.raises(KernelFault, match="use-after-free write"):
         dispatch(program.specialise(SIZE), memory, [address], threadgroups=(1, 1, 1))
     assert not data.any()
+
+
+def test_a_threadgroup_array_of_a_templates_instance_is_called_by_its_name() -> None:
+    source = HEAD + (
+        "struct Sizes16 { uint a; uint b; };\n"
+        "template <int N, typename T> kernel void tile(device T* out, constant Sizes16& sizes,\n"
+        "    uint2 g [[threadgroup_position_in_grid]], uint i [[thread_index_in_threadgroup]])\n"
+        "{ threadgroup T part[N]; part[i + sizes.a + N - 1] = out[i];\n"
+        "  threadgroup_barrier(mem_flags::mem_threadgroup); out[i] = part[N - 1 - i]; }\n"
+        'template [[host_name("tile128")]] kernel void tile<128, float>(device float*, '
+        "constant Sizes16&, uint2, uint);\n"
+    )
+    program = compile_library(source).function("tile128").program()
+    memory = Memory()
+    buffer = memory.register(np.zeros(256, np.uint8), name="out")
+    with pytest.raises(KernelFault) as caught:
+        dispatch(program.specialise((32, 1, 1)), memory, [buffer, buffer], threads=(32, 1, 1))
+    assert caught.value.buffer == "part"

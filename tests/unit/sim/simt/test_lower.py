@@ -181,6 +181,33 @@ def test_memory_is_copied_and_filled_by_builtins(run: Runner) -> None:
     assert (out[:, 30:] == 0x5A).all()
 
 
+def test_private_memory_is_copied_and_filled_at_any_alignment(run: Runner) -> None:
+    kernel = compile_cpp(
+        """struct Part { uchar bytes[16]; };
+        struct Whole { uchar head[2]; Part parts[2]; uchar tail[2]; };
+        KERNEL(DEVICE const Part* in, DEVICE uchar* out, DEVICE const int* which) {
+            uint i = thread_x();
+            Whole whole;
+            __builtin_memset(whole.head, 7, 2);
+            __builtin_memset(whole.tail, 9, 2);
+            whole.parts[which[i] & 1] = in[i];
+            __builtin_memset(&whole.parts[~which[i] & 1], i, 16);
+            for (int k = 0; k < 36; ++k) {
+                out[36 * i + k] = ((uchar*)&whole)[(k + which[i]) % 36];
+            }
+        }""",
+        "in out which",
+    )
+    rng = np.random.default_rng(1)
+    data, which = rng.integers(0, 256, (32, 16), np.uint8), rng.integers(0, 36, 32)
+    _, out, _ = run(kernel, [data, np.zeros((32, 36), np.uint8), which.astype(np.int32)])
+    for i, shift in enumerate(which):
+        fill = np.full(16, i, np.uint8)
+        parts = (fill, data[i]) if shift & 1 else (data[i], fill)
+        whole = np.concatenate([[7, 7], *parts, [9, 9]])
+        assert (out[i] == np.roll(whole, -shift)).all()
+
+
 def test_bits_are_reinterpreted_between_scalars_and_vectors(run: Runner) -> None:
     kernel = compile_cpp(
         """typedef ushort ushort4 __attribute__((ext_vector_type(4)));

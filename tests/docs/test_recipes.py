@@ -1,0 +1,121 @@
+"""The recipes for continuous integration are valid, and their commands do what they promise."""
+
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from tests.docs.commands import ROOT
+
+PAGE = ROOT / "docs" / "guides" / "continuous-integration.md"
+GITHUB, GITLAB = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+ADD = """#include <metal_stdlib>
+using namespace metal;
+kernel void add(device const float* x, device float* y, uint i [[thread_position_in_grid]]) {
+    y[i] = x[i] + 1;
+}
+"""
+RACE = """#include <metal_stdlib>
+using namespace metal;
+kernel void mix(device float* x, uint i [[thread_index_in_threadgroup]]) {
+    x[i] = x[255 - i];
+}
+"""
+TEST = """
+import numpy as np
+
+def test_kernel(check_kernel):
+    check_kernel("kernels/{kernel}.metal", "{kernel}", {arguments}, threads=256)
+"""
+ARRAY = "np.ones(256, np.float32)"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a kernel and a test, and with `assay` and `pytest` of this tree."""
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "tests").mkdir()
+    plugin = "" if entry_points(group="pytest11", name="assay") else " -p assay.pytest_plugin"
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name, module in {"assay": "assay", "pytest": f"pytest{plugin}"}.items():
+        (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(project: Path, kernel: str, source: str, arguments: str) -> None:
+    (project / "kernels" / f"{kernel}.metal").write_text(source)
+    text = TEST.format(kernel=kernel, arguments=arguments)
+    (project / "tests" / f"test_{kernel}.py").write_text(text)
+
+
+def shell(text: str) -> subprocess.CompletedProcess[str]:
+    """As the runners do it: bash that stops at the first failure."""
+    return subprocess.run(["bash", "-ec", text], capture_output=True, text=True, timeout=300)
+
+
+def github_steps() -> list[dict[str, Any]]:
+    workflow = yaml.safe_load(GITHUB)
+    [job] = workflow["jobs"].values()
+    steps: list[dict[str, Any]] = job["steps"]
+    return steps
+
+
+def test_the_workflow_of_github_has_what_its_schema_demands() -> None:
+    workflow = yaml.safe_load(GITHUB)
+    # YAML 1.1 reads the key `on` as true.
+    assert workflow.get("on", workflow.get(True)) == ["push", "pull_request"]
+    assert workflow["permissions"] == {"contents": "read", "security-events": "write"}
+    for step in github_steps():
+        assert ("uses" in step) != ("run" in step)
+        if "uses" in step:
+            assert re.fullmatch(r"[\w-]+/[\w-]+(/[\w-]+)*@v\d+", step["uses"])
+
+
+def test_the_commands_of_github_leave_what_the_later_steps_upload(project: Path) -> None:
+    write(project, "add", ADD, f"{ARRAY}, {ARRAY}")
+    write(project, "mix", RACE, ARRAY)
+    commands = [step["run"] for step in github_steps() if "run" in step]
+    assert commands.pop(0) == "pip install assay pytest"
+    codes = [shell(command).returncode for command in commands]
+    assert codes == [1, 1]
+    uploads = [step["with"] for step in github_steps() if "upload" in step.get("uses", "")]
+    sarif = json.loads((project / uploads[0]["sarif_file"]).read_text())
+    [result] = sarif["runs"][0]["results"]
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "kernels/mix.metal"
+    assert (project / uploads[1]["path"]).is_dir()
+
+
+def gitlab_script() -> str:
+    [job] = yaml.safe_load(GITLAB).values()
+    script: list[str] = job["script"]
+    return "\n".join(script)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_job_of_gitlab_writes_its_reports_and_fails_with_either_step(
+    project: Path, fails: bool
+) -> None:
+    write(project, "add", ADD, f"{ARRAY}, {ARRAY}")
+    if fails:
+        write(project, "mix", RACE, ARRAY)
+    done = shell(gitlab_script())
+    assert done.returncode == int(fails), done.stdout + done.stderr
+    [job] = yaml.safe_load(GITLAB).values()
+    for name in job["artifacts"]["reports"]["junit"]:
+        root = ElementTree.parse(project / name).getroot()
+        assert len(list(root.iter("testcase"))) == 1 + int(fails)
+        assert len(list(root.iter("failure"))) == int(fails)
+    assert all((project / path).exists() for path in job["artifacts"]["paths"]) == fails

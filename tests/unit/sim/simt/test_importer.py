@@ -1,0 +1,27 @@
+"""What LLVM holds is given back in an order that it survives."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from assay.compiler.msl import compile_library
+from assay.sim.simt import UnsupportedKernel
+from assay.sim.simt.importer import optimised_text
+
+RECURSIVE = """
+float odd(float x) { if (x < 0) return -odd(-x) * x; return x; }
+kernel void k(device float* x) { x[0] = odd(x[0]) + odd(x[1]); }
+"""
+
+
+def test_a_refused_kernel_may_be_collected_in_any_order() -> None:
+    function = compile_library(RECURSIVE).function("k")
+    for _ in range(20):
+        with pytest.raises(UnsupportedKernel) as caught:
+            optimised_text(function.bitcode, function.entry, "k")
+        cycle: list[object] = [caught.value]  # keeps the traceback, and its frames, for the
+        cycle.append(cycle)  # collector, which takes things apart as it finds them
+        del caught, cycle
+        gc.collect()

@@ -1,0 +1,65 @@
+"""Functions that call themselves: loops where LLVM can make some, refused otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.compiler.msl import compile_library
+from assay.sim.simt import Memory, UnsupportedKernel, dispatch
+
+KERNEL = "\nkernel void k(device uint* x, uint i [[thread_position_in_grid]]) { x[i] = f(i); }"
+
+
+def run(functions: str) -> list[int]:
+    """What `uint f(uint)` gives for 0 to 5."""
+    out = np.zeros(24, np.uint8)
+    memory = Memory()
+    program = compile_library(functions + KERNEL).function("k").program()
+    arguments = [memory.register(out, name="x")]
+    dispatch(program.specialise((6, 1, 1)), memory, arguments, threads=(6, 1, 1))
+    return out.view(np.uint32).tolist()
+
+
+def test_a_function_that_ends_with_a_call_of_itself_is_a_loop() -> None:
+    assert run("uint f(uint n, uint k = 0) { return n == 0 ? k : f(n - 1, k + n); }") == [
+        0, 1, 3, 6, 10, 15
+    ]  # fmt: skip
+
+
+def test_a_product_or_sum_with_a_call_of_itself_is_a_loop() -> None:
+    assert run("uint f(uint n) { return n == 0 ? 1 : n * f(n - 1); }") == [1, 1, 2, 6, 24, 120]
+
+
+def test_functions_that_call_each_other_for_different_values_never_recur() -> None:
+    functions = """
+        uint even(uint n);
+        uint odd(uint n) { return n % 2 == 0 ? even(n) : 100 + n; }
+        uint even(uint n) { return n % 2 == 1 ? odd(n) : n; }
+        uint f(uint n) { return even(n); }"""
+    assert run(functions) == [0, 101, 2, 103, 4, 105]
+
+
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        (
+            "uint f(uint n) { return n < 2 ? n : f(n - 1) + f(n - 2); }",
+            "metal:1:37: kernel 'k': 'f' calls itself: recursion is not supported",
+        ),
+        (
+            "namespace a { namespace b {"
+            "uint deep(uint n) { return n < 2 ? n : 9 / (deep(n / 2) + 1); } } }"
+            "uint f(uint n) { return a::b::deep(n); }",
+            "metal:1:[0-9]+: kernel 'k': 'deep' calls itself: recursion is not supported",
+        ),
+        (
+            "uint g(uint n); uint f(uint n) { return n < 2 ? n : g(n - 1) ^ 3; }"
+            "uint g(uint n) { return f(n / 2) - f(n / 3); }",
+            "'f' calls itself through 'g': recursion is not supported",
+        ),
+    ],
+)
+def test_other_functions_that_call_themselves_are_refused(functions: str, message: str) -> None:
+    with pytest.raises(UnsupportedKernel, match=message):
+        run(functions)
