@@ -260,11 +260,13 @@ def test_what_the_device_refuses_is_not_checked_unless_a_finding_says_why() -> N
 
 
 def test_more_registers_than_a_thread_has_are_a_warning() -> None:
-    loads = "".join(f"float v{k} = x[i * 200 + {k}];" for k in range(200))
-    stores = "".join(f"x[i * 200 + {k}] = v{199 - k};" for k in range(200))
+    loads = "".join(f"float v{k} = x[i * 140 + {k}];" for k in range(140))
+    stores = "".join(f"x[i * 140 + {k}] = v{139 - k};" for k in range(140))
     position = "uint i [[thread_position_in_grid]]"
     source = PRELUDE + f"kernel void wide(device float* x, {position}) {{ {loads}\n{stores} }}"
-    [finding] = check(source).findings
+    report = Report(["budget"])
+    check_source(source, "k.metal", report, SourceOptions())
+    [finding] = report.findings
     assert (finding.kind, finding.severity) == ("registers", "warning")
 
 
