@@ -101,7 +101,7 @@ def make_plan(
                 f"{where}: kernel '{kernel.name}' has no argument '{name}'; it has "
                 f"{', '.join(sorted(known)) or 'none'}"
             )
-    grid = choose_grid(kernel, setup, where, shrink=shrink)
+    grid = choose_grid(kernel, setup, shrink=shrink)
     planner = _Planner(kernel, grid, where, growth, sources)
     bound = tuple(planner.bind(a, setup.arguments.get(a.name)) for a in kernel.arguments)
     return Plan(

@@ -249,6 +249,13 @@ def test_more_threadgroup_memory_than_there_is_is_a_finding() -> None:
     assert finding.kind == "threadgroup-memory"
 
 
+def test_a_threadgroup_of_too_many_threads_is_a_finding() -> None:
+    report = check(KERNELS, functions=("add",), inputs=setups("[kernel.add]\nthreadgroup = 2048"))
+    [finding] = report.findings
+    assert (finding.kind, finding.kernel) == ("grid-limits", "add")
+    assert report.problems == ()
+
+
 def test_what_the_device_refuses_is_not_checked_unless_a_finding_says_why() -> None:
     inputs = setups("[kernel.large]\narguments.t = { bytes = 40000 }")
     report = Report(["race"])
@@ -287,7 +294,6 @@ def test_included_files_and_macros_are_found(tmp_path: Path) -> None:
         (KERNELS, {"functions": ("none",)}, "there is no kernel 'none'; there are add, fill, sum"),
         (KERNELS, {"inputs": Inputs(setups={"ad": (Setup(where="a.toml:1"),)})}, "no kernel 'ad'"),
         (KERNELS, {"inputs": setups("[kernel.add]\narguments.z = 1")}, "no argument 'z'; it has n"),
-        (KERNELS, {"inputs": setups("[kernel.add]\nthreadgroup = 2048")}, "allows 1024"),
         (KERNELS, {"inputs": setups("[kernel.sum]\narguments.s = 1")}, "give { bytes = 1024 }"),
         (PRELUDE, {}, "there is no kernel in it"),
     ],
