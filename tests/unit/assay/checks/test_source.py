@@ -277,6 +277,61 @@ def test_more_registers_than_a_thread_has_are_a_warning() -> None:
     assert (finding.kind, finding.severity) == ("registers", "warning")
 
 
+TEXTURES = (
+    PRELUDE
+    + """
+kernel void shift(texture2d<uint, access::read> in [[texture(0)]],
+                  texture2d<uint, access::write> out [[texture(1)]],
+                  uint2 p [[thread_position_in_grid]]) {
+    if (p.x < out.get_width() && p.y < out.get_height()) out.write(in.read(p.yx), p);
+}
+kernel void sampled(texture2d<float, access::sample> in, texture3d<half, access::read> v,
+                    texture2d_array<int, access::read_write> b, depth2d<float, access::read> d,
+                    sampler s [[sampler(0)]], device float* x, uint2 p [[thread_position_in_grid]]) {
+    b.write(b.read(p, 1), p, 2);
+    x[p.y * 64 + p.x] = in.sample(s, float2(p) / 16).x + v.read(uint3(p, 3)).x + d.read(p);
+}
+"""
+)
+
+
+def test_textures_are_assumed_as_large_as_the_grid() -> None:
+    report = Report(["bounds"])
+    check_source(TEXTURES, "k.metal", report, SourceOptions(functions=("shift",)))
+    assert report.findings == () and report.problems == ()
+    assert "in: a texture of 39x23 texels, random" in report.kernels[0].assumptions
+    assert "out: a texture of 39x23 texels, zeros" in report.kernels[0].assumptions
+
+
+@pytest.mark.slow
+def test_textures_of_all_types_and_samplers_are_assumed() -> None:
+    report = check(TEXTURES)
+    assert report.findings == () and report.problems == ()
+    said = report.kernels[1].assumptions
+    assert "v: a texture of 39x23x4 texels, random" in said
+    assert "s: a sampler with the default settings" in said
+
+
+def test_a_kernel_that_cannot_be_run_is_told_and_the_others_are_checked() -> None:
+    source = (
+        PRELUDE
+        + """
+kernel void good(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }
+kernel void table(texture_buffer<float> d, device float* x, uint i [[thread_position_in_grid]]) {
+    x[i] = d.read(i).x;
+}
+template <typename T> kernel void broken(device T* x) { x[0] = T::nothing; }
+template [[host_name("broken")]] kernel void broken<float>(device float*);
+"""
+    )
+    report = check(source)
+    problems = {kernel.name: kernel.problem for kernel in report.problems}
+    assert set(problems) == {"table", "broken"}
+    assert "argument 'd' is a texture of type texture_buffer<float>" in problems["table"]
+    assert "nothing" in problems["broken"]
+    assert report.kernels[0].runs == ("639 threads in threadgroups of 256",)
+
+
 def test_included_files_and_macros_are_found(tmp_path: Path) -> None:
     (tmp_path / "part.h").write_text("#define ADDED 2\n")
     source = PRELUDE + (
