@@ -18,7 +18,7 @@ from .llvm_modules import module_of
 from .llvm_text import IRSyntaxError, read_module
 from .lower import lower
 from .roots import Parameter
-from .uninitialised import mark_uninitialised
+from .uninitialised import forget_uniform, mark_uninitialised
 from .unpack import unpack
 
 # LLVM's global tables are set up once, and its contexts are not made for concurrent use.
@@ -84,9 +84,10 @@ def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: boo
             with module_of(bitcode) as module:
                 text = str(module)
                 recursion = _check(text, entry, name)
-                optimised = "" if mark_variables else _optimise(module, entry)
-            if mark_variables:
-                with module_of(mark_uninitialised(text)) as module:
+                changed = mark_uninitialised(text) if mark_variables else forget_uniform(text)
+                optimised = _optimise(module, entry) if changed == text else ""
+            if not optimised:
+                with module_of(changed) as module:
                     optimised = _optimise(module, entry)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error

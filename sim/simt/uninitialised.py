@@ -27,7 +27,13 @@ PREFIX = "__assay_uninitialised_"
 _MAX_SCALARS = 256  # a larger variable stays in memory, which has a shadow of its own
 _ALLOCA = re.compile(r'^\s*(%[-$._A-Za-z0-9]+|%"[^"]*") = alloca (.*)$')
 _BEGIN = re.compile(r"^\s*call void @llvm\.lifetime\.start\.p0\(ptr[^%]*(%[^)\s]+)\)(.*)$")
+_UNIFORM = re.compile(r"^declare [^@\n]*(@__assay_uniform_i32)\([^\n]*$", re.MULTILINE)
 _DEBUG = re.compile(r"!dbg (![0-9]+)")
+
+
+def forget_uniform(text: str) -> str:
+    """The unoptimised module `text`, in which marks of uniform arguments mean nothing."""
+    return _UNIFORM.sub(r"define internal i32 \1(i32 %0) { ret i32 %0 }", text)
 
 
 def mark_uninitialised(text: str) -> str:

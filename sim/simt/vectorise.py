@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from . import context as c
 from .faults import UnsupportedKernel
-from .initialisation import OBSERVE
+from .insertion import OBSERVE
 from .ir import Block, Function, Instruction, Value
 from .shape import LANES, Shape
 from .slots import MASK, stored_size
@@ -221,8 +221,8 @@ class Vectoriser(Branches):
 
     def _emit_intrinsic(self, instruction: Instruction) -> None:
         name = instruction.callee
-        if name == OBSERVE:
-            self.watch.uninitialised(instruction)
+        if name.startswith(OBSERVE):
+            self.watch.observe(instruction)
             return
         if name.startswith("uninitialised_"):
             self._finish(instruction, zero_of(instruction.type), False)
