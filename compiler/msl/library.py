@@ -108,6 +108,11 @@ class Library:
         self.constants = constants
 
     @property
+    def file_name(self) -> str:
+        """What messages call the source."""
+        return self._file_name
+
+    @property
     def function_names(self) -> tuple[str, ...]:
         """Names of the kernels, in the order of the source."""
         return tuple(self._entries)
