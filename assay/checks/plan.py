@@ -18,6 +18,7 @@ from .grid import Grid, choose_grid, size_text
 from .inputs import Exact, Filled, Given, Literal, Raw, Setup
 from .scalars import element_of
 from .structs import Member, members_of
+from .textures import can_assume, texture_size
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, KernelFunction
@@ -92,6 +93,7 @@ def make_plan(
 
     Raises:
         CheckInputError: if `setup` does not fit the kernel.
+        CannotPlan: if the kernel cannot be run without a program of its own.
     """
     where = setup.where or f"kernel '{kernel.name}'"
     known = {argument.name for argument in kernel.arguments}
@@ -101,7 +103,7 @@ def make_plan(
                 f"{where}: kernel '{kernel.name}' has no argument '{name}'; it has "
                 f"{', '.join(sorted(known)) or 'none'}"
             )
-    grid = choose_grid(kernel, setup, where, shrink=shrink)
+    grid = choose_grid(kernel, setup, shrink=shrink)
     planner = _Planner(kernel, grid, where, growth, sources)
     bound = tuple(planner.bind(a, setup.arguments.get(a.name)) for a in kernel.arguments)
     return Plan(
@@ -110,6 +112,10 @@ def make_plan(
         bound=bound,
         assumptions=(*grid.assumptions, *_sentences(bound, planner.said)),
     )
+
+
+class CannotPlan(Exception):
+    """A kernel needs what can be neither written nor assumed; `str()` says what."""
 
 
 class _Planner:
@@ -135,11 +141,7 @@ class _Planner:
         if argument.kind == "threadgroup":
             return self._threadgroup(argument, given)
         if argument.kind != "buffer":
-            raise CheckInputError(
-                f"{self._kernel.file}:{self._kernel.line}: kernel '{self._kernel.name}': argument "
-                f"'{argument.name}' is a {argument.kind}, which cannot be assumed; check the "
-                "kernel from the program that binds it: assay check program.py"
-            )
+            return self._resource(argument, given)
         seed = zlib.crc32(f"{self._kernel.name}.{argument.name}".encode())
         if given is not None:
             data = contents(given, argument, seed, self._where)
@@ -152,6 +154,24 @@ class _Planner:
             )
         data = self._assumed(argument, seed)
         return Bound(argument=argument, data=data, length=data.nbytes, is_assumed=True)
+
+    def _resource(self, argument: Argument, given: Given | None) -> Bound:
+        """A texture or a sampler, which the runner makes."""
+        what = f"argument '{argument.name}' is a {argument.kind.replace('_', ' ')}"
+        if given is not None:
+            raise CheckInputError(f"{self._where}: {what}: leave it out, it is assumed")
+        if not can_assume(argument):
+            raise CannotPlan(
+                f"{what} of type {argument.type_name}, which cannot be assumed; check the kernel "
+                "from the program that binds it: assay check program.py"
+            )
+        if argument.kind == "texture":
+            size = size_text(texture_size(argument, self._grid.elements))
+            how = "random" if argument.access == "read" else "zeros"
+            self.said[argument.name] = f"{argument.name}: a texture of {size} texels, {how}"
+        else:
+            self.said[argument.name] = f"{argument.name}: a sampler with the default settings"
+        return Bound(argument=argument, data=None, length=0, is_assumed=True)
 
     def _threadgroup(self, argument: Argument, given: Given | None) -> Bound:
         if given is not None and not isinstance(given, Raw):

@@ -18,12 +18,14 @@ from assay.hal.metal.emulated.checking import leave_uninitialised
 from assay.sim.check import Checker
 
 from .contents import Bytes
+from .inputs import Size
 from .plan import Bound, Plan
 from .registers import register_finding
 from .scalars import element_of
+from .textures import assumed_sampler, assumed_texture
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import ArgumentBufferMember, Library
+    from assay.compiler.msl import Argument, ArgumentBufferMember, Library
 
 FUEL = 1 << 31
 """Instructions of one simdgroup, unless ASSAY_FUEL says otherwise: some seconds."""
@@ -143,6 +145,9 @@ class Runner:
         buffers: dict[str, _Given] = {}
         for bound in plan.bound:
             argument = bound.argument
+            if argument.kind in ("texture", "sampler"):
+                self._bind_resource(encoder, argument, plan.grid.elements)
+                continue
             if bound.data is None:
                 encoder.setThreadgroupMemoryLength_atIndex_(bound.length, argument.index)
                 continue
@@ -156,6 +161,18 @@ class Runner:
                 buffer=buffer, planned=bound.data, before=before, element=_element_size(bound)
             )
         return buffers
+
+    def _bind_resource(
+        self, encoder: metal.MTLComputeCommandEncoder, argument: Argument, elements: Size
+    ) -> None:
+        """Set an assumed texture or sampler, or all of an array of them."""
+        for number in range(argument.count):
+            index = argument.index + number
+            if argument.kind == "sampler":
+                encoder.setSamplerState_atIndex_(assumed_sampler(self._device), index)
+            else:
+                texture = assumed_texture(self._device, argument, elements, seed=index)
+                encoder.setTexture_atIndex_(texture, index)
 
     def _buffer(self, bound: Bound, data: Bytes, seed: int) -> MTLBuffer:
         device = self._device

@@ -10,7 +10,7 @@ from assay.sim.site import Site
 
 from .inputs import Setup
 from .orders import order_finding
-from .plan import Plan, make_plan
+from .plan import CannotPlan, Plan, make_plan
 from .report import Report
 from .runner import CannotRun, Outcome, Runner
 
@@ -32,11 +32,16 @@ def run_setup(
         CheckInputError: if the setup does not fit the kernel.
         CannotRun: if the kernel cannot be run.
     """
+    from assay.sim.simt import UnsupportedKernel
+
     growth = shrink = 1
     while True:
-        plan = make_plan(
-            kernel, setup, growth=growth, shrink=shrink, sources=report.sources.values()
-        )
+        try:
+            plan = make_plan(
+                kernel, setup, growth=growth, shrink=shrink, sources=report.sources.values()
+            )
+        except (CannotPlan, UnsupportedKernel) as error:
+            raise CannotRun(str(error)) from None
         checker = report.new_checker()
         outcome = runner.run(plan, checker)
         if _is_beyond_assumed(outcome, plan) and growth < _MOST_GROWTH:

@@ -101,8 +101,14 @@ def _check_kernel(
     library: Library, name: str, setup: Setup, runner: Runner, report: Report
 ) -> None:
     """One kernel with one setup."""
+    from assay.compiler.msl import CompileError
+
     start = time.perf_counter()
-    kernel, assumed = compiled_kernel(library, name, setup.constants)
+    try:
+        kernel, assumed = compiled_kernel(library, name, setup.constants)
+    except CompileError as error:  # of this kernel alone: the text itself was read
+        report.add_kernel(KernelRecord(name=name, file=library.file_name, problem=str(error)))
+        return
     try:
         plan, _ = run_setup(kernel, setup, runner, report)
     except CannotRun as error:
