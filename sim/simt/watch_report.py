@@ -209,6 +209,7 @@ def _misplaced(scene: _Scene, report: k.Report, executable: Executable) -> Findi
         memory=memory,
         offset=offset,
         hint=hint,
+        severity=severity,
         count=report.count,
     )
 
