@@ -181,10 +181,11 @@ static inline u64 joined_read(const struct shadow *s, u64 old, u64 now) {
 }
 
 static inline u64 joined_write(u64 old, u64 now) {
-  // What one simdgroup writes between two barriers counts as one; a plain write among its atomic
-  // ones makes it plain.
+  // What one simdgroup writes between two barriers counts as one; a plain write is the one that
+  // stays, for atomic ones of others are no race with atomic ones.
   if (old >> SIMDGROUP_SHIFT != now >> SIMDGROUP_SHIFT) return now;
-  return (now & (old | ~(u64)FLAG_ATOMIC)) | (old & FULL_MASK);
+  if (now & ~old & FLAG_ATOMIC) return old | (now & FULL_MASK);
+  return now | (old & FULL_MASK);
 }
 
 static inline u64 record_of(struct watch *w, u8 *context, const struct shadow *s, u32 how,

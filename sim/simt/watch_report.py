@@ -214,7 +214,7 @@ def _from_inactive(use: Party, read: Party, report: k.Report, executable: Execut
         kind="inactive-lane-read",
         kernel=executable.program.name,
         message="the value comes from a lane that did not take part in the shuffle",
-        parties=(use, replace(read, what="reads a lane that is not active")),
+        parties=(replace(read, what="reads a lane that is not active"), use),
         hint="shuffle where all lanes are, and choose afterwards",
         count=report.count,
     )
