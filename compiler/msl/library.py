@@ -70,6 +70,7 @@ def _program(kernel: KernelFunction) -> Program:
             name=argument.name,
             kind="threadgroup" if argument.kind == "threadgroup" else "buffer",
             index=argument.index,
+            is_constant=argument.access == "read",
         )
         for argument in kernel.arguments
     ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from .insertion import Inserter, Numbering
 from .ir import Constant, Function, Instruction, Value, integer
+from .llvm_types import bits
 
 UNIFORM = "uniform_i32"
+_SIGNED = "signed_"
 _CREATES = ("fadd", "fsub", "fmul", "fdiv", "frem", "call", "fptrunc", "uitofp", "sitofp")
 _LEAVES = ("load", "component", "phi", "intrinsic")
 _WRAPS = ("add", "sub", "mul", "shl")
@@ -26,6 +28,7 @@ def observe_values(function: Function, observers: frozenset[str], number: Number
     if "nan" in observers:
         _Births(function, number).visit()
     if "overflow" in observers:
+        _SignedOverflows(function, number).visit()
         _Overflows(function, number).visit()
     if "uniform" in observers:
         _Uniformity(function, number).visit()
@@ -139,6 +142,45 @@ def _sources(result: Instruction) -> tuple[list[Value], bool]:
 def _creates(instruction: Instruction) -> bool:
     quiet = ("llvm.fabs", "llvm.copysign", "llvm.minnum", "llvm.maxnum")
     return instruction.op in _CREATES and not instruction.callee.startswith(quiet)
+
+
+class _SignedOverflows(Inserter):
+    """Signed sums and products that an address depends on, and that do not fit their type."""
+
+    def __init__(self, function: Function, number: Numbering) -> None:
+        super().__init__(function, number)
+        self._indices = _index_values(function)
+
+    def after(self, instruction: Instruction) -> None:
+        if not instruction.callee.startswith(_SIGNED):
+            return
+        operation = instruction.callee.split("_")[1]
+        instruction.op, instruction.callee = operation, ""
+        if instruction not in self._indices:
+            return
+        wide = f"i{2 * bits(instruction.type)}"
+        left, right = (self.emit("sext", wide, operand) for operand in instruction.operands)
+        exact = self.emit(operation, wide, left, right)
+        found = self.emit("sext", wide, instruction)
+        self.observe("index_overflow", self.emit("icmp", "i1", exact, found, predicate="ne"))
+
+
+def _index_values(function: Function) -> set[Value]:
+    """Everything that the address of some access is computed from."""
+    found: set[Value] = set()
+    work = [
+        instruction.operands[0]
+        for instruction in function.instructions()
+        if instruction.op in ("load", "store") or instruction.callee.startswith("atomic_")
+    ]
+    while work:
+        value = work.pop()
+        if value in found or not isinstance(value, Instruction):
+            continue
+        found.add(value)
+        if value.op not in ("load", "component"):
+            work += value.operands
+    return found
 
 
 class _Overflows(Inserter):

@@ -27,7 +27,7 @@ from .watch_code import load_watch
 from .watch_needs import WatchNeeds
 
 # Checks that need a function in which the optimiser has not thrown away what they look for.
-_MARKED = frozenset({"init", "uniform"})
+_MARKED = frozenset({"init", "uniform", "overflow"})
 _COMMUTATIVE = ("add", "sub", "and", "or", "xor", "min", "max")
 
 
@@ -81,7 +81,7 @@ class Program:
         self._key = digest(_engine_version(), bitcode, entry, name, described)
         self._lock = threading.RLock()
         self._function: Function | None = None
-        self._marked: Function | None = None
+        self._marked: dict[frozenset[str], Function] = {}
         self._needs: Needs | None = None
         self._executables: dict[tuple[Shape, frozenset[str]], Executable] = {}
 
@@ -93,15 +93,15 @@ class Program:
                 self._function = import_kernel(self.bitcode, self.entry, self.parameters, self.name)
             return self._function
 
-    @property
-    def marked_function(self) -> Function:
-        """The same, with variables that have no value told from others."""
+    def marked_function(self, marks: frozenset[str]) -> Function:
+        """The same, without the optimisations that hide what checks look for."""
         with self._lock:
-            if self._marked is None:
-                self._marked = import_kernel(
-                    self.bitcode, self.entry, self.parameters, self.name, mark_variables=True
+            known = self._marked.get(marks)
+            if known is None:
+                known = self._marked[marks] = import_kernel(
+                    self.bitcode, self.entry, self.parameters, self.name, marks=marks
                 )
-            return self._marked
+            return known
 
     @property
     def needs(self) -> Needs:
@@ -164,7 +164,8 @@ class Program:
         return stored
 
     def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
-        function = self.marked_function if observers & _MARKED else self.function
+        marks = observers & _MARKED
+        function = self.marked_function(marks) if marks else self.function
         code = Vectoriser(function, shape, observers).run()
         text = code.text + driver(
             shape,

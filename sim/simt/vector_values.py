@@ -52,9 +52,9 @@ class Values:
         fix_positions(self.function, shape)
         replace_bfloat(self.function)
         self.watch_sites = WatchSites()
+        observe_values(self.function, observers, self.watch_sites.number)
         if observers & {"init", "shuffle"}:
             follow_uninitialised(self.function, observers, self.watch_sites.number)
-        observe_values(self.function, observers, self.watch_sites.number)
         self.barrier_calls: dict[Block, Instruction] = {}
         watched = bool(observers)
         self.barriers = self._split_at_barriers() if shape.simdgroups > 1 or watched else {}

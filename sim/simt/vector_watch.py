@@ -230,6 +230,8 @@ class Watch(Access):
 
     def simdgroup_wait(self, barrier: Instruction) -> None:
         """Report that the current lanes are at a barrier of their simdgroup."""
+        if "lanes" in self.v.observers:
+            self.text.call("void", "assay_watch_lane_barrier", ("ptr", "%ctx"))
         if self.v.mask == self.v.full_mask:
             return
         self.text.call(

@@ -26,6 +26,7 @@ _RACES = {
     k.READ_WRITE: "race-read-write",
     k.WEAK: "weak-memory-flags",
     k.SAME_STORE: "race-write-write",
+    k.LANE_RACE: "lane-race",
 }
 # check, kind, message, deed, hint
 _VALUES = {
@@ -148,6 +149,8 @@ def _example(report: k.Report) -> tuple[int, ...]:
 def _explain(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     if report.kind in _RACES:
         return _race(scene, report, executable)
+    if report.kind in (k.MISALIGNED, k.READ_ONLY_WRITE):
+        return _misplaced(scene, report, executable)
     if report.kind == k.UNINITIALISED:
         return _uninitialised(scene, report, executable)
     if report.kind in _VALUES:
@@ -165,6 +168,41 @@ def _value(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
         kernel=executable.program.name,
         message=message,
         parties=(party,),
+        hint=hint,
+        count=report.count,
+    )
+
+
+def _misplaced(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
+    access = executable.watched(report.site)
+    memory, offset = _place(scene, report, access)
+    if report.kind == k.MISALIGNED:
+        kind, deed = "misaligned", _deed(access, "access")
+        message = (
+            f"{deed} at byte {offset} of {memory}, whose address must be a multiple of "
+            f"{report.detail}"
+        )
+        hint = "access elements of a type with a smaller alignment, such as packed_float4"
+    else:
+        kind, deed = "read-only-write", _deed(access, "write")
+        declared = report.detail & k.HOW_CONSTANT
+        message = f"{deed} to {memory}, which is " + (
+            "declared const" if declared else "made resident for reading only"
+        )
+        hint = (
+            "declare the argument without const"
+            if declared
+            else "make it resident with MTLResourceUsageWrite too"
+        )
+    place = (report.group, report.simdgroup, report.lane, report.epoch)
+    return Finding(
+        check="bounds",
+        kind=kind,
+        kernel=executable.program.name,
+        message=message,
+        parties=(scene.party(deed, access, *place),),
+        memory=memory,
+        offset=offset,
         hint=hint,
         count=report.count,
     )
@@ -249,6 +287,9 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     elif report.kind == k.SAME_STORE:
         message = f"lanes of one store write different values to the same place of {memory}"
         hint = "let one lane write it"
+    elif report.kind == k.LANE_RACE:
+        message = f"only lock step orders two accesses to {memory} by lanes of one simdgroup"
+        hint = "put a simdgroup_barrier with the right mem_flags between the two"
     elif report.kind == k.WEAK:
         flag = "mem_threadgroup" if arena else "mem_device"
         message = f"the barrier between two accesses to {memory} does not order that memory"
@@ -256,7 +297,7 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     else:
         message = f"no barrier between two accesses to {memory} by different simdgroups"
     return Finding(
-        check="race",
+        check="lanes" if report.kind == k.LANE_RACE else "race",
         kind=kind,
         kernel=executable.program.name,
         message=message,

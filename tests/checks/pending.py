@@ -18,8 +18,6 @@ PENDING = (
     "lanes/bugs/*",
     "nan/bugs/*",
     "overflow/bugs/*",
-    "bounds/bugs/pointers/misaligned_*",
-    "bounds/bugs/pointers/constness_cast_away",
     "race_threadgroup/bugs/writers/bins_zeroed_late",
 )
 

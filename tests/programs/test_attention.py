@@ -111,3 +111,28 @@ def test_attention_by_tiles(
     )
 
     np.testing.assert_allclose(result, p.expected(masked), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "size", "keys", "tolerance"),
+    [("bf16", ml_dtypes.bfloat16, 32, 40, 1e-4), ("f32", np.float32, 16, 64, 1e-5)],
+)
+def test_weights_of_attention_by_tiles_as_types(
+    name: str, dtype: type, size: int, keys: int, tolerance: float
+) -> None:
+    rng = np.random.default_rng(keys)
+    q = rng.standard_normal((2, 3, 48, size)).astype(dtype)
+    k = rng.standard_normal((2, 3, keys, size)).astype(dtype)
+    result = np.zeros((2, 3, 48, keys), dtype=np.float32)
+
+    run(
+        kernel("tiles", f"scores_{name}_{size}_{keys}"),
+        *(q, k, result, np.array([2, 3, 48, 0], dtype=np.int32)),
+        threadgroups=(3, 3, 2),
+        threadgroup=64,
+    )
+
+    scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(2, 3) * size**-0.5
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(result, weights, rtol=1e-3, atol=tolerance)

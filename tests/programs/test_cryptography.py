@@ -129,3 +129,49 @@ def test_a_multi_scalar_sum_by_buckets() -> None:
 
     expected = sum(p * int(s) for p, s in zip(points, scalars, strict=True)) % P
     assert numbers(total) == [expected]
+
+
+@pytest.mark.parametrize(("log_n", "threads"), [(3, 32), (8, 64)])
+def test_a_transform_over_a_prime_field_and_back(log_n: int, threads: int) -> None:
+    prime, n = 15 * 2**27 + 1, 1 << log_n
+    root = pow(31, (prime - 1) // n, prime)
+    values = np.random.default_rng(log_n).integers(0, prime, (3, n)).astype(np.uint32)
+
+    def in_form(number: int) -> np.uint32:
+        return np.uint32((number << 32) % prime)
+
+    def transform(data: np.ndarray, w: int, scale: int) -> None:
+        run(
+            kernel("number_theory", "ntt"),
+            *(data, in_form(w), in_form(1), in_form(scale), np.uint32(log_n), Scratch(4 * n)),
+            threadgroups=3,
+            threadgroup=threads,
+        )
+
+    result = values.copy()
+    transform(result, root, 1)
+    powers = [pow(root, k, prime) for k in range(n)]
+    for row, line in zip(values.tolist(), result.tolist(), strict=True):
+        expected = [sum(v * powers[i * k % n] for i, v in enumerate(row)) % prime for k in range(n)]
+        assert line == expected
+    transform(result, pow(root, -1, prime), pow(n, -1, prime))
+    np.testing.assert_array_equal(result, values)
+
+
+def test_md5_finds_a_word() -> None:
+    rng = np.random.default_rng(5)
+    count = 77
+    lengths = rng.integers(0, 56, count).astype(np.uint32)
+    words = rng.integers(0, 256, (count, 64), dtype=np.uint8)
+    lengths[[41, 60]], words[60] = 20, words[41]
+    wanted = hashlib.md5(words[41, :20].tobytes(), usedforsecurity=False).digest()
+    found = np.array([2**32 - 1], dtype=np.uint32)
+
+    run(
+        kernel("number_theory", "m00000_a0"),
+        *(words, lengths, wanted, found, np.uint32(count)),
+        threads=96,
+        threadgroup=32,
+    )
+
+    assert found[0] == 41

@@ -128,3 +128,24 @@ def test_a_product_with_matrix_storage_of_its_own(
     )
 
     np.testing.assert_allclose(result, a @ b.astype(np.float64), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("sgemm", np.float32), ("hgemm", np.float16)])
+@pytest.mark.parametrize("shape", [(64, 32, 32), (45, 21, 27)])
+def test_a_product_with_asynchronous_copies(
+    name: str, dtype: type, shape: tuple[int, int, int]
+) -> None:
+    m, n, k = shape
+    rng = np.random.default_rng(m)
+    a = rng.integers(-3, 4, (m, k)).astype(dtype)
+    b = rng.integers(-3, 4, (k, n)).astype(dtype)
+    result = np.full((m, n), 9, dtype=dtype)
+
+    run(
+        kernel("async_copies", name, {i: np.uint32(size) for i, size in enumerate(shape)}),
+        *(a, b, result, Scratch((32 + 16) * 16 * a.itemsize)),
+        threadgroups=(-(-n // 16), -(-m // 32)),
+        threadgroup=128,
+    )
+
+    np.testing.assert_array_equal(result, a @ b)

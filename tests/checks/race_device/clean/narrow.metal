@@ -55,3 +55,31 @@ kernel void odd_threadgroup_reads_other_components(device const float2* x, devic
 kernel void long_words(device const long* x, device long* y, uint i [[thread_position_in_grid]]) {
   y[63 - i] = x[i] << 33;
 }
+
+//! [kernel.halves_in_place_by_simdgroups]
+//! threads = [128]
+//! threadgroup = [128]
+//! arguments.x = { dtype = "float16", shape = [4], fill = "iota" }
+kernel void halves_in_place_by_simdgroups(device half* x,
+                                          uint simdgroup [[simdgroup_index_in_threadgroup]],
+                                          uint lane [[thread_index_in_simdgroup]]) {
+  if (lane == 0) {
+    x[simdgroup] = x[simdgroup] * 2 + 1;
+  }
+}
+
+//! [kernel.rows_of_odd_bytes_in_place]
+//! threadgroups = [3]
+//! threadgroup = [64]
+//! arguments.x = { dtype = "uint8", shape = [225], fill = "random" }
+kernel void rows_of_odd_bytes_in_place(device uchar* x, uint row [[threadgroup_position_in_grid]],
+                                       uint t [[thread_position_in_threadgroup]]) {
+  threadgroup uchar turned[75];
+  for (uint i = t; i < 75; i += 64) {
+    turned[74 - i] = x[row * 75 + i];
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint i = t; i < 75; i += 64) {
+    x[row * 75 + i] = turned[i];
+  }
+}
