@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 _MARKERS = (
     "threadgroup_memory(max): fail if a kernel of the test uses more bytes of threadgroup memory",
+    "registers(max): fail if a thread of a kernel needs more registers, by an estimate",
 )
+_BUDGETS = ("threadgroup_memory", "registers")
 _watched: pytest.StashKey[Watched] = pytest.StashKey()
 
 
@@ -115,12 +117,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Look on while the test runs, if an option or a marker asks for it."""
     checks = item.config.getoption("--assay-check")
     trace = item.config.getoption("--assay-trace")
-    limit = _limit(item)
-    if checks is None and trace is None and limit is None:
+    limits = {name: _limit(item, name) for name in _BUDGETS}
+    if checks is None and trace is None and all(limit is None for limit in limits.values()):
         return (yield)
-    from .pytest_watch import watching
+    from .pytest_watch import Budgets, watching
 
-    with watching(checks, keep=trace is not None, threadgroup_memory=limit) as watched:
+    budgets = Budgets(**limits)
+    with watching(checks, keep=trace is not None, budgets=budgets) as watched:
         item.stash[_watched] = watched
         try:
             result = yield
@@ -135,14 +138,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     return result
 
 
-def _limit(item: pytest.Item) -> int | None:
-    marker = item.get_closest_marker("threadgroup_memory")
+def _limit(item: pytest.Item, name: str) -> int | None:
+    """What a marker allows; None without one."""
+    marker = item.get_closest_marker(name)
     if marker is None:
         return None
     limit = marker.kwargs.get("max", marker.args[0] if marker.args else None)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
         pytest.fail(
-            f"{item.nodeid}: @pytest.mark.threadgroup_memory needs max=BYTES, not {limit!r}",
+            f"{item.nodeid}: @pytest.mark.{name} needs max=NUMBER, not {limit!r}",
             pytrace=False,
         )
     return limit

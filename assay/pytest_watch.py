@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.checks import Report, chosen_checks, report_json
 from assay.checks.keep import InputKeeper, file_name
 from assay.checks.programs import ProgramObserver
+from assay.checks.registers import register_finding
 from assay.hal.metal.emulated import checking
 from assay.hal.metal.emulated.checking import kernel_of
 from assay.sim.check import Finding, Party
@@ -21,12 +23,20 @@ if TYPE_CHECKING:
     from assay.hal.metal.emulated.commands import DispatchCommand
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """What kernels of a test may use: bytes, and registers of 32 bits; None for any number."""
+
+    threadgroup_memory: int | None = None
+    registers: int | None = None
+
+
 class Watched:
     """One test: the report of what it ran itself, and those of `check_kernel`."""
 
-    def __init__(self, report: Report, *, limit: int | None, keep: bool) -> None:
+    def __init__(self, report: Report, *, budgets: Budgets, keep: bool) -> None:
         self.report = report
-        self._limit = limit
+        self._budgets = budgets
         self._keeper = InputKeeper() if keep else None
         self._program = ProgramObserver(report)
         self._others: list[Report] = []
@@ -39,6 +49,11 @@ class Watched:
         """Compare what the kernel declares with the budget."""
         self._program.pipeline_made(pipeline)
         self._weigh(pipeline, pipeline.staticThreadgroupMemoryLength())
+        if self._budgets.registers is not None:
+            most = self._budgets.registers
+            finding = register_finding(kernel_of(pipeline), most, who="the test allows")
+            if finding is not None:
+                self.report.add(finding)
 
     def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
         """Compare what the dispatch has with the budget; keep its inputs."""
@@ -56,7 +71,8 @@ class Watched:
             self._keeper.dispatch_begins(device, command)
 
     def _weigh(self, pipeline: MTLComputePipelineState, used: int) -> None:
-        if self._limit is None or used <= self._limit:
+        limit = self._budgets.threadgroup_memory
+        if limit is None or used <= limit:
             return
         kernel = kernel_of(pipeline)
         self.report.add(
@@ -65,7 +81,7 @@ class Watched:
                 kind="threadgroup-memory",
                 kernel=kernel.name,
                 message=f"kernel '{kernel.name}' uses {used} bytes of threadgroup memory; the test "
-                f"allows {self._limit}",
+                f"allows {limit}",
                 parties=(Party(what="declared", site=Site(kernel.file, kernel.line, 1)),),
                 hint="use smaller tiles, or raise max of @pytest.mark.threadgroup_memory",
             )
@@ -88,11 +104,9 @@ class Watched:
 
 
 @contextmanager
-def watching(
-    checks: str | None, *, keep: bool, threadgroup_memory: int | None
-) -> Iterator[Watched]:
+def watching(checks: str | None, *, keep: bool, budgets: Budgets) -> Iterator[Watched]:
     """Look on at all that the process dispatches; without `checks`, nothing is looked for."""
     report = Report(chosen_checks(checks) if checks is not None else ())
-    watched = Watched(report, limit=threadgroup_memory, keep=keep)
+    watched = Watched(report, budgets=budgets, keep=keep)
     with checking(report.new_checker(), observer=watched):
         yield watched

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import CheckInputError
-from .inputs import Exact, Fields, Filled, Given, Literal, Number, Raw
+from .inputs import MOST_BYTES, Exact, Fields, Filled, Given, Literal, Number, Raw
 from .scalars import dtype_named, element_of
 
 if TYPE_CHECKING:
@@ -72,6 +72,10 @@ def _filled(given: Filled, argument: Argument, seed: int, what: str) -> NDArray[
         return values
     assert given.shape is not None
     count = _count(given.shape) * per_element
+    if count * dtype.itemsize > MOST_BYTES:
+        raise CheckInputError(
+            f"{what}: {count * dtype.itemsize} bytes are more than the {MOST_BYTES} allowed"
+        )
     if given.fill == "random":
         return random_array(dtype, count, seed)
     if given.fill == "iota":

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
 
-from .errors import CheckInputError
 from .inputs import Setup, Size
 
 if TYPE_CHECKING:
@@ -70,20 +69,17 @@ class _Use:
     threads: int
 
 
-def choose_grid(kernel: KernelFunction, setup: Setup, where: str) -> Grid:
-    """The grid of `setup`, completed. Raises CheckInputError if it does not fit the kernel."""
+def choose_grid(kernel: KernelFunction, setup: Setup, *, shrink: int = 1) -> Grid:
+    """The grid of `setup`, completed; an assumed threadgroup has `shrink` times fewer threads.
+
+    A `shrink` of -1 stands for 1. What is given may be more than a device takes.
+    """
     use = _use_of(kernel)
-    most = kernel.max_total_threads_per_threadgroup or limits().threads_per_threadgroup
     threadgroup = setup.threadgroup
     assumed: list[str] = []
     if threadgroup is None:
-        threadgroup = _threadgroup(kernel, use, setup.threads)
+        threadgroup = _threadgroup(kernel, use, setup.threads, shrink)
         assumed.append(f"threadgroups of {size_text(threadgroup)} threads")
-    if math.prod(threadgroup) > most:
-        raise CheckInputError(
-            f"{where}: a threadgroup of {size_text(threadgroup)} has {math.prod(threadgroup)} "
-            f"threads; kernel '{kernel.name}' allows {most}"
-        )
     threads, threadgroups = setup.threads, setup.threadgroups
     if threads is None and threadgroups is None:
         if use.is_alone:
@@ -149,10 +145,10 @@ def _use_of(kernel: KernelFunction) -> _Use:
     )
 
 
-def _threadgroup(kernel: KernelFunction, use: _Use, threads: Size | None) -> Size:
+def _threadgroup(kernel: KernelFunction, use: _Use, threads: Size | None, shrink: int) -> Size:
     """As many threads as the kernel allows, or the usual number, about square."""
     axes = use.thread_axes
-    count = kernel.max_total_threads_per_threadgroup or use.threads
+    count = max(1, (kernel.max_total_threads_per_threadgroup or use.threads) // abs(shrink))
     if axes == 1:
         size = (count, 1, 1)
     elif axes == 2:

@@ -27,7 +27,8 @@ _FILLS = "random, zeros, ones, iota, uninitialised, a number, a list of values, 
 _FILL_WORDS = ("random", "zeros", "ones", "iota", "uninitialised")
 _ANNOTATION = re.compile(r"\s*//!(.*)")
 _HEADER = re.compile(r"\s*\[\[?\s*(?:kernel\s*\.|suppress)")
-_MOST_BYTES = 1 << 32
+MOST_BYTES = 1 << 32
+"""Bytes of the largest argument."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,8 +264,8 @@ class _Reader:
         return Fields(members=tuple((name, number) for name, number in value))
 
     def _bytes(self, path: tuple[str, ...], value: Any) -> int:
-        if not _is_count(value) or value > _MOST_BYTES:
-            raise self._error(path, f"expected 1 to {_MOST_BYTES} bytes, not {value!r}")
+        if not _is_count(value) or value > MOST_BYTES:
+            raise self._error(path, f"expected 1 to {MOST_BYTES} bytes, not {value!r}")
         return int(value)
 
     def _constant(self, path: tuple[str, ...], value: Any) -> ConstantValue:

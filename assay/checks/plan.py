@@ -17,6 +17,8 @@ from .errors import CheckInputError
 from .grid import Grid, choose_grid, size_text
 from .inputs import Exact, Filled, Given, Literal, Raw, Setup
 from .scalars import element_of
+from .structs import Member, members_of
+from .textures import can_assume, texture_size
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, KernelFunction
@@ -63,23 +65,35 @@ class Plan:
         """Names of the arguments whose size nobody stated."""
         return frozenset(bound.argument.name for bound in self.bound if bound.is_assumed)
 
-    @property
-    def can_grow(self) -> bool:
-        """Whether larger assumed buffers could be tried."""
-        sizes = [b.length for b in self.bound if b.is_assumed and b.data is not None]
-        return bool(sizes) and max(sizes) < LARGEST_ASSUMED
+    def can_grow(self, name: str) -> bool:
+        """Whether an argument's memory was assumed and could be assumed larger."""
+        for bound in self.bound:
+            if bound.argument.name == name and bound.is_assumed:
+                most = LARGEST_ASSUMED if bound.data is not None else _LIMITS.threadgroup_memory
+                return bound.length <= most // 2
+        return False
 
 
-def make_plan(kernel: KernelFunction, setup: Setup, *, growth: int = 1) -> Plan:
+def make_plan(
+    kernel: KernelFunction,
+    setup: Setup,
+    *,
+    growth: int = 1,
+    shrink: int = 1,
+    sources: Iterable[str] = (),
+) -> Plan:
     """The run that `setup` describes, completed by assumptions.
 
     Args:
         kernel: the compiled kernel.
         setup: what was given.
         growth: factor on the size of assumed buffers.
+        shrink: divisor of the number of threads of an assumed threadgroup.
+        sources: texts that the kernel was compiled from.
 
     Raises:
         CheckInputError: if `setup` does not fit the kernel.
+        CannotPlan: if the kernel cannot be run without a program of its own.
     """
     where = setup.where or f"kernel '{kernel.name}'"
     known = {argument.name for argument in kernel.arguments}
@@ -89,8 +103,8 @@ def make_plan(kernel: KernelFunction, setup: Setup, *, growth: int = 1) -> Plan:
                 f"{where}: kernel '{kernel.name}' has no argument '{name}'; it has "
                 f"{', '.join(sorted(known)) or 'none'}"
             )
-    grid = choose_grid(kernel, setup, where)
-    planner = _Planner(kernel, grid, where, growth)
+    grid = choose_grid(kernel, setup, shrink=shrink)
+    planner = _Planner(kernel, grid, where, growth, sources)
     bound = tuple(planner.bind(a, setup.arguments.get(a.name)) for a in kernel.arguments)
     return Plan(
         kernel=kernel,
@@ -100,14 +114,26 @@ def make_plan(kernel: KernelFunction, setup: Setup, *, growth: int = 1) -> Plan:
     )
 
 
+class CannotPlan(Exception):
+    """A kernel needs what can be neither written nor assumed; `str()` says what."""
+
+
 class _Planner:
     """Binds the arguments of one kernel; `said` describes what was assumed for each."""
 
-    def __init__(self, kernel: KernelFunction, grid: Grid, where: str, growth: int) -> None:
+    def __init__(
+        self,
+        kernel: KernelFunction,
+        grid: Grid,
+        where: str,
+        growth: int,
+        sources: Iterable[str],
+    ) -> None:
         self._kernel = kernel
         self._grid = grid
         self._where = where
         self._growth = growth
+        self._sources = tuple(sources)
         self.said: dict[str, str] = {}
 
     def bind(self, argument: Argument, given: Given | None) -> Bound:
@@ -115,11 +141,7 @@ class _Planner:
         if argument.kind == "threadgroup":
             return self._threadgroup(argument, given)
         if argument.kind != "buffer":
-            raise CheckInputError(
-                f"{self._kernel.file}:{self._kernel.line}: kernel '{self._kernel.name}': argument "
-                f"'{argument.name}' is a {argument.kind}, which cannot be assumed; check the "
-                "kernel from the program that binds it: assay check program.py"
-            )
+            return self._resource(argument, given)
         seed = zlib.crc32(f"{self._kernel.name}.{argument.name}".encode())
         if given is not None:
             data = contents(given, argument, seed, self._where)
@@ -133,6 +155,24 @@ class _Planner:
         data = self._assumed(argument, seed)
         return Bound(argument=argument, data=data, length=data.nbytes, is_assumed=True)
 
+    def _resource(self, argument: Argument, given: Given | None) -> Bound:
+        """A texture or a sampler, which the runner makes."""
+        what = f"argument '{argument.name}' is a {argument.kind.replace('_', ' ')}"
+        if given is not None:
+            raise CheckInputError(f"{self._where}: {what}: leave it out, it is assumed")
+        if not can_assume(argument):
+            raise CannotPlan(
+                f"{what} of type {argument.type_name}, which cannot be assumed; check the kernel "
+                "from the program that binds it: assay check program.py"
+            )
+        if argument.kind == "texture":
+            size = size_text(texture_size(argument, self._grid.elements))
+            how = "random" if argument.access == "read" else "zeros"
+            self.said[argument.name] = f"{argument.name}: a texture of {size} texels, {how}"
+        else:
+            self.said[argument.name] = f"{argument.name}: a sampler with the default settings"
+        return Bound(argument=argument, data=None, length=0, is_assumed=True)
+
     def _threadgroup(self, argument: Argument, given: Given | None) -> Bound:
         if given is not None and not isinstance(given, Raw):
             raise CheckInputError(
@@ -145,7 +185,8 @@ class _Planner:
             return Bound(argument=argument, data=None, length=length, is_assumed=False)
         several = sum(each.kind == "threadgroup" for each in self._kernel.arguments)
         room = _LIMITS.threadgroup_memory - self._kernel.program().static_threadgroup_memory
-        wanted = max(_THREADGROUP_BYTES, (argument.size or _VOID_SIZE) * self._grid.group_threads)
+        least = _THREADGROUP_BYTES * min(self._growth, _LIMITS.threadgroup_memory)
+        wanted = max(least, (argument.size or _VOID_SIZE) * self._grid.group_threads)
         length = max(step, min(wanted, room // several) // step * step)
         self.said[argument.name] = f"{argument.name}: {length} bytes"
         return Bound(argument=argument, data=None, length=length, is_assumed=True)
@@ -171,8 +212,12 @@ class _Planner:
         return filled.view(np.uint8)
 
     def _assumed_constant(self, argument: Argument) -> Bytes:
-        """A scalar, a vector, or a struct whose words are all the same small number."""
+        """A scalar, a vector, or a struct; of one that is not understood, every word is small."""
         element = element_of(argument.type_name)
+        if element is None and not argument.members:
+            members = members_of(argument.type_name, argument.size, self._sources)
+            if members:
+                return self._assumed_struct(argument, members)
         if element is None or argument.members:
             self.said[argument.name] = f"{argument.name}: every 32-bit word is {_SMALL}"
             words = -(-max(argument.size, 4) // 4)
@@ -180,6 +225,18 @@ class _Planner:
         value = self._scalar(argument.name, element.kind)
         self.said[argument.name] = f"{argument.name} = {value}"
         return contents(Literal(values=(value,)), argument, 0, self._where)
+
+    def _assumed_struct(self, argument: Argument, members: tuple[Member, ...]) -> Bytes:
+        """A struct whose members have values by their names and types."""
+        raw = np.zeros(argument.size, np.uint8)
+        said = []
+        for member in members:
+            value = self._scalar(member.name, member.element.kind)
+            data = np.full(member.count, value, member.element).view(np.uint8)
+            raw[member.offset : member.offset + data.size] = data
+            said.append(f"{member.name} = {value}")
+        self.said[argument.name] = f"{argument.name}: {{ {', '.join(said)} }}"
+        return raw
 
     def _scalar(self, name: str, kind: str) -> int | float | bool:
         if kind not in "iu":

@@ -11,6 +11,7 @@ from assay.hal.metal.emulated import checking as device_checking
 from assay.hal.metal.emulated.checking import kernel_of, sources_of
 
 from .grid import grid_text
+from .registers import register_finding
 from .report import KernelRecord, Report
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ class ProgramObserver:
         """Keep the source, for quoting and for the suppressions in it."""
         with self._lock:
             self._report.add_sources(sources_of(pipeline))
+        if "budget" in self._report.checks:
+            finding = register_finding(kernel_of(pipeline))
+            if finding is not None:
+                self._report.add(finding)
 
     def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
         """Count the kernel among those that were checked."""

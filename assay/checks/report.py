@@ -116,6 +116,13 @@ class Report:
         """The findings of severity error."""
         return tuple(each for each in self.findings if each.severity == "error")
 
+    def tells_budget(self, kernel: str) -> bool:
+        """Whether a finding says already why the device refuses the kernel."""
+        return any(
+            finding.kernel == kernel and finding.check == "budget" and finding.severity == "error"
+            for finding in self.all_findings
+        )
+
     @property
     def problems(self) -> tuple[KernelRecord, ...]:
         """Kernels that could not be checked."""

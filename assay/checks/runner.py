@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,19 @@ from numpy.typing import NDArray
 
 from assay.hal.metal import emulated as metal
 from assay.hal.metal.emulated import DeviceOptions, MTLBuffer, MTLDevice, MTLFunction, MTLLibrary
+from assay.hal.metal.emulated.budget import report_memory
 from assay.hal.metal.emulated.checking import leave_uninitialised
 from assay.sim.check import Checker
 
 from .contents import Bytes
+from .inputs import Size
 from .plan import Bound, Plan
+from .registers import register_finding
 from .scalars import element_of
+from .textures import assumed_sampler, assumed_texture
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import ArgumentBufferMember, Library
+    from assay.compiler.msl import Argument, ArgumentBufferMember, Library
 
 FUEL = 1 << 31
 """Instructions of one simdgroup, unless ASSAY_FUEL says otherwise: some seconds."""
@@ -65,6 +70,15 @@ class CannotRun(Exception):
     """A kernel cannot be run at all; `str()` says why."""
 
 
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What Metal refuses cannot be run."""
+    try:
+        yield
+    except metal.MetalError as error:
+        raise CannotRun(str(error)) from None
+
+
 class Runner:
     """One library on a device of its own."""
 
@@ -77,7 +91,8 @@ class Runner:
     def run(self, plan: Plan, checker: Checker) -> Outcome:
         """One dispatch. Raises CannotRun."""
         function = MTLFunction(self._library, plan.kernel.name, plan.kernel)
-        with metal.checking(checker):
+        with metal.checking(checker), _refusals():
+            self._weigh(plan, checker)
             pipeline, error = self._device.newComputePipelineStateWithFunction_error_(
                 function, None
             )
@@ -108,6 +123,21 @@ class Runner:
             error=cause if isinstance(cause, Exception) else None,
         )
 
+    def _weigh(self, plan: Plan, checker: Checker) -> None:
+        """Find what the device would refuse or spill. Raises CannotRun."""
+        if "budget" in checker.checks:
+            finding = register_finding(plan.kernel)
+            if finding is not None:
+                checker.report(finding)
+        static = plan.kernel.program().static_threadgroup_memory
+        total = static + sum(bound.length for bound in plan.bound if bound.data is None)
+        limit = self._device.maxThreadgroupMemoryLength()
+        if total > limit:
+            report_memory(plan.kernel, static, total, limit)
+            raise CannotRun(
+                f"it needs {total} bytes of threadgroup memory; a threadgroup has {limit}"
+            )
+
     def _bind(
         self, encoder: metal.MTLComputeCommandEncoder, plan: Plan, seed: int
     ) -> dict[str, _Given]:
@@ -115,6 +145,9 @@ class Runner:
         buffers: dict[str, _Given] = {}
         for bound in plan.bound:
             argument = bound.argument
+            if argument.kind in ("texture", "sampler"):
+                self._bind_resource(encoder, argument, plan.grid.elements)
+                continue
             if bound.data is None:
                 encoder.setThreadgroupMemoryLength_atIndex_(bound.length, argument.index)
                 continue
@@ -128,6 +161,18 @@ class Runner:
                 buffer=buffer, planned=bound.data, before=before, element=_element_size(bound)
             )
         return buffers
+
+    def _bind_resource(
+        self, encoder: metal.MTLComputeCommandEncoder, argument: Argument, elements: Size
+    ) -> None:
+        """Set an assumed texture or sampler, or all of an array of them."""
+        for number in range(argument.count):
+            index = argument.index + number
+            if argument.kind == "sampler":
+                encoder.setSamplerState_atIndex_(assumed_sampler(self._device), index)
+            else:
+                texture = assumed_texture(self._device, argument, elements, seed=index)
+                encoder.setTexture_atIndex_(texture, index)
 
     def _buffer(self, bound: Bound, data: Bytes, seed: int) -> MTLBuffer:
         device = self._device

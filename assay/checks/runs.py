@@ -10,14 +10,15 @@ from assay.sim.site import Site
 
 from .inputs import Setup
 from .orders import order_finding
-from .plan import Plan, make_plan
+from .plan import CannotPlan, Plan, make_plan
 from .report import Report
 from .runner import CannotRun, Outcome, Runner
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
 
-_GROWTHS = (1, 16, 256, 4096)  # of assumed buffers, while the kernel reaches beyond them
+_MOST_GROWTH = 4096  # of assumed memory, while the kernel reaches beyond it
+_MOST_SHRINK = 8  # of assumed threadgroups, while they are too many for threadgroup arrays
 
 
 def run_setup(
@@ -31,25 +32,51 @@ def run_setup(
         CheckInputError: if the setup does not fit the kernel.
         CannotRun: if the kernel cannot be run.
     """
-    for growth in _GROWTHS:
-        plan = make_plan(kernel, setup, growth=growth)
+    from assay.sim.simt import UnsupportedKernel
+
+    growth = shrink = 1
+    while True:
+        try:
+            plan = make_plan(
+                kernel, setup, growth=growth, shrink=shrink, sources=report.sources.values()
+            )
+        except (CannotPlan, UnsupportedKernel) as error:
+            raise CannotRun(str(error)) from None
         checker = report.new_checker()
         outcome = runner.run(plan, checker)
-        if not (outcome.is_fault and plan.can_grow and _beyond(outcome, plan)):
+        if _is_beyond_assumed(outcome, plan) and growth < _MOST_GROWTH:
+            growth *= 16
+        elif _has_too_many_threads(outcome, plan, setup) and 0 < shrink < _MOST_SHRINK:
+            shrink *= 2
+        elif shrink == _MOST_SHRINK and outcome.is_fault:
+            shrink = -1  # fewer threads did not help: the first try tells more
+        else:
             break
-        if growth != _GROWTHS[-1]:
-            report.discard(checker)
+        report.discard(checker)
     _require_run(outcome)
     _run_seeds(plan, outcome, runner, report)
     return plan, outcome
 
 
-def _beyond(outcome: Outcome, plan: Plan) -> bool:
-    """Whether the kernel left a buffer whose size was only assumed."""
+def _is_beyond_assumed(outcome: Outcome, plan: Plan) -> bool:
+    """Whether the kernel left memory whose size was only assumed, and may be larger."""
     from assay.sim.simt import KernelFault
 
     fault = outcome.error
-    return isinstance(fault, KernelFault) and fault.buffer in plan.assumed_memory
+    return isinstance(fault, KernelFault) and plan.can_grow(fault.buffer)
+
+
+def _has_too_many_threads(outcome: Outcome, plan: Plan, setup: Setup) -> bool:
+    """Whether the kernel left its own threadgroup arrays with threads that were only assumed."""
+    from assay.sim.simt import KernelFault
+
+    fault = outcome.error
+    if not isinstance(fault, KernelFault) or setup.threadgroup is not None:
+        return False
+    arguments = {argument.name for argument in plan.kernel.arguments}
+    is_private = "private variable" in fault.buffer
+    has_arrays = plan.kernel.program().static_threadgroup_memory > 0
+    return has_arrays and not is_private and fault.buffer not in arguments
 
 
 def _run_seeds(plan: Plan, natural: Outcome, runner: Runner, report: Report) -> None:

@@ -77,6 +77,26 @@ def axes_of(type_name: str) -> int:
     return int(match["count"]) if match else 1
 
 
+def lanes_of(type_name: str, itemsize: int) -> tuple[int, int]:
+    """(scalars that a value of this type takes in memory, its alignment in bytes).
+
+    A vector of three takes the room of four, a packed one is aligned as its scalars are.
+    """
+    plain = _plain(type_name)
+    matrix = _MATRIX.fullmatch(plain)
+    if matrix is not None:
+        rows = 4 if matrix["rows"] == "3" else int(matrix["rows"])
+        return int(matrix["columns"]) * rows, rows * itemsize
+    vector = _VECTOR.fullmatch(plain)
+    if vector is None:
+        return 1, itemsize
+    count = int(vector["count"])
+    if plain.startswith("packed_"):
+        return count, itemsize
+    count = 4 if count == 3 else count
+    return count, count * itemsize
+
+
 def _plain(type_name: str) -> str:
     text = re.sub(r"\b(?:const|volatile|metal\s*::|coherent)\s*", "", type_name)
     text = re.sub(r"\s+", " ", text).strip()

@@ -101,12 +101,18 @@ def _check_kernel(
     library: Library, name: str, setup: Setup, runner: Runner, report: Report
 ) -> None:
     """One kernel with one setup."""
+    from assay.compiler.msl import CompileError
+
     start = time.perf_counter()
-    kernel, assumed = compiled_kernel(library, name, setup.constants)
+    try:
+        kernel, assumed = compiled_kernel(library, name, setup.constants)
+    except CompileError as error:  # of this kernel alone: the text itself was read
+        report.add_kernel(KernelRecord(name=name, file=library.file_name, problem=str(error)))
+        return
     try:
         plan, _ = run_setup(kernel, setup, runner, report)
     except CannotRun as error:
-        _cannot(kernel, str(error), report)
+        _cannot(kernel, "" if report.tells_budget(name) else str(error), report)
         return
     report.add_kernel(
         KernelRecord(
@@ -122,6 +128,7 @@ def _check_kernel(
 
 
 def _cannot(kernel: KernelFunction, reason: str, report: Report) -> None:
+    """Add a kernel that did not run; without a reason, its findings tell why."""
     report.add_kernel(
         KernelRecord(name=kernel.name, file=kernel.file, line=kernel.line, problem=reason)
     )

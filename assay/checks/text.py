@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from assay.sim.check import Finding, Party
 from assay.sim.site import Site
@@ -14,6 +14,7 @@ SHOWN = 50
 """Findings that are written out; further ones are counted."""
 
 _SHOWN_ASSUMPTIONS = 12
+_SHOWN_KERNELS = 4
 _LONGEST_LINE = 160
 _BYTES = re.compile(r"\bof (\d+) bytes?\b")
 
@@ -21,9 +22,11 @@ _BYTES = re.compile(r"\bof (\d+) bytes?\b")
 def report_text(report: Report, *, shown: int = SHOWN) -> str:
     """The whole report: findings, what was not checked, suppressions, and a summary."""
     findings, suppressed, unused = report.divided()
-    parts = [finding_text(finding, report) for finding in findings[:shown]]
-    if len(findings) > shown:
-        parts.append(f"... and {_counted(len(findings) - shown, 'further finding')}")
+    groups = _grouped(findings)
+    parts = [finding_text(group[0], report, also=group[1:]) for group in groups[:shown]]
+    hidden = sum(len(group) for group in groups[shown:])
+    if hidden:
+        parts.append(f"... and {_counted(hidden, 'further finding')}")
     parts += [
         f"{_place(kernel.file, kernel.line)}kernel '{kernel.name}' was not checked: "
         f"{kernel.problem}"
@@ -55,8 +58,11 @@ def summary(report: Report, findings: int, suppressed: int) -> str:
     return text
 
 
-def finding_text(finding: Finding, report: Report) -> str:
-    """One finding: what, both places with their source lines, memory, hint, assumptions."""
+def finding_text(finding: Finding, report: Report, *, also: Sequence[Finding] = ()) -> str:
+    """One finding: what, both places with their source lines, memory, hint, assumptions.
+
+    `also` has the same in other kernels, which are only named.
+    """
     first, *others = finding.parties or (None,)
     head = f"{finding.site}: {finding.severity}: {finding.message} [{finding.kind}]"
     lines = [head, *_excerpt(finding.site, report)]
@@ -66,7 +72,7 @@ def finding_text(finding: Finding, report: Report) -> str:
         if party is not None:
             lines.append(f"{party.site}: note: {_deed(party)}")
             lines += [*_excerpt(party.site, report), *_callers(party)]
-    lines += [f"  {line}" for line in _facts(finding, report)]
+    lines += [f"  {line}" for line in _facts(finding, report, also)]
     return "\n".join(lines)
 
 
@@ -80,13 +86,34 @@ def _callers(party: Party) -> Iterator[str]:
         yield f"    called from {outer.function or 'the kernel'} at {outer}"
 
 
-def _facts(finding: Finding, report: Report) -> Iterator[str]:
+def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings that differ by their kernels alone, as instances of one template do, together."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        sites = frozenset((p.site.file, p.site.line, p.site.column) for p in finding.parties)
+        where = sites if any(file for file, _, _ in sites) else finding.key
+        key = (finding.kind, finding.severity, finding.memory, where)
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
+def _others(also: Sequence[Finding]) -> str:
+    """The kernels that have the same finding."""
+    names = list(dict.fromkeys(finding.kernel for finding in also))
+    shown = ", ".join(names[:_SHOWN_KERNELS])
+    rest = len(names) - _SHOWN_KERNELS
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def _facts(finding: Finding, report: Report, also: Sequence[Finding]) -> Iterator[str]:
     memory = memory_text(finding)
     if memory:
         yield f"memory: {memory}"
     if finding.kernel:
         times = f", {finding.count} times" if finding.count > 1 else ""
         yield f"kernel: {finding.kernel}{times}"
+    if also:
+        yield f"the same in: {_others(also)}"
     if finding.hint:
         yield f"hint: {finding.hint}"
     assumptions = report.assumptions_of(finding)

@@ -10,7 +10,16 @@ import typer
 
 from .check_output import FORMATS, write_report
 from .failures import FAILED, USAGE, CommandError
-from .options import CompileFlags, FunctionName, Inputs, Json, Parameters
+from .options import (
+    CompileFlags,
+    FunctionName,
+    IncludeFolders,
+    Inputs,
+    Json,
+    Macros,
+    Parameters,
+    macro,
+)
 
 if TYPE_CHECKING:
     from assay.checks import Report
@@ -64,14 +73,8 @@ def check_command(
         Path | None,
         typer.Option("--args", help="A TOML file with grids and arguments of the kernels."),
     ] = None,
-    include: Annotated[
-        list[Path] | None,
-        typer.Option("-I", "--include", help="A folder for #include.", show_default=False),
-    ] = None,
-    define: Annotated[
-        list[str] | None,
-        typer.Option("-D", "--define", help="A macro: NAME or NAME=VALUE.", show_default=False),
-    ] = None,
+    include: IncludeFolders = None,
+    define: Macros = None,
     input: Inputs = None,
     parameters: Parameters = None,
     seed: Annotated[
@@ -224,7 +227,7 @@ def _check_sources(files: list[Path], report: "Report", options: _Source) -> Non
     from .terminal import progress
 
     inputs = read_file(options.arguments) if options.arguments is not None else Inputs()
-    macros = dict(_macro(text) for text in options.define)
+    macros = dict(macro(text) for text in options.define)
     with progress() as say:
         for path in files:
             say(f"checking {path}")
@@ -239,13 +242,6 @@ def _check_sources(files: list[Path], report: "Report", options: _Source) -> Non
                     inputs=inputs,
                 ),
             )
-
-
-def _macro(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not name.isidentifier():
-        raise CommandError(f"-D {text}: expected NAME or NAME=VALUE", code=USAGE)
-    return name, value if separator else "1"
 
 
 def _check_module(path: Path, report: "Report", source: _Source, options: _Module) -> None:

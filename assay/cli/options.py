@@ -102,11 +102,12 @@ def compile_options(include: list[Path] | None, define: list[str] | None) -> "Co
         if not folder.is_dir():
             raise CommandError(f"-I {folder}: there is no such folder", code=USAGE)
     return CompileOptions(
-        macros=dict(_macro(text) for text in define or []), include_paths=tuple(include or [])
+        macros=dict(macro(text) for text in define or []), include_paths=tuple(include or [])
     )
 
 
-def _macro(text: str) -> tuple[str, str]:
+def macro(text: str) -> tuple[str, str]:
+    """What `-D NAME=VALUE` defines; the value is 1 when there is none."""
     name, separator, value = text.partition("=")
     if not name.isidentifier():
         raise CommandError(f"-D {text}: expected NAME or NAME=VALUE", code=USAGE)

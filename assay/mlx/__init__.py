@@ -6,7 +6,12 @@ __all__ = ["MetalKernel", "install", "metal_kernel"]
 
 
 def install() -> None:
-    """Let `mx.fast.metal_kernel` be this one, for programs that call it by that name."""
+    """Let `mx.fast.metal_kernel` be this one, for programs that call it by that name.
+
+    `mx.metal.is_available()` says True from then on: programs ask it before they make kernels.
+    """
     from importlib import import_module
 
-    import_module("mlx.core").fast.metal_kernel = metal_kernel
+    mlx = import_module("mlx.core")
+    mlx.fast.metal_kernel = metal_kernel
+    mlx.metal.is_available = lambda: True

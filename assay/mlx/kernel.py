@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay import launch
 
 from .arrays import Input, as_input, gives_mlx, new_output, to_mlx
-from .dtypes import element_type, is_type
+from .dtypes import ElementType, element_type, is_type
 from .signature import Generated, InputForm, Source, TemplateValue, generate
+from .transforms import without_derivatives
 
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import (
@@ -22,9 +24,22 @@ if TYPE_CHECKING:
     )
 
 Size = tuple[int, int, int]
-T = TypeVar("T")
+Array = np.ndarray[Any, Any]
 _MATH_MODES = {"safe": 0, "relaxed": 1, "fast": 2}  # MTLMathMode
 _WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """What a call says beside its inputs, checked."""
+
+    shapes: Sequence[tuple[int, ...]]
+    types: Sequence[ElementType]
+    grid: Size
+    threadgroup: Size
+    template: Mapping[str, TemplateValue]
+    init_value: float | None
+    verbose: bool
 
 
 def metal_kernel(
@@ -89,39 +104,55 @@ class MetalKernel:
         _check_count("inputs", inputs, len(source.input_names))
         _check_count("output_shapes", output_shapes, len(source.output_names))
         _check_count("output_dtypes", output_dtypes, len(source.output_names))
+        call = _Call(
+            shapes=[tuple(int(size) for size in shape) for shape in output_shapes],
+            types=[element_type(of) for of in output_dtypes],
+            grid=_size("grid", grid, 0),
+            threadgroup=_size("threadgroup", threadgroup, 1),
+            template=_template(template or ()),
+            init_value=init_value,
+            verbose=verbose,
+        )
+        if not gives_mlx(inputs, output_dtypes):
+            return self._compute(call, inputs)
+
+        def compute(arrays: Sequence[object]) -> list[Any]:
+            outputs = self._compute(call, arrays)
+            return [to_mlx(array, of) for array, of in zip(outputs, call.types, strict=True)]
+
+        return without_derivatives(source.name, compute, inputs)
+
+    def _compute(self, call: _Call, inputs: Sequence[object]) -> list[Array]:
+        """The outputs, after the kernel has run."""
+        source = self._source
         given = [
             as_input(value, name) for value, name in zip(inputs, source.input_names, strict=True)
         ]
         if self._ensure_row_contiguous:
             given = [one.row_contiguous() for one in given]
-        types = [element_type(of) for of in output_dtypes]
         forms = [
             InputForm(element_type=one.element_type, ndim=one.elements.ndim, size=one.elements.size)
             for one in given
         ]
-        kernel = generate(source, forms, types, _template(template or ()))
-        if verbose:
+        kernel = generate(source, forms, call.types, call.template)
+        if call.verbose:
             print(f"Generated source code for `{source.name}`:\n```\n{kernel.text}\n```")
-        outputs = [
-            new_output(_shape(shape), of, init_value)
-            for shape, of in zip(output_shapes, types, strict=True)
+        outputs: list[Array] = [
+            new_output(shape, of, call.init_value)
+            for shape, of in zip(call.shapes, call.types, strict=True)
         ]
-        self._run(
-            kernel, given, outputs, _size("grid", grid, 0), _size("threadgroup", threadgroup, 1)
-        )
-        if gives_mlx(inputs, output_dtypes):
-            return [to_mlx(array, of) for array, of in zip(outputs, types, strict=True)]
-        return list(outputs)
+        self._run(kernel, call, given, outputs)
+        return outputs
 
     def _run(
         self,
         kernel: Generated,
+        call: _Call,
         inputs: Sequence[Input],
-        outputs: Sequence[np.ndarray[Any, Any]],
-        grid: Size,
-        threadgroup: Size,
+        outputs: Sequence[Array],
     ) -> None:
         pipeline = self._pipeline(kernel)
+        grid, threadgroup = call.grid, call.threadgroup
         size = threadgroup[0] * threadgroup[1] * threadgroup[2]
         most = pipeline.maxTotalThreadsPerThreadgroup()
         if size > most:
@@ -134,7 +165,9 @@ class MetalKernel:
         width, height, depth = map(min, threadgroup, grid)
         launch.run(
             pipeline,
-            lambda encoder: _bind(encoder, self._source, inputs, outputs),
+            lambda encoder: _bind(
+                encoder, self._source, inputs, outputs, are_defined=call.init_value is not None
+            ),
             threads=grid,
             threads_per_threadgroup=(width, height, depth),
         )
@@ -159,12 +192,19 @@ def _bind(
     encoder: MTLComputeCommandEncoder,
     source: Source,
     inputs: Sequence[Input],
-    outputs: Sequence[np.ndarray[Any, Any]],
+    outputs: Sequence[Array],
+    *,
+    are_defined: bool,
 ) -> None:
-    """Set the arguments in the order of the generated signature."""
+    """Set the arguments in the order of the generated signature.
+
+    Checks are told of outputs whose elements are not defined before the kernel sets them.
+    """
+    from assay.hal.metal.emulated.checking import note_undefined
+
     index = 0
 
-    def set_bytes(data: np.ndarray[Any, Any]) -> None:
+    def set_bytes(data: Array) -> None:
         nonlocal index
         encoder.setBytes_length_atIndex_(data, data.nbytes, index)
         index += 1
@@ -181,7 +221,9 @@ def _bind(
         if source.wants(name, "ndim"):
             set_bytes(np.array(given.elements.ndim, np.int32))
     for name, output in zip(source.output_names, outputs, strict=True):
-        _set_array(encoder, name, output.reshape(-1).view(np.uint8), 0, index)
+        buffer = _set_array(encoder, name, output.reshape(-1).view(np.uint8), 0, index)
+        if buffer is not None and not are_defined:
+            note_undefined(buffer)
         index += 1
 
 
@@ -191,14 +233,15 @@ def _set_array(
     data: np.ndarray[Any, np.dtype[np.uint8]],
     offset: int,
     index: int,
-) -> None:
-    """Pass the array's memory; an array without elements is a null pointer."""
+) -> MTLBuffer | None:
+    """Pass the array's memory; an array without elements is a null pointer, and None here."""
     from assay.hal.metal.emulated.host import buffer_over
 
     buffer: MTLBuffer | None = None
     if data.nbytes:
         buffer = buffer_over(launch.device(), data, name)
     encoder.setBuffer_offset_atIndex_(buffer, offset, index)
+    return buffer
 
 
 def _template(given: Sequence[tuple[str, object]]) -> dict[str, TemplateValue]:
@@ -250,10 +293,6 @@ def _check_count(what: str, values: Sequence[object], expected: int) -> None:
         raise ValueError(
             f"[metal_kernel] Expected `{what}` to have size {expected} but got size {len(values)}."
         )
-
-
-def _shape(given: Sequence[int]) -> tuple[int, ...]:
-    return tuple(int(size) for size in given)
 
 
 def _size(what: str, given: Sequence[int], least: int) -> Size:

@@ -70,6 +70,7 @@ def _program(kernel: KernelFunction) -> Program:
             name=argument.name,
             kind="threadgroup" if argument.kind == "threadgroup" else "buffer",
             index=argument.index,
+            is_constant=argument.access == "read",
         )
         for argument in kernel.arguments
     ]
@@ -105,6 +106,11 @@ class Library:
         # What making the library rewrote already, for the first kernel.
         self._rewritten: Rewritten | None = None
         self.constants = constants
+
+    @property
+    def file_name(self) -> str:
+        """What messages call the source."""
+        return self._file_name
 
     @property
     def function_names(self) -> tuple[str, ...]:

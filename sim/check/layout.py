@@ -14,6 +14,7 @@ MAX_SITES = 1023  # the last one stands for all beyond it
 
 HOW_WRITE = 1
 HOW_ATOMIC = 2
+HOW_CONSTANT = 4  # the argument is declared const or constant
 HOW_SITE = 8  # bits that a site's number is shifted by
 
 MEM_DEVICE = 1  # MSL's mem_flags
@@ -35,7 +36,9 @@ NON_UNIFORM = 12
 NAN_BORN = 13
 INFINITY_BORN = 14
 OVERFLOW = 15
+LANE_RACE = 18
 READ_ONLY_WRITE = 16
+MISALIGNED = 17
 
 _u32, _u64 = ctypes.c_uint32, ctypes.c_uint64
 
@@ -61,13 +64,18 @@ class Buffer(ctypes.Structure):
         ("read", ctypes.POINTER(_u64)),
         ("granules", _u64),
         ("has_readers", _u64),
+        ("lane_written", ctypes.POINTER(_u64)),
+        ("lane_read", ctypes.POINTER(_u64)),
     ]
 
 
 class Waiter(ctypes.Structure):
-    """Lanes of a simdgroup that wait at a barrier, or that have left."""
+    """Lanes of a simdgroup that wait at a barrier, or that have left.
 
-    _fields_ = [(name, _u32) for name in ("site", "flags", "mask", "live", "branch", "unused")]
+    `passed` counts the barriers that order the lanes among each other.
+    """
+
+    _fields_ = [(name, _u32) for name in ("site", "flags", "mask", "live", "branch", "passed")]
 
 
 class Watch(ctypes.Structure):
@@ -78,6 +86,8 @@ class Watch(ctypes.Structure):
         ("arena_written", ctypes.POINTER(_u64)),
         ("arena_read", ctypes.POINTER(_u64)),
         ("arena_before", ctypes.POINTER(_u64)),
+        ("arena_lane_written", ctypes.POINTER(_u64)),
+        ("arena_lane_read", ctypes.POINTER(_u64)),
         ("arena_granules", _u64),
         ("locks", ctypes.POINTER(_u32)),
         ("reports", ctypes.POINTER(Report)),
@@ -88,7 +98,7 @@ class Watch(ctypes.Structure):
         *((name, _u32) for name in ("arena_epoch", "device_epoch")),
         *((name, _u32) for name in ("arena_covered", "device_covered")),
         *((name, _u32) for name in ("arena_fenced", "device_fenced")),
-        *((name, _u32) for name in ("flush_denormals", "unused")),
+        *((name, _u32) for name in ("flush_denormals", "lanes")),
         ("waiting", Waiter * LANES),
         ("left", Waiter * LANES),
     ]
@@ -136,9 +146,12 @@ def c_constants() -> dict[str, int]:
         "REPORT_READ_WRITE": READ_WRITE,
         "REPORT_WEAK": WEAK,
         "REPORT_SAME_STORE": SAME_STORE,
+        "REPORT_LANE_RACE": LANE_RACE,
         "REPORT_LANES_LEFT": LANES_LEFT,
         "REPORT_LANES_ELSEWHERE": LANES_ELSEWHERE,
         "REPORT_OTHER_BARRIER": OTHER_BARRIER,
         "REPORT_SIMDGROUP_LEFT": SIMDGROUP_LEFT,
+        "HOW_CONSTANT": HOW_CONSTANT,
         "REPORT_READ_ONLY_WRITE": READ_ONLY_WRITE,
+        "REPORT_MISALIGNED": MISALIGNED,
     }

@@ -27,7 +27,7 @@ class Shadows:
         self.tag = 0
         self._group: int | None = None
         self._groups_used = 0
-        self._records: dict[int, tuple[int, Records, Records]] = {}
+        self._records: dict[int, tuple[int, tuple[Records, ...]]] = {}
 
     def begin(self, ordering: int | None, groups: int) -> int:
         """Begin a dispatch of so many threadgroups.
@@ -47,9 +47,9 @@ class Shadows:
         self.tag += 1
         if self.tag > layout.TAGS:
             self.tag = 1
-            for _, written, read in self._records.values():
-                written[:] = 0
-                read[:] = 0
+            for _, arrays in self._records.values():
+                for array in arrays:
+                    array[:] = 0
 
     def keep(self, live: Iterable[int]) -> None:
         """Forget buffers that are gone."""
@@ -57,18 +57,23 @@ class Shadows:
             del self._records[handle]
             self.table[handle] = layout.Buffer()
 
-    def watch(self, handle: int, size: int, *, readers: bool) -> None:
-        """Give a buffer of `size` bytes a shadow; `readers`: whether the dispatch may read it."""
+    def watch(self, handle: int, size: int, *, readers: bool, lanes: bool) -> None:
+        """Give a buffer of `size` bytes a shadow; `readers`: whether the dispatch may read it.
+
+        `lanes`: whether lanes of a simdgroup are told apart too.
+        """
         known = self._records.get(handle)
-        if known is None or known[0] != size:
+        count = 4 if lanes else 2
+        if known is None or known[0] != size or len(known[1]) < count:
             granules = -(-size // GRANULE)
-            written, read = (np.zeros(granules, np.uint64) for _ in range(2))
-            self._records[handle] = (size, written, read)
-        size, written, read = self._records[handle]
+            made = tuple(np.zeros(granules, np.uint64) for _ in range(count))
+            self._records[handle] = (size, made)
+        _, arrays = self._records[handle]
         entry = self.table[handle]
-        entry.written = written.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
-        entry.read = read.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
-        entry.granules = written.size
+        names = ("written", "read", "lane_written", "lane_read")
+        for name, array in zip(names, arrays, strict=False):
+            setattr(entry, name, array.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)))
+        entry.granules = arrays[0].size
         if readers:
             entry.has_readers = self.tag
         elif entry.has_readers != self.tag:  # nor did one that is not ordered before it

@@ -77,6 +77,7 @@ static void report(struct watch *w, u8 *context, u32 kind, u32 site, u32 lane, u
 // -- where shadows are ------------------------------------------------------------------------
 
 struct shadow {
+  u64 *lane_written, *lane_read;  // for races of the lanes of a simdgroup; null if not asked for
   u64 *written, *read, *before;  // `before`: the reader before the last one, threadgroup memory only
   u64 first;                     // granule that the arrays start with
   u64 count;                     // granules
@@ -94,6 +95,8 @@ static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {
     s->written = w->arena_written;
     s->read = w->arena_read;
     s->before = w->arena_before;
+    s->lane_written = w->arena_lane_written;
+    s->lane_read = w->arena_lane_read;
     s->count = w->arena_granules;
     s->shift = w->arena_shift;
     s->covered = w->arena_covered;
@@ -108,6 +111,8 @@ static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {
   s->written = b->written;
   s->read = b->read;
   s->before = 0;
+  s->lane_written = b->lane_written;
+  s->lane_read = b->lane_read;
   s->count = b->granules;
   s->shift = 2;
   s->covered = w->device_covered;
@@ -276,6 +281,7 @@ u32 assay_watch_range(u8 *context, u32 how, u64 address, u64 bytes, u32 first_la
   struct watch *w = watch_of(context);
   struct shadow s;
   if (!find_shadow(w, address, &s)) return 0;
+  if (w->lanes) return 1;
   u64 offset = address & OFFSET_MASK;
   u64 unit = (1ull << s.shift) - 1;
   if ((offset | bytes | lane_bytes) & unit) return 1;
@@ -392,6 +398,58 @@ static void watch_same_store(struct watch *w, u8 *context, u32 how, u32 mask, u3
   }
 }
 
+// Lanes of one simdgroup that only lock step keeps apart. All lanes of an access are looked at
+// before any of them is noted: they access at once.
+static void lane_race(struct watch *w, u8 *context, struct shadow *s, u64 granule, u32 how,
+                      u32 lane, u64 now, u64 address, int changes) {
+  u64 written = s->lane_written[granule], read = s->lane_read[granule];
+  u32 limit = w->left[simdgroup_of(context)].passed >= EPOCH_LIMIT;
+  if (limit || !changes) return;
+  for (u32 reads = 0; reads <= (how & HOW_WRITE ? 1u : 0u); reads++) {
+    u64 old = reads ? read : written, x = old ^ now;
+    int other = lane_of(x) != 0 || (reads && old & FLAG_SECOND);
+    if (x >> SIMDGROUP_SHIFT || !other || !overlap(old, now) || both_atomic(old, now)) continue;
+    report(w, context, REPORT_LANE_RACE, how >> HOW_SITE & 1023, lane, old, address, w->barriers,
+           reads ? REPORT_WRITE_READ : how & HOW_WRITE ? REPORT_WRITE_WRITE : REPORT_READ_WRITE);
+    return;
+  }
+}
+
+static void note_lane(struct shadow *s, u64 granule, u32 how, u64 now) {
+  u64 *place = (how & HOW_WRITE ? s->lane_written : s->lane_read) + granule;
+  u64 same = *place >> SIMDGROUP_SHIFT == now >> SIMDGROUP_SHIFT;
+  u64 second = same && (lane_of(*place) != lane_of(now) || *place & FLAG_SECOND);
+  *place = now | (same ? *place & FULL_MASK : 0) | (second ? FLAG_SECOND : 0);
+}
+
+static void watch_lane_order(struct watch *w, u8 *context, u32 how, u32 mask, u32 size, u32 bytes,
+                             int noting) {
+  u64 *addresses = *(u64 **)(context + CONTEXT_SCRATCH);
+  u64 passed = w->left[simdgroup_of(context)].passed;
+  for (u32 lane = 0; lane < LANE_COUNT; lane++) {
+    struct shadow s;
+    u64 address = addresses[lane], offset = address & OFFSET_MASK;
+    if (!(mask >> lane & 1) || !find_shadow(w, address, &s) || !s.lane_written) continue;
+    s.stamp = (s.stamp & ~((u64)EPOCH_LIMIT << EPOCH_SHIFT)) |
+              (passed < EPOCH_LIMIT ? passed : EPOCH_LIMIT) << EPOCH_SHIFT;
+    u64 now = record_of(w, context, &s, how, lane);
+    u64 last = (offset + bytes - 1) >> s.shift;
+    for (u64 granule = offset >> s.shift; granule <= last && granule < s.count; granule++) {
+      if (noting)
+        note_lane(&s, granule, how, now);
+      else
+        lane_race(w, context, &s, granule, how, lane, now, address,
+                  !(how & HOW_WRITE) || how & HOW_ATOMIC ||
+                      changes_value(context, address, lane, 0, bytes, size));
+    }
+  }
+}
+
+// A barrier of the calling simdgroup.
+void assay_watch_lane_barrier(u8 *context) {
+  watch_of(context)->left[simdgroup_of(context)].passed++;
+}
+
 // An access of the lanes of `mask`, `parts` elements of `size` bytes each, at the addresses in the
 // scratch memory; the values of a store are there too.
 void assay_watch_lanes(u8 *context, u32 how, u32 mask, u32 size, u32 parts) {
@@ -400,6 +458,10 @@ void assay_watch_lanes(u8 *context, u32 how, u32 mask, u32 size, u32 parts) {
   u32 bytes = size * parts;
   if ((how & (HOW_WRITE | HOW_ATOMIC)) == HOW_WRITE)
     watch_same_store(w, context, how, mask, size, bytes);
+  if (w->lanes) {
+    watch_lane_order(w, context, how, mask, size, bytes, 0);
+    watch_lane_order(w, context, how, mask, size, bytes, 1);
+  }
   for (u32 lane = 0; lane < LANE_COUNT; lane++) {
     if (!(mask >> lane & 1)) continue;
     struct shadow s;
@@ -472,6 +534,7 @@ void assay_watch_group(u8 *context) {
   for (u32 i = 0; i < LANE_COUNT; i++) {
     w->waiting[i].mask = 0;
     w->left[i].mask = 0;
+    w->left[i].passed = 0;
   }
 }
 
@@ -494,6 +557,7 @@ void assay_watch_wait(u8 *context, u32 site, u32 flags, u32 mask, u32 live, u32 
   p->mask = mask;
   p->live = live;
   p->branch = branch;
+  assay_watch_lane_barrier(context);
 }
 
 // Lanes of `mask` are at a barrier of their simdgroup.
@@ -584,4 +648,20 @@ void assay_watch_event(u8 *context, u32 kind, u32 site, u32 mask) {
               (u64)simdgroup_of(context) << SIMDGROUP_SHIFT |
               (w->group & GROUP_MASK) << GROUP_SHIFT;
   report(w, context, kind, site, lane, other, 0, w->barriers, mask);
+}
+
+// Lanes of `mask` are about to access the addresses in the scratch memory: reports those that are
+// no multiples of `need`, and writes to what may only be read.
+void assay_watch_place(u8 *context, u32 how, u32 site, u32 mask, u64 need) {
+  struct watch *w = watch_of(context);
+  u64 *addresses = *(u64 **)(context + CONTEXT_SCRATCH);
+  u8 *read_only = *(u8 **)(context + CONTEXT_READ_ONLY);
+  for (; mask; mask &= mask - 1) {
+    u32 lane = (u32)__builtin_ctz(mask);
+    u64 address = addresses[lane];
+    if (address & (need - 1))
+      report(w, context, REPORT_MISALIGNED, site, lane, 0, address, 0, (u32)need);
+    if (how & HOW_WRITE && (how & HOW_CONSTANT || read_only[address >> HANDLE_SHIFT]))
+      report(w, context, REPORT_READ_ONLY_WRITE, site, lane, 0, address, 0, how);
+  }
 }

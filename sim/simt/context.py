@@ -35,7 +35,8 @@ SHADOWS = 224  # ptr: by handle, i64 host address of a buffer's shadow or 0
 FLOOR = (
     232  # i64: a loop goes on while more fuel than this is left; 0 but when stopped from outside
 )
-CONTEXT_SIZE = 240
+READ_ONLY = 240  # ptr: by handle, a byte that is not 0 if nobody should write to the buffer
+CONTEXT_SIZE = 248
 
 ARGUMENT_STRIDE = 32
 ARGUMENT_WATCHED = 24  # i64: not 0 if the argument's buffer has a shadow

@@ -388,6 +388,7 @@ class _Worker:
         wide[c.ORDER // 8] = self.watch.order.ctypes.data
         wide[c.ARENA_SHADOW // 8] = self.at["arena_shadow"]
         wide[c.SHADOWS // 8] = observation.uninitialised.table.ctypes.data
+        wide[c.READ_ONLY // 8] = self.run_.memory.read_only.ctypes.data
         narrow[c.FILL // 4] = observation.fill
         table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
         for row, (_, _, address) in zip(table, self.arguments, strict=False):

@@ -18,7 +18,7 @@ from .llvm_modules import module_of
 from .llvm_text import IRSyntaxError, read_module
 from .lower import lower
 from .roots import Parameter
-from .uninitialised import mark_uninitialised
+from .uninitialised import forget_uniform, mark_signed, mark_uninitialised
 from .unpack import unpack
 
 # LLVM's global tables are set up once, and its contexts are not made for concurrent use.
@@ -48,7 +48,7 @@ def import_kernel(
     parameters: Sequence[Parameter],
     name: str,
     *,
-    mark_variables: bool = False,
+    marks: frozenset[str] = frozenset(),
 ) -> Function:
     """Read a kernel's unoptimised bitcode into the engines' IR.
 
@@ -57,12 +57,13 @@ def import_kernel(
         entry: symbol of the entry function.
         parameters: description of the entry's parameters, in order.
         name: the kernel's name for messages.
-        mark_variables: whether variables without a value shall be told from others.
+        marks: what the optimiser must not forget, for checks: `init` where variables have no
+            value, `uniform` what must be the same in all lanes, `overflow` what is signed.
 
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
     """
-    text = optimised_text(bitcode, entry, name, mark_variables=mark_variables)
+    text = optimised_text(bitcode, entry, name, marks=marks)
     try:
         module = read_module(text)
     except IRSyntaxError as error:
@@ -76,7 +77,9 @@ def import_kernel(
     return function
 
 
-def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: bool = False) -> str:
+def optimised_text(
+    bitcode: bytes, entry: str, name: str, *, marks: frozenset[str] = frozenset()
+) -> str:
     """The module's text after inlining and scalar optimisation."""
     start_llvm()
     with LLVM_LOCK:
@@ -84,15 +87,24 @@ def optimised_text(bitcode: bytes, entry: str, name: str, *, mark_variables: boo
             with module_of(bitcode) as module:
                 text = str(module)
                 recursion = _check(text, entry, name)
-                optimised = "" if mark_variables else _optimise(module, entry)
-            if mark_variables:
-                with module_of(mark_uninitialised(text)) as module:
+                changed = _marked(text, marks)
+                optimised = _optimise(module, entry) if changed == text else ""
+            if not optimised:
+                with module_of(changed) as module:
                     optimised = _optimise(module, entry)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
     if recursion is not None and _CALL_OF_SOURCE.search(optimised):
         raise recursion
     return optimised
+
+
+def _marked(text: str, marks: frozenset[str]) -> str:
+    if "init" in marks:
+        text = mark_uninitialised(text)
+    if "overflow" in marks:
+        text = mark_signed(text)
+    return text if "uniform" in marks else forget_uniform(text)
 
 
 def _check(text: str, entry: str, name: str) -> UnsupportedKernel | None:

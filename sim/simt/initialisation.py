@@ -9,10 +9,10 @@ atomic operation, and a store to device memory, where others see it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from .cfg import reverse_postorder
 from .context import PRIVATE_GRANULE
+from .insertion import Inserter, Numbering
 from .ir import (
     PRIVATE_ROOTS,
     THREADGROUP_ROOTS,
@@ -29,8 +29,6 @@ from .ir import (
 )
 from .llvm_types import bits
 
-Numbering = Callable[[Instruction | Block], int]
-OBSERVE = "observe_uninitialised"
 _CLEAN = integer("i16", 0)
 _VALUE = "uninitialised_"
 _LANE_MOVES = ("simd_shuffle_", "simd_broadcast_first_")
@@ -43,25 +41,24 @@ def has_shadow(root: Root | None) -> bool:
     return isinstance(root, (*PRIVATE_ROOTS, *THREADGROUP_ROOTS, BufferRoot))
 
 
-def follow_uninitialised(function: Function, number: Numbering) -> None:
+def follow_uninitialised(function: Function, observers: frozenset[str], number: Numbering) -> None:
     """Add origins, shadow accesses and observations to a function.
 
     Args:
         function: changed in place.
+        observers: `init` for memory and variables, `shuffle` for what inactive lanes hold.
         number: gives the number of a source place.
     """
-    _Follower(function, number).run()
+    _Follower(function, observers, number).run()
 
 
-class _Follower:
-    def __init__(self, function: Function, number: Numbering) -> None:
-        self.function = function
-        self.number = number
+class _Follower(Inserter):
+    def __init__(self, function: Function, observers: frozenset[str], number: Numbering) -> None:
+        super().__init__(function, number)
         self.origins: dict[Value, Value] = {}
-        self.suspects = _suspects(function)
-        self.block = function.blocks[0]
-        self.body: list[Instruction] = []
-        self.at: Instruction | Block = self.block
+        self.memory = "init" in observers
+        self.lanes = "shuffle" in observers
+        self.suspects = _suspects(function, observers)
 
     def run(self) -> None:
         phis: list[tuple[Instruction, Instruction]] = []
@@ -73,31 +70,15 @@ class _Follower:
                     block.phis.append(origin)
                     self.origins[phi] = origin
                     phis.append((phi, origin))
-        for block in reverse_postorder(self.function.blocks[0]):
-            self._block(block)
+        self.visit()
         for phi, origin in phis:
             origin.operands = [self._of(operand) for operand in phi.operands]
 
-    def _block(self, block: Block) -> None:
-        self.block = block
-        before, self.body = block.body, []
-        for instruction in before:
-            self.at = instruction
-            self._before(instruction)
-            self.body.append(instruction)
-            self._after(instruction)
-        self.at = block
+    def ends(self, block: Block) -> None:
         if block.condition is not None:
             self._observe(self._of(block.condition))
-        block.body = self.body
 
     # -- building -------------------------------------------------------------------------------
-
-    def _emit(self, op: str, type: str, *operands: Value, callee: str = "") -> Instruction:
-        made = Instruction(op, type, list(operands), self.at.site)
-        made.callee, made.block = callee, self.block
-        self.body.append(made)
-        return made
 
     def _of(self, value: Value) -> Value:
         return self.origins.get(value, _CLEAN)
@@ -107,7 +88,7 @@ class _Follower:
             return second
         if second is _CLEAN:
             return first
-        return self._emit("call", "i16", first, second, callee="llvm.umax")
+        return self.emit("call", "i16", first, second, callee="llvm.umax")
 
     def _any(self, values: list[Value]) -> Value:
         result: Value = _CLEAN
@@ -116,25 +97,25 @@ class _Follower:
         return result
 
     def _is_bad(self, origin: Value) -> Value:
-        bad = self._emit("icmp", "i1", origin, _CLEAN)
+        bad = self.emit("icmp", "i1", origin, _CLEAN)
         bad.predicate = "ne"
         return bad
 
     def _select(self, condition: Value, first: Value, second: Value, type: str = "i16") -> Value:
         if first is second:
             return first
-        return self._emit("select", type, condition, first, second)
+        return self.emit("select", type, condition, first, second)
 
     def _here(self) -> Constant:
         return integer("i16", self.number(self.at))
 
     def _observe(self, origin: Value) -> None:
         if origin is not _CLEAN:
-            self._emit("intrinsic", "void", origin, callee=OBSERVE)
+            self.observe("uninitialised", origin)
 
     # -- rules ----------------------------------------------------------------------------------
 
-    def _before(self, instruction: Instruction) -> None:
+    def before(self, instruction: Instruction) -> None:
         """What an instruction decides."""
         op, callee = instruction.op, instruction.callee
         if op in ("load", "store") or callee.startswith("atomic_"):
@@ -143,22 +124,28 @@ class _Follower:
             self._observe(self._of(instruction.operands[0]))
         elif callee.startswith("atomic_"):
             self._observe(self._any(instruction.operands[1:]))
-            if has_shadow(instruction.root) and not callee.startswith("atomic_store"):
+            if (
+                self.memory
+                and has_shadow(instruction.root)
+                and not callee.startswith("atomic_store")
+            ):
                 self._observe(self._read(instruction)[0])
         elif op == "store" and isinstance(instruction.root, BufferRoot):
             self._observe(self._any(instruction.operands[1:]))
 
-    def _after(self, instruction: Instruction) -> None:
+    def after(self, instruction: Instruction) -> None:
         """The origin of a result, and what memory is worth now."""
         op, callee = instruction.op, instruction.callee
         if op == "load":
-            if has_shadow(instruction.root):
+            if self.memory and has_shadow(instruction.root):
                 self._load(instruction)
         elif op == "store" or callee.startswith("atomic_"):
-            if has_shadow(instruction.root) and not callee.startswith("atomic_load"):
+            loads = callee.startswith("atomic_load")
+            if self.memory and has_shadow(instruction.root) and not loads:
                 self._write(instruction)
         elif callee.startswith(_VALUE):
-            self.origins[instruction] = self._here()
+            if self.memory:
+                self.origins[instruction] = self._here()
         elif op not in ("phi", "component") and instruction in self.suspects:
             origin = self._result(instruction)
             if origin is not _CLEAN:
@@ -179,9 +166,9 @@ class _Follower:
         if callee.startswith("mma_f32"):
             return self._multiplied(instruction)
         if callee.startswith("simd_"):
-            wide = self._emit("zext", "i32", self._of(operands[0]))
-            worst = self._emit("intrinsic", "i32", wide, operands[1], callee="simd_max_u32")
-            return self._emit("trunc", "i16", worst)
+            wide = self.emit("zext", "i32", self._of(operands[0]))
+            worst = self.emit("intrinsic", "i32", wide, operands[1], callee="simd_max_u32")
+            return self.emit("trunc", "i16", worst)
         return self._any(operands)
 
     def _logic(self, op: str, a: Value, b: Value) -> Value:
@@ -191,11 +178,11 @@ class _Follower:
             origin = self._of(mine)
             if origin is _CLEAN:
                 continue
-            decided = other if op == "or" else self._emit("xor", "i1", other, integer("i1", 1))
+            decided = other if op == "or" else self.emit("xor", "i1", other, integer("i1", 1))
             if self._of(other) is not _CLEAN:
-                fine = self._emit("icmp", "i1", self._of(other), _CLEAN)
+                fine = self.emit("icmp", "i1", self._of(other), _CLEAN)
                 fine.predicate = "eq"
-                decided = self._emit("and", "i1", decided, fine)
+                decided = self.emit("and", "i1", decided, fine)
             result = self._either(result, self._select(decided, _CLEAN, origin))
         return result
 
@@ -204,17 +191,26 @@ class _Follower:
         stem = instruction.callee.rsplit("_", 1)[0]
         moved: Value = _CLEAN
         if self._of(value) is not _CLEAN:
-            moved = self._emit("intrinsic", "i16", self._of(value), *lane, callee=f"{stem}_i16")
+            moved = self.emit("intrinsic", "i16", self._of(value), *lane, callee=f"{stem}_i16")
+        if self.lanes and lane:
+            moved = self._either(moved, self._from_inactive(lane[0]))
         return self._either(moved, self._any(lane))
+
+    def _from_inactive(self, lane: Value) -> Value:
+        """This place for lanes that read a lane which does not take part."""
+        active = self.emit("intrinsic", "i64", callee="simd_active_mask")
+        source = self.emit("and", "i32", lane, integer("i32", 31))
+        shifted = self.emit("lshr", "i64", active, self.emit("zext", "i64", source))
+        return self._select(self.emit("trunc", "i1", shifted), _CLEAN, self._here())
 
     def _scanned(self, instruction: Instruction) -> Value:
         """Lanes behind a bad one are bad."""
         value, cluster = instruction.operands
-        one = self._emit("zext", "i32", self._is_bad(self._of(value)))
+        one = self.emit("zext", "i32", self._is_bad(self._of(value)))
         order = "exclusive" if "exclusive" in instruction.callee else "inclusive"
         callee = f"simd_prefix_{order}_sum_i32"
-        count = self._emit("intrinsic", "i32", one, cluster, callee=callee)
-        some = self._emit("icmp", "i1", count, integer("i32", 0))
+        count = self.emit("intrinsic", "i32", one, cluster, callee=callee)
+        some = self.emit("icmp", "i1", count, integer("i32", 0))
         some.predicate = "ne"
         return self._select(some, self._here(), _CLEAN)
 
@@ -226,11 +222,11 @@ class _Follower:
         left = [*flags[:2], one, one, *flags[4:]]
         right = [one, one, *flags[2:4], nothing, nothing]
         sums = [
-            self._emit("intrinsic", "float", element, *operands, callee=instruction.callee)
+            self.emit("intrinsic", "float", element, *operands, callee=instruction.callee)
             for operands in (left, right)
         ]
-        total = self._emit("fadd", "float", *sums)
-        some = self._emit("fcmp", "i1", total, nothing)
+        total = self.emit("fadd", "float", *sums)
+        some = self.emit("fcmp", "i1", total, nothing)
         some.predicate = "one"
         return self._select(some, self._here(), _CLEAN)
 
@@ -246,7 +242,7 @@ class _Follower:
     def _shadow(self, op: str, instruction: Instruction, type: str) -> Instruction:
         root = instruction.root
         assert root is not None
-        access = self._emit(op, type, instruction.operands[0])
+        access = self.emit(op, type, instruction.operands[0])
         access.root = ShadowRoot(root)
         access.element = f"i{_memory_bits(instruction.element)}"
         access.components, access.align = instruction.components, instruction.align
@@ -259,8 +255,8 @@ class _Follower:
         for number in range(instruction.components):
             offset: Value = instruction.operands[0]
             if number:
-                offset = self._emit("add", "i64", offset, integer("i64", number * size))
-            access = self._emit(op, "i8" if op == "load" else "void", offset)
+                offset = self.emit("add", "i64", offset, integer("i64", number * size))
+            access = self.emit(op, "i8" if op == "load" else "void", offset)
             access.root, access.element, access.components = ShadowRoot(root), "i8", size
             yield access
 
@@ -269,10 +265,10 @@ class _Follower:
         for access in self._bytes("load", instruction):
             worst: Value = access
             for index in range(1, access.components):
-                part = self._emit("component", "i8", access)
+                part = self.emit("component", "i8", access)
                 part.index = index
-                worst = self._emit("or", "i8", worst, part)
-            bad = self._emit("icmp", "i1", worst, integer("i8", 0))
+                worst = self.emit("or", "i8", worst, part)
+            bad = self.emit("icmp", "i1", worst, integer("i8", 0))
             bad.predicate = "ne"
             origins.append(self._select(bad, self._here(), _CLEAN))
         return origins
@@ -296,9 +292,9 @@ class _Follower:
         for index in range(instruction.components):
             part = access
             if index:
-                part = self._emit("component", access.type, access)
+                part = self.emit("component", access.type, access)
                 part.index = index
-            bad = self._emit("icmp", "i1", part, integer(part.type, 0))
+            bad = self.emit("icmp", "i1", part, integer(part.type, 0))
             bad.predicate = "ne"
             origins.append(self._select(bad, self._here(), _CLEAN))
         return origins
@@ -351,23 +347,25 @@ def _memory_bits(element: str) -> int:
     return max(8, bits(element))
 
 
-def _suspects(function: Function) -> set[Value]:
+def _suspects(function: Function, observers: frozenset[str]) -> set[Value]:
     """Values that may be uninitialised, as far as can be told without running the kernel."""
     found: set[Value] = set()
     changed = True
     while changed:
         before = len(found)
         for instruction in function.instructions():
-            if instruction not in found and _is_suspect(instruction, found):
+            if instruction not in found and _is_suspect(instruction, found, observers):
                 found.add(instruction)
         changed = len(found) != before
     return found
 
 
-def _is_suspect(instruction: Instruction, known: set[Value]) -> bool:
+def _is_suspect(instruction: Instruction, known: set[Value], observers: frozenset[str]) -> bool:
     if instruction.op == "load":
-        return has_shadow(instruction.root)
+        return "init" in observers and has_shadow(instruction.root)
     if instruction.callee.startswith(_VALUE):
+        return "init" in observers
+    if "shuffle" in observers and instruction.callee.startswith("simd_shuffle_"):
         return True
     if instruction.type == "void" or instruction.callee.startswith(_CLEAN_RESULTS):
         return False

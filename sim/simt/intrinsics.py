@@ -173,4 +173,4 @@ def _memory(lowering: Lowering, record: Record, name: str) -> None:
         lowering.fill(target, value, size.number, record.align)
     else:
         source = lowering.pointer(record.operands[1])
-        lowering.copy(target, source, size.number, record.align)
+        lowering.copy(target, source, size.number, record.aligns)

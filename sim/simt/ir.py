@@ -20,6 +20,7 @@ class BufferRoot:
 
     parameter: int
     name: str
+    is_constant: bool = False  # declared const or constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ class Instruction(Value):
         "callee",
         "components",
         "contract",
+        "demand",
         "element",
         "flags",
         "index",
@@ -192,6 +194,7 @@ class Instruction(Value):
         self.flags: frozenset[str] = frozenset()  # LLVM's promises, such as `nsw`
         self.contract = False  # whether it may be fused with a neighbour and rounded once
         self.align = 1
+        self.demand = 1  # bytes that the address must be a multiple of by the kernel's own types
         self.block: Block | None = None
         self.name = ""
 
@@ -312,6 +315,7 @@ def _copy_instruction(instruction: Instruction, block: Block) -> Instruction:
     )
     for slot in ("predicate", "callee", "root", "components", "element", "index", "align", "flags"):
         setattr(fresh, slot, getattr(instruction, slot))
+    fresh.demand = instruction.demand
     fresh.contract = instruction.contract
     fresh.block = block
     return fresh

@@ -40,7 +40,8 @@ class Record:
     labels: list[str] = field(default_factory=list)
     indices: list[int] = field(default_factory=list)
     source: Type | None = None  # type that getelementptr steps through, or of the loaded memory
-    align: int = 0  # of an access, or of all places that a memory intrinsic touches
+    align: int = 0  # of an access, or of what memset fills
+    aligns: tuple[int, ...] = ()  # of what memcpy writes and reads
     callee: str = ""
     location: str = ""
 
@@ -607,7 +608,7 @@ def _call(line: _Line, op: str) -> Record:
         record.operands.append(line.value(kind))
         line.accept(",")
     if callee.startswith(("@llvm.memcpy", "@llvm.memmove")):
-        record.align = min(aligns[:2])
+        record.aligns = tuple(aligns[:2])
     elif callee.startswith("@llvm.memset"):
         record.align = aligns[0]
     return record

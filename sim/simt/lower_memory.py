@@ -22,6 +22,7 @@ from .llvm_types import (
 from .lower_base import Address, Lowered, LoweringBase
 
 MAX_UNROLLED_COPY = 1024  # bytes
+_LARGEST_ALIGNMENT = 16  # bytes; no type of MSL is aligned to more
 
 
 class MemoryLowering(LoweringBase):
@@ -31,8 +32,11 @@ class MemoryLowering(LoweringBase):
         address = self.pointer(record.operands[0])
         self.values[record.name] = self.load(address, record.type, record.align)
 
-    def load(self, address: Address, kind: Type, align: int) -> list[Lowered]:
-        """Load a value of any type as one access per run of equal scalars."""
+    def load(self, address: Address, kind: Type, align: int, demand: int = 0) -> list[Lowered]:
+        """Load a value of any type as one access per run of equal scalars.
+
+        `demand` is what the address must be a multiple of; 0 if `align` says it.
+        """
         results: list[Lowered] = []
         for offset, run in _runs(kind):
             element = run[0].name if isinstance(run[0], Scalar) else "i64"
@@ -46,6 +50,7 @@ class MemoryLowering(LoweringBase):
                 *(address.root, len(run), stored),
                 align or size_of(run[0]),
             )
+            load.demand = 1 if offset else _demand(demand or align)
             parts: list[Value] = [load]
             for number in range(1, len(run)):
                 part = self.emit("component", stored, load)
@@ -82,7 +87,9 @@ class MemoryLowering(LoweringBase):
         values = self.scalars(record.operands[0])
         self.store(address, record.operands[0].type, values, record.align)
 
-    def store(self, address: Address, kind: Type, values: list[Value], align: int) -> None:
+    def store(
+        self, address: Address, kind: Type, values: list[Value], align: int, demand: int = 0
+    ) -> None:
         """Store a value of any type as one access per run of equal scalars."""
         if isinstance(address.root, ConstantRoot):
             raise self.fail(f"writes to the constant '{address.root.name}'")
@@ -105,6 +112,7 @@ class MemoryLowering(LoweringBase):
                 *(address.root, len(run), stored),
                 align or size_of(run[0]),
             )
+            store.demand = 1 if offset else _demand(demand or align)
 
     def _store_odd(self, address: Address, element: str, value: Value, align: int) -> None:
         stored = _stored(element)
@@ -115,8 +123,12 @@ class MemoryLowering(LoweringBase):
             narrow = self.convert_integer(part, piece, signed=False)
             self.store(place, Scalar(piece), [narrow], math.gcd(align or 1, at))
 
-    def copy(self, target: Address, source: Address, size: int, align: int) -> None:
-        """memcpy or memmove of a constant size: all loads, then all stores."""
+    def copy(self, target: Address, source: Address, size: int, aligns: tuple[int, ...]) -> None:
+        """memcpy or memmove of a constant size: all loads, then all stores.
+
+        `aligns` are those of target and source; the first piece of each stands for all.
+        """
+        align = min(aligns)
         if size > MAX_UNROLLED_COPY:
             raise self.fail(
                 f"copies {size} bytes at once; at most {MAX_UNROLLED_COPY} are supported"
@@ -124,9 +136,13 @@ class MemoryLowering(LoweringBase):
         unit = _unit(align, target, source)
         pieces = [(at, f"i{8 * unit}") for at in range(0, size - size % unit, unit)]
         pieces += [(at, "i8") for at in range(size - size % unit, size)]
-        loaded = [self._piece(source, at, Scalar(kind), unit, align) for at, kind in pieces]
+        to, of = aligns
+        loaded = [
+            self._piece(source, at, Scalar(kind), unit, align, 1 if at else of)
+            for at, kind in pieces
+        ]
         for (at, kind), value in zip(pieces, loaded, strict=True):
-            self._put_piece(target, at, Scalar(kind), value, unit, align)
+            self._put_piece(target, at, Scalar(kind), value, unit, align, 1 if at else to)
 
     def fill(self, target: Address, value: Value, size: int, align: int) -> None:
         """memset of a constant size."""
@@ -142,21 +158,30 @@ class MemoryLowering(LoweringBase):
         elif unit > 1:
             wide = self.emit("mul", kind, wide, integer(kind, ones))
         for at in range(0, size - size % unit, unit):
-            self._put_piece(target, at, Scalar(kind), wide, unit, align)
+            self._put_piece(target, at, Scalar(kind), wide, unit, align, 1 if at else align)
         for at in range(size - size % unit, size):
-            self._put_piece(target, at, Scalar("i8"), value, unit, align)
+            self._put_piece(target, at, Scalar("i8"), value, unit, align, 1)
 
-    def _piece(self, source: Address, at: int, kind: Scalar, unit: int, align: int) -> Value:
+    def _piece(
+        self, source: Address, at: int, kind: Scalar, unit: int, align: int, demand: int
+    ) -> Value:
         place = Address(source.root, self.add(source.offset, integer("i64", at)))
-        (value,) = self.load(place, kind, _declared(source, unit, align))
+        (value,) = self.load(place, kind, _declared(source, unit, align), demand)
         assert isinstance(value, Value)
         return value
 
     def _put_piece(
-        self, target: Address, at: int, kind: Scalar, value: Value, unit: int, align: int
+        self,
+        target: Address,
+        at: int,
+        kind: Scalar,
+        value: Value,
+        unit: int,
+        align: int,
+        demand: int,
     ) -> None:
         place = Address(target.root, self.add(target.offset, integer("i64", at)))
-        self.store(place, kind, [value], _declared(target, unit, align))
+        self.store(place, kind, [value], _declared(target, unit, align), demand)
 
 
 def _unit(align: int, *places: Address) -> int:
@@ -217,3 +242,8 @@ def _runs(kind: Type, base: int = 0) -> list[tuple[int, list[Scalar | Pointer]]]
                 for run in _runs(each, base + field_offset(kind, i))
             ]
     return []
+
+
+def _demand(align: int) -> int:
+    """What an address must be a multiple of, where its type promises `align`."""
+    return max(1, min(align, _LARGEST_ALIGNMENT))

@@ -70,8 +70,8 @@ class Memory:
         self._tables: list[_Tables] = []  # of restricted views, not in use
         # (host address, size in bytes) by handle; a free handle has size 0.
         self.table: NDArray[np.uint64] = np.zeros((c.TABLE_ENTRIES, 2), np.uint64)
-        # 1 by handle where a write is a mistake; None where none is. Only checks look at it.
-        self.read_only: NDArray[np.uint8] | None = None
+        # 1 by handle where a write is a mistake. Only checks look at it.
+        self.read_only: NDArray[np.uint8] = np.zeros(c.TABLE_ENTRIES, np.uint8)
 
     def register(self, buffer: memoryview | NDArray[np.uint8], *, name: str) -> int:
         """Make host memory a buffer; returns the GPU address of its first byte.
@@ -207,7 +207,7 @@ class Memory:
         view.buffers[reached] = self.table[reached]
         view.read_only[kept] = 1
         try:
-            yield _Restricted.of(self, view, why, has_read_only=kept.size > 0)
+            yield _Restricted.of(self, view, why)
         finally:
             view.buffers[reached] = 0
             view.read_only[kept] = 0
@@ -262,12 +262,12 @@ class _Restricted(Memory):
     _why: str
 
     @classmethod
-    def of(cls, memory: Memory, tables: _Tables, why: str, *, has_read_only: bool) -> _Restricted:
+    def of(cls, memory: Memory, tables: _Tables, why: str) -> _Restricted:
         """A view of `memory`."""
         view = cls.__new__(cls)
         view.__dict__.update(memory.__dict__)
         view.table = tables.buffers
-        view.read_only = tables.read_only if has_read_only else None
+        view.read_only = tables.read_only
         view._why = why
         return view
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from .program import Executable
 
 # What changes the generated code; the other checks are made elsewhere.
-OBSERVED = frozenset({"race", "lanes", "barrier", "init", "shuffle", "uniform", "nan", "overflow"})
+OBSERVED = frozenset(
+    {"race", "lanes", "barrier", "bounds", "init", "shuffle", "uniform", "nan", "overflow"}
+)
 _MAX_ARGUMENT_BUFFER = 1 << 16  # bytes that are searched for the addresses of further buffers
 _DEPTH = 2  # argument buffers inside argument buffers
 
@@ -43,7 +45,7 @@ class WorkerWatch:
         self.executable = executable
         shift = executable.watch_needs.arena_shift
         granules = -(-arena >> shift) + 1
-        self._arena = np.zeros((3, granules), np.uint64)
+        self._arena = np.zeros((5, granules), np.uint64)
         self._reports = (layout.Report * layout.REPORT_LIMIT)()
         self.order = np.arange(LANES, dtype=np.uint32)
         self.watch = layout.Watch()
@@ -53,13 +55,15 @@ class WorkerWatch:
         watch, shadows = self.watch, self.observation.shadows
         pointer = ctypes.POINTER(ctypes.c_uint64)
         watch.buffers = ctypes.cast(shadows.table, ctypes.POINTER(layout.Buffer))
-        for name, row in zip(("written", "read", "before"), self._arena, strict=True):
+        names = ("written", "read", "before", "lane_written", "lane_read")
+        for name, row in zip(names, self._arena, strict=True):
             setattr(watch, f"arena_{name}", row.ctypes.data_as(pointer))
         watch.arena_granules, watch.arena_shift = granules, shift
         watch.locks = shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
         watch.reports = ctypes.cast(self._reports, ctypes.POINTER(layout.Report))
         watch.report_limit = layout.REPORT_LIMIT
         watch.tag = shadows.tag
+        watch.lanes = "lanes" in self.observation.checker.checks
         watch.group_base = self.observation.first_group
         watch.run = 0
         watch.order_factor, watch.order_shift, watch.order_count = 1, 0, 1 << 62
@@ -119,7 +123,9 @@ class Observation:
             read = {arguments[number] >> c.HANDLE_SHIFT for number in needs.read}
             for handle in self._handles(executable, arguments):
                 readers = needs.follows_pointers or handle in read
-                self.shadows.watch(handle, memory.size(handle), readers=readers)
+                self.shadows.watch(
+                    handle, memory.size(handle), readers=readers, lanes="lanes" in checker.checks
+                )
 
     @property
     def fill(self) -> int:

@@ -7,7 +7,7 @@ import functools
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from .watch_code import FUNCTIONS as WATCH_FUNCTIONS
 from .watch_code import load_watch
 from .watch_needs import WatchNeeds
 
+# Checks that need a function in which the optimiser has not thrown away what they look for.
+_MARKED = frozenset({"init", "uniform", "overflow"})
 _COMMUTATIVE = ("add", "sub", "and", "or", "xor", "min", "max")
 
 
@@ -36,6 +38,7 @@ class AccessSite:
     site: Site
     memory: str  # name of the root in the kernel's own words
     size: int  # bytes of the access, 0 for a loop
+    deed: str = ""  # what the instruction does, as the engine calls it
     start: int = 0  # byte offset in the arena or constant data that `memory` starts at
     length: int = -1  # bytes that `memory` has, -1 if that depends on the dispatch
     parameter: int = -1  # the argument that `memory` is, -1 if it is none
@@ -78,7 +81,7 @@ class Program:
         self._key = digest(_engine_version(), bitcode, entry, name, described)
         self._lock = threading.RLock()
         self._function: Function | None = None
-        self._marked: Function | None = None
+        self._marked: dict[frozenset[str], Function] = {}
         self._needs: Needs | None = None
         self._executables: dict[tuple[Shape, frozenset[str]], Executable] = {}
 
@@ -90,15 +93,15 @@ class Program:
                 self._function = import_kernel(self.bitcode, self.entry, self.parameters, self.name)
             return self._function
 
-    @property
-    def marked_function(self) -> Function:
-        """The same, with variables that have no value told from others."""
+    def marked_function(self, marks: frozenset[str]) -> Function:
+        """The same, without the optimisations that hide what checks look for."""
         with self._lock:
-            if self._marked is None:
-                self._marked = import_kernel(
-                    self.bitcode, self.entry, self.parameters, self.name, mark_variables=True
+            known = self._marked.get(marks)
+            if known is None:
+                known = self._marked[marks] = import_kernel(
+                    self.bitcode, self.entry, self.parameters, self.name, marks=marks
                 )
-            return self._marked
+            return known
 
     @property
     def needs(self) -> Needs:
@@ -161,7 +164,8 @@ class Program:
         return stored
 
     def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
-        function = self.marked_function if "init" in observers else self.function
+        marks = observers & _MARKED
+        function = self.marked_function(marks) if marks else self.function
         code = Vectoriser(function, shape, observers).run()
         text = code.text + driver(
             shape,
@@ -259,7 +263,7 @@ def _describe(what: Instruction | Block) -> AccessSite:
 def _describe_watched(what: Instruction | Block) -> AccessSite:
     if isinstance(what, Block):
         return AccessSite(site=what.site, memory="", size=0)
-    return _describe(what)
+    return replace(_describe(what), deed=what.callee or what.op)
 
 
 def _loop_site(header: Block) -> Site:

@@ -92,7 +92,7 @@ class Memories:
     def address(self, root: Root) -> int:
         """The GPU address where a root other than a computed address starts."""
         match root:
-            case BufferRoot(parameter):
+            case BufferRoot(parameter=parameter):
                 return self._arguments[parameter]
             case ThreadgroupRoot(start):
                 return THREADGROUP << OFFSET_BITS | start

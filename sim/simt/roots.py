@@ -37,6 +37,7 @@ class Parameter:
     name: str
     kind: Literal["buffer", "threadgroup"]
     index: int
+    is_constant: bool = False  # declared const or constant
 
 
 class RootFinder:
@@ -106,7 +107,7 @@ class RootFinder:
             if parameter.kind == "threadgroup":
                 root = ThreadgroupParameterRoot(number, parameter.name)
             else:
-                root = BufferRoot(number, parameter.name)
+                root = BufferRoot(number, parameter.name, parameter.is_constant)
             self.roots[name] = root
 
     def _place_allocas(self) -> None:

@@ -24,10 +24,44 @@ from .llvm_types import (
 )
 
 PREFIX = "__assay_uninitialised_"
+SIGNED_PREFIX = "__assay_signed_"
 _MAX_SCALARS = 256  # a larger variable stays in memory, which has a shadow of its own
 _ALLOCA = re.compile(r'^\s*(%[-$._A-Za-z0-9]+|%"[^"]*") = alloca (.*)$')
 _BEGIN = re.compile(r"^\s*call void @llvm\.lifetime\.start\.p0\(ptr[^%]*(%[^)\s]+)\)(.*)$")
+_UNIFORM = re.compile(r"^declare [^@\n]*(@__assay_uniform_i32)\([^\n]*$", re.MULTILINE)
+_SIGNED = re.compile(
+    r"^(\s*%\S+) = (add|sub|mul) (?:nuw )?nsw (i32|i64) ([^,\n]+), ([^,\n]+)((?:, ![^\n]*)?)$",
+    re.MULTILINE,
+)
 _DEBUG = re.compile(r"!dbg (![0-9]+)")
+
+
+def forget_uniform(text: str) -> str:
+    """The unoptimised module `text`, in which marks of uniform arguments mean nothing."""
+    return _UNIFORM.sub(r"define internal i32 \1(i32 %0) { ret i32 %0 }", text)
+
+
+def mark_signed(text: str) -> str:
+    """The unoptimised module `text`, in which signed arithmetic stays what the source says.
+
+    The optimiser forgets which sums must not overflow. Calls that it does not know remind of them.
+    """
+    used: set[tuple[str, str]] = set()
+
+    def call(match: re.Match[str]) -> str:
+        name, op, kind, left, right, rest = match.groups()
+        used.add((op, kind))
+        return (
+            f"{name} = call {kind} @{SIGNED_PREFIX}{op}_{kind}({kind} {left}, {kind} {right}){rest}"
+        )
+
+    text = _SIGNED.sub(call, text)
+    attributes = "nounwind willreturn memory(none)"
+    declared = [
+        f"declare {kind} @{SIGNED_PREFIX}{op}_{kind}({kind}, {kind}) {attributes}"
+        for op, kind in sorted(used)
+    ]
+    return "\n".join([text, *declared])
 
 
 def mark_uninitialised(text: str) -> str:

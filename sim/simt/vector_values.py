@@ -14,6 +14,7 @@ from .initialisation import follow_uninitialised
 from .ir import AddressRoot, Block, Constant, Function, Instruction, Value, clone
 from .linear import Form, LinearForms
 from .lookups import insert_lookups
+from .observe_values import observe_values
 from .shape import LANES, Shape
 from .slots import MASK, Slot, SlotTable
 from .vector_positions import fix_positions
@@ -51,8 +52,9 @@ class Values:
         fix_positions(self.function, shape)
         replace_bfloat(self.function)
         self.watch_sites = WatchSites()
-        if "init" in observers:
-            follow_uninitialised(self.function, self.watch_sites.number)
+        observe_values(self.function, observers, self.watch_sites.number)
+        if observers & {"init", "shuffle"}:
+            follow_uninitialised(self.function, observers, self.watch_sites.number)
         self.barrier_calls: dict[Block, Instruction] = {}
         watched = bool(observers)
         self.barriers = self._split_at_barriers() if shape.simdgroups > 1 or watched else {}

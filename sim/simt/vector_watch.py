@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..check import layout
 from . import context as c
 from .cfg import Cfg, Loop
+from .insertion import OBSERVE
 from .ir import (
     PRIVATE_ROOTS,
     Block,
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from .vectorise import Vectoriser
 
 _UNWATCHED = (*PRIVATE_ROOTS, ConstantRoot, ShadowRoot)
+_EVENTS = {
+    "uninitialised": layout.UNINITIALISED,
+    "non_uniform": layout.NON_UNIFORM,
+    "nan_born": layout.NAN_BORN,
+    "infinity_born": layout.INFINITY_BORN,
+    "index_overflow": layout.OVERFLOW,
+}
 RACE_CHECKS = frozenset({"race", "lanes"})
 
 
@@ -222,6 +230,8 @@ class Watch(Access):
 
     def simdgroup_wait(self, barrier: Instruction) -> None:
         """Report that the current lanes are at a barrier of their simdgroup."""
+        if "lanes" in self.v.observers:
+            self.text.call("void", "assay_watch_lane_barrier", ("ptr", "%ctx"))
         if self.v.mask == self.v.full_mask:
             return
         self.text.call(
@@ -258,24 +268,26 @@ class Watch(Access):
             ("i32", self.text.mask_bits(mask)),
         )
 
-    def uninitialised(self, instruction: Instruction) -> None:
-        """Report lanes for which an origin is not 0, at the place that it decides at."""
-        text, (origin,) = self.text, instruction.operands
-        if self.v.varying(origin):
-            bad = text.let(f"icmp ne {vector_of('i16')} {self.v.vector(origin)}, zeroinitializer")
+    def observe(self, instruction: Instruction) -> None:
+        """Report lanes for which a condition holds, or whose origin is not 0."""
+        text, (flag,) = self.text, instruction.operands
+        kind = _EVENTS[instruction.callee.removeprefix(OBSERVE)]
+        if self.v.varying(flag):
+            type = vector_of(flag.type)
+            bad = text.let(f"icmp ne {type} {self.v.vector(flag)}, zeroinitializer")
             mask = text.mask_bits(text.let(f"and {vector_of('i1')} {bad}, {self.v.mask}"))
             some = text.let(f"icmp ne i32 {mask}, 0")
         else:
-            some = text.let(f"icmp ne i16 {self.v.scalar(origin)}, 0")
+            some = text.let(f"icmp ne {flag.type} {self.v.scalar(flag)}, 0")
             mask = text.mask_bits(self.v.mask)
 
         def report() -> None:
-            wide = text.let(
-                f"zext {vector_of('i16')} {self.v.vector(origin)} to {vector_of('i32')}"
-            )
-            place = self.exchange(c.SCRATCH_VALUES)
-            text.do(f"store {vector_of('i32')} {wide}, ptr {place}, align 4")
-            self._event(layout.UNINITIALISED, instruction, mask)
+            kind32 = vector_of("i32")
+            details = "zeroinitializer"
+            if flag.type == "i16":
+                details = text.let(f"zext {vector_of('i16')} {self.v.vector(flag)} to {kind32}")
+            text.do(f"store {kind32} {details}, ptr {self.exchange(c.SCRATCH_VALUES)}, align 4")
+            self._event(kind, instruction, mask)
 
         self._if(some, report)
 

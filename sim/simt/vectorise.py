@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 from . import context as c
 from .faults import UnsupportedKernel
-from .initialisation import OBSERVE
+from .insertion import OBSERVE
 from .ir import Block, Function, Instruction, Value
 from .shape import LANES, Shape
 from .slots import MASK, stored_size
 from .vector_arithmetic import Arithmetic, is_arithmetic
+from .vector_bounds import Bounds
 from .vector_branches import Branches
 from .vector_lanes import LaneOperations
 from .vector_memory import MemoryAccess
@@ -51,6 +52,7 @@ class Vectoriser(Branches):
         super().__init__(function, shape, observers)
         self.memory = MemoryAccess(self)
         self.watch = Watch(self)
+        self.bounds = Bounds(self)
         self.lanes = LaneOperations(self)
         self.arithmetic = Arithmetic(self.text)
         self._looked_up: dict[Value, tuple[str, str]] = {}
@@ -169,11 +171,14 @@ class Vectoriser(Branches):
     def _observe(self, instruction: Instruction) -> None:
         """Report what is about to happen."""
         if instruction.op == "load":
+            self.bounds.access(instruction, write=False)
             self.watch.access(instruction, write=False)
         elif instruction.op == "store":
+            self.bounds.access(instruction, write=True)
             self.watch.access(instruction, write=True)
         elif instruction.callee.startswith("atomic_"):
             reads = instruction.callee.startswith("atomic_load")
+            self.bounds.access(instruction, write=not reads)
             self.watch.access(instruction, write=not reads, atomic=True)
         elif instruction.callee == "simdgroup_barrier":
             self.watch.simdgroup_wait(instruction)
@@ -221,8 +226,8 @@ class Vectoriser(Branches):
 
     def _emit_intrinsic(self, instruction: Instruction) -> None:
         name = instruction.callee
-        if name == OBSERVE:
-            self.watch.uninitialised(instruction)
+        if name.startswith(OBSERVE):
+            self.watch.observe(instruction)
             return
         if name.startswith("uninitialised_"):
             self._finish(instruction, zero_of(instruction.type), False)

@@ -22,6 +22,7 @@ FUNCTIONS = (
     *("assay_watch_range", "assay_watch_lanes", "assay_watch_permuted", "assay_watch_group"),
     *("assay_watch_begin", "assay_watch_end", "assay_watch_wait", "assay_watch_leave"),
     *("assay_watch_fence", "assay_watch_round", "assay_watch_event", "assay_watch_simdgroup_wait"),
+    *("assay_watch_lane_barrier", "assay_watch_place"),
 )
 
 
@@ -35,6 +36,7 @@ def source() -> str:
         "CONTEXT_ARENA": c.ARENA,
         "CONTEXT_ARENA_SIZE": c.ARENA_SIZE,
         "CONTEXT_TABLE": c.TABLE,
+        "CONTEXT_READ_ONLY": c.READ_ONLY,
         "CONTEXT_SCRATCH": c.SCRATCH,
         "SCRATCH_VALUES": c.SCRATCH_VALUES,
         "HANDLE_SHIFT": c.HANDLE_SHIFT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..check import layout as k
@@ -26,6 +26,38 @@ _RACES = {
     k.READ_WRITE: "race-read-write",
     k.WEAK: "weak-memory-flags",
     k.SAME_STORE: "race-write-write",
+    k.LANE_RACE: "lane-race",
+}
+# check, kind, message, deed, hint
+_VALUES = {
+    k.NON_UNIFORM: (
+        "uniform",
+        "non-uniform-argument",
+        "an argument that must be the same in all lanes of a simdgroup differs",
+        "calls with another value than the first lane",
+        "use simd_shuffle if every lane shall choose, or make the argument uniform",
+    ),
+    k.NAN_BORN: (
+        "nan",
+        "nan-born",
+        "a result is NaN, though nothing it is computed from is",
+        "computes NaN",
+        "look for 0/0, infinity minus infinity, or a root or logarithm of a negative number",
+    ),
+    k.INFINITY_BORN: (
+        "nan",
+        "infinity-born",
+        "a result is infinite, though nothing it is computed from is",
+        "computes an infinity",
+        "look for a division by 0, or for a number too large for its type",
+    ),
+    k.OVERFLOW: (
+        "overflow",
+        "index-overflow",
+        "an index does not fit its 32 bits",
+        "accesses with an index that has wrapped around",
+        "compute the index in ulong or long",
+    ),
 }
 _HINTS = {
     "race-write-write": "let one thread write it, use an atomic, or put a barrier between",
@@ -117,9 +149,75 @@ def _example(report: k.Report) -> tuple[int, ...]:
 def _explain(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     if report.kind in _RACES:
         return _race(scene, report, executable)
+    if report.kind in (k.MISALIGNED, k.READ_ONLY_WRITE):
+        return _misplaced(scene, report, executable)
     if report.kind == k.UNINITIALISED:
         return _uninitialised(scene, report, executable)
+    if report.kind in _VALUES:
+        return _value(scene, report, executable)
     return _divergence(scene, report, executable)
+
+
+def _value(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
+    check, kind, message, deed, hint = _VALUES[report.kind]
+    place = executable.watched(report.site)
+    party = scene.party(deed, place, report.group, report.simdgroup, report.lane, report.epoch)
+    return Finding(
+        check=check,
+        kind=kind,
+        kernel=executable.program.name,
+        message=message,
+        parties=(party,),
+        hint=hint,
+        count=report.count,
+    )
+
+
+def _misplaced(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
+    access = executable.watched(report.site)
+    memory, offset = _place(scene, report, access)
+    if report.kind == k.MISALIGNED:
+        kind, deed = "misaligned", _deed(access, "access")
+        message = (
+            f"{deed} at byte {offset} of {memory}, whose address must be a multiple of "
+            f"{report.detail}"
+        )
+        hint = "access elements of a type with a smaller alignment, such as packed_float4"
+    else:
+        kind, deed = "read-only-write", _deed(access, "write")
+        declared = report.detail & k.HOW_CONSTANT
+        message = f"{deed} to {memory}, which is " + (
+            "declared const" if declared else "made resident for reading only"
+        )
+        hint = (
+            "declare the argument without const"
+            if declared
+            else "make it resident with MTLResourceUsageWrite too"
+        )
+    place = (report.group, report.simdgroup, report.lane, report.epoch)
+    return Finding(
+        check="bounds",
+        kind=kind,
+        kernel=executable.program.name,
+        message=message,
+        parties=(scene.party(deed, access, *place),),
+        memory=memory,
+        offset=offset,
+        hint=hint,
+        count=report.count,
+    )
+
+
+def _from_inactive(use: Party, read: Party, report: k.Report, executable: Executable) -> Finding:
+    return Finding(
+        check="shuffle",
+        kind="inactive-lane-read",
+        kernel=executable.program.name,
+        message="the value comes from a lane that did not take part in the shuffle",
+        parties=(use, replace(read, what="reads a lane that is not active")),
+        hint="shuffle where all lanes are, and choose afterwards",
+        count=report.count,
+    )
 
 
 def _uninitialised(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
@@ -143,6 +241,8 @@ def _uninitialised(scene: _Scene, report: k.Report, executable: Executable) -> F
             -1,
         ),
     )
+    if read.deed.startswith("simd_shuffle"):
+        return _from_inactive(*parties, report, executable)
     return Finding(
         check="init",
         kind="uninitialised-read",
@@ -187,6 +287,9 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     elif report.kind == k.SAME_STORE:
         message = f"lanes of one store write different values to the same place of {memory}"
         hint = "let one lane write it"
+    elif report.kind == k.LANE_RACE:
+        message = f"only lock step orders two accesses to {memory} by lanes of one simdgroup"
+        hint = "put a simdgroup_barrier with the right mem_flags between the two"
     elif report.kind == k.WEAK:
         flag = "mem_threadgroup" if arena else "mem_device"
         message = f"the barrier between two accesses to {memory} does not order that memory"
@@ -194,7 +297,7 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     else:
         message = f"no barrier between two accesses to {memory} by different simdgroups"
     return Finding(
-        check="race",
+        check="lanes" if report.kind == k.LANE_RACE else "race",
         kind=kind,
         kernel=executable.program.name,
         message=message,

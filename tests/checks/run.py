@@ -9,12 +9,18 @@ from assay.checks import Report, SourceOptions, check_source
 from assay.sim.check import Finding
 
 from .cases import Case
+from .program import findings_of_program
+
+# `assay check` takes no grid that Metal would refuse; programs may try.
+_PROGRAMS = "budget/bugs/grids/"
 
 
 def findings_of(
     case: Case, checks: frozenset[str], *, seeds: tuple[int, ...] = ()
 ) -> list[Finding]:
     """What the checks say to the kernel in the natural order and in that of each seed."""
+    if case.name.startswith(_PROGRAMS):
+        return findings_of_program(case, checks)
     return [f for f in _findings_in(case.path, checks, seeds) if f.kernel == case.kernel]
 
 

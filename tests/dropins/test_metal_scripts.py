@@ -92,6 +92,7 @@ def test_programs_that_call_mlx_s_own_function_need_no_change(tmp_path: Path) ->
     script = tmp_path / "double.py"
     script.write_text(
         "import mlx.core as mx\n"
+        "assert mx.metal.is_available()\n"
         "kernel = mx.fast.metal_kernel(name='double_', input_names=['a'], output_names=['b'],\n"
         "    source='b[thread_position_in_grid.x] = 2 * a[thread_position_in_grid.x];')\n"
         "print(kernel(inputs=[mx.arange(3)], grid=(3, 1, 1), threadgroup=(3, 1, 1),\n"

@@ -117,6 +117,20 @@ def test_grid_sample_backward_gives_the_gradients_of_mlx() -> None:
         assert mx.allclose(got, expected, atol=1e-4)
 
 
+def test_derivatives_that_nobody_gave_are_refused_and_not_zero() -> None:
+    a = mx.random.normal(shape=(4,))
+    with pytest.raises(ValueError, match="'myexp' has no derivative; call it in a function with"):
+        mx.grad(lambda x: exponential(x).sum())(a)
+    with pytest.raises(ValueError, match="'myexp' has no derivative"):
+        mx.jvp(exponential, [a], [a])
+
+
+@pytest.mark.parametrize("transformation", ["compile", "vmap"])
+def test_transformations_that_need_no_values_are_refused_by_mlx(transformation: str) -> None:
+    with pytest.raises(ValueError, match="eval an array during function transformations"):
+        getattr(mx, transformation)(exponential)(mx.ones((4,)))
+
+
 def test_arguments_may_be_arrays_small_arrays_numbers_and_template_values() -> None:
     mx.random.seed(7)
     a = mx.random.normal(shape=(3, 6))

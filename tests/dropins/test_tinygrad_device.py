@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import numpy as np
@@ -196,6 +198,21 @@ def test_buffers_are_seen_by_host_and_device_alike() -> None:
     assert (tensor + 1).tolist() == [11.0, 3.0, 4.0, 5.0]
 
 
+def test_pages_of_the_host_become_a_tensor_without_a_copy() -> None:
+    numbers = np.frombuffer(mmap.mmap(-1, mmap.PAGESIZE), np.float32)
+    numbers[:] = np.arange(numbers.size)
+    tensor = Tensor.from_blob(numbers.ctypes.data, numbers.shape, dtype=dtypes.float32)
+    tensor.assign(tensor + 1).realize()
+    device().synchronize()
+    assert numbers[:3].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_host_memory_that_is_no_page_is_refused_with_what_would_do() -> None:
+    numbers = np.zeros(8, np.float32)
+    with pytest.raises(AssertionError, match=r"mmap\.mmap"):
+        Tensor.from_blob(numbers.ctypes.data + 4, (6,), dtype=dtypes.float32)
+
+
 def test_memory_that_there_is_not_is_refused() -> None:
     with pytest.raises(MemoryError, match="failed on ASSAY"):
         Tensor.empty(1 << 50, dtype=dtypes.uint8).uop.buffer.allocate()
@@ -299,6 +316,13 @@ def test_a_script_that_knows_nothing_of_the_device_runs_on_it(tmp_path: Path) ->
     assert done.stdout == "[3, 6] ASSAY\n['--size', '3'] __main__\n", done.stderr
 
 
+def test_the_launcher_of_drop_ins_chooses_it_when_asked(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(WHERE)
+    done = python("-m", "assay.run", "--patch", "tinygrad", str(script))
+    assert done.stdout == "[3, 6] ASSAY\n", done.stderr
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="a Mac's METAL is its own")
 def test_a_script_that_was_written_for_a_mac_runs_on_it(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
@@ -312,6 +336,24 @@ def test_a_script_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> N
     assert done.returncode == 2
     assert "there is no file" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [("0.13.0", r"tinygrad 0\.13\.0 is installed.*0\.14"), (None, "needs tinygrad: pip install")],
+)
+def test_a_tinygrad_that_does_not_fit_is_refused_with_what_to_install(
+    found: str | None, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def version(name: str) -> str:
+        if found is None:
+            raise PackageNotFoundError(name)
+        return found
+
+    monkeypatch.setattr("assay.tinygrad.registration.version", version)
+    monkeypatch.delitem(sys.modules, "tinygrad.runtime.ops_assay")
+    with pytest.raises(ImportError, match=message):
+        assay.tinygrad.register()
 
 
 def test_the_profiler_of_tinygrad_sees_kernels_and_copies() -> None:

@@ -202,6 +202,41 @@ def test_pytorch_s_reductions_over_a_threadgroup_give_sums_and_places_of_maxima(
     assert torch.allclose(total, x.sum()) and place.item() == x.argmax()
 
 
+def test_kernels_in_the_manner_of_inductor_run_with_grids_of_two_dimensions() -> None:
+    """A softmax over rows: a threadgroup for each, two reductions, loops for long rows."""
+    library = compile_shader("""
+        #include <c10/metal/reduction_utils.h>
+        #include <c10/metal/special_math.h>
+        #include <c10/metal/utils.h>
+        [[max_total_threads_per_threadgroup(1024)]]
+        kernel void generated_kernel(device half* out_ptr0, constant half* in_ptr0,
+                                     constant long& ks0,
+                                     uint2 thread_pos [[thread_position_in_grid]],
+                                     uint2 group_pos [[thread_position_in_threadgroup]],
+                                     uint2 group_size [[threads_per_threadgroup]]) {
+            const auto x0 = thread_pos.x, r0_index = thread_pos.y;
+            threadgroup float tmp_acc_0[c10::metal::simdgroup_size];
+            threadgroup float tmp_acc_1[c10::metal::simdgroup_size];
+            float tmp0 = -HUGE_VALF;
+            for (auto r = r0_index; r < ks0; r += group_size.y)
+                tmp0 = ::c10::metal::max(tmp0, static_cast<float>(in_ptr0[r + ks0 * x0]));
+            const auto tmp1 = c10::metal::threadgroup_max(tmp_acc_0, tmp0, group_pos.y,
+                                                          group_size.y);
+            float tmp2 = 0;
+            for (auto r = r0_index; r < ks0; r += group_size.y)
+                tmp2 += metal::exp(static_cast<float>(in_ptr0[r + ks0 * x0]) - tmp1);
+            const auto tmp3 = c10::metal::threadgroup_sum(tmp_acc_1, tmp2, group_pos.y,
+                                                          group_size.y);
+            for (auto r = r0_index; r < ks0; r += group_size.y)
+                out_ptr0[r + ks0 * x0] = static_cast<half>(
+                    metal::exp(static_cast<float>(in_ptr0[r + ks0 * x0]) - tmp1) / tmp3);
+        }""")
+    x = torch.randn(5, 1500).half()
+    out = torch.empty_like(x)
+    library.generated_kernel(out, x, 1500, threads=[5, 1024], group_size=[1, 1024])
+    assert torch.allclose(out.float(), x.float().softmax(1), rtol=2e-3, atol=1e-6)
+
+
 def test_pytorch_s_atomics_add_small_types_too() -> None:
     library = compile_shader("""
         #include <c10/metal/atomic.h>

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
 
+from .budget import report_memory
 from .buffer import MTLBuffer
 from .commands import DispatchCommand, IndirectDispatchCommand
 from .constants import (
@@ -176,6 +177,11 @@ class MTLComputeCommandEncoder(ResourceEncoder):
                 f"{_LIMITS.threadgroup_memory_alignment}"
             )
         if length > _LIMITS.threadgroup_memory:
+            if self._pipeline is not None:
+                static = self._pipeline._static_memory
+                report_memory(
+                    self._pipeline._kernel, static, static + length, _LIMITS.threadgroup_memory
+                )
             raise MetalValidationError(
                 f"{where}: length is {length} B; a threadgroup has {_LIMITS.threadgroup_memory} B"
             )

@@ -16,6 +16,10 @@ from .descriptors import MTLHeapDescriptor
 from .errors import MetalValidationError
 from .objects import MetalObject
 from .structs import as_integer
+from .texture import MTLTexture
+from .texture_descriptor import MTLTextureDescriptor
+from .texture_layout import Layout
+from .texture_maker import layout_in_heap
 
 if TYPE_CHECKING:
     from .device import MTLDevice
@@ -24,20 +28,21 @@ _ALIGNMENT = limits().heap_alignment
 
 
 class MTLHeap(MetalObject):
-    """Memory to place buffers in; each buffer is still bounded by itself."""
+    """Memory to place buffers and textures in; each is still bounded by itself."""
 
     def __init__(self, device: "MTLDevice", descriptor: MTLHeapDescriptor):
         where = "MTLDevice.newHeapWithDescriptor_"
         if descriptor.size() <= 0:
             raise MetalValidationError(f"{where}: size is {descriptor.size()}; call setSize_")
         if descriptor.type() not in (MTLHeapTypeAutomatic, MTLHeapTypePlacement):
-            raise MetalValidationError(f"{where}: sparse heaps hold textures, which are not there")
+            raise MetalValidationError(f"{where}: sparse heaps are not emulated")
         self._device = device
         self._options = checked_options(where, descriptor.resourceOptions())
         self._type = descriptor.type()
         self._size = descriptor.size()
         self._allocation = device._memory.allocate(where, self._size, "heap")
         self._buffers: weakref.WeakSet[MTLBuffer] = weakref.WeakSet()
+        self._textures: weakref.WeakSet[MTLTexture] = weakref.WeakSet()
         # Where live buffers lie: (offset, end, buffer), in order of offset.
         self._blocks: list[tuple[int, int, weakref.ref[MTLBuffer]]] = []
 
@@ -115,6 +120,39 @@ class MTLHeap(MetalObject):
                 f"{where}: bytes {offset}..{offset + length} of a heap of {self._size} bytes"
             )
         return self._place(where, offset, length)
+
+    def newTextureWithDescriptor_(self, descriptor: MTLTextureDescriptor) -> MTLTexture | None:
+        """A texture where there is room, or None where there is none."""
+        where = "MTLHeap.newTextureWithDescriptor_"
+        layout = layout_in_heap(where, descriptor)
+        room = self.newBufferWithLength_options_(layout.size, descriptor.resourceOptions())
+        return None if room is None else self._texture(descriptor, layout, room)
+
+    def newTextureWithDescriptor_offset_(
+        self, descriptor: MTLTextureDescriptor, offset: int
+    ) -> MTLTexture:
+        """A texture at `offset` of a placement heap; resources may overlap."""
+        where = "MTLHeap.newTextureWithDescriptor_offset_"
+        layout = layout_in_heap(where, descriptor)
+        room = self.newBufferWithLength_options_offset_(
+            layout.size, descriptor.resourceOptions(), offset
+        )
+        return self._texture(descriptor, layout, room)
+
+    def _texture(
+        self, descriptor: MTLTextureDescriptor, layout: Layout, room: MTLBuffer
+    ) -> MTLTexture:
+        """A texture whose texels lie where `room` does, which it keeps."""
+        texture = MTLTexture(
+            self._device,
+            layout,
+            room._allocation,
+            options=self._options,
+            usage=descriptor.usage(),
+            room=room,
+        )
+        self._textures.add(texture)
+        return texture
 
     def _checked_length(self, where: str, kind: int, length: int, options: int) -> int:
         length = as_integer(where, "the length", length)

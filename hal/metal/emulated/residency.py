@@ -64,6 +64,8 @@ def addresses_of(resident: Resident) -> Iterator[int]:
     """GPU addresses of a buffer or texture, or of all buffers of a heap."""
     if isinstance(resident, MTLHeap):
         yield from (buffer._address for buffer in resident._buffers)
+        for texture in resident._textures:
+            yield from texture._addresses
     elif isinstance(resident, MTLTexture):
         yield from resident._addresses
     else:

@@ -19,6 +19,7 @@ from .texture_views import view_layout
 if TYPE_CHECKING:
     from .buffer import MTLBuffer
     from .device import MTLDevice
+    from .heap import MTLHeap
 
 Region = Sequence[Sequence[int]]
 
@@ -41,6 +42,7 @@ class MTLTexture(MetalObject):
         buffer: "MTLBuffer | None" = None,
         parent: "MTLTexture | None" = None,
         part: tuple[int, int] = (0, 0),
+        room: "MTLBuffer | None" = None,
     ):
         self._device = device
         self._layout = layout
@@ -51,6 +53,8 @@ class MTLTexture(MetalObject):
         self._buffer = buffer
         self._parent = parent
         self._part = part
+        # What holds the place in a heap, as long as the texture lives.
+        self._room = room
         described = description(layout, storage.address + start)
         self._described = device._memory.adopt(
             "MTLTexture", np.frombuffer(bytearray(described), np.uint8), "texture", counted=False
@@ -177,8 +181,22 @@ class MTLTexture(MetalObject):
         """The MTLResourceOptions that the texture was made with."""
         return self._options
 
-    def heap(self) -> None:
-        """Always None: heaps hold buffers alone."""
+    def heap(self) -> "MTLHeap | None":
+        """The heap that the texture lies in, or None."""
+        return self._room.heap() if self._room is not None else None
+
+    def heapOffset(self) -> int:
+        """Bytes from the start of the heap."""
+        return self._room.heapOffset() if self._room is not None else 0
+
+    def makeAliasable(self) -> None:
+        """Let later resources of the same heap overlap this one."""
+        if self._room is not None:
+            self._room.makeAliasable()
+
+    def isAliasable(self) -> bool:
+        """Whether later resources of the heap may overlap this one."""
+        return self._room is not None and self._room.isAliasable()
 
     def setPurgeableState_(self, state: int) -> int:
         """Always MTLPurgeableStateNonVolatile: the emulator never takes memory back."""
@@ -230,7 +248,7 @@ class MTLTexture(MetalObject):
         layout, part = view_layout(where, self._layout, found, kind, levels, slices, swizzle)
         return MTLTexture(
             self._device, layout, self._storage, options=self._options, usage=self._usage,
-            start=self._start, buffer=self._buffer, parent=self, part=part,
+            start=self._start, buffer=self._buffer, parent=self, part=part, room=self._room,
         )  # fmt: skip
 
     # The host's copies

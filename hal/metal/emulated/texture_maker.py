@@ -18,7 +18,7 @@ from .texture_constants import (
 )
 from .texture_descriptor import MTLTextureDescriptor
 from .texture_formats import pixel_format
-from .texture_layout import linear_layout
+from .texture_layout import Layout, linear_layout
 
 if TYPE_CHECKING:
     from .buffer import MTLBuffer
@@ -85,6 +85,13 @@ def _texture_options(where: str, options: int) -> int:
             "MTLStorageModePrivate"
         )
     return checked_options(where, options)
+
+
+def layout_in_heap(where: str, descriptor: MTLTextureDescriptor) -> Layout:
+    """The layout of a texture that is to lie in a heap. Raises MetalValidationError."""
+    expect(where, "the descriptor", descriptor, MTLTextureDescriptor)
+    _texture_options(where, descriptor.resourceOptions())
+    return descriptor._layout(where)
 
 
 def texture_in_buffer(

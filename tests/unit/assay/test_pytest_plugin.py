@@ -181,10 +181,27 @@ def test_beyond_by_an_argument(metal_device):
     done.stdout.fnmatch_lines(["*kernel 'k' uses 1024 bytes of threadgroup memory*"])
 
 
+def test_a_budget_of_registers_is_kept_or_broken(run: Run) -> None:
+    done = run(
+        """
+@pytest.mark.registers(max=1000)
+def test_within(metal_device):
+    run(metal_device, TILE, "tile", X)
+
+@pytest.mark.registers(max=1)
+def test_beyond(check_kernel):
+    check_kernel(TILE, "tile", X.copy(), threads=256)
+"""
+    )
+    done.assert_outcomes(passed=1, failed=1)
+    words = "kernel 'tile' needs about * registers; the test allows 1 [[]registers[]]"
+    done.stdout.fnmatch_lines([f"program_source.metal:*: error: {words}"])
+
+
 def test_a_budget_without_a_number_is_refused(run: Run) -> None:
     done = run("@pytest.mark.threadgroup_memory(max='1k')\ndef test_x(): pass\n")
     done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["*threadgroup_memory needs max=BYTES, not '1k'*"])
+    done.stdout.fnmatch_lines(["*threadgroup_memory needs max=NUMBER, not '1k'*"])
 
 
 def test_the_device_is_the_chip_that_was_chosen_and_the_systems_default(run: Run) -> None:

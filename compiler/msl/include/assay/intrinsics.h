@@ -23,6 +23,7 @@ __ASSAY_POSITION unsigned __assay_dispatch_simdgroups_per_threadgroup();
 __ASSAY_POSITION unsigned __assay_matrix_row();
 __ASSAY_POSITION unsigned __assay_matrix_column();
 
+__attribute__((const, nothrow)) unsigned __assay_uniform_i32(unsigned value);
 // Barriers of two branches are two barriers, which checks tell apart.
 __attribute__((convergent, nothrow, nomerge)) void __assay_threadgroup_barrier(int flags);
 __attribute__((convergent, nothrow, nomerge)) void __assay_simdgroup_barrier(int flags);

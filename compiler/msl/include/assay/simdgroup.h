@@ -59,6 +59,11 @@ __ASSAY_FN uint __lane_id() { return __assay_thread_index_in_simdgroup(); }
 __ASSAY_FN ushort __metal_get_thread_index_in_simdgroup(ushort = 0) { return ushort(__lane_id()); }
 __ASSAY_FN ushort __metal_get_simdgroup_size(ushort = 0) { return 32; }
 
+// An argument that must be the same in all lanes; checks look whether it is.
+__ASSAY_FN uint __uniform(uint value) {
+  return __builtin_constant_p(value) ? value : __assay_uniform_i32(value);
+}
+
 // Shuffles within clusters of `Width` lanes. A source outside the cluster gives the lane's own value.
 template <int Width, class T> __ASSAY_LANE_FN T __shuffle(T value, uint lane) {
   uint self = __lane_id();
@@ -116,22 +121,22 @@ template <class T> using __moved_t = __joined_t<T>;
     return __shuffle<Width, __moved_t<T>>(v, lane);                                               \
   }                                                                                               \
   template <class T> __ASSAY_LANE_FN __moved_t<T> group##_broadcast(T v, ushort lane) {           \
-    return __shuffle<Width, __moved_t<T>>(v, lane);                                               \
+    return __shuffle<Width, __moved_t<T>>(v, __uniform(lane));                                    \
   }                                                                                               \
   template <class T> __ASSAY_LANE_FN __moved_t<T> group##_shuffle_down(T v, ushort delta) {       \
-    return __shuffle_down<Width, __moved_t<T>>(v, delta);                                         \
+    return __shuffle_down<Width, __moved_t<T>>(v, __uniform(delta));                              \
   }                                                                                               \
   template <class T> __ASSAY_LANE_FN __moved_t<T> group##_shuffle_up(T v, ushort delta) {         \
-    return __shuffle_up<Width, __moved_t<T>>(v, delta);                                           \
+    return __shuffle_up<Width, __moved_t<T>>(v, __uniform(delta));                                \
   }                                                                                               \
   template <class T> __ASSAY_LANE_FN __moved_t<T> group##_shuffle_xor(T v, ushort mask) {         \
-    return __shuffle_xor<Width, __moved_t<T>>(v, mask);                                           \
+    return __shuffle_xor<Width, __moved_t<T>>(v, __uniform(mask));                                \
   }                                                                                               \
   template <class T> __ASSAY_LANE_FN __moved_t<T> group##_shuffle_rotate_down(T v, ushort delta) { \
-    return __rotate_down<Width, __moved_t<T>>(v, delta);                                          \
+    return __rotate_down<Width, __moved_t<T>>(v, __uniform(delta));                               \
   }                                                                                               \
   template <class T> __ASSAY_LANE_FN __moved_t<T> group##_shuffle_rotate_up(T v, ushort delta) {  \
-    return __rotate_up<Width, __moved_t<T>>(v, delta);                                            \
+    return __rotate_up<Width, __moved_t<T>>(v, __uniform(delta));                                 \
   }                                                                                               \
   template <class T, class U>                                                                     \
   __ASSAY_LANE_FN __moved_t<T> group##_shuffle_and_fill_down(T v, U f, ushort delta,              \

@@ -8,7 +8,6 @@
 
 namespace metal {
 // What says from which level to sample. Kernels have no derivatives: without one it is level 0.
-struct __base_level {};
 struct level {
   float __value;
   __ASSAY_MEMBER constexpr explicit level(float value) : __value(value) {}
@@ -195,7 +194,6 @@ __ASSAY_FN __levels __levels_at(__texture_pointer d, sampler s, float lod) {
   return found;
 }
 
-__ASSAY_FN float __lod_of(__texture_pointer, __base_level) { return 0.0f; }
 __ASSAY_FN float __lod_of(__texture_pointer, level l) { return l.__value; }
 __ASSAY_FN float __lod_of(__texture_pointer, bias b) { return b.__value; }
 __ASSAY_FN float __lod_of(__texture_pointer, min_lod_clamp c) { return __greatest(c.__value, 0.0f); }

@@ -89,9 +89,18 @@ template <class T> struct is_void : bool_constant<__is_void(T)> {};
 template <class T> struct is_integral : bool_constant<__is_integral(T)> {};
 template <class T> struct is_floating_point : bool_constant<__is_floating_point(T)> {};
 template <class T> struct is_arithmetic : bool_constant<__is_arithmetic(T)> {};
+// Vectors answer as their elements do.
+template <class T, int N> struct vec;
+#define __ASSAY_OF_VECTORS(trait) template <class T, int N> struct trait<vec<T, N>> : trait<T> {};
 template <class T> struct is_scalar : bool_constant<__is_scalar(T)> {};
 template <class T> struct is_signed : bool_constant<__is_signed(T)> {};
 template <class T> struct is_unsigned : bool_constant<__is_unsigned(T)> {};
+__ASSAY_OF_VECTORS(is_integral)
+__ASSAY_OF_VECTORS(is_floating_point)
+__ASSAY_OF_VECTORS(is_arithmetic)
+__ASSAY_OF_VECTORS(is_signed)
+__ASSAY_OF_VECTORS(is_unsigned)
+#undef __ASSAY_OF_VECTORS
 template <class T> struct is_enum : bool_constant<__is_enum(T)> {};
 template <class T> struct is_class : bool_constant<__is_class(T)> {};
 template <class T> struct is_union : bool_constant<__is_union(T)> {};

@@ -56,15 +56,13 @@ kernel void misaligned_word(device const uchar* x, device uint* y,
   y[i] = *(device const uint*)(x + 1 + i * 4); // BUG misaligned
 }
 
-//! [kernel.constness_cast_away]
+//! [kernel.misaligned_atomic]
 //! threads = [32]
 //! threadgroup = [32]
-//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
-//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
-kernel void constness_cast_away(device const float* x, device float* y,
-                                uint i [[thread_position_in_grid]]) {
-  ((device float*)x)[i] = 0.0f; // BUG read-only-write
-  y[i] = x[i];
+//! arguments.counts = { dtype = "uint8", shape = [132], fill = "zeros" }
+kernel void misaligned_atomic(device uchar* counts, uint i [[thread_position_in_grid]]) {
+  device atomic_uint* count = (device atomic_uint*)(counts + 2 + i * 4);
+  atomic_fetch_add_explicit(count, 1u, memory_order_relaxed); // BUG misaligned
 }
 
 //! [kernel.far_away]

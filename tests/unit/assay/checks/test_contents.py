@@ -89,6 +89,7 @@ def test_arrays_from_files(tmp_path: Path) -> None:
         (Raw(bytes=2), FLOATS, "4 bytes; 2 are given"),
         (Filled(shape=(4,)), argument("Params", 8), "say what its memory holds"),
         (Filled(shape=(3,), fill=(1, 2)), FLOATS, "2 values for a shape of 3"),
+        (Filled(shape=(1 << 31,)), FLOATS, "8589934592 bytes are more than the 4294967296"),
         (Filled(fill=Path("/nowhere/x.npy")), FLOATS, "cannot be read"),
         (Exact(array=np.zeros(1, np.uint8)), FLOATS, "4 bytes; 1 are given"),
     ],

@@ -106,6 +106,16 @@ def test_raise_if_any_has_the_report_as_its_text() -> None:
     assert str(caught.value) == EXPECTED
 
 
+def test_the_same_finding_in_other_kernels_is_written_out_once() -> None:
+    report = example()
+    for number in range(6):
+        report.add(replace(RACE, kernel=f"reduce_{number}"))
+    text = str(report)
+    assert text.count("[race-read-write]") == 1
+    assert "  the same in: reduce_0, reduce_1, reduce_2, reduce_3 and 2 more\n" in text
+    assert "2 kernels, 8 findings" in text
+
+
 def test_only_so_many_findings_are_written_out() -> None:
     text = report_text(example(), shown=1)
     assert "[race-read-write]" in text and "[out-of-bounds-read]" not in text

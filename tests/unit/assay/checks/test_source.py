@@ -131,6 +131,32 @@ def test_assumed_buffers_grow_with_what_the_kernel_touches() -> None:
     assert "x: 1048576 x int, zeros" in far.assumptions
 
 
+def test_members_of_a_struct_are_assumed_by_name_and_type() -> None:
+    source = PRELUDE + (
+        "struct Sizes { uint n; ulong stride; float scale; };\n"
+        "kernel void k(constant Sizes& s, device float* x, uint i [[thread_position_in_grid]])"
+        " { if (i < s.n) x[i * s.stride] = s.scale; }"
+    )
+    report = check(source)
+    assert report.findings == ()
+    assert "s: { n = 639, stride = 16, scale = 0.5 }" in report.kernels[0].assumptions
+
+
+def test_assumed_threadgroups_fit_the_kernels_own_arrays() -> None:
+    source = PRELUDE + (
+        "kernel void k(device float* x, uint i [[thread_position_in_grid]],"
+        " uint l [[thread_index_in_threadgroup]]) {\n"
+        " threadgroup float t[64]; t[l] = x[i];\n"
+        " threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[63 - l]; }"
+    )
+    report = check(source)
+    assert report.findings == ()
+    assert report.kernels[0].runs == ("3 threadgroups of 64",)
+    wrong = check(source.replace("[64]", "[256]").replace("63 - l", "256 - l"))
+    assert [finding.kind for finding in wrong.findings] == ["out-of-bounds-read"]
+    assert wrong.kernels[0].runs == ("3 threadgroups of 256",)
+
+
 def test_an_access_beyond_any_assumed_size_is_a_warning_that_says_so() -> None:
     source = PRELUDE + (
         "kernel void far(device int* x, uint i [[thread_position_in_grid]])"
@@ -209,6 +235,103 @@ def test_check_kernel_leaves_what_was_not_written_in_uninitialised_arrays() -> N
     )
 
 
+LARGE = PRELUDE + (
+    "kernel void large(device float* x, threadgroup float* t, uint i "
+    "[[thread_index_in_threadgroup]]) { t[i] = x[i]; x[i] = t[i] + 1; }"
+)
+
+
+def test_more_threadgroup_memory_than_there_is_is_a_finding() -> None:
+    inputs = setups("[kernel.large]\narguments.t = { bytes = 40000 }")
+    [finding] = check(LARGE, inputs=inputs).findings
+    assert (finding.check, finding.kind, finding.site.line) == ("budget", "threadgroup-memory", 3)
+    [finding] = assay.check_kernel(LARGE, "large", None, 40000, threads=32).findings
+    assert finding.kind == "threadgroup-memory"
+
+
+def test_a_threadgroup_of_too_many_threads_is_a_finding() -> None:
+    report = check(KERNELS, functions=("add",), inputs=setups("[kernel.add]\nthreadgroup = 2048"))
+    [finding] = report.findings
+    assert (finding.kind, finding.kernel) == ("grid-limits", "add")
+    assert report.problems == ()
+
+
+def test_what_the_device_refuses_is_not_checked_unless_a_finding_says_why() -> None:
+    inputs = setups("[kernel.large]\narguments.t = { bytes = 40000 }")
+    report = Report(["race"])
+    check_source(LARGE, "k.metal", report, SourceOptions(inputs=inputs))
+    assert report.findings == ()
+    assert "it needs 40000 bytes of threadgroup memory" in report.problems[0].problem
+    with pytest.raises(CheckInputError, match="needs 40000 bytes"):
+        assay.check_kernel(LARGE, "large", None, 40000, threads=32, checks="race")
+
+
+def test_more_registers_than_a_thread_has_are_a_warning() -> None:
+    loads = "".join(f"float v{k} = x[i * 140 + {k}];" for k in range(140))
+    stores = "".join(f"x[i * 140 + {k}] = v{139 - k};" for k in range(140))
+    position = "uint i [[thread_position_in_grid]]"
+    source = PRELUDE + f"kernel void wide(device float* x, {position}) {{ {loads}\n{stores} }}"
+    report = Report(["budget"])
+    check_source(source, "k.metal", report, SourceOptions())
+    [finding] = report.findings
+    assert (finding.kind, finding.severity) == ("registers", "warning")
+
+
+TEXTURES = (
+    PRELUDE
+    + """
+kernel void shift(texture2d<uint, access::read> in [[texture(0)]],
+                  texture2d<uint, access::write> out [[texture(1)]],
+                  uint2 p [[thread_position_in_grid]]) {
+    if (p.x < out.get_width() && p.y < out.get_height()) out.write(in.read(p.yx), p);
+}
+kernel void sampled(texture2d<float, access::sample> in, texture3d<half, access::read> v,
+                    texture2d_array<int, access::read_write> b, depth2d<float, access::read> d,
+                    sampler s [[sampler(0)]], device float* x, uint2 p [[thread_position_in_grid]]) {
+    b.write(b.read(p, 1), p, 2);
+    x[p.y * 64 + p.x] = in.sample(s, float2(p) / 16).x + v.read(uint3(p, 3)).x + d.read(p);
+}
+"""
+)
+
+
+def test_textures_are_assumed_as_large_as_the_grid() -> None:
+    report = Report(["bounds"])
+    check_source(TEXTURES, "k.metal", report, SourceOptions(functions=("shift",)))
+    assert report.findings == () and report.problems == ()
+    assert "in: a texture of 39x23 texels, random" in report.kernels[0].assumptions
+    assert "out: a texture of 39x23 texels, zeros" in report.kernels[0].assumptions
+
+
+@pytest.mark.slow
+def test_textures_of_all_types_and_samplers_are_assumed() -> None:
+    report = check(TEXTURES)
+    assert report.findings == () and report.problems == ()
+    said = report.kernels[1].assumptions
+    assert "v: a texture of 39x23x4 texels, random" in said
+    assert "s: a sampler with the default settings" in said
+
+
+def test_a_kernel_that_cannot_be_run_is_told_and_the_others_are_checked() -> None:
+    source = (
+        PRELUDE
+        + """
+kernel void good(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }
+kernel void table(texture_buffer<float> d, device float* x, uint i [[thread_position_in_grid]]) {
+    x[i] = d.read(i).x;
+}
+template <typename T> kernel void broken(device T* x) { x[0] = T::nothing; }
+template [[host_name("broken")]] kernel void broken<float>(device float*);
+"""
+    )
+    report = check(source)
+    problems = {kernel.name: kernel.problem for kernel in report.problems}
+    assert set(problems) == {"table", "broken"}
+    assert "argument 'd' is a texture of type texture_buffer<float>" in problems["table"]
+    assert "nothing" in problems["broken"]
+    assert report.kernels[0].runs == ("639 threads in threadgroups of 256",)
+
+
 def test_included_files_and_macros_are_found(tmp_path: Path) -> None:
     (tmp_path / "part.h").write_text("#define ADDED 2\n")
     source = PRELUDE + (
@@ -226,7 +349,6 @@ def test_included_files_and_macros_are_found(tmp_path: Path) -> None:
         (KERNELS, {"functions": ("none",)}, "there is no kernel 'none'; there are add, fill, sum"),
         (KERNELS, {"inputs": Inputs(setups={"ad": (Setup(where="a.toml:1"),)})}, "no kernel 'ad'"),
         (KERNELS, {"inputs": setups("[kernel.add]\narguments.z = 1")}, "no argument 'z'; it has n"),
-        (KERNELS, {"inputs": setups("[kernel.add]\nthreadgroup = 2048")}, "allows 1024"),
         (KERNELS, {"inputs": setups("[kernel.sum]\narguments.s = 1")}, "give { bytes = 1024 }"),
         (PRELUDE, {}, "there is no kernel in it"),
     ],

@@ -77,6 +77,12 @@ def test_a_kernel_that_declares_too_much_is_a_finding_before_it_runs() -> None:
     assert (finding.kind, finding.site.line) == ("threadgroup-memory", 4)
 
 
+def test_one_argument_with_too_much_memory_is_a_finding(bench: Bench) -> None:
+    with checking(Checker()) as checker, pytest.raises(MetalValidationError):
+        bench.run(lambda encoder: encode_tiles(bench, encoder, 32784))
+    assert [(f.kind, f.site.line) for f in checker.findings] == [("threadgroup-memory", 8)]
+
+
 def test_other_checks_do_not_report_budgets(bench: Bench) -> None:
     with checking(Checker(["race"])) as checker, pytest.raises(MetalValidationError):
         bench.run(lambda encoder: encode_tiles(bench, encoder, 16400))

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from assay.hal.metal import emulated as Metal
-from assay.hal.metal.emulated import MetalValidationError, MTLBuffer, MTLComputeCommandEncoder
+from assay.hal.metal.emulated import (
+    MetalValidationError,
+    MTLBuffer,
+    MTLComputeCommandEncoder,
+    checking,
+)
+from assay.sim.check import Checker, Finding
 from tests.support.metal_bench import ONE, SHARED, Bench, message_of, values_of
 
 SOURCE = """
@@ -239,14 +245,48 @@ def test_a_buffer_without_a_label_is_named_by_its_argument(bench: Bench) -> None
     assert "at byte 4 of argument 'a', which has 4 bytes" in message
 
 
-def test_writes_to_what_is_used_for_reading_are_marked_for_checks(
+def checked_copy(
+    bench: Bench, table: MTLBuffer, *used: tuple[MTLBuffer, int], bound: tuple[MTLBuffer, ...] = ()
+) -> list[Finding]:
+    def encode(encoder: MTLComputeCommandEncoder) -> None:
+        bench.start(encoder, "copy", table, *bound)
+        for buffer, usage in used:
+            encoder.useResource_usage_(buffer, usage)
+        encoder.dispatchThreads_threadsPerThreadgroup_((4, 1, 1), (4, 1, 1))
+
+    with checking(Checker(["bounds"])) as checker:
+        bench.run(encode)
+    return list(checker.findings)
+
+
+def test_a_write_to_what_is_resident_for_reading_is_a_finding(
     bench: Bench, source: MTLBuffer, target: MTLBuffer
 ) -> None:
-    memory = bench.device._memory.memory
-    with memory.restricted(
-        [source.gpuAddress(), target.gpuAddress()], [source.gpuAddress()], "why"
-    ) as view:
-        assert view.read_only is not None
-        marked = [bool(view.read_only[b.gpuAddress() >> 48]) for b in (source, target)]
-    assert marked == [True, False]
-    assert memory.read_only is None
+    table = table_of(bench, source, target)
+    (finding,) = checked_copy(bench, table, (source, READ), (target, READ))
+    assert (finding.kind, finding.site.line, finding.count) == ("read-only-write", 9, 4)
+    assert "'result', which is made resident for reading only" in finding.message
+    assert "MTLResourceUsageWrite" in finding.hint
+    assert values_of(target) == [1, 2, 3, 4]
+
+
+def test_usages_of_one_buffer_add_up(bench: Bench, source: MTLBuffer, target: MTLBuffer) -> None:
+    table = table_of(bench, source, target)
+    used = (source, READ), (target, READ), (target, WRITE)
+    assert checked_copy(bench, table, *used) == []
+
+
+def test_a_buffer_that_is_bound_too_may_be_written(
+    bench: Bench, source: MTLBuffer, target: MTLBuffer
+) -> None:
+    table = table_of(bench, source, target)
+    assert checked_copy(bench, table, (source, READ), (target, READ), bound=(target,)) == []
+
+
+def test_a_buffer_that_is_not_resident_is_a_finding(
+    bench: Bench, source: MTLBuffer, target: MTLBuffer
+) -> None:
+    table = table_of(bench, source, target)
+    (finding,) = checked_copy(bench, table, (target, WRITE))
+    assert (finding.check, finding.site.line) == ("bounds", 9)
+    assert finding.kind.startswith("not-resident")

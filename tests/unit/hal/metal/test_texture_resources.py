@@ -249,3 +249,36 @@ def test_samplers_say_what_cannot_be(device: MTLDevice) -> None:
     made.setMipFilter_(Metal.MTLSamplerMipFilterLinear)
     with pytest.raises(MetalValidationError, match="coordinates that count texels"):
         device.newSamplerStateWithDescriptor_(made)
+
+
+def test_heaps_hold_textures_that_give_their_place_back(device: MTLDevice) -> None:
+    made = Metal.MTLHeapDescriptor.new()
+    made.setSize_(3 * 4096)
+    made.setStorageMode_(Metal.MTLStorageModeShared)
+    heap = device.newHeapWithDescriptor_(made)
+    wanted = descriptor(RGBA8, (32, 32))
+    size, align = device.heapTextureSizeAndAlignWithDescriptor_(wanted)
+    assert size == 4096 and size % align == 0
+    first, second, third = (heap.newTextureWithDescriptor_(wanted) for _ in range(3))
+    assert first is not None and second is not None and third is not None
+    assert [each.heapOffset() for each in (first, second, third)] == [0, 4096, 8192]
+    assert first.heap() is heap and heap.usedSize() == 3 * 4096
+    texels = bytes_like(32, 32, 4)
+    put(second, texels)
+    assert not get(first, np.uint8).any()
+    np.testing.assert_array_equal(get(second, np.uint8)[0], texels)
+    assert heap.newTextureWithDescriptor_(wanted) is None
+    view = third.newTextureViewWithPixelFormat_(R32U)
+    del third
+    assert heap.newTextureWithDescriptor_(wanted) is None, "the view keeps the place"
+    del view
+    assert heap.newTextureWithDescriptor_(wanted) is not None
+    private = descriptor(RGBA8, (32, 32), storageMode=Metal.MTLStorageModePrivate)
+    with pytest.raises(MetalValidationError, match="storage mode 2 in a heap of storage mode 0"):
+        heap.newTextureWithDescriptor_(private)
+    made.setType_(Metal.MTLHeapTypePlacement)
+    placed = device.newHeapWithDescriptor_(made)
+    one = placed.newTextureWithDescriptor_offset_(wanted, 4096)
+    other = placed.newTextureWithDescriptor_offset_(descriptor(R32U, (32, 32)), 4096)
+    put(one, texels)
+    np.testing.assert_array_equal(get(other, np.uint8).reshape(32, 32, 4), texels)

@@ -19,4 +19,5 @@ kernel void k(device float* f [[buffer(0)]], device int* n [[buffer(1)]],
   n[1] = ic.value + true_type::value;
   static_assert(is_pointer_v<device float*>);
   static_assert(is_same_v<decay_t<const float&>, float>);
+  static_assert(is_integral<int4>::value && is_floating_point_v<half2> && !is_integral_v<float3>);
 }

@@ -1,0 +1,40 @@
+"""Kernels that need more registers than a thread may have, by an estimate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.hw.apple.limits import limits
+from assay.sim.check import Finding, Party
+
+from .kinds import KINDS
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import KernelFunction
+
+_KIND = "registers"
+
+
+def register_finding(
+    kernel: KernelFunction, most: int | None = None, *, who: str = "a thread has"
+) -> Finding | None:
+    """That a thread of the kernel needs more than `most` registers of 32 bits, if it does.
+
+    Without `most` the limit is the GPU's, beyond which values are kept in memory: a warning, as the
+    estimate knows nothing of the GPU's own compiler. `who` says in words whose limit it is.
+    """
+    from assay.sim.simt.registers import estimate_registers
+
+    limit = limits().registers_per_thread if most is None else most
+    estimate = estimate_registers(kernel.program().function)
+    if estimate.registers <= limit:
+        return None
+    return Finding(
+        check=KINDS[_KIND].check,
+        kind=_KIND,
+        kernel=kernel.name,
+        message=f"kernel '{kernel.name}' needs about {estimate.registers} registers; {who} {limit}",
+        parties=(Party(what="most values are alive", site=estimate.site),),
+        hint="keep fewer values alive at once: smaller tiles per thread, or less unrolling",
+        severity="warning" if most is None else "error",
+    )

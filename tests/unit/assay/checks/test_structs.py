@@ -1,0 +1,53 @@
+"""Structs read out of source: members by name, type and offset, or nothing at all."""
+
+import pytest
+
+from assay.checks.structs import members_of
+
+ARGS = """
+// struct args_t { int wrong; };
+typedef struct {
+    int32_t  ne00; /* elements */
+    ulong nb01, nb02;
+    const float eps;
+    float3 bias [[id(0)]];
+    uint  shape[4];
+    packed_half3 p;
+    unsigned int last;
+} args_t;
+"""
+
+
+def test_members_have_the_offsets_of_the_language() -> None:
+    members = members_of("args_t", 80, [ARGS])
+    assert [(m.name, str(m.element), m.count, m.offset) for m in members] == [
+        ("ne00", "int32", 1, 0),
+        ("nb01", "uint64", 1, 8),
+        ("nb02", "uint64", 1, 16),
+        ("eps", "float32", 1, 24),
+        ("bias", "float32", 4, 32),
+        ("shape", "uint32", 4, 48),
+        ("p", "float16", 3, 64),
+        ("last", "uint32", 1, 72),
+    ]
+
+
+def test_a_struct_is_found_by_its_tag_and_by_its_qualified_name() -> None:
+    text = "namespace a { struct P { half4 v; float2x2 m; }; }"
+    assert [member.offset for member in members_of("a::P", 24, [text])] == [0, 8]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct P { int x; };",  # not of that size
+        "struct P { Q q; };",
+        "struct P { device float* x; };",
+        "struct P { int f() { return 1; } };",
+        "struct P { uint x[N]; };",
+        "struct Q { uint x, y; };",
+        "",
+    ],
+)
+def test_what_is_not_understood_or_does_not_add_up_is_left_alone(text: str) -> None:
+    assert members_of("P", 8, [text]) == ()
