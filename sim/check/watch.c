@@ -394,7 +394,11 @@ static void watch_same_store(struct watch *w, u8 *context, u32 how, u32 mask, u3
         u64 other = (u64)simdgroup_of(context) << SIMDGROUP_SHIFT |
                     (u64)owner[slot] << LANE_SHIFT | (u64)(how >> HOW_SITE & 1023) << SITE_SHIFT |
                     (w->group & GROUP_MASK) << GROUP_SHIFT;
-        report(w, context, REPORT_SAME_STORE, how >> HOW_SITE & 1023, lane, other, address, w->barriers, 0);
+        u32 site = how >> HOW_SITE & 1023;
+        report(w, context, REPORT_SAME_STORE, site, lane, other, address, w->barriers, 0);
+        if (w->lanes)
+          report(w, context, REPORT_LANE_RACE, site, lane, other, address, w->barriers,
+                 REPORT_WRITE_WRITE);
         break;
       }
   }
