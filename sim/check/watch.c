@@ -180,12 +180,13 @@ static inline u64 joined_read(const struct shadow *s, u64 old, u64 now) {
   return joined | (old & FLAG_SECOND);
 }
 
-static inline u64 joined_write(u64 old, u64 now) {
-  // What one simdgroup writes between two barriers counts as one; a plain write is the one that
-  // stays, for atomic ones of others are no race with atomic ones.
+static inline u64 joined_write(const struct shadow *s, u64 old, u64 now) {
+  // What one simdgroup writes between two barriers counts as one, and as plain if a part is: atomic
+  // writes of others are no race with atomic ones. In threadgroup memory the plain one stays.
   if (old >> SIMDGROUP_SHIFT != now >> SIMDGROUP_SHIFT) return now;
-  if (now & ~old & FLAG_ATOMIC) return old | (now & FULL_MASK);
-  return now | (old & FULL_MASK);
+  u64 softened = now & ~old & FLAG_ATOMIC;
+  if (softened && !s->device) return old | (now & FULL_MASK);
+  return (now & ~softened) | (old & FULL_MASK);
 }
 
 static inline u64 record_of(struct watch *w, u8 *context, const struct shadow *s, u32 how,
@@ -355,7 +356,7 @@ static void watch_write(struct watch *w, u8 *context, struct shadow *s, u64 gran
     if (!unordered(s, reader, now) && s->before) by = s->before[granule];
     race(w, context, s, REPORT_WRITE_READ, how, lane, by, now, address);
   }
-  s->written[granule] = joined_write(old, now | flags);
+  s->written[granule] = joined_write(s, old, now | flags);
 }
 
 static void watch_read(struct watch *w, u8 *context, struct shadow *s, u64 granule, u32 how,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..site import Site
 from .ir import Block, Function
+from .sites import GENERATED
 
 
 def complete_sites(function: Function) -> None:
@@ -11,6 +12,7 @@ def complete_sites(function: Function) -> None:
 
     LLVM drops the place of what it merges from two places; where the result goes is still near.
     """
+    _forget_wrapper(function)
     users: dict[object, Site] = {}
     for instruction in function.instructions():
         for operand in instruction.operands:
@@ -21,6 +23,16 @@ def complete_sites(function: Function) -> None:
             if not instruction.site.line and instruction in users:
                 instruction.site = users[instruction]
         _from_neighbours(block)
+
+
+def _forget_wrapper(function: Function) -> None:
+    """What the optimiser merged may lie in the entry function, which is not the user's."""
+    for block in function.blocks:
+        for instruction in block.instructions():
+            if instruction.site.function.startswith(GENERATED):
+                instruction.site = Site()
+        if block.site.function.startswith(GENERATED) and block.targets:
+            block.site = Site()
 
 
 def _from_neighbours(block: Block) -> None:

@@ -1,4 +1,4 @@
-"""Compute pipeline states."""
+"""Compute pipeline states and the reflection of their arguments."""
 
 import logging
 import sys

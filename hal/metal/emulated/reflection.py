@@ -1,4 +1,4 @@
-"""What a kernel takes, as reflection tells programs."""
+"""What kernels take, as pipeline states tell it."""
 
 from typing import TYPE_CHECKING
 
