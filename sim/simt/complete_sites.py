@@ -29,15 +29,19 @@ def _forget_wrapper(function: Function) -> None:
     """What the optimiser merged may lie in the entry function, which is not the user's."""
     for block in function.blocks:
         for instruction in block.instructions():
-            if instruction.site.function.startswith(GENERATED):
+            if _is_generated(instruction.site):
                 instruction.site = Site()
-        if block.site.function.startswith(GENERATED) and block.targets:
+        if _is_generated(block.site) and block.targets:
             block.site = Site()
+
+
+def _is_generated(site: Site) -> bool:
+    return site.function.startswith(GENERATED)
 
 
 def _from_neighbours(block: Block) -> None:
     for ordered in (reversed(block.body), iter(block.body)):
-        known = block.site if block.site.line else Site()
+        known = Site() if _is_generated(block.site) else block.site
         for instruction in ordered:
             if instruction.site.line:
                 known = instruction.site
