@@ -12,9 +12,6 @@ PENDING: tuple[str, ...] = (
     "init/bugs/device_buffers/compared_with_fresh_memory",
     "init/bugs/threadgroup_arrays/branch_on_a_flag_nobody_set",
     "init/clean/masked/low_half_of_a_word",
-    "nan/bugs/divisions/remainder_by_zero",
-    "race_threadgroup/bugs/writers/bins_zeroed_late",
-    "uniform/bugs/matrices/*",
 )
 
 
