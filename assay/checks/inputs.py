@@ -136,6 +136,8 @@ def _read(text: str, name: str, folder: Path) -> Inputs:
         match = re.fullmatch(r"(.*?) \(at line (\d+), column (\d+)\)", str(error), re.S)
         place, why = (f"{name}:{match[2]}:{match[3]}", match[1]) if match else (name, str(error))
         raise CheckInputError(f"{place}: not valid TOML: {why}") from None
+    except RecursionError:
+        raise CheckInputError(f"{name}: the TOML is nested too deeply") from None
     return _Reader(text, name, folder).inputs(document)
 
 

@@ -16,6 +16,7 @@ from .insertion import Inserter, Numbering
 from .ir import (
     PRIVATE_ROOTS,
     THREADGROUP_ROOTS,
+    AddressRoot,
     Block,
     BufferRoot,
     Constant,
@@ -38,7 +39,7 @@ _VOTES = ("simd_ballot",)
 
 def has_shadow(root: Root | None) -> bool:
     """Whether memory can be uninitialised and has a shadow that says so."""
-    return isinstance(root, (*PRIVATE_ROOTS, *THREADGROUP_ROOTS, BufferRoot))
+    return isinstance(root, (*PRIVATE_ROOTS, *THREADGROUP_ROOTS, BufferRoot, AddressRoot))
 
 
 def follow_uninitialised(function: Function, observers: frozenset[str], number: Numbering) -> None:
@@ -130,7 +131,7 @@ class _Follower(Inserter):
                 and not callee.startswith("atomic_store")
             ):
                 self._observe(self._read(instruction)[0])
-        elif op == "store" and isinstance(instruction.root, BufferRoot):
+        elif op == "store" and isinstance(instruction.root, (BufferRoot, AddressRoot)):
             self._observe(self._any(instruction.operands[1:]))
 
     def after(self, instruction: Instruction) -> None:
@@ -323,7 +324,7 @@ class _Follower(Inserter):
             return
         access = self._shadow("store", instruction, "void")
         values = instruction.operands[1:] if instruction.op == "store" else [_CLEAN]
-        quiet = isinstance(instruction.root, BufferRoot) or instruction.op != "store"
+        quiet = isinstance(instruction.root, (BufferRoot, AddressRoot)) or instruction.op != "store"
         for value in values:
             origin = _CLEAN if quiet else self._of(value)
             mark: Value = integer(access.element, 0)

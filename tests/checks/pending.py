@@ -8,11 +8,7 @@ import pytest
 
 from .cases import Case
 
-PENDING: tuple[str, ...] = (
-    "init/bugs/device_buffers/compared_with_fresh_memory",
-    "init/bugs/threadgroup_arrays/branch_on_a_flag_nobody_set",
-    "init/clean/masked/low_half_of_a_word",
-)
+PENDING: tuple[str, ...] = ()
 
 
 def parameters(cases: list[Case]) -> list[object]:

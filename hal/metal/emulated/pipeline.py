@@ -1,4 +1,4 @@
-"""Compute pipeline states and the reflection of their arguments."""
+"""Compute pipeline states."""
 
 import logging
 import sys
