@@ -8,7 +8,7 @@ import pytest
 
 from .cases import Case
 
-PENDING: tuple[str, ...] = ("init/clean/masked/low_half_of_a_word",)
+PENDING: tuple[str, ...] = ()
 
 
 def parameters(cases: list[Case]) -> list[object]:
