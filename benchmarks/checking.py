@@ -1,8 +1,8 @@
 """Kernels under the checks for races, bounds and initialisation, against Oclgrind and PoCL.
 
-Against Oclgrind counts the first dispatch under a checker, which makes the shadow memory: Oclgrind
-makes its own in the one run that it is given. Against PoCL, whose buffers are warm, counts a later
-one. Compiling counts for nobody.
+Everybody runs once before the time is taken: start-up, compilation and the first use of memory
+count for nobody. What the first dispatch under a checker takes, which makes the shadow memory, is
+shown besides.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ OCLGRIND_BAR = 500.0  # times as fast as Oclgrind --data-races
 POCL_BAR = 0.3  # share of the speed of the best plain PoCL
 MEMORY_FACTOR, MEMORY_BASE = 4.0, 200e6  # memory for checking: times the data, and bytes more
 
-# The sizes that Oclgrind is given: seconds to some ten seconds of work; with --full those that the
-# others run on, which take it minutes and, for the vector add, 10 GB.
-_OCLGRIND_SIZES = {"tiled_gemm": 256, "softmax_rows": 512, "vector_add": 1 << 22}
+# The sizes that Oclgrind is given take it seconds, nothing but work; with --full it gets those that
+# the others run on, which take it minutes and, for the vector add, 10 GB.
+_OCLGRIND_SIZES = {"tiled_gemm": 128, "softmax_rows": 512, "vector_add": 1 << 20}
 _FULL_SIZES = {"tiled_gemm": 512, "softmax_rows": 1024, "vector_add": 1 << 24}
+_FIRST = "assay, checked, first time"
 _OCLGRIND_TIMEOUT = 1800  # seconds for one kernel
 _GET_OCLGRIND = (
     "Oclgrind is not installed, so nothing is compared with it: `apt-get install oclgrind` on "
@@ -130,17 +131,27 @@ def _on_oclgrind(version: str, kernel: str, size: int, threads: int) -> Timing |
 
 def against_oclgrind(workload: Workload, ours: Checked, theirs: Timing | None) -> list[Row]:
     """The rows of one workload on the size that Oclgrind is given."""
-    ratio = theirs.seconds / ours.first if theirs else 0.0
-    first = Row(
+
+    def ratio(seconds: float) -> str:
+        return f"{theirs.seconds / seconds:,.0f} x Oclgrind" if theirs else "no Oclgrind here"
+
+    checked = Row(
         what=workload.title,
-        who="assay, checked, first time",
+        who="assay, checked",
+        seconds=ours.later,
+        rate=workload.rate(ours.later),
+        ratio=ratio(ours.later),
+        bar=f">= {OCLGRIND_BAR:g} x",
+        passed=theirs.seconds / ours.later >= OCLGRIND_BAR if theirs else None,
+    )
+    first = Row(
+        what="",
+        who=_FIRST,
         seconds=ours.first,
         rate=workload.rate(ours.first),
-        ratio=f"{ratio:,.0f} x Oclgrind" if theirs else "no Oclgrind here",
-        bar=f">= {OCLGRIND_BAR:g} x",
-        passed=ratio >= OCLGRIND_BAR if theirs else None,
+        ratio=ratio(ours.first),
     )
-    return [first, *_plain_rows(workload, [theirs] if theirs else [])]
+    return [checked, first, *_plain_rows(workload, [theirs] if theirs else [])]
 
 
 # -- PoCL -----------------------------------------------------------------------------------------
@@ -173,7 +184,7 @@ def against_pocl(
         passed=ratio >= POCL_BAR if best else None,
     )
     others = [
-        Timing(who="assay, checked, first time", seconds=ours.first),
+        Timing(who=_FIRST, seconds=ours.first),
         Timing(who="assay, no checks", seconds=plain.seconds),
         *peers,
     ]

@@ -7,7 +7,7 @@ import pyopencl as cl
 
 from .measure import median_seconds
 from .sources import OPENCL
-from .workloads import Size, Workload
+from .workloads import Workload
 
 
 class OpenCL:
@@ -18,12 +18,8 @@ class OpenCL:
         self._queue = cl.CommandQueue(context)
         self._program = cl.Program(context, OPENCL).build()
 
-    def seconds(self, work: Workload, times: int, *, warm_up: Size, who: str) -> float:
-        """Median seconds of a run on buffers that are on the device already.
-
-        `warm_up` is the grid of one run before, in threads: the whole one, or a part of it where
-        a whole one takes too long.
-        """
+    def seconds(self, work: Workload, times: int, *, who: str) -> float:
+        """Median seconds of a run, after one, on buffers that are on the device already."""
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
         buffers = {
             number: cl.Buffer(self._queue.context, flags, hostbuf=array)
@@ -36,12 +32,11 @@ class OpenCL:
         ]
         kernel = cl.Kernel(self._program, work.kernel)
 
-        def run(grid: Size = work.threads) -> None:
-            kernel(self._queue, grid, work.threadgroup, *arguments)
+        def run() -> None:
+            kernel(self._queue, work.threads, work.threadgroup, *arguments)
             self._queue.finish()
 
-        run(warm_up)
-        seconds = median_seconds(run, times, warm_up=0)
+        seconds = median_seconds(run, times)
         result = np.empty_like(work.buffers[work.result])
         cl.enqueue_copy(self._queue, result, buffers[work.result])
         work.check(result, who)

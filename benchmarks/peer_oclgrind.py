@@ -2,8 +2,8 @@
 
 Called as `oclgrind [OPTIONS] python -m benchmarks.peer_oclgrind KERNEL SIZE`.
 
-Only the run of the kernel is timed: neither Oclgrind's start nor its compiler, and one threadgroup
-ran before. One run, since it takes seconds.
+Only the run of the kernel is timed, neither Oclgrind's start nor its compiler. One run after one to
+warm up, since each takes seconds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> None:
     platform = next((p for p in cl.get_platforms() if "oclgrind" in p.name.lower()), None)
     if platform is None:
         raise SystemExit("Oclgrind's OpenCL is not what this process sees; start it by `oclgrind`")
-    seconds = OpenCL(platform).seconds(work, 1, warm_up=work.threadgroup, who="Oclgrind")
+    seconds = OpenCL(platform).seconds(work, 1, who="Oclgrind")
     print(json.dumps({"seconds": seconds}))
 
 
