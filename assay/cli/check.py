@@ -12,7 +12,6 @@ from .check_output import FORMATS, write_report
 from .failures import FAILED, USAGE, CommandError
 from .options import (
     CompileFlags,
-    FunctionName,
     IncludeFolders,
     Inputs,
     Json,
@@ -60,7 +59,14 @@ def check_command(
             show_default=False,
         ),
     ],
-    function: FunctionName = None,
+    function: Annotated[
+        str | None,
+        typer.Option(
+            "--function",
+            "-f",
+            help="One kernel of a file instead of all; or which function of a module.",
+        ),
+    ] = None,
     check: Annotated[
         str,
         typer.Option(

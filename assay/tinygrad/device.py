@@ -1,11 +1,10 @@
 """The device ASSAY."""
 
 from decimal import Decimal
-from typing import ClassVar, Final
+from typing import Final
 
 from tinygrad.device import Compiled, ProfileDeviceEvent
 from tinygrad.helpers import PROFILE, ProfileRangeEvent
-from tinygrad.renderer.cstyle import MetalRenderer
 
 from assay.hal.metal import emulated as metal
 
@@ -22,8 +21,6 @@ class AssayDevice(Compiled):
     """tinygrad's view of the emulated Metal device. ASSAY:1 and so on share it with ASSAY, each
     with a queue of its own."""
 
-    renderer_types: ClassVar[tuple[type[MetalRenderer], ...]] = (AssayRenderer,)
-
     def __init__(self, device: str) -> None:
         self.metal = metal.MTLCreateSystemDefaultDevice()
         self.queue = self.metal.newCommandQueue()
@@ -32,7 +29,7 @@ class AssayDevice(Compiled):
         super().__init__(
             device,
             AssayAllocator(self),
-            list(self.renderer_types),
+            [AssayRenderer],
             AssayProgram,
             arch=f"Apple{_family(self.metal)}",
         )

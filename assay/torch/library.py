@@ -56,7 +56,8 @@ class ShaderLibrary:
         self._kernels: dict[str, Kernel] = {}
 
     def __getattr__(self, name: str) -> Kernel:
-        if name.startswith("__"):  # what Python itself asks of objects is never a kernel
+        # What Python asks of objects is no kernel, nor are attributes of one that is being copied.
+        if name.startswith("__") or name in ("_library", "_kernels"):
             raise AttributeError(name)
         found = self._kernels.get(name)
         if found is None:

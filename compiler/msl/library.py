@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _CACHE = DiskCache("msl")
 _OUTPUT = "kernel.bc"
+# Offsets of buffers are checked when they are bound, for alignments up to this many bytes.
+_MOST_CHECKED_ALIGNMENT = 16
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
 # The function that os_log asks for its buffer, in the bitcode of a kernel that logs.
@@ -71,6 +73,7 @@ def _program(kernel: KernelFunction) -> Program:
             kind="threadgroup" if argument.kind == "threadgroup" else "buffer",
             index=argument.index,
             is_constant=argument.access == "read",
+            alignment=max(1, min(argument.alignment, _MOST_CHECKED_ALIGNMENT)),
         )
         for argument in kernel.arguments
     ]

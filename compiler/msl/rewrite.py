@@ -18,6 +18,7 @@ from . import (
     strict,
     strings,
     templates,
+    thread_pointers,
 )
 from .attributes import Attributes
 from .function_constants import ConstantValue, FunctionConstant
@@ -63,6 +64,7 @@ def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rew
     address_spaces.rewrite_array_parameters(stream, scopes, attributes)
     methods.rewrite_methods(stream, scopes)
     kernels.remove_kernel_keywords(stream)
+    thread_pointers.refuse_other_memory(stream, scopes)
     address_spaces.rewrite_keywords(stream)
     pragmas.rewrite_pragmas(stream)
     return Rewritten(

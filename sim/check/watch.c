@@ -180,11 +180,13 @@ static inline u64 joined_read(const struct shadow *s, u64 old, u64 now) {
   return joined | (old & FLAG_SECOND);
 }
 
-static inline u64 joined_write(u64 old, u64 now) {
-  // What one simdgroup writes between two barriers counts as one; a plain write among its atomic
-  // ones makes it plain.
+static inline u64 joined_write(const struct shadow *s, u64 old, u64 now) {
+  // What one simdgroup writes between two barriers counts as one, and as plain if a part is: atomic
+  // writes of others are no race with atomic ones. In threadgroup memory the plain one stays.
   if (old >> SIMDGROUP_SHIFT != now >> SIMDGROUP_SHIFT) return now;
-  return (now & (old | ~(u64)FLAG_ATOMIC)) | (old & FULL_MASK);
+  u64 softened = now & ~old & FLAG_ATOMIC;
+  if (softened && !s->device) return old | (now & FULL_MASK);
+  return (now & ~softened) | (old & FULL_MASK);
 }
 
 static inline u64 record_of(struct watch *w, u8 *context, const struct shadow *s, u32 how,
@@ -366,7 +368,7 @@ static void watch_write(struct watch *w, u8 *context, struct shadow *s, u64 gran
     if (!unordered(s, reader, now) && s->before) by = s->before[granule];
     race(w, context, s, REPORT_WRITE_READ, how, lane, by, now, address);
   }
-  s->written[granule] = joined_write(old, now | flags);
+  s->written[granule] = joined_write(s, old, now | flags);
 }
 
 static void watch_read(struct watch *w, u8 *context, struct shadow *s, u64 granule, u32 how,
@@ -404,7 +406,11 @@ static void watch_same_store(struct watch *w, u8 *context, u32 how, u32 mask, u3
         u64 other = (u64)simdgroup_of(context) << SIMDGROUP_SHIFT |
                     (u64)owner[slot] << LANE_SHIFT | (u64)(how >> HOW_SITE & 1023) << SITE_SHIFT |
                     (w->group & GROUP_MASK) << GROUP_SHIFT;
-        report(w, context, REPORT_SAME_STORE, how >> HOW_SITE & 1023, lane, other, address, w->barriers, 0);
+        u32 site = how >> HOW_SITE & 1023;
+        report(w, context, REPORT_SAME_STORE, site, lane, other, address, w->barriers, 0);
+        if (w->lanes)
+          report(w, context, REPORT_LANE_RACE, site, lane, other, address, w->barriers,
+                 REPORT_WRITE_WRITE);
         break;
       }
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..site import Site
 from .ir import Block, Function
+from .sites import GENERATED
 
 
 def complete_sites(function: Function) -> None:
@@ -11,6 +12,7 @@ def complete_sites(function: Function) -> None:
 
     LLVM drops the place of what it merges from two places; where the result goes is still near.
     """
+    _forget_wrapper(function)
     users: dict[object, Site] = {}
     for instruction in function.instructions():
         for operand in instruction.operands:
@@ -23,9 +25,23 @@ def complete_sites(function: Function) -> None:
         _from_neighbours(block)
 
 
+def _forget_wrapper(function: Function) -> None:
+    """What the optimiser merged may lie in the entry function, which is not the user's."""
+    for block in function.blocks:
+        for instruction in block.instructions():
+            if _is_generated(instruction.site):
+                instruction.site = Site()
+        if _is_generated(block.site) and block.targets:
+            block.site = Site()
+
+
+def _is_generated(site: Site) -> bool:
+    return site.function.startswith(GENERATED)
+
+
 def _from_neighbours(block: Block) -> None:
     for ordered in (reversed(block.body), iter(block.body)):
-        known = block.site if block.site.line else Site()
+        known = Site() if _is_generated(block.site) else block.site
         for instruction in ordered:
             if instruction.site.line:
                 known = instruction.site

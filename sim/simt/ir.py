@@ -21,6 +21,7 @@ class BufferRoot:
     parameter: int
     name: str
     is_constant: bool = False  # declared const or constant
+    alignment: int = 1  # what the host makes sure that its address is a multiple of
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,17 +162,25 @@ class Memory:
             entry = self._entries[address >> c.HANDLE_SHIFT]
             self._stamps += 1
             entry.stamp = (self._stamps << 16) | (seed & 0xFFFF)
-            words = entry.data[: entry.data.nbytes // 8 * 8].view(np.uint64)
-            words[:] = _untouched_words(words.size, entry.stamp)
+            entry.data[:] = _untouched_bytes(entry.data.nbytes, entry.stamp)
 
-    def untouched(self, handle: int) -> tuple[int, NDArray[np.bool_]] | None:
-        """(a number of that filling, which 64-bit words nobody wrote since) or None if all were."""
+    def untouched(self, handle: int) -> tuple[int, NDArray[np.uint8]] | None:
+        """(a number of that filling, 255 for each byte that nobody wrote since) or None.
+
+        Bytes count by words of eight; the rest of four to seven is one more, a shorter one is
+        taken to be written.
+        """
         with self._lock:
             entry = self._entries.get(handle)
             if entry is None or entry.stamp == 0:
                 return None
-            words = entry.data[: entry.data.nbytes // 8 * 8].view(np.uint64)
-            return entry.stamp, words == _untouched_words(words.size, entry.stamp)
+            same = entry.data == _untouched_bytes(entry.data.nbytes, entry.stamp)
+            whole = same.size // 8 * 8
+            untouched = np.zeros(same.size, np.uint8)
+            untouched[:whole] = np.repeat(same[:whole].reshape(-1, 8).all(axis=1), 8)
+            untouched[whole:] = same.size - whole >= 4 and same[whole:].all()
+            untouched *= 255
+            return entry.stamp, untouched
 
     def note_written(self, handle: int) -> None:
         """All of a buffer has been written."""
@@ -248,12 +256,12 @@ class Memory:
         return (base + offset, size - offset) if offset < size else (0, 0)
 
 
-def _untouched_words(count: int, stamp: int) -> NDArray[np.uint64]:
+def _untouched_bytes(size: int, stamp: int) -> NDArray[np.uint8]:
     """What a buffer that nobody wrote holds: an arithmetic progression of large odd step."""
-    words = np.arange(1, count + 1, dtype=np.uint64)
+    words = np.arange(1, -(-size // 8) + 1, dtype=np.uint64)
     words *= np.uint64(0x9E3779B97F4A7C15)
     words += np.uint64(stamp * 0x2545F4914F6CDD1D & (1 << 64) - 1)
-    return words
+    return words.view(np.uint8)[:size]
 
 
 class _Restricted(Memory):

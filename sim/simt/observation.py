@@ -114,8 +114,11 @@ class Observation:
         self.first_group = self.shadows.begin(ordering, threadgroups)
         self.uninitialised = checker.state(memory.identity, UninitialisedBuffers)
         if "init" in checker.checks:
-            bound = zip(executable.program.parameters, arguments, strict=True)
-            handles = {a >> c.HANDLE_SHIFT for p, a in bound if p.kind == "buffer"}
+            given = zip(executable.program.parameters, arguments, strict=True)
+            handles = {a >> c.HANDLE_SHIFT for p, a in given if p.kind == "buffer"}
+            if executable.watch_needs.follows_pointers:
+                bound = [handle << c.HANDLE_SHIFT for handle in handles]
+                handles |= {a >> c.HANDLE_SHIFT for a in self._reachable(bound)}
             self.uninitialised.refresh(memory, handles)
         if checker.checks & {"race", "lanes"}:
             self.shadows.keep(memory.handles())

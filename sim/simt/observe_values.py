@@ -7,6 +7,7 @@ from .ir import Constant, Function, Instruction, Value, integer
 from .llvm_types import bits
 
 UNIFORM = "uniform_i32"
+EXPECTED = "expect_uniform_i64"
 _SIGNED = "signed_"
 _CREATES = ("fadd", "fsub", "fmul", "fdiv", "frem", "call", "fptrunc", "uitofp", "sitofp")
 _LEAVES = ("load", "component", "phi", "intrinsic")
@@ -37,7 +38,7 @@ def observe_values(function: Function, observers: frozenset[str], number: Number
 
 def drop_uniform_marks(function: Function) -> None:
     """Replace arguments that were marked as uniform by themselves."""
-    marked = {i: i.operands[0] for i in function.instructions() if i.callee == UNIFORM}
+    marked = {i: i.operands[0] for i in function.instructions() if i.callee in (UNIFORM, EXPECTED)}
     if not marked:
         return
 
@@ -58,10 +59,11 @@ class _Uniformity(Inserter):
     """Arguments that must be the same in all lanes are compared with the first lane's."""
 
     def before(self, instruction: Instruction) -> None:
-        if instruction.callee != UNIFORM:
+        if instruction.callee not in (UNIFORM, EXPECTED):
             return
         value = instruction.operands[0]
-        first = self.emit("intrinsic", "i32", value, callee="simd_broadcast_first_i32")
+        callee = f"simd_broadcast_first_{value.type}"
+        first = self.emit("intrinsic", value.type, value, callee=callee)
         self.observe("non_uniform", self.emit("icmp", "i1", value, first, predicate="ne"))
 
 
@@ -135,7 +137,7 @@ def _sources(result: Instruction) -> tuple[list[Value], bool]:
             elif operand.type in _INFINITY:
                 sources[operand] = None
     if steps > _MAX_OWN_STEPS:  # a library's function, whose constants are its own affair
-        return [source for source in sources if not isinstance(source, Constant)], creates
+        return [source for source in sources if not isinstance(source, Constant)], True
     return list(sources), creates
 
 

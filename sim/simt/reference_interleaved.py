@@ -106,11 +106,14 @@ def _memory(root: Root | None) -> object:
 
 
 def _flags_needed(accesses: frozenset[Instruction]) -> int:
-    """mem_flags of the memory that the kernel accesses in more than one way."""
+    """mem_flags of the memory that the kernel writes plainly and accesses in other ways too.
+
+    Between atomic accesses alone, a barrier orders whatever its flags are.
+    """
     flags = 0
     for space, flag in ((False, MEM_DEVICE), (True, MEM_THREADGROUP)):
         mine = [i for i in accesses if (_memory(i.root) == "threadgroup") == space]
-        if len({(i.op, i.callee) for i in mine}) > 1:
+        if len({(i.op, i.callee) for i in mine}) > 1 and any(i.op == "store" for i in mine):
             flags |= flag
     return flags
 

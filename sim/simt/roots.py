@@ -38,6 +38,7 @@ class Parameter:
     kind: Literal["buffer", "threadgroup"]
     index: int
     is_constant: bool = False  # declared const or constant
+    alignment: int = 1  # what the host makes sure that its address is a multiple of
 
 
 class RootFinder:
@@ -107,7 +108,9 @@ class RootFinder:
             if parameter.kind == "threadgroup":
                 root = ThreadgroupParameterRoot(number, parameter.name)
             else:
-                root = BufferRoot(number, parameter.name, parameter.is_constant)
+                root = BufferRoot(
+                    number, parameter.name, parameter.is_constant, parameter.alignment
+                )
             self.roots[name] = root
 
     def _place_allocas(self) -> None:

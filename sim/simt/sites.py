@@ -6,7 +6,7 @@ import re
 
 from ..site import Site
 
-_GENERATED = "__assay"
+GENERATED = "__assay"
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|(![0-9]+)|([-\w]+))')
 
 
@@ -36,7 +36,7 @@ class SiteTable:
         if "inlinedAt" in fields:
             outer = self.site(fields["inlinedAt"])
             # The entry wrapper that the compiler adds is not in the user's source.
-            own = () if outer.function.startswith(_GENERATED) else (outer,)
+            own = () if outer.function.startswith(GENERATED) else (outer,)
             inlined = (*own, *outer.inlined)
         file, function = self._scope(fields["scope"])
         return Site(

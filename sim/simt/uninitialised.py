@@ -29,6 +29,7 @@ _MAX_SCALARS = 256  # a larger variable stays in memory, which has a shadow of i
 _ALLOCA = re.compile(r'^\s*(%[-$._A-Za-z0-9]+|%"[^"]*") = alloca (.*)$')
 _BEGIN = re.compile(r"^\s*call void @llvm\.lifetime\.start\.p0\(ptr[^%]*(%[^)\s]+)\)(.*)$")
 _UNIFORM = re.compile(r"^declare [^@\n]*(@__assay_uniform_i32)\([^\n]*$", re.MULTILINE)
+_EXPECTED = re.compile(r"^declare [^@\n]*(@__assay_expect_uniform_i64)\([^\n]*$", re.MULTILINE)
 _SIGNED = re.compile(
     r"^(\s*%\S+) = (add|sub|mul) (?:nuw )?nsw (i32|i64) ([^,\n]+), ([^,\n]+)((?:, ![^\n]*)?)$",
     re.MULTILINE,
@@ -38,7 +39,8 @@ _DEBUG = re.compile(r"!dbg (![0-9]+)")
 
 def forget_uniform(text: str) -> str:
     """The unoptimised module `text`, in which marks of uniform arguments mean nothing."""
-    return _UNIFORM.sub(r"define internal i32 \1(i32 %0) { ret i32 %0 }", text)
+    text = _UNIFORM.sub(r"define internal i32 \1(i32 %0) { ret i32 %0 }", text)
+    return _EXPECTED.sub(r"define internal void \1(i64 %0) { ret void }", text)
 
 
 def mark_signed(text: str) -> str:

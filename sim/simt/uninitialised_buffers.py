@@ -32,10 +32,8 @@ class UninitialisedBuffers:
             if untouched is None:
                 self._drop(handle)
                 continue
-            stamp, words = untouched
+            stamp, shadow = untouched
             known = self._shadows.get(handle)
-            shadow = np.repeat(np.where(words, np.uint8(255), np.uint8(0)), 8)
-            shadow = np.append(shadow, np.zeros(memory.size(handle) - shadow.size, np.uint8))
             if known is not None and known[0] == stamp:
                 shadow &= known[1]
             if not shadow.any():

@@ -89,6 +89,8 @@ class Access:
 
     def _shadow_of(self, root: Root) -> Memory:
         """The shadow of a root; without a byte if the memory is known to be initialised."""
+        if isinstance(root, AddressRoot):
+            return self._shadow_at(root)
         text, memory = self.text, self._memory_of(root)
         if isinstance(root, PRIVATE_ROOTS):
             host = text.let(f"getelementptr i8, ptr {memory.host}, i64 {self.v.private_bytes}")
@@ -104,6 +106,24 @@ class Access:
         places = [text.let(f"ptrtoint ptr {place} to i64") for place in (memory.host, arena)]
         offset = text.let(f"sub i64 {places[0]}, {places[1]}")
         return replace(memory, host=text.let(f"getelementptr i8, ptr {shadow}, i64 {offset}"))
+
+    def _shadow_at(self, root: AddressRoot) -> Memory:
+        """The shadow of a buffer that is found through its address; none if lanes differ in it."""
+        if self.v.varying(root.address):
+            return Memory("null", "0", "0", "0", "0")
+        text = self.text
+        memory = self._at_address(root)
+        address = text.let(f"freeze i64 {self.v.scalar(root.address)}")
+        handle = text.let(f"lshr i64 {address}, {c.HANDLE_SHIFT}")
+        offset = text.let(f"and i64 {address}, {(1 << c.HANDLE_SHIFT) - 1}")
+        table = self.v.field("ptr", c.SHADOWS)
+        entry = text.let(f"getelementptr i64, ptr {table}, i64 {handle}")
+        start = text.let(f"load i64, ptr {entry}, align 8")
+        there = text.let(f"icmp ne i64 {start}, 0")
+        place = text.let(f"add i64 {start}, {offset}")
+        host = text.let(f"inttoptr i64 {place} to ptr")
+        available = text.let(f"select i1 {there}, i64 {memory.available}, i64 0")
+        return replace(memory, host=host, available=available)
 
     def _fixed(self, field: int, handle: int, start: int, size: int) -> Memory:
         base = self.v.field("ptr", field)

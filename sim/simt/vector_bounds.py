@@ -60,7 +60,9 @@ class Bounds(Access):
         if need == 1:
             return []
         found = []
-        if isinstance(instruction.root, BufferRoot | AddressRoot):
+        root = instruction.root
+        promised = root.alignment if isinstance(root, BufferRoot) else 1
+        if isinstance(root, BufferRoot | AddressRoot) and promised < need:
             rest = text.let(f"and i64 {memory.address}, {need - 1}")
             found.append(text.let(f"icmp ne i64 {rest}, 0"))
         offset = instruction.operands[0]

@@ -68,6 +68,8 @@ _HINTS = {
     "out of the branch or loop, or keep all threads until the last barrier",
 }
 
+_WORD = 4  # bytes that Apple GPUs move at once
+
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
@@ -176,7 +178,10 @@ def _value(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
 def _misplaced(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     access = executable.watched(report.site)
     memory, offset = _place(scene, report, access)
+    severity = "error"
     if report.kind == k.MISALIGNED:
+        if report.address % min(_WORD, max(access.size, 1)) == 0:
+            severity = "warning"  # a GPU reads such vectors word by word
         kind, deed = "misaligned", _deed(access, "access")
         message = (
             f"{deed} at byte {offset} of {memory}, whose address must be a multiple of "
@@ -204,6 +209,7 @@ def _misplaced(scene: _Scene, report: k.Report, executable: Executable) -> Findi
         memory=memory,
         offset=offset,
         hint=hint,
+        severity=severity,
         count=report.count,
     )
 
@@ -214,7 +220,7 @@ def _from_inactive(use: Party, read: Party, report: k.Report, executable: Execut
         kind="inactive-lane-read",
         kernel=executable.program.name,
         message="the value comes from a lane that did not take part in the shuffle",
-        parties=(use, replace(read, what="reads a lane that is not active")),
+        parties=(replace(read, what="reads a lane that is not active"), use),
         hint="shuffle where all lanes are, and choose afterwards",
         count=report.count,
     )

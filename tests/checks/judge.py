@@ -9,7 +9,7 @@ from assay.sim.check import Finding
 from .cases import Case
 
 _RACES = ("race", "lanes")
-_SYMMETRIC = (*_RACES, "barrier")
+_SYMMETRIC = (*_RACES, "barrier", "shuffle")
 
 
 def complaints(case: Case, findings: Sequence[Finding]) -> list[str]:
@@ -37,8 +37,9 @@ def _unexpected(case: Case, finding: Finding) -> list[str]:
 def _names(case: Case, finding: Finding, line: int, kinds: frozenset[str]) -> bool:
     """Whether the finding is the one that `line` must have.
 
-    Which of two racing accesses or waiting simdgroups is the later one depends on the schedule; of
-    other findings the first party is the place to look at.
+    Which of two racing accesses or waiting simdgroups is the later one depends on the schedule; a
+    shuffle comes before what its result decides. Of other findings the first party is the place to
+    look at.
     """
     lines = _lines(finding)
     return finding.kind in kinds and line in (lines if case.check in _SYMMETRIC else lines[:1])

@@ -27,6 +27,9 @@ def assay(
     """Calls `assay ARGUMENTS...`; no command may ever show a traceback."""
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.delenv("ASSAY_DEBUG", raising=False)
+    # Commands that run scripts put a module here and a folder there, for the whole process.
+    monkeypatch.setitem(sys.modules, "Metal", None)
+    monkeypatch.setattr(sys, "path", list(sys.path))
 
     def run(*arguments: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["assay", *map(str, arguments)])

@@ -331,6 +331,19 @@ def test_a_script_that_was_written_for_a_mac_runs_on_it(tmp_path: Path) -> None:
     assert done.stdout == "[3, 6] METAL\n", done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ASSAY", "METAL"])
+def test_kernels_are_compiled_in_worker_processes(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from tinygrad import Tensor\n"
+        "x = Tensor([[3.0, 1.0], [2.0, 4.0]])\n"
+        "print((x.sum(axis=0).contiguous() + x.max()).tolist())\n"
+    )
+    done = python("-m", "assay.tinygrad", str(script), DEV=name, PARALLEL="2")
+    assert done.stdout == "[9.0, 9.0]\n", done.stderr
+
+
 def test_a_script_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> None:
     done = python("-m", "assay.tinygrad", str(tmp_path / "none.py"))
     assert done.returncode == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -37,6 +38,14 @@ def test_headers_outside_of_pytorch_are_not_put_in() -> None:
 def test_kernels_that_are_not_there_are_told() -> None:
     with pytest.raises(RuntimeError, match=r"object for: nothing\nthere is no .* full"):
         _ = compile_shader(FULL).nothing
+
+
+def test_a_library_is_an_ordinary_object_to_python() -> None:
+    library = compile_shader(FULL)
+    assert not hasattr(library, "__len__")
+    x = torch.zeros(2)
+    copy.copy(library).full(x, 1.0)
+    assert x.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(

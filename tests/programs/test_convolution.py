@@ -1,5 +1,7 @@
 """Convolutions, pooling and resizing of images."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
@@ -141,7 +143,7 @@ def test_a_transposed_convolution() -> None:
 
 
 @pytest.mark.parametrize(("kind", "reduce"), [(0, np.nanmax), (1, np.nanmean)])
-def test_pooling(kind: int, reduce: np.ufunc) -> None:
+def test_pooling(kind: int, reduce: Callable[..., np.ndarray]) -> None:
     x = np.random.default_rng(6).standard_normal((3, 10, 7)).astype(np.float32)
     y = np.zeros((3, 5, 4), dtype=np.float32)
 

@@ -16,18 +16,21 @@ _Q6_K = np.dtype([("ql", "u1", 128), ("qh", "u1", 64), ("scales", "i1", 16), ("d
 
 def _q4_0(blocks: np.ndarray) -> np.ndarray:
     nibbles = np.concatenate([blocks["qs"] & 15, blocks["qs"] >> 4], axis=-1)
-    return _scale(blocks) * (nibbles.astype(np.float64) - 8)
+    values: np.ndarray = _scale(blocks) * (nibbles.astype(np.float64) - 8)
+    return values
 
 
 def _q5_1(blocks: np.ndarray) -> np.ndarray:
     nibbles = np.concatenate([blocks["qs"] & 15, blocks["qs"] >> 4], axis=-1)
     fifth = np.unpackbits(blocks["qh"], axis=-1, bitorder="little")
     quants = nibbles.astype(np.float64) + 16 * fifth
-    return _scale(blocks) * quants + blocks["m"][..., None].astype(np.float64)
+    values: np.ndarray = _scale(blocks) * quants + blocks["m"][..., None].astype(np.float64)
+    return values
 
 
 def _q8_0(blocks: np.ndarray) -> np.ndarray:
-    return _scale(blocks) * blocks["qs"]
+    values: np.ndarray = _scale(blocks) * blocks["qs"]
+    return values
 
 
 def _q4_k(blocks: np.ndarray) -> np.ndarray:
@@ -40,7 +43,8 @@ def _q4_k(blocks: np.ndarray) -> np.ndarray:
     nibbles = np.concatenate([pairs & 15, pairs >> 4], axis=-2).reshape(*blocks.shape, 8, 32)
     scale = _scale(blocks) * scales
     minimum = blocks["dmin"][..., None].astype(np.float64) * minima
-    return scale[..., None] * nibbles - minimum[..., None]
+    values: np.ndarray = scale[..., None] * nibbles - minimum[..., None]
+    return values
 
 
 def _q6_k(blocks: np.ndarray) -> np.ndarray:
@@ -51,7 +55,8 @@ def _q6_k(blocks: np.ndarray) -> np.ndarray:
     shifts = np.array([0, 2, 4, 6], dtype=np.uint8)[:, None]
     quants = (low | (high >> shifts & 3) << 4).astype(np.float64) - 32
     scales = blocks["scales"].repeat(16, axis=-1).reshape(quants.shape)
-    return _scale(blocks)[..., None, None] * quants * scales
+    values: np.ndarray = _scale(blocks)[..., None, None] * quants * scales
+    return values
 
 
 def _scale(blocks: np.ndarray) -> np.ndarray:

@@ -52,8 +52,9 @@ from .indirect import (
 from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
 from .linked_functions import MTLLinkedFunctions
 from .log_state import MTLLogState, MTLLogStateDescriptor
-from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
+from .pipeline import MTLComputePipelineState
 from .queue import MTLCommandQueue
+from .reflection import MTLBinding, MTLComputePipelineReflection
 from .residency import MTLResidencySet, MTLResidencySetDescriptor
 from .sampler import MTLSamplerDescriptor, MTLSamplerState
 from .structs import (

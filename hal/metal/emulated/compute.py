@@ -28,7 +28,7 @@ from .pipeline import NOTHING, Binding, MTLComputePipelineState
 from .residency import Reach, Residency
 from .structs import as_integer, as_list, as_range, as_size, threadgroups_of
 from .texture import MTLTexture
-from .texture_bindings import ResourceEncoder
+from .texture_bindings import ResourceEncoder, checked_index
 
 if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
@@ -104,7 +104,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         """Pass the buffer at `index` from another byte on."""
         self._check_open("setBufferOffset_atIndex_")
         where = f"{_ENCODER}.setBufferOffset_atIndex_"
-        index = _checked_index(where, index, _LIMITS.buffers_per_stage)
+        index = checked_index(where, index, _LIMITS.buffers_per_stage)
         buffer = self._bound_buffers.get(index)
         if buffer is None:
             raise MetalValidationError(
@@ -149,7 +149,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         """Pass a copy of the first `length` bytes of `data`."""
         self._check_open("setBytes_length_atIndex_")
         where = f"{_ENCODER}.setBytes_length_atIndex_"
-        index = _checked_index(where, index, _LIMITS.buffers_per_stage)
+        index = checked_index(where, index, _LIMITS.buffers_per_stage)
         length = as_integer(where, "the length", length)
         if not 0 < length <= _LIMITS.inline_bytes:
             raise MetalValidationError(
@@ -169,7 +169,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         """Give the threadgroup argument at `index` so many bytes."""
         self._check_open("setThreadgroupMemoryLength_atIndex_")
         where = f"{_ENCODER}.setThreadgroupMemoryLength_atIndex_"
-        index = _checked_index(where, index, _LIMITS.threadgroup_memory_arguments)
+        index = checked_index(where, index, _LIMITS.threadgroup_memory_arguments)
         length = as_integer(where, "the length", length)
         if length < 0 or length % _LIMITS.threadgroup_memory_alignment:
             raise MetalValidationError(
@@ -358,7 +358,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         return offset
 
     def _bind(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
-        index = _checked_index(where, index, _LIMITS.buffers_per_stage)
+        index = checked_index(where, index, _LIMITS.buffers_per_stage)
         if buffer is None:
             self._bindings[index] = NOTHING
             self._bound_buffers.pop(index, None)
@@ -405,10 +405,3 @@ class MTLComputeCommandEncoder(ResourceEncoder):
 def _addresses(resource: Resource) -> tuple[int, ...]:
     """Where the memory of a resource starts."""
     return (resource._address,) if isinstance(resource, MTLBuffer) else resource._addresses
-
-
-def _checked_index(where: str, index: int, limit: int) -> int:
-    index = as_integer(where, "the index", index)
-    if not 0 <= index < limit:
-        raise MetalValidationError(f"{where}: index is {index}; it must lie in 0..{limit - 1}")
-    return index

@@ -13,7 +13,7 @@ from .constants import (
 )
 from .errors import MetalValidationError
 from .objects import UserMade
-from .structs import MTLSize, Number, as_integer, as_size
+from .structs import MTLSize, Number, as_integer, as_list, as_size
 
 if TYPE_CHECKING:
     from .archive import MTLBinaryArchive
@@ -204,7 +204,10 @@ class MTLComputePipelineDescriptor(UserMade):
 
     def setBinaryArchives_(self, archives: Sequence["MTLBinaryArchive"] | None) -> None:
         """Accepted: archives hold no code."""
-        self._archives = tuple(archives or ())
+        where = "MTLComputePipelineDescriptor.setBinaryArchives_"
+        given = () if archives is None else archives
+        count = len(given) if isinstance(given, Sequence) else 0
+        self._archives = tuple(as_list(where, "the archives", given, count))
 
     def computeFunction(self) -> "MTLFunction | None":
         """The kernel."""

@@ -1,4 +1,4 @@
-"""Compute pipeline states and the reflection of their arguments."""
+"""Compute pipeline states."""
 
 import logging
 import sys
@@ -11,19 +11,9 @@ from assay.hw.apple.limits import limits
 
 from .budget import report_grid, report_memory
 from .checking import current_watch
-from .constants import (
-    MTLBindingAccessReadOnly,
-    MTLBindingAccessReadWrite,
-    MTLBindingAccessWriteOnly,
-    MTLBindingTypeBuffer,
-    MTLBindingTypeSampler,
-    MTLBindingTypeTexture,
-    MTLBindingTypeThreadgroupMemory,
-    MTLBindingTypeVisibleFunctionTable,
-)
 from .errors import MetalError, MetalValidationError
 from .linked_functions import FunctionTables, linked_names
-from .objects import MetalObject
+from .reflection import BINDING_TYPES
 from .structs import MTLSize
 from .worker import at_work, closing, compiling
 
@@ -36,18 +26,6 @@ if TYPE_CHECKING:
 
 _LIMITS = limits()
 _log = logging.getLogger(__name__)
-_ACCESS = {
-    "read": MTLBindingAccessReadOnly,
-    "write": MTLBindingAccessWriteOnly,
-    "read_write": MTLBindingAccessReadWrite,
-}
-_BINDING_TYPES = {
-    "buffer": MTLBindingTypeBuffer,
-    "threadgroup": MTLBindingTypeThreadgroupMemory,
-    "texture": MTLBindingTypeTexture,
-    "sampler": MTLBindingTypeSampler,
-    "function_table": MTLBindingTypeVisibleFunctionTable,
-}
 _RESOURCES = ("texture", "sampler", "function_table")
 Size = tuple[int, int, int]
 # What an encoder has for a texture or sampler: (call, kernel's name, argument) to an address.
@@ -318,7 +296,7 @@ class MTLComputePipelineState(FunctionTables):
 
 
 def _slot(kernel: str, argument: "Argument", *, is_used: bool) -> _Slot:
-    if argument.kind not in _BINDING_TYPES:
+    if argument.kind not in BINDING_TYPES:
         raise UnsupportedArgument(
             f"kernel {kernel!r}, argument {argument.name!r}: {argument.kind}s are not emulated; "
             "pass the data in a buffer"
@@ -336,89 +314,3 @@ def _slot(kernel: str, argument: "Argument", *, is_used: bool) -> _Slot:
         is_used=is_used,
         resource=argument if argument.kind in _RESOURCES else None,
     )
-
-
-class MTLBinding(MetalObject):
-    """One argument of a kernel; answers to the older MTLArgument too."""
-
-    def __init__(self, argument: "Argument", *, is_used: bool):
-        self._argument = argument
-        self._is_used = is_used
-
-    def name(self) -> str:
-        """The parameter's name in the source."""
-        return self._argument.name
-
-    def type(self) -> int:
-        """The MTLBindingType."""
-        return _BINDING_TYPES[self._argument.kind]
-
-    def index(self) -> int:
-        """The number within [[buffer(n)]], [[threadgroup(n)]], [[texture(n)]], [[sampler(n)]]."""
-        return self._argument.index
-
-    def access(self) -> int:
-        """The MTLBindingAccess."""
-        return _ACCESS[self._argument.access]
-
-    def isUsed(self) -> bool:
-        """Whether the kernel's code uses the argument; one that it does not need not be set."""
-        return self._is_used
-
-    def isActive(self) -> bool:
-        """Whether the kernel's code uses the argument; one that it does not need not be set."""
-        return self._is_used
-
-    def isArgument(self) -> bool:
-        """Always True."""
-        return True
-
-    def bufferAlignment(self) -> int:
-        """Bytes that the offset must be a multiple of."""
-        return self._argument.alignment
-
-    def bufferDataSize(self) -> int:
-        """Bytes of what a buffer argument points to; 0 when not known."""
-        return self._argument.size
-
-    def textureType(self) -> int:
-        """The MTLTextureType of a texture."""
-        return self._argument.texture_type
-
-    def textureDataType(self) -> int:
-        """The MTLDataType that a texture is read as."""
-        return self._argument.data_type
-
-    def isDepthTexture(self) -> bool:
-        """Whether a texture is of depths."""
-        return self._argument.is_depth
-
-    def arrayLength(self) -> int:
-        """How many an array of textures or samplers has; 1 for one alone."""
-        return self._argument.count
-
-    def threadgroupMemoryAlignment(self) -> int:
-        """Bytes that a threadgroup argument is aligned to."""
-        return self._argument.alignment
-
-    def threadgroupMemoryDataSize(self) -> int:
-        """Bytes of what a threadgroup argument points to; 0 when not known."""
-        return self._argument.size
-
-
-class MTLComputePipelineReflection(MetalObject):
-    """What a kernel takes."""
-
-    def __init__(self, state: MTLComputePipelineState):
-        self._bindings = tuple(
-            MTLBinding(argument, is_used=slot.is_used)
-            for argument, slot in zip(state._kernel.arguments, state._slots, strict=True)
-        )
-
-    def bindings(self) -> tuple[MTLBinding, ...]:
-        """The arguments, in the order of the source."""
-        return self._bindings
-
-    def arguments(self) -> tuple[MTLBinding, ...]:
-        """The arguments, by the older name."""
-        return self._bindings

@@ -13,7 +13,8 @@ from .errors import NSError, compile_error, library_error
 from .library import MTLFunction, MTLLibrary
 from .linked_functions import MTLLinkedFunctions
 from .objects import MetalObject, expect
-from .pipeline import MTLBinding, MTLComputePipelineReflection, MTLComputePipelineState
+from .pipeline import MTLComputePipelineState
+from .reflection import MTLBinding, MTLComputePipelineReflection
 from .worker import SerialThread, run_handler
 
 if TYPE_CHECKING:

@@ -102,7 +102,7 @@ class ResourceEncoder(MTLCommandEncoder):
             self._set_table(where, table, location + place)
 
     def _set_table(self, where: str, table: MTLVisibleFunctionTable | None, index: int) -> None:
-        index = _checked(where, index, _LIMITS.buffers_per_stage)
+        index = checked_index(where, index, _LIMITS.buffers_per_stage)
         if table is not None:
             expect(where, "the table", table, MTLVisibleFunctionTable)
             self._check_own(where, table)
@@ -110,7 +110,7 @@ class ResourceEncoder(MTLCommandEncoder):
         self._tables[index] = table
 
     def _set_texture(self, where: str, texture: MTLTexture | None, index: int) -> None:
-        index = _checked(where, index, _LIMITS.textures_per_stage)
+        index = checked_index(where, index, _LIMITS.textures_per_stage)
         if texture is not None:
             expect(where, "the texture", texture, MTLTexture)
             self._check_own(where, texture)
@@ -124,7 +124,7 @@ class ResourceEncoder(MTLCommandEncoder):
         index: int,
         clamp: tuple[float, float] | None = None,
     ) -> None:
-        index = _checked(where, index, _LIMITS.samplers_per_stage)
+        index = checked_index(where, index, _LIMITS.samplers_per_stage)
         if sampler is None:
             self._samplers[index] = None
             return
@@ -236,7 +236,8 @@ def check_texture(what: str, argument: "Argument", texture: MTLTexture) -> None:
         )
 
 
-def _checked(where: str, index: int, limit: int) -> int:
+def checked_index(where: str, index: int, limit: int) -> int:
+    """`index` as an integer below `limit`. Raises MetalValidationError."""
     index = as_integer(where, "the index", index)
     if not 0 <= index < limit:
         raise MetalValidationError(f"{where}: index is {index}; it must lie in 0..{limit - 1}")

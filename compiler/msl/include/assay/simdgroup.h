@@ -141,12 +141,12 @@ template <class T> using __moved_t = __joined_t<T>;
   template <class T, class U>                                                                     \
   __ASSAY_LANE_FN __moved_t<T> group##_shuffle_and_fill_down(T v, U f, ushort delta,              \
                                                              ushort modulo = Width) {             \
-    return __fill_down<Width, __moved_t<T>>(v, f, delta, modulo);                                 \
+    return __fill_down<Width, __moved_t<T>>(v, f, __uniform(delta), modulo);                      \
   }                                                                                               \
   template <class T, class U>                                                                     \
   __ASSAY_LANE_FN __moved_t<T> group##_shuffle_and_fill_up(T v, U f, ushort delta,                \
                                                            ushort modulo = Width) {               \
-    return __fill_up<Width, __moved_t<T>>(v, f, delta, modulo);                                   \
+    return __fill_up<Width, __moved_t<T>>(v, f, __uniform(delta), modulo);                        \
   }
 __ASSAY_SHUFFLES(simd, 32)
 __ASSAY_SHUFFLES(quad, 4)

@@ -44,10 +44,19 @@ template <class T> using __pair = T __attribute__((ext_vector_type(2), aligned(s
 
 // The origin is (column, row) in memory, whose rows are `stride` elements apart. Transposed, the
 // element (row, column) of the matrix lies at (column, row) from there.
+// What a load or store of a matrix is told must be the same in all lanes; checks look whether it is.
+__ASSAY_FN void __expect_uniform(ulong value) {
+  if (!__builtin_constant_p(value)) __assay_expect_uniform_i64(value);
+}
+
 template <class T, int Cols, int Rows, class P>
   requires(__is_pointer(P) && __is_same(__bare_t<decltype(*declval<P>())>, T))
 __ASSAY_FN void simdgroup_load(simdgroup_matrix<T, Cols, Rows>& d, P source, ulong stride = Cols,
                                vec<ulong, 2> origin = 0, bool transpose = false) {
+  __expect_uniform((ulong)source);
+  __expect_uniform(stride);
+  __expect_uniform(origin.__v[0] | origin.__v[1] << 32);
+  __expect_uniform(transpose);
   using E = __bare_t<decltype(*source)>;
   ulong row = __assay_matrix_row(), column = __assay_matrix_column();
   P start = source + (origin.__v[1] * stride + origin.__v[0]);
@@ -64,6 +73,10 @@ template <class T, int Cols, int Rows, class P>
   requires(__is_pointer(P) && __is_same(__bare_t<decltype(*declval<P>())>, T))
 __ASSAY_FN void simdgroup_store(simdgroup_matrix<T, Cols, Rows> a, P destination, ulong stride = Cols,
                                 vec<ulong, 2> origin = 0, bool transpose = false) {
+  __expect_uniform((ulong)destination);
+  __expect_uniform(stride);
+  __expect_uniform(origin.__v[0] | origin.__v[1] << 32);
+  __expect_uniform(transpose);
   using E = __bare_t<decltype(*destination)>;
   ulong row = __assay_matrix_row(), column = __assay_matrix_column();
   P start = destination + (origin.__v[1] * stride + origin.__v[0]);

@@ -33,7 +33,7 @@ kernel void tail_of_a_larger_tree(device const float* x, device float* y,
   sum[t] = x[t];
   threadgroup_barrier(mem_flags::mem_threadgroup);
   if (t < 32) {
-    sum[t] += sum[t + 32]; // WITH
+    sum[t] += sum[t + 32]; // MAYBE lane-race
     sum[t] += sum[t + 16]; // BUG lane-race
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -57,7 +57,7 @@ kernel void scan(device const float* x, device float* y,
   scan[t] = x[t];
   simdgroup_barrier(mem_flags::mem_threadgroup);
   for (uint d = 1; d < 32; d <<= 1) {
-    float left = t >= d ? scan[t - d] : 0.0f; // WITH
+    float left = t >= d ? scan[t - d] : 0.0f; // MAYBE lane-race
     scan[t] += left;                          // BUG lane-race
     simdgroup_barrier(mem_flags::mem_threadgroup);
   }

@@ -10,7 +10,7 @@ using namespace metal;
 kernel void all_lanes_write_one(device const float* x, device float* y,
                                 uint t [[thread_position_in_threadgroup]]) {
   threadgroup float last;
-  last = x[t]; // BUG lane-race
+  last = x[t]; // BUG lane-race|race-write-write
   simdgroup_barrier(mem_flags::mem_threadgroup);
   if (t == 0) {
     y[0] = last;
@@ -29,7 +29,7 @@ kernel void histogram(device const uint* x, device uint* y,
     bins[t] = 0;
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
-  bins[x[t] & 3] += 1; // BUG lane-race
+  bins[x[t] & 3] += 1; // BUG lane-race|race-write-write
   simdgroup_barrier(mem_flags::mem_threadgroup);
   if (t < 4) {
     y[t] = bins[t];
@@ -43,7 +43,7 @@ kernel void histogram(device const uint* x, device uint* y,
 //! arguments.y = { dtype = "float32", shape = [16], fill = "uninitialised" }
 kernel void too_few_outputs(device const float* x, device float* y,
                             uint t [[thread_position_in_threadgroup]]) {
-  y[t / 2] = x[t]; // BUG lane-race
+  y[t / 2] = x[t]; // BUG lane-race|race-write-write
 }
 
 //! [kernel.overlapping_pairs]
@@ -53,8 +53,8 @@ kernel void too_few_outputs(device const float* x, device float* y,
 //! arguments.y = { dtype = "float32", shape = [33], fill = "zeros" }
 kernel void overlapping_pairs(device const float* x, device float* y,
                               uint t [[thread_position_in_threadgroup]]) {
-  y[t] = x[2 * t];         // BUG lane-race
-  y[t + 1] = x[2 * t + 1]; // BUG lane-race
+  y[t] = x[2 * t];         // BUG lane-race|race-write-write
+  y[t + 1] = x[2 * t + 1]; // BUG lane-race|race-write-write
 }
 
 //! [kernel.counter]
@@ -65,7 +65,7 @@ kernel void overlapping_pairs(device const float* x, device float* y,
 kernel void counter(device const uint* x, device uint* count,
                     uint t [[thread_position_in_threadgroup]]) {
   if (x[t] & 1) {
-    count[0] += x[t]; // BUG lane-race
+    count[0] += x[t]; // BUG lane-race|race-write-write
   }
 }
 
@@ -75,7 +75,7 @@ kernel void counter(device const uint* x, device uint* count,
 //! arguments.x = { dtype = "float32", shape = [34], fill = "iota" }
 kernel void smooth_in_place(device float* x, uint t [[thread_position_in_threadgroup]]) {
   float value = x[t] + x[t + 2]; // WITH
-  x[t + 1] = 0.5f * value + 1.0f; // BUG lane-race
+  x[t + 1] = 0.5f * value + 1.0f; // BUG lane-race|race-write-write
 }
 
 //! [kernel.bytes_and_words]
@@ -88,6 +88,6 @@ kernel void bytes_and_words(device const uchar* x, device uint* y,
   threadgroup uchar bytes[32];
   bytes[t] = x[t]; // WITH
   if (t < 8) {
-    y[t] = ((threadgroup const uint*)bytes)[t]; // BUG lane-race
+    y[t] = ((threadgroup const uint*)bytes)[t]; // BUG lane-race|race-write-write
   }
 }

@@ -90,7 +90,7 @@ kernel void counter_cleared_inside(device const uint* x, device atomic_uint* cou
   if (t == 0) {
     ((device uint*)count)[0] = 0; // BUG race-read-write|race-write-write
   }
-  atomic_fetch_add_explicit(count, x[i], memory_order_relaxed); // BUG race-read-write|race-write-write
+  atomic_fetch_add_explicit(count, x[i], memory_order_relaxed); // MAYBE race-read-write|race-write-write
 }
 
 //! [kernel.counter_read_plainly]

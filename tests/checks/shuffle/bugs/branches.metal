@@ -27,7 +27,7 @@ kernel void odd_lanes_read_even(device const float* x, device float* y,
   if (lane & 1) {
     value += simd_shuffle_xor(value, 1); // BUG inactive-lane-read
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.broadcast_from_a_lane_outside]
@@ -41,7 +41,7 @@ kernel void broadcast_from_a_lane_outside(device const float* x, device float* y
   if (lane > 3) {
     value -= simd_broadcast(value, 0); // BUG inactive-lane-read
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.condition_from_data]
@@ -55,7 +55,7 @@ kernel void condition_from_data(device const float* x, device float* y,
   if (value > 7.0f) {
     value = simd_shuffle(value, (lane + 1) & 31); // BUG inactive-lane-read
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.previous_lane_in_a_branch]
@@ -69,7 +69,7 @@ kernel void previous_lane_in_a_branch(device const float* x, device float* y,
   if (lane % 4 != 0) {
     value += simd_shuffle_up(value, 1); // BUG inactive-lane-read
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.rotation_in_a_branch]
@@ -83,7 +83,7 @@ kernel void rotation_in_a_branch(device const float* x, device float* y,
   if (lane != 9) {
     value = simd_shuffle_rotate_down(value, 1); // BUG inactive-lane-read
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.quad_neighbours_in_a_branch]
@@ -97,7 +97,7 @@ kernel void quad_neighbours_in_a_branch(device const float* x, device float* y,
   if ((lane & 3) != 2) {
     value += quad_shuffle_xor(value, 1); // BUG inactive-lane-read
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.quad_broadcast_from_outside]
@@ -111,7 +111,7 @@ kernel void quad_broadcast_from_outside(device const float* x, device float* y,
   if ((lane & 3) != 0) {
     value -= quad_broadcast(value, 0); // BUG inactive-lane-read
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.arms_of_a_switch]
@@ -127,7 +127,7 @@ kernel void arms_of_a_switch(device const int* x, device int* y,
     case 1: value = 100; break;
     default: value = 200; break;
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.vector_of_values]
@@ -141,5 +141,5 @@ kernel void vector_of_values(device const float* x, device float* y,
   if (lane >= 8) {
     value = simd_shuffle(value, lane - 8); // BUG inactive-lane-read
   }
-  y[lane] = value.x + value.y;
+  y[lane] = value.x + value.y; // WITH
 }

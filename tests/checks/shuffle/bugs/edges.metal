@@ -16,7 +16,7 @@ kernel void reduction_over_half_a_simdgroup(device const float* x, device float*
     sum += simd_shuffle_down(sum, d); // BUG inactive-lane-read
   }
   if (lane == 0) {
-    y[sg] = sum;
+    y[sg] = sum; // WITH
   }
 }
 
@@ -41,7 +41,7 @@ kernel void butterfly_over_24_lanes(device const float* x, device float* y,
   for (ushort mask = 16; mask > 0; mask >>= 1) {
     sum += simd_shuffle_xor(sum, mask); // BUG inactive-lane-read
   }
-  y[t] = sum;
+  y[t] = sum; // WITH
 }
 
 //! [kernel.last_lane_of_each_simdgroup]
@@ -70,7 +70,7 @@ kernel void lanes_beyond_the_end_returned(device const float* x, device float* y
   for (ushort d = 16; d > 0; d >>= 1) {
     sum += simd_shuffle_xor(sum, d); // BUG inactive-lane-read
   }
-  y[lane] = sum;
+  y[lane] = sum; // WITH
 }
 
 //! [kernel.lane_0_returned]

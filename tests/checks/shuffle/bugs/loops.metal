@@ -14,7 +14,7 @@ kernel void trip_counts_differ(device const float* x, device float* y,
   for (uint k = 0; k + lane < 32; ++k) {
     sum += simd_shuffle(value, k); // BUG inactive-lane-read
   }
-  y[lane] = sum;
+  y[lane] = sum; // WITH
 }
 
 //! [kernel.left_by_break]
@@ -25,13 +25,13 @@ kernel void trip_counts_differ(device const float* x, device float* y,
 kernel void left_by_break(device const float* x, device float* y,
                           uint lane [[thread_index_in_simdgroup]]) {
   float value = x[lane];
-  for (uint k = 0; k < 4; ++k) {
+  for (uint k = 0; k < 4; ++k) { // WITH
     if (value > 25.0f) {
       break;
     }
     value += simd_shuffle_xor(value, 8) + 1.0f; // BUG inactive-lane-read
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.neighbours_still_in_the_loop]
@@ -42,10 +42,10 @@ kernel void left_by_break(device const float* x, device float* y,
 kernel void neighbours_still_in_the_loop(device const float* x, device float* y,
                                          uint lane [[thread_index_in_simdgroup]]) {
   float value = x[lane];
-  while (value > 4.0f) {
+  while (value > 4.0f) { // WITH
     value = 0.4f * simd_shuffle_rotate_up(value, 1); // BUG inactive-lane-read
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.in_a_helper]
@@ -62,7 +62,7 @@ kernel void in_a_helper(device const float* x, device float* y,
   if (lane > 4 && lane < 20) {
     value = neighbours(value);
   }
-  y[lane] = value;
+  y[lane] = value; // WITH
 }
 
 //! [kernel.source_from_data]

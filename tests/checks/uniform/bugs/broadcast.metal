@@ -149,3 +149,88 @@ kernel void in_a_helper(device const float* x, device float* y,
                         uint t [[thread_position_in_threadgroup]]) {
   y[t] = from_lane(x[t], 5) + from_lane(x[t], t & 1);
 }
+
+//! [kernel.quad_shuffle_up_delta]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void quad_shuffle_up_delta(device const float* x, device float* y,
+                                  uint t [[thread_position_in_threadgroup]]) {
+  y[t] = quad_shuffle_up(x[t], t & 1); // BUG non-uniform-argument
+}
+
+//! [kernel.quad_rotation]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void quad_rotation(device const float* x, device float* y,
+                          uint t [[thread_position_in_threadgroup]]) {
+  y[t] = quad_shuffle_rotate_down(x[t], (t >> 1) & 1); // BUG non-uniform-argument
+}
+
+//! [kernel.half_values]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void half_values(device const float* x, device float* y,
+                        uint t [[thread_position_in_threadgroup]]) {
+  y[t] = float(simd_shuffle_xor(half(x[t]), 1 + (t & 1))); // BUG non-uniform-argument
+}
+
+//! [kernel.components_of_vectors]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void components_of_vectors(device const float* x, device float* y,
+                                  uint t [[thread_position_in_threadgroup]]) {
+  y[t] = simd_broadcast(float2(x[t], 1.0f), t >> 3).x; // BUG non-uniform-argument
+}
+
+//! [kernel.delta_from_data]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void delta_from_data(device const float* x, device float* y,
+                            uint t [[thread_position_in_threadgroup]]) {
+  ushort distance = ushort(x[t]) % 3;
+  y[t] = simd_shuffle_down(x[t], distance); // BUG non-uniform-argument
+}
+
+//! [kernel.delta_of_the_own_parity]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void delta_of_the_own_parity(device const float* x, device float* y,
+                                    uint t [[thread_position_in_threadgroup]]) {
+  ushort delta = 1;
+  if (t & 1) {
+    delta = 2;
+  }
+  y[t] = simd_shuffle_up(x[t], delta); // BUG non-uniform-argument
+}
+
+//! [kernel.one_lane_differs]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void one_lane_differs(device const float* x, device float* y,
+                             uint t [[thread_position_in_threadgroup]]) {
+  y[t] = simd_broadcast(x[t], t == 30 ? 1 : 0); // BUG non-uniform-argument
+}
+
+//! [kernel.quad_fill_delta]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void quad_fill_delta(device const float* x, device float* y,
+                            uint t [[thread_position_in_threadgroup]]) {
+  y[t] = quad_shuffle_and_fill_down(x[t], 0.0f, t & 1); // BUG non-uniform-argument
+}

@@ -98,6 +98,7 @@ def test_suppressions_carry_a_reason(tmp_path: Path) -> None:
         ("[[suppress]]\nkind = 'race'", 'each [[suppress]] needs reason = "..."'),
         ("[suppress]\nkind = 'race'", "expected tables [[suppress]]"),
         ("kernel = [", "not valid TOML"),
+        ("kernel = " + "[" * 3000 + "]" * 3000, "nested too deeply"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:

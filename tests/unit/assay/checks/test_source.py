@@ -287,7 +287,8 @@ kernel void shift(texture2d<uint, access::read> in [[texture(0)]],
 }
 kernel void sampled(texture2d<float, access::sample> in, texture3d<half, access::read> v,
                     texture2d_array<int, access::read_write> b, depth2d<float, access::read> d,
-                    sampler s [[sampler(0)]], device float* x, uint2 p [[thread_position_in_grid]]) {
+                    sampler s [[sampler(0)]], device float* x,
+                    uint2 p [[thread_position_in_grid]]) {
     b.write(b.read(p, 1), p, 2);
     x[p.y * 64 + p.x] = in.sample(s, float2(p) / 16).x + v.read(uint3(p, 3)).x + d.read(p);
 }

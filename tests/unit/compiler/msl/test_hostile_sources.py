@@ -1,3 +1,5 @@
+import contextlib
+import tempfile
 import time
 
 import pytest
@@ -171,3 +173,21 @@ def test_malformed_and_bombing_sources_end_in_a_compile_error(
     except CompileError as error:
         assert str(error)
     assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["kernel void k(device int* a) { *a = 1; }", "kernel void k() { nonsense; }",
+     "#error stop", "#pragma clang __debug crash",
+     "template <int N, int M> struct F { static constexpr int v = F<N - 1, M * 2>::v + "
+     "F<N - 1, M * 2 + 1>::v; };\ntemplate <int M> struct F<0, M> { static constexpr int v = 1; };"
+     "\nkernel void k(device int* a) { *a = F<30, 1>::v; }"],
+)  # fmt: skip
+def test_no_temporary_files_are_left(
+    source: str, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clang, "_SECONDS", 2.0)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with contextlib.suppress(CompileError):
+        compile_library(f"// {tmp_path}\n{source}").function("k")
+    assert list(tmp_path.iterdir()) == []

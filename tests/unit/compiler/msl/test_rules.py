@@ -52,6 +52,10 @@ def refusal(source: str) -> str:
         (KERNEL + "simdgroup_half8x8 m;\nsimdgroup_load(m, x, 8); }", 3,
          "no matching function for call to 'simdgroup_load'"),
         (KERNEL + "x[0] = exp(missing); }", 2, "use of undeclared identifier 'missing'"),
+        ("float f(thread const float* p) { return *p; }\n" + KERNEL + "x[0] = f(x); }", 3,
+         "the argument lies in device memory, not in the thread's"),
+        ("template <typename T> void f(thread T& v) { v = 0; }\n" + KERNEL + "f(x[i]); }", 3,
+         "the argument lies in device memory, not in the thread's"),
         ("float f(threadgroup float* p) { return *p; }\n" + KERNEL + "x[0] = f(x); }", 3,
          "no matching function for call to 'f'"),
     ],
@@ -68,4 +72,19 @@ def test_words_that_c_plus_plus_gives_other_meanings_stay_usable() -> None:
         "struct Plain { Plain() = default; Plain(device const Plain&) = delete; int n; };\n"
         + KERNEL + "float a = 2; x[0] = a * x[1]; int b = int(a) & int(x[1]); x[1] = b; }"
     )  # fmt: skip
+    assert compile_library(PRELUDE + source).function_names == ("k",)
+
+
+def test_functions_of_thread_pointers_take_what_threads_own_and_serve_as_values() -> None:
+    source = (
+        "float sum(thread float* v, int n) { return n ? v[n - 1] + v[0] : 0; }\n"
+        "template <typename T, int N> void clear(thread T (&v)[N]) { for (auto& x : v) x = 0; }\n"
+        "void once(thread float& v) { v += 1; }\n"
+        "void both(thread float* v) { *v = 1; }\n"
+        "void both(device float* v) { *v = 2; }\n"
+        "template <void (*F)(thread float&)> void apply(thread float& v) { F(v); }\n"
+        + KERNEL
+        + "float own[4]; clear(own); once(own[1]); apply<once>(own[2]); both(own); both(x);\n"
+        "thread float* p = own; x[i] = sum(p, 4) + sum(&own[1], 2) + sum(own, 0); }"
+    )
     assert compile_library(PRELUDE + source).function_names == ("k",)

@@ -49,6 +49,18 @@ def test_misaligned_accesses_are_found_with_their_lanes(body: str, count: int) -
 
 
 @pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("((device float4*)(a + 1))[i % 8] = float4(i);", "warning"),
+        ("*(device uint*)((device char*)a + i) = i;", "error"),
+        ("*(device half2*)((device half*)a + 1 + i * 2) = half2(1);", "error"),
+    ],
+)
+def test_vectors_that_lie_at_whole_words_are_warned_of(body: str, severity: str) -> None:
+    assert [finding.severity for finding in findings(body)] == [severity]
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "((device float4*)(a + 4))[i % 8] = float4(i);",
