@@ -276,6 +276,17 @@ static inline u64 note_reads(struct window v, const u64 *written, u64 *restrict 
   return bad;
 }
 
+// Taking a lock waits for all stores before, and holds back all loads after: those that miss the
+// cache would pay for it every time. So what the accesses that follow will need is asked for now.
+// The addresses may lie beyond the arrays; asking for them does no harm.
+#define AHEAD 4
+#define LINE 8  // records
+static inline void fetch_ahead(const struct shadow *s, u64 *written, u64 *read, u64 n) {
+  for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(written + AHEAD * n + i, 1);
+  if (!s->has_readers) return;
+  for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(read + AHEAD * n + i, 1);
+}
+
 // An access by consecutive lanes, `lane_bytes` each (0: one lane's), to whole granules. Returns 1,
 // without an effect, if something looks like a race: then the lanes are to be looked at one by one.
 u32 assay_watch_range(u8 *context, u32 how, u64 address, u64 bytes, u32 first_lane,
@@ -291,6 +302,7 @@ u32 assay_watch_range(u8 *context, u32 how, u64 address, u64 bytes, u32 first_la
   if (at + n > s.count) return 1;
   struct window v = window_of(&s, record_of(w, context, &s, how, first_lane));
   u64 *written = s.written + at, *read = s.read + at;
+  if (s.device) fetch_ahead(&s, written, read, n);
   u32 *l = s.device ? lock(w, written) : 0;
   u64 bad;
   if (how & HOW_WRITE) {
