@@ -97,10 +97,7 @@ class Access:
             return replace(memory, host=host)
         if isinstance(root, BufferRoot):
             shadow = self.v.argument_shadow(root.parameter)
-            host = text.let(f"inttoptr i64 {shadow} to ptr")
-            there = text.let(f"icmp ne i64 {shadow}, 0")
-            available = text.let(f"select i1 {there}, i64 {memory.available}, i64 0")
-            return replace(memory, host=host, available=available)
+            return self._shadowed(memory, shadow, shadow)
         arena = self.v.field("ptr", c.ARENA)
         shadow = self.v.field("ptr", c.ARENA_SHADOW)
         places = [text.let(f"ptrtoint ptr {place} to i64") for place in (memory.host, arena)]
@@ -119,10 +116,14 @@ class Access:
         table = self.v.field("ptr", c.SHADOWS)
         entry = text.let(f"getelementptr i64, ptr {table}, i64 {handle}")
         start = text.let(f"load i64, ptr {entry}, align 8")
-        there = text.let(f"icmp ne i64 {start}, 0")
         place = text.let(f"add i64 {start}, {offset}")
-        host = text.let(f"inttoptr i64 {place} to ptr")
-        available = text.let(f"select i1 {there}, i64 {memory.available}, i64 0")
+        return self._shadowed(memory, place, start)
+
+    def _shadowed(self, memory: Memory, place: str, start: str) -> Memory:
+        """The memory's shadow at `place`, without a byte if the shadow's `start` is 0."""
+        host = self.text.let(f"inttoptr i64 {place} to ptr")
+        there = self.text.let(f"icmp ne i64 {start}, 0")
+        available = self.text.let(f"select i1 {there}, i64 {memory.available}, i64 0")
         return replace(memory, host=host, available=available)
 
     def _fixed(self, field: int, handle: int, start: int, size: int) -> Memory:
