@@ -21,7 +21,7 @@ from .constants import (
 )
 from .errors import MetalValidationError
 from .memory import Allocation, Bytes
-from .objects import MetalObject
+from .resource import WithOptions, storage_mode_of
 from .structs import as_integer, as_range
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class VarList:
             )
 
 
-class MTLBuffer(MetalObject):
+class MTLBuffer(WithOptions):
     """Memory that kernels read and write."""
 
     def __init__(
@@ -139,22 +139,6 @@ class MTLBuffer(MetalObject):
     def gpuAddress(self) -> int:
         """Address of the first byte as kernels see it."""
         return self._address
-
-    def storageMode(self) -> int:
-        """The MTLStorageMode."""
-        return self._storage_mode
-
-    def cpuCacheMode(self) -> int:
-        """The MTLCPUCacheMode."""
-        return self._options & 0xF
-
-    def hazardTrackingMode(self) -> int:
-        """The MTLHazardTrackingMode."""
-        return self._options >> 8 & 0x3
-
-    def resourceOptions(self) -> int:
-        """The MTLResourceOptions that the buffer was made with."""
-        return self._options
 
     def heap(self) -> "MTLHeap | None":
         """The heap that the buffer lies in, or None."""
@@ -238,11 +222,6 @@ class MTLBuffer(MetalObject):
     def __del__(self) -> None:
         if (deallocator := self.__dict__.get("_deallocator")) is not None:
             deallocator()
-
-
-def storage_mode_of(options: int) -> int:
-    """The MTLStorageMode within MTLResourceOptions."""
-    return options >> 4 & 0xF
 
 
 def checked_options(where: str, options: int) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 from assay.hw.apple.chips import chip
 from assay.hw.apple.limits import limits
 
-from .buffer import MTLBuffer, checked_options, storage_mode_of
+from .buffer import MTLBuffer, checked_options
 from .constants import (
     MTLArgumentBuffersTier2,
     MTLDeviceLocationBuiltIn,
@@ -42,6 +42,7 @@ from .objects import expect
 from .programs import ProgramMaker
 from .queue import MTLCommandQueue
 from .residency import MTLResidencySet, MTLResidencySetDescriptor, new_residency_set
+from .resource import storage_mode_of
 from .structs import MTLSize, MTLSizeAndAlign, as_integer
 from .texture_maker import TextureMaker
 from .worker import SerialThread, run_handler

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.limits import limits
 
-from .buffer import MTLBuffer, checked_options, storage_mode_of
+from .buffer import MTLBuffer, checked_options
 from .checking import note_undefined
 from .constants import (
     MTLHeapTypeAutomatic,
@@ -14,7 +14,7 @@ from .constants import (
 )
 from .descriptors import MTLHeapDescriptor
 from .errors import MetalValidationError
-from .objects import MetalObject
+from .resource import WithOptions, storage_mode_of
 from .structs import as_integer
 from .texture import MTLTexture
 from .texture_descriptor import MTLTextureDescriptor
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _ALIGNMENT = limits().heap_alignment
 
 
-class MTLHeap(MetalObject):
+class MTLHeap(WithOptions):
     """Memory to place buffers and textures in; each is still bounded by itself."""
 
     def __init__(self, device: "MTLDevice", descriptor: MTLHeapDescriptor):
@@ -67,22 +67,6 @@ class MTLHeap(MetalObject):
         where = "MTLHeap.maxAvailableSizeWithAlignment_"
         alignment = max(as_integer(where, "the alignment", alignment), _ALIGNMENT)
         return max((end - start for start, end in self._gaps(alignment)), default=0)
-
-    def storageMode(self) -> int:
-        """The MTLStorageMode of everything in the heap."""
-        return storage_mode_of(self._options)
-
-    def cpuCacheMode(self) -> int:
-        """The MTLCPUCacheMode of everything in the heap."""
-        return self._options & 0xF
-
-    def hazardTrackingMode(self) -> int:
-        """The MTLHazardTrackingMode of everything in the heap."""
-        return self._options >> 8 & 0x3
-
-    def resourceOptions(self) -> int:
-        """The MTLResourceOptions of everything in the heap."""
-        return self._options
 
     def type(self) -> int:
         """The MTLHeapType."""

@@ -8,7 +8,7 @@ import numpy as np
 from .constants import MTLPurgeableStateNonVolatile, MTLStorageModePrivate
 from .errors import MetalValidationError
 from .memory import Allocation, Bytes, bytes_of
-from .objects import MetalObject
+from .resource import WithOptions
 from .structs import MTLResourceID, MTLTextureSwizzleChannels, as_integer
 from .texture_constants import MTLTextureUsagePixelFormatView
 from .texture_formats import pixel_format
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Region = Sequence[Sequence[int]]
 
 
-class MTLTexture(MetalObject):
+class MTLTexture(WithOptions):
     """Texels that kernels read, sample and write.
 
     Deviation: host and device see one copy, managed or not.
@@ -164,22 +164,6 @@ class MTLTexture(MetalObject):
     def allocatedSize(self) -> int:
         """Bytes that the texels take."""
         return self._storage.data.nbytes
-
-    def storageMode(self) -> int:
-        """The MTLStorageMode."""
-        return self._options >> 4 & 0xF
-
-    def cpuCacheMode(self) -> int:
-        """The MTLCPUCacheMode."""
-        return self._options & 0xF
-
-    def hazardTrackingMode(self) -> int:
-        """The MTLHazardTrackingMode."""
-        return self._options >> 8 & 0x3
-
-    def resourceOptions(self) -> int:
-        """The MTLResourceOptions that the texture was made with."""
-        return self._options
 
     def heap(self) -> "MTLHeap | None":
         """The heap that the texture lies in, or None."""
