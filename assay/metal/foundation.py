@@ -10,9 +10,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from assay.hal.metal.emulated import NSError, NSLocalizedDescriptionKey, NSMakeRange, NSRange
+from assay.hal.metal.emulated.objects import Allocated
 
 from .texts import (
     NSURL,
@@ -49,8 +50,14 @@ __all__ = [
 YES, NO = True, False
 
 
-class NSData(bytes):
-    """Bytes that do not change."""
+class _Data:
+    """What NSData and NSMutableData share; their other base holds the bytes."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, data: Any = b"", /) -> None: ...
+
+        def __len__(self) -> int: ...
 
     @classmethod
     def alloc(cls) -> type[Self]:
@@ -68,6 +75,14 @@ class NSData(bytes):
         return cls(memoryview(data).cast("B")[:length])
 
     initWithBytes_length_ = dataWithBytes_length_
+
+    def length(self) -> int:
+        """Number of bytes."""
+        return len(self)
+
+
+class NSData(_Data, bytes):
+    """Bytes that do not change."""
 
     @classmethod
     def dataWithData_(cls, data: Any) -> Self:
@@ -89,10 +104,6 @@ class NSData(bytes):
         """The bytes of a file, None if it cannot be read."""
         return cls.dataWithContentsOfFile_(url.path())
 
-    def length(self) -> int:
-        """Number of bytes."""
-        return len(self)
-
     def bytes(self) -> memoryview:
         """A view of the bytes."""
         return memoryview(self)
@@ -102,18 +113,8 @@ class NSData(bytes):
         return _write(path, self)
 
 
-class NSMutableData(bytearray):
+class NSMutableData(_Data, bytearray):
     """Bytes that may change."""
-
-    @classmethod
-    def alloc(cls) -> type[Self]:
-        """To be followed by an init method."""
-        return cls
-
-    @classmethod
-    def data(cls) -> Self:
-        """No bytes."""
-        return cls()
 
     @classmethod
     def dataWithLength_(cls, length: int) -> Self:
@@ -121,15 +122,6 @@ class NSMutableData(bytearray):
         return cls(length)
 
     initWithLength_ = dataWithLength_
-
-    @classmethod
-    def dataWithBytes_length_(cls, data: Any, length: int) -> Self:
-        """A copy of the first `length` bytes."""
-        return cls(memoryview(data).cast("B")[:length])
-
-    def length(self) -> int:
-        """Number of bytes."""
-        return len(self)
 
     def mutableBytes(self) -> memoryview:
         """A writable view of the bytes."""
@@ -241,22 +233,8 @@ class NSNumber:
     numberWithDouble_ = staticmethod(float)
 
 
-class NSAutoreleasePool:
+class NSAutoreleasePool(Allocated):
     """Accepted and without effect: Python's references alone keep objects alive."""
-
-    @classmethod
-    def alloc(cls) -> Self:
-        """A pool, to be followed by init()."""
-        return cls()
-
-    @classmethod
-    def new(cls) -> Self:
-        """A pool."""
-        return cls()
-
-    def init(self) -> Self:
-        """The pool itself."""
-        return self
 
     def drain(self) -> None:
         """Nothing to do."""

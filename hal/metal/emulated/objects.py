@@ -68,8 +68,8 @@ class MetalObject:
         return f"<{type(self).__name__}{label}>"
 
 
-class UserMade(MetalObject):
-    """An object that programs make themselves, with alloc().init() or new()."""
+class Allocated:
+    """An object of Cocoa's kind: programs make it with alloc().init() or new()."""
 
     @classmethod
     def alloc(cls) -> Self:
@@ -84,6 +84,10 @@ class UserMade(MetalObject):
     def init(self) -> Self:
         """The object itself, initialised."""
         return self
+
+
+class UserMade(Allocated, MetalObject):
+    """An object that programs make themselves, with alloc().init() or new()."""
 
 
 def expect(where: str, what: str, value: object, kind: type[T]) -> T:
