@@ -26,7 +26,9 @@ ModelPath = Annotated[
 FunctionName = Annotated[
     str | None,
     typer.Option(
-        "--function", "-f", help="Which exported function; needed when there are several."
+        "--function",
+        "-f",
+        help="Which exported function; needed when there are several and none is called main.",
     ),
 ]
 Inputs = Annotated[

@@ -14,6 +14,7 @@ SUFFIXES: dict[str, ModelFormat] = {
     ".onnx": "onnx",
     ".tflite": "tflite",
 }
+_KERNELS = (".metal", ".msl")
 
 _ZIP = b"PK\x03\x04"
 _IREE = b"IREE"
@@ -55,6 +56,11 @@ def model_format(path: Path) -> ModelFormat:
     try:
         return SUFFIXES[path.suffix.lower()]
     except KeyError:
+        if path.suffix.lower() in _KERNELS:
+            raise ModelError(
+                f"{path}: these are kernels, not a model; `assay check {path}` runs them, "
+                f"`assay inspect {path}` shows what is in them"
+            ) from None
         known = ", ".join(SUFFIXES)
         raise ModelError(
             f"{path}: this is not a model that can be compiled; expected one of {known}"

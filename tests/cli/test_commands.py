@@ -146,6 +146,17 @@ def test_unreadable_files_are_told(assay: Assay, tmp_path: Path, command: str) -
         assert "internal error" not in done.err, path
 
 
+@pytest.mark.parametrize("command", ["run", "compile", "diff"])
+def test_kernels_in_the_place_of_a_model_are_told_where_to_go(
+    assay: Assay, tmp_path: Path, command: str
+) -> None:
+    source = tmp_path / "add.metal"
+    source.write_text("kernel void add() {}\n")
+    done = assay(command, source)
+    assert done.code == 1
+    assert f"`assay check {source}` runs them" in done.err
+
+
 def test_help_has_examples_for_every_command(assay: Assay) -> None:
     for command in ("compile", "run", "diff", "inspect", "check-module", "demo"):
         text = assay(command, "--help").out

@@ -7,6 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
+CONFLICT = re.compile(r"^(?:<{7}|={7}$|>{7})", re.M)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:|\.\.\.)([^)#\s]+)")
 
 
@@ -16,12 +18,25 @@ def test_every_page_is_in_the_navigation() -> None:
         assert str(page.relative_to(DOCS)) in navigation
 
 
-@pytest.mark.parametrize(
-    "page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")], ids=str
-)
+@pytest.mark.parametrize("page", PAGES, ids=str)
 def test_links_lead_to_files_that_exist(page: Path) -> None:
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_no_page_holds_what_a_merge_left_behind(page: Path) -> None:
+    assert not CONFLICT.search(page.read_text())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_nothing_interrupts_a_table(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    for block in text.split("\n\n"):
+        rows = [line.startswith("|") for line in block.strip().split("\n")]
+        assert all(rows) or not any(rows), f"a table with other lines in it:\n{block}"
+        if all(rows):
+            assert re.match(r"\|[^\n]*\n\|[-:| ]+\|", block.strip()), f"no header:\n{block}"
 
 
 def test_the_page_about_checks_names_every_check_and_kind() -> None:
