@@ -1,4 +1,4 @@
-"""`python -m benchmarks [kernels|compile|dispatch|model ...] [--threads N] [--json]`."""
+"""`python -m benchmarks [kernels|checking|compile|dispatch|model ...] [--threads N] [--json]`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .measure import report
 
 TITLES = {
     "kernels": "Kernels",
+    "checking": "Kernels under checks",
     "compile": "Compilation",
     "dispatch": "Host cost of a dispatch",
     "model": "A model through IREE",
@@ -23,6 +24,9 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--repetitions", type=int, default=7)
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument(
+        "--full", action="store_true", help="checking: Oclgrind on full sizes; minutes, 10 GB"
+    )
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in TITLES]
     if unknown:
@@ -30,7 +34,10 @@ def main() -> int:
     failures = 0
     for part in options.parts or TITLES:
         module = importlib.import_module(f".{part}", __package__)
-        rows = module.rows(threads=options.threads, repetitions=options.repetitions)
+        settings = {"threads": options.threads, "repetitions": options.repetitions}
+        if part == "checking":
+            settings["full"] = options.full
+        rows = module.rows(**settings)
         title = f"{TITLES[part]}, {options.threads} threads"
         failures += report(title, rows, as_json=options.json)
     return min(failures, 1)

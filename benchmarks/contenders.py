@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from assay.compiler.msl import compile_library
 from assay.hal.metal.emulated.memory import zeroed
+from assay.sim.check import Checker
 from assay.sim.simt import Memory, dispatch
 
 from .measure import median_seconds
@@ -29,23 +31,43 @@ class Timing:
     seconds: float
 
 
+class OnAssay:
+    """A workload's MSL kernel, compiled by this package and with its buffers in device memory."""
+
+    def __init__(self, workload: Workload, *, workers: int) -> None:
+        source = MATRIX_MSL if workload.kernel == "matrix_gemm" else MSL
+        program = compile_library(source).function(workload.kernel).program()
+        self.workload = workload
+        self._workers = workers
+        self._executable = program.specialise(workload.threadgroup)
+        self._memory = Memory()
+        self._arrays = [_in_device_memory(buffer) for buffer in workload.buffers]
+        self._addresses = [
+            self._memory.register(array.reshape(-1).view(np.uint8), name=f"buffer {number}")
+            for number, array in enumerate(self._arrays)
+        ]
+
+    def run(self, checker: Checker | None = None) -> None:
+        """Run the kernel once; with a checker, under its checks."""
+        dispatch(
+            self._executable,
+            self._memory,
+            self._addresses,
+            threads=self.workload.threads,
+            workers=self._workers,
+            checker=checker,
+        )
+
+    def check(self, who: str = "assay") -> None:
+        """Compare the result with NumPy's; see `Workload.check`."""
+        self.workload.check(self._arrays[self.workload.result], who)
+
+
 def on_assay(workload: Workload, *, workers: int, repetitions: int) -> Timing:
-    """The workload's MSL kernel by this package's compiler and engine."""
-    source = MATRIX_MSL if workload.kernel == "matrix_gemm" else MSL
-    program = compile_library(source).function(workload.kernel).program()
-    executable = program.specialise(workload.threadgroup)
-    memory = Memory()
-    arrays = [_in_device_memory(buffer) for buffer in workload.buffers]
-    addresses = [
-        memory.register(array.reshape(-1).view(np.uint8), name=f"buffer {number}")
-        for number, array in enumerate(arrays)
-    ]
-
-    def run() -> None:
-        dispatch(executable, memory, addresses, threads=workload.threads, workers=workers)
-
-    seconds = median_seconds(run, repetitions)
-    workload.check(arrays[workload.result], "assay")
+    """The workload by this package's compiler and engine."""
+    prepared = OnAssay(workload, workers=workers)
+    seconds = median_seconds(prepared.run, repetitions)
+    prepared.check()
     return Timing(who="assay", seconds=seconds)
 
 
@@ -57,18 +79,33 @@ def _in_device_memory(array: Array) -> Array:
     return copy
 
 
-def _peer(arguments: list[str], environment: dict[str, str]) -> dict[str, float] | None:
-    """What a peer process reports as JSON on its last line; None, with its words, if it fails."""
-    done = subprocess.run(
-        [sys.executable, "-m", *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT,
-    )
+def peer(
+    arguments: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    launcher: Sequence[str] = (),
+    timeout: float = _TIMEOUT,
+) -> dict[str, float] | None:
+    """What a Python module in a process of its own reports as JSON on its last line.
+
+    None, and its words are printed, if it fails or takes more than `timeout` seconds. `launcher`
+    is a command that starts the process.
+    """
+    what = " ".join([*launcher[:1], *arguments])
+    try:
+        done = subprocess.run(
+            [*launcher, sys.executable, "-m", *arguments],
+            env={**os.environ, **(environment or {})},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired:
+        print(f"{what}: not done after {timeout:g} s", file=sys.stderr)
+        return None
     if done.returncode:
         lines = (done.stderr.strip() or "no message").splitlines()
-        print(f"{' '.join(arguments)}: does not run here: {lines[-1]}", file=sys.stderr)
+        print(f"{what}: does not run here: {lines[-1]}", file=sys.stderr)
         return None
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -77,7 +114,7 @@ def _peer(arguments: list[str], environment: dict[str, str]) -> dict[str, float]
 def openblas_seconds(size: int, *, threads: int, repetitions: int) -> float:
     """Median seconds of NumPy's f32 matrix product on so many threads."""
     environment = {name: str(threads) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
-    found = _peer(["benchmarks.peer_blas", str(size), str(repetitions)], environment)
+    found = peer(["benchmarks.peer_blas", str(size), str(repetitions)], environment)
     if found is None:
         raise SystemExit("NumPy's matrix product could not be measured; the reason is above")
     return found["seconds"]
@@ -85,7 +122,7 @@ def openblas_seconds(size: int, *, threads: int, repetitions: int) -> float:
 
 def pocl_timings(*, threads: int, repetitions: int) -> dict[str, list[Timing]]:
     """Timings by kernel for every installed PoCL and method; empty if there is none."""
-    platforms = _peer(["benchmarks.peer_pocl", "list"], {}) or {}
+    platforms = peer(["benchmarks.peer_pocl", "list"]) or {}
     timings: dict[str, list[Timing]] = {}
     for platform in platforms:
         for method in ("default", "cbs"):
@@ -96,7 +133,7 @@ def pocl_timings(*, threads: int, repetitions: int) -> dict[str, list[Timing]]:
             if method != "default":
                 environment["POCL_WORK_GROUP_METHOD"] = method
             arguments = ["benchmarks.peer_pocl", "run", platform, str(repetitions)]
-            for kernel, seconds in (_peer(arguments, environment) or {}).items():
+            for kernel, seconds in (peer(arguments, environment) or {}).items():
                 who = f"{platform}, {method}"
                 timings.setdefault(kernel, []).append(Timing(who=who, seconds=seconds))
     return timings

@@ -21,10 +21,6 @@ def rows(*, threads: int, repetitions: int) -> list[Row]:
     return found + _against_openblas(threads, repetitions)
 
 
-def _rate(workload: Workload, seconds: float) -> str:
-    return f"{workload.work / seconds / 1e9:.2f} {workload.unit}"
-
-
 def _against_pocl(workload: Workload, ours: Timing, peers: list[Timing]) -> list[Row]:
     bar = POCL_BARS[workload.kernel]
     best = min(peers, key=lambda peer: peer.seconds, default=None)
@@ -33,13 +29,13 @@ def _against_pocl(workload: Workload, ours: Timing, peers: list[Timing]) -> list
         what=workload.title,
         who=ours.who,
         seconds=ours.seconds,
-        rate=_rate(workload, ours.seconds),
+        rate=workload.rate(ours.seconds),
         ratio=f"{ratio:.2f} x {best.who}" if best else "no PoCL here",
         bar=f">= {bar:g} x",
         passed=ratio >= bar if best else None,
     )
     others = [
-        Row(what="", who=p.who, seconds=p.seconds, rate=_rate(workload, p.seconds)) for p in peers
+        Row(what="", who=p.who, seconds=p.seconds, rate=workload.rate(p.seconds)) for p in peers
     ]
     return [first, *others]
 
@@ -55,10 +51,10 @@ def _against_openblas(threads: int, repetitions: int) -> list[Row]:
             what=workload.title,
             who=ours.who,
             seconds=ours.seconds,
-            rate=_rate(workload, ours.seconds),
+            rate=workload.rate(ours.seconds),
             ratio=f"{share:.1%} of OpenBLAS",
             bar=f">= {OPENBLAS_SHARE:.0%}",
             passed=share >= OPENBLAS_SHARE,
         ),
-        Row(what="", who="OpenBLAS sgemm", seconds=blas, rate=_rate(workload, blas)),
+        Row(what="", who="OpenBLAS sgemm", seconds=blas, rate=workload.rate(blas)),
     ]

@@ -14,11 +14,14 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a report; `bar` is the least or most allowed, `passed` None if there is none."""
+    """One line of a report; `bar` is the least or most allowed, `passed` None if there is none.
+
+    `seconds` is None where something else was measured.
+    """
 
     what: str
     who: str
-    seconds: float
+    seconds: float | None = None
     rate: str = ""
     ratio: str = ""
     bar: str = ""
@@ -47,8 +50,7 @@ def report(title: str, rows: Sequence[Row], *, as_json: bool) -> int:
             table.add_column(name, justify="right" if name in ("seconds", "rate") else "left")
         for row in rows:
             verdict = "" if row.passed is None else "pass" if row.passed else "FAIL"
-            table.add_row(
-                row.what, row.who, f"{row.seconds:.5f}", row.rate, row.ratio, row.bar, verdict
-            )
+            seconds = "" if row.seconds is None else f"{row.seconds:.5f}"
+            table.add_row(row.what, row.who, seconds, row.rate, row.ratio, row.bar, verdict)
         Console(width=140).print(table)
     return int(any(row.passed is False for row in rows))

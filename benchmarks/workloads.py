@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .sources import SOFTMAX_THREADS, TILE
 
 Array = NDArray[np.generic]
+Size = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +28,14 @@ class Workload:
     result: int
     expected: Array
     tolerance: float  # largest difference, relative to the largest expected value
-    threads: tuple[int, int, int]
-    threadgroup: tuple[int, int, int]
+    threads: Size
+    threadgroup: Size
     work: float
     unit: str = "GFLOP/s"
+
+    def rate(self, seconds: float) -> str:
+        """How fast a run of so many seconds was."""
+        return f"{self.work / seconds / 1e9:.2f} {self.unit}"
 
     def check(self, found: Array, who: str) -> None:
         """Compare a result with NumPy's.
@@ -112,3 +117,11 @@ def vector_add(count: int = 1 << 24) -> Workload:
         work=12.0 * count,
         unit="GB/s",
     )
+
+
+# The kernels that the peers run too, each by the size of its problem.
+BY_KERNEL: Mapping[str, Callable[[int], Workload]] = {
+    "tiled_gemm": tiled_gemm,
+    "softmax_rows": softmax,
+    "vector_add": vector_add,
+}

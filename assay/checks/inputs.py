@@ -25,6 +25,7 @@ ConstantValue = Number | tuple[Number, ...]
 _KEYS = ("threads", "threadgroups", "threadgroup", "arguments", "constants")
 _FILLS = "random, zeros, ones, iota, uninitialised, a number, a list of values, or @file.npy"
 _FILL_WORDS = ("random", "zeros", "ones", "iota", "uninitialised")
+_DEEP = re.compile(r"[\[{](?:\s*[\[{]){99}")  # brackets in a row
 _ANNOTATION = re.compile(r"\s*//!(.*)")
 _HEADER = re.compile(r"\s*\[\[?\s*(?:kernel\s*\.|suppress)")
 MOST_BYTES = 1 << 32
@@ -130,6 +131,9 @@ def read_annotations(source: str, file_name: str) -> Inputs:
 
 
 def _read(text: str, name: str, folder: Path) -> Inputs:
+    # How deep the parser itself goes depends on the interpreter's limit, which others may change.
+    if _DEEP.search(text):
+        raise CheckInputError(f"{name}: the TOML is nested too deeply")
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

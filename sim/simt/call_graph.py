@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 
 from .faults import UnsupportedKernel
 from .sites import SiteTable
@@ -36,11 +37,23 @@ class _Graph:
                 self.places.setdefault((name, callee), place)
 
 
-def check_calls(text: str, entry: str, kernel: str) -> UnsupportedKernel | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """What a kernel's calls amount to.
+
+    Attributes:
+        lines: lines of IR when all functions are put in the places of their calls.
+        recursion: what to say of a function that calls itself, if the optimiser finds no end.
+    """
+
+    lines: int
+    recursion: UnsupportedKernel | None
+
+
+def check_calls(text: str, entry: str, kernel: str) -> Calls:
     """Refuse a kernel that grows too large when inlined.
 
-    A function that calls itself may turn out to do so a few times at most. Returned is what to say
-    if the optimiser does not find it so.
+    A function that calls itself may turn out to do so a few times at most.
 
     Args:
         text: a module's text before inlining.
@@ -81,7 +94,7 @@ def check_calls(text: str, entry: str, kernel: str) -> UnsupportedKernel | None:
                 f"calls are put in their places; at most {MOST_LINES} are supported",
                 kernel=kernel,
             )
-    return itself
+    return Calls(lines=sizes[entry], recursion=itself)
 
 
 def _recursion(

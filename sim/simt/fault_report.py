@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import context as c
-from .faults import FaultPlace, KernelFault
+from .faults import WRONG_SPACE, FaultPlace, KernelFault
+from .llvm_types import DEVICE_SPACE
 from .memory import OFFSET_MASK, Memory
 from .program import AccessSite, Executable
 from .shape import LANES, Shape
@@ -61,6 +62,8 @@ def explain_fault(
         buffer = _UNNAMED
     if kind != c.FAULT_MISALIGNED and absent is not None:
         words = f"{absent.kind} {words}"
+    elif kind != c.FAULT_MISALIGNED and _is_in_wrong_space(address, access):
+        words = f"{WRONG_SPACE} {words}"
     elif kind != c.FAULT_MISALIGNED:
         null = (address >> c.HANDLE_SHIFT) & 0xFFFF == 0 or buffer == ""
         words = f"{'null' if null else 'out-of-bounds'} {words}"
@@ -75,6 +78,12 @@ def explain_fault(
         place=place,
         why="" if absent is None else absent.why,
     )
+
+
+def _is_in_wrong_space(address: int, access: AccessSite) -> bool:
+    """Whether a device pointer holds the address of memory that is no buffer."""
+    handle = (address >> c.HANDLE_SHIFT) & 0xFFFF
+    return access.space == DEVICE_SPACE and 0 < handle < c.FIRST_BUFFER_HANDLE
 
 
 def _where(

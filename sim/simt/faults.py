@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from ..site import Site
 
+WRONG_SPACE = "wrong-address-space"
+
 
 class UnsupportedKernel(Exception):
     """The kernel uses something the engine cannot execute; says what, and where in the source."""
@@ -95,6 +97,12 @@ class KernelFault(Exception):
             return (
                 "the kernel ran out of fuel: a loop does not end, or needs a larger limit "
                 "(ASSAY_FUEL or fuel=)"
+            )
+        if self.kind.startswith(WRONG_SPACE):
+            verb = self.kind.removeprefix(WRONG_SPACE)
+            return (
+                f"{self.kind}:{verb} of {self.size} bytes through a device pointer that holds the "
+                "address of threadgroup, thread or constant memory"
             )
         bytes_ = f"{self.size} byte{'s' if self.size != 1 else ''}"
         if self.kind.startswith("null"):

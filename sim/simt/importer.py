@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
-from .call_graph import check_calls
+from .call_graph import Calls, check_calls
 from .complete_sites import complete_sites
 from .contract import contract
 from .faults import UnsupportedKernel
@@ -24,6 +24,8 @@ from .unpack import unpack
 # LLVM's global tables are set up once, and its contexts are not made for concurrent use.
 LLVM_LOCK = threading.RLock()
 _INLINE_EVERYTHING = 1_000_000
+# Kernels of more lines, such as elliptic curves, take minutes when their loops are unrolled too.
+_UNROLLED_LINES = 20_000
 _THREAD_LOCAL = re.compile(r"^@[^\n]*\bthread_local\b", re.MULTILINE)
 _started = False
 
@@ -86,16 +88,16 @@ def optimised_text(
         try:
             with module_of(bitcode) as module:
                 text = str(module)
-                recursion = _check(text, entry, name)
+                calls = _check(text, entry, name)
                 changed = _marked(text, marks)
-                optimised = _optimise(module, entry) if changed == text else ""
+                optimised = _optimise(module, entry, calls) if changed == text else ""
             if not optimised:
                 with module_of(changed) as module:
-                    optimised = _optimise(module, entry)
+                    optimised = _optimise(module, entry, calls)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
-    if recursion is not None and _CALL_OF_SOURCE.search(optimised):
-        raise recursion
+    if calls.recursion is not None and _CALL_OF_SOURCE.search(optimised):
+        raise calls.recursion
     return optimised
 
 
@@ -107,7 +109,7 @@ def _marked(text: str, marks: frozenset[str]) -> str:
     return text if "uniform" in marks else forget_uniform(text)
 
 
-def _check(text: str, entry: str, name: str) -> UnsupportedKernel | None:
+def _check(text: str, entry: str, name: str) -> Calls:
     # LLVM ends the process in the middle of its work on these.
     if _THREAD_LOCAL.search(text):
         raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
@@ -125,14 +127,14 @@ def _prepare(module: llvm.ModuleRef, entry: str) -> None:
             function.add_function_attribute("alwaysinline")
 
 
-def _optimise(module: llvm.ModuleRef, entry: str) -> str:
+def _optimise(module: llvm.ModuleRef, entry: str, calls: Calls) -> str:
     _prepare(module, entry)
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = False
     options.slp_vectorization = False
     options.loop_interleaving = False
-    options.loop_unrolling = True
+    options.loop_unrolling = calls.lines < _UNROLLED_LINES
     options.inlining_threshold = _INLINE_EVERYTHING
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

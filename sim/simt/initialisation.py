@@ -60,6 +60,8 @@ class _Follower(Inserter):
         self.memory = "init" in observers
         self.lanes = "shuffle" in observers
         self.suspects = _suspects(function, observers)
+        # Shadows of integers that were loaded, bit by bit, and the place of the load.
+        self.bits: dict[Value, tuple[Value, Constant]] = {}
 
     def run(self) -> None:
         phis: list[tuple[Instruction, Instruction]] = []
@@ -158,6 +160,8 @@ class _Follower(Inserter):
             condition, first, second = operands
             chosen = self._select(condition, self._of(first), self._of(second))
             return self._either(self._of(condition), chosen)
+        if _takes_bits(instruction) and operands[0] in self.bits:
+            return self._part(instruction)
         if op in ("and", "or") and instruction.type == "i1":
             return self._logic(op, operands[0], operands[1])
         if callee.startswith(_LANE_MOVES):
@@ -171,6 +175,15 @@ class _Follower(Inserter):
             worst = self.emit("intrinsic", "i32", wide, operands[1], callee="simd_max_u32")
             return self.emit("trunc", "i16", worst)
         return self._any(operands)
+
+    def _part(self, instruction: Instruction) -> Value:
+        """Bits of a loaded integer are as good as their own bytes are."""
+        shadow, place = self.bits[instruction.operands[0]]
+        rest = instruction.operands[1:]
+        part = self.emit(instruction.op, instruction.type, shadow, *rest)
+        self.bits[instruction] = (part, place)
+        bad = self.emit("icmp", "i1", part, integer(part.type, 0), predicate="ne")
+        return self._select(bad, place, _CLEAN)
 
     def _logic(self, op: str, a: Value, b: Value) -> Value:
         """A side does not count where the other one alone decides."""
@@ -298,6 +311,8 @@ class _Follower(Inserter):
             bad = self.emit("icmp", "i1", part, integer(part.type, 0))
             bad.predicate = "ne"
             origins.append(self._select(bad, self._here(), _CLEAN))
+            if not index and access.type == instruction.type:
+                self.bits[instruction] = (access, self._here())
         return origins
 
     def _load(self, instruction: Instruction) -> None:
@@ -335,6 +350,14 @@ class _Follower(Inserter):
                 mark = self._select(self._is_bad(origin), worst, mark, access.element)
                 self.body.append(access)
             access.operands.append(mark)
+
+
+def _takes_bits(instruction: Instruction) -> bool:
+    """Whether a result is some bits of the first operand, in place or moved."""
+    if instruction.op in ("trunc", "zext"):
+        return True
+    known = len(instruction.operands) == 2 and isinstance(instruction.operands[1], Constant)
+    return known and instruction.op in ("and", "lshr", "shl")
 
 
 def _is_unusual(instruction: Instruction) -> bool:

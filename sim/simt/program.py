@@ -38,6 +38,7 @@ class AccessSite:
     site: Site
     memory: str  # name of the root in the kernel's own words
     size: int  # bytes of the access, 0 for a loop
+    space: int = 0  # LLVM's address space of a pointer from memory, 0 if it may be any
     deed: str = ""  # what the instruction does, as the engine calls it
     start: int = 0  # byte offset in the arena or constant data that `memory` starts at
     length: int = -1  # bytes that `memory` has, -1 if that depends on the dispatch
@@ -257,6 +258,7 @@ def _describe(what: Instruction | Block) -> AccessSite:
         start=getattr(root, "start", 0),
         length=getattr(root, "size", -1),
         parameter=getattr(root, "parameter", -1),
+        space=getattr(root, "space", 0),
     )
 
 
@@ -291,6 +293,6 @@ def _is_serial(function: Function) -> bool:
 def _engine_version() -> bytes:
     """A digest of the engine's own source, so that an update invalidates what older code made."""
     folder = Path(__file__).parent
-    files = [*folder.glob("*.py"), *(folder.parent / "check").glob("*.[pc]*")]
+    files = [*folder.glob("*.py"), *(folder.parent / "check").rglob("*.[pc]*")]
     parts = [path.read_bytes() for path in sorted(files) if path.suffix in (".py", ".c")]
     return digest(*parts).encode()

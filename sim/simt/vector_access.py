@@ -21,7 +21,7 @@ from .ir import (
     is_private,
 )
 from .linear import Form, Guard
-from .llvm_types import Scalar, bits, size_of
+from .llvm_types import DEVICE_SPACE, Scalar, bits, size_of
 from .shape import LANES
 from .vector_text import mangled, vector_of
 from .windows import Group
@@ -134,12 +134,13 @@ class Access:
     def _at_address(self, root: AddressRoot) -> Memory:
         """A buffer found through its GPU address, which must be the same for all lanes."""
         lookup = self.v.lookups.get(root.address)
+        low = _lowest(root)
         if lookup is None:
             address = self.text.let(f"freeze i64 {self.v.scalar(root.address)}")
             host, available = self.look_up(address)
-            return Memory(host, available, address, "0", str(-1))
+            return Memory(host, available, address, low, str(-1))
         host, available = self.v.scalar(lookup.host), self.v.scalar(lookup.available)
-        return Memory(host, available, self.v.scalar(root.address), "0", str(-1))
+        return Memory(host, available, self.v.scalar(root.address), low, str(-1))
 
     def look_up(self, address: str) -> tuple[str, str]:
         """(host pointer, bytes available) of a GPU address; no bytes if there is no buffer."""
@@ -387,7 +388,7 @@ class Access:
     def _varying_memory(self, instruction: Instruction) -> Memory:
         """For lanes that access different buffers: any address is looked up by the helper."""
         assert isinstance(instruction.root, AddressRoot)
-        return Memory("null", "0", "0", "0", str(-1))
+        return Memory("null", "0", "0", _lowest(instruction.root), str(-1))
 
     def put_varying_addresses(self, instruction: Instruction) -> Memory:
         """Addresses of lanes that access different buffers; any is looked up by the helper."""
@@ -412,3 +413,8 @@ class Access:
         self.put_addresses(self.addresses(instruction, memory))
         self.give_values(instruction, size)
         self.call_slow("store", instruction, self.text.mask_bits(self.v.mask), size, memory)
+
+
+def _lowest(root: AddressRoot) -> str:
+    """The lowest address that a pointer may hold: a device pointer's is that of a buffer."""
+    return str(c.FIRST_BUFFER_HANDLE << c.HANDLE_SHIFT) if root.space == DEVICE_SPACE else "0"

@@ -1,0 +1,225 @@
+"""Kernels under the checks for races, bounds and initialisation, against Oclgrind and PoCL.
+
+Everybody runs once before the time is taken: start-up, compilation and the first use of memory
+count for nobody. What the first dispatch under a checker takes, which makes the shadow memory, is
+shown besides.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.sim.check import Checker
+
+from .contenders import OnAssay, Timing, on_assay, peer, pocl_timings
+from .measure import Row, median_seconds
+from .workloads import BY_KERNEL, Workload
+
+CHECKS = frozenset({"race", "init", "bounds"})
+OCLGRIND_BAR = 500.0  # times as fast as Oclgrind --data-races
+POCL_BAR = 0.3  # share of the speed of the best plain PoCL
+MEMORY_FACTOR, MEMORY_BASE = 4.0, 200e6  # memory for checking: times the data, and bytes more
+
+# The sizes that Oclgrind is given take it seconds, nothing but work; with --full it gets those that
+# the others run on, which take it minutes and, for the vector add, 10 GB.
+_OCLGRIND_SIZES = {"tiled_gemm": 128, "softmax_rows": 512, "vector_add": 1 << 20}
+_FULL_SIZES = {"tiled_gemm": 512, "softmax_rows": 1024, "vector_add": 1 << 24}
+_FIRST = "assay, checked, first time"
+_OCLGRIND_TIMEOUT = 1800  # seconds for one kernel
+_GET_OCLGRIND = (
+    "Oclgrind is not installed, so nothing is compared with it: `apt-get install oclgrind` on "
+    "Debian and Ubuntu, or build https://github.com/jrprice/Oclgrind"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Median seconds of a checked dispatch: the first one under a checker, and later ones."""
+
+    first: float
+    later: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """The most memory a process had, in bytes, plain and checked, and the bytes of its buffers."""
+
+    plain: float
+    checked: float
+    data: float
+
+    @property
+    def extra(self) -> float:
+        """What checking took, in bytes."""
+        return max(self.checked - self.plain, 0.0)
+
+    @property
+    def allowed(self) -> float:
+        """What checking may take, in bytes."""
+        return MEMORY_FACTOR * self.data + MEMORY_BASE
+
+
+def rows(*, threads: int, repetitions: int, full: bool = False) -> list[Row]:
+    """Measure everything; `full` gives Oclgrind the sizes that the others run on."""
+    oclgrind = _oclgrind_version()
+    if oclgrind is None:
+        print(_GET_OCLGRIND, file=sys.stderr)
+    sizes = _FULL_SIZES if full else _OCLGRIND_SIZES
+    found: list[Row] = []
+    for kernel, size in sizes.items():
+        workload = BY_KERNEL[kernel](size)
+        ours = on_assay_checked(workload, workers=threads, repetitions=repetitions)
+        theirs = _on_oclgrind(oclgrind, kernel, size, threads) if oclgrind else None
+        found += against_oclgrind(workload, ours, theirs)
+    found += _all_against_pocl(threads, repetitions)
+    peak = _peak(_FULL_SIZES["vector_add"], threads)
+    return found if peak is None else [*found, memory_row(peak)]
+
+
+def on_assay_checked(workload: Workload, *, workers: int, repetitions: int) -> Checked:
+    """A workload under the checks.
+
+    Raises:
+        SystemExit: if a check reports something: the kernels are right.
+    """
+    prepared = OnAssay(workload, workers=workers)
+
+    def run(checker: Checker) -> None:
+        prepared.run(checker)
+        if checker.findings:
+            raise SystemExit(
+                f"{workload.title}: a check reports {checker.findings[0].kind} in a kernel that "
+                "is right; that is a defect of the check"
+            )
+
+    run(Checker(CHECKS))  # compiles
+    first = median_seconds(lambda: run(Checker(CHECKS)), min(repetitions, 5), warm_up=0)
+    lasting = Checker(CHECKS)
+    later = median_seconds(lambda: run(lasting), repetitions)
+    prepared.check("assay, checked")
+    return Checked(first=first, later=later)
+
+
+# -- Oclgrind -------------------------------------------------------------------------------------
+
+
+def _oclgrind_version() -> str | None:
+    """The version of the Oclgrind that is installed, if one is."""
+    program = shutil.which("oclgrind")
+    if program is None:
+        return None
+    done = subprocess.run([program, "--version"], capture_output=True, text=True)
+    version = re.search(r"Oclgrind (\S+)", done.stdout)
+    return version[1] if version else "of an unknown version"
+
+
+def _on_oclgrind(version: str, kernel: str, size: int, threads: int) -> Timing | None:
+    found = peer(
+        ["benchmarks.peer_oclgrind", kernel, str(size)],
+        launcher=["oclgrind", "--data-races", "--num-threads", str(threads)],
+        timeout=_OCLGRIND_TIMEOUT,
+    )
+    if found is None:
+        return None
+    return Timing(who=f"Oclgrind {version} --data-races", seconds=found["seconds"])
+
+
+def against_oclgrind(workload: Workload, ours: Checked, theirs: Timing | None) -> list[Row]:
+    """The rows of one workload on the size that Oclgrind is given."""
+
+    def ratio(seconds: float) -> str:
+        return f"{theirs.seconds / seconds:,.0f} x Oclgrind" if theirs else "no Oclgrind here"
+
+    checked = Row(
+        what=workload.title,
+        who="assay, checked",
+        seconds=ours.later,
+        rate=workload.rate(ours.later),
+        ratio=ratio(ours.later),
+        bar=f">= {OCLGRIND_BAR:g} x",
+        passed=theirs.seconds / ours.later >= OCLGRIND_BAR if theirs else None,
+    )
+    first = Row(
+        what="",
+        who=_FIRST,
+        seconds=ours.first,
+        rate=workload.rate(ours.first),
+        ratio=ratio(ours.first),
+    )
+    return [checked, first, *_plain_rows(workload, [theirs] if theirs else [])]
+
+
+# -- PoCL -----------------------------------------------------------------------------------------
+
+
+def _all_against_pocl(threads: int, repetitions: int) -> list[Row]:
+    peers: Mapping[str, list[Timing]] = pocl_timings(threads=threads, repetitions=repetitions)
+    found: list[Row] = []
+    for kernel, size in _FULL_SIZES.items():
+        workload = BY_KERNEL[kernel](size)
+        ours = on_assay_checked(workload, workers=threads, repetitions=repetitions)
+        plain = on_assay(workload, workers=threads, repetitions=repetitions)
+        found += against_pocl(workload, ours, plain, peers.get(kernel, []))
+    return found
+
+
+def against_pocl(
+    workload: Workload, ours: Checked, plain: Timing, peers: Sequence[Timing]
+) -> list[Row]:
+    """The rows of one workload on the full size; the best PoCL counts."""
+    best = min(peers, key=lambda timing: timing.seconds, default=None)
+    ratio = best.seconds / ours.later if best else 0.0
+    first = Row(
+        what=workload.title,
+        who="assay, checked",
+        seconds=ours.later,
+        rate=workload.rate(ours.later),
+        ratio=f"{ratio:.2f} x {best.who}" if best else "no PoCL here",
+        bar=f">= {POCL_BAR:g} x",
+        passed=ratio >= POCL_BAR if best else None,
+    )
+    others = [
+        Timing(who=_FIRST, seconds=ours.first),
+        Timing(who="assay, no checks", seconds=plain.seconds),
+        *peers,
+    ]
+    return [first, *_plain_rows(workload, others)]
+
+
+def _plain_rows(workload: Workload, timings: Sequence[Timing]) -> list[Row]:
+    return [
+        Row(what="", who=t.who, seconds=t.seconds, rate=workload.rate(t.seconds)) for t in timings
+    ]
+
+
+# -- memory ---------------------------------------------------------------------------------------
+
+
+def _peak(count: int, threads: int) -> Peak | None:
+    """Peak memory of a vector add in fresh processes; its kernel is in the cache by now."""
+    found = []
+    for checks in ("", ",".join(sorted(CHECKS))):
+        arguments = ["benchmarks.peak_memory", str(count), str(threads), checks]
+        measured = peer(arguments)
+        if measured is None:
+            return None
+        found.append(measured)
+    plain, checked = found
+    return Peak(plain=plain["peak"], checked=checked["peak"], data=plain["data"])
+
+
+def memory_row(peak: Peak) -> Row:
+    """The row about the memory that checking takes."""
+    return Row(
+        what=f"memory for checking, {peak.data / 1e6:.0f} MB of data",
+        who="assay, checked",
+        rate=f"{peak.extra / 1e6:.0f} MB",
+        ratio=f"{peak.extra / peak.data:.2f} x the data",
+        bar=f"<= {MEMORY_FACTOR:g} x + {MEMORY_BASE / 1e6:g} MB",
+        passed=peak.extra <= peak.allowed,
+    )

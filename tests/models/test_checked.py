@@ -1,0 +1,19 @@
+"""Kernels that IREE generates have no findings: what the checks say of them would be false."""
+
+import pytest
+
+import assay
+from assay.hal.metal.emulated import checking
+from assay.sim.check import Checker
+from tests.models.conftest import Builds
+from tests.models.test_zoo import parameters
+from tests.models.zoo import MODELS, Model
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_nothing_is_found_in_a_model(model: Model, builds: Builds) -> None:
+    with checking(Checker()) as checker:
+        module = assay.load(builds.model(model, "metal"), parameters=parameters(model, builds))
+        module[model.function].invoke(model.arguments())
+    assert not checker.findings
