@@ -15,7 +15,7 @@ from .inputs import ConstantValue, Exact, Given, Literal, Raw, Setup, Size
 from .programs import chosen_checks
 from .report import KernelRecord, Report
 from .runner import CannotRun, Runner
-from .runs import run_setup
+from .runs import record_of_run, run_setup
 from .source import read_source
 from .suppressions import parse_suppression
 
@@ -95,15 +95,7 @@ def check_kernel(
         report.add_kernel(KernelRecord(name=function, file=kernel.file, line=kernel.line))
         return report
     report.add_kernel(
-        KernelRecord(
-            name=function,
-            file=kernel.file,
-            line=kernel.line,
-            runs=(str(plan.grid),),
-            assumptions=(*assumed, *plan.assumptions),
-            assumed_memory=plan.assumed_memory,
-            seconds=time.perf_counter() - start,
-        )
+        record_of_run(kernel, plan, assumed=assumed, seconds=time.perf_counter() - start)
     )
     for argument, value in zip(kernel.arguments, arguments, strict=True):
         if isinstance(value, np.ndarray) and argument.access != "read" and value.flags.writeable:

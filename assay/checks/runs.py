@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from assay.sim.site import Site
 from .inputs import Setup
 from .orders import order_finding
 from .plan import CannotPlan, Plan, make_plan
-from .report import Report
+from .report import KernelRecord, Report
 from .runner import CannotRun, Outcome, Runner
 
 if TYPE_CHECKING:
@@ -56,6 +57,21 @@ def run_setup(
     _require_run(outcome)
     _run_seeds(plan, outcome, runner, report)
     return plan, outcome
+
+
+def record_of_run(
+    kernel: KernelFunction, plan: Plan, *, assumed: Iterable[str], seconds: float
+) -> KernelRecord:
+    """What a report says of a kernel that ran by `plan`; `assumed` tells of its constants."""
+    return KernelRecord(
+        name=kernel.name,
+        file=kernel.file,
+        line=kernel.line,
+        runs=(str(plan.grid),),
+        assumptions=(*assumed, *plan.assumptions),
+        assumed_memory=plan.assumed_memory,
+        seconds=seconds,
+    )
 
 
 def _is_beyond_assumed(outcome: Outcome, plan: Plan) -> bool:

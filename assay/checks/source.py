@@ -13,7 +13,7 @@ from .errors import CheckInputError
 from .inputs import Inputs, Setup, read_annotations
 from .report import KernelRecord, Report
 from .runner import CannotRun, Runner
-from .runs import run_setup
+from .runs import record_of_run, run_setup
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, Library
@@ -115,15 +115,7 @@ def _check_kernel(
         _cannot(kernel, "" if report.tells_budget(name) else str(error), report)
         return
     report.add_kernel(
-        KernelRecord(
-            name=name,
-            file=kernel.file,
-            line=kernel.line,
-            runs=(str(plan.grid),),
-            assumptions=(*assumed, *plan.assumptions),
-            assumed_memory=plan.assumed_memory,
-            seconds=time.perf_counter() - start,
-        )
+        record_of_run(kernel, plan, assumed=assumed, seconds=time.perf_counter() - start)
     )
 
 

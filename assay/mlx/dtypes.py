@@ -17,28 +17,19 @@ class ElementType:
     numpy: np.dtype[np.generic]
 
 
-def _element_type(name: str, metal: str, numpy: type[np.generic]) -> ElementType:
-    return ElementType(name=name, metal=metal, numpy=np.dtype(numpy))
+_NAMES = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float16", "bfloat16", "float32", "complex64"),
+)
+_METAL = {"bool": "bool", "float32": "float"}  # the others have a _t at the end
 
 
-_TYPES = {
-    element_type.name: element_type
-    for element_type in (
-        _element_type("bool", "bool", np.bool_),
-        _element_type("uint8", "uint8_t", np.uint8),
-        _element_type("uint16", "uint16_t", np.uint16),
-        _element_type("uint32", "uint32_t", np.uint32),
-        _element_type("uint64", "uint64_t", np.uint64),
-        _element_type("int8", "int8_t", np.int8),
-        _element_type("int16", "int16_t", np.int16),
-        _element_type("int32", "int32_t", np.int32),
-        _element_type("int64", "int64_t", np.int64),
-        _element_type("float16", "float16_t", np.float16),
-        _element_type("bfloat16", "bfloat16_t", ml_dtypes.bfloat16),
-        _element_type("float32", "float", np.float32),
-        _element_type("complex64", "complex64_t", np.complex64),
-    )
-}
+def _element_type(name: str) -> ElementType:
+    numpy = np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
+    return ElementType(name=name, metal=_METAL.get(name, f"{name}_t"), numpy=numpy)
+
+
+_TYPES = {name: _element_type(name) for name in _NAMES}
 
 
 def element_type(of: object) -> ElementType:

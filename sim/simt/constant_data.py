@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from .ir import Constant, integer, zero
-from .llvm_text import Operand
+from .llvm_records import Operand
 from .llvm_types import (
     Array,
     Pointer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .llvm_text import FunctionText, Operand
+from .llvm_records import FunctionText, Operand
 
 # The buffer that os_log writes its records into: the last parameter of a kernel that logs.
 LOG_BUFFER = "@__assay_log_buffer"

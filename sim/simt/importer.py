@@ -15,7 +15,8 @@ from .faults import UnsupportedKernel
 from .hidden_arguments import bind_hidden_arguments
 from .ir import Function
 from .llvm_modules import module_of
-from .llvm_text import IRSyntaxError, read_module
+from .llvm_records import IRSyntaxError
+from .llvm_text import read_module
 from .lower import lower
 from .roots import Parameter
 from .uninitialised import forget_uniform, mark_signed, mark_uninitialised

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .ir import Constant, Instruction, Value
-from .llvm_text import Record
+from .llvm_records import Record
 from .llvm_types import Scalar, bits, leaves
 
 if TYPE_CHECKING:

@@ -9,67 +9,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from .cfg import Cfg
 from .divergence import Divergence, escapes
-from .facts import Facts, power_of_two_part
-from .ir import Block, Constant, Function, Instruction, Value, integer
+from .facts import power_of_two_part
+from .ir import Block, Function, Instruction, Value, integer
+from .linear_form import ZEROS, Form, Guard, number_of
+from .linear_positions import Positions
 from .llvm_types import bits, is_float
-from .shape import LANES, Shape, matrix_column, matrix_row
+from .shape import Shape
 
-Pattern = tuple[int, ...]
-ZEROS: Pattern = (0,) * LANES
-IOTA: Pattern = tuple(range(LANES))
 _MAX_TERMS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """A condition under which a form holds: extending `form` from its type did not wrap."""
-
-    kind: Literal["zext", "sext"]
-    form: Form
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """`value[lane] == base + lanes[lane] + sum(term * pattern[lane])`, modulo the type's width.
-
-    `unsigned` and `signed` say that the sum holds over the integers too, read so. With `guards`
-    the form holds only if they do.
-    """
-
-    base: Value
-    lanes: Pattern = ZEROS
-    terms: tuple[tuple[Value, Pattern], ...] = ()
-    guards: tuple[Guard, ...] = ()
-    unsigned: bool = True
-    signed: bool = True
-
-    @property
-    def is_uniform(self) -> bool:
-        """Whether all lanes hold the same."""
-        return self.lanes == ZEROS and not self.terms
-
-
-def number_of(value: Value) -> int | None:
-    """A constant integer's value, read as signed; None for anything else."""
-    if not isinstance(value, Constant) or value.number is None:
-        return None
-    width = bits(value.type)
-    return value.number - (1 << width) if value.number >> (width - 1) else value.number
-
-
-class LinearForms:
+class LinearForms(Positions):
     """Finds the forms of a function's varying integers and adds the scalars they need."""
 
     def __init__(self, function: Function, cfg: Cfg, divergence: Divergence, shape: Shape) -> None:
+        super().__init__(shape)
         self.cfg = cfg
         self.divergence = divergence
-        self.shape = shape
-        self.facts = Facts(shape)
         self.forms: dict[Value, Form] = {}
         self.refused: set[Instruction] = set()  # phis whose pattern changes around the loop
         self.multiples: dict[Instruction, int] = {}  # what a phi's base is a multiple of, so far
@@ -90,7 +51,7 @@ class LinearForms:
 
     def _attempt(self) -> bool:
         self.forms = {}
-        self.added: dict[Instruction, list[Instruction]] = {}
+        self.added = {}
         self.phi_bases: list[tuple[Instruction, Instruction]] = []
         for block in self.cfg.order:
             for phi in block.phis:
@@ -167,23 +128,6 @@ class LinearForms:
                 body.append(instruction)
             block.body = body
 
-    # -- scalars --------------------------------------------------------------------------------
-
-    def _new(self, op: str, type: str, *operands: Value) -> Value:
-        folded = _fold(op, type, operands)
-        if folded is not None:
-            return folded
-        instruction = Instruction(op, type, list(operands), self.anchor.site)
-        instruction.block = self.anchor.block
-        self.added.setdefault(self.anchor, []).append(instruction)
-        return instruction
-
-    def _intrinsic(self, name: str, *operands: Value) -> Value:
-        value = self._new("intrinsic", "i32", *operands)
-        assert isinstance(value, Instruction)
-        value.callee = name
-        return value
-
     # -- forms of operations ----------------------------------------------------------------------
 
     def _form(self, instruction: Instruction, block: Block) -> Form | None:
@@ -198,68 +142,6 @@ class LinearForms:
         if all(form.is_uniform and not form.guards for form in operands):
             return Form(self._new(instruction.op, instruction.type, *(f.base for f in operands)))
         return handler(self, instruction, operands)
-
-    def _position(self, instruction: Instruction) -> Form | None:
-        name = instruction.callee
-        if name == "thread_index_in_simdgroup":
-            return Form(integer("i32", 0), IOTA)
-        if name == "matrix_row":
-            return Form(integer("i32", 0), tuple(map(matrix_row, IOTA)))
-        if name == "matrix_column":
-            return Form(integer("i32", 0), tuple(map(matrix_column, IOTA)))
-        if name == "thread_index_in_threadgroup":
-            return Form(self._first_thread(), IOTA)
-        if name in ("thread_position_in_threadgroup", "thread_position_in_grid"):
-            dimension = number_of(instruction.operands[0])
-            assert dimension is not None
-            local = self._local_position(dimension)
-            if local is None or name == "thread_position_in_threadgroup":
-                return local
-            group = self._intrinsic("threadgroup_position_in_grid", integer("i32", dimension))
-            start = self._new("mul", "i32", group, integer("i32", self.shape.nominal[dimension]))
-            return replace(local, base=self._new("add", "i32", start, local.base))
-        return None
-
-    def _simdgroup(self) -> Value:
-        if self.shape.simdgroups == 1:
-            return integer("i32", 0)
-        return self._intrinsic("simdgroup_index_in_threadgroup")
-
-    def _first_thread(self) -> Value:
-        return self._new("mul", "i32", self._simdgroup(), integer("i32", LANES))
-
-    def _local_position(self, dimension: int) -> Form | None:
-        """A thread's x, y or z in its threadgroup, if lanes follow the same pattern everywhere."""
-        index = Form(self._first_thread(), IOTA)
-        for inner in range(dimension):
-            quotient = self._divide(index, self.shape.size[inner])
-            if quotient is None:
-                return None
-            index = quotient
-        if dimension == 2:
-            return index
-        return self._remainder(index, self.shape.size[dimension])
-
-    def _divide(self, form: Form, divisor: int) -> Form | None:
-        low, high = min(form.lanes), max(form.lanes)
-        if low < 0 or (self.facts.multiple(form.base) % divisor and number_of(form.base) != 0):
-            if divisor % (high + 1) or self.facts.multiple(form.base) % (high + 1):
-                return None
-            # All lanes are inside one multiple of the divisor.
-            return Form(
-                self._new("udiv", form.base.type, form.base, integer(form.base.type, divisor))
-            )
-        base = self._new("udiv", form.base.type, form.base, integer(form.base.type, divisor))
-        return Form(base, tuple(lane // divisor for lane in form.lanes))
-
-    def _remainder(self, form: Form, divisor: int) -> Form | None:
-        high = max(form.lanes)
-        if self.facts.multiple(form.base) % divisor == 0 or number_of(form.base) == 0:
-            return Form(integer(form.base.type, 0), tuple(lane % divisor for lane in form.lanes))
-        if divisor % (high + 1) == 0 and self.facts.multiple(form.base) % (high + 1) == 0:
-            base = self._new("urem", form.base.type, form.base, integer(form.base.type, divisor))
-            return Form(base, form.lanes)
-        return None
 
     def add(self, instruction: Instruction, operands: list[Form]) -> Form | None:
         """`a + b`, and `a | b` where no bit is in both."""
@@ -455,31 +337,3 @@ _BITWISE: dict[str, Callable[[int, int], int]] = {
     "or": lambda a, b: a | b,
     "xor": lambda a, b: a ^ b,
 }
-
-
-def _fold(op: str, type: str, operands: tuple[Value, ...]) -> Value | None:
-    numbers = [number_of(o) for o in operands]
-    first, second = numbers[0] if numbers else None, numbers[1] if len(numbers) > 1 else None
-    if op in ("add", "sub", "mul"):
-        if first is not None and second is not None:
-            result = {"add": first + second, "sub": first - second, "mul": first * second}[op]
-            return integer(type, result)
-        if second == 0 and op in ("add", "sub"):
-            return operands[0]
-        if first == 0 and op == "add":
-            return operands[1]
-        if op == "mul" and 0 in (first, second):
-            return integer(type, 0)
-        if op == "mul" and 1 in (first, second):
-            return operands[1] if first == 1 else operands[0]
-    elif op in ("udiv", "urem") and second == 1:
-        return operands[0] if op == "udiv" else integer(type, 0)
-    elif op in ("udiv", "urem", "and") and first == 0:
-        return integer(type, 0)
-    elif op in ("trunc", "sext") and first is not None:
-        return integer(type, first)
-    elif op == "zext" and isinstance(operands[0], Constant) and operands[0].number is not None:
-        return integer(type, operands[0].number)
-    elif op == "select" and operands[1] is operands[2]:
-        return operands[1]
-    return None

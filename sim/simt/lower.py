@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .faults import UnsupportedKernel
 from .intrinsics import lower_call
 from .ir import Block, Constant, Function, Instruction, link_predecessors
-from .llvm_text import FunctionText, ModuleText, Record
+from .llvm_records import FunctionText, ModuleText, Record
 from .llvm_types import Pointer, Scalar, leaves
 from .lower_base import Address, Lowered
 from .lower_values import ValueLowering

@@ -18,7 +18,7 @@ from .ir import (
     Value,
     integer,
 )
-from .llvm_text import FunctionText, ModuleText, Operand
+from .llvm_records import FunctionText, ModuleText, Operand
 from .llvm_types import (
     Array,
     Pointer,

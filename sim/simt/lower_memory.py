@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from .ir import PRIVATE_ROOTS, Constant, ConstantRoot, Value, integer
-from .llvm_text import Record
+from .llvm_records import Record
 from .llvm_types import (
     Array,
     Pointer,

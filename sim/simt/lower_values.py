@@ -13,7 +13,7 @@ from .ir import (
     Value,
     integer,
 )
-from .llvm_text import Record
+from .llvm_records import Record
 from .llvm_types import Pointer, Scalar, bits, leaf_range, leaves
 from .lower_base import Address, Lowered
 from .lower_memory import MemoryLowering

@@ -20,7 +20,7 @@ from .ir import (
     ThreadgroupParameterRoot,
     ThreadgroupRoot,
 )
-from .llvm_text import FunctionText, ModuleText, Operand, Record
+from .llvm_records import FunctionText, ModuleText, Operand, Record
 from .llvm_types import Pointer, align_of, size_of
 
 _ARENA_ALIGNMENT = 16

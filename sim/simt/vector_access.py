@@ -20,7 +20,7 @@ from .ir import (
     ThreadgroupRoot,
     is_private,
 )
-from .linear import Form, Guard
+from .linear_form import Form, Guard
 from .llvm_types import DEVICE_SPACE, Scalar, bits, size_of
 from .shape import LANES
 from .vector_text import mangled, vector_of

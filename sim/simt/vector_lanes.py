@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .ir import Instruction, Value
-from .linear import number_of
+from .linear_form import number_of
 from .llvm_types import bits, is_float
 from .shape import LANES, matrix_column, matrix_row
 from .vector_text import literal, mangled, vector_of, zero_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import context as c
 from .ir import Instruction, ShadowRoot
-from .linear import Form
+from .linear_form import Form
 from .llvm_types import Scalar, size_of
 from .shape import LANES
 from .vector_access import Access, Memory

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import context as c
 from .ir import BufferRoot, Instruction
-from .linear import Form
+from .linear_form import Form
 from .llvm_types import Scalar, size_of
 from .shape import LANES
 from .vector_access import Access, Memory

@@ -12,7 +12,8 @@ from .cfg import Cfg, analyse, split_block
 from .divergence import Divergence, analyse_divergence, escapes
 from .initialisation import follow_uninitialised
 from .ir import AddressRoot, Block, Constant, Function, Instruction, Value, clone
-from .linear import Form, LinearForms
+from .linear import LinearForms
+from .linear_form import Form
 from .lookups import insert_lookups
 from .observe_values import observe_values
 from .shape import LANES, Shape

@@ -18,7 +18,7 @@ from .ir import (
     Instruction,
     ShadowRoot,
 )
-from .linear import Form
+from .linear_form import Form
 from .llvm_types import Scalar, size_of
 from .shape import LANES
 from .vector_access import Access, Memory

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 from .ir import Value
-from .linear import Form
+from .linear_form import Form
 from .shape import LANES
 
 _MAX_GROUPS = 8

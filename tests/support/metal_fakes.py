@@ -133,6 +133,7 @@ def fake_engine(kernels: Mapping[str, FakeKernel]) -> Engine:
         threadgroups: tuple[int, int, int] | None,
         workers: int | None,
         fuel: int | None,
+        **_checking: object,
     ) -> None:
         grid = threads
         if threadgroups is not None:

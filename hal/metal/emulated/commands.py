@@ -10,6 +10,9 @@ from .residency import within
 from .worker import at_work, running
 
 if TYPE_CHECKING:
+    from assay.sim.check import Checker
+    from assay.sim.simt import Executable
+
     from .buffer import MTLBuffer
     from .device import MTLDevice
     from .event import MTLEvent
@@ -55,7 +58,28 @@ class DispatchCommand:
         if watch is not None:
             self._run_checked(device, watch)
             return
+        self._dispatch(device, self.pipeline._executable(self.threads_per_threadgroup))
+
+    def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
+        """Run the grid while `watch` looks on; a fault becomes a finding too."""
+        for observer in watch.observers:
+            observer.dispatch_begins(device, self)
         executable = self.pipeline._executable(self.threads_per_threadgroup)
+        try:
+            self._dispatch(device, executable, checker=watch.checker, ordering=self.ordering)
+        except Exception as error:
+            report_failure(watch, error)
+            raise
+
+    def _dispatch(
+        self,
+        device: "MTLDevice",
+        executable: "Executable",
+        *,
+        checker: "Checker | None" = None,
+        ordering: int | None = None,
+    ) -> None:
+        """Have the engine run the grid."""
         with at_work(running), within(self.reach, device) as memory:
             device._engine.dispatch(
                 executable,
@@ -65,29 +89,9 @@ class DispatchCommand:
                 threadgroups=self.threadgroups,
                 workers=device._options.workers,
                 fuel=device._options.fuel,
+                checker=checker,
+                ordering=ordering,
             )
-
-    def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
-        """Run the grid while `watch` looks on; a fault becomes a finding too."""
-        for observer in watch.observers:
-            observer.dispatch_begins(device, self)
-        executable = self.pipeline._executable(self.threads_per_threadgroup)
-        try:
-            with at_work(running), within(self.reach, device) as memory:
-                device._engine.dispatch(
-                    executable,
-                    memory,
-                    self.arguments,
-                    threads=self.threads,
-                    threadgroups=self.threadgroups,
-                    workers=device._options.workers,
-                    fuel=device._options.fuel,
-                    checker=watch.checker,
-                    ordering=self.ordering,
-                )
-        except Exception as error:
-            report_failure(watch, error)
-            raise
 
 
 @dataclass(slots=True)

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from assay.hw.apple.limits import limits
-
-from .budget import report_memory
 from .buffer import MTLBuffer
+from .buffer_bindings import BufferEncoder
 from .commands import DispatchCommand, IndirectDispatchCommand
 from .constants import (
     MTLBarrierScopeBuffers,
@@ -21,26 +19,23 @@ from .function_table import MTLVisibleFunctionTable
 from .heap import MTLHeap
 from .indirect import Inherited, MTLIndirectCommandBuffer
 from .log_state import with_log
-from .memory import bytes_of
-from .objects import MetalObject, expect
+from .objects import expect
 from .ordering import Ordering
-from .pipeline import NOTHING, Binding, MTLComputePipelineState
+from .pipeline import MTLComputePipelineState
 from .residency import Reach, Residency
-from .structs import as_integer, as_list, as_range, as_size, threadgroups_of
+from .structs import as_integer, as_list, as_size, threadgroups_of
 from .texture import MTLTexture
-from .texture_bindings import ResourceEncoder, checked_index
 
 if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
 
-_LIMITS = limits()
 Resource = MTLBuffer | MTLTexture | MTLVisibleFunctionTable
 _ENCODER = "MTLComputeCommandEncoder"
 _USAGES = MTLResourceUsageRead | MTLResourceUsageWrite | MTLResourceUsageSample
 _SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
 
 
-class MTLComputeCommandEncoder(ResourceEncoder):
+class MTLComputeCommandEncoder(BufferEncoder):
     """Records dispatches with the pipeline and arguments set before.
 
     Deviation: dispatches run in the order of encoding; which of them are ordered by barriers
@@ -51,9 +46,9 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         super().__init__(command_buffer)
         self._dispatch_type = dispatch_type
         self._pipeline = None
-        self._bindings: dict[int, Binding] = {}
-        self._bound_buffers: dict[int, MTLBuffer] = {}
-        self._threadgroup_lengths: dict[int, int] = {}
+        self._bindings = {}
+        self._bound_buffers = {}
+        self._threadgroup_lengths = {}
         self._ordering = Ordering(dispatch_type)
         self._residency = Residency(
             (command_buffer._queue._residency_sets, command_buffer._residency_sets)
@@ -74,119 +69,6 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         self._check_own(where, state)
         self._pipeline = state
 
-    # Arguments
-
-    def setBuffer_offset_atIndex_(self, buffer: MTLBuffer | None, offset: int, index: int) -> None:
-        """Pass `buffer` from byte `offset` on; None passes a null address.
-
-        Deviation: Metal's validation layer refuses kernels whose argument is None; here only a
-        kernel that reads or writes there fails.
-        """
-        self._check_open("setBuffer_offset_atIndex_")
-        self._bind(f"{_ENCODER}.setBuffer_offset_atIndex_", buffer, offset, index)
-
-    def setBuffers_offsets_withRange_(
-        self,
-        buffers: Sequence[MTLBuffer | None],
-        offsets: Sequence[int],
-        span: Sequence[int],
-    ) -> None:
-        """Pass several buffers at successive indices."""
-        self._check_open("setBuffers_offsets_withRange_")
-        where = f"{_ENCODER}.setBuffers_offsets_withRange_"
-        location, length = as_range(where, span)
-        bound = as_list(where, "the buffers", buffers, length)
-        starts = as_list(where, "the offsets", offsets, length)
-        for place, (buffer, start) in enumerate(zip(bound, starts, strict=True)):
-            self._bind(where, buffer, start, location + place)
-
-    def setBufferOffset_atIndex_(self, offset: int, index: int) -> None:
-        """Pass the buffer at `index` from another byte on."""
-        self._check_open("setBufferOffset_atIndex_")
-        where = f"{_ENCODER}.setBufferOffset_atIndex_"
-        index = checked_index(where, index, _LIMITS.buffers_per_stage)
-        buffer = self._bound_buffers.get(index)
-        if buffer is None:
-            raise MetalValidationError(
-                f"{where}: no buffer is set at index {index}; call setBuffer_offset_atIndex_ first"
-            )
-        self._bind(where, buffer, offset, index)
-
-    def setBuffer_offset_attributeStride_atIndex_(
-        self, buffer: MTLBuffer | None, offset: int, stride: int, index: int
-    ) -> None:
-        """The same as setBuffer_offset_atIndex_: strides are for [[stage_in]] alone."""
-        as_integer(f"{_ENCODER}.setBuffer_offset_attributeStride_atIndex_", "the stride", stride)
-        self.setBuffer_offset_atIndex_(buffer, offset, index)
-
-    def setBuffers_offsets_attributeStrides_withRange_(
-        self,
-        buffers: Sequence[MTLBuffer | None],
-        offsets: Sequence[int],
-        strides: Sequence[int],
-        span: Sequence[int],
-    ) -> None:
-        """The same as setBuffers_offsets_withRange_: strides are for [[stage_in]] alone."""
-        where = f"{_ENCODER}.setBuffers_offsets_attributeStrides_withRange_"
-        as_list(where, "the strides", strides, as_range(where, span)[1])
-        self.setBuffers_offsets_withRange_(buffers, offsets, span)
-
-    def setBufferOffset_attributeStride_atIndex_(
-        self, offset: int, stride: int, index: int
-    ) -> None:
-        """The same as setBufferOffset_atIndex_: strides are for [[stage_in]] alone."""
-        as_integer(f"{_ENCODER}.setBufferOffset_attributeStride_atIndex_", "the stride", stride)
-        self.setBufferOffset_atIndex_(offset, index)
-
-    def setBytes_length_attributeStride_atIndex_(
-        self, data: object, length: int, stride: int, index: int
-    ) -> None:
-        """The same as setBytes_length_atIndex_: strides are for [[stage_in]] alone."""
-        as_integer(f"{_ENCODER}.setBytes_length_attributeStride_atIndex_", "the stride", stride)
-        self.setBytes_length_atIndex_(data, length, index)
-
-    def setBytes_length_atIndex_(self, data: object, length: int, index: int) -> None:
-        """Pass a copy of the first `length` bytes of `data`."""
-        self._check_open("setBytes_length_atIndex_")
-        where = f"{_ENCODER}.setBytes_length_atIndex_"
-        index = checked_index(where, index, _LIMITS.buffers_per_stage)
-        length = as_integer(where, "the length", length)
-        if not 0 < length <= _LIMITS.inline_bytes:
-            raise MetalValidationError(
-                f"{where}: length is {length} B; it must lie in 1..{_LIMITS.inline_bytes}; put "
-                "more data into a buffer"
-            )
-        copied = bytes_of(where, data, length).copy()
-        command_buffer = self._command_buffer
-        address = command_buffer._device._memory.inline(
-            where, copied, f"bytes set at index {index}"
-        )
-        command_buffer._inline.append(address)
-        self._bindings[index] = Binding(address, length, 0, True)
-        self._bound_buffers.pop(index, None)
-
-    def setThreadgroupMemoryLength_atIndex_(self, length: int, index: int) -> None:
-        """Give the threadgroup argument at `index` so many bytes."""
-        self._check_open("setThreadgroupMemoryLength_atIndex_")
-        where = f"{_ENCODER}.setThreadgroupMemoryLength_atIndex_"
-        index = checked_index(where, index, _LIMITS.threadgroup_memory_arguments)
-        length = as_integer(where, "the length", length)
-        if length < 0 or length % _LIMITS.threadgroup_memory_alignment:
-            raise MetalValidationError(
-                f"{where}: length is {length} B; it must be a multiple of "
-                f"{_LIMITS.threadgroup_memory_alignment}"
-            )
-        if length > _LIMITS.threadgroup_memory:
-            if self._pipeline is not None:
-                static = self._pipeline._static_memory
-                report_memory(
-                    self._pipeline._kernel, static, static + length, _LIMITS.threadgroup_memory
-                )
-            raise MetalValidationError(
-                f"{where}: length is {length} B; a threadgroup has {_LIMITS.threadgroup_memory} B"
-            )
-        self._threadgroup_lengths[index] = length
-
     # Residency and order
 
     def useResource_usage_(self, resource: Resource, usage: int) -> None:
@@ -194,7 +76,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         self._check_open("useResource_usage_")
         where = f"{_ENCODER}.useResource_usage_"
         if isinstance(resource, MTLIndirectCommandBuffer):
-            self._retain(resource)
+            self._keep(resource)
             return
         if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
             expect(where, "the resource", resource, MTLBuffer)
@@ -203,7 +85,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         if not usage or usage & ~_USAGES:
             raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
         self._residency.use(_addresses(resource), usage)
-        self._retain(resource)
+        self._keep(resource)
 
     def useResources_count_usage_(
         self, resources: Sequence[Resource], count: int, usage: int
@@ -219,7 +101,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
         where = f"{_ENCODER}.useHeap_"
         self._check_own(where, expect(where, "the heap", heap, MTLHeap))
         self._residency.use_heap(heap)
-        self._retain(heap)
+        self._keep(heap)
 
     def useHeaps_count_(self, heaps: Sequence[MTLHeap], count: int) -> None:
         """Let later dispatches reach what lies in several heaps."""
@@ -333,7 +215,7 @@ class MTLComputeCommandEncoder(ResourceEncoder):
 
     def _execute(self, where: str, command: ExecuteCommand) -> None:
         self._check_own(where, command.commands)
-        self._retain(command.commands)
+        self._keep(command.commands)
         self._command_buffer._commands.append(command)
 
     def _inherited(self) -> Inherited:
@@ -356,30 +238,6 @@ class MTLComputeCommandEncoder(ResourceEncoder):
             raise MetalValidationError(f"{where}: offset is {offset}; it must be a multiple of 4")
         buffer._check_range(where, offset, size)
         return offset
-
-    def _bind(self, where: str, buffer: MTLBuffer | None, offset: int, index: int) -> None:
-        index = checked_index(where, index, _LIMITS.buffers_per_stage)
-        if buffer is None:
-            self._bindings[index] = NOTHING
-            self._bound_buffers.pop(index, None)
-            return
-        if buffer.__class__ is not MTLBuffer:
-            expect(where, "the buffer", buffer, MTLBuffer)
-        self._check_own(where, buffer)
-        offset = as_integer(where, "the offset", offset)
-        if not 0 <= offset < buffer._length:
-            raise MetalValidationError(
-                f"{where}: offset {offset} at index {index} is not within {buffer!r}"
-            )
-        self._bindings[index] = Binding(
-            buffer._address + offset, buffer._length - offset, offset, False
-        )
-        self._bound_buffers[index] = buffer
-        self._retain(buffer)
-
-    def _retain(self, thing: MetalObject) -> None:
-        if self._command_buffer._retains:
-            self._command_buffer._retained[id(thing)] = thing
 
     def _ready(
         self, where: str, size: tuple[int, int, int]

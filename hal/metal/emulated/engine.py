@@ -42,8 +42,8 @@ class Dispatch(Protocol):
     ) -> None:
         """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups).
 
-        `checker` is given only while a program is checked, and `ordering` with it: dispatches of
-        one number are not ordered among each other.
+        `checker` is None but while a program is checked, and so is `ordering`: dispatches of one
+        number are not ordered among each other.
         """
 
 

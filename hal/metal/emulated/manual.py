@@ -54,12 +54,21 @@ def _methods(kind: type) -> list[tuple[str, str]]:
 
 
 def _deviations(kinds: list[tuple[str, type]]) -> str:
-    """What docstrings call a deviation; inherited methods are listed once, at their base class."""
+    """What docstrings call a deviation.
+
+    Methods that several classes inherit are listed once, at their base class.
+    """
     found: dict[str, str] = {}
+    heirs: dict[str, list[str]] = {}
+    texts: dict[str, str] = {}
     for name, kind in kinds:
         found[name] = inspect.getdoc(kind) or ""
         for method, text in _methods(kind):
-            found[getattr(kind, method).__qualname__] = text
+            defined = getattr(kind, method).__qualname__
+            heirs.setdefault(defined, []).append(f"{name}.{method}")
+            texts[defined] = text
+    for defined, names in heirs.items():
+        found[names[0] if len(names) == 1 else defined] = texts[defined]
     rows = ["## Where it differs from Metal", "", "| where | how |", "|---|---|"]
     for where, text in sorted(found.items()):
         rows += [f"| `{where}` | {_one_line(how)} |" for how in _DEVIATION.findall(text)]
