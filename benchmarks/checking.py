@@ -27,7 +27,7 @@ MEMORY_FACTOR, MEMORY_BASE = 4.0, 200e6  # memory for checking: times the data, 
 
 # The sizes that Oclgrind is given take it seconds, nothing but work; with --full it gets those that
 # the others run on, which take it minutes and, for the vector add, 10 GB.
-_OCLGRIND_SIZES = {"tiled_gemm": 128, "softmax_rows": 512, "vector_add": 1 << 20}
+_OCLGRIND_SIZES = {"tiled_gemm": 128, "softmax_rows": 1024, "vector_add": 1 << 22}
 _FULL_SIZES = {"tiled_gemm": 512, "softmax_rows": 1024, "vector_add": 1 << 24}
 _FIRST = "assay, checked, first time"
 _OCLGRIND_TIMEOUT = 1800  # seconds for one kernel

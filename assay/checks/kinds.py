@@ -100,11 +100,6 @@ KINDS: dict[str, Kind] = {
         "A write through a binding that is for reading",
         "Make the resource writable, or write to another buffer.",
     ),
-    "wrong-address-space": _kind(
-        "bounds",
-        "An address used in another address space than its own",
-        "Declare the pointer with the address space of what it points to.",
-    ),
     "runaway": _kind(
         "bounds",
         "A kernel that does not end",

@@ -16,8 +16,9 @@ app = typer.Typer(
 
 
 @app.callback(
-    epilog="Start with [bold]assay demo[/bold]. Every command explains itself: "
-    "[bold]assay run --help[/bold]. Set ASSAY_DEBUG=1 to see tracebacks of internal errors.",
+    epilog="Start with [bold]assay check FILE.metal[/bold] for kernels, [bold]assay demo[/bold] "
+    "for models. Every command explains itself: [bold]assay check --help[/bold]. "
+    "Set ASSAY_DEBUG=1 to see tracebacks of internal errors.",
 )
 def _assay(
     version: bool = typer.Option(False, "--version", "-V", help="Print the version and end."),

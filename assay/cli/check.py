@@ -204,6 +204,9 @@ def _check(files: list[str], report: "Report", source: _Source, module: _Module)
     if kind == ".py":
         _refuse(source, module, "a Python script")
     for name in files[:1] if kind == ".py" else files:
+        if Path(name).is_dir():
+            where = Path(name) / "*.metal"
+            raise CommandError(f"{name}: this is a folder; give its files: {where}", code=USAGE)
         if not Path(name).is_file():
             raise CommandError(f"{name}: there is no such file", code=USAGE)
     if kind == ".py":

@@ -50,6 +50,8 @@ def run_command(
 ) -> None:
     """Run a function of a module, or of a model that is compiled first, on the Metal device.
 
+    Results are printed as iree-run-module prints them, unless --output says where they go.
+
     [bold]Examples[/bold]
 
       assay run model.vmfb --function main --input 2x2xf32=1,2,3,4 --input @weights.npy

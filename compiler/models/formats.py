@@ -39,7 +39,7 @@ def read_head(path: Path, length: int = 64) -> bytes:
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file") from None
     except IsADirectoryError:
-        raise ModelError(f"{path}: this is a folder; give a model file") from None
+        raise ModelError(f"{path}: this is a folder; give a file in it") from None
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
 

@@ -276,7 +276,7 @@ class Library:
         fast = self._options.fast_math
         for last_attempt in (False, True):
             arguments = [
-                *clang.LANGUAGE, *precompiled.header_arguments(fast),
+                *clang.LANGUAGE, *precompiled.header_arguments(text, fast),
                 "-c", "-emit-llvm", "-o", _OUTPUT, "-",
             ]  # fmt: skip
             result = clang.run_clang(
@@ -285,7 +285,7 @@ class Library:
             if not result.status or not re.search(r"(PCH|AST) file", result.diagnostics):
                 break
             if not last_attempt:
-                precompiled.discard(fast)
+                precompiled.discard(text, fast)
         return result
 
     def _sources(self) -> dict[str, str]:

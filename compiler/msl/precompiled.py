@@ -6,6 +6,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -16,6 +17,11 @@ from . import clang
 from .errors import CompileError
 
 _MAIN = clang.HEADERS / "assay" / "all.h"
+# Names that only the headers of textures and samplers declare.
+_TEXTURES = re.compile(
+    r"\b(?:(?:texture|depth)(?:[123]d|cube|_)\w*|sampler|access|coord|address|filter|mip_filter|"
+    r"compare_func|component|level|bias|gradient\w*|min_lod_clamp)\b"
+)
 _usable: set[Path] = set()
 
 
@@ -29,13 +35,23 @@ def header_digest() -> str:
     return digest(*parts)
 
 
-def header_arguments(fast_math: bool) -> list[str]:
-    """Arguments of clang that bring in the standard library, precompiled where a disk allows it."""
-    contract = ["-D__ASSAY_CONTRACT"] if fast_math else []
-    path = _precompiled(tuple(contract))
+def header_arguments(text: str, fast_math: bool) -> list[str]:
+    """Arguments of clang that bring in the standard library for a program's text.
+
+    They are precompiled where a disk allows it.
+    """
+    options = _options(text, fast_math)
+    path = _precompiled(options)
     if path is not None:
-        return [*contract, "-include-pch", str(path)]
-    return [*contract, "-include", str(_MAIN)]
+        return [*options, "-include-pch", str(path)]
+    return [*options, "-include", str(_MAIN)]
+
+
+def _options(text: str, fast_math: bool) -> tuple[str, ...]:
+    options = ["-D__ASSAY_CONTRACT"] if fast_math else []
+    if _TEXTURES.search(text):  # a third of the headers, which most kernels do without
+        options.append("-D__ASSAY_TEXTURES")
+    return tuple(options)
 
 
 def folders() -> list[Path]:
@@ -43,9 +59,9 @@ def folders() -> list[Path]:
     return [clang.HEADERS, cache_folder() / "msl-headers"]
 
 
-def discard(fast_math: bool) -> None:
-    """Forget and delete the precompiled headers, which clang could not read."""
-    path = _path(("-D__ASSAY_CONTRACT",) if fast_math else ())
+def discard(text: str, fast_math: bool) -> None:
+    """Forget and delete the precompiled headers for a text, which clang could not read."""
+    path = _path(_options(text, fast_math))
     _usable.discard(path)
     for file in (path, _digest_file(path)):
         with contextlib.suppress(OSError):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import mmap
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from . import layout
 
 Records = NDArray[np.uint64]
+_LARGE = 1 << 22  # bytes
 GRANULE = 4  # bytes of a buffer that share a record
 
 
@@ -66,7 +69,7 @@ class Shadows:
         count = 4 if lanes else 2
         if known is None or known[0] != size or len(known[1]) < count:
             granules = -(-size // GRANULE)
-            made = tuple(np.zeros(granules, np.uint64) for _ in range(count))
+            made = tuple(_zeroed(granules) for _ in range(count))
             self._records[handle] = (size, made)
         _, arrays = self._records[handle]
         entry = self.table[handle]
@@ -82,3 +85,14 @@ class Shadows:
     def watched(self, handle: int) -> bool:
         """Whether a buffer has a shadow."""
         return handle in self._records
+
+
+def _zeroed(count: int) -> Records:
+    """Records of nothing; large ones on large pages, which are cheaper to touch the first time."""
+    size = count * 8
+    if size < _LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return np.zeros(count, np.uint64)
+    pages = mmap.mmap(-1, size)
+    with contextlib.suppress(OSError):  # a kernel without large pages
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, np.uint64)

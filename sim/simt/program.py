@@ -293,6 +293,6 @@ def _is_serial(function: Function) -> bool:
 def _engine_version() -> bytes:
     """A digest of the engine's own source, so that an update invalidates what older code made."""
     folder = Path(__file__).parent
-    files = [*folder.glob("*.py"), *(folder.parent / "check").glob("*.[pc]*")]
+    files = [*folder.glob("*.py"), *(folder.parent / "check").rglob("*.[pc]*")]
     parts = [path.read_bytes() for path in sorted(files) if path.suffix in (".py", ".c")]
     return digest(*parts).encode()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from . import context as c
-from .ir import Instruction, ShadowRoot
+from .ir import BufferRoot, Instruction, ShadowRoot
 from .linear_form import Form
 from .llvm_types import Scalar, size_of
 from .shape import LANES
 from .vector_access import Access, Memory
 from .vector_text import mangled, shuffle_mask, vector_of
 from .windows import Group, plan
+
+_LINE = 64  # bytes of the host's cache lines
+_AHEAD = 1024  # bytes; tried from 512 to 2048 on a Xeon
 
 
 class Loads(Access):
@@ -85,6 +88,7 @@ class Loads(Access):
             common = 1 << (longest - 1).bit_length() if len(groups) > 1 else longest
             windows = []
             for group, offset in zip(groups, offsets, strict=True):
+                self._fetch_ahead(instruction, memory.host, offset, group.elements * size)
                 windows.append(self._window(element, memory.host, offset, group.elements, common))
             whole, length = text.concatenate(element, windows, common)
             return [
@@ -93,6 +97,20 @@ class Loads(Access):
             ]
 
         return self.either(inside, fast, lambda: self.slow_load(instruction, memory, size), kinds)
+
+    def _fetch_ahead(self, instruction: Instruction, host: str, offset: str, bytes_: int) -> None:
+        """Ask for what a simdgroup soon after this one is likely to read.
+
+        Only where every thread reads a buffer once: the host's own prefetching ends with each page.
+        """
+        once = self.v.cfg.innermost[self.v.block] is None
+        if not once or bytes_ % _LINE or not isinstance(instruction.root, BufferRoot):
+            return
+        for line in range(0, bytes_, _LINE):
+            at = self.text.let(f"add i64 {offset}, {_AHEAD + line}")
+            place = self.text.let(f"getelementptr i8, ptr {host}, i64 {at}")
+            hints = (("i32", "0"), ("i32", "3"), ("i32", "1"))  # to read, into all caches, data
+            self.text.call("void", "llvm.prefetch.p0", ("ptr", place), *hints)
 
     def _window(self, element: str, host: str, offset: str, count: int, common: int) -> str:
         text = self.text

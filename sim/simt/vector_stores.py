@@ -12,6 +12,7 @@ from .shape import LANES
 from .vector_access import Access, Memory
 from .vector_text import mangled, vector_of
 from .vector_values import ALL
+from .vector_watch import RACE_CHECKS
 from .windows import Group, plan
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ class Stores(Access):
     def _is_streamable(self, instruction: Instruction, bytes_: int) -> bool:
         """Whether every thread writes once, whole lines, and nothing reads what it writes."""
         return (
-            self.v.mask == ALL
+            # The locks of watched memory would wait for every such store to reach the memory.
+            not self.v.observers & RACE_CHECKS
+            and self.v.mask == ALL
             and bytes_ % _LINE == 0
             and self.v.cfg.innermost[self.v.block] is None
             and isinstance(instruction.root, BufferRoot)

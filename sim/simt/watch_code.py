@@ -18,6 +18,8 @@ from .importer import LLVM_LOCK, start_llvm
 from .jit import LoadedCode, host_machine, host_target
 from .llvm_modules import module_of
 
+# Files of one translation unit, each building on those before it.
+PARTS = ("records", "ranges", "lanes", "barriers", "events")
 FUNCTIONS = (
     *("assay_watch_range", "assay_watch_lanes", "assay_watch_permuted", "assay_watch_group"),
     *("assay_watch_begin", "assay_watch_end", "assay_watch_wait", "assay_watch_leave"),
@@ -47,7 +49,8 @@ def source() -> str:
         **layout.c_constants(),
     }
     numbers = "\n".join(f"#define {name} {value}ull" for name, value in shared.items())
-    text = files("assay.sim.check").joinpath("watch.c").read_text()
+    folder = files("assay.sim.check").joinpath("watch")
+    text = "\n".join(folder.joinpath(f"{name}.c").read_text() for name in PARTS)
     return f"{numbers}\n{text.replace('STRUCTURES', layout.c_structures(), 1)}"
 
 

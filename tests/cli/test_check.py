@@ -223,6 +223,7 @@ func.func @main(%table: tensor<32xf32>, %indices: tensor<4xi32>) -> tensor<4xf32
     ("arguments", "complaint"),
     [
         (["none.metal"], "none.metal: there is no such file"),
+        (["."], ".: this is a folder; give its files: *.metal"),
         (["GOOD", "--check", "rac"], "--check rac: 'rac' is no check; there are race, init"),
         (["GOOD", "--check", ","], "--check: it is empty"),
         (["GOOD", "--function", "none"], "there is no kernel 'none'; there are add"),

@@ -26,7 +26,9 @@
 #include "simdgroup_matrix.h"
 #include "strings.h"
 #include "synchronization.h"
+#ifdef __ASSAY_TEXTURES
 #include "texture.h"
+#endif
 
 // The program's own expressions may be contracted as its options say; those above may not.
 #ifdef __ASSAY_CONTRACT

@@ -2,7 +2,15 @@
 #pragma once
 #include "array.h"
 #include "function_table.h"
+#ifdef __ASSAY_TEXTURES
 #include "texture.h"
+#else  // The program names no texture and no sampler.
+namespace metal {
+template <class T> constexpr bool __is_texture = false;
+struct sampler;
+struct __texture_data;
+}  // namespace metal
+#endif
 
 template <class F> struct __assay_function;
 template <class R, class... A> struct __assay_function<R(A...)> {

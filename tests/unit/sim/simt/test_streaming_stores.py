@@ -5,6 +5,8 @@ import pytest
 
 from assay.compiler.msl import compile_library
 from assay.sim.simt import Memory, dispatch
+from assay.sim.simt.shape import Shape
+from assay.sim.simt.vectorise import Vectoriser
 
 COUNT = (9 << 20) + 32 * 5  # threads; 36 MB, more than the engine keeps in caches
 SOURCE = """
@@ -39,3 +41,12 @@ def test_a_large_dispatch_writes_every_element_whatever_the_alignment(offset: in
 def test_streaming_code_is_used_where_each_thread_writes_whole_lines_once() -> None:
     program = compile_library(SOURCE).function("twice").program()
     assert "!nontemporal" in program.llvm_text((256, 1, 1))
+
+
+@pytest.mark.parametrize(("check", "streams"), [("race", False), ("lanes", False), ("init", True)])
+def test_stores_whose_races_are_watched_stay_in_the_caches(check: str, streams: bool) -> None:
+    program = compile_library(SOURCE).function("twice").program()
+    size = (256, 1, 1)
+    code = Vectoriser(program.function, Shape(size=size, nominal=size), frozenset({check})).run()
+    assert ("!nontemporal" in code.text) is streams
+    assert code.streams is streams

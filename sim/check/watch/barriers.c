@@ -1,0 +1,144 @@
+// What happens to a threadgroup as a whole: its start, its barriers and fences, who leaves when.
+
+static void flush_denormals(u32 flush) {
+#if defined(__x86_64__)
+  u32 state = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(flush ? state | 0x8040u : state & ~0x8040u);
+#elif defined(__aarch64__)
+  u64 state = __builtin_aarch64_get_fpcr64(), bit = 1ull << 24;
+  __builtin_aarch64_set_fpcr64(flush ? state | bit : state & ~bit);
+#endif
+}
+
+// A worker begins to run threadgroups, or has run them.
+void assay_watch_begin(u8 *context) {
+  if (watch_of(context)->flush_denormals) flush_denormals(1);
+}
+
+void assay_watch_end(u8 *context) {
+  if (watch_of(context)->flush_denormals) flush_denormals(0);
+}
+
+// Threadgroups of a box are run in an order that the seed permutes.
+u64 assay_watch_permuted(u8 *context, u64 number) {
+  struct watch *w = watch_of(context);
+  return (number * w->order_factor + w->order_shift) % w->order_count;
+}
+
+// A threadgroup begins.
+void assay_watch_group(u8 *context) {
+  struct watch *w = watch_of(context);
+  u32 *position = (u32 *)(context + CONTEXT_POSITION);
+  u32 *groups = (u32 *)(context + CONTEXT_THREADGROUPS);
+  w->group = w->group_base + position[0] +
+             (u64)groups[0] * (position[1] + (u64)groups[1] * position[2]);
+  w->run = w->run + 1 & GROUP_MASK;
+  w->barriers = 0;
+  w->arena_epoch = w->device_epoch = 0;
+  w->arena_covered = w->device_covered = 0;
+  w->arena_fenced = w->device_fenced = 0;
+  for (u32 i = 0; i < LANE_COUNT; i++) {
+    w->waiting[i].mask = 0;
+    w->left[i].mask = 0;
+    w->left[i].passed = 0;
+  }
+}
+
+static void divergence(struct watch *w, u8 *context, u32 kind, struct party *here, u32 simdgroup,
+                       struct party *other, u32 other_simdgroup, u32 other_site, u32 absent) {
+  *(u32 *)(context + CONTEXT_SIMDGROUP) = simdgroup;
+  u64 record = (u64)other_simdgroup << SIMDGROUP_SHIFT |
+               (u64)(absent ? __builtin_ctz(absent) : 0) << LANE_SHIFT |
+               (u64)other_site << SITE_SHIFT | (w->group & GROUP_MASK) << GROUP_SHIFT;
+  report(w, context, kind, here->site, here->mask ? __builtin_ctz(here->mask) : 0, record, 0,
+         w->barriers, absent);
+}
+
+// Lanes of `mask` wait at a barrier; `live` lanes began the kernel; `branch` may have parted them.
+void assay_watch_wait(u8 *context, u32 site, u32 flags, u32 mask, u32 live, u32 branch) {
+  struct watch *w = watch_of(context);
+  struct party *p = &w->waiting[simdgroup_of(context)];
+  p->site = site;
+  p->flags = flags;
+  p->mask = mask;
+  p->live = live;
+  p->branch = branch;
+  assay_watch_lane_barrier(context);
+}
+
+// Lanes of `mask` are at a barrier of their simdgroup.
+void assay_watch_simdgroup_wait(u8 *context, u32 site, u32 mask, u32 live, u32 branch) {
+  struct watch *w = watch_of(context);
+  u32 simdgroup = simdgroup_of(context);
+  struct party here = {site, 0, mask, live, branch, 0};
+  struct party *gone = &w->left[simdgroup];
+  u32 absent = live & ~mask;
+  if (!absent) return;
+  u32 left = absent & gone->mask;
+  divergence(w, context, left ? REPORT_LANES_LEFT : REPORT_LANES_ELSEWHERE, &here, simdgroup,
+             gone, simdgroup, left ? gone->site : branch, left ? left : absent);
+}
+
+// Lanes of `mask` leave the kernel.
+void assay_watch_leave(u8 *context, u32 site, u32 mask) {
+  struct party *p = &watch_of(context)->left[simdgroup_of(context)];
+  if (!p->mask) p->site = site;
+  p->mask |= mask;
+}
+
+// A fence of the calling simdgroup that orders what other simdgroups published before it.
+void assay_watch_fence(u8 *context, u32 flags) {
+  struct watch *w = watch_of(context);
+  if (flags & MEM_DEVICE) w->device_fenced = 1;
+  if (flags & MEM_THREADGROUP) w->arena_fenced = 1;
+}
+
+static void check_lanes(struct watch *w, u8 *context, u32 simdgroup) {
+  struct party *p = &w->waiting[simdgroup], *gone = &w->left[simdgroup];
+  u32 absent = p->live & ~p->mask;
+  if (!absent) return;
+  if (absent & gone->mask)
+    divergence(w, context, REPORT_LANES_LEFT, p, simdgroup, gone, simdgroup, gone->site,
+               absent & gone->mask);
+  else
+    divergence(w, context, REPORT_LANES_ELSEWHERE, p, simdgroup, p, simdgroup, p->branch, absent);
+}
+
+static void pass_barrier(struct watch *w, u32 flags) {
+  w->barriers++;
+  if (w->arena_epoch < EPOCH_LIMIT) w->arena_epoch++;
+  if (w->device_epoch < EPOCH_LIMIT) w->device_epoch++;
+  if (flags & MEM_DEVICE) w->device_covered = w->device_epoch;
+  if (!(flags & MEM_THREADGROUP)) return;
+  w->arena_covered = w->arena_epoch;
+  if (w->arena_epoch < EPOCH_LIMIT / 2) return;
+  // Everything before is ordered: forget it, so that epochs never run out.
+  w->run = w->run + 1 & GROUP_MASK;
+  w->arena_epoch = w->arena_covered = 0;
+}
+
+// All simdgroups wait or have ended.
+void assay_watch_round(u8 *context, u32 simdgroups) {
+  struct watch *w = watch_of(context);
+  u32 first = LANE_COUNT;
+  for (u32 i = 0; i < simdgroups && first == LANE_COUNT; i++)
+    if (w->waiting[i].mask) first = i;
+  if (first == LANE_COUNT) return;
+  struct party *reference = &w->waiting[first];
+  u32 flags = reference->flags;
+  for (u32 i = 0; i < simdgroups; i++) {
+    struct party *p = &w->waiting[i];
+    if (p->mask) {
+      check_lanes(w, context, i);
+      if (p->site != reference->site)
+        divergence(w, context, REPORT_OTHER_BARRIER, p, i, reference, first, reference->site, 0);
+      flags &= p->flags;
+    } else {
+      struct party *gone = &w->left[i];
+      divergence(w, context, REPORT_SIMDGROUP_LEFT, reference, first, gone, i,
+                 reference->branch ? reference->branch : gone->site, gone->mask);
+    }
+  }
+  for (u32 i = 0; i < simdgroups; i++) w->waiting[i].mask = 0;
+  pass_barrier(w, flags);
+}

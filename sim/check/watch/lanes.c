@@ -1,0 +1,191 @@
+// Accesses lane by lane: what a run did not settle, and lanes among each other.
+
+static u8 *host_of(u8 *context, u64 address) {
+  u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
+  if (handle == THREADGROUP_HANDLE) {
+    u64 size = *(u64 *)(context + CONTEXT_ARENA_SIZE);
+    return offset < size ? *(u8 **)(context + CONTEXT_ARENA) + offset : 0;
+  }
+  u64 *entry = *(u64 **)(context + CONTEXT_TABLE) + 2 * handle;
+  return offset < entry[1] ? (u8 *)entry[0] + offset : 0;
+}
+
+// The byte of a value that a lane stores, as the generated code left it in the scratch memory:
+// component by component, each a vector of lanes.
+static inline u8 stored_byte(u8 *scratch, u32 lane, u32 n, u32 size) {
+  return scratch[SCRATCH_VALUES + (n / size * LANE_COUNT + lane) * size + n % size];
+}
+
+static int changes_value(u8 *context, u64 address, u32 lane, u32 from, u32 to, u32 size) {
+  u8 *scratch = *(u8 **)(context + CONTEXT_SCRATCH);
+  for (u32 n = from; n < to; n++) {
+    u8 *host = host_of(context, address + n);
+    if (!host || *host != stored_byte(scratch, lane, n, size)) return 1;
+  }
+  return 0;
+}
+
+static void race(struct watch *w, u8 *context, const struct shadow *s, u32 kind, u32 how, u32 lane,
+                 u64 old, u64 now, u64 address) {
+  u32 same_group = !((old ^ now) >> GROUP_SHIFT);
+  u32 passed = epoch_of(now) - epoch_of(old);
+  report(w, context, same_group && passed ? REPORT_WEAK : kind, how >> HOW_SITE & 1023, lane, old,
+         address, same_group ? w->barriers - passed : epoch_of(old), kind);
+}
+
+static void watch_write(struct watch *w, u8 *context, struct shadow *s, u64 granule, u32 how,
+                        u32 lane, u64 now, u64 address, int changes) {
+  u64 old = s->written[granule], reader = s->read[granule];
+  u64 flags = 0;
+  if (write_clash(s, old, now)) {
+    if (changes)
+      race(w, context, s, REPORT_WRITE_WRITE, how, lane, old, now, address);
+    else
+      flags = FLAG_SHARED | (old & FLAG_SECOND);
+  } else if (!changes && s->device) {
+    flags = FLAG_SECOND;
+  }
+  if (changes && reader_clash(s, reader, now)) {
+    u64 by = reader;
+    if (!unordered(s, reader, now) && s->before) by = s->before[granule];
+    race(w, context, s, REPORT_WRITE_READ, how, lane, by, now, address);
+  }
+  s->written[granule] = joined_write(s, old, now | flags);
+}
+
+static void watch_read(struct watch *w, u8 *context, struct shadow *s, u64 granule, u32 how,
+                       u32 lane, u64 now, u64 address) {
+  u64 old = s->written[granule], reader = s->read[granule];
+  u64 quiet = s->device && (old ^ now) >> GROUP_SHIFT ? FLAG_SECOND | FLAG_SHARED : FLAG_SECOND;
+  if (write_clash(s, old, now) && !(old & quiet))
+    race(w, context, s, REPORT_READ_WRITE, how, lane, old, now, address);
+  if (s->before && reader >> EPOCH_SHIFT == now >> EPOCH_SHIFT &&
+      (reader ^ now) >> SIMDGROUP_SHIFT)
+    s->before[granule] = reader;
+  s->read[granule] = joined_read(s, reader, now);
+}
+
+// Lanes of one store that write different values to one place.
+static void watch_same_store(struct watch *w, u8 *context, u32 how, u32 mask, u32 size, u32 bytes) {
+  u8 *scratch = *(u8 **)(context + CONTEXT_SCRATCH);
+  u64 *addresses = (u64 *)scratch;
+  u64 seen[64];
+  u8 owner[64];
+  u64 used = 0;
+  for (u32 lane = 0; lane < LANE_COUNT; lane++) {
+    if (!(mask >> lane & 1)) continue;
+    u64 address = addresses[lane];
+    u32 slot = (u32)((address >> 1) * 0x9E3779B97F4A7C15ull >> 58);
+    while (used >> slot & 1 && seen[slot] != address) slot = (slot + 1) & 63;
+    if (!(used >> slot & 1)) {
+      used |= 1ull << slot;
+      seen[slot] = address;
+      owner[slot] = lane;
+      continue;
+    }
+    for (u32 n = 0; n < bytes; n++)
+      if (stored_byte(scratch, lane, n, size) != stored_byte(scratch, owner[slot], n, size)) {
+        u64 other = (u64)simdgroup_of(context) << SIMDGROUP_SHIFT |
+                    (u64)owner[slot] << LANE_SHIFT | (u64)(how >> HOW_SITE & 1023) << SITE_SHIFT |
+                    (w->group & GROUP_MASK) << GROUP_SHIFT;
+        u32 site = how >> HOW_SITE & 1023;
+        report(w, context, REPORT_SAME_STORE, site, lane, other, address, w->barriers, 0);
+        if (w->lanes)
+          report(w, context, REPORT_LANE_RACE, site, lane, other, address, w->barriers,
+                 REPORT_WRITE_WRITE);
+        break;
+      }
+  }
+}
+
+// Lanes of one simdgroup that only lock step keeps apart. All lanes of an access are looked at
+// before any of them is noted: they access at once.
+static void lane_race(struct watch *w, u8 *context, struct shadow *s, u64 granule, u32 how,
+                      u32 lane, u64 now, u64 address, int changes) {
+  u64 written = s->lane_written[granule], read = s->lane_read[granule];
+  u32 limit = w->left[simdgroup_of(context)].passed >= EPOCH_LIMIT;
+  if (limit || !changes) return;
+  for (u32 reads = 0; reads <= (how & HOW_WRITE ? 1u : 0u); reads++) {
+    u64 old = reads ? read : written, x = old ^ now;
+    int other = lane_of(x) != 0 || (reads && old & FLAG_SECOND);
+    if (x >> SIMDGROUP_SHIFT || !other || !overlap(old, now) || both_atomic(old, now)) continue;
+    report(w, context, REPORT_LANE_RACE, how >> HOW_SITE & 1023, lane, old, address, w->barriers,
+           reads ? REPORT_WRITE_READ : how & HOW_WRITE ? REPORT_WRITE_WRITE : REPORT_READ_WRITE);
+    return;
+  }
+}
+
+static void note_lane(struct shadow *s, u64 granule, u32 how, u64 now) {
+  u64 *place = (how & HOW_WRITE ? s->lane_written : s->lane_read) + granule;
+  u64 same = *place >> SIMDGROUP_SHIFT == now >> SIMDGROUP_SHIFT;
+  u64 second = same && (lane_of(*place) != lane_of(now) || *place & FLAG_SECOND);
+  *place = now | (same ? *place & FULL_MASK : 0) | (second ? FLAG_SECOND : 0);
+}
+
+static void watch_lane_order(struct watch *w, u8 *context, u32 how, u32 mask, u32 size, u32 bytes,
+                             int noting) {
+  u64 *addresses = *(u64 **)(context + CONTEXT_SCRATCH);
+  u64 passed = w->left[simdgroup_of(context)].passed;
+  for (u32 lane = 0; lane < LANE_COUNT; lane++) {
+    struct shadow s;
+    u64 address = addresses[lane], offset = address & OFFSET_MASK;
+    if (!(mask >> lane & 1) || !find_shadow(w, address, &s) || !s.lane_written) continue;
+    s.stamp = (s.stamp & ~((u64)EPOCH_LIMIT << EPOCH_SHIFT)) |
+              (passed < EPOCH_LIMIT ? passed : EPOCH_LIMIT) << EPOCH_SHIFT;
+    u64 now = record_of(w, context, &s, how, lane);
+    u64 last = (offset + bytes - 1) >> s.shift;
+    for (u64 granule = offset >> s.shift; granule <= last && granule < s.count; granule++) {
+      if (noting)
+        note_lane(&s, granule, how, now);
+      else
+        lane_race(w, context, &s, granule, how, lane, now, address,
+                  !(how & HOW_WRITE) || how & HOW_ATOMIC ||
+                      changes_value(context, address, lane, 0, bytes, size));
+    }
+  }
+}
+
+// A barrier of the calling simdgroup.
+void assay_watch_lane_barrier(u8 *context) {
+  watch_of(context)->left[simdgroup_of(context)].passed++;
+}
+
+// An access of the lanes of `mask`, `parts` elements of `size` bytes each, at the addresses in the
+// scratch memory; the values of a store are there too.
+void assay_watch_lanes(u8 *context, u32 how, u32 mask, u32 size, u32 parts) {
+  struct watch *w = watch_of(context);
+  u64 *addresses = *(u64 **)(context + CONTEXT_SCRATCH);
+  u32 bytes = size * parts;
+  if ((how & (HOW_WRITE | HOW_ATOMIC)) == HOW_WRITE)
+    watch_same_store(w, context, how, mask, size, bytes);
+  if (w->lanes) {
+    watch_lane_order(w, context, how, mask, size, bytes, 0);
+    watch_lane_order(w, context, how, mask, size, bytes, 1);
+  }
+  for (u32 lane = 0; lane < LANE_COUNT; lane++) {
+    if (!(mask >> lane & 1)) continue;
+    struct shadow s;
+    u64 address = addresses[lane];
+    if (!find_shadow(w, address, &s)) continue;
+    u64 offset = address & OFFSET_MASK;
+    u64 now = record_of(w, context, &s, how, lane);
+    u64 last = (offset + bytes - 1) >> s.shift;
+    for (u64 granule = offset >> s.shift; granule <= last && granule < s.count; granule++) {
+      u64 start = granule << s.shift, end = start + (1ull << s.shift);
+      u32 from = start > offset ? (u32)(start - offset) : 0;
+      u32 to = end < offset + bytes ? (u32)(end - offset) : bytes;
+      u64 touched = FULL_MASK;
+      if (s.shift == 2)
+        touched = (u64)((1u << (offset + to - start)) - (1u << (offset + from - start)))
+                  << MASK_SHIFT;
+      u64 record = (now & ~FULL_MASK) | touched;
+      u32 *l = s.device ? lock(w, s.written + granule) : 0;
+      if (how & HOW_WRITE)
+        watch_write(w, context, &s, granule, how, lane, record, address + from,
+                    how & HOW_ATOMIC || changes_value(context, address, lane, from, to, size));
+      else
+        watch_read(w, context, &s, granule, how, lane, record, address + from);
+      if (l) unlock(l);
+    }
+  }
+}

@@ -1,0 +1,197 @@
+// What compiled kernels call while they are watched: shadow memory, and the reports it leads to.
+//
+// Every granule of watched memory has a record of its last write and of its last read: who, where
+// and in which epoch. An access that is not ordered after the recorded one by a barrier is a race,
+// whatever the schedule was. Constants in capitals come from the Python side (layout.py).
+//
+// A threadgroup's simdgroups run one after the other between two barriers, so within an epoch the
+// last record of a granule is enough to see every conflict of two simdgroups.
+
+typedef __UINT8_TYPE__ u8;
+typedef __UINT16_TYPE__ u16;
+typedef __UINT32_TYPE__ u32;
+typedef __UINT64_TYPE__ u64;
+
+STRUCTURES
+
+#define LANE_COUNT 32
+#define FLAG_ATOMIC 1u
+// On a write: more than one thread wrote this same value. On a read: other threadgroups read too.
+#define FLAG_SHARED 2u
+// On a write: it did not change the value. On a read: other simdgroups read in this epoch too.
+#define FLAG_SECOND 4u
+#define MASK_SHIFT 3
+#define SITE_SHIFT 7
+#define LANE_SHIFT 17
+#define SIMDGROUP_SHIFT 22
+#define EPOCH_SHIFT 27
+#define GROUP_SHIFT 37
+#define TAG_SHIFT 59
+#define FULL_MASK (15ull << MASK_SHIFT)
+#define EPOCH_LIMIT 1023u
+
+static inline struct watch *watch_of(u8 *context) {
+  return *(struct watch **)(context + CONTEXT_WATCH);
+}
+
+static inline u32 simdgroup_of(u8 *context) { return *(u32 *)(context + CONTEXT_SIMDGROUP); }
+
+static inline u32 lane_of(u64 record) { return record >> LANE_SHIFT & 31; }
+static inline u32 epoch_of(u64 record) { return record >> EPOCH_SHIFT & EPOCH_LIMIT; }
+
+// -- reports ----------------------------------------------------------------------------------
+
+static void report(struct watch *w, u8 *context, u32 kind, u32 site, u32 lane, u64 other,
+                   u64 address, u32 other_epoch, u32 detail) {
+  u32 other_site = other >> SITE_SHIFT & 1023;
+  u64 handle = address >> HANDLE_SHIFT;
+  for (u64 i = 0; i < w->report_count; i++) {
+    struct report *r = &w->reports[i];
+    if (r->kind == kind && r->site == site && r->other_site == other_site &&
+        r->address >> HANDLE_SHIFT == handle) {
+      r->count++;
+      return;
+    }
+  }
+  if (w->report_count == w->report_limit) {
+    w->reports_dropped++;
+    return;
+  }
+  struct report *r = &w->reports[w->report_count++];
+  r->kind = kind;
+  r->site = site;
+  r->other_site = other_site;
+  r->lane = lane;
+  r->simdgroup = simdgroup_of(context);
+  r->group = w->group;
+  r->epoch = w->barriers;
+  r->other_lane = lane_of(other);
+  r->other_simdgroup = other >> SIMDGROUP_SHIFT & 31;
+  r->other_group = other >> GROUP_SHIFT & GROUP_MASK;
+  r->other_epoch = other_epoch;
+  r->address = address;
+  r->detail = detail;
+  r->count = 1;
+}
+
+// -- where shadows are ------------------------------------------------------------------------
+
+struct shadow {
+  u64 *lane_written, *lane_read;  // for races of the lanes of a simdgroup; null if not asked for
+  u64 *written, *read, *before;  // `before`: the reader before the last one, threadgroup memory only
+  u64 first;                     // granule that the arrays start with
+  u64 count;                     // granules
+  u32 shift;                     // bytes of a granule, as a power of two
+  u32 covered;                   // epoch since which a barrier covered this memory
+  u64 stamp;                     // tag, threadgroup and epoch of accesses made now
+  u32 device;
+  u32 has_readers;               // whether anybody's reads are watched
+  u32 ordered;                   // a fence ordered this threadgroup after others
+};
+
+static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {
+  u64 handle = address >> HANDLE_SHIFT;
+  if (handle == THREADGROUP_HANDLE) {
+    s->written = w->arena_written;
+    s->read = w->arena_read;
+    s->before = w->arena_before;
+    s->lane_written = w->arena_lane_written;
+    s->lane_read = w->arena_lane_read;
+    s->count = w->arena_granules;
+    s->shift = w->arena_shift;
+    s->covered = w->arena_covered;
+    s->stamp = w->run << GROUP_SHIFT | (u64)w->arena_epoch << EPOCH_SHIFT;
+    s->device = 0;
+    s->has_readers = 1;
+    s->ordered = w->arena_fenced;
+    return w->arena_written != 0;
+  }
+  if (handle < FIRST_BUFFER_HANDLE || handle >= TABLE_ENTRIES) return 0;
+  struct buffer *b = &w->buffers[handle];
+  s->written = b->written;
+  s->read = b->read;
+  s->before = 0;
+  s->lane_written = b->lane_written;
+  s->lane_read = b->lane_read;
+  s->count = b->granules;
+  s->shift = 2;
+  s->covered = w->device_covered;
+  s->stamp = w->tag << TAG_SHIFT | (w->group & GROUP_MASK) << GROUP_SHIFT |
+             (u64)w->device_epoch << EPOCH_SHIFT;
+  s->device = 1;
+  s->has_readers = b->has_readers != 0;
+  s->ordered = w->device_fenced;
+  return b->written != 0;
+}
+
+// Neighbouring granules share a lock: threadgroups run on several threads.
+static inline u32 *lock(struct watch *w, u64 *shadow) {
+  u32 *l = &w->locks[((u64)shadow >> 12) * 2654435761u >> 8 & (LOCKS - 1)];
+  while (__atomic_exchange_n(l, 1, __ATOMIC_ACQUIRE))
+    while (__atomic_load_n(l, __ATOMIC_RELAXED)) {
+    }
+  return l;
+}
+
+static inline void unlock(u32 *l) { __atomic_store_n(l, 0, __ATOMIC_RELEASE); }
+
+// -- what is ordered --------------------------------------------------------------------------
+
+// Whether `now` is not ordered after `old` by a barrier, both in the same dispatch.
+static inline int unordered(const struct shadow *s, u64 old, u64 now) {
+  u64 x = old ^ now;
+  if (x >> TAG_SHIFT) return 0;
+  if (x >> GROUP_SHIFT) return s->device && !s->ordered;
+  if (epoch_of(old) < s->covered || epoch_of(now) == EPOCH_LIMIT) return 0;
+  return (x >> SIMDGROUP_SHIFT & 31) != 0 && !s->ordered;
+}
+
+static inline int overlap(u64 a, u64 b) { return (a & b & FULL_MASK) != 0; }
+static inline int both_atomic(u64 a, u64 b) { return (a & b & FLAG_ATOMIC) != 0; }
+
+static inline int write_clash(const struct shadow *s, u64 old, u64 now) {
+  return unordered(s, old, now) && overlap(old, now) && !both_atomic(old, now);
+}
+
+// A write against the readers of its granule.
+static inline int reader_clash(const struct shadow *s, u64 old, u64 now) {
+  if ((old ^ now) >> TAG_SHIFT || !overlap(old, now) || both_atomic(old, now)) return 0;
+  if (!s->device && (old ^ now) >> GROUP_SHIFT) return 0;
+  if (unordered(s, old, now)) return 1;
+  if (s->device && old & FLAG_SHARED) return !s->ordered;
+  return (old & FLAG_SECOND) != 0 && epoch_of(old) >= s->covered && !s->ordered &&
+         epoch_of(now) != EPOCH_LIMIT;
+}
+
+// The record of a granule's readers after one more read.
+static inline u64 joined_read(const struct shadow *s, u64 old, u64 now) {
+  u64 x = old ^ now;
+  if (x >> TAG_SHIFT || (!s->device && x >> GROUP_SHIFT)) return now;
+  // Of those who read different bytes the last one stays: a writer is no enemy of the others.
+  if (x >> SIMDGROUP_SHIFT && !overlap(old, now)) return now;
+  u64 joined = now & ~(u64)FLAG_ATOMIC;
+  joined |= old & now & FLAG_ATOMIC;
+  // The first reader stays: a threadgroup that reads before it writes is not its own enemy.
+  if (x >> GROUP_SHIFT) return old | FLAG_SHARED;
+  joined |= old & FLAG_SHARED;
+  if (epoch_of(old) < s->covered) return joined;
+  if (!(x >> SIMDGROUP_SHIFT)) joined |= old & FULL_MASK;
+  if (x >> SIMDGROUP_SHIFT & 31) return joined | FLAG_SECOND;
+  return joined | (old & FLAG_SECOND);
+}
+
+static inline u64 joined_write(const struct shadow *s, u64 old, u64 now) {
+  // What one simdgroup writes between two barriers counts as one, and as plain if a part is: atomic
+  // writes of others are no race with atomic ones. In threadgroup memory the plain one stays.
+  if (old >> SIMDGROUP_SHIFT != now >> SIMDGROUP_SHIFT) return now;
+  u64 softened = now & ~old & FLAG_ATOMIC;
+  if (softened && !s->device) return old | (now & FULL_MASK);
+  return (now & ~softened) | (old & FULL_MASK);
+}
+
+static inline u64 record_of(struct watch *w, u8 *context, const struct shadow *s, u32 how,
+                            u32 lane) {
+  return s->stamp | (u64)simdgroup_of(context) << SIMDGROUP_SHIFT | (u64)lane << LANE_SHIFT |
+         (u64)(how >> HOW_SITE & 1023) << SITE_SHIFT | FULL_MASK |
+         (how & HOW_ATOMIC ? FLAG_ATOMIC : 0);
+}
