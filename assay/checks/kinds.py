@@ -95,6 +95,11 @@ KINDS: dict[str, Kind] = {
         "An access to a buffer that was not made resident",
         "Call useResource_usage_ for buffers that are reached through an argument buffer.",
     ),
+    "wrong-address-space": _kind(
+        "bounds",
+        "A device pointer that holds the address of other memory",
+        "Keep pointers to threadgroup memory in threadgroup pointers.",
+    ),
     "read-only-write": _kind(
         "bounds",
         "A write through a binding that is for reading",

@@ -9,12 +9,14 @@ from .finding import Finding, Party
 if TYPE_CHECKING:
     from ..simt.faults import KernelFault
 
-_MISALIGNED = "misaligned"
+# Kinds that do not tell reads from writes.
+_WHOLE = ("misaligned", "use-after-free", "not-resident", "wrong-address-space")
 _HINTS = {
     "out-of-bounds": "compare the index with the number of elements first, or bind a larger buffer",
     "null": "bind a buffer to the argument before the dispatch",
     "misaligned": "give the access an address that is a multiple of its type's alignment",
     "use-after-free": "keep the buffer alive until the command buffer has completed",
+    "wrong-address-space": "keep pointers to threadgroup memory in threadgroup pointers",
     "read-only": "declare the argument writable, or write to another buffer",
     "runaway": "make sure that every loop ends for every thread, or allow more with ASSAY_FUEL",
 }
@@ -23,8 +25,7 @@ _HINTS = {
 def fault_finding(fault: KernelFault) -> Finding:
     """What `fault`, which stopped a kernel, is among findings: of check `bounds`."""
     kind = fault.kind.replace(" ", "-")
-    if kind.startswith(_MISALIGNED):
-        kind = _MISALIGNED
+    kind = next((whole for whole in _WHOLE if kind.startswith(whole)), kind)
     place = fault.place
     party = Party(
         what=_deed(fault),

@@ -95,7 +95,7 @@ def dispatch(
         executable = program.specialise_shape(executable.shape, observers)
     boxes, groups, grid = _boxes(executable, threads, threadgroups)
     if fuel is None:
-        fuel = int(os.environ.get("ASSAY_FUEL", DEFAULT_FUEL))
+        fuel = _number("ASSAY_FUEL") or DEFAULT_FUEL
     if workers is None:
         workers = default_workers()
     if program.needs.serial:
@@ -117,12 +117,23 @@ def dispatch(
 
 def default_workers() -> int:
     """Threads that a dispatch uses if not told."""
-    chosen = os.environ.get("ASSAY_WORKERS")
-    if chosen:
-        return max(1, int(chosen))
+    chosen = _number("ASSAY_WORKERS")
+    if chosen is not None:
+        return max(1, chosen)
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1
+
+
+def _number(variable: str) -> int | None:
+    """The number in an environment variable; None if it is not set or empty."""
+    text = os.environ.get(variable, "")
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise DispatchError(f"{variable} is {text!r}; expected a whole number") from None
 
 
 def _boxes(
