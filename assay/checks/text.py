@@ -53,6 +53,8 @@ def summary(report: Report, findings: int, suppressed: int) -> str:
     looked = ", ".join(report.checks) or "nothing"
     seeds = f", seeds {', '.join(map(str, report.seeds))}" if report.seeds else ""
     text += f" (looked for: {looked}{seeds})"
+    if not report.kernels:
+        text += "\nNo kernel was dispatched: nothing was checked."
     if not findings and checked:
         text += "\nChecked were these runs; other inputs and grids may behave differently."
     return text

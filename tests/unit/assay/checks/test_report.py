@@ -141,3 +141,8 @@ def test_runs_of_one_kernel_are_gathered_and_files_kept_apart() -> None:
     assert (first.file, first.runs) == ("a.metal", ("64 threads", "32 threads"))
     assert first.seconds == 2
     assert report.assumptions_of(OUTSIDE) == ("n = 3",)
+
+
+def test_a_program_without_dispatches_is_not_called_clean() -> None:
+    text = report_text(Report())
+    assert text.endswith("No kernel was dispatched: nothing was checked.")
