@@ -111,27 +111,32 @@ def _alignment(line: Line) -> int:
 
 
 def _load(line: Line, op: str) -> Record:
-    atomic = line.accept("atomic")
-    line.accept("volatile")
+    atomic = _is_atomic(line)
     kind = line.type()
-    line.expect(",")
-    pointer = line.typed()
-    flags = frozenset({"atomic"}) if atomic else frozenset()
-    while line.peek() not in (",", ""):
-        line.next()
-    return Record(op, "", kind, [pointer], flags, align=_alignment(line))
+    return _access(line, Record(op, "", kind, []), atomic)
 
 
 def _store(line: Line, op: str) -> Record:
+    atomic = _is_atomic(line)
+    value = line.typed()
+    return _access(line, Record(op, "", Opaque("void"), [value]), atomic)
+
+
+def _is_atomic(line: Line) -> bool:
     atomic = line.accept("atomic")
     line.accept("volatile")
-    value = line.typed()
+    return atomic
+
+
+def _access(line: Line, record: Record, atomic: bool) -> Record:
+    """A load or store with what both have at their end: pointer, memory order, alignment."""
     line.expect(",")
-    pointer = line.typed()
-    flags = frozenset({"atomic"}) if atomic else frozenset()
+    record.operands.append(line.typed())
+    record.flags = frozenset({"atomic"}) if atomic else frozenset()
     while line.peek() not in (",", ""):
         line.next()
-    return Record(op, "", Opaque("void"), [value, pointer], flags, align=_alignment(line))
+    record.align = _alignment(line)
+    return record
 
 
 def _alloca(line: Line, op: str) -> Record:
