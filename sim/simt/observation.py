@@ -17,6 +17,7 @@ from . import context as c
 from .memory import Memory
 from .shape import LANES
 from .uninitialised_buffers import UninitialisedBuffers
+from .watch_needs import RACE_CHECKS
 
 if TYPE_CHECKING:
     from .program import Executable
@@ -113,42 +114,31 @@ class Observation:
         self.shadows = _shadows_of(checker, memory)
         self.first_group = self.shadows.begin(ordering, threadgroups)
         self.uninitialised = checker.state(memory.identity, UninitialisedBuffers)
+        needs = executable.watch_needs
+        bound = [
+            value
+            for parameter, value in zip(executable.program.parameters, arguments, strict=True)
+            if parameter.kind == "buffer"
+        ]
+        reachable = self._reachable(bound) if needs.follows_pointers else []
         if "init" in checker.checks:
-            given = zip(executable.program.parameters, arguments, strict=True)
-            handles = {a >> c.HANDLE_SHIFT for p, a in given if p.kind == "buffer"}
-            if executable.watch_needs.follows_pointers:
-                bound = [handle << c.HANDLE_SHIFT for handle in handles]
-                handles |= {a >> c.HANDLE_SHIFT for a in self._reachable(bound)}
-            self.uninitialised.refresh(memory, handles)
-        if checker.checks & {"race", "lanes"}:
+            self.uninitialised.refresh(memory, _handles([*bound, *reachable]))
+        if checker.checks & RACE_CHECKS:
             self.shadows.keep(memory.handles())
-            needs = executable.watch_needs
-            read = {arguments[number] >> c.HANDLE_SHIFT for number in needs.read}
-            for handle in self._handles(executable, arguments):
-                readers = needs.follows_pointers or handle in read
-                self.shadows.watch(
-                    handle, memory.size(handle), readers=readers, lanes="lanes" in checker.checks
-                )
+            read = _handles([arguments[number] for number in needs.read])
+            written = [arguments[number] for number in needs.written]
+            if needs.follows_pointers:
+                written += [*bound, *reachable]
+            for handle in _handles(written):
+                if memory.size(handle) > 0:
+                    readers = needs.follows_pointers or handle in read
+                    lanes = "lanes" in checker.checks
+                    self.shadows.watch(handle, memory.size(handle), readers=readers, lanes=lanes)
 
     @property
     def fill(self) -> int:
         """The byte that memory nobody wrote holds."""
         return 0 if self.seed is None else random.Random(self.seed ^ 0x5EED).randrange(256)
-
-    def _handles(self, executable: Executable, arguments: Sequence[int]) -> set[int]:
-        """Buffers that the kernel may write."""
-        parameters = executable.program.parameters
-        needs = executable.watch_needs
-        addresses = [arguments[number] for number in needs.written]
-        if needs.follows_pointers:
-            bound = [
-                value
-                for parameter, value in zip(parameters, arguments, strict=True)
-                if parameter.kind == "buffer"
-            ]
-            addresses += bound + self._reachable(bound)
-        handles = {address >> c.HANDLE_SHIFT for address in addresses}
-        return {handle for handle in handles if self.memory.size(handle) > 0}
 
     def _reachable(self, bound: list[int]) -> list[int]:
         """Addresses of buffers that lie in the bound buffers, and in those they lead to."""
@@ -173,6 +163,10 @@ class Observation:
             worker.permute(self.seed, threadgroups)
         self.workers.append(worker)
         return worker
+
+
+def _handles(addresses: Sequence[int]) -> set[int]:
+    return {address >> c.HANDLE_SHIFT for address in addresses}
 
 
 def _shadows_of(checker: Checker, memory: Memory) -> Shadows:

@@ -24,6 +24,7 @@ from .linear_form import Form, Guard
 from .llvm_types import DEVICE_SPACE, Scalar, bits, size_of
 from .shape import LANES
 from .vector_text import mangled, vector_of
+from .vector_values import ALL
 from .windows import Group
 
 if TYPE_CHECKING:
@@ -296,6 +297,13 @@ class Access:
         """A place in the scratch memory that helpers share."""
         scratch = self.v.field("ptr", c.SCRATCH)
         return self.text.let(f"getelementptr i8, ptr {scratch}, i64 {offset}")
+
+    def first_lane(self) -> str:
+        """Number of the first active lane."""
+        if self.v.mask == ALL:
+            return "0"
+        mask = self.text.mask_bits(self.v.mask)
+        return self.text.call("i32", "llvm.cttz.i32", ("i32", mask), ("i1", "false"))
 
     def put_addresses(self, addresses: str) -> None:
         """Give the helper the lanes' GPU addresses."""

@@ -51,7 +51,7 @@ class Loads(Access):
         def slow() -> list[str]:
             if isinstance(instruction.root, ShadowRoot):
                 return ["0"] * instruction.components
-            lane = text.let(f"shl i32 1, {self._first_lane()}")
+            lane = text.let(f"shl i32 1, {self.first_lane()}")
             address = text.let(f"add i64 {memory.address}, {offset}")
             self.put_addresses(self.text.splat("i64", address))
             self.call_slow("load", instruction, lane, size, memory)
@@ -66,10 +66,6 @@ class Loads(Access):
             return parts
 
         return self.either(inside, fast, slow, [element] * instruction.components)
-
-    def _first_lane(self) -> str:
-        mask = self.text.mask_bits(self.v.mask)
-        return self.text.call("i32", "llvm.cttz.i32", ("i32", mask), ("i1", "false"))
 
     def _load_windows(
         self,

@@ -12,7 +12,7 @@ from .shape import LANES
 from .vector_access import Access, Memory
 from .vector_text import mangled, vector_of
 from .vector_values import ALL
-from .vector_watch import RACE_CHECKS
+from .watch_needs import RACE_CHECKS
 from .windows import Group, plan
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from .shape import LANES
 from .vector_access import Access, Memory
 from .vector_text import vector_of
 from .vector_values import ALL
+from .watch_needs import RACE_CHECKS, find_watch_needs
 from .windows import Group, plan
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _EVENTS = {
     "infinity_born": layout.INFINITY_BORN,
     "index_overflow": layout.OVERFLOW,
 }
-RACE_CHECKS = frozenset({"race", "lanes"})
 
 
 class Watch(Access):
@@ -46,12 +46,7 @@ class Watch(Access):
     def __init__(self, vectoriser: Vectoriser) -> None:
         super().__init__(vectoriser)
         self.site = vectoriser.watch_sites.number
-        self._written = {
-            instruction.root
-            for instruction in vectoriser.function.instructions()
-            if instruction.op == "store" or instruction.callee.startswith("atomic_")
-            if isinstance(instruction.root, BufferRoot)
-        }
+        self.needs = find_watch_needs(vectoriser.function)
 
     # -- accesses -------------------------------------------------------------------------------
 
@@ -66,7 +61,7 @@ class Watch(Access):
             self._lanes(instruction, how, None)
             return
         memory = self.memory(instruction)
-        if isinstance(root, BufferRoot) and root not in self._written:
+        if isinstance(root, BufferRoot) and root.parameter not in self.needs.written:
             # Nobody writes to it, unless it is bound a second time under another name.
             watched = self.v.argument_watched(root.parameter)
             self.when(
@@ -100,14 +95,8 @@ class Watch(Access):
 
     def _uniform(self, instruction: Instruction, how: int, memory: Memory, bytes_: int) -> None:
         offset = self.text.let(f"freeze i64 {self.v.scalar(instruction.operands[0])}")
-        bad = self._range(how, memory, offset, bytes_, self._first_lane(), 0)
+        bad = self._range(how, memory, offset, bytes_, self.first_lane(), 0)
         self._if(bad, lambda: self._lanes(instruction, how, memory))
-
-    def _first_lane(self) -> str:
-        if self.v.mask == ALL:
-            return "0"
-        mask = self.text.mask_bits(self.v.mask)
-        return self.text.call("i32", "llvm.cttz.i32", ("i32", mask), ("i1", "false"))
 
     def _windows(
         self,
@@ -135,8 +124,9 @@ class Watch(Access):
             self.when(inside, ranges, lambda: self._lanes(instruction, how, memory))
             return
         mask = text.mask_bits(self.v.mask)
-        if len(groups) == 1 and len(groups[0].lanes) == LANES and _lane_step(groups[0]):
-            self._prefix(instruction, how, memory, offsets[0], _lane_step(groups[0]) * size, inside)
+        step = _lane_step(groups[0])
+        if step and len(groups[0].lanes) == LANES:  # then there is no other group
+            self._prefix(instruction, how, memory, offsets[0], step * size, inside)
             return
         full = text.let(f"icmp eq i32 {mask}, -1")
         full = text.let(f"and i1 {full}, {inside}")

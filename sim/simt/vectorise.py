@@ -27,7 +27,7 @@ from .vector_positions import lane_position, uniform_position
 from .vector_text import vector_of, zero_of
 from .vector_values import ALL
 from .vector_watch import Watch
-from .watch_needs import WatchNeeds, find_watch_needs
+from .watch_needs import WatchNeeds
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Vectoriser(Branches):
             state_size,
             has_barriers=bool(self.barriers),
             watch_sites=self.watch_sites.all,
-            watch_needs=find_watch_needs(self.function),
+            watch_needs=self.watch.needs,
             streams=self.memory.streams,
         )
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from .ir import THREADGROUP_ROOTS, AddressRoot, BufferRoot, Function, Instruction
 from .llvm_types import Scalar, size_of
 
+# Checks that need records of accesses.
+RACE_CHECKS = frozenset({"race", "lanes"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchNeeds:
