@@ -1,10 +1,13 @@
 """The lane-vector engine: runs kernels of simdgroups of lanes, written as LLVM IR, on the CPU."""
 
 from ..site import Site
-from .dispatch import DispatchError, dispatch
+from .boxes import DispatchError
+from .dispatch import dispatch
 from .faults import FaultPlace, KernelFault, UnsupportedKernel
 from .memory import Memory
 from .program import Executable, Program
+from .record import record
+from .recording import Recording
 from .roots import Parameter
 
 __all__ = [
@@ -15,7 +18,9 @@ __all__ = [
     "Memory",
     "Parameter",
     "Program",
+    "Recording",
     "Site",
     "UnsupportedKernel",
     "dispatch",
+    "record",
 ]

@@ -309,6 +309,20 @@ def split_block(function: Function, block: Block, at: int) -> Block:
     return rest
 
 
+def split_at_barriers(function: Function) -> list[Block]:
+    """Cut blocks behind every threadgroup barrier; returns those that end in one."""
+    found: list[Block] = []
+    work = list(function.blocks)
+    while work:
+        block = work.pop()
+        for at, instruction in enumerate(block.body):
+            if instruction.callee == "threadgroup_barrier":
+                work.append(split_block(function, block, at + 1))
+                found.append(block)
+                break
+    return found
+
+
 def used_values(block: Block) -> list[Value]:
     """What a block's body and branch use, phis left out."""
     used = [operand for instruction in block.body for operand in instruction.operands]

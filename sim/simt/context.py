@@ -36,7 +36,8 @@ FLOOR = (
     232  # i64: a loop goes on while more fuel than this is left; 0 but when stopped from outside
 )
 READ_ONLY = 240  # ptr: by handle, a byte that is not 0 if nobody should write to the buffer
-CONTEXT_SIZE = 248
+RECORDER = 248  # ptr: where a recorded kernel leaves what it does
+CONTEXT_SIZE = 256
 
 ARGUMENT_STRIDE = 32
 ARGUMENT_WATCHED = 24  # i64: not 0 if the argument's buffer has a shadow

@@ -28,14 +28,16 @@ def driver(
     streams: bool,
     observed: bool = False,
     shadowed: bool = False,
+    recorded: bool = False,
 ) -> str:
     """`@run(ctx, first, count)`: runs threadgroups of the context's box; not 0 after a fault.
 
     An observed kernel runs threadgroups and simdgroups in the order that the context says, and
     finds memory that nobody has written filled with the context's byte. A `shadowed` one has
-    shadows of private and threadgroup memory, which say what was not written yet.
+    shadows of private and threadgroup memory, which say what was not written yet. A `recorded` one
+    tells which simdgroup's events follow.
     """
-    fill = _Fill(observed, shadowed)
+    fill = _Fill(observed, shadowed, recorded)
     private_bytes = private_memory * LANES
     make = _with_barriers if has_barriers else _straight
     body = make(shape, private_bytes, fill)
@@ -107,8 +109,9 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 class _Fill:
     """What differs in the loop around an observed kernel."""
 
-    def __init__(self, observed: bool, shadowed: bool) -> None:
+    def __init__(self, observed: bool, shadowed: bool, recorded: bool) -> None:
         self.observed = observed
+        self.recorded = recorded
         self.shadowed = shadowed
         self.byte = "%fill" if observed else "0"
 
@@ -130,6 +133,8 @@ class _Fill:
         return "  %t.run = add i64 %t, 0"
 
     def group(self) -> str:
+        if self.recorded:
+            return "  call void @assay_record_group(ptr %ctx)"
         return self._only("  call void @assay_watch_group(ptr %ctx)")
 
     def simdgroup(self, number: str) -> str:
@@ -140,6 +145,11 @@ class _Fill:
 
     def round(self, simdgroups: int) -> str:
         return self._only(f"  call void @assay_watch_round(ptr %ctx, i32 {simdgroups})")
+
+    def resume(self) -> str:
+        if not self.recorded:
+            return ""
+        return "  call void @assay_record_resume(ptr %ctx, i32 %s)"
 
     def clear(self, pointer: str, size: int) -> str:
         if size == 0:
@@ -164,6 +174,10 @@ class _Fill:
         )
 
     def declarations(self) -> str:
+        if self.recorded:
+            return (
+                "declare void @assay_record_group(ptr)\ndeclare void @assay_record_resume(ptr, i32)"
+            )
         return self._only(
             """declare void @assay_watch_begin(ptr)
 declare void @assay_watch_end(ptr)
@@ -182,6 +196,7 @@ simdgroup:
 {fill.simdgroup("%n")}
   store i32 %s, ptr %simdgroup.p
 {fill.clear("%private", private_bytes)}
+{fill.resume()}
   %r = call i32 @simdgroup(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr null)
   %ok = icmp eq i32 %r, 0
   br i1 %ok, label %simdgroup.end, label %fault
@@ -222,6 +237,7 @@ resume:
   %private.at = mul i64 %s.wide, {private_bytes}
   %private.s = getelementptr i8, ptr %private, i64 %private.at
   store ptr %private.s, ptr %private.p2
+{fill.resume()}
   %r = call i32 @simdgroup(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr %state)
   %bad = icmp slt i32 %r, 0
   br i1 %bad, label %fault, label %returned

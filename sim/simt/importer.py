@@ -18,6 +18,7 @@ from .llvm_modules import module_of
 from .llvm_records import IRSyntaxError
 from .llvm_text import read_module
 from .lower import lower
+from .math_marks import mark_math, unroll_all, unroll_no_more
 from .roots import Parameter
 from .uninitialised import forget_uniform, mark_signed, mark_uninitialised
 from .unpack import unpack
@@ -28,6 +29,10 @@ _INLINE_EVERYTHING = 1_000_000
 # Kernels of more lines, such as elliptic curves, take minutes when their loops are unrolled too.
 _UNROLLED_LINES = 20_000
 _THREAD_LOCAL = re.compile(r"^@[^\n]*\bthread_local\b", re.MULTILINE)
+_ARRAY = re.compile(r"= alloca ")
+# What a data layout says of the widths that a machine computes in: a GPU has none of 64 bits, and
+# the optimiser shall not widen indices to them.
+_NATIVE_INTEGERS = re.compile(r"-n[0-9]+(?::[0-9]+)*")
 _started = False
 
 
@@ -61,7 +66,9 @@ def import_kernel(
         parameters: description of the entry's parameters, in order.
         name: the kernel's name for messages.
         marks: what the optimiser must not forget, for checks: `init` where variables have no
-            value, `uniform` what must be the same in all lanes, `overflow` what is signed.
+            value, `uniform` what must be the same in all lanes, `overflow` what is signed; and,
+            for models of machines, `math` where it calls functions of mathematics. Then integers
+            are also kept as narrow as the machine's own.
 
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
@@ -91,8 +98,11 @@ def optimised_text(
                 text = str(module)
                 calls = _check(text, entry, name)
                 changed = _marked(text, marks)
-                optimised = _optimise(module, entry, calls) if changed == text else ""
-            if not optimised:
+                same = changed == text and "math" not in marks
+                optimised = _optimise(module, entry, calls) if same else ""
+            if "math" in marks:
+                optimised = _optimised_for_models(changed, entry, calls)
+            elif not optimised:
                 with module_of(changed) as module:
                     optimised = _optimise(module, entry, calls)
         except RuntimeError as error:
@@ -102,11 +112,35 @@ def optimised_text(
     return optimised
 
 
+def _optimised_for_models(text: str, entry: str, calls: Calls) -> str:
+    """As a compiler for a GPU would: with narrow integers, and arrays of threads in registers.
+
+    Where an array is left in memory because a loop runs over it, loops of known length are
+    unrolled however long they get.
+    """
+    with module_of(text) as module:
+        module.data_layout = _NATIVE_INTEGERS.sub("-n8:16:32", module.data_layout)
+        optimised = _optimise(module, entry, calls)
+    if not _ARRAY.search(optimised):
+        return optimised
+    with module_of(unroll_all(optimised)) as module:
+        _unroll(module)
+        unrolled = unroll_no_more(str(module))
+    if unrolled.count("\n") > _UNROLLED_LINES:
+        return optimised
+    with module_of(unrolled) as module:
+        unrolled = _optimise(module, entry, calls)
+    fewer = len(_ARRAY.findall(unrolled)) < len(_ARRAY.findall(optimised))
+    return unrolled if fewer else optimised
+
+
 def _marked(text: str, marks: frozenset[str]) -> str:
     if "init" in marks:
         text = mark_uninitialised(text)
     if "overflow" in marks:
         text = mark_signed(text)
+    if "math" in marks:
+        text = mark_math(text)
     return text if "uniform" in marks else forget_uniform(text)
 
 
@@ -140,3 +174,16 @@ def _optimise(module: llvm.ModuleRef, entry: str, calls: Calls) -> str:
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return str(module)
+
+
+def _unroll(module: llvm.ModuleRef) -> None:
+    """Unroll the loops that ask for it, and put arrays into registers as far as that allows."""
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_loop_simplify_pass()
+    passes.add_loop_unroll_pass()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, builder)

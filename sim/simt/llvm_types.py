@@ -53,6 +53,7 @@ class Opaque:
 Type = Scalar | Pointer | Vector | Array | Struct | Opaque
 
 DEVICE_SPACE = 1
+THREADGROUP_SPACE = 3
 
 FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 

@@ -237,6 +237,17 @@ class Memory:
             entry = self._entries.get(handle)
             return entry.data.nbytes if entry is not None else 0
 
+    @staticmethod
+    def handle_of(address: int) -> int:
+        """The handle of the buffer that an address lies in, if there is one."""
+        return address >> c.HANDLE_SHIFT
+
+    def bytes_of(self, handle: int) -> NDArray[np.uint8] | None:
+        """A buffer's bytes themselves; None if there is no such buffer."""
+        with self._lock:
+            entry = self._entries.get(handle)
+            return entry.data if entry is not None else None
+
     def addresses_in(self, handle: int) -> list[int]:
         """The aligned 64-bit words of a buffer that are addresses in live buffers."""
         with self._lock:

@@ -19,6 +19,9 @@ from .ir import Block, Function, Instruction
 from .jit import LoadedCode, compile_object, host_target, load_kernel
 from .llvm_types import Scalar, size_of
 from .reach import follows_pointers, untouched_parameters
+from .record_code import FUNCTIONS as RECORD_FUNCTIONS
+from .record_code import load_record
+from .recording import PLACES, RECORD, RECORDED_MARKS, prepare
 from .roots import Parameter
 from .shape import Shape
 from .vectorise import Vectoriser
@@ -83,6 +86,7 @@ class Program:
         self._lock = threading.RLock()
         self._function: Function | None = None
         self._marked: dict[frozenset[str], Function] = {}
+        self._recorded: Function | None = None
         self._needs: Needs | None = None
         self._executables: dict[tuple[Shape, frozenset[str]], Executable] = {}
 
@@ -103,6 +107,14 @@ class Program:
                     self.bitcode, self.entry, self.parameters, self.name, marks=marks
                 )
             return known
+
+    @property
+    def recorded_function(self) -> Function:
+        """The kernel in the blocks that recordings count; always the same object."""
+        with self._lock:
+            if self._recorded is None:
+                self._recorded = prepare(self.marked_function(RECORDED_MARKS))
+            return self._recorded
 
     @property
     def needs(self) -> Needs:
@@ -145,7 +157,8 @@ class Program:
     def specialise_shape(self, shape: Shape, observers: frozenset[str] = frozenset()) -> Executable:
         """Machine code for a shape, which may be that of an edge threadgroup.
 
-        `observers` names the checks that shall watch it.
+        `observers` names the checks that shall watch it, or is `RECORD`, perhaps with
+        `PLACES`.
         """
         with self._lock:
             known = self._executables.get((shape, observers))
@@ -165,7 +178,7 @@ class Program:
         return stored
 
     def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
-        marks = observers & _MARKED
+        marks = RECORDED_MARKS if RECORD in observers else observers & _MARKED
         function = self.marked_function(marks) if marks else self.function
         code = Vectoriser(function, shape, observers).run()
         text = code.text + driver(
@@ -173,8 +186,9 @@ class Program:
             has_barriers=code.has_barriers,
             private_memory=function.private_memory,
             streams=code.streams,
-            observed=bool(observers),
+            observed=bool(observers - {RECORD, PLACES}),
             shadowed="init" in observers,
+            recorded=RECORD in observers,
         )
         machine_code = compile_object(text)
         head = json.dumps(
@@ -187,6 +201,7 @@ class Program:
                 "private_memory": function.private_memory,
                 "threadgroup_memory": function.threadgroup_memory,
                 "constants": function.constants.hex(),
+                "known": [[*place, about] for place, about in code.known.items()],
             }
         ).encode()
         return len(head).to_bytes(8, "little") + head + machine_code
@@ -213,11 +228,16 @@ class Executable:
         self.private_memory: int = head["private_memory"]  # bytes of one thread
         self.threadgroup_memory: int = head["threadgroup_memory"]
         self.constants = bytes.fromhex(head["constants"])
+        # (block, ordinal, description) of the accesses that a recording leaves out.
+        self.known_accesses: list[tuple[int, int, int]] = head["known"]
         self._sites: list[dict[str, Any]] = head["sites"]
         self._watch_sites: list[dict[str, Any]] = head["watch_sites"]
         self.watch_needs = WatchNeeds(**head["watch"])
         known: tuple[str, ...] = ()
-        if observers:
+        if RECORD in observers:
+            load_record()
+            known = RECORD_FUNCTIONS
+        elif observers:
             load_watch()
             known = WATCH_FUNCTIONS
         self._owner: LoadedCode
@@ -293,6 +313,6 @@ def _is_serial(function: Function) -> bool:
 def _engine_version() -> bytes:
     """A digest of the engine's own source, so that an update invalidates what older code made."""
     folder = Path(__file__).parent
-    files = [*folder.glob("*.py"), *(folder.parent / "check").rglob("*.[pc]*")]
+    files = [*folder.glob("*.[pc]*"), *(folder.parent / "check").rglob("*.[pc]*")]
     parts = [path.read_bytes() for path in sorted(files) if path.suffix in (".py", ".c")]
     return digest(*parts).encode()

@@ -16,7 +16,7 @@ _MAX_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class Piece:
     """`value` lies at bit `shift` of a wider integer."""
 
     shift: int
@@ -25,7 +25,7 @@ class _Piece:
 
 def unpack(function: Function) -> None:
     """Replace truncations, shifts and masks of packed integers by the parts they select."""
-    known: dict[Value, list[_Piece] | None] = {}
+    known: dict[Value, list[Piece] | None] = {}
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
         _unpack_block(block, known, replaced)
@@ -36,8 +36,21 @@ def unpack(function: Function) -> None:
             block.condition = replaced.get(block.condition, block.condition)
 
 
+def _turned_back(bitcast: Instruction) -> Value | None:
+    source = bitcast.operands[0]
+    if isinstance(source, Instruction) and source.op == "bitcast":
+        original = source.operands[0]
+        return original if original.type == bitcast.type else None
+    return None
+
+
+def pieces_of(value: Value) -> list[Piece] | None:
+    """The disjoint parts that an integer is made of, lowest first; None if it is not."""
+    return _pieces(value, {}, 0)
+
+
 def _unpack_block(
-    block: Block, known: dict[Value, list[_Piece] | None], replaced: dict[Value, Value]
+    block: Block, known: dict[Value, list[Piece] | None], replaced: dict[Value, Value]
 ) -> None:
     body: list[Instruction] = []
     for instruction in block.body:
@@ -45,7 +58,7 @@ def _unpack_block(
         part = _selected(instruction, known)
         if part is None:
             body.append(instruction)
-        elif bits(part.type) == bits(instruction.type):
+        elif part.type == instruction.type or bits(part.type) == bits(instruction.type):
             replaced[instruction] = part
         else:
             instruction.op, instruction.operands = "zext", [part]
@@ -53,8 +66,11 @@ def _unpack_block(
     block.body = body
 
 
-def _selected(instruction: Instruction, known: dict[Value, list[_Piece] | None]) -> Value | None:
-    """The one part that an instruction picks out of a packed integer."""
+def _selected(instruction: Instruction, known: dict[Value, list[Piece] | None]) -> Value | None:
+    """What is there already: what was reinterpreted and is turned back, or the one part that an
+    instruction picks out of a packed integer."""
+    if instruction.op == "bitcast":
+        return _turned_back(instruction)
     if instruction.op not in ("trunc", "lshr", "and"):
         return None
     source = instruction.operands[0]
@@ -81,9 +97,7 @@ def _selected(instruction: Instruction, known: dict[Value, list[_Piece] | None])
     return part if low + bits(part.type) <= high else None
 
 
-def _pieces(
-    value: Value, known: dict[Value, list[_Piece] | None], depth: int
-) -> list[_Piece] | None:
+def _pieces(value: Value, known: dict[Value, list[Piece] | None], depth: int) -> list[Piece] | None:
     """The disjoint parts of an integer, None if it is not made of parts."""
     if value in known:
         return known[value]
@@ -93,20 +107,20 @@ def _pieces(
 
 
 def _find_pieces(
-    value: Value, known: dict[Value, list[_Piece] | None], depth: int
-) -> list[_Piece] | None:
+    value: Value, known: dict[Value, list[Piece] | None], depth: int
+) -> list[Piece] | None:
     if isinstance(value, Constant):
         return [] if value.number == 0 else None
     if not isinstance(value, Instruction) or is_float(value.type):
         return None
     if value.op == "zext":
-        return [_Piece(0, value.operands[0])]
+        return [Piece(0, value.operands[0])]
     if value.op == "shl":
         amount = value.operands[1]
         inner = _pieces(value.operands[0], known, depth + 1)
         if inner is None or not isinstance(amount, Constant) or amount.number is None:
             return None
-        moved = [_Piece(p.shift + amount.number, p.value) for p in inner]
+        moved = [Piece(p.shift + amount.number, p.value) for p in inner]
         width = bits(value.type)
         return moved if all(p.shift + bits(p.value.type) <= width for p in moved) else None
     if value.op == "or":

@@ -226,13 +226,23 @@ class Access:
             offset = self._group_base(base, group, group.low)
             offset = text.let(f"freeze i64 {offset}")
             limit = self.limit(memory, group.elements * size)
-            good = self._both(good, text.let(f"icmp ult i64 {offset}, {limit}"))
+            good = self.both(good, text.let(f"icmp ult i64 {offset}, {limit}"))
             offsets.append(offset)
         for guard in form.guards:
-            good = self._both(good, self._guard(guard))
+            good = self.both(good, self._guard(guard))
         if good == "true":
             return offsets, good
         return offsets, text.let(f"freeze i1 {good}")
+
+    def window(self, form: Form, group: Group) -> tuple[str, str]:
+        """Byte offset of a window, and whether the form holds; nothing is said about bounds."""
+        offset = self._group_base(self.v.scalar(form.base), group, group.low)
+        good = "true"
+        for guard in form.guards:
+            good = self.both(good, self._guard(guard))
+        return self.text.let(f"freeze i64 {offset}"), (
+            good if good == "true" else self.text.let(f"freeze i1 {good}")
+        )
 
     def _group_base(self, base: str, group: Group, constant: int) -> str:
         text = self.text
@@ -241,7 +251,8 @@ class Access:
             base = text.let(f"add i64 {base}, {term}")
         return text.let(f"add i64 {base}, {constant}") if constant else base
 
-    def _both(self, a: str, b: str) -> str:
+    def both(self, a: str, b: str) -> str:
+        """Whether both hold; the first may be `true` as a literal."""
         return b if a == "true" else self.text.let(f"and i1 {a}, {b}")
 
     def _guard(self, guard: Guard) -> str:
@@ -272,7 +283,7 @@ class Access:
                     continue
                 shift = extreme + ((1 << (width - 1)) if guard.kind == "sext" else 0)
                 moved = text.let(f"add i64 {start}, {shift}")
-                good = self._both(good, text.let(f"icmp ult i64 {moved}, {1 << width}"))
+                good = self.both(good, text.let(f"icmp ult i64 {moved}, {1 << width}"))
         return good
 
     def frozen_offsets(self, instruction: Instruction) -> str:

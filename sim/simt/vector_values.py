@@ -8,14 +8,17 @@ from dataclasses import dataclass
 
 from . import context as c
 from .bfloat import replace_bfloat
-from .cfg import Cfg, analyse, split_block
+from .cfg import Cfg, analyse, split_at_barriers
 from .divergence import Divergence, analyse_divergence, escapes
 from .initialisation import follow_uninitialised
 from .ir import AddressRoot, Block, Constant, Function, Instruction, Value, clone
 from .linear import LinearForms
 from .linear_form import Form
 from .lookups import insert_lookups
+from .merge_accesses import merge_accesses
 from .observe_values import observe_values
+from .promote import promote
+from .recording import PLACES, RECORD
 from .shape import LANES, Shape
 from .slots import MASK, Slot, SlotTable
 from .vector_positions import fix_positions
@@ -42,14 +45,21 @@ class Values:
         mask: the lanes that run it, as an LLVM operand.
         full_mask: the lanes that live, as an LLVM operand.
         observers: the checks that watch the kernel; empty if none does.
+        records: whether the kernel leaves a recording of what it does.
+        records_places: whether every access to threadgroup memory has an event in it.
     """
 
     def __init__(
         self, function: Function, shape: Shape, observers: frozenset[str] = frozenset()
     ) -> None:
         self.shape = shape
-        self.observers = observers
+        self.observers = observers - {RECORD, PLACES}
+        self.records = RECORD in observers
+        self.records_places = PLACES in observers
         self.function = clone(function)
+        if self.records:
+            promote(self.function)
+            merge_accesses(self.function)
         fix_positions(self.function, shape)
         replace_bfloat(self.function)
         self.watch_sites = WatchSites()
@@ -57,8 +67,8 @@ class Values:
         if observers & {"init", "shuffle"}:
             follow_uninitialised(self.function, observers, self.watch_sites.number)
         self.barrier_calls: dict[Block, Instruction] = {}
-        watched = bool(observers)
-        self.barriers = self._split_at_barriers() if shape.simdgroups > 1 or watched else {}
+        returns = shape.simdgroups > 1 or bool(observers)
+        self.barriers = self._split_at_barriers() if returns else {}
         self.cfg: Cfg = analyse(self.function)
         self.divergence: Divergence = analyse_divergence(self.function, self.cfg)
         self.linear = LinearForms(self.function, self.cfg, self.divergence, shape)
@@ -78,18 +88,10 @@ class Values:
         self.defined: dict[Value, str] = {}  # names as the defining blocks knew them
 
     def _split_at_barriers(self) -> dict[Block, int]:
-        barriers: dict[Block, int] = {}
-        work = list(self.function.blocks)
-        while work:
-            block = work.pop()
-            for at, instruction in enumerate(block.body):
-                if instruction.callee == "threadgroup_barrier":
-                    rest = split_block(self.function, block, at + 1)
-                    self.barrier_calls[block] = block.body.pop()
-                    barriers[block] = len(barriers) + 1
-                    work.append(rest)
-                    break
-        return barriers
+        found = split_at_barriers(self.function)
+        for block in found:
+            self.barrier_calls[block] = block.body.pop()
+        return {block: number for number, block in enumerate(found, 1)}
 
     def field(self, kind: str, offset: int) -> str:
         """A field of the context, loaded once at the start."""

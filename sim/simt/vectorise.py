@@ -16,6 +16,8 @@ from . import context as c
 from .faults import UnsupportedKernel
 from .insertion import OBSERVE
 from .ir import Block, Function, Instruction, Value
+from .math_marks import MATH_PREFIX
+from .recording import is_access
 from .shape import LANES, Shape
 from .slots import MASK, stored_size
 from .vector_arithmetic import Arithmetic, is_arithmetic
@@ -24,6 +26,7 @@ from .vector_branches import Branches
 from .vector_lanes import LaneOperations
 from .vector_memory import MemoryAccess
 from .vector_positions import lane_position, uniform_position
+from .vector_record import Record
 from .vector_text import vector_of, zero_of
 from .vector_values import ALL
 from .vector_watch import Watch
@@ -41,6 +44,7 @@ class Code:
     watch_sites: list[Instruction | Block]  # by the number that observers' records hold, less one
     watch_needs: WatchNeeds
     streams: bool  # whether some stores go past the caches
+    known: dict[tuple[int, int], int]  # what a recording leaves out; see `Recording.known`
 
 
 class Vectoriser(Branches):
@@ -53,6 +57,7 @@ class Vectoriser(Branches):
         self.memory = MemoryAccess(self)
         self.watch = Watch(self)
         self.bounds = Bounds(self)
+        self.record = Record(self)
         self.lanes = LaneOperations(self)
         self.arithmetic = Arithmetic(self.text)
         self._looked_up: dict[Value, tuple[str, str]] = {}
@@ -77,6 +82,7 @@ class Vectoriser(Branches):
             watch_sites=self.watch_sites.all,
             watch_needs=self.watch.needs,
             streams=self.memory.streams,
+            known=self.record.known,
         )
 
     def _assemble(self, resumes: list[str]) -> str:
@@ -112,6 +118,8 @@ class Vectoriser(Branches):
         self.text.computed = {}
         self.text.place(f"b{self.cfg.index[block]}")
         self.enter(block)
+        if self.records:
+            self.record.begin(block)
         for phi in block.phis:
             self._emit_phi(phi)
         for phi in block.phis:
@@ -122,6 +130,8 @@ class Vectoriser(Branches):
                 self._emit_instruction(instruction)
             except UnsupportedKernel as error:
                 raise UnsupportedKernel(error.reason, error.site, self.function.name) from error
+        if self.records:
+            self.record.end()
         if block in self.barriers:
             self._emit_barrier(block)
         else:
@@ -142,6 +152,8 @@ class Vectoriser(Branches):
             return
         if self.observers:
             self._observe(instruction)
+        if self.records and is_access(instruction):
+            self.record.access(instruction)
         if instruction.op == "load":
             self._finish_load(instruction, self.memory.load(instruction))
         elif instruction.op == "component":
@@ -232,6 +244,9 @@ class Vectoriser(Branches):
         if name.startswith("uninitialised_"):
             self._finish(instruction, zero_of(instruction.type), False)
             return
+        if name.startswith(MATH_PREFIX):
+            self._pass_on(instruction)
+            return
         if name.startswith("atomic_"):
             result = self.memory.atomic(instruction)
             if instruction.type != "void":
@@ -251,6 +266,12 @@ class Vectoriser(Branches):
         if emitted is None:
             raise UnsupportedKernel(f"operation '{name}' is not supported", instruction.site)
         self._finish(instruction, *emitted)
+
+    def _pass_on(self, instruction: Instruction) -> None:
+        """What a function of mathematics gives was computed already."""
+        result = instruction.operands[0]
+        vector = self.divergence.is_varying(instruction)
+        self._finish(instruction, (self.vector if vector else self.scalar)(result), vector)
 
     def _emit_barrier(self, block: Block) -> None:
         (following,) = block.targets

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
-import re
-import subprocess
 from importlib.resources import files
-from pathlib import Path
-
-import llvmlite.binding as llvm
 
 from ..check import layout
 from . import context as c
-from .disk_cache import DiskCache, digest
-from .importer import LLVM_LOCK, start_llvm
-from .jit import LoadedCode, host_machine, host_target
-from .llvm_modules import module_of
+from .c_code import load_c
+from .jit import LoadedCode
 
 # Files of one translation unit, each building on those before it.
 PARTS = ("records", "ranges", "lanes", "barriers", "events")
@@ -57,46 +49,4 @@ def source() -> str:
 @functools.cache
 def load_watch() -> LoadedCode:
     """Compile the functions, or take them from the cache, and make their symbols known."""
-    text = source()
-    with LLVM_LOCK:
-        start_llvm()
-        cache = DiskCache("watch")
-        key = digest(text, *host_target())
-        data = cache.get(key)
-        if data is None:
-            data = _compile(text)
-            cache.put(key, data)
-        code = LoadedCode(data)
-        for name in FUNCTIONS:
-            llvm.add_symbol(name, code.address(name))
-        return code
-
-
-def _compile(text: str) -> bytes:
-    # The functions are for this host, not for the processor that clang assumes.
-    text = re.sub(r'"(target-cpu|target-features|tune-cpu)"="[^"]*"', "", _llvm_text(text))
-    with module_of(text) as module:
-        machine = host_machine()
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
-        options = llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = True
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
-        return bytes(machine.emit_object(module))
-
-
-def _llvm_text(text: str) -> str:
-    wheel = importlib.util.find_spec("ziglang")
-    if wheel is None or wheel.origin is None:
-        raise RuntimeError("the package 'ziglang' is not installed: `pip install ziglang`")
-    command = [
-        *(str(Path(wheel.origin).parent / "zig"), "clang", "-x", "c", "-std=c11"),
-        *("-target", llvm.get_process_triple(), "-O3", "-Xclang", "-disable-llvm-passes"),
-        *("-ffreestanding", "-nostdinc", "-fno-builtin", "-fno-stack-protector", "-fPIC"),
-        *("-Wno-unused-command-line-argument", "-S", "-emit-llvm", "-o", "-", "-"),
-    ]
-    done = subprocess.run(command, input=text.encode(), capture_output=True)
-    if done.returncode:
-        raise RuntimeError(f"the checks' C code does not compile:\n{done.stderr.decode()}")
-    return done.stdout.decode()
+    return load_c(source(), "watch", FUNCTIONS)

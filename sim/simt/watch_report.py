@@ -16,7 +16,7 @@ from .program import AccessSite, Executable
 from .shape import LANES
 
 if TYPE_CHECKING:
-    from .dispatch import Box
+    from .boxes import Box
 
 Size = tuple[int, int, int]
 

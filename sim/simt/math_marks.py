@@ -1,0 +1,110 @@
+"""Marks calls of functions that a machine has instructions for, so that models can tell them.
+
+The front end's headers compute such a function, like `exp2`, from simpler operations, and do so in
+one place: a class `__op_exp2` with a function `call` on scalars. After optimisation nothing of that
+is left to see. So each call's result is passed through a function that the optimiser does not know,
+together with the call's operands: whoever reads the IR may take that for the whole, and whoever
+executes it for its first operand.
+"""
+
+from __future__ import annotations
+
+import re
+
+MATH_PREFIX = "math_"
+PRECISE = "precise_"  # follows the prefix in programs that are not compiled for fast mathematics
+_CALL = re.compile(
+    r"^(?P<result>\s*%\S+) = (?:tail )?call (?:[a-z]+ )*?"
+    r"(?P<type>half|float|bfloat|i1|i8|i16|i32|i64) "
+    r"@_ZN5metal(?P<precise>7precise)?(?P<length>\d+)__op_(?P<name>\w+?)I\w+\((?P<operands>.*?)\)"
+    r"(?: #\d+)?(?P<debug>, !dbg !\d+)?$",
+    re.MULTILINE,
+)
+_OPERAND = re.compile(r"^(?P<type>half|float|bfloat|i1|i8|i16|i32|i64)\s(?:.*\s)?(?P<value>\S+)$")
+_FAST = re.compile(r"= (?:fadd|fsub|fmul|fdiv)(?: [a-z]+)* contract ")
+_ARITHMETIC = re.compile(r"= f(?:add|sub|mul|div) ")
+_FUNCTION = re.compile(r"^define [^\n]*?@(\w+)\([^\n]*\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
+_HEADERS = "_ZN5metal"  # what the headers' own functions are called, which never fuse
+_MARKED = frozenset(
+    {
+        *("exp", "exp2", "exp10", "log", "log2", "log10", "pow", "powr", "sqrt", "rsqrt"),
+        *("sin", "cos", "tan", "sinpi", "cospi", "tanpi", "asin", "acos", "atan", "atan2"),
+        *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "fmod", "divide", "fract", "round"),
+        *("mulhi", "madhi", "hadd", "rhadd", "absdiff", "rotate", "median3", "fmedian3"),
+        *("extract_bits", "insert_bits", "mul24", "mad24"),
+    }
+)
+
+
+# Positions and their declarations; what follows them are numbers of attributes.
+_POSITION_DECLARED = re.compile(
+    r"(?P<start>(?P<kind>declare|call)[^\n@]*"
+    r"@__assay_(?:thread|simdgroups?|dispatch|matrix)_\w+\([^)]*\))"
+    r"(?: local_unnamed_addr)?(?: #\d+)?"
+)
+_LOOP = re.compile(r"^(!(\d+) = distinct !\{!\2(?:, !\d+)*)\}$", re.MULTILINE)
+_NODE = re.compile(r"^!(\d+) = ", re.MULTILINE)
+_FULL = "llvm.loop.unroll.full"
+
+
+def mark_math(text: str) -> str:
+    """The unoptimised module `text`, in which calls of such functions are marked."""
+    declared: set[str] = set()
+    careful = _is_careful(text)
+
+    def mark(match: re.Match[str]) -> str:
+        name = _name(match["name"], int(match["length"]))
+        operands = [_OPERAND.match(part) for part in match["operands"].split(", ")]
+        if name not in _MARKED or not all(operands):
+            return match[0]
+        mode = PRECISE if careful or match["precise"] else ""
+        result, type = match["result"], match["type"]
+        found = [(o["type"], o["value"]) for o in operands if o is not None]
+        kinds = [type, *(kind for kind, _ in found)]
+        symbol = f"@__assay_{MATH_PREFIX}{mode}{name}.{'.'.join(kinds)}"
+        declared.add(
+            f"declare {type} {symbol}({', '.join(kinds)}) nounwind willreturn memory(none)"
+        )
+        whole = f"{result.replace('%', '%marked.')}.m"
+        passed = ", ".join(f"{kind} {value}" for kind, value in [(type, whole.strip()), *found])
+        return "\n".join(
+            (
+                match[0].replace(result, whole, 1),
+                f"{result} = call {type} {symbol}({passed}){match['debug'] or ''}",
+            )
+        )
+
+    text = _CALL.sub(mark, text)
+    return "\n".join([_POSITION_DECLARED.sub(_speculatable, text), *sorted(declared)])
+
+
+def _is_careful(text: str) -> bool:
+    """Whether a program was not compiled for fast mathematics: its own sums do not fuse."""
+    own = [body for name, body in _FUNCTION.findall(text) if not name.startswith(_HEADERS)]
+    computes = any(_ARITHMETIC.search(body) for body in own)
+    return computes and not any(_FAST.search(body) for body in own)
+
+
+def unroll_all(text: str) -> str:
+    """The optimised module `text`, which asks for loops of known length to be unrolled."""
+    number = 1 + max((int(found) for found in _NODE.findall(text)), default=0)
+    text = text.replace('"llvm.loop.unroll.disable"', '"llvm.loop.was_unrolled"')
+    text = _LOOP.sub(rf"\1, !{number}}}", text)
+    return f'{text}\n!{number} = !{{!"{_FULL}"}}\n'
+
+
+def unroll_no_more(text: str) -> str:
+    """What `unroll_all` asked for, forgotten: what could not be unrolled needs no warning."""
+    return text.replace(f'"{_FULL}"', '"llvm.loop.was_unrolled"')
+
+
+def _speculatable(match: re.Match[str]) -> str:
+    """A position without what ties it to its place: it is the same wherever a thread asks."""
+    if match["kind"] == "declare":
+        return f"{match['start']} nounwind willreturn speculatable memory(none)"
+    return match["start"]
+
+
+def _name(mangled: str, length: int) -> str:
+    """`exp24call` of which `__op_exp2` is a name of 9 characters -> `exp2`."""
+    return mangled[: length - len("__op_")]

@@ -1,0 +1,127 @@
+"""How kernels are imported and rewritten before they are recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.compiler.msl import CompileOptions, compile_library
+from assay.sim.simt.ir import Constant, Function, Instruction, integer
+from assay.sim.simt.math_marks import MATH_PREFIX, PRECISE
+from assay.sim.simt.offsets import offset_of
+from assay.sim.simt.recording import accesses
+
+HEAD = (
+    "#include <metal_stdlib>\nusing namespace metal;\n#define THREAD [[thread_position_in_grid]]\n"
+)
+
+
+def recorded(source: str, **options: object) -> Function:
+    chosen = CompileOptions(**options)  # type: ignore[arg-type]
+    program = compile_library(HEAD + source, options=chosen).function("f").program()
+    return program.recorded_function
+
+
+def marks(function: Function) -> list[str]:
+    names = [i.callee for i in function.instructions() if i.callee.startswith(MATH_PREFIX)]
+    return [name.removeprefix(MATH_PREFIX).split(".")[0] for name in names]
+
+
+def moved(function: Function) -> list[tuple[str, int]]:
+    """Operation and components of all accesses."""
+    return [(i.op, i.components) for block in function.blocks for i in accesses(block)]
+
+
+def test_functions_of_mathematics_are_marked_with_their_operands() -> None:
+    function = recorded("kernel void f(device float* o, uint i THREAD) { o[i] = pow(o[i], 3); }")
+    assert marks(function) == ["pow"]
+    (mark,) = (i for i in function.instructions() if i.callee.startswith(MATH_PREFIX))
+    assert len(mark.operands) == 3
+    assert isinstance(mark.operands[2], Constant)
+
+
+@pytest.mark.parametrize("name", ["exp", "precise::exp", "fast::exp"])
+def test_what_is_asked_to_be_precise_is_marked_so(name: str) -> None:
+    source = f"kernel void f(device float* o, uint i THREAD) {{ o[i] = {name}(o[i]) + o[i]; }}"
+    expected = f"{PRECISE}exp" if name.startswith("precise") else "exp"
+    assert marks(recorded(source))[-1] == expected  # around the mark of what it calls
+
+
+def test_programs_without_fast_mathematics_are_precise_throughout() -> None:
+    source = "kernel void f(device float* o, uint i THREAD) { o[i] = exp(o[i]) + o[i]; }"
+    assert marks(recorded(source, fast_math=False)) == [f"{PRECISE}exp"]
+
+
+def test_neighbouring_loads_and_stores_are_joined_up_to_16_bytes() -> None:
+    source = """kernel void f(device float* o, device const float* a, uint i THREAD) {
+        float s[6];
+        for (uint n = 0; n < 6; n++) s[n] = a[i * 8 + n];
+        for (uint n = 0; n < 6; n++) o[i * 8 + n] = s[5 - n]; }"""
+    assert moved(recorded(source)) == [("load", 4), ("load", 2), ("store", 4), ("store", 2)]
+
+
+def test_loads_are_not_joined_over_a_store_that_they_may_see() -> None:
+    source = """kernel void f(device float* o, device float* a, uint i THREAD) {
+        float x = a[i * 2]; o[i] = x; o[i + 7] = a[i * 2 + 1]; }"""
+    kinds = [op for op, _ in moved(recorded(source))]
+    assert kinds == ["load", "store", "load", "store"]
+
+
+def test_loads_of_different_threadgroup_variables_do_not_disturb_each_other() -> None:
+    source = """kernel void f(device float* o, uint i [[thread_index_in_threadgroup]]) {
+        threadgroup float s[64], t[64];
+        s[i] = i; s[i + 32] = 1;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float x = s[i * 2]; t[i] = x; o[i] = s[i * 2 + 1] + t[i]; }"""
+    assert ("load", 2) in moved(recorded(source))
+
+
+def test_packed_values_are_stored_as_what_they_are() -> None:
+    source = """kernel void f(device half4* o, device const half4* a, uint i THREAD) {
+        o[i] = a[i] + 1.0h; }"""
+    function = recorded(source)
+    assert moved(function) == [("load", 4), ("store", 4)]
+    (store,) = (i for i in function.instructions() if i.op == "store")
+    assert store.element == "half"
+
+
+def test_loops_over_a_threads_array_are_unrolled_until_it_is_gone() -> None:
+    source = """kernel void f(device float* o, device const float* a, constant uint& n,
+                              uint i THREAD) {
+        float sums[32];
+        for (uint j = 0; j < 32; j++) sums[j] = 0;
+        for (uint k = 0; k < n; k++)
+            for (uint j = 0; j < 32; j++) sums[j] += a[i * 32 + j] * k;
+        float all = 0;
+        for (uint j = 0; j < 32; j++) all = fmax(all, sums[j]);
+        o[i] = all; }"""
+    assert recorded(source).private_memory == 0
+
+
+def test_the_recorded_function_is_always_the_same_object() -> None:
+    source = "kernel void f(device float* o, uint i THREAD) { o[i] = 1; }"
+    program = compile_library(HEAD + source).function("f").program()
+    assert program.recorded_function is program.recorded_function
+
+
+def _op(op: str, type: str, *operands: object, flags: tuple[str, ...] = ()) -> Instruction:
+    made = Instruction(op, type, list(operands))  # type: ignore[arg-type]
+    made.flags = frozenset(flags)
+    return made
+
+
+def test_offsets_are_sums_of_terms_and_a_constant() -> None:
+    x, y = _op("load", "i32"), _op("load", "i32")
+    wide = _op("mul", "i64", _op("zext", "i64", x), integer("i64", 12))
+    both = _op("add", "i64", wide, _op("shl", "i64", _op("sext", "i64", y), integer("i64", 2)))
+    found = offset_of(_op("add", "i64", both, integer("i64", -8)))
+    assert dict(found.terms) == {("zext", x): 12, ("sext", y): 4}
+    assert found.constant == -8
+
+
+@pytest.mark.parametrize(("flags", "constant"), [(("nuw",), 40), ((), 0)])
+def test_a_constant_leaves_an_extension_only_where_nothing_wraps(
+    flags: tuple[str, ...], constant: int
+) -> None:
+    inner = _op("add", "i32", _op("load", "i32"), integer("i32", 10), flags=flags)
+    found = offset_of(_op("mul", "i64", _op("zext", "i64", inner), integer("i64", 4)))
+    assert found.constant == constant
