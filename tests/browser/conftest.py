@@ -1,0 +1,42 @@
+"""One Chromium for all tests; pages of traces written where a test wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+from assay.traces.html_write import page
+from assay.traces.trace import Trace
+from tests.support import chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+Open: TypeAlias = Callable[..., AbstractContextManager[chromium.Tab]]
+
+
+@pytest.fixture(scope="session")
+def running() -> Iterator[Browser]:
+    """A browser; tests that need one are skipped where there is none, with the reason."""
+    if reason := chromium.missing():
+        pytest.skip(reason)
+    with chromium.browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def show(running: Browser, tmp_path: Path) -> Open:
+    """Opens the page of a trace, or a page given as text: `with show(trace) as tab`."""
+
+    def opened(content: Trace | str, **options: object) -> AbstractContextManager[chromium.Tab]:
+        path = tmp_path / f"timeline {len(list(tmp_path.iterdir()))}.html"
+        text = content if isinstance(content, str) else page(content)
+        path.write_text(text, encoding="utf-8")
+        return partial(chromium.tab, running, path)(**options)
+
+    return opened

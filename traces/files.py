@@ -1,0 +1,186 @@
+"""Trace files by their names: which writer and which reader; writes are all or nothing."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from .build import build
+from .chrome_read import is_json, read_chrome
+from .chrome_write import write_chrome
+from .container import MAGIC, SUFFIX
+from .container_read import read_container
+from .content import Content
+from .content_of import content_of
+from .errors import TraceError, TraceFileError
+from .html_write import write_html
+from .perfetto_read import is_perfetto, read_perfetto
+from .perfetto_write import write_perfetto
+from .spill import write_container
+from .trace import Trace
+from .xctrace_read import is_xctrace, read_xctrace
+
+HTML = ".html"
+WRITERS: dict[str, Callable[[Trace, IO[bytes]], None]] = {
+    ".pftrace": write_perfetto,
+    ".json": write_chrome,
+    SUFFIX: lambda trace, stream: write_container(content_of(trace), stream),
+    HTML: write_html,
+}
+"""Writers by the suffix of the file."""
+
+_GZIP = b"\x1f\x8b"
+_LARGEST = 4 << 30
+"""Bytes that a compressed file may unpack to."""
+
+
+def suffixes() -> tuple[str, ...]:
+    """Suffixes of files that can be written; each but `.html` also with `.gz` behind."""
+    return tuple(WRITERS)
+
+
+def check_suffix(path: Path) -> str:
+    """The suffix that says the format. Raises TraceError if there is no such format."""
+    name = path.name.removesuffix(".gz")
+    suffix = next((s for s in suffixes() if name.endswith(s)), None)
+    if suffix is None or (suffix == HTML and path.name.endswith(".gz")):
+        known = ", ".join(suffixes())
+        raise TraceError(
+            f"{path}: the name says no trace format; there are {known}, all but .html also with .gz"
+        )
+    return suffix
+
+
+def write_trace(trace: Trace, path: Path) -> None:
+    """Write a trace in the format that the name says; an existing file is replaced when done.
+
+    Raises TraceError if there is no such format, OSError if it cannot be written.
+    """
+    suffix = check_suffix(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=suffix)
+    except OSError as error:  # which names the temporary file
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        _write(WRITERS[suffix], trace, temporary, packed=path.name.endswith(".gz"))
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_trace(path: Path) -> Trace:
+    """The trace in a file, whatever its name: the first bytes say the format.
+
+    Raises TraceFileError if it is none or malformed, OSError if it cannot be read.
+    """
+    data = path.read_bytes()
+    try:
+        return build(read_content(data, str(path)))
+    except TraceFileError:
+        raise
+    except TraceError as error:
+        raise TraceFileError(str(path), None, str(error)) from None
+
+
+def read_content(data: bytes, file: str) -> Content:
+    """The content of a file called `file` in messages. Raises TraceFileError."""
+    notes = []
+    if data.startswith(_GZIP):
+        data, note = _unpacked(data, file)
+        notes = [note] if note else []
+    with _no_collection():
+        content = _content(data, file)
+    content.notes = [*notes, *content.notes]
+    return content
+
+
+def _content(data: bytes, file: str) -> Content:
+    if data.startswith(MAGIC):
+        return read_container(data, file)
+    if is_json(data):
+        return read_chrome(data, file)
+    if is_xctrace(data):
+        return read_xctrace(data, file)
+    if is_perfetto(data):
+        return read_perfetto(data, file)
+    if not data:
+        raise TraceFileError(file, 0, "is empty")
+    raise TraceFileError(file, 0, _unknown(data))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Readers make millions of small objects that live to the end.
+
+    Looking for cycles among them takes longer than all else.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _write(
+    writer: Callable[[Trace, IO[bytes]], None], trace: Trace, path: Path, *, packed: bool
+) -> None:
+    if not packed:
+        with path.open("wb") as stream:
+            writer(trace, stream)
+        return
+    # No time and no name of the machine's go into the file: equal traces give equal files.
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
+        writer(trace, cast(IO[bytes], stream))
+
+
+def _unpacked(data: bytes, file: str) -> tuple[bytes, str]:
+    """What a gzip file holds, up to where it was cut off, and a note if it was."""
+    found, rest = [], data
+    size = 0
+    while rest.startswith(_GZIP):
+        unpacker = zlib.decompressobj(wbits=31)
+        try:
+            part = unpacker.decompress(rest, _LARGEST - size + 1)
+        except zlib.error as error:
+            offset = len(data) - len(rest)
+            raise TraceFileError(file, offset, f"the gzip data are damaged: {error}") from None
+        size += len(part)
+        if size > _LARGEST:
+            raise TraceFileError(file, None, f"unpacks to more than {_LARGEST >> 30} GiB")
+        found.append(part)
+        if not unpacker.eof:
+            return b"".join(found), f"the gzip data are cut off at byte {len(data)}"
+        rest = unpacker.unused_data
+    return b"".join(found), ""
+
+
+def _unknown(data: bytes) -> str:
+    head = data[:256].lstrip().lower()
+    if head.startswith((b"<!doctype", b"<html")):
+        return "is a web page: open it in a browser; to read a trace again export it as .pftrace"
+    if data.startswith(b"SQLite format 3"):
+        return "is a database; export it as Chrome JSON or Perfetto from the tool that made it"
+    if data.startswith(b"PK\x03\x04"):
+        return "is a ZIP archive; unpack it first"
+    return (
+        f"begins with {data[:8]!r}; expected an Assay trace, a Perfetto trace, Chrome JSON "
+        "or XML of xctrace, possibly packed by gzip"
+    )
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

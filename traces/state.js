@@ -1,0 +1,127 @@
+// What is looked at, and the same as the part of the address behind `#`, so that it can be sent.
+
+/** What is shown at first; groups are open as far as some sixty lines allow. */
+function firstState(model, dark) {
+  const [begin, end] = firstView(model);
+  return {
+    begin,
+    end,
+    scroll: 0,
+    closed: firstClosed(model, 60),
+    pinned: [],
+    selected: -1,
+    cursor: -1, // number of the track that keys move from
+    range: null, // [begin, end] that is measured
+    search: null,
+    arrows: true,
+    dark,
+  };
+}
+
+const FIRST_SLICES = 36; // of a simdgroup in the first view, if there are many more
+
+/**
+ * Everything; but if cores were looked at for a small part of the time only, that part, and of many
+ * slices a piece from their middle: no pipeline can be seen in a sliver or in thousands of slices.
+ */
+function firstView(model) {
+  if (model.firstView) return model.firstView;
+  const piece = pieceOf(model) ?? corePart(model);
+  if (!piece) return (model.firstView = [0, model.span]);
+  const room = (piece[1] - piece[0]) * 0.04;
+  model.firstView = [Math.max(piece[0] - room, 0), Math.min(piece[1] + room, model.span)];
+  return model.firstView;
+}
+
+/** Rows of the outermost slices of simdgroups. */
+function coreRows(model) {
+  const tracks = model.tracks.filter((track) => track.role === "simdgroup");
+  return tracks.flatMap((track) => slicesRows(model, track).slice(0, 1));
+}
+
+/** First and last time of slices of simdgroups, if that is a small part of the trace; else null. */
+function corePart(model) {
+  if (model.corePart !== undefined) return model.corePart;
+  let [first, last] = [Infinity, -Infinity];
+  for (const row of coreRows(model)) {
+    first = Math.min(first, model.begin[model.rowFirst[row]]);
+    last = Math.max(last, model.end(model.rowFirst[row + 1] - 1));
+  }
+  return (model.corePart = last > first && last - first < model.span / 2 ? [first, last] : null);
+}
+
+/** Of many slices of the first simdgroup some in the middle; null if there are not many. */
+function pieceOf(model) {
+  const [row] = coreRows(model);
+  if (row === undefined) return null;
+  const count = model.rowFirst[row + 1] - model.rowFirst[row];
+  if (count < 5 * FIRST_SLICES) return null;
+  const middle = model.rowFirst[row] + (count >> 1);
+  return [model.begin[middle], model.end(middle + FIRST_SLICES)];
+}
+
+/**
+ * Opens groups level by level while no more than `most` lines are shown, and below that the first
+ * group of each: one threadgroup's simdgroups stand for those of all.
+ */
+function firstClosed(model, most) {
+  const closed = new Set(model.tracks.filter((track) => track.children.length).map((track) => track.number));
+  let shown = model.roots.length;
+  for (let level = model.roots; level.length; level = level.flatMap((track) => track.children)) {
+    const more = level.reduce((sum, track) => sum + track.children.length, 0);
+    if (shown + more > most) {
+      openFirst(level, closed);
+      break;
+    }
+    shown += more;
+    for (const track of level) closed.delete(track.number);
+  }
+  return closed;
+}
+
+function openFirst(level, closed) {
+  const group = level.find((track) => track.children.length);
+  if (!group) return;
+  closed.delete(group.number);
+  openFirst(group.children, closed);
+}
+
+/** The state as text; what is as at first is left out. */
+function writeHash(model, state, time) {
+  const parts = [];
+  const add = (key, value) => parts.push(`${key}=${encodeURIComponent(value)}`);
+  const short = (value) => String(Number(value.toPrecision(12)));
+  const [begin, end] = firstView(model);
+  if (state.begin !== begin || state.end !== end) add("v", `${short(state.begin)},${short(state.end)}`);
+  if (state.scroll > 0) add("y", Math.round(state.scroll));
+  if (state.selected >= 0) add("s", state.selected);
+  if (state.range) add("r", state.range.map(short).join());
+  if (time.unit !== time.units[0]) add("u", time.unit);
+  const closed = [...state.closed].sort((a, b) => a - b).join();
+  const first = [...firstClosed(model, 60)].sort((a, b) => a - b).join();
+  if (closed !== first) add("c", closed);
+  if (state.pinned.length) add("p", state.pinned.join());
+  if (state.search) add("q", state.search.text);
+  if (!state.arrows) add("a", 0);
+  return parts.join("&");
+}
+
+/** Reads what `writeHash` wrote into a state; what makes no sense in this trace is passed over. */
+function readHash(model, state, time, hash) {
+  const values = new URLSearchParams(hash.replace(/^#/, ""));
+  const numbers = (key) => (values.get(key) ?? "").split(",").filter((word) => word !== "").map(Number);
+  const tracks = (key) => numbers(key).filter((number) => model.tracks[number]);
+  const [begin, end] = numbers("v");
+  if (begin < end) Object.assign(state, { begin, end });
+  state.scroll = Math.max(numbers("y")[0] || 0, 0);
+  const [selected] = numbers("s");
+  state.selected = Number.isInteger(selected) && selected >= 0 && selected < model.count ? selected : -1;
+  const range = numbers("r");
+  state.range = range[0] < range[1] ? range.slice(0, 2) : null;
+  if (time.units.includes(values.get("u"))) time.unit = values.get("u");
+  if (values.has("c")) state.closed = new Set(tracks("c"));
+  state.pinned = [...new Set(tracks("p"))];
+  const text = values.get("q");
+  state.search = text ? new Search(model, text) : null;
+  state.arrows = values.get("a") !== "0";
+}
