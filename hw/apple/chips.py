@@ -1,48 +1,119 @@
-"""Apple chips by short name: what Metal calls the GPU, its family, its cores."""
+"""Apple chips by short name: what Metal calls the GPU, its family, cores, clock and memories."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from .facts import FactFile, SpecError, fact, read_package_file, table, text
+from ..facts import FactFile, SpecError, fact, measure, read_package_file, table, text
+
+_NUMBERS = ("cores", "clock", "bandwidth", "sustained", "slc", "l2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
-    """One chip: `name` as MTLDevice.name says it, `family` N of MTLGPUFamilyAppleN."""
+    """One chip: `name` as MTLDevice.name says it, `family` N of MTLGPUFamilyAppleN.
+
+    Attributes:
+        key: the name that people type; `m4-max-32` is the M4 Max with 32 cores.
+        timing: key of the chip's tables in the files of instructions, memory and occupancy.
+        clock: cycles per second.
+        bandwidth: nominal bytes per second of DRAM.
+        sustained: share of it that streaming kernels reach.
+        slc: bytes of the system level cache.
+        l2: bytes of the GPU's second level cache.
+    """
 
     key: str
     name: str
+    timing: str
     family: int
     cores: int
+    clock: float
+    bandwidth: float
+    sustained: float
+    slc: int
+    l2: int
 
 
 @cache
 def chips() -> dict[str, Chip]:
     """All chips by key ("m1", "m4-max"). Raises SpecError when the data file is wrong."""
-    return chips_of(read_package_file("chips.toml"))
+    return chips_of(read_package_file("assay.hw.apple", "chips.toml"))
 
 
 def chip(key: str) -> Chip:
     """The chip called `key`. Raises SpecError that lists the chips there are."""
     known = chips()
-    if key not in known:
-        raise SpecError(f"chip {key!r} is not known; there are {', '.join(known)}")
-    return known[key]
+    if key in known:
+        return known[key]
+    name, _, cores = key.rpartition("-")
+    if name in known and cores == str(known[name].cores):
+        return known[name]  # all cores, said outright
+    raise SpecError(f"chip {key!r} is not known; there are {', '.join(known)}")
 
 
 def chips_of(file: FactFile) -> dict[str, Chip]:
     """The chips that `file` states. Raises SpecError."""
     entries = table(file.name, "chips", file.tables.get("chips"))
-    return {key: _chip(file, key, value) for key, value in entries.items()}
+    return {
+        chip.key: chip
+        for key, value in entries.items()
+        for chip in _with_variants(file, key, value)
+    }
 
 
-def _chip(file: FactFile, key: str, value: object) -> Chip:
+def _with_variants(file: FactFile, key: str, value: object) -> Iterator[Chip]:
     entry = table(file.name, f"chips.{key}", value)
-    if unknown := sorted(entry.keys() - {"name", "family", "cores"}):
-        raise SpecError(f"{file.name}: [chips.{key}] has {', '.join(unknown)}, which nothing reads")
+    known = {"name", "timing", "family", "variants", *_NUMBERS}
+    _refuse_unknown(file, f"chips.{key}", entry, known)
+    numbers = {name: _number(file, f"chips.{key}.{name}", entry.get(name)) for name in _NUMBERS}
+    yield _chip(file, key, key, entry, numbers)
+    for cores, changed in table(file.name, key, entry.get("variants", {})).items():
+        where = f"chips.{key}.variants.{cores}"
+        fewer = table(file.name, where, changed)
+        _refuse_unknown(file, where, fewer, set(_NUMBERS))
+        other = {name: _number(file, f"{where}.{name}", fewer[name]) for name in fewer}
+        yield _chip(file, key, f"{key}-{cores}", entry, {**numbers, **other})
+
+
+def _chip(
+    file: FactFile,
+    base: str,
+    key: str,
+    entry: Mapping[str, object],
+    numbers: Mapping[str, float],
+) -> Chip:
     return Chip(
         key=key,
-        name=text(file.name, f"chips.{key}.name", entry.get("name")),
-        family=fact(file, f"chips.{key}.family", entry.get("family")).value,
-        cores=fact(file, f"chips.{key}.cores", entry.get("cores")).value,
+        name=text(file.name, f"chips.{base}.name", entry.get("name")),
+        timing=text(file.name, f"chips.{base}.timing", entry.get("timing")),
+        family=fact(file, f"chips.{base}.family", entry.get("family")).value,
+        cores=int(numbers["cores"]),
+        clock=numbers["clock"],
+        bandwidth=numbers["bandwidth"],
+        sustained=numbers["sustained"],
+        slc=int(numbers["slc"]),
+        l2=int(numbers["l2"]),
     )
+
+
+# What a number is multiplied with to be in the units of `Chip`.
+_UNITS = {"MHz": 1e6, "GB/s": 1e9, "MiB": 1 << 20, "KiB": 1 << 10, "core": 1, "ratio": 1}
+
+
+def _number(file: FactFile, key: str, value: object) -> float:
+    found = measure(file, key, value)
+    if found.unit not in _UNITS:
+        raise SpecError(
+            f"{file.name}: {key}.unit is {found.unit!r}; it is one of {', '.join(_UNITS)}"
+        )
+    if found.value <= 0:
+        raise SpecError(f"{file.name}: {key}.value must be more than 0, and is {found.value}")
+    return found.value * _UNITS[found.unit]
+
+
+def _refuse_unknown(file: FactFile, key: str, entry: Mapping[str, object], known: set[str]) -> None:
+    if unknown := sorted(entry.keys() - known):
+        raise SpecError(f"{file.name}: [{key}] has {', '.join(unknown)}, which nothing reads")

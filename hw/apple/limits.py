@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from functools import cache
 
-from .facts import FactFile, SpecError, fact, read_package_file, table
+from ..facts import FactFile, SpecError, fact, read_package_file, table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +59,13 @@ class MatrixLayout:
 @cache
 def limits() -> Limits:
     """The limits of Apple GPUs. Raises SpecError when the data file is wrong."""
-    return limits_of(read_package_file("limits.toml"))
+    return limits_of(read_package_file("assay.hw.apple", "limits.toml"))
 
 
 @cache
 def matrix_layout() -> MatrixLayout:
     """The layout of 8x8 simdgroup matrices. Raises SpecError when the data file is wrong."""
-    file = read_package_file("limits.toml")
+    file = read_package_file("assay.hw.apple", "limits.toml")
     return MatrixLayout(**_numbers(file, "matrix_layout", _names(MatrixLayout)))
 
 

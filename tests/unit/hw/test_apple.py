@@ -3,9 +3,13 @@ from itertools import product
 import pytest
 
 from assay.hw.apple.chips import chip, chips, chips_of
-from assay.hw.apple.facts import SpecError, fact, parse, read_package_file
+from assay.hw.apple.inherit import inherited
+from assay.hw.apple.instructions import instruction_set, instruction_set_of
 from assay.hw.apple.limits import limits, limits_of, matrix_layout
 from assay.hw.apple.manual import page
+from assay.hw.apple.memory import memory
+from assay.hw.apple.residency import residency
+from assay.hw.facts import SpecError, fact, measure, parse, read_package_file
 
 SOURCED = """
 [sources]
@@ -22,13 +26,16 @@ def numbers_in(value: object, path: str = "") -> list[tuple[str, object]]:
     return [found for key, item in value.items() for found in numbers_in(item, f"{path}.{key}")]
 
 
-@pytest.mark.parametrize("name", ["limits.toml", "chips.toml"])
+@pytest.mark.parametrize(
+    "name",
+    ["limits.toml", "chips.toml", "instructions.toml", "memory.toml", "occupancy.toml"],
+)
 def test_every_number_has_unit_source_and_confidence(name: str) -> None:
-    file = read_package_file(name)
+    file = read_package_file("assay.hw.apple", name)
     found = numbers_in(dict(file.tables))
     assert found
     for path, value in found:
-        fact(file, path.removeprefix("."), value)
+        measure(file, path.removeprefix("."), value)
 
 
 def test_a_number_without_a_source_is_refused() -> None:
@@ -84,9 +91,54 @@ def test_matrix_layout_covers_each_element_once() -> None:
 
 def test_an_unknown_chip_is_refused_with_the_choices() -> None:
     assert chip("m4-max").name == "Apple M4 Max"
-    assert {entry.family for entry in chips().values()} == {7, 8, 9}
-    with pytest.raises(SpecError, match="chip 'm0' is not known; there are m1, m1-pro"):
+    assert {entry.family for entry in chips().values()} == {7, 8, 9, 10}
+    with pytest.raises(SpecError, match="chip 'm0' is not known; there are a14, m1, m1-7, m1-pro"):
         chip("m0")
+
+
+def test_every_chip_has_tables_of_instructions_memory_and_occupancy() -> None:
+    for entry in chips().values():
+        assert instruction_set(entry.timing).classes["ffma32"].interval > 0
+        assert memory(entry.timing).l1 > 0
+        assert residency(entry.timing).simdgroups > 0
+
+
+def test_a_variant_with_fewer_cores_differs_only_where_it_says_so() -> None:
+    full, fewer = chip("m4-max"), chip("m4-max-32")
+    assert (full.cores, fewer.cores) == (40, 32)
+    assert (full.bandwidth, fewer.bandwidth) == (546e9, 410e9)
+    assert (full.clock, full.slc, full.name) == (fewer.clock, fewer.slc, fewer.name)
+    assert chip("m4-max-40") is full
+    with pytest.raises(SpecError, match="chip 'm4-max-39' is not known"):
+        chip("m4-max-39")
+
+
+def test_tables_that_inherit_are_laid_over_each_other() -> None:
+    def number(value: int) -> str:
+        return f'{{ value = {value}, unit = "cycle", source = "book", confidence = "low" }}'
+
+    file = parse(
+        "x.toml",
+        f"{SOURCED}[a]\nx = {number(1)}\ny = {number(2)}\n[a.z]\nw = {number(3)}\n"
+        f'[b]\ninherits = "a"\nx = {number(4)}\n[b.z]\nv = {number(5)}\n[c]\ninherits = "c"',
+    )
+    merged = inherited(file, "b")
+    assert measure(file, "x", merged["x"]).value == 4
+    assert measure(file, "y", merged["y"]).value == 2
+    assert set(merged["z"]) == {"w", "v"}  # type: ignore[call-overload]
+    with pytest.raises(SpecError, match=r"x\.toml: \[c\] inherits from itself"):
+        inherited(file, "c")
+    with pytest.raises(SpecError, match=r"there is no table \[d\], only a, b, c"):
+        inherited(file, "d")
+
+
+def test_instructions_that_name_an_unknown_unit_are_refused() -> None:
+    text = (
+        f"{SOURCED}[a.units]\n[a.turnaround]\n[a.reuse.wide]\n[a.reuse.narrow]\n"
+        '[a.classes.add]\nunit = "fp32"\n'
+    )
+    with pytest.raises(SpecError, match=r"x\.toml: a\.classes\.add\.unit is 'fp32'"):
+        instruction_set_of(parse("x.toml", text), "a")
 
 
 def test_the_reference_page_is_current(pytestconfig: pytest.Config) -> None:

@@ -1,4 +1,4 @@
-"""Numbers with a unit, a source and a confidence, read from this package's TOML files.
+"""Numbers with a unit, a source and a confidence, read from TOML files.
 
 Errors name the file and the key. Knows nothing of what the numbers mean.
 """
@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
+from math import inf
 
 CONFIDENCES = ("high", "medium", "low")
 
@@ -26,6 +27,16 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A quantity that need not be whole; otherwise like `Fact`."""
+
+    value: float
+    unit: str
+    source: str
+    confidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FactFile:
     """A parsed data file: its name for messages, who the sources are, and its tables."""
 
@@ -34,10 +45,10 @@ class FactFile:
     tables: Mapping[str, object]
 
 
-def read_package_file(name: str) -> FactFile:
-    """The data file `name` of this package. Raises SpecError when it cannot be read or parsed."""
+def read_package_file(package: str, name: str) -> FactFile:
+    """The data file `name` of a package. Raises SpecError when it cannot be read or parsed."""
     try:
-        text = (resources.files("assay.hw.apple") / name).read_text(encoding="utf-8")
+        text = (resources.files(package) / name).read_text(encoding="utf-8")
     except OSError as error:
         raise SpecError(
             f"{name}: cannot be read ({error}); is the installation complete?"
@@ -74,6 +85,24 @@ def text(file_name: str, key: str, value: object) -> str:
 
 def fact(file: FactFile, key: str, value: object) -> Fact:
     """`value`, found at `key`, when it is a whole number with unit, source and confidence."""
+    entry = _sourced(file, key, value)
+    number = entry["value"]
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise SpecError(f"{file.name}: {key}.value must be a whole number, and is {number!r}")
+    return Fact(value=number, **_words(entry))
+
+
+def measure(file: FactFile, key: str, value: object) -> Measure:
+    """`value`, found at `key`, when it is a number with unit, source and confidence."""
+    entry = _sourced(file, key, value)
+    number = entry["value"]
+    if not isinstance(number, int | float) or isinstance(number, bool) or not 0 <= number < inf:
+        raise SpecError(f"{file.name}: {key}.value must be a number from 0 on, and is {number!r}")
+    return Measure(value=float(number), **_words(entry))
+
+
+def _sourced(file: FactFile, key: str, value: object) -> dict[str, object]:
+    """The entry of a number whose unit, source and confidence are right."""
     entry = table(file.name, key, value)
     expected = {"value", "unit", "source", "confidence"}
     if missing := sorted(expected - entry.keys()):
@@ -83,9 +112,7 @@ def fact(file: FactFile, key: str, value: object) -> Fact:
             f"{file.name}: [{key}] has {', '.join(unknown)}; "
             f"there are only {', '.join(sorted(expected))}"
         )
-    number = entry["value"]
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise SpecError(f"{file.name}: {key}.value must be a whole number, and is {number!r}")
+    text(file.name, f"{key}.unit", entry["unit"])
     source = text(file.name, f"{key}.source", entry["source"])
     if source not in file.sources:
         raise SpecError(
@@ -98,8 +125,11 @@ def fact(file: FactFile, key: str, value: object) -> Fact:
             f"{file.name}: {key}.confidence is {confidence!r}; "
             f"it is one of {', '.join(CONFIDENCES)}"
         )
-    unit = text(file.name, f"{key}.unit", entry["unit"])
-    return Fact(value=number, unit=unit, source=source, confidence=confidence)
+    return entry
+
+
+def _words(entry: Mapping[str, object]) -> dict[str, str]:
+    return {name: str(entry[name]) for name in ("unit", "source", "confidence")}
 
 
 def _kind(value: object) -> str:

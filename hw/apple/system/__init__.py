@@ -1,0 +1,38 @@
+"""A GPU as programs see it: queues, command buffers, passes, dispatches, and what they cost."""
+
+from .overheads import Overheads, overheads
+from .run import run
+from .work import (
+    Commit,
+    EventSignal,
+    EventWait,
+    HostCall,
+    HostSpan,
+    Pass,
+    PassSpan,
+    Schedule,
+    Submission,
+    SubmissionSpan,
+    WaitForEnd,
+    Work,
+    WorkSpan,
+)
+
+__all__ = [
+    "Commit",
+    "EventSignal",
+    "EventWait",
+    "HostCall",
+    "HostSpan",
+    "Overheads",
+    "Pass",
+    "PassSpan",
+    "Schedule",
+    "Submission",
+    "SubmissionSpan",
+    "WaitForEnd",
+    "Work",
+    "WorkSpan",
+    "overheads",
+    "run",
+]

@@ -1,0 +1,222 @@
+/* How long accesses to memory take, and the queues that they stand in. */
+
+/* One access as the recording describes it. */
+struct access {
+    i32 lines, words, ways, sharing, lanes;
+    u8 consecutive, cached;
+    const u64 *numbers;
+    i32 site;
+};
+
+struct answer {
+    i64 ready;
+    u8 cause;
+    i64 taken; /* when the last queue takes it up */
+};
+
+static u64 line_of(const struct access *access, i32 i) {
+    return access->consecutive ? access->numbers[0] + i : access->numbers[i];
+}
+
+static void gate(struct core *core, int which, i64 until, u8 cause) {
+    if (until > core->gate[which]) {
+        core->gate[which] = until;
+        core->gate_cause[which] = cause;
+    }
+}
+
+/* A core waits for a limited number of lines: remember when this one comes, and let memory
+ * instructions wait for the one that many lines ago. */
+static void remember(struct core *core, i64 ready, u8 cause) {
+    struct job *job = core->job;
+    i64 *slot = job->ring + core->ring_at;
+    gate(core, 0, *slot, cause);
+    *slot = ready;
+    core->ring_at = core->ring_at + 1 == job->outstanding ? 0 : core->ring_at + 1;
+}
+
+/* A queue that serves one request after the other: when this one is served. */
+static i64 served(struct core *core, int queue, i64 at, i64 time) {
+    i64 start = MOST(core->free[queue], at);
+    core->free[queue] = start + time;
+    core->job->busy[queue] += time;
+    return start;
+}
+
+/* DRAM reads first: what is written waits in the caches until there is nothing to read, or until
+ * they are full of it. When a request is taken up. */
+static i64 dram(struct core *core, i64 at, i64 time, int write) {
+    struct job *job = core->job;
+    i64 *free = &core->free[DRAM_PORT];
+    i64 drained = LEAST(core->unwritten, MOST(0, at - *free));
+    core->unwritten -= drained;
+    *free += drained;
+    if (!write) return served(core, DRAM_PORT, at, time);
+    core->unwritten += time;
+    job->busy[DRAM_PORT] += time;
+    i64 over = core->unwritten - job->write_room;
+    if (over <= 0) return at;
+    core->unwritten -= over;
+    *free = MOST(*free, at) + over;
+    return *free;
+}
+
+/* Note for the timeline that `bytes` are on their way from `at` to `ready`. */
+static void fly(struct job *job, i64 at, i64 ready, i64 bytes) {
+    if (job->flight_count >= job->slice_limit) return;
+    i64 *flight = job->flights + 3 * job->flight_count++;
+    flight[0] = at;
+    flight[1] = ready;
+    flight[2] = bytes;
+}
+
+/* Take `bytes` through the levels down to the one that has them; when they arrive. */
+static struct answer fetch(struct core *core, i64 at, int from, i64 bytes, int write) {
+    struct job *job = core->job;
+    i64 start = served(core, L2_PORT, at, bytes * job->l2_byte);
+    job->bytes[AT_L2] += bytes;
+    i64 ready = start + job->l2_latency;
+    if (from >= SLC) {
+        start = served(core, SLC_PORT, start, bytes * job->slc_byte);
+        job->bytes[AT_SLC] += bytes;
+        ready = start + job->slc_latency;
+    }
+    if (from == DRAM) {
+        start = dram(core, start, bytes * (write ? job->write_byte : job->dram_byte), write);
+        job->bytes[AT_DRAM] += bytes;
+        ready = start + job->dram_latency;
+    }
+    if (!write) fly(job, at, ready, bytes);
+    return (struct answer){ready, from, start};
+}
+
+/* The first level's port: when the access has been through it. Lanes that name different words
+ * take a word's time each, however little of it they want. */
+static i64 through_l1(struct core *core, i64 at, const struct access *access, i64 least) {
+    struct job *job = core->job;
+    i64 words = access->words > 1 ? MOST(access->words, access->lanes) : access->words;
+    i64 time = MOST(words * 4 * job->l1_byte, access->lines * job->l1_line);
+    job->bytes[AT_L1] += (i64)access->words * 4;
+    if (access->lines) time = MOST(time, MOST(job->l1_access, least));
+    i64 start = served(core, L1_PORT, at, time);
+    gate(core, 0, core->free[L1_PORT] - job->queue, L1);
+    return start;
+}
+
+/* Bring a line, or the sector of it that the access needs, to L1. */
+static struct answer fill_line(struct core *core, i64 at, i32 i, int part) {
+    struct job *job = core->job;
+    struct line *line = job->lines + i;
+    int from = source_of(core, i);
+    struct answer got = fetch(core, at, from, part ? job->sector : LINE, 0);
+    line->half = (u8)part;
+    line->home = (u8)from;
+    line->ready = got.ready;
+    line->cause = got.cause;
+    remember(core, got.ready, got.cause);
+    return got;
+}
+
+static struct answer load(struct core *core, i64 at, const struct access *access, i64 least) {
+    struct job *job = core->job;
+    i64 start = through_l1(core, at, access, least);
+    struct answer last = {start + job->l1_latency, L1};
+    int part = access->words * 4 <= access->lines * job->sector;
+    for (i32 k = 0; k < access->lines; k++) {
+        i32 i = find_line(core, line_of(access, k), access->site);
+        struct line *line = job->lines + i;
+        i64 here = start + k * job->l1_line;
+        struct answer got = {here + job->l1_latency, L1};
+        if (!line->held[0]) {
+            got = fill_line(core, here, i, part);
+        } else {
+            if (line->half) { /* which sector is not known: the other one, once */
+                line->half = 0;
+                line->ready = fetch(core, here, line->home, LINE - job->sector, 0).ready;
+            }
+            if (line->ready > got.ready) got = (struct answer){line->ready, line->cause};
+        }
+        keep(core, 0, i);
+        if (got.ready > last.ready) last = got;
+    }
+    return last;
+}
+
+/* Stores go through to L2 and nobody waits for them but the queues; what they write leaves the
+ * caches later and is paid for at once, each part of a line the first time. */
+static void store(struct core *core, i64 at, const struct access *access, i64 least) {
+    struct job *job = core->job;
+    i64 start = through_l1(core, at, access, least);
+    if (!access->lines) return;
+    i64 bytes = MOST(1, (i64)access->words * 4 / access->lines);
+    for (i32 k = 0; k < access->lines; k++) {
+        i32 i = find_line(core, line_of(access, k), access->site);
+        struct line *line = job->lines + i;
+        int held = line->held[1];
+        int from = source_of(core, i);
+        if (!held) line->written = 0;
+        if (!line->written) line->home = (u8)from;
+        i64 due = LEAST(MOST(bytes, job->sector), LINE - line->written);
+        line->written += (u8)due;
+        struct answer got = fetch(core, start, due ? line->home : L2, due ? due : bytes, 1);
+        remember(core, got.taken, got.cause);
+    }
+}
+
+/* Atomics happen in L2, one lane after the other for one address; slices of L2 work side by side
+ * on different lines, for all cores. */
+static struct answer atomic(struct core *core, i64 at, const struct access *access) {
+    struct job *job = core->job;
+    i64 start = through_l1(core, at, access, 0);
+    i64 words = access->lines ? access->words / access->lines : 0;
+    i64 again = MOST(access->sharing, 1) - 1; /* lanes that find their address taken */
+    i64 each = again * job->atomic_serial + job->atomic_line + words * job->atomic_word;
+    i64 late = start;
+    for (i32 k = 0; k < access->lines; k++) {
+        i32 i = find_line(core, line_of(access, k), access->site);
+        struct line *line = job->lines + i;
+        if (!line->atomic) {
+            line->atomic = 1;
+            core->atomic_lines += line->weight;
+        }
+        int from = source_of(core, i);
+        struct answer got = fetch(core, start, from, LEAST(LINE, MOST(words * 4, job->sector)), 0);
+        late = MOST(late, got.ready - job->l2_latency);
+    }
+    i64 used = LEAST(core->atomic_lines, job->footprint);
+    i64 slices = used / LINE * TICKS * TICKS / MOST(1, job->atomic_slice_lines);
+    slices = LEAST(MOST(slices, TICKS), job->atomic_slices * TICKS);
+    i64 time = each * access->lines * job->active_cores * TICKS / slices;
+    i64 done = served(core, ATOMIC_PORT, start, time) + time;
+    gate(core, 0, core->free[ATOMIC_PORT] - job->queue, ATOMIC);
+    return (struct answer){MOST(done, late) + job->atomic_latency, ATOMIC};
+}
+
+/* Threadgroup memory: 32 words of 4 bytes at a time, slower with the rows of 128 bytes that they
+ * are in and with words that share a bank. */
+static struct answer threadgroup(struct core *core, i64 at, const struct access *access) {
+    struct job *job = core->job;
+    i64 words = MOST(access->words, 1);
+    i64 passes = MOST(TICKS, words * TICKS / LANES);
+    i64 rows = MOST(TICKS, (i64)access->lines * TICKS * TICKS / passes);
+    i64 ways = MOST(TICKS, (i64)access->ways * TICKS * TICKS / passes);
+    i64 fill = LEAST(TICKS, (words - 1) * TICKS / (LANES - 1));
+    i64 factor = job->threadgroup_broadcast + (TICKS - job->threadgroup_broadcast) * fill / TICKS
+        + (rows - TICKS) * job->threadgroup_row / TICKS
+        + (ways - TICKS) * job->threadgroup_way / TICKS;
+    i64 time = job->threadgroup_interval * passes / TICKS * factor / TICKS;
+    job->bytes[AT_THREADGROUP] += words * 4;
+    i64 start = served(core, THREADGROUP_PORT, at, time);
+    gate(core, 1, core->free[THREADGROUP_PORT] - job->queue, THREADGROUP);
+    return (struct answer){start + time + job->threadgroup_latency, THREADGROUP};
+}
+
+static struct answer threadgroup_atomic(struct core *core, i64 at, const struct access *access) {
+    struct job *job = core->job;
+    i64 time = MOST(job->threadgroup_atomic_interval,
+                    access->sharing * job->threadgroup_atomic_serial);
+    job->bytes[AT_THREADGROUP] += (i64)access->words * 4;
+    i64 start = served(core, THREADGROUP_PORT, at, time);
+    gate(core, 1, core->free[THREADGROUP_PORT] - job->queue, ATOMIC);
+    return (struct answer){start + time + job->threadgroup_atomic_latency, ATOMIC};
+}

@@ -1,0 +1,175 @@
+/* The core's life: threadgroups come, their simdgroups issue, wait for each other, and leave. */
+
+static void leave(struct core *core, i32 slot, i64 at);
+
+static void release(struct core *core, i32 number) {
+    struct job *job = core->job;
+    struct group *group = (struct group *)job->groups + number;
+    struct simdgroup *all = (struct simdgroup *)job->simdgroups;
+    if (!group->waiting || group->waiting < group->alive) return;
+    group->waiting = 0;
+    i64 open = group->arrival + job->barrier_latency;
+    group->arrival = 0;
+    for (i32 k = 0; k < job->per_group; k++) {
+        i32 slot = number * job->per_group + k;
+        struct simdgroup *s = all + slot;
+        if (s->ready != NEVER || s->partition < 0) continue;
+        s->next = MOST(s->next, open);
+        s->kind_cause = BARRIER;
+        s->awaited = group->last;
+        look_ahead(core, s, slot);
+        core->partitions[s->partition].dirty = 1;
+    }
+}
+
+/* Go to the simdgroup's next instruction, through blocks that have none; 0 at the end. */
+static int advance(struct core *core, i32 slot) {
+    struct simdgroup *s = (struct simdgroup *)core->job->simdgroups + slot;
+    while (s->pc == s->pc_end)
+        if (!enter_block(core->job, s, slot)) return 0;
+    return 1;
+}
+
+static void step(struct core *core, struct partition *p) {
+    struct job *job = core->job;
+    i32 slot = p->best_simdgroup;
+    i64 at = p->best;
+    struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
+    int waits = job->class_does[job->kinds[s->pc]] == WAIT_ALL;
+    if (waits) s->barrier_place = job->places[s->pc];
+    issue(core, p, slot, at);
+    p->dirty = 1;
+    if (!advance(core, slot)) {
+        leave(core, slot, s->next);
+    } else if (waits) {
+        i32 number = slot / job->per_group;
+        struct group *group = (struct group *)job->groups + number;
+        s->ready = NEVER;
+        s->met++;
+        group->waiting++;
+        if (s->next >= group->arrival) group->last = s->number;
+        group->arrival = MOST(group->arrival, s->next);
+        release(core, number);
+    } else {
+        look_ahead(core, s, slot);
+    }
+}
+
+static i32 emptiest(const struct core *core) {
+    i32 found = 0;
+    for (i32 p = 1; p < PARTITIONS; p++)
+        if (core->partitions[p].count < core->partitions[found].count) found = p;
+    return found;
+}
+
+/* Put the next recorded threadgroup into a free place of the core. */
+static void launch(struct core *core, i32 number, i64 at) {
+    struct job *job = core->job;
+    struct group *group = (struct group *)job->groups + number;
+    struct simdgroup *all = (struct simdgroup *)job->simdgroups;
+    i32 recorded = core->launched++;
+    *group = (struct group){.recorded = recorded, .used = 1};
+    job->group_begin[recorded] = at;
+    for (i32 k = 0; k < job->per_group; k++) {
+        i32 slot = number * job->per_group + k;
+        struct simdgroup *s = all + slot;
+        i64 stream = (i64)recorded * job->per_group + k;
+        *s = (struct simdgroup){.at = job->stream_starts[stream],
+                                .end = job->stream_starts[stream + 1],
+                                .block = -1, .group = recorded, .number = k, .partition = -1,
+                                .begin = at, .last = at, .stretch = at, .stretch_cause = LAUNCH,
+                                .stretch_place = -1, .kind_cause = LAUNCH};
+        struct register_state *own = registers_of(job, slot);
+        for (i64 r = 0; r < job->register_count; r++) own[r] = (struct register_state){0, 0, 0};
+        s->next = MOST(core->launch_free, at + job->launch_latency);
+        if (!advance(core, slot)) continue;
+        core->launch_free = s->next + job->launch_interval;
+        s->partition = emptiest(core);
+        group->alive++;
+        struct partition *p = core->partitions + s->partition;
+        p->members[p->count++] = slot;
+        p->dirty = 1;
+        look_ahead(core, s, slot);
+    }
+    if (group->alive) {
+        core->resident++;
+        return;
+    }
+    job->group_end[recorded] = at;
+    core->finished++;
+    group->used = 0;
+}
+
+static void fill(struct core *core, i64 at) {
+    struct job *job = core->job;
+    for (i32 n = 0; n < job->resident && core->launched < job->group_count; n++)
+        while (!((struct group *)job->groups)[n].used && core->launched < job->group_count)
+            launch(core, n, at);
+}
+
+/* A simdgroup is done; the last one of a threadgroup makes room. */
+static void leave(struct core *core, i32 slot, i64 at) {
+    struct job *job = core->job;
+    struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
+    struct partition *p = core->partitions + s->partition;
+    i32 number = slot / job->per_group, i = 0;
+    struct group *group = (struct group *)job->groups + number;
+    stretch(core, s, at + 1, CAUSES, -1); /* closes the last slice */
+    while (p->members[i] != slot) i++;
+    for (p->count--; i < p->count; i++) p->members[i] = p->members[i + 1];
+    s->partition = -1;
+    p->dirty = 1;
+    group->alive--;
+    job->group_end[group->recorded] = MOST(job->group_end[group->recorded], at);
+    if (group->alive) {
+        if (group->waiting && at > group->arrival) {
+            group->arrival = at;
+            group->last = s->number;
+        }
+        release(core, number);
+        return;
+    }
+    group->used = 0;
+    core->finished++;
+    core->resident--;
+    fill(core, at);
+}
+
+/* Execute all threadgroups; the ticks that it takes, or -1 if simdgroups wait for ever. */
+i64 run(struct job *job) {
+    struct core core = {.job = job};
+    for (int k = 0; k < PARTITIONS; k++) {
+        struct partition *p = core.partitions + k;
+        p->best_simdgroup = -1;
+        for (int pipe = 0; pipe < PIPES; pipe++) p->pipe_class[pipe] = -1;
+    }
+    for (int k = 0; k < 3; k++)
+        core.levels[k] = (struct level){-1, -1, 0, job->capacity[k]};
+    for (int k = 0; k < PARTITIONS; k++)
+        charge(&core, core.partitions + k, job->dispatch_start, LAUNCH, -1);
+    fill(&core, job->dispatch_start);
+    while (core.resident) {
+        struct partition *first = 0;
+        for (int k = 0; k < PARTITIONS; k++) {
+            struct partition *p = core.partitions + k;
+            if (p->dirty) choose(&core, p);
+            if (p->best_simdgroup >= 0 && (!first || p->best < first->best)) first = p;
+        }
+        if (!first || first->best >= NEVER) return -1;
+        step(&core, first);
+    }
+    i64 end = 0;
+    for (i64 g = 0; g < job->group_count; g++) end = MOST(end, job->group_end[g]);
+    for (int k = 0; k < PARTITIONS; k++) charge(&core, core.partitions + k, end, IDLE, -1);
+    return end;
+}
+
+/* Bytes of the structures that Python makes room for. */
+i64 size_of(i64 which) {
+    switch (which) {
+    case 0: return sizeof(struct simdgroup);
+    case 1: return sizeof(struct group);
+    case 2: return sizeof(struct line);
+    default: return sizeof(struct register_state);
+    }
+}

@@ -1,0 +1,100 @@
+/* The state of one core while it executes recorded streams. Times are in ticks, TICKS of them to
+ * a cycle. `struct job` (what to execute, on what, and where results go) stands before this text. */
+
+enum { PARTITIONS = 4, PIPES = 8, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CATEGORIES = 9, MARKS = 1024 };
+enum {
+    ISSUE, DEPENDENCY, L1, L2, SLC, DRAM, THREADGROUP, BARRIER, ATOMIC, LAUNCH, IDLE, CAUSES
+};
+enum { /* bytes by level, as in LEVELS */ AT_THREADGROUP, AT_L1, AT_L2, AT_SLC, AT_DRAM };
+enum { /* queues of a core */
+    L1_PORT, L2_PORT, SLC_PORT, DRAM_PORT, THREADGROUP_PORT, ATOMIC_PORT, QUEUES
+};
+enum { /* what an instruction class does */
+    ARITHMETIC, CACHED_LOAD, CACHED_STORE, CACHED_ATOMIC, PRIVATE_ACCESS,
+    THREADGROUP_ACCESS, THREADGROUP_ATOMIC, WAIT_ALL
+};
+
+#define NEVER ((i64)1 << 62)
+#define MOST(a, b) ((a) > (b) ? (a) : (b))
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+
+/* When a result may be used, which instruction makes it, and why that takes so long. */
+struct register_state {
+    i64 ready;
+    u32 ordinal; /* of the instruction among those that its simdgroup issued; 0 for none */
+    u32 from;    /* the instruction, and the cause in the lowest four bits */
+};
+
+struct simdgroup {
+    i64 at, end;        /* words of the stream */
+    i64 next;           /* when it may issue again */
+    i64 ready;          /* when its next instruction has all it needs; NEVER if it waits */
+    i64 begin;          /* when it was placed on the core */
+    i64 last;           /* end of the timeline's slice so far */
+    i64 stretch;        /* start of the timeline's open slice */
+    u32 ordinal;        /* instructions issued */
+    i32 block, previous, pc, pc_end;
+    i32 lanes;          /* active in this block */
+    i32 group, number, partition;
+    i32 place;          /* site of what it waits for */
+    i32 stretch_place;
+    i32 awaited;        /* who came last to the barrier that it waited at */
+    i32 met, stretch_met; /* barriers that it has come to; the same when the open slice began */
+    i32 barrier_place;  /* site of that barrier */
+    u8 cause;           /* why it waits */
+    u8 stretch_cause;
+    u8 kind_cause;      /* what a barrier's or launch's wait is called */
+};
+
+struct group {
+    i32 waiting, alive, recorded, used;
+    i32 last;    /* the simdgroup that came last to the barrier */
+    i64 arrival; /* when */
+};
+
+/* A line of 128 bytes and where copies of it are; lists run from the newest to the oldest. */
+struct line {
+    u64 number;
+    i64 ready; /* when the first level has it */
+    i64 weight; /* bytes that it stands for in the caches that cores share */
+    i32 chain; /* next line in the hash bucket */
+    i32 newer[3], older[3];
+    u32 touches;
+    u8 held[3]; /* by L1, L2, SLC */
+    u8 cause, category, atomic;
+    u8 half;    /* L1 has one sector of it only */
+    u8 home;    /* the level that it was written through to */
+    u8 written; /* bytes */
+};
+
+struct level {
+    i32 newest, oldest;
+    i64 used, capacity;
+};
+
+struct partition {
+    i64 issue_free;
+    i64 accounted; /* every tick before has a cause */
+    i64 pipe_time[PIPES];
+    i32 pipe_class[PIPES];
+    i64 best;
+    i32 best_simdgroup;
+    i32 count, dirty;
+    i32 members[96];
+};
+
+struct core {
+    struct job *job;
+    struct partition partitions[PARTITIONS];
+    struct level levels[3];
+    i64 free[QUEUES]; /* when each queue has served all that stands in it */
+    i64 unwritten; /* DRAM's time for what caches hold back until nobody reads */
+    i64 launch_free;
+    i64 gate[2]; /* cached and threadgroup accesses wait until then because queues are full */
+    u8 gate_cause[2];
+    i64 ring_at;
+    i64 unmarked; /* instructions since the last mark */
+    i64 atomic_lines; /* distinct, machine-wide */
+    i32 line_count;
+    i32 launched, finished, resident;
+};

@@ -1,0 +1,131 @@
+"""What holds of any program on the core model, on programs drawn at random."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from assay.hw.apple.chips import chip
+from assay.hw.apple.instructions import instruction_set
+from assay.hw.apple.timing.model import simulate
+from assay.hw.apple.timing.result import CAUSES, LEVELS, DispatchTime
+from assay.sim.simt.recording import Recording
+from tests.support.timing_programs import Op, Program, Touch
+
+KEYS = ("m1", "m2-ultra", "m4-pro-16", "m5-max", "seed-m4-max", "a14")
+ARITHMETIC = [
+    name
+    for name, one in instruction_set("apple7").classes.items()
+    if one.unit not in ("memory", "control")
+]
+CACHED = ("device_load", "device_store", "device_atomic", "constant_load", "private_load")
+LOCAL = ("threadgroup_load", "threadgroup_store", "threadgroup_atomic")
+
+
+def drawn(seed: int) -> tuple[Program, Recording]:
+    """A program of some blocks, the last of them a barrier, and walks through it."""
+    random_ = random.Random(seed)
+    number, blocks = 0, []
+    for _ in range(random_.randint(1, 4)):
+        block = []
+        for _ in range(random_.randint(1, 25)):
+            known = range(max(0, number - 12), number)
+            reads = tuple(random_.sample(known, min(len(known), random_.randint(0, 3))))
+            pool = random_.choice((ARITHMETIC, ARITHMETIC, CACHED, LOCAL))
+            block.append(
+                Op(
+                    name=random_.choice(pool),
+                    reads=reads,
+                    flops=random_.randint(0, 2),
+                    line=random_.randint(1, 5),
+                )
+            )
+            number += 1
+        blocks.append(block)
+    blocks.append([Op(name="barrier", line=6)])
+    moves = [[(random_.randrange(len(blocks)), 0, number - 1)] for _ in blocks]
+    program = Program(blocks=blocks, moves=moves, registers=random_.randint(1, 160))
+    simdgroups, groups = random_.randint(1, 5), random_.randint(1, 6)
+    streams = []
+    for _ in range(groups):
+        meetings = random_.randint(0, 3)
+        streams += [walk(program, random_, meetings) for _ in range(simdgroups)]
+    if random_.random() < 0.3:
+        streams[-1] = []  # a threadgroup at the grid's edge lacks a simdgroup
+    grid = (groups * random_.randint(1, 50), random_.randint(1, 3), 1)
+    recording = program.recording(
+        streams,
+        simdgroups=simdgroups,
+        grid=grid,
+        threadgroup_memory=random_.choice((0, 1000, 20000, 32768)),
+        lanes=random_.getrandbits(32) | 1,
+    )
+    return program, recording
+
+
+def walk(
+    program: Program, random_: random.Random, meetings: int
+) -> list[tuple[int, tuple[Touch, ...]]]:
+    barrier = len(program.blocks) - 1
+    path = []
+    for _ in range(meetings + 1):
+        path += [random_.randrange(barrier) for _ in range(random_.randint(0, 6))]
+        path.append(barrier)
+    return [
+        (
+            block,
+            tuple(touch(op, random_) for op in program.blocks[block] if op.name in CACHED + LOCAL),
+        )
+        for block in path[:-1] or [0]
+    ]
+
+
+def touch(op: Op, random_: random.Random) -> Touch:
+    words, sharing = random_.randint(1, 128), random_.randint(1, 32)
+    if op.name in LOCAL:
+        rows, ways = random_.randint(0, 32), random_.randint(0, 32)
+        return Touch(rows=rows, ways=ways, words=words, sharing=sharing, cached=False)
+    lines = tuple(sorted(random_.sample(range(400), random_.randint(0, 12))))
+    return Touch(lines=lines, words=words, sharing=sharing)
+
+
+def predicted(seed: int) -> DispatchTime:
+    program, recording = drawn(seed)
+    return simulate(program.code(), recording, chip(KEYS[seed % len(KEYS)]), timeline=True)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_time_is_accounted_for(seed: int) -> None:
+    result = predicted(seed)
+    assert result.cycles > 0
+    assert result.error >= 0
+    assert set(result.causes) == set(CAUSES)
+    assert set(result.bytes) == set(LEVELS)
+    assert all(cycles >= 0 for cycles in result.causes.values())
+    assert sum(result.causes.values()) == pytest.approx(result.cycles, rel=1e-6)
+    placed = sum(sum(entry.values()) for entry in result.by_site.values())
+    free = result.causes["launch"] + result.causes["idle"]
+    assert placed == pytest.approx(result.cycles - free, rel=1e-6, abs=1e-3)
+    assert 0 <= result.roofline.fraction <= 1.05
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_slices_of_each_simdgroup_follow_each_other(seed: int) -> None:
+    line = predicted(seed).timeline
+    if line is None:
+        return  # nothing was executed
+    lives = line.threadgroup.astype(np.int64) * 64 + line.simdgroup
+    for life in np.unique(lives):
+        begin, end = line.begin[lives == life], line.end[lives == life]
+        assert (end > begin).all()
+        assert (begin[1:] == end[:-1]).all()
+
+
+@pytest.mark.parametrize("seed", range(0, 80, 7))
+def test_a_result_does_not_depend_on_chance(seed: int) -> None:
+    first, second = predicted(seed), predicted(seed)
+    assert first.cycles == second.cycles
+    assert first.causes == second.causes
+    assert first.bytes == second.bytes

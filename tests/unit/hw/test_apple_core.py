@@ -1,0 +1,377 @@
+"""The core model on programs whose time can be told by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from assay.hw.apple.chips import chip
+from assay.hw.apple.instructions import instruction_set
+from assay.hw.apple.memory import memory
+from assay.hw.apple.timing.model import TimingError, simulate
+from assay.hw.apple.timing.result import CAUSES, DispatchTime
+from assay.hw.apple.timing.sample import Sample
+from assay.hw.facts import SpecError
+from tests.support.timing_programs import Op, Program, Touch, straight
+
+M1_MAX = chip("m1-max")
+CLASSES = instruction_set("apple7").classes
+MEMORY = memory("apple7")
+LENGTH = 400
+START = MEMORY.dispatch_start + MEMORY.threadgroup_launch
+
+
+def chains(name: str, count: int, *, length: int = LENGTH) -> Program:
+    """`count` independent chains of one class, interleaved."""
+    reads = (((i - count,) if i >= count else ()) for i in range(length))
+    return Program(blocks=[[Op(name=name, reads=read, flops=1) for read in reads]])
+
+
+def busy(result: DispatchTime) -> float:
+    """Cycles after the first threadgroup has been launched."""
+    return result.cycles - START
+
+
+def on_one_core(program: Program, simdgroups: int, *, key: str = "m1-max") -> DispatchTime:
+    """Run so many simdgroups, a threadgroup each, on one core."""
+    recording = program.recording([[(0, ())]] * simdgroups)
+    sample = Sample(positions=recording.threadgroups, core=simdgroups)
+    # As many as the machine's cores would make it one for each core.
+    wide = program.recording([[(0, ())]] * simdgroups, grid=(simdgroups * chip(key).cores, 1, 1))
+    return simulate(program.code(), wide, chip(key), sample=sample)
+
+
+@pytest.mark.parametrize("name", ["fadd32", "imul32_imad32", "rsqrt", "simd_sum_f32", "iadd64"])
+def test_a_dependent_chain_takes_its_latency_each_time(name: str) -> None:
+    cycles = busy(on_one_core(chains(name, 1), 1))
+    each = max(CLASSES[name].latency, CLASSES[name].interval)
+    assert cycles / LENGTH == pytest.approx(each, rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["fadd32", "imul32_imad32", "recip", "mma_8x8x8_f32", "bitwise"])
+def test_independent_instructions_of_many_simdgroups_take_their_interval(name: str) -> None:
+    cycles = busy(on_one_core(chains(name, 8), 32))
+    assert cycles / (LENGTH * 32 / 4) == pytest.approx(CLASSES[name].interval, rel=0.03)
+
+
+def test_a_lone_simdgroup_uses_one_of_four_partitions() -> None:
+    alone, four = (on_one_core(chains("fadd32", 8), count) for count in (1, 4))
+    assert four.cycles == pytest.approx(alone.cycles, rel=0.05)
+    assert alone.causes["idle"] == pytest.approx(
+        0.75 * (alone.cycles - MEMORY.dispatch_start), rel=0.01
+    )
+
+
+@pytest.mark.parametrize(
+    ("chain_count", "wide", "narrow"),
+    [(1, 1.84, 1.56), (2, 1.73, 1.05), (3, 1.37, 1.04), (4, 1.0, 1.0)],
+)
+def test_fresh_operands_slow_a_full_core_as_measured(
+    chain_count: int, wide: float, narrow: float
+) -> None:
+    for name, each in (("fadd32", wide), ("fadd16", narrow)):
+        cycles = busy(on_one_core(chains(name, chain_count), 88))
+        assert cycles / (LENGTH * 22) == pytest.approx(each, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("mix", "measured"),
+    [
+        (("imul32_imad32", "fmul32", "fmul32"), 4.0),
+        (("imul32_imad32", "fmul32", "fmul32", "fmul32"), 5.2),
+        (("exp2_log2", "fmul32", "fmul32", "fmul32"), 5.2),
+        (("recip", "fmul32", "fmul32"), 6.04),
+        (("exp2_log2", "rsqrt"), 10.85),
+        (("rint_trunc", "imul32_imad32"), 8.02),
+        (("fadd32", "iadd", "ffma16", "fadd32"), 4.12),
+        (("exp2_log2", "recip"), 8.76),
+        (("imul32_imad32", "fadd32", "bitwise"), 4.24),
+    ],
+)
+def test_units_work_side_by_side_as_measured(mix: tuple[str, ...], measured: float) -> None:
+    """Mixed sequences of the metal-benchmarks tables, cycles of a partition for one of each."""
+    repeats = 40
+    ops = [
+        Op(name=name, reads=(max(0, i * len(mix) + k - 4 * len(mix)),))
+        for i in range(repeats)
+        for k, name in enumerate(mix)
+    ]
+    cycles = busy(on_one_core(Program(blocks=[ops]), 32))
+    assert cycles / (repeats * 8) == pytest.approx(measured, rel=0.1)
+
+
+def test_integers_and_floats_issue_together_from_apple9_on() -> None:
+    mix = Program(blocks=[[Op(name=("fadd32", "iadd")[i % 2]) for i in range(LENGTH)]])
+    older, newer = (busy(on_one_core(mix, 16, key=key)) for key in ("m1-max", "m4-max"))
+    assert older == pytest.approx(LENGTH * 4, rel=0.05)
+    assert newer < 0.95 * older
+
+
+def test_half_precision_of_apple10_is_fast_with_many_chains() -> None:
+    few, many = (busy(on_one_core(chains("ffma16", n), 40, key="m5-max")) for n in (8, 32))
+    assert few / (LENGTH * 10) == pytest.approx(0.95, rel=0.05)
+    assert many / (LENGTH * 10) == pytest.approx(0.65, rel=0.05)  # as fast as it can issue
+
+
+def barrier_program(
+    work: tuple[int, int],
+) -> tuple[Program, list[list[tuple[int, tuple[Touch, ...]]]]]:
+    """Two simdgroups that do different amounts of work, wait for each other, and go on."""
+    blocks = [
+        [Op(name="fadd32", reads=(0,))] * work[0],
+        [Op(name="fadd32", reads=(0,))] * work[1],
+        [Op(name="barrier", line=2)],
+        [Op(name="fadd32", line=3)],
+    ]
+    paths = [[(side, ()), (2, ()), (3, ())] for side in (0, 1)]
+    return Program(blocks=blocks), paths
+
+
+def test_a_barrier_opens_when_the_last_has_come() -> None:
+    program, paths = barrier_program((400, 10))
+    result = simulate(program.code(), program.recording(paths, simdgroups=2), M1_MAX)
+    assert result.cycles == pytest.approx(START + 400 + MEMORY.barrier_latency + 2, abs=8)
+    (at,) = (site for site, entry in result.by_site.items() if "barrier" in entry)
+    assert at.line == 2
+    assert result.causes["barrier"] > 80  # a quarter of what the fast one waited, at least
+
+
+def test_a_barrier_is_passed_by_those_that_are_left() -> None:
+    program, paths = barrier_program((50, 10))
+    gone = [paths[0], paths[1][:1]]
+    result = simulate(program.code(), program.recording(gone, simdgroups=2), M1_MAX)
+    assert result.cycles > 50 + MEMORY.barrier_latency
+
+
+def load_chain(lines: int, *, steps: int = 200) -> DispatchTime:
+    """One simdgroup that follows a chain through `lines` lines, over and over."""
+    program = Program(blocks=[[Op(name="device_load", reads=(0,))]])
+    touches = [(0, (Touch(lines=(1000 + i % lines,), words=1),)) for i in range(steps)]
+    return simulate(program.code(), program.recording([touches]), M1_MAX, footprint=lines * 128)
+
+
+def test_a_chase_through_a_working_set_takes_the_latency_of_the_level_that_holds_it() -> None:
+    steps = 4000
+    each = {lines: load_chain(lines, steps=steps).cycles / steps for lines in (32, 1024)}
+    assert each[32] == pytest.approx(MEMORY.l1_latency, rel=0.05)
+    assert each[1024] == pytest.approx(MEMORY.l2_latency, rel=0.05)
+    nanoseconds = load_chain(20_000, steps=40_000).cycles / 40_000 / (M1_MAX.clock * 1e-9)
+    assert nanoseconds == pytest.approx(MEMORY.slc_latency, rel=0.05)
+
+
+def stream(key: str, lines: int, *, footprint: int | None = None) -> DispatchTime:
+    """Every simdgroup of a large grid reads eight times 512 bytes that nobody else reads."""
+    groups = 1 << 18
+    program = Program(blocks=[[Op(name="device_load"), Op(name="fadd32", reads=(0,))]])
+    count = 96
+
+    def touches(group: int) -> list[tuple[int, tuple[Touch, ...]]]:
+        starts = (4 * (group * 8 + i) % lines for i in range(8))
+        return [(0, (Touch(lines=tuple(range(s, s + 4)), words=128),)) for s in starts]
+
+    grid = (groups, 1, 1)
+    positions = tuple((i * chip(key).cores, 0, 0) for i in range(count))
+    recording = program.recording(
+        [touches(x) for x, _, _ in positions], grid=grid, positions=positions
+    )
+    sample = Sample(positions=positions, core=count)
+    return simulate(program.code(), recording, chip(key), sample=sample, footprint=footprint)
+
+
+@pytest.mark.parametrize("key", ["m1", "m1-max", "m2-ultra", "m4-max", "m5-max"])
+def test_a_stream_is_as_fast_as_memory(key: str) -> None:
+    result = stream(key, 1 << 40)
+    known = chip(key)
+    assert result.achieved_bytes["dram"] == pytest.approx(
+        known.bandwidth * known.sustained, rel=0.06
+    )
+    assert result.roofline.bound == "dram"
+    assert result.roofline.fraction > 0.9
+    assert result.causes["dram"] > 0.6 * result.cycles
+
+
+def test_a_working_set_that_the_slc_holds_is_read_faster_than_dram() -> None:
+    size = 12 << 20
+    result = stream("m4-pro", size // 128, footprint=size)
+    assert result.bytes["dram"] == 0
+    rate = result.achieved_bytes["slc"] / (result.cores * chip("m4-pro").clock)
+    assert rate == pytest.approx(memory("apple9").slc_rate, rel=0.1)
+
+
+def test_cold_caches_make_the_first_run_slower() -> None:
+    program = Program(blocks=[[Op(name="device_load"), Op(name="fadd32", reads=(0,))]])
+    recording = program.recording([[(0, (Touch(lines=(7,)),))]])
+    warm, cold = (simulate(program.code(), recording, M1_MAX, warm=on) for on in (True, False))
+    assert (warm.bytes["dram"], cold.bytes["dram"]) == (0, 128)
+    assert cold.cycles > warm.cycles + 200
+
+
+def test_lines_that_all_threadgroups_read_come_from_dram_once() -> None:
+    """A row of threadgroups that read the same lines: each core fetches its part of them."""
+    known, lines, resident = chip("m4-max"), 512, 42
+    program = Program(blocks=[[Op(name="device_load")]])
+    touches = [(0, (Touch(lines=(i,)),)) for i in range(lines)]
+    total = known.cores * resident
+    positions = tuple((i * known.cores, 0, 0) for i in range(resident))
+    near, far = (1, 0, 0), (known.cores * resident // 2 + 1, 0, 0)
+    recording = program.recording(
+        [touches] * (resident + 2), grid=(total, 1, 1), positions=(*positions, near, far)
+    )
+    sample = Sample(
+        positions=recording.threadgroups,
+        core=resident,
+        near=(resident, -1, -1),
+        far=(resident + 1, -1, -1),
+    )
+    result = simulate(program.code(), recording, known, sample=sample, warm=False)
+    assert result.bytes["dram"] == pytest.approx(lines * 128, rel=0.5)
+
+
+@pytest.mark.parametrize(
+    ("rows", "ways", "measured"),
+    [(1, 1, 1.0), (4, 4, 1.6), (8, 8, 1.9), (16, 16, 3.0), (32, 32, 5.1), (32, 1, 1.85)],
+)
+def test_threadgroup_memory_slows_with_strides_as_measured(
+    rows: int, ways: int, measured: float
+) -> None:
+    def cycles(rows: int, ways: int) -> float:
+        program = straight([Op(name="threadgroup_load")], repeat=400)
+        touch = Touch(rows=rows, ways=ways, cached=False)
+        streams = [[(0, (touch,) * 400)]] * 8
+        recording = program.recording(streams, simdgroups=8)
+        return busy(simulate(program.code(), recording, M1_MAX))
+
+    assert cycles(rows, ways) / cycles(1, 1) == pytest.approx(measured, rel=0.15)
+
+
+def written(rounds: int) -> DispatchTime:
+    """Every simdgroup of a huge grid reads a line of its own and writes sixteen times as much."""
+    known, groups, count = chip("m1"), 1 << 16, 96
+    ops = [Op(name="device_load"), *[Op(name="device_store", reads=(0,))] * 4]
+    program = Program(blocks=[ops, [Op(name="fadd32")] * 100])
+
+    def events(number: int) -> list[tuple[int, tuple[Touch, ...]]]:
+        stores = (
+            Touch(lines=tuple(range(s, s + 4)), words=128)
+            for s in range(10**9 + 16 * number, 10**9 + 16 * number + 16, 4)
+        )
+        return [(0, (Touch(lines=(number,)), *stores)), *[(1, ())] * rounds]
+
+    positions = tuple((i * known.cores, 0, 0) for i in range(count))
+    recording = program.recording(
+        [events(x) for x, _, _ in positions], grid=(groups, 1, 1), positions=positions
+    )
+    sample = Sample(positions=positions, core=count)
+    return simulate(program.code(), recording, known, sample=sample)
+
+
+def test_arithmetic_goes_on_while_caches_write_back() -> None:
+    known = chip("m1")
+    moved = written(0)
+    rate = known.bandwidth * known.sustained / MEMORY.write_cost
+    assert moved.achieved_bytes["dram"] == pytest.approx(rate, rel=0.1)
+    rounds = 16
+    arithmetic = rounds * 100 * (1 << 16) / 4 / known.cores
+    assert arithmetic == pytest.approx(moved.cycles, rel=0.2)
+    assert written(rounds).cycles < 1.25 * moved.cycles
+
+
+def test_atomics_of_one_address_happen_one_after_the_other() -> None:
+    """All lanes of all cores add to one word: one lane in a cycle, for the whole machine."""
+    known = chip("m5-max")
+    program = straight([Op(name="device_atomic")], repeat=8)
+    touch = Touch(lines=(3,), words=1, sharing=32)
+    streams = [[(0, (touch,) * 8)]] * 20
+    positions = tuple((i * known.cores, 0, 0) for i in range(18))
+    recording = program.recording(
+        streams, grid=(40 * known.cores, 1, 1), positions=(*positions, (1, 0, 0), (300, 0, 0))
+    )
+    sample = Sample(positions=recording.threadgroups, core=18, near=(18, -1, -1), far=(19, -1, -1))
+    result = simulate(program.code(), recording, known, sample=sample)
+    lanes = 40 * known.cores * 8 * 32
+    assert lanes / result.seconds / 1e9 == pytest.approx(1.58, rel=0.15)
+    assert result.causes["atomic"] > 0.5 * result.cycles
+
+
+def test_every_cycle_has_a_cause_and_every_work_cycle_a_place() -> None:
+    program, paths = barrier_program((60, 10))
+    result = simulate(program.code(), program.recording(paths * 40, simdgroups=2), M1_MAX)
+    assert set(result.causes) == set(CAUSES)
+    assert sum(result.causes.values()) == pytest.approx(result.cycles)
+    placed = [sum(entry.get(cause, 0.0) for entry in result.by_site.values()) for cause in CAUSES]
+    for cause, cycles in zip(CAUSES, placed, strict=True):
+        if cause not in ("launch", "idle"):
+            assert cycles == pytest.approx(result.causes[cause])
+
+
+def test_slices_of_a_simdgroup_tile_its_life() -> None:
+    program, paths = barrier_program((60, 10))
+    recording = program.recording(paths * 3, simdgroups=2)
+    line = simulate(program.code(), recording, M1_MAX, timeline=True).timeline
+    assert line is not None
+    lives = {(g, s) for g, s in zip(line.threadgroup, line.simdgroup, strict=True)}
+    assert len(lives) == 6
+    for group, simdgroup in lives:
+        mine = (line.threadgroup == group) & (line.simdgroup == simdgroup)
+        begin, end = line.begin[mine], line.end[mine]
+        assert (begin[1:] == end[:-1]).all()
+        assert (end > begin).all()
+    barriers = line.cause == CAUSES.index("barrier")
+    waiting = barriers & (line.end - line.begin > MEMORY.barrier_latency + 8)
+    assert (line.simdgroup[waiting] == 1).all()  # it has little to do,
+    assert (line.awaited[waiting] == 0).all()  # and waits for the one that has much
+    assert (line.awaited[~barriers] == -1).all()
+    assert simulate(program.code(), recording, M1_MAX).timeline is None
+
+
+def test_phis_hand_readiness_from_block_to_block() -> None:
+    """A loop whose value goes round through a phi is as slow as the chain that it is."""
+    loop = [Op(name="rsqrt", reads=(0,)), Op(name="rsqrt", reads=(0,))]
+    program = Program(blocks=[[Op(name="move")], loop], moves=[[], [(0, 0, 0), (1, 0, 2)]])
+    recording = program.recording([[(0, ()), *[(1, ())] * 100]])
+    cycles = busy(simulate(program.code(), recording, M1_MAX))
+    assert cycles / 100 == pytest.approx(
+        CLASSES["rsqrt"].latency + CLASSES["rsqrt"].interval, rel=0.1
+    )
+
+
+def test_the_same_recording_gives_the_same_result() -> None:
+    first, second = (stream("m4-pro", 1 << 40) for _ in range(2))
+    assert first == second
+
+
+def test_a_large_grid_is_extrapolated_in_proportion() -> None:
+    program = chains("ffma32", 8)
+    known = chip("m1-max")
+
+    def cycles(waves: int) -> DispatchTime:
+        grid = (known.cores * 96 * waves, 1, 1)
+        count = 96 * min(waves, 2)
+        positions = tuple((i * known.cores, 0, 0) for i in range(count))
+        recording = program.recording([[(0, ())]] * count, grid=grid, positions=positions)
+        sample = Sample(positions=positions, core=count)
+        return simulate(program.code(), recording, known, sample=sample)
+
+    two, twenty = cycles(2), cycles(20)
+    assert busy(twenty) / busy(two) == pytest.approx(10, rel=0.03)
+    assert (two.error, twenty.sampled) == (0, 192)
+    assert twenty.flops == 10 * two.flops == known.cores * 96 * 20 * LENGTH * 32
+    assert twenty.roofline.bound == "compute"
+    assert twenty.achieved == pytest.approx(twenty.roofline.flops_per_second / 2, rel=0.05)
+
+
+def test_what_cannot_be_simulated_is_refused() -> None:
+    program = chains("fadd32", 1)
+    recording = program.recording([[(0, ())]])
+    with pytest.raises(SpecError, match=r"\[apple7\.classes\] lacks dance; there are fadd32"):
+        simulate(chains("dance", 1).code(), recording, M1_MAX)
+    with pytest.raises(TimingError, match="not of the threadgroups that the sample names"):
+        simulate(program.code(), recording, M1_MAX, sample=Sample(positions=(), core=0))
+    with pytest.raises(TimingError, match="the code has 1 blocks and the recording 4"):
+        other, paths = barrier_program((1, 1))
+        simulate(program.code(), other.recording(paths, simdgroups=2), M1_MAX)
+    with pytest.raises(TimingError, match="accesses that the recording lacks"):
+        simulate(straight([Op(name="device_load")]).code(), recording, M1_MAX)
+    with pytest.raises(TimingError, match="cut short because it grew too large"):
+        simulate(program.code(), replace(recording, truncated=True), M1_MAX)
+    with pytest.raises(TimingError, match="no threadgroups"):
+        simulate(program.code(), program.recording([]), M1_MAX)
