@@ -1,0 +1,1 @@
+"""The Torq NPU: its memories, registers, descriptors, and how it behaves."""

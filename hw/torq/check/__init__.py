@@ -1,0 +1,1 @@
+"""Checks of programs for the NPU while they run: hazards, uninitialised data, misuse of units."""

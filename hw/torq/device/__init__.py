@@ -1,0 +1,1 @@
+"""The emulated NPU around its slices: command streams, DMA, the CSS core, interrupts, time."""

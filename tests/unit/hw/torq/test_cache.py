@@ -1,0 +1,42 @@
+"""Machine code kept on disk: made again when it is damaged or cannot be kept."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import tests.support.torq_run as support
+from tests.support.torq_tasks import streaming
+task = streaming(source=0x1000, target=0x2000, size=1, count=16, words=1, result=1,
+                 alu_op0_mode="DBYP", alu_op1_mode="BOR")
+import numpy as np
+lram, _ = support.run(task, {0x1000: np.arange(16, dtype=np.int8)})
+assert lram.read(0x2000, 16) == bytes(range(16))
+"""
+
+
+def run(folder: Path) -> None:
+    environment = os.environ | {"ASSAY_CACHE_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["nbc", "nbi"])
+def test_damaged_machine_code_is_made_again(tmp_path: Path, ending: str) -> None:
+    run(tmp_path)
+    (file,) = tmp_path.rglob(f"*.{ending}")
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    run(tmp_path)
+    assert len(next(iter(tmp_path.rglob(f"*.{ending}"))).read_bytes()) > len(whole) // 2
+
+
+@pytest.mark.slow
+def test_a_folder_that_cannot_be_written_costs_time_only() -> None:
+    run(Path("/proc/nobody-can-write-here"))

@@ -1,0 +1,49 @@
+"""Hazards of scattered results: they are found where the offsets in LRAM say."""
+
+import numpy as np
+import pytest
+
+from assay.hw.torq.check.checker import Checker
+from assay.hw.torq.commands import NssProgram, NssTask, SliceProgram
+from assay.hw.torq.device.device import Device
+from tests.unit.hw.torq.test_checker import RUN, RUNNING, STORE, WAITING
+from tests.unit.hw.torq.test_device import put, start, storing
+from tests.unit.hw.torq.test_movement import OUT, A, B, W, scattering
+
+TARGET = OUT + 50
+
+
+@pytest.mark.parametrize(("place", "harm"), [(40, True), (300, False)])
+def test_a_race_with_scattered_results_goes_by_the_offsets(place: int, harm: bool) -> None:
+    program = SliceProgram(tasks=(scattering(4),), address=RUN)
+    checker = Checker()
+    device = Device(checker=checker)
+    device.map(STORE, 0x1000)
+    store = storing(TARGET + place, STORE, 1)
+    both = NssTask(slc_wait=(True, False), dma_xw_wait=True)
+    put(device, NssProgram(tasks=(RUNNING, store, both)), program)
+    device.lram.write(A, bytes(64))
+    device.lram.write(B, np.array([7, -3, 40, 9], np.int16).tobytes())
+    device.lram.write(W, np.array([0, 1], np.int32).tobytes())
+    device.lram.write(OUT, bytes(512))
+    start(device)
+    device.wait_irq()
+    found = [(f.kind, f.unit, f.agent, f.start) for f in checker.findings]
+    assert found == ([("race", "SLC0", "DEQW", TARGET + place)] if harm else [])
+
+
+def test_only_places_that_were_scattered_to_are_written() -> None:
+    program = SliceProgram(tasks=(scattering(4),), address=RUN)
+    checker = Checker()
+    device = Device(checker=checker)
+    put(device, NssProgram(tasks=(RUNNING, WAITING)), program)
+    device.lram.write(A, bytes(64))
+    device.lram.write(B, np.array([7, -3, 40, 9], np.int16).tobytes())
+    device.lram.write(W, np.array([0, 1], np.int32).tobytes())
+    start(device)
+    device.wait_irq()
+    for place in (-3, 7, 9, 40):
+        device.lram.read(TARGET + place, 1)
+    assert checker.findings == []
+    device.lram.read(TARGET + 8, 1)
+    assert [f.kind for f in checker.findings] == ["uninitialised"]
