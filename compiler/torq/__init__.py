@@ -1,0 +1,1 @@
+"""How programs for the Torq NPU come to be."""

@@ -1,0 +1,1 @@
+"""Operators as slice programs, one file per family."""

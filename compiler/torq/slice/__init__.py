@@ -1,0 +1,1 @@
+"""Slice programs: kernels written as one loop nest with load, ALU, ACT and store inside."""

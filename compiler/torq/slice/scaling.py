@@ -1,0 +1,114 @@
+"""Scaling of sums as the activation unit does it: one shift for a task, one factor per channel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import IllegalSliceProgram
+
+MOST_SHIFT = 63
+_FACTOR_BITS = 31
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescale:
+    """TOSA's scaling of 32-bit sums: multipliers and shifts, one or one per channel.
+
+    Attributes:
+        multipliers, shifts: result = (sum * multiplier + half) >> shift.
+        zero_point: added to the result.
+        low, high: limits of the result, after the zero point.
+    """
+
+    multipliers: tuple[int, ...] = (1,)
+    shifts: tuple[int, ...] = (0,)
+    zero_point: int = 0
+    low: int = -128
+    high: int = 127
+
+    def of(self, channel: int) -> tuple[int, int]:
+        """(multiplier, shift) of a channel."""
+        if len(self.multipliers) == 1:
+            return self.multipliers[0], self.shifts[0]
+        return self.multipliers[channel], self.shifts[channel]
+
+
+@dataclass(frozen=True, slots=True)
+class FloatRange:
+    """Limits of floating-point results, which are not scaled."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def bits(self) -> tuple[int, int]:
+        """Both limits as bits of float32, signed as registers have them."""
+        low, high = np.array([self.low, self.high], np.float32).view(np.int32)
+        return int(low), int(high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelRun:
+    """Neighbouring channels whose scaling one task can do: factors for the common `shift`."""
+
+    first: int
+    factors: tuple[int, ...]
+    shift: int
+
+    @property
+    def count(self) -> int:
+        """Channels."""
+        return len(self.factors)
+
+
+def channel_runs(rescale: Rescale, channels: int) -> list[ChannelRun]:
+    """The channels in as few runs as possible, each scaled exactly as TOSA says.
+
+    Raises IllegalSliceProgram for a multiplier or shift that the activation unit cannot do.
+    """
+    runs: list[ChannelRun] = []
+    first, least, most = 0, 0, MOST_SHIFT
+    for channel in range(channels):
+        low, high = _shifts(*rescale.of(channel))
+        if max(low, least) > min(high, most):
+            runs.append(_run(rescale, first, channel, least))
+            first, least, most = channel, low, high
+        least, most = max(low, least), min(high, most)
+    runs.append(_run(rescale, first, channels, least))
+    return runs
+
+
+def _run(rescale: Rescale, first: int, end: int, shift: int) -> ChannelRun:
+    factors = []
+    for channel in range(first, end):
+        multiplier, own = rescale.of(channel)
+        factors.append(multiplier << (shift - own) if shift >= own else multiplier >> (own - shift))
+    return ChannelRun(first=first, factors=tuple(factors), shift=shift)
+
+
+def _shifts(multiplier: int, shift: int) -> tuple[int, int]:
+    """The shifts (from, to) with which a factor stands for exactly this multiplier and shift."""
+    if not 0 <= multiplier < 1 << _FACTOR_BITS or not 0 <= shift <= MOST_SHIFT:
+        raise IllegalSliceProgram(
+            "scaling",
+            f"multiplier {multiplier} with shift {shift} does not fit the activation unit",
+        )
+    if multiplier == 0:
+        return 0, MOST_SHIFT
+    zeros = (multiplier & -multiplier).bit_length() - 1
+    # A sum that is not shifted is not rounded, and one that is shifted is: shift 0 stays 0.
+    low = max(shift - zeros, min(shift, 1))
+    return low, min(shift + _FACTOR_BITS - multiplier.bit_length(), MOST_SHIFT) if shift else 0
+
+
+def bias_pairs(bias: Sequence[int], factors: Sequence[int]) -> NDArray[np.int32]:
+    """{bias, factor} of each channel as DEBR reads them, shape (channels, 2)."""
+    wide = np.array([bias, factors], np.int64).T
+    if wide.size and (wide.min() < -(1 << 31) or wide.max() >= 1 << 31):
+        raise IllegalSliceProgram("scaling", "a bias does not fit 32 bits")
+    return wide.astype(np.int32)

@@ -1,0 +1,106 @@
+"""One emulated slice: tensors go in and out, slice tasks run from their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.compiler.torq.slice.lram import Lram as Layout
+from assay.compiler.torq.slice.tensor import Tensor
+from assay.hw.torq.commands import SliceProgram, SliceTask
+from assay.hw.torq.costs import sl2610
+from assay.hw.torq.datapath.cycles import SliceCycles, cycles_of
+from assay.hw.torq.datapath.interpreter import Counts, Interpreter, count
+from assay.hw.torq.datapath.plan import plan_task
+from assay.hw.torq.encode import encode, memory_image
+from assay.hw.torq.lram import Lram
+
+Array = NDArray[np.generic]
+SIZE = 512 << 10
+CODE = 0x500
+DATA = 0x2000
+_CONFIGURE, _SYNCHRONISE = 1, 6
+
+
+class Machine:
+    """LRAM with a layout for it, and the datapath of a slice."""
+
+    def __init__(self) -> None:
+        self.lram = Lram(SIZE)
+        self.layout = Layout(DATA, SIZE)
+        self.counts: list[Counts] = []
+        self.cycles: list[SliceCycles] = []
+        self._slice = Interpreter()
+
+    def give(self, name: str, values: Array, *, planes: bool = False) -> Tensor:
+        """A tensor that holds `values`."""
+        place = self.layout.planes if planes else self.layout.tensor
+        tensor = place(name, str(values.dtype), values.shape)
+        for index in np.ndindex(*values.shape[:-1]):
+            self.lram.write(_address(tensor, index), np.ascontiguousarray(values[index]).tobytes())
+        return tensor
+
+    def room(self, name: str, dtype: str, shape: Sequence[int], *, planes: bool = False) -> Tensor:
+        """A tensor for results, in memory that holds something else."""
+        place = self.layout.planes if planes else self.layout.tensor
+        tensor = place(name, dtype, tuple(shape))
+        self.lram.write(tensor.address, b"\xa5" * tensor.size)
+        return tensor
+
+    def take(self, tensor: Tensor) -> Array:
+        """What a tensor holds."""
+        dtype = np.dtype(ml_dtypes.bfloat16 if tensor.dtype == "bfloat16" else tensor.dtype)
+        raw = self.lram.bytes[tensor.address : tensor.address + tensor.size]
+        view = np.lib.stride_tricks.as_strided(
+            np.frombuffer(raw.tobytes(), dtype), tensor.shape, tensor.strides
+        )
+        return view.copy()
+
+    def run(self, tasks: Sequence[SliceTask]) -> None:
+        """Encode each task, put its words into LRAM, decode and run them."""
+        for constant in self.layout.constants:
+            self.lram.write(constant.address, constant.data)
+        for task in tasks:
+            words = memory_image(encode(SliceProgram(tasks=(task,), address=CODE)))
+            assert max(words) < DATA
+            for address, word in words.items():
+                self.lram.write(address, int(word).to_bytes(4, "little"))
+            plan = plan_task(self._registers(), self.lram)
+            self.counts.append(count(plan))
+            self.cycles.append(cycles_of(plan, self.counts[-1], sl2610()))
+            self._slice.run(plan, self.lram)
+
+    def _registers(self) -> dict[int, int]:
+        """What the command words at CODE write into registers."""
+        found: dict[int, int] = {}
+        at = CODE
+        while True:
+            word = self.lram.word(at)
+            assert word >> 28 & 7 in (_CONFIGURE, _SYNCHRONISE)
+            at += 4
+            if word >> 28 & 7 == _CONFIGURE:
+                for step in range(word >> 16 & 0xFFF):
+                    found[(word & 0xFFFF) + 4 * step] = self.lram.word(at)
+                    at += 4
+            if word >> 31:
+                return found
+
+
+def _address(tensor: Tensor, index: tuple[int, ...]) -> int:
+    return tensor.address + sum(
+        i * stride for i, stride in zip(index, tensor.strides, strict=False)
+    )
+
+
+def numbers(seed: int, shape: Sequence[int], dtype: str, *, bound: int | None = None) -> Array:
+    """Seeded numbers of a type, of its whole range or up to `bound`."""
+    chance = np.random.default_rng(seed)
+    if dtype == "bfloat16":
+        return chance.standard_normal(tuple(shape)).astype(ml_dtypes.bfloat16)
+    info = np.iinfo(dtype)
+    high = int(info.max) if bound is None else min(int(info.max), bound)
+    low = int(info.min) if bound is None else max(int(info.min), -bound)
+    return chance.integers(low, high, tuple(shape), endpoint=True).astype(dtype)

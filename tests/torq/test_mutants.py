@@ -1,0 +1,224 @@
+"""Programs damaged on purpose: every harmful damage to order, places and counts is reported."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from assay.compiler.torq.kernels import elementwise, unary
+from assay.compiler.torq.kernels.convolution import Padding, conv2d
+from assay.compiler.torq.program import Program, ProgramBuilder
+from assay.compiler.torq.slice.scaling import Rescale
+from assay.compiler.torq.slice.tensor import dense
+from assay.hw.torq.check.checker import Checker
+from assay.hw.torq.check.finding import Finding, Symbol
+from assay.hw.torq.device.device import Device
+from assay.hw.torq.faults import TorqFault
+from assay.hw.torq.registers import registers
+
+from .machine import Array, numbers
+
+_START = ((0x1F0004, 1 << 24), (0x1F0008, 1), (0x1FC004, 1), (0x1F0010, 1))
+_BLOCK = 640
+_NSS = registers("nss")
+LENGTHS = [_NSS.address(f"DMA_{c}.CFG.{name}") for c in ("XR", "XW") for name in ("xlen", "llen")]
+PLACES = [
+    _NSS.address(name)
+    for name in (
+        *("DMA_XR.CFG.laddr", "DMA_XR.SRC.HEAD.a"),
+        *("DMA_XW.CFG.laddr", "DMA_XW.DST.HEAD.a"),
+    )
+]
+MOVES = (8, 64, 256, -8, -64, -256, 0x20000, 0x40000, 0x80000, 0x1000000)
+Words = list[tuple[int, int, int, int]]
+"""(segment, index of a word, its register or -1 for a wait, the word)."""
+
+
+def convolution() -> tuple[Program, dict[str, Array]]:
+    builder = ProgramBuilder.new()
+    lram = builder.lram
+    x, y, z = (lram.planes(name, "int8", (1, 8, 16, 16)) for name in "xyz")
+    weights, bias = numbers(1, (8, 8, 3, 3), "int8"), numbers(2, (8,), "int32", bound=1000)
+    builder.load("x", x)
+    padding = Padding(top=1, bottom=1, left=1, right=1)
+    rescale = Rescale(multipliers=(1 << 30,), shifts=(42,))
+    builder.run(conv2d(lram, x, weights, bias, y, padding=padding, rescale=rescale))
+    builder.run(unary.clamp(y, z, -20, 50))
+    builder.store("z", z)
+    return builder.build(), {"x": numbers(0, x.shape, "int8")}
+
+
+def sums_and_differences() -> tuple[Program, dict[str, Array]]:
+    builder = ProgramBuilder.new()
+    lram = builder.lram
+    a, b, c, d = (lram.tensor(name, "int32", (400,)) for name in "abcd")
+    builder.load("a", a)
+    builder.load("b", b)
+    builder.run(elementwise.add(a, b, c), elementwise.sub(a, b, d))
+    builder.store("c", c)
+    builder.store("d", d)
+    return builder.build(), {n: numbers(k, (400,), "int32", bound=999) for k, n in enumerate("ab")}
+
+
+PROGRAMS = [convolution, sums_and_differences]
+
+
+def run(
+    program: Program, inputs: dict[str, Array], segments: list[tuple[int, bytes]]
+) -> tuple[dict[str, bytes], list[Finding]]:
+    """Outputs (none when a fault ended the run), and what the checker found."""
+    symbols = [Symbol(name=n, memory="LRAM", start=a, stop=b) for a, b, n in program.symbols]
+    padding = [("LRAM", start, stop) for start, stop in program.padding]
+    checker = Checker(symbols, unread=True, padding=padding)
+    device = Device(checker=checker, cycle_limit=100_000, word_limit=4000)
+    device.map(0x100000, 1 << 20)
+    for address, data in segments:
+        device.xram.write(address, data)
+    for binding in program.bindings:
+        if not binding.is_output:
+            device.xram.write(binding.address, np.ascontiguousarray(inputs[binding.name]).tobytes())
+    device.lram.write(0, device.xram.read(program.first_block, _BLOCK))
+    try:
+        for register, value in _START:
+            device.write32(register, value)
+        device.wait_irq()
+    except TorqFault:
+        return {}, checker.findings
+    results = {
+        binding.name: device.xram.read(binding.address, binding.size)
+        for binding in program.bindings
+        if binding.is_output
+    }
+    checker.finish()
+    return results, checker.findings
+
+
+def commands(program: Program) -> Iterator[tuple[int, int, int, int]]:
+    """Register words and waits of the program's blocks of commands."""
+    for number, (address, data) in enumerate(program.segments):
+        if address < program.first_block:
+            continue
+        words = np.frombuffer(data, np.uint32).tolist()
+        at = 0
+        while at < len(words):
+            head = words[at]
+            if head >> 28 & 7 == 1:
+                count = head >> 16 & 0xFFF
+                for k in range(count):
+                    yield number, at + 1 + k, (head & 0xFFFF) + 4 * k, words[at + 1 + k]
+                at += count
+            elif head >> 28 & 7 == 6 and head & 0xFFFF:
+                yield number, at, -1, head
+            if head >> 31:
+                break
+            at += 1
+
+
+def changed(program: Program, segment: int, index: int, word: int) -> list[tuple[int, bytes]]:
+    segments = list(program.segments)
+    address, data = segments[segment]
+    words = np.frombuffer(data, np.uint32).copy()
+    words[index] = word
+    segments[segment] = (address, words.tobytes())
+    return segments
+
+
+@pytest.mark.parametrize("make", PROGRAMS)
+def test_a_correct_program_has_no_findings(make) -> None:  # type: ignore[no-untyped-def]
+    program, inputs = make()
+    results, findings = run(program, inputs, list(program.segments))
+    assert results and findings == []
+
+
+@pytest.mark.parametrize("make", PROGRAMS)
+def test_every_harmful_missing_wait_is_reported(make) -> None:  # type: ignore[no-untyped-def]
+    program, inputs = make()
+    good, _ = run(program, inputs, list(program.segments))
+    tried = 0
+    for segment, index, register, word in commands(program):
+        if register == -1:
+            tried += 1
+            without = changed(program, segment, index, word & ~0xFFFF)
+            results, findings = run(program, inputs, without)
+            assert results == good or findings, f"segment {segment}, word {index}"
+    assert tried >= 7
+
+
+@pytest.mark.parametrize("make", PROGRAMS)
+@pytest.mark.parametrize("registers_", [LENGTHS, PLACES], ids=["lengths", "places"])
+def test_every_harmful_change_of_a_transfer_is_reported(make, registers_) -> None:  # type: ignore[no-untyped-def]
+    program, inputs = make()
+    good, _ = run(program, inputs, list(program.segments))
+    draw = random.Random(7)
+    tried = 0
+    for segment, index, register, word in commands(program):
+        if register not in registers_:
+            continue
+        for _ in range(3):
+            if registers_ is LENGTHS:
+                new = word ^ 1 << draw.randrange(8)
+            else:
+                new = (word + draw.choice(MOVES)) & 0xFFFFFFFF
+            tried += 1
+            results, findings = run(program, inputs, changed(program, segment, index, new))
+            assert results == good or findings, f"segment {segment}, word {index}: {new:#x}"
+    assert tried >= 8
+
+
+def descriptors(program: Program) -> Iterator[tuple[int, int, str, int]]:
+    """(segment, index of a word, `base` or `count`, the word) of descriptors of slice programs."""
+    for number, (address, data) in enumerate(program.segments):
+        words = np.frombuffer(data[: len(data) // 4 * 4], np.uint32).tolist()
+        is_code = words and words[0] >> 28 & 7 == 1 and words[0] & 0xFFFF in (0x080, 0x200)
+        if address >= program.first_block or not is_code:
+            continue
+        at, last = 0, False
+        while not last:
+            head = words[at]
+            last = bool(head >> 31)
+            at += 1 + (head >> 16 & 0xFFF if head >> 28 & 7 == 1 else 0)
+        while at < len(words):
+            dims = words[at] >> 24 & 15
+            yield number, at, "base", words[at]
+            for k in range(dims):
+                yield number, at + 1 + 2 * k, "count", words[at + 1 + 2 * k]
+            at += 1 + 2 * dims
+
+
+@pytest.mark.parametrize("kind", ["base", "count"])
+def test_every_harmful_place_or_count_in_a_slice_is_reported(kind: str) -> None:
+    program, inputs = convolution()
+    good, _ = run(program, inputs, list(program.segments))
+    draw = random.Random(7)
+    harmful = 0
+    for segment, index, what, word in descriptors(program):
+        if what != kind:
+            continue
+        for _ in range(3):
+            if kind == "base":
+                # By less, a window's reach beyond the plane hides it.
+                moved = (word + draw.choice((64, 256, -64, -256))) & 0xFFFFFF
+                new = word & ~0xFFFFFF | moved
+            else:
+                new = word + draw.choice((-1, 1, 2))
+            results, findings = run(program, inputs, changed(program, segment, index, new))
+            assert results == good or findings, f"segment {segment}, word {index}: {new:#x}"
+            harmful += results != good
+    assert harmful >= 10
+
+
+def test_what_is_loaded_and_not_used_is_told() -> None:
+    builder = ProgramBuilder.new()
+    a, b = builder.lram.tensor("a", "int8", (320,)), builder.lram.tensor("b", "int8", (64,))
+    builder.load("a", a)
+    builder.run(unary.clamp(dense("a", a.address, "int8", (64,)), b, -5, 5))
+    builder.store("b", b)
+    program = builder.build()
+    _, findings = run(program, {"a": numbers(0, (320,), "int8")}, list(program.segments))
+    (finding,) = findings
+    assert (finding.kind, finding.unit, finding.tensor) == ("unread", "XR", "a")
+    assert finding.stop - finding.start == 256
+    assert "what it writes is never read" in str(finding)

@@ -1,0 +1,68 @@
+"""Programs made of kernels, as executables: through driver, command line and decoder."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.cli.run_torq import TorqOptions, check_torq, run_torq
+from assay.compiler.torq.kernels import elementwise, unary
+from assay.compiler.torq.program import Program, ProgramBuilder
+from assay.hal.torq.executable import LoadedExecutable
+from assay.hal.torq.follow import follow
+from assay.hal.torq.pack import pack
+from assay.hal.torq.write import write_executable
+
+from .machine import Array, numbers
+
+
+def clamp_then_add() -> tuple[Program, list[Array], Array]:
+    """A program with its inputs, in the order of its bindings, and its result."""
+    builder = ProgramBuilder.new()
+    lram = builder.lram
+    a, b, c, d = (lram.tensor(name, "int32", (3000,)) for name in "abcd")
+    left, right = (numbers(seed, (3000,), "int32", bound=9999) for seed in (0, 1))
+    builder.load("a", a)
+    builder.load("b", b)
+    builder.run(elementwise.add(a, b, c))
+    builder.run(unary.clamp(c, d, -5000, 6000))
+    builder.store("d", d)
+    return builder.build(), [left, right], np.clip(np.add(left, right, dtype=np.int32), -5000, 6000)
+
+
+@pytest.fixture
+def packed(tmp_path: Path) -> Path:
+    path = tmp_path / "add.torq"
+    path.write_bytes(write_executable(pack(clamp_then_add()[0], "add")))
+    return path
+
+
+def test_the_driver_gives_what_the_kernels_compute() -> None:
+    program, inputs, expected = clamp_then_add()
+    loaded = LoadedExecutable(pack(program, "add"))
+    sizes = loaded.buffer_sizes()
+    buffers = [np.zeros(size, np.uint8) for size in sizes.values()]
+    for number, value in zip(loaded.inputs(), inputs, strict=True):
+        buffers[number][:] = value.view(np.uint8)
+    loaded.dispatch(buffers)
+    (result,) = loaded.outputs()
+    assert np.array_equal(buffers[result].view(np.int32), expected)
+
+
+def test_the_command_line_gives_typed_results_and_finds_no_hazard(packed: Path) -> None:
+    _, inputs, expected = clamp_then_add()
+    options = TorqOptions(path=packed, function=None, hardware=None)
+    done = run_torq(options, list(inputs))
+    (result,) = done.results
+    assert isinstance(result, np.ndarray)
+    assert result.dtype == np.int32
+    assert np.array_equal(result, expected)
+    assert check_torq(options, list(inputs)) == ("add", ())
+
+
+def test_every_block_and_slice_program_is_followed_to_its_end() -> None:
+    found = follow(pack(clamp_then_add()[0], "add"))
+    assert all(not program.problem for program in found.programs)
+    slices = [job for job in found.jobs if job.unit.startswith("SLC")]
+    assert len(slices) == 2
+    assert all(job.words and "not followed" not in job.what for job in slices)
