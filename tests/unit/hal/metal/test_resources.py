@@ -11,7 +11,7 @@ from assay.hal.metal import api
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import MetalOutOfMemoryError, MetalValidationError, MTLDevice
 from assay.hal.metal.emulated.manual import page
-from assay.hw.apple.facts import SpecError
+from assay.hw.facts import SpecError
 from tests.support.metal_fakes import KERNELS, FakeLibrary, fake_device
 
 SHARED = Metal.MTLResourceStorageModeShared
@@ -53,7 +53,7 @@ def test_a_device_is_the_chip_that_was_asked_for() -> None:
     assert device.maxThreadsPerThreadgroup() == Metal.MTLSizeMake(1024, 1024, 1024)
     assert device.maxThreadgroupMemoryLength() == 32768
     assert device.registryID() != fake_device().registryID()
-    with pytest.raises(SpecError, match="chip 'm9' is not known; there are m1"):
+    with pytest.raises(SpecError, match="chip 'm9' is not known; there are a14, m1"):
         fake_device(chip="m9")
 
 

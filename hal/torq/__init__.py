@@ -1,0 +1,1 @@
+"""The Torq NPU as a HAL device: registers, memory, interrupts."""

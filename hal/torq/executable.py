@@ -1,0 +1,211 @@
+"""A Torq executable on an emulated NPU: loaded once, run with buffers, action by action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableSequence, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.hw.torq.costs import machine_of
+from assay.hw.torq.device.device import Device
+from assay.hw.torq.hardware import Hardware, hardware
+from assay.hw.torq.registers import registers, spaces
+
+from ..status import StatusError
+from .check import check
+from .copy import host_copy
+from .errors import faults
+from .format import (
+    Binding,
+    BufferInfo,
+    BufferType,
+    Executable,
+    HostCopy,
+    StartHost,
+    StartNss,
+    WaitNss,
+)
+
+Bytes = NDArray[np.uint8]
+_LARGEST_XRAM = 1 << 29
+_PAGE = 4096
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostCall:
+    """What a host function is given: XRAM addresses and sizes of its arguments, and the NPU."""
+
+    function: str
+    arguments: tuple[int, ...]
+    sizes: tuple[int, ...]
+    device: Device = field(repr=False)
+
+    def read(self, index: int) -> bytes:
+        """The bytes of an argument. Raises TorqFault."""
+        return self.device.xram.read(self.arguments[index], self.sizes[index], "HOST")
+
+    def write(self, index: int, data: bytes) -> None:
+        """Replaces the first bytes of an argument. Raises TorqFault."""
+        self.device.xram.write(self.arguments[index], data, "HOST")
+
+
+HostFunction = Callable[[HostCall], None]
+
+
+class LoadedExecutable:
+    """An executable in an NPU of its own, with its segments in XRAM.
+
+    Args:
+        executable: what to run; checked here.
+        device: the NPU; a new one for `npu` if left out.
+        npu: which hardware.
+        host_functions: Python functions for those of the executable's host code, by name.
+        name: what messages call it.
+    """
+
+    def __init__(
+        self,
+        executable: Executable,
+        *,
+        device: Device | None = None,
+        npu: Hardware | None = None,
+        host_functions: Mapping[str, HostFunction] | None = None,
+        name: str = "executable",
+    ) -> None:
+        check(executable, npu, name)
+        self.executable = executable
+        self.device = device or Device(machine_of(npu or hardware()))
+        self.name = name
+        self._host_functions = dict(host_functions or {})
+        self._load()
+
+    def _load(self) -> None:
+        """Maps XRAM, and writes initialised segments. Raises StatusError."""
+        begin, end = self.executable.footprint()
+        size = end - begin
+        if size > _LARGEST_XRAM:
+            raise StatusError(
+                "RESOURCE_EXHAUSTED",
+                f"{self.name}: needs {size:,} bytes of XRAM; {_LARGEST_XRAM:,} are emulated",
+            )
+        with faults(self.name):
+            if size:
+                self.device.map(begin, min(size, (1 << 32) - begin))
+            for segment in self.executable.segments:
+                if segment.data is not None:
+                    self.device.xram.write(segment.address, bytes(segment.data), "HOST")
+
+    def unload(self) -> None:
+        """Gives its XRAM back."""
+        begin, end = self.executable.footprint()
+        if begin != end:
+            self.device.unmap(begin)
+
+    def buffer_sizes(self) -> dict[int, int]:
+        """Bytes that each buffer must at least have, by number."""
+        sizes: dict[int, int] = {}
+        for binding in self.executable.bindings:
+            needed = binding.offset + binding.size
+            sizes[binding.number] = max(sizes.get(binding.number, 0), needed)
+        return dict(sorted(sizes.items()))
+
+    def described(self, number: int) -> BufferInfo | None:
+        """What the executable says of the elements of a buffer, if it does."""
+        for binding in self.executable.bindings:
+            if binding.number == number:
+                for info in self.executable.buffers:
+                    here = info.buffer_type == BufferType.XRAM and info.address == binding.address
+                    if here and info.size == binding.size:
+                        return info
+        return None
+
+    def inputs(self) -> tuple[int, ...]:
+        """Numbers of the buffers that the program reads."""
+        return self._numbers(lambda binding: not binding.write_only)
+
+    def outputs(self) -> tuple[int, ...]:
+        """Numbers of the buffers that it writes."""
+        return self._numbers(lambda binding: not binding.read_only)
+
+    def _numbers(self, chosen: Callable[[Binding], bool]) -> tuple[int, ...]:
+        return tuple(sorted({b.number for b in self.executable.bindings if chosen(b)}))
+
+    def dispatch(self, buffers: MutableSequence[Bytes], constants: Sequence[int] = ()) -> int:
+        """Runs all actions; buffers that the program writes are changed in place.
+
+        Gives the cycles of the NPU's clock that passed. Raises StatusError, naming the action.
+        """
+        self._check_buffers(buffers)
+        begin = self.device.now
+        for binding in self.executable.bindings:
+            if not binding.write_only:
+                part = buffers[binding.number][binding.offset : binding.offset + binding.size]
+                with faults(self.name):
+                    self.device.xram.write(binding.address, part.tobytes(), "HOST")
+        for index, action in enumerate(self.executable.actions):
+            where = f"{self.name}: action {index}"
+            with faults(where):
+                if isinstance(action, HostCopy):
+                    host_copy(self.device, action, constants, buffers, where)
+                elif isinstance(action, StartNss):
+                    self._start(action.address)
+                elif isinstance(action, WaitNss):
+                    self._wait()
+                elif isinstance(action, StartHost):
+                    self._call(action, where)
+        with faults(self.name):
+            self.device.run()
+        for binding in self.executable.bindings:
+            if not binding.read_only:
+                with faults(self.name):
+                    data = self.device.xram.read(binding.address, binding.size, "HOST")
+                part = buffers[binding.number][binding.offset : binding.offset + binding.size]
+                part[:] = np.frombuffer(data, np.uint8)
+        return self.device.now - begin
+
+    def _check_buffers(self, buffers: Sequence[Bytes]) -> None:
+        for number, needed in self.buffer_sizes().items():
+            if number >= len(buffers):
+                raise StatusError(
+                    "INVALID_ARGUMENT",
+                    f"{self.name}: takes buffer {number}, and {len(buffers)} were given",
+                )
+            if len(buffers[number]) < needed:
+                raise StatusError(
+                    "INVALID_ARGUMENT",
+                    f"{self.name}: buffer {number} has {len(buffers[number])} bytes; {needed} are "
+                    "needed",
+                )
+
+    def _start(self, address: int) -> None:
+        """What the driver does: program counter, interrupts, start."""
+        self.device.write32(_host_address("NSS.CFG.desc"), 1 << 24 | address)
+        self.device.write32(_host_address("NSS.CTRL.ien_nss"), 1)
+        self.device.write32(_host_address("CSS.IEN_HST.nss"), 1)
+        self.device.write32(_host_address("NSS.START.nss"), 1)
+
+    def _wait(self) -> None:
+        self.device.wait_irq()
+        self.device.write32(_host_address("NSS.STATUS.nss"), 1)
+
+    def _call(self, action: StartHost, where: str) -> None:
+        function = self._host_functions.get(action.function)
+        if function is None:
+            raise StatusError(
+                "UNIMPLEMENTED",
+                f"{where}: calls {action.function!r}, machine code for the board's own processor, "
+                "which is not emulated; give a Python function for it (host_functions)",
+            )
+        function(
+            HostCall(
+                function=action.function, arguments=action.arguments, sizes=action.sizes,
+                device=self.device,
+            )
+        )  # fmt: skip
+
+
+def _host_address(name: str) -> int:
+    space = name.split(".")[0].lower()
+    return spaces()[space].views["host"] + registers(space).address(name)

@@ -1,0 +1,87 @@
+"""From a program made of slice tasks to an executable in the vendor's format."""
+
+from __future__ import annotations
+
+from assay.compiler.torq.program import Program
+from assay.compiler.torq.slice.tensor import Tensor
+
+from .format import (
+    BLOCK_BYTES,
+    Binding,
+    BufferInfo,
+    BufferType,
+    ElementType,
+    Executable,
+    HostCopy,
+    Segment,
+    StartNss,
+    WaitNss,
+)
+
+_TYPES = {
+    "int8": ElementType.I8,
+    "uint8": ElementType.I8,
+    "int16": ElementType.I16,
+    "int32": ElementType.I32,
+    "bfloat16": ElementType.BF16,
+    "float32": ElementType.F32,
+}
+
+
+def pack(program: Program, name: str) -> Executable:
+    """An executable whose bindings are the program's, in their order."""
+    start = HostCopy(
+        source=BufferType.XRAM,
+        target=BufferType.LRAM,
+        source_address=program.first_block,
+        target_address=0,
+        source_strides=(),
+        target_strides=(),
+        shape=(),
+        element_bytes=BLOCK_BYTES,
+    )
+    run = StartNss(
+        address=0,
+        slice0=program.uses_slices[0],
+        slice1=program.uses_slices[1],
+        dma_in=True,
+        dma_out=any(binding.is_output for binding in program.bindings),
+    )
+    return Executable(
+        name=name,
+        segments=tuple(
+            Segment(address=address, size=len(data), data=data)
+            for address, data in program.segments
+        ),
+        bindings=tuple(
+            Binding(
+                number=number,
+                address=binding.address,
+                offset=0,
+                size=binding.size,
+                read_only=not binding.is_output,
+                write_only=binding.is_output,
+            )
+            for number, binding in enumerate(program.bindings)
+        ),
+        actions=(start, run, WaitNss()),
+        buffers=tuple(
+            _buffer(number, binding.address, binding.tensor)
+            for number, binding in enumerate(program.bindings)
+        ),
+    )
+
+
+def _buffer(number: int, address: int, tensor: Tensor) -> BufferInfo:
+    return BufferInfo(
+        number=number,
+        allocated=-1,
+        deallocated=-1,
+        last_use=-1,
+        buffer_type=BufferType.XRAM,
+        address=address,
+        size=tensor.size,
+        shape=tensor.shape,
+        element_type=_TYPES[tensor.dtype],
+        strides=tensor.strides,
+    )
