@@ -1,4 +1,4 @@
-"""`python -m benchmarks [kernels|checking|compile|dispatch|model ...] [--threads N] [--json]`."""
+"""`python -m benchmarks [PART ...] [--threads N] [--json]`: Assay and its peers, side by side."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ TITLES = {
     "checking": "Kernels under checks",
     "compile": "Compilation",
     "dispatch": "Host cost of a dispatch",
+    "recording": "Recording",
     "model": "A model through IREE",
+    "torq": "The Torq NPU",
+    "traces": "Traces",
+    "viewer": "The HTML timeline",
 }
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["validation"]:
+        from .validation.main import main as validation
+
+        return validation(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(TITLES)}; all if none is named")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)

@@ -39,20 +39,20 @@ class OnAssay:
         program = compile_library(source).function(workload.kernel).program()
         self.workload = workload
         self._workers = workers
-        self._executable = program.specialise(workload.threadgroup)
-        self._memory = Memory()
+        self.executable = program.specialise(workload.threadgroup)
+        self.memory = Memory()
         self._arrays = [_in_device_memory(buffer) for buffer in workload.buffers]
-        self._addresses = [
-            self._memory.register(array.reshape(-1).view(np.uint8), name=f"buffer {number}")
+        self.addresses = [
+            self.memory.register(array.reshape(-1).view(np.uint8), name=f"buffer {number}")
             for number, array in enumerate(self._arrays)
         ]
 
     def run(self, checker: Checker | None = None) -> None:
         """Run the kernel once; with a checker, under its checks."""
         dispatch(
-            self._executable,
-            self._memory,
-            self._addresses,
+            self.executable,
+            self.memory,
+            self.addresses,
             threads=self.workload.threads,
             workers=self._workers,
             checker=checker,

@@ -1,0 +1,197 @@
+"""Predicts dispatches: compiles, records what the chip's sample asks for, simulates."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.compiler.msl import compile_library
+from assay.hal.metal.emulated.memory import zeroed
+from assay.hw.apple.chips import Chip, chip
+from assay.hw.apple.system.overheads import Overheads, overheads
+from assay.hw.apple.timing.code import MachineCode
+from assay.hw.apple.timing.lower import lower
+from assay.hw.apple.timing.model import simulate
+from assay.hw.apple.timing.occupancy import occupancy
+from assay.hw.apple.timing.result import DispatchTime
+from assay.hw.apple.timing.sample import choose_sample
+from assay.sim.simt import Memory
+from assay.sim.simt.program import Executable
+from assay.sim.simt.record import record
+from assay.sim.simt.recording import RECORDED_MARKS, Recording, prepare
+
+from .launches import Buffer, Launch, Scalars, Scratch, Size
+
+_PREPARED = 4  # launches whose buffers are kept
+_RECORDINGS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compiled:
+    executable: Executable
+    code: MachineCode
+    threadgroup_memory: int  # bytes of variables; arguments come on top
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """Buffers in emulated memory, and what the kernel takes."""
+
+    memory: Memory
+    arrays: Sequence[NDArray[np.uint8]]
+    arguments: Sequence[int]
+
+
+class Recorder:
+    """Compiled kernels and recordings, shared by all chips."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[tuple[str, str, Size], _Compiled] = {}
+        self._prepared: OrderedDict[Launch, _Prepared] = OrderedDict()
+        self._recordings: OrderedDict[tuple[Launch, tuple[Size, ...]], Recording] = OrderedDict()
+
+    def compiled(self, launch: Launch) -> _Compiled:
+        """The kernel for its threadgroup size, and as the GPU would see it."""
+        key = (launch.source, launch.kernel, launch.threads)
+        if key not in self._compiled:
+            program = compile_library(launch.source).function(launch.kernel).program()
+            self._compiled[key] = _Compiled(
+                executable=program.specialise(launch.threads),
+                code=lower(prepare(program.marked_function(RECORDED_MARKS))),
+                threadgroup_memory=program.needs.threadgroup_memory,
+            )
+        return self._compiled[key]
+
+    def recording(self, launch: Launch, positions: tuple[Size, ...]) -> Recording:
+        """What the threadgroups at these positions do."""
+        key = (launch, positions)
+        found = self._recordings.get(key)
+        if found is None:
+            prepared = self._buffers(launch)
+            found = record(
+                self.compiled(launch).executable,
+                prepared.memory,
+                prepared.arguments,
+                threadgroups=launch.threadgroups,
+                sample=positions,
+            )
+            self._recordings[key] = found
+            if len(self._recordings) > _RECORDINGS:
+                self._recordings.popitem(last=False)
+        self._recordings.move_to_end(key)
+        return found
+
+    def _buffers(self, launch: Launch) -> _Prepared:
+        found = self._prepared.get(launch)
+        if found is None:
+            found = _prepare(launch)
+            self._prepared[launch] = found
+            if len(self._prepared) > _PREPARED:
+                self._prepared.popitem(last=False)
+        self._prepared.move_to_end(launch)
+        return found
+
+
+def _prepare(launch: Launch) -> _Prepared:
+    memory = Memory()
+    arrays: list[NDArray[np.uint8]] = []
+    arguments: list[int] = []
+    for number, argument in enumerate(launch.arguments):
+        if isinstance(argument, Scratch):
+            arguments.append(argument.bytes)
+            continue
+        content = argument.bytes_of() if isinstance(argument, Scalars) else b""
+        length = argument.bytes if isinstance(argument, Buffer) else len(content)
+        array = zeroed("validation", length, length, 0)
+        if content:
+            array[:] = np.frombuffer(content, np.uint8)
+        elif isinstance(argument, Buffer) and argument.fill is not None:
+            argument.fill(array)
+        arrays.append(array)
+        arguments.append(memory.register(array, name=f"buffer {number}"))
+    return _Prepared(memory=memory, arrays=arrays, arguments=arguments)
+
+
+class Machine:
+    """One chip, on which launches are predicted."""
+
+    def __init__(self, name: str, recorder: Recorder) -> None:
+        self.chip: Chip = chip(name)
+        self._recorder = recorder
+        self._times: dict[Launch, DispatchTime] = {}
+
+    @property
+    def overheads(self) -> Overheads:
+        """What it costs to hand over work, in nanoseconds."""
+        return overheads(self.chip)
+
+    @property
+    def cores(self) -> int:
+        """Cores of the chip."""
+        return self.chip.cores
+
+    @property
+    def peak(self) -> float:
+        """Floating-point operations per second, by fused operations of 32 bits."""
+        return self.cores * 256 * self.chip.clock
+
+    def sibling(self, name: str) -> Machine:
+        """Another chip, with the same recordings."""
+        return Machine(name, self._recorder)
+
+    def time(self, launch: Launch) -> DispatchTime:
+        """The dispatch, alone on an idle GPU, without what it costs to start it."""
+        found = self._times.get(launch)
+        if found is None:
+            found = self._times[launch] = self._simulate(launch)
+        return found
+
+    def seconds(self, launch: Launch) -> float:
+        """Seconds of `time`."""
+        return self.time(launch).seconds
+
+    def cycles(self, launch: Launch) -> float:
+        """Cycles of `time`."""
+        return self.time(launch).cycles
+
+    def alone(self, launch: Launch) -> float:
+        """Seconds of GPU time of a command buffer with this dispatch only."""
+        costs = self.overheads
+        return self.seconds(launch) + (costs.command_buffer + costs.dispatch) / 1e9
+
+    def in_own_pass(self, launch: Launch) -> float:
+        """Seconds of the dispatch among others, each in a pass of its own."""
+        costs = self.overheads
+        return self.seconds(launch) + (costs.pass_change + costs.dispatch) / 1e9
+
+    def in_turn(self, launch: Launch) -> float:
+        """Seconds of the dispatch in a pass whose dispatches wait for each other."""
+        return self.seconds(launch) + (self.overheads.barrier + self.overheads.dispatch) / 1e9
+
+    def _simulate(self, launch: Launch) -> DispatchTime:
+        compiled = self._recorder.compiled(launch)
+        x, y, z = launch.threads
+        simdgroups = -(-x * y * z // 32)
+        groups_x, groups_y, groups_z = launch.threadgroups
+        scratch = sum(a.bytes for a in launch.arguments if isinstance(a, Scratch))
+        resident = occupancy(
+            self.chip,
+            registers=compiled.code.registers,
+            simdgroups=simdgroups,
+            threadgroup_memory=compiled.threadgroup_memory + scratch,
+            threadgroups=groups_x * groups_y * groups_z,
+        )
+        sample = choose_sample(launch.threadgroups, resident, self.chip)
+        recording = self._recorder.recording(launch, sample.positions)
+        return simulate(
+            compiled.code,
+            recording,
+            self.chip,
+            sample=sample,
+            warm=launch.warm,
+            footprint=sum(a.bytes for a in launch.arguments if isinstance(a, Buffer)),
+        )
