@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .compiler.models import CompiledModel, ModelError
     from .compiler.models import compile_model as compile
     from .module import Function, Module, load
+    from .prediction import TimeInputError, TimeResult, time, timing
 
 __version__ = "0.1.0"
 
@@ -19,11 +20,15 @@ __all__ = [
     "ModelError",
     "Module",
     "Report",
+    "TimeInputError",
+    "TimeResult",
     "__version__",
     "check_kernel",
     "checking",
     "compile",
     "load",
+    "time",
+    "timing",
 ]
 
 _LAZY = {
@@ -33,10 +38,14 @@ _LAZY = {
     "ModelError": ("assay.compiler.models", "ModelError"),
     "Module": ("assay.module", "Module"),
     "Report": ("assay.checks", "Report"),
+    "TimeInputError": ("assay.prediction", "TimeInputError"),
+    "TimeResult": ("assay.prediction", "TimeResult"),
     "check_kernel": ("assay.checks", "check_kernel"),
     "checking": ("assay.checks", "checking"),
     "compile": ("assay.compiler.models", "compile_model"),
     "load": ("assay.module", "load"),
+    "time": ("assay.prediction", "time"),
+    "timing": ("assay.prediction", "timing"),
 }
 
 

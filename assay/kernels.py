@@ -1,7 +1,7 @@
 """What an MSL source offers, gathered for people: its kernels, and what each of them needs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,8 @@ class KernelDetails:
     registers: Registers
     constants: tuple[str, ...]
     """Values of function constants that were assumed, as `name = value`."""
+    instructions: str = ""
+    """What an Apple GPU would execute, as text; empty if it was not asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,8 +51,6 @@ def read_source(path: Path, options: "CompileOptions") -> "Library":
 
     Its own folder is searched for includes, before those of `options`.
     """
-    from dataclasses import replace
-
     from assay.compiler.msl import compile_library
 
     folders = (path.resolve().parent, *options.include_paths)
@@ -65,10 +65,13 @@ def inspect_kernels(
     names: Sequence[str],
     constants: "Mapping[int | str, ConstantValue]",
     say: Callable[[str], None],
+    *,
+    instructions: bool = False,
 ) -> Iterator[KernelDetails | Refusal]:
     """Compile each kernel, read it into the engine, and tell what it needs.
 
-    Function constants that `constants` does not name are taken as true or 1.
+    Function constants that `constants` does not name are taken as true or 1. With `instructions`
+    each is lowered to those of Apple GPUs too.
     """
     from assay.compiler.msl import CompileError
     from assay.sim.simt import UnsupportedKernel
@@ -85,7 +88,8 @@ def inspect_kernels(
         say(f"kernel {number} of {len(names)}: {kernel_name}")
         try:
             kernel = library.function(kernel_name, values)
-            yield _details(kernel, [n for n in assumed if n not in given], values)
+            details = _details(kernel, [n for n in assumed if n not in given], values)
+            yield replace(details, instructions=_instructions(kernel)) if instructions else details
         except (CompileError, UnsupportedKernel) as error:
             yield Refusal(name=kernel_name, reason=str(error))
 
@@ -120,6 +124,13 @@ def _details(
         ),
         constants=tuple(f"{name} = {_text(values[name])}" for name in assumed),
     )
+
+
+def _instructions(kernel: "KernelFunction") -> str:
+    from assay.hw.apple.timing.code_text import code_text
+    from assay.hw.apple.timing.lower import lower
+
+    return code_text(lower(kernel.program().recorded_function))
 
 
 def _text(value: "ConstantValue") -> str:

@@ -46,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--assay-trace",
         metavar="DIR",
         help="when a test fails, keep its findings as JSON in DIR, with the source and the inputs "
-        "of the last dispatch of each kernel, ready for 'assay check'; timelines are not recorded",
+        "of the last dispatch of each kernel, ready for 'assay check', and a predicted timeline",
     )
 
 
@@ -123,7 +123,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     from .pytest_watch import Budgets, watching
 
     budgets = Budgets(**limits)
-    with watching(checks, keep=trace is not None, budgets=budgets) as watched:
+    chip = item.config.getoption("--assay-chip")
+    with watching(checks, keep=trace is not None, budgets=budgets, chip=chip) as watched:
         item.stash[_watched] = watched
         try:
             result = yield

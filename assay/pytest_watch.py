@@ -21,6 +21,7 @@ from assay.sim.site import Site
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice
     from assay.hal.metal.emulated.commands import DispatchCommand
+    from assay.prediction import Timing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,8 @@ class Watched:
         self.report = report
         self._budgets = budgets
         self._keeper = InputKeeper() if keep else None
+        self.timing: Timing | None = None
+        """The predicted times of what the test ran, if they are kept."""
         self._program = ProgramObserver(report)
         self._others: list[Report] = []
 
@@ -100,13 +103,40 @@ class Watched:
         (target / "findings.json").write_text(text + "\n")
         if self._keeper is not None:
             self._keeper.write(target)
+        if self.timing is not None:
+            _write_timeline(self.timing, target)
         return target
 
 
+def _write_timeline(timing: Timing, folder: Path) -> None:
+    """Write what was dispatched as a timeline, and why some of it is missing there, if it is."""
+    result = timing.result(partial=True)
+    if timing.failures:
+        (folder / "timeline.txt").write_text("".join(f"{each}\n" for each in timing.failures))
+    if result.dispatches:
+        result.save_trace(folder / "timeline.html")
+
+
 @contextmanager
-def watching(checks: str | None, *, keep: bool, budgets: Budgets) -> Iterator[Watched]:
-    """Look on at all that the process dispatches; without `checks`, nothing is looked for."""
+def watching(
+    checks: str | None, *, keep: bool, budgets: Budgets, chip: str = "m1"
+) -> Iterator[Watched]:
+    """Look on at all that the process dispatches; without `checks`, nothing is looked for.
+
+    To `keep` what a failing test ran, times are predicted for `chip` on the way.
+    """
     report = Report(chosen_checks(checks) if checks is not None else ())
     watched = Watched(report, budgets=budgets, keep=keep)
-    with checking(report.new_checker(), observer=watched):
+    with checking(report.new_checker(), observer=watched), _timed(watched, keep, chip):
         yield watched
+
+
+@contextmanager
+def _timed(watched: Watched, keep: bool, chip: str) -> Iterator[None]:
+    if not keep:
+        yield
+        return
+    from assay.prediction import timing
+
+    with timing(chip, program="test", timeline=True) as watched.timing:
+        yield

@@ -6,6 +6,7 @@ Fences may be None: nothing to wait for, nothing to signal.
 
 from __future__ import annotations
 
+import fnmatch
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -129,13 +130,23 @@ class Device(ABC):
     """A device: its memory, its executables, its queue."""
 
     type_name: ClassVar[str] = "hal.device"
+    family: ClassVar[str]
+    """What programs call this kind of device when they look for one."""
     info: DeviceInfo
     allocator: Allocator
     executable_cache: ExecutableCache
 
-    @abstractmethod
     def query_i64(self, category: str, key: str) -> int | None:
-        """A property of the device, or None if it has no such property."""
+        """A property of the device, or None if it has no such property.
+
+        `hal.device.id` matches patterns for the family; `hal.executable.format` tells whether such
+        executables can be prepared.
+        """
+        if category == "hal.device.id":
+            return int(fnmatch.fnmatchcase(self.family, key))
+        if category == "hal.executable.format":
+            return int(self.executable_cache.can_prepare(key))
+        return None
 
     @abstractmethod
     def create_semaphore(self, initial: int, *, private: bool = False) -> Semaphore:
@@ -145,15 +156,18 @@ class Device(ABC):
     def create_command_buffer(self, mode: int, binding_capacity: int) -> CommandBuffer:
         """A command buffer to record into."""
 
-    @abstractmethod
     def queue_alloca(
         self, wait: Fence | None, signal: Fence | None, memory_type: int, usage: int, size: int
     ) -> Buffer:
-        """Allocate in queue order."""
+        """Allocate now; the signal comes in queue order, so nothing need block for it."""
+        buffer = self.allocator.allocate(memory_type, usage, size)
+        self.queue_execute(wait, signal, None)
+        return buffer
 
-    @abstractmethod
     def queue_dealloca(self, wait: Fence | None, signal: Fence | None, buffer: Buffer) -> None:
-        """Free in queue order."""
+        """A barrier: the memory goes when the last reference does."""
+        del buffer
+        self.queue_execute(wait, signal, None)
 
     @abstractmethod
     def queue_execute(

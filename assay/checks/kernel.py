@@ -71,7 +71,7 @@ def check_kernel(
         suppressions=[parse_suppression(text) for text in suppress],
         seeds=seeds,
     )
-    library = _library(source, macros or {}, include_paths)
+    library = library_of(source, macros or {}, include_paths)
     report.add_sources(library.sources())
     if function not in library.function_names:
         known = ", ".join(library.function_names) or "none"
@@ -79,10 +79,10 @@ def check_kernel(
     kernel, assumed = compiled_kernel(library, function, constants or {})
     setup = Setup(
         where=f"check_kernel '{function}'",
-        threads=_size("threads", threads),
-        threadgroups=_size("threadgroups", threadgroups),
-        threadgroup=_size("threadgroup", threadgroup),
-        arguments=_given(kernel, arguments, frozenset(uninitialised)),
+        threads=size_of("threads", threads),
+        threadgroups=size_of("threadgroups", threadgroups),
+        threadgroup=size_of("threadgroup", threadgroup),
+        arguments=given_of(kernel, arguments, frozenset(uninitialised)),
     )
     if setup.threads is not None and setup.threadgroups is not None:
         raise CheckInputError(f"{setup.where}: give threads or threadgroups, not both")
@@ -103,9 +103,10 @@ def check_kernel(
     return report
 
 
-def _library(
+def library_of(
     source: str | Path, macros: Mapping[str, str], include_paths: Iterable[str | Path]
 ) -> Library:
+    """The kernels of MSL text, or of a file if it is the path of one. Raises CompileError."""
     from assay.compiler.msl import CompileOptions, compile_library
 
     paths = [Path(path) for path in include_paths]
@@ -119,7 +120,8 @@ def _library(
     return compile_library(text, options=options, file_name=file_name)
 
 
-def _size(what: str, value: int | Sequence[int] | None) -> Size | None:
+def size_of(what: str, value: int | Sequence[int] | None) -> Size | None:
+    """A size in x, y, z from what a caller gave for `what`. Raises CheckInputError."""
     if value is None:
         return None
     sizes = [value] if isinstance(value, int | np.integer) else list(value)
@@ -129,7 +131,7 @@ def _size(what: str, value: int | Sequence[int] | None) -> Size | None:
     return x, y, z
 
 
-def _given(
+def given_of(
     kernel: KernelFunction, values: Sequence[Any], uninitialised: frozenset[str]
 ) -> dict[str, Given]:
     """What each argument was given, by its name."""

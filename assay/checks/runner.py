@@ -90,30 +90,9 @@ class Runner:
 
     def run(self, plan: Plan, checker: Checker) -> Outcome:
         """One dispatch. Raises CannotRun."""
-        function = MTLFunction(self._library, plan.kernel.name, plan.kernel)
         with metal.checking(checker), _refusals():
             self._weigh(plan, checker)
-            pipeline, error = self._device.newComputePipelineStateWithFunction_error_(
-                function, None
-            )
-            if pipeline is None:
-                assert error is not None
-                raise CannotRun(error.localizedDescription())
-            commands = self._queue.commandBuffer()
-            encoder = commands.computeCommandEncoder()
-            encoder.setComputePipelineState_(pipeline)
-            buffers = self._bind(encoder, plan, checker.seed or 0)
-            grid = plan.grid
-            if grid.threads is not None:
-                encoder.dispatchThreads_threadsPerThreadgroup_(grid.threads, grid.threadgroup)
-            else:
-                assert grid.threadgroups is not None
-                encoder.dispatchThreadgroups_threadsPerThreadgroup_(
-                    grid.threadgroups, grid.threadgroup
-                )
-            encoder.endEncoding()
-            commands.commit()
-            commands.waitUntilCompleted()
+            commands, buffers = self._launch(plan, checker.seed or 0)
         failure = commands.error()
         cause = failure.cause if failure is not None else None
         left = {name: _left(buffer) for name, buffer in buffers.items()}
@@ -123,20 +102,55 @@ class Runner:
             error=cause if isinstance(cause, Exception) else None,
         )
 
+    def launch(self, plan: Plan) -> Exception | None:
+        """One dispatch without checks; what stopped it, if anything did. Raises CannotRun."""
+        with _refusals():
+            self._require_memory(plan)
+            commands, _ = self._launch(plan, 0)
+        failure = commands.error()
+        cause = failure.cause if failure is not None else None
+        return cause if isinstance(cause, Exception) else None
+
+    def _launch(self, plan: Plan, seed: int) -> tuple[metal.MTLCommandBuffer, dict[str, _Given]]:
+        """Run the plan to its end; its command buffer, and the buffers by argument name."""
+        function = MTLFunction(self._library, plan.kernel.name, plan.kernel)
+        pipeline, error = self._device.newComputePipelineStateWithFunction_error_(function, None)
+        if pipeline is None:
+            assert error is not None
+            raise CannotRun(error.localizedDescription())
+        commands = self._queue.commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline)
+        buffers = self._bind(encoder, plan, seed)
+        grid = plan.grid
+        if grid.threads is not None:
+            encoder.dispatchThreads_threadsPerThreadgroup_(grid.threads, grid.threadgroup)
+        else:
+            assert grid.threadgroups is not None
+            encoder.dispatchThreadgroups_threadsPerThreadgroup_(grid.threadgroups, grid.threadgroup)
+        encoder.endEncoding()
+        commands.commit()
+        commands.waitUntilCompleted()
+        return commands, buffers
+
     def _weigh(self, plan: Plan, checker: Checker) -> None:
         """Find what the device would refuse or spill. Raises CannotRun."""
         if "budget" in checker.checks:
             finding = register_finding(plan.kernel)
             if finding is not None:
                 checker.report(finding)
+        self._require_memory(plan, report=True)
+
+    def _require_memory(self, plan: Plan, *, report: bool = False) -> None:
+        """Refuse what needs too much threadgroup memory. Raises CannotRun."""
         static = plan.kernel.program().static_threadgroup_memory
         total = static + sum(bound.length for bound in plan.bound if bound.data is None)
         limit = self._device.maxThreadgroupMemoryLength()
-        if total > limit:
+        if total <= limit:
+            return
+        if report:
             report_memory(plan.kernel, static, total, limit)
-            raise CannotRun(
-                f"it needs {total} bytes of threadgroup memory; a threadgroup has {limit}"
-            )
+        raise CannotRun(f"it needs {total} bytes of threadgroup memory; a threadgroup has {limit}")
 
     def _bind(
         self, encoder: metal.MTLComputeCommandEncoder, plan: Plan, seed: int

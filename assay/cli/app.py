@@ -2,11 +2,24 @@
 
 import typer
 
-from . import check, check_module, compile, demo, diff, inspect, python, run
+from . import (
+    check,
+    check_module,
+    compile,
+    demo,
+    diff,
+    inspect,
+    python,
+    run,
+    time,
+    torq,
+    trace,
+    view,
+)
 
 app = typer.Typer(
     name="assay",
-    help="Run, check and compare programs for Apple Metal GPUs on any machine.",
+    help="Run, check, time and compare programs for Apple Metal GPUs on any machine.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -36,5 +49,9 @@ app.command("diff")(diff.diff_command)
 app.command("inspect")(inspect.inspect_command)
 app.command("check")(check.check_command)
 app.command("check-module")(check_module.check_module_command)
+app.command("time")(time.time_command)
 app.command("python")(python.python_command)
 app.command("demo")(demo.demo_command)
+app.command("view")(view.view_command)
+app.add_typer(trace.trace_app, name="trace")
+app.add_typer(torq.torq_app, name="torq")

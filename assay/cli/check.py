@@ -17,7 +17,10 @@ from .options import (
     Json,
     Macros,
     Parameters,
+    SkipHostCode,
+    TorqHardware,
     macro,
+    refuse_torq_options,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +58,7 @@ def check_command(
         typer.Argument(
             metavar="FILE...",
             help="One or more .metal files; or one .vmfb or model; or one Python script with its "
-            "arguments.",
+            "arguments; or one Torq executable.",
             show_default=False,
         ),
     ],
@@ -116,6 +119,8 @@ def check_command(
         ),
     ] = None,
     compile_flag: CompileFlags = None,
+    torq_hw: TorqHardware = None,
+    skip_host_code: SkipHostCode = False,
     json: Json = False,
 ) -> None:
     """Run kernels and look for races, uninitialised reads, accesses out of bounds, and more.
@@ -137,10 +142,20 @@ def check_command(
     from assay.checks import CheckInputError
     from assay.compiler.msl import CompileError
 
+    from .check_torq import check_executable
+    from .inspect_torq import is_torq
+    from .run_torq import TorqOptions
     from .terminal import want_json
 
     chosen = _format(format, json)
     want_json(chosen == "json")
+    if len(files) == 1 and is_torq(Path(files[0])):
+        npu = TorqOptions(
+            path=Path(files[0]), function=function, hardware=torq_hw, skip_host_code=skip_host_code
+        )
+        check_executable(npu, input or [], format_name=chosen, output=output)
+        return
+    refuse_torq_options(torq_hw, skip_host_code)
     source = _Source(function=function, arguments=args, include=include or [], define=define or [])
     module = _Module(
         function=function,

@@ -1,11 +1,14 @@
 """Where reports of checks go, and in which format."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+
+from .terminal import stdout
 
 if TYPE_CHECKING:
     from assay.checks import Report
@@ -42,11 +45,37 @@ FORMATS: dict[str, Callable[["Report"], str]] = {
 """Writers by the name that `--format` has for them."""
 
 
+_STYLES = (
+    ("bold", r"(?m)^\S.*?:\d+:\d+: (?=error|warning|note)"),
+    ("bold red", r"(?m)(?:^|(?<=\d: ))error:"),
+    ("bold yellow", r"(?m)(?:^|(?<=\d: ))warning:"),
+    ("bold cyan", r"(?m)(?<=\d: )note:"),
+    ("bold green", r"(?m)^ +\| +\^$"),
+    ("green", r"(?m)^  hint: .*$"),
+    ("dim", r"(?m)^  assumed: .*$"),
+)
+"""What a terminal shows in which style, in the manner of compilers."""
+
+
 def write_report(report: "Report", format: str, output: Path | None) -> None:
     """Print the report, or write it to a file and print it as text for those who read the log."""
     written = FORMATS[format](report)
-    if output is None:
+    if output is not None:
+        output.write_text(written, encoding="utf-8")
+    elif format != "text":
         typer.echo(written, nl=False)
         return
-    output.write_text(written, encoding="utf-8")
-    typer.echo(_text(report), nl=False)
+    _print(_text(report))
+
+
+def _print(text: str) -> None:
+    """The text as it is, with colours if this is a terminal."""
+    if not sys.stdout.isatty():
+        typer.echo(text, nl=False)
+        return
+    from rich.text import Text
+
+    styled = Text(text)
+    for style, pattern in _STYLES:
+        styled.highlight_regex(pattern, style)
+    stdout().print(styled, soft_wrap=True, end="")

@@ -14,9 +14,15 @@ _KNOWN = {
     ("assay.hal.status", "StatusError"): "run",
     ("assay.hal.vm", "VmError"): "run",
     ("assay.compiler.msl", "CompileError"): "msl",
+    ("assay.prediction", "TimeInputError"): "input",
+    ("assay.hw.facts", "SpecError"): "input",
     ("assay.sim.simt", "KernelFault"): "kernel",
     ("assay.sim.simt", "UnsupportedKernel"): "kernel",
     ("assay.hal.metal", "MetalValidationError"): "metal",
+    ("assay.hw.torq.commands_json", "CommandError"): "torq",
+    ("assay.hw.torq.errors", "EncodeError"): "torq",
+    ("assay.hw.torq.errors", "DecodeError"): "torq",
+    ("assay.traces", "TraceError"): "trace",
 }
 """Errors that speak to users by themselves, and what `--json` calls them."""
 

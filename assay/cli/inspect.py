@@ -1,4 +1,4 @@
-"""`assay inspect`: what is in MSL source or in a module, without running any of it."""
+"""`assay inspect`: what is in MSL source, a module or a Torq executable, without running it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +12,8 @@ from .options import CompileFlags, IncludeFolders, Json, Macros, compile_options
 if TYPE_CHECKING:
     from assay.contents import Contents, Kernel
 
+_SOURCE, _MODULE, _TORQ = "MSL source", "modules and models", "Torq executables"
+
 
 def inspect_command(
     file: Annotated[
@@ -19,7 +21,7 @@ def inspect_command(
         typer.Argument(
             metavar="FILE",
             help="MSL source (.metal, .msl); or a compiled .vmfb; or a .mlir, .mlirbc, .onnx or "
-            ".tflite model.",
+            ".tflite model; or a Torq executable (.torq, .fb, .synap, or a .vmfb that holds one).",
             show_default=False,
         ),
     ],
@@ -29,7 +31,16 @@ def inspect_command(
     ] = None,
     every: Annotated[
         bool,
-        typer.Option("--all", help="MSL: compile every kernel, however many; say which fail."),
+        typer.Option(
+            "--all",
+            help="MSL: compile every kernel, however many; say which fail. Torq: list everything.",
+        ),
+    ] = False,
+    instructions: Annotated[
+        bool,
+        typer.Option(
+            "--instructions", help="MSL: show the instructions that an Apple GPU would execute."
+        ),
     ] = False,
     include: IncludeFolders = None,
     define: Macros = None,
@@ -51,14 +62,30 @@ def inspect_command(
     imports: Annotated[
         bool, typer.Option("--imports", help="Modules: list the functions that the module calls.")
     ] = False,
+    words: Annotated[
+        bool, typer.Option("--words", help="Torq: disassemble command words and descriptors.")
+    ] = False,
+    dot: Annotated[
+        bool, typer.Option("--dot", help="Torq: print the task graph for Graphviz.")
+    ] = False,
+    torq_hw: Annotated[
+        str | None,
+        typer.Option(
+            "--torq-hw",
+            help="Torq: the NPU it is for: SL2610, or [bold]LRAM:slices:css:nss[/bold] with LRAM "
+            "in KiB, after a hardware id and a colon if it has one.",
+            show_default=False,
+        ),
+    ] = None,
     compile_flag: CompileFlags = None,
     json: Json = False,
 ) -> None:
-    """Show what is in MSL source or in a module, without running any of it.
+    """Show what is in MSL source, a module or a Torq executable, without running any of it.
 
     Of MSL: kernels with their arguments, threadgroup memory and estimated registers, or what the
     compiler has against them (then the exit code is 1). Of a module: functions, kernels with their
-    bindings and threadgroups, and constants.
+    bindings and threadgroups, and constants. Of a Torq executable: bindings, host actions, what
+    each unit of the NPU does and after what, memory over time, and words on request.
 
     [bold]Examples[/bold]
 
@@ -68,29 +95,40 @@ def inspect_command(
 
       assay inspect library.metal --function reduce_f32 --json
 
+      assay inspect gemm.metal --function gemm --instructions
+
       assay inspect model.vmfb
 
       assay inspect model.onnx --msl dispatch_0
+
+      assay inspect model.torq --words
     """
     from assay.kernels import SUFFIXES
 
+    from .inspect_torq import inspect_torq, is_torq
     from .terminal import want_json
 
     want_json(json)
-    is_source = file.suffix in SUFFIXES
-    for option, given, needs_source in (
-        ("--function", function is not None, True), ("--all", every, True),
-        ("-I", bool(include), True), ("-D", bool(define), True),
-        ("--constant", bool(constant), True),
-        ("--msl", msl is not None, False), ("--imports", imports, False),
-        ("--compile-flag", bool(compile_flag), False),
+    kind = _SOURCE if file.suffix in SUFFIXES else _TORQ if is_torq(file) else _MODULE
+    for option, given, kinds in (
+        ("--function", function is not None, (_SOURCE,)), ("--all", every, (_SOURCE, _TORQ)),
+        ("-I", bool(include), (_SOURCE,)), ("-D", bool(define), (_SOURCE,)),
+        ("--constant", bool(constant), (_SOURCE,)), ("--instructions", instructions, (_SOURCE,)),
+        ("--msl", msl is not None, (_MODULE,)), ("--imports", imports, (_MODULE,)),
+        ("--compile-flag", bool(compile_flag), (_MODULE,)),
+        ("--words", words, (_TORQ,)), ("--dot", dot, (_TORQ,)),
+        ("--torq-hw", torq_hw is not None, (_TORQ,)),
     ):  # fmt: skip
-        if given and needs_source != is_source:
-            what = "MSL source" if needs_source else "modules and models"
-            raise CommandError(f"{option} is for {what}", code=USAGE)
-    if is_source:
+        if given and kind not in kinds:
+            raise CommandError(f"{option} is for {' and '.join(kinds)}", code=USAGE)
+    if kind == _TORQ:
+        inspect_torq(file, torq_hw, words=words, dot=dot, every=every, json=json)
+    elif kind == _SOURCE:
         options = compile_options(include, define)
-        inspect_source(file, options, function, constant or [], every=every, json=json)
+        inspect_source(
+            file, options, function, constant or [], every=every, json=json,
+            instructions=instructions,
+        )  # fmt: skip
     else:
         _inspect_module(file, msl, compile_flag, imports=imports, json=json)
 

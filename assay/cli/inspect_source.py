@@ -24,6 +24,7 @@ def inspect_source(
     *,
     every: bool,
     json: bool,
+    instructions: bool,
 ) -> None:
     """Print what the kernels of a file are; ends with exit code 1 if one does not compile."""
     from assay.kernels import Refusal, inspect_kernels, read_source
@@ -39,7 +40,8 @@ def inspect_source(
         names = _chosen(library, function)
         skipped = names[_AT_ONCE:] if not every else []
         done: list[KernelDetails | Refusal] = []
-        for found in inspect_kernels(library, names[: len(names) - len(skipped)], values, say):
+        shown = names[: len(names) - len(skipped)]
+        for found in inspect_kernels(library, shown, values, say, instructions=instructions):
             done.append(found)
             if not json:
                 _show(found)
@@ -122,6 +124,8 @@ def _show(found: "KernelDetails | Refusal") -> None:
     if registers.thread > top:
         show(f"  [yellow]more registers than a thread has, at {escape(registers.place)}[/yellow]")
     typer.echo()
+    if found.instructions:
+        typer.echo(found.instructions)
 
 
 _SIZED = ("buffer", "threadgroup")
@@ -181,6 +185,7 @@ def _kernel_json(found: "KernelDetails | Refusal") -> dict[str, Any]:
     return {
         "name": found.name,
         "place": found.place,
+        **({"instructions": found.instructions.splitlines()} if found.instructions else {}),
         "arguments": [
             {
                 "name": argument.name,

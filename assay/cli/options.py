@@ -1,5 +1,6 @@
 """Options that several commands share, and what they are turned into."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -65,6 +66,22 @@ Macros = Annotated[
     list[str] | None,
     typer.Option("-D", "--define", help="A macro: NAME or NAME=VALUE.", show_default=False),
 ]
+TorqHardware = Annotated[
+    str | None,
+    typer.Option(
+        "--torq-hw",
+        help="Torq executables: the NPU, SL2610 or [bold]LRAM:slices:css:nss[/bold].",
+        show_default=False,
+    ),
+]
+SkipHostCode = Annotated[
+    bool,
+    typer.Option(
+        "--skip-host-code",
+        help="Torq executables: leave out functions of the board's own processor, which is "
+        "not emulated; results that depend on them are then wrong.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 DEVICES = ("emulated", "native")
@@ -108,12 +125,41 @@ def compile_options(include: list[Path] | None, define: list[str] | None) -> "Co
     )
 
 
+def refuse_torq_options(hardware: str | None, skip_host_code: bool) -> None:
+    """For files that are no Torq executables. Raises CommandError when an option was given."""
+    if hardware is not None or skip_host_code:
+        raise CommandError("--torq-hw and --skip-host-code are for Torq executables", code=USAGE)
+
+
 def macro(text: str) -> tuple[str, str]:
     """What `-D NAME=VALUE` defines; the value is 1 when there is none."""
     name, separator, value = text.partition("=")
     if not name.isidentifier():
         raise CommandError(f"-D {text}: expected NAME or NAME=VALUE", code=USAGE)
     return name, value if separator else "1"
+
+
+def check_trace_name(path: Path) -> None:
+    """Refuses, before any work is done, a trace that cannot be written: name or place."""
+    from assay.traces import TraceError
+    from assay.traces.files import check_suffix
+
+    try:
+        check_suffix(path)
+    except TraceError as error:
+        raise CommandError(f"--trace {error}", code=USAGE) from None
+    check_writable("--trace", path)
+
+
+def check_writable(option: str, path: Path) -> None:
+    """Refuses, before any work is done, a file that cannot be made where `path` says."""
+    folder = path.parent
+    if path.is_dir():
+        raise CommandError(f"{option} {path}: is a folder; expected a file", code=USAGE)
+    if not folder.is_dir():
+        raise CommandError(f"{option} {path}: there is no folder {folder}", code=USAGE)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CommandError(f"{option} {path}: nothing may be written in {folder}", code=USAGE)
 
 
 def load_module(data: bytes, device: str, parameters: list[str] | None) -> "Module":

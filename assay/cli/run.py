@@ -1,5 +1,6 @@
 """`assay run`: runs one function of a module, in the manner of `iree-run-module`."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,13 +14,22 @@ from .options import (
     Json,
     ModelPath,
     Parameters,
+    SkipHostCode,
+    TorqHardware,
+    check_trace_name,
     load_function,
     need_inputs,
     open_model,
+    refuse_torq_options,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from assay.elements import Value
+    from assay.module import Function
+
+    from .run_torq import TorqOptions
 
 Outputs = Annotated[
     list[str] | None,
@@ -46,11 +56,23 @@ def run_command(
     parameters: Parameters = None,
     max_elements: Limit = 1024,
     compile_flag: CompileFlags = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace",
+            help="Write a timeline of the run as --chip would do it: .html, .pftrace or .json.",
+        ),
+    ] = None,
+    chip: Annotated[str, typer.Option("--chip", help="The GPU of the timeline.")] = "m1",
+    torq_hw: TorqHardware = None,
+    skip_host_code: SkipHostCode = False,
     json: Json = False,
 ) -> None:
     """Run a function of a module, or of a model that is compiled first, on the Metal device.
 
-    Results are printed as iree-run-module prints them, unless --output says where they go.
+    Results are printed as iree-run-module prints them, unless --output says where they go. A Torq
+    executable (.torq, .fb, .synap, or a .vmfb that holds one) runs on the emulated NPU: an --input
+    per buffer that it reads, and a result, as bytes, per buffer that it writes.
 
     [bold]Examples[/bold]
 
@@ -59,12 +81,35 @@ def run_command(
       assay run model.onnx --input @image.npy --output @scores.npy
 
       assay run model.vmfb --parameters model=weights.irpa --input 4x16xf32=0
+
+      assay run model.vmfb --input @image.npy --trace run.html --chip m2-pro
+
+      assay run model.torq --input 136xi8=@operands.bin --output @results.bin
     """
     from assay.text_values import parse_inputs
 
+    from .inspect_torq import is_torq
+    from .run_torq import TorqOptions
     from .terminal import print_json, progress, want_json
 
     want_json(json)
+    if is_torq(module):
+        if trace is not None:
+            check_trace_name(trace)
+        given = (
+            (device != "emulated", "--device"), (bool(parameters), "--parameters"),
+            (bool(compile_flag), "--compile-flag"),
+        )  # fmt: skip
+        options = TorqOptions(
+            path=module, function=function, hardware=torq_hw, skip_host_code=skip_host_code
+        )
+        _run_torq(options, input or [], output, given, max_elements, trace, json=json)
+        return
+    refuse_torq_options(torq_hw, skip_host_code)
+    if trace is not None:
+        check_trace_name(trace)
+        if device != "emulated":
+            raise CommandError("--trace is for --device emulated", code=USAGE)
     values = parse_inputs(input or [])
     with progress() as say:
         opened = open_model(module, flags=compile_flag, say=say)
@@ -72,15 +117,80 @@ def run_command(
         chosen = load_function(opened, function, device=device, parameters=parameters)
         need_inputs(chosen, len(values))
         say(f"running {chosen.name}")
-        results = chosen.invoke(values)
-    if output and len(output) > len(results):
-        raise CommandError(f"{len(output)} times --output for {len(results)} results", code=USAGE)
-    if output:
-        _save(results, output)
+        results = _invoke(chosen, values, trace, chip, say)
+    _keep(results, output)
     if json:
         print_json({"function": chosen.name, "results": [_json(r, max_elements) for r in results]})
     else:
         _print(chosen.name, results, output, max_elements)
+
+
+def _run_torq(
+    options: "TorqOptions",
+    inputs: list[str],
+    output: list[str] | None,
+    refused: tuple[tuple[bool, str], ...],
+    limit: int,
+    trace: Path | None,
+    *,
+    json: bool,
+) -> None:
+    from assay.text_values import parse_inputs
+
+    from .run_torq import run_torq
+    from .terminal import print_json, progress
+
+    for given, option in refused:
+        if given:
+            raise CommandError(f"{option} is not for Torq executables", code=USAGE)
+    values = parse_inputs(inputs)
+    with progress() as say:
+        say("running on the NPU")
+        done = run_torq(options, values, trace)
+    _keep(done.results, output)
+    if json:
+        results = [_json(result, limit) for result in done.results]
+        print_json({"function": done.name, "cycles": done.cycles, "results": results})
+    else:
+        _print(done.name, done.results, output, limit)
+        typer.echo(f"{done.cycles} cycles of the NPU")
+
+
+def _keep(results: "list[Value]", output: list[str] | None) -> None:
+    """Saves results where `--output` says."""
+    if output and len(output) > len(results):
+        raise CommandError(f"{len(output)} times --output for {len(results)} results", code=USAGE)
+    if output:
+        _save(results, output)
+
+
+def _invoke(
+    function: "Function",
+    values: "list[Value]",
+    trace: Path | None,
+    chip: str,
+    say: "Callable[[str], None]",
+) -> "list[Value]":
+    """The results; with `trace`, the run's timeline goes there, also if it fails half-way."""
+    if trace is None:
+        return function.invoke(values)
+    from assay.hw.facts import SpecError
+    from assay.prediction import timing
+
+    from .terminal import note
+
+    try:
+        with timing(chip, program=function.name, timeline=True, say=say) as seen:
+            try:
+                results = function.invoke(values)
+            except BaseException:
+                seen.result(partial=True).save_trace(trace)
+                note(f"{trace} shows the run up to its end")
+                raise
+    except SpecError as error:
+        raise CommandError(f"--chip: {error}", code=USAGE) from None
+    seen.result().save_trace(trace)
+    return results
 
 
 def _print(name: str, results: "list[Value]", outputs: list[str] | None, limit: int) -> None:

@@ -1,4 +1,4 @@
-"""Pragmas of MSL: the floating-point ones become clang's, the others are dropped."""
+"""Pragmas of MSL: the floating-point ones become clang's, those of loops stay, others go."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .lexer import TokenStream
 _CONTRACT = re.compile(r"#\s*pragma\s+METAL\s+fp\s+contract\s*\(\s*(\w+)\s*\)")
 _MATH_MODE = re.compile(r"#\s*pragma\s+METAL\s+fp\s+math_mode\s*\(\s*(\w+)\s*\)")
 _PRAGMA = re.compile(r"#\s*pragma\b")
-_KEPT = re.compile(r"#\s*pragma\s+(?:clang\s+fp|pack)\b")
+_KEPT = re.compile(r"#\s*pragma\s+(?:clang\s+(?:fp|loop\s+unroll)|pack|unroll|nounroll)\b")
 
 
 def rewrite_pragmas(stream: TokenStream) -> None:

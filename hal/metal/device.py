@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import fnmatch
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ..buffer import Buffer, File
 from ..device import Binding, BufferRef, CommandBuffer, Device, DeviceInfo
@@ -18,7 +17,6 @@ from .command_buffer import MetalCommandBuffer
 from .encoding import Encoding
 from .errors import command_buffer_error, metal_calls
 from .executable import MetalExecutableCache
-from .format import FORMAT
 from .semaphore import MetalSemaphore, Submission
 from .staging import Staging, StagingPool
 
@@ -28,6 +26,8 @@ _MOST_COMMAND_BUFFERS = 4096
 
 class MetalDevice(Device):
     """Submissions are committed in order; Metal's events order them with others' work."""
+
+    family: ClassVar[str] = "metal"
 
     def __init__(self, api: Any, handle: Any, info: DeviceInfo) -> None:
         self.info = info
@@ -44,14 +44,6 @@ class MetalDevice(Device):
         self._builtins = Builtins(api, handle)
         self._failed = api.MTLCommandBufferStatusError
 
-    def query_i64(self, category: str, key: str) -> int | None:
-        """`hal.device.id` matches patterns for "metal"; one executable format is supported."""
-        if category == "hal.device.id":
-            return int(fnmatch.fnmatchcase("metal", key))
-        if category == "hal.executable.format":
-            return int(key == FORMAT)
-        return None
-
     def create_semaphore(self, initial: int, *, private: bool = False) -> MetalSemaphore:
         """A new timeline semaphore."""
         return MetalSemaphore(self.handle.newSharedEvent(), initial, private=private)
@@ -60,19 +52,6 @@ class MetalDevice(Device):
         """A command buffer to record into."""
         del mode  # recorded and replayed alike, whether once or many times
         return MetalCommandBuffer(self.api, binding_capacity & 0xFFFFFFFF)
-
-    def queue_alloca(
-        self, wait: Fence | None, signal: Fence | None, memory_type: int, usage: int, size: int
-    ) -> Buffer:
-        """Allocate now; the signal comes in queue order, so nothing need block for it."""
-        buffer = self.allocator.allocate(memory_type, usage, size)
-        self.queue_execute(wait, signal, None)
-        return buffer
-
-    def queue_dealloca(self, wait: Fence | None, signal: Fence | None, buffer: Buffer) -> None:
-        """A barrier: the memory goes when the last reference does."""
-        del buffer
-        self.queue_execute(wait, signal, None)
 
     def queue_execute(
         self,

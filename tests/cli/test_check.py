@@ -254,3 +254,25 @@ def test_source_that_does_not_compile_is_bad_input(assay: Assay, tmp_path: Path)
     assert done.code == 2
     assert "broken.metal:3:41: error: use of undeclared identifier 'y'" in done.err
     assert json.loads(done.out)["error"]["kind"] == "usage"
+
+
+def test_a_terminal_shows_findings_in_colour(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rich.console import Console
+
+    from assay.cli import check_output
+
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr(
+        check_output,
+        "stdout",
+        lambda: Console(force_terminal=True, width=80, color_system="standard"),
+    )
+    check_output._print(
+        "a.metal:7:2: error: it [is] wrong [kind]\n    7 | x\n      | ^\n  hint: no\n"
+    )
+    assert capsys.readouterr().out == (
+        "\x1b[1ma.metal:7:2: \x1b[0m\x1b[1;31merror:\x1b[0m it [is] wrong [kind]\n    7 | x\n"
+        "\x1b[1;32m      | ^\x1b[0m\n\x1b[32m  hint: no\x1b[0m\n"
+    )

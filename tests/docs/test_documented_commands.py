@@ -76,7 +76,10 @@ def test_every_command_and_option_is_in_the_reference() -> None:
     for name, command in group.commands.items():
         assert f"## assay {name}" in text, f"{name} is missing"
         section = text.split(f"## assay {name}\n", 1)[1].split("\n## ", 1)[0]
-        for parameter in command.params:
-            for option in parameter.opts:
-                if option.startswith("--") and option != "--help":
-                    assert f"`{option}" in section, f"{name}: {option} is missing"
+        for inner in getattr(command, "commands", {}):
+            assert f"`assay {name} {inner} " in section, f"{name} {inner} is missing"
+        for called in (command, *getattr(command, "commands", {}).values()):
+            for parameter in called.params:
+                for option in parameter.opts:
+                    if option.startswith("--") and option != "--help":
+                        assert f"`{option}" in section, f"{called.name}: {option} is missing"

@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LINKED = ("sim", "hw", "compiler", "hal")
+LINKED = ("traces", "sim", "hw", "compiler", "hal")
 
 
 def packages_on_disk() -> set[str]:

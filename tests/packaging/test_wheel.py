@@ -36,10 +36,11 @@ def test_the_wheel_runs_a_module_in_an_empty_environment(tmp_path: Path) -> None
     assert run(python, "-m", "assay", "--version", cwd=elsewhere).stdout.startswith("assay ")
     done = run(
         *(python, "-m", "assay", "run", "../module.vmfb", "--max-elements", "2"),
-        *("--input", "64x64xf32=1", "--input", "64x64xf32=2"),
+        *("--input", "64x64xf32=1", "--input", "64x64xf32=2", "--trace", "run.html"),
         cwd=elsewhere,
     )
     assert "64x64xf32=[128 128" in done.stdout
+    assert 'id="payload" data-version="1">' in (elsewhere / "run.html").read_text()
     missing = run(python, "-m", "assay", "compile", MODEL, cwd=elsewhere, check=False)
     assert missing.returncode == 1
     assert 'pip install "assay[iree]"' in missing.stderr

@@ -2,8 +2,9 @@
 
 Colons of selectors are underscores, NSError** arguments come back in a (result, error) tuple,
 blocks are callables, structs are tuples, objects are made by devices and never by programs. What
-begins with MTL or NS is Metal's; `configure`, `DeviceOptions` and `checking` are ours. Within the
-package, objects know each other's attributes with a leading underscore; programs see none of them.
+begins with MTL or NS is Metal's; `configure`, `DeviceOptions`, `checking` and `timing` are ours.
+Within the package, objects know each other's attributes with a leading underscore; programs see
+none of them.
 """
 
 from . import constants
@@ -76,6 +77,7 @@ from .structs import (
 from .system import MTLCopyAllDevices, MTLCreateSystemDefaultDevice, configure
 from .texture import MTLTexture
 from .texture_descriptor import MTLTextureDescriptor
+from .timing import timing
 
 __all__ = [
     "DeviceOptions",
@@ -151,5 +153,6 @@ __all__ = [
     "NSRange",
     "checking",
     "configure",
+    "timing",
 ]
 __all__ += [name for name in vars(constants) if name.startswith("MTL")]

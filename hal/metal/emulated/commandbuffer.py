@@ -27,6 +27,7 @@ from .log_state import MTLLogState
 from .objects import MetalObject, expect
 from .residency import MTLResidencySet, checked_set
 from .structs import as_integer, as_list
+from .timing import PassMark, Timer, current_timer, timed
 from .worker import Latch, closing, run_handler
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class MTLCommandBuffer(MetalObject):
         self._completed = Latch()
         self._holds_slot = True
         self._watch: Watch | None = None
+        self._timer: Timer | None = None
+        self._passes: list[PassMark] = []
 
     def device(self) -> "MTLDevice":
         """The device that runs the commands."""
@@ -108,6 +111,7 @@ class MTLCommandBuffer(MetalObject):
         self._check_encodable("blitCommandEncoder")
         encoder = MTLBlitCommandEncoder(self)
         self._encoder = encoder
+        self._passes.append(PassMark(len(self._commands), is_compute=False))
         return encoder
 
     def blitCommandEncoderWithDescriptor_(
@@ -166,6 +170,7 @@ class MTLCommandBuffer(MetalObject):
         self._check_encodable(call)
         encoder = MTLComputeCommandEncoder(self, kind)
         self._encoder = encoder
+        self._passes.append(PassMark(len(self._commands), is_compute=True))
         return encoder
 
     def _check_encodable(self, call: str) -> None:
@@ -194,6 +199,9 @@ class MTLCommandBuffer(MetalObject):
         """Hand the commands over to the queue."""
         self._check_encodable("commit")
         self._watch = current_watch()
+        self._timer = current_timer()
+        if self._timer is not None:
+            self._timer.committed(self)
         self._queue._commit(self)
 
     def addScheduledHandler_(self, handler: Handler) -> None:
@@ -217,6 +225,8 @@ class MTLCommandBuffer(MetalObject):
         if self._queue._is_callback_thread() and self._status >= MTLCommandBufferStatusCompleted:
             return
         self._completed.wait()
+        if self._timer is not None:
+            self._timer.waited(self)
 
     def status(self) -> int:
         """The MTLCommandBufferStatus."""
@@ -268,12 +278,14 @@ class MTLCommandBuffer(MetalObject):
         status = MTLCommandBufferStatusCompleted
         done = 0
         try:
-            with under(self._watch):
+            with under(self._watch), timed(self._timer, self) as place:
                 for command in self._commands:
                     if closing.is_set():
                         raise ProcessEnds("the process ends")
                     if not self._times[0] and not isinstance(command, WaitCommand):
                         self._times[0] = time.monotonic()
+                    if place is not None:
+                        place.arrive(done, command)
                     command.run(self._device)
                     done += 1
         # Whatever happens in a kernel is this command buffer's error, never the end of the queue.

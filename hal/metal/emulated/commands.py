@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from .checking import Watch, report_failure, watch_of_dispatch
 from .errors import MetalError
 from .residency import within
+from .timing import place_of_dispatch
 from .worker import at_work, running
 
 if TYPE_CHECKING:
@@ -54,6 +56,13 @@ class DispatchCommand:
             return
         # Or the kernel could still reach buffers that are gone.
         device._memory.settle()
+        place = place_of_dispatch()
+        if place is not None:
+            place.timer.dispatch(place, device, self, partial(self._run, device))
+        else:
+            self._run(device)
+
+    def _run(self, device: "MTLDevice") -> None:
         watch = watch_of_dispatch()
         if watch is not None:
             self._run_checked(device, watch)

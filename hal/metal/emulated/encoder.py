@@ -44,6 +44,7 @@ class MTLCommandEncoder(MetalObject):
             )
         self._ended = True
         self._command_buffer._encoder = None
+        self._command_buffer._passes[-1].label = self.label() or ""
 
     def pushDebugGroup_(self, name: str) -> None:
         """Open a named group."""

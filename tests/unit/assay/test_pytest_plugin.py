@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import numpy  # noqa: F401  before the runs inside, which could not load it a second time
 import pytest
 
 pytest_plugins = ["pytester"]
@@ -248,6 +249,24 @@ def test_a_failure_leaves_findings_and_inputs_that_assay_check_can_run(
     )
     assert again.ret == 1
     again.stdout.fnmatch_lines(["*kernel.metal:4:*out-of-bounds read*", "1 kernel, 1 finding*"])
+
+
+def test_a_failure_leaves_a_timeline_of_what_the_test_ran(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    done = run(
+        """
+def test_both(metal_device):
+    run(metal_device, ADD, "add", X, X)
+    run(metal_device, SHIFT, "shift", X, X)
+    assert False, "of its own"
+""",
+        "--assay-trace", "kept", "--assay-chip", "m4",
+    )  # fmt: skip
+    done.assert_outcomes(failed=1)
+    [folder] = (pytester.path / "kept").iterdir()
+    assert (folder / "timeline.html").read_text().startswith("<!DOCTYPE html>")
+    assert "'shift': " in (folder / "timeline.txt").read_text()
 
 
 def test_the_plugin_is_an_entry_point_of_the_project() -> None:

@@ -1,0 +1,97 @@
+"""`assay time` of a Torq executable: cycles of the NPU's units, and what they waited for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from .run_torq import TorqOptions, save_trace, timed_torq
+
+if TYPE_CHECKING:
+    from assay.hal.torq.executable import LoadedExecutable
+    from assay.hw.torq.timeline import NpuTime
+
+_PERCENT = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Timed:
+    """One run's figures. `lram` is the bytes of LRAM that anything touched."""
+
+    name: str
+    seconds: float
+    npu: "NpuTime"
+    lram: int
+
+
+def time_executable(
+    options: TorqOptions, inputs: list[str], trace: Path | None, *, json: bool
+) -> None:
+    """Runs it and prints where the time went; inputs that are not given are zeros."""
+    from assay.hw.torq.timeline import npu_time
+    from assay.text_values import parse_inputs
+
+    from .terminal import print_json, progress
+
+    values = parse_inputs(inputs)
+    with progress() as say:
+        say(f"running {options.path} on the NPU")
+        name, loaded = timed_torq(options, values)
+    if trace is not None:
+        save_trace(loaded, name, trace)
+    npu = npu_time(loaded.device.events)
+    seconds = npu.cycles / loaded.device.machine.clock_hz
+    timed = _Timed(name=name, seconds=seconds, npu=npu, lram=_touched(loaded))
+    if json:
+        print_json(_json(timed))
+    else:
+        typer.echo("\n".join(_text(timed)))
+
+
+def _touched(loaded: "LoadedExecutable") -> int:
+    """Bytes of LRAM that were read or written at all."""
+    import numpy as np
+
+    used = np.zeros(loaded.device.machine.lram, np.bool_)
+    for access in loaded.device.accesses:
+        if access.memory == "LRAM":
+            for start, stop in access.ranges:
+                used[start:stop] = True
+    return int(used.sum())
+
+
+def _text(timed: _Timed) -> list[str]:
+    npu = timed.npu
+    lines = [
+        f"{timed.name}: {npu.cycles:,} cycles, {1e6 * timed.seconds:,.1f} us; "
+        f"{timed.lram:,} B of LRAM touched",
+        f"DMA and compute at once {_share(npu.both, npu)}, DMA alone {_share(npu.only_dma, npu)}, "
+        f"compute alone {_share(npu.only_compute, npu)}, neither {_share(npu.neither, npu)}",
+    ]
+    for unit in npu.units:
+        causes = sorted(unit.causes.items(), key=lambda item: -item[1])
+        parts = [f"{cause} {_share(cycles, npu)}" for cause, cycles in causes if cycles]
+        lines.append(f"  {unit.unit:<4}  {', '.join(parts)}")
+    return lines
+
+
+def _share(cycles: int, npu: "NpuTime") -> str:
+    return f"{_PERCENT * cycles / npu.cycles:.0f} %" if npu.cycles else "0 %"
+
+
+def _json(timed: _Timed) -> dict[str, Any]:
+    npu = timed.npu
+    return {
+        "executable": timed.name,
+        "cycles": npu.cycles,
+        "seconds": timed.seconds,
+        "lram_bytes_touched": timed.lram,
+        "overlap": {
+            "both": npu.both,
+            "only_dma": npu.only_dma,
+            "only_compute": npu.only_compute,
+            "neither": npu.neither,
+        },
+        "units": {unit.unit: dict(unit.causes) for unit in npu.units},
+    }

@@ -1,0 +1,205 @@
+"""What the simdgroups of one core do, as slices: functions, and in them why time passes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.hw.apple.timing.result import CAUSES, CoreTimeline
+from assay.traces import Recorder, Role
+from assay.traces import kinds as k
+from assay.traces.schema import ABSENT
+
+from .arrays import ArrayUse, array_uses
+from .core_rows import BARRIER, Integers, Rows, cut, rows_of
+from .epochs import BarrierWaits, barrier_waits, epoch_bounds, late_text
+from .flights import mean_in_flight
+from .prediction import Prediction
+from .result import DispatchResult
+
+MOST_ROWS = 200_000
+"""Slices of simdgroups in one trace, before equal ones are joined; later ones are left out."""
+
+_MEMORY = tuple(CAUSES.index(cause) for cause in ("l1", "l2", "slc", "dram"))
+
+
+class CoreWriter:
+    """Writes dispatches that one core works on, one after the other."""
+
+    def __init__(self, recorder: Recorder, core: int) -> None:
+        self._recorder = recorder
+        self._core = core
+        self._left = MOST_ROWS
+
+    def write(self, dispatch: DispatchResult, prediction: Prediction, begin: int) -> None:
+        """Write what the core does from cycle `begin` on, as far as there is room."""
+        timeline = dispatch.time.timeline
+        assert timeline is not None
+        shown, until = cut(timeline, self._left)
+        self._left -= len(shown.begin)
+        if until is not None:
+            self._recorder.instant(
+                k.MARKER, self._core, f"{dispatch.kernel}: more is not shown", begin + round(until)
+            )
+        width, height, depth = dispatch.threadgroup
+        rows = rows_of(
+            shown,
+            kernel=dispatch.kernel,
+            sources=dispatch.sources,
+            per_group=-(-width * height * depth // 32),
+            at=begin,
+        )
+        if len(rows.begin):
+            _Dispatch(self._recorder, self._core, rows).write(dispatch.kernel, prediction)
+            self._bytes_in_flight(shown, begin)
+
+    def _bytes_in_flight(self, shown: CoreTimeline, begin: int) -> None:
+        """What the core waits for from beyond its L1, as means of short times."""
+        at, values = mean_in_flight(shown.flights, float(shown.end.max()))
+        if len(at):
+            track = self._recorder.track(
+                "bytes in flight", self._core, Role.COUNTER, unit="B", order=-1
+            )
+            self._recorder.counters().extend(track=track, time=at + begin, value=values)
+
+
+class _Dispatch:
+    """One dispatch on the core."""
+
+    def __init__(self, recorder: Recorder, core: int, rows: Rows) -> None:
+        self._recorder = recorder
+        self._core = core
+        self._rows = rows
+        self._names = np.array([recorder.name(name) for name in rows.names], np.int64)
+        self._places: dict[int, int] = {}  # track of each threadgroup's place on the core
+        self._tracks = np.full(int(rows.stream.max()) + 1, -1, np.int64)  # of each stream
+
+    def write(self, kernel: str, prediction: Prediction) -> None:
+        rows = self._rows
+        recording = prediction.recording
+        positions = recording.threadgroups if recording is not None else ()
+        self._threadgroups(kernel, positions)
+        self._phases()
+        resumed = self._steps()
+        waits = barrier_waits(rows)
+        self._barriers(waits, resumed)
+        if recording is not None:
+            bounds = epoch_bounds(rows, waits)
+            for use in array_uses(recording):
+                self._array(use, bounds)
+        self._counters()
+
+    def _threadgroups(self, kernel: str, positions: tuple[tuple[int, int, int], ...]) -> None:
+        """Give each threadgroup the first place on the core that is free."""
+        rows = self._rows
+        spans = {}
+        for number in np.unique(rows.group):
+            mine = rows.group == number
+            spans[int(number)] = int(rows.begin[mine].min()), int(rows.end[mine].max())
+        busy: list[int] = []
+        for number, (begin, end) in sorted(spans.items(), key=lambda each: (each[1], each[0])):
+            place = next((n for n, until in enumerate(busy) if until <= begin), len(busy))
+            busy[place : place + 1] = [end]
+            track = self._recorder.track(f"threadgroup place {place}", self._core)
+            self._places[number] = track
+            x, y, z = positions[number] if number < len(positions) else (number, 0, 0)
+            name = f"{kernel} ({x}, {y}, {z})"
+            self._recorder.slice(k.THREADGROUP, track, name, begin, end - begin, x=x, y=y, z=z)
+            for stream in range(number * rows.per_group, (number + 1) * rows.per_group):
+                if stream < len(self._tracks):
+                    label = f"simdgroup {stream % rows.per_group}"
+                    self._tracks[stream] = self._recorder.track(label, track, Role.SIMDGROUP)
+
+    def _phases(self) -> None:
+        rows = self._rows
+        first, last = rows.runs(rows.phase)
+        self._recorder.slices(k.PHASE).extend(
+            track=self._tracks[rows.stream[first]],
+            name=self._names[rows.phase[first]],
+            begin=rows.begin[first],
+            duration=rows.end[last] - rows.begin[first],
+            line=rows.line[first],
+            file=self._names[rows.file[first]],
+        )
+
+    def _steps(self) -> Integers:
+        """Write all but waits at barriers; for each row the reference of its slice, or -1."""
+        rows = self._rows
+        first, last = rows.runs(rows.phase, rows.cause, rows.line, rows.file)
+        kept = rows.cause[first] != BARRIER
+        first, last = first[kept], last[kept]
+        causes = np.array([self._recorder.cause(cause) for cause in CAUSES], np.int64)
+        words = [self._recorder.name(cause.replace("_", " ")) for cause in CAUSES]
+        references = self._recorder.slices(k.STEP).extend(
+            track=self._tracks[rows.stream[first]],
+            name=np.array(words, np.int64)[rows.cause[first]],
+            begin=rows.begin[first],
+            duration=rows.end[last] - rows.begin[first],
+            cause=causes[rows.cause[first]],
+            line=rows.line[first],
+            file=self._names[rows.file[first]],
+        )
+        of_row = np.full(len(rows.begin), -1, np.int64)
+        for ends in (first, last):
+            of_row[ends] = references
+        return of_row
+
+    def _barriers(self, waits: BarrierWaits, steps: Integers) -> None:
+        """Waits, and from what the last arriver did before to what each waiter does behind."""
+        rows = self._rows
+        first, last = waits.first, waits.last
+        texts = {int(row): late_text(rows, int(row)) for row in np.unique(waits.late)}
+        self._recorder.slices(k.BARRIER_WAIT).extend(
+            track=self._tracks[rows.stream[first]],
+            name="barrier",
+            begin=rows.begin[first],
+            duration=rows.end[last] - rows.begin[first],
+            cause="barrier",
+            epoch=waits.epoch,
+            line=rows.line[first],
+            file=self._names[rows.file[first]],
+            waiting_for=[texts[int(row)] for row in waits.late],
+        )
+        behind = np.minimum(last + 1, len(rows.begin) - 1)
+        late = np.maximum(waits.late, 0)
+        known = (waits.late >= 0) & (rows.stream[behind] == rows.stream[first])
+        known &= rows.stream[late] != rows.stream[first]
+        known &= (steps[behind] >= 0) & (steps[late] >= 0)
+        self._recorder.flows(k.RELEASE).extend(
+            source=steps[late[known]], destination=steps[behind[known]]
+        )
+
+    def _array(self, use: ArrayUse, bounds: dict[int, list[int]]) -> None:
+        """An array is in use from the barrier before until the barrier behind."""
+        place, times = self._places.get(use.threadgroup), bounds.get(use.threadgroup, [])
+        if place is None or use.epoch + 1 >= len(times):
+            return
+        parent = self._recorder.track("threadgroup memory", place, order=1)
+        track = self._recorder.track(use.label, parent, Role.ARRAY)
+        begin, end = times[use.epoch], times[use.epoch + 1]
+        self._recorder.slice(
+            k.ARRAY_USE,
+            track,
+            f"{use.access} {use.label}",
+            begin,
+            end - begin,
+            epoch=use.epoch,
+            stage=use.stage if use.stage >= 0 else ABSENT,
+            bytes=use.read + use.written,
+            access=use.access,
+        )
+
+    def _counters(self) -> None:
+        """Simdgroups on the core, and those among them that wait for memory."""
+        rows = self._rows
+        first, last = rows.runs()
+        self._count("resident simdgroups", rows.begin[first], rows.end[last])
+        waiting = np.isin(rows.cause, _MEMORY)
+        self._count("waiting for memory", rows.begin[waiting], rows.end[waiting])
+
+    def _count(self, name: str, begin: Integers, end: Integers) -> None:
+        track = self._recorder.track(name, self._core, Role.COUNTER, unit="simdgroups", order=-1)
+        times = np.concatenate((begin, end))
+        changes = np.concatenate((np.ones(len(begin), np.int64), -np.ones(len(end), np.int64)))
+        at, inverse = np.unique(times, return_inverse=True)
+        values = np.cumsum(np.bincount(inverse, weights=changes, minlength=len(at)))
+        self._recorder.counters().extend(track=track, time=at, value=values)

@@ -1,0 +1,119 @@
+"""Times one kernel of MSL source, with arguments that were given or are assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.checks.constants import compiled_kernel
+from assay.checks.errors import CheckInputError
+from assay.checks.inputs import ConstantValue, Given, Setup, Size
+from assay.checks.plan import CannotPlan, Plan, make_plan
+from assay.checks.runner import CannotRun, Runner
+from assay.hal.metal.emulated import timing
+
+from .errors import TimeInputError
+from .predict import ChipPredictor
+from .result import TimeResult, result_of
+from .schedule import schedule_of
+from .timer import ProgramTimer
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import KernelFunction, Library
+    from assay.hw.apple.chips import Chip
+
+_MOST_GROWTH = 4096  # of assumed buffers, while the kernel reaches beyond them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelRun:
+    """What is to be timed: sizes that are not None replace those of `setup`.
+
+    `threads` are of the grid, `threadgroups` too; `threadgroup` is the size of one.
+    """
+
+    function: str
+    setup: Setup
+    threads: Size | None = None
+    threadgroups: Size | None = None
+    threadgroup: Size | None = None
+    constants: Mapping[int | str, ConstantValue] | None = None
+    arguments: Mapping[str, Given] | None = None
+
+    def merged(self) -> Setup:
+        """The setup with everything that replaces parts of it."""
+        setup = self.setup
+        if self.threads is not None or self.threadgroups is not None:
+            setup = replace(setup, threads=self.threads, threadgroups=self.threadgroups)
+        if self.threadgroup is not None:
+            setup = replace(setup, threadgroup=self.threadgroup)
+        if self.arguments is not None:
+            setup = replace(setup, arguments={**setup.arguments, **self.arguments})
+        if self.constants:
+            setup = replace(setup, constants={**setup.constants, **self.constants})
+        return setup
+
+
+def time_kernel(
+    library: Library,
+    run: KernelRun,
+    chip: Chip,
+    *,
+    warm: bool = True,
+    timeline: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> TimeResult:
+    """How long one dispatch of a kernel takes. Only sampled threadgroups are executed.
+
+    `warm` is whether caches hold what an earlier run of the same dispatch left.
+
+    Raises:
+        TimeInputError: if what was given does not fit the kernel, or it cannot be run.
+        CompileError: if it does not compile.
+    """
+    name = run.function
+    if name not in library.function_names:
+        known = ", ".join(library.function_names) or "none"
+        raise TimeInputError(f"{library.file_name}: there is no kernel '{name}'; there are {known}")
+    setup = run.merged()
+    kernel, assumed = compiled_kernel(library, name, setup.constants)
+    predictor = ChipPredictor(chip, warm=warm, keep=timeline, say=say)
+    plan, timer = _launched(library, kernel, setup, predictor, say)
+    scheduled = schedule_of(timer.buffers, timer.calls, chip)
+    return result_of(
+        scheduled,
+        program=f"{name} of {library.file_name}",
+        chip=chip,
+        assumptions=(*assumed, *plan.assumptions),
+    )
+
+
+def _launched(
+    library: Library,
+    kernel: KernelFunction,
+    setup: Setup,
+    predictor: ChipPredictor,
+    say: Callable[[str], None] | None,
+) -> tuple[Plan, ProgramTimer]:
+    """Run the kernel, with larger assumed buffers while it needs them."""
+    from assay.sim.simt import DispatchError, KernelFault, UnsupportedKernel
+
+    runner = Runner(library)
+    growth = 1
+    while True:
+        timer = ProgramTimer(predictor, results=False, say=say)
+        try:
+            plan = make_plan(kernel, setup, growth=growth, sources=library.sources().values())
+            with timing(timer):
+                error = runner.launch(plan)
+        except (CannotPlan, CannotRun, UnsupportedKernel, CheckInputError) as refused:
+            raise TimeInputError(f"kernel '{kernel.name}': {refused}") from None
+        if error is None:
+            return plan, timer
+        if isinstance(error, KernelFault) and plan.can_grow(error.buffer) and growth < _MOST_GROWTH:
+            growth *= 16
+            continue
+        if isinstance(error, KernelFault | DispatchError):
+            raise TimeInputError(f"kernel '{kernel.name}' cannot be timed: {error}") from None
+        raise error

@@ -1,0 +1,34 @@
+"""What is predicted of one dispatch, and who predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from assay.hal.metal.emulated import MTLDevice
+    from assay.hal.metal.emulated.commands import DispatchCommand
+    from assay.hw.apple.timing.result import DispatchTime
+    from assay.sim.simt.recording import Recording
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prediction:
+    """What one dispatch takes, and all that equal it.
+
+    Attributes:
+        time: what the core model says.
+        share: part of the GPU that the dispatch can keep busy, (0, 1].
+        recording: what its first sampled threadgroups did, with places, if it was to be kept.
+    """
+
+    time: DispatchTime
+    share: float
+    recording: Recording | None = None
+
+
+class Predictor(Protocol):
+    """What a timer asks about each dispatch, before it runs."""
+
+    def __call__(self, device: MTLDevice, command: DispatchCommand) -> Prediction:
+        """The prediction; memory is left as it was."""

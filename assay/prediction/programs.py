@@ -1,0 +1,106 @@
+"""Times everything that programs run on the emulated device: modules, and code of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from assay.hal.metal import emulated
+from assay.hw.apple.chips import Chip
+from assay.hw.apple.chips import chip as chip_named
+
+from .errors import TimeInputError
+from .predict import ChipPredictor
+from .result import TimeResult, result_of
+from .schedule import schedule_of
+from .timer import ProgramTimer
+
+if TYPE_CHECKING:
+    from assay.module import Function
+
+
+class Timing:
+    """What a block of `timing` has seen so far."""
+
+    def __init__(self, timer: ProgramTimer, chip: Chip, program: str) -> None:
+        self._timer = timer
+        self._chip = chip
+        self._program = program
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Dispatches that could not be predicted, and why."""
+        return tuple(self._timer.failures)
+
+    @property
+    def dispatches(self) -> int:
+        """How many dispatches have been seen."""
+        return self._timer.dispatches
+
+    def result(self, *, partial: bool = False) -> TimeResult:
+        """How long all of it takes; wait for command buffers to complete before.
+
+        Raises TimeInputError if some dispatch could not be predicted; if `partial`, it is left out.
+        """
+        if self._timer.failures and not partial:
+            first, *others = self._timer.failures
+            more = f" (and {len(others)} more)" if others else ""
+            raise TimeInputError(f"{self._program} cannot be timed: {first}{more}")
+        return result_of(
+            schedule_of(self._timer.buffers, self._timer.calls, self._chip),
+            program=self._program,
+            chip=self._chip,
+        )
+
+
+@contextmanager
+def timing(
+    chip: str = "m1",
+    *,
+    program: str = "program",
+    results: bool = True,
+    timeline: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> Iterator[Timing]:
+    """Time all that this process runs on the emulated device meanwhile.
+
+    Args:
+        chip: which GPU, a key of `assay.hw.apple.chips`.
+        program: what messages and traces call it.
+        results: whether dispatches run as usual. If not, only what is sampled is executed: much
+            faster, and what the program computes is wrong.
+        timeline: keep what a timeline needs.
+        say: told what is going on, in a few words.
+
+    Raises:
+        SpecError: for a chip that is not known.
+    """
+    gpu = chip_named(chip)
+    timer = ProgramTimer(ChipPredictor(gpu, keep=timeline, say=say), results=results, say=say)
+    with emulated.timing(timer):
+        yield Timing(timer, gpu, program)
+
+
+def time_function(
+    function: Function,
+    arguments: Sequence[Any],
+    chip: str,
+    *,
+    results: bool = True,
+    timeline: bool = False,
+    say: Callable[[str], None] | None = None,
+    failed: Callable[[TimeResult], None] | None = None,
+) -> TimeResult:
+    """How long one call of a module's function takes on the GPU.
+
+    `failed` is given what was timed before an error, which is then raised.
+    """
+    with timing(chip, program=function.name, results=results, timeline=timeline, say=say) as seen:
+        try:
+            function.invoke(arguments)
+            return seen.result()
+        except BaseException:
+            if failed is not None:
+                failed(seen.result(partial=True))
+            raise

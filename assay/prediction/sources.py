@@ -1,0 +1,101 @@
+"""From MSL source, with `//!` lines and what a caller gives, to the kernel that is to be timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.checks.errors import CheckInputError
+from assay.checks.inputs import ConstantValue, Inputs, Setup, read_annotations
+from assay.checks.kernel import given_of, library_of, size_of
+
+from .errors import TimeInputError
+from .kernels import KernelRun, time_kernel
+from .result import TimeResult
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Library
+    from assay.hw.apple.chips import Chip
+
+Sizes = int | Sequence[int] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRun:
+    """A kernel run and the library that has the kernel."""
+
+    library: Library
+    run: KernelRun
+
+
+def kernel_run(
+    source: str | Path,
+    function: str | None,
+    arguments: Sequence[Any] = (),
+    *,
+    threads: Sizes = None,
+    threadgroups: Sizes = None,
+    threadgroup: Sizes = None,
+    constants: Mapping[int | str, ConstantValue] | None = None,
+    macros: Mapping[str, str],
+    include_paths: Iterable[str | Path] = (),
+    inputs: Inputs | None = None,
+) -> SourceRun:
+    """What is to be timed; `inputs` of a file replace what the source says of the same kernel.
+
+    Raises TimeInputError, CompileError.
+    """
+    try:
+        library = library_of(source, macros, include_paths)
+        name = function or _only_kernel(library)
+        setup = _setup(library, name, inputs)
+        if threads is not None and threadgroups is not None:
+            raise TimeInputError("give threads or threadgroups, not both")
+        given = None
+        if arguments:
+            kernel = library.function(name, {**setup.constants, **(constants or {})})
+            given = given_of(kernel, arguments, frozenset())
+        run = KernelRun(
+            function=name,
+            setup=setup,
+            threads=size_of("threads", threads),
+            threadgroups=size_of("threadgroups", threadgroups),
+            threadgroup=size_of("threadgroup", threadgroup),
+            constants=constants,
+            arguments=given,
+        )
+    except CheckInputError as error:
+        raise TimeInputError(str(error)) from None
+    return SourceRun(library=library, run=run)
+
+
+def time_kernel_run(
+    source: SourceRun,
+    chip: Chip,
+    *,
+    warm: bool = True,
+    timeline: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> TimeResult:
+    """How long it takes on a chip. Raises TimeInputError, CompileError."""
+    return time_kernel(source.library, source.run, chip, warm=warm, timeline=timeline, say=say)
+
+
+def _only_kernel(library: Library) -> str:
+    names = library.function_names
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise TimeInputError(f"{library.file_name}: there is no kernel in it")
+    known = ", ".join(names)
+    raise TimeInputError(f"{library.file_name}: say which kernel is to be timed; there are {known}")
+
+
+def _setup(library: Library, name: str, inputs: Inputs | None) -> Setup:
+    """What a file, or else the source itself, says of a kernel: its first run."""
+    said = library.sources().get(library.file_name, "")
+    written = read_annotations(said, library.file_name).setups
+    setups = (inputs.setups if inputs is not None else {}).get(name) or written.get(name)
+    return setups[0] if setups else Setup(where=f"kernel '{name}'")

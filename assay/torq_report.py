@@ -1,0 +1,207 @@
+"""What is in a Torq executable, for people and as JSON: summary, actions, jobs, memory, words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.hal.torq.follow import Followed, Job
+from assay.hal.torq.format import (
+    Action,
+    Alloc,
+    Dealloc,
+    Executable,
+    HostCopy,
+    StartHost,
+    StartNss,
+    WaitNss,
+)
+from assay.hal.torq.lifetimes import lives, peak
+
+_COLOURS = {
+    "HOST": "gray80", "XR": "lightblue", "XW": "lightsalmon", "SLC0": "palegreen",
+    "SLC1": "darkseagreen", "CDMA": "plum", "CSS": "khaki",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TorqReport:
+    """One executable of a container with what following it found."""
+
+    member: str
+    executable: Executable
+    followed: Followed
+
+    def summary(self) -> list[str]:
+        """A few lines about all of it."""
+        executable = self.executable
+        begin, end = executable.footprint()
+        filled = [segment for segment in executable.segments if segment.data is not None]
+        form = "1.x form" if executable.old_segments else f"runtime {executable.runtime_version}"
+        lines = [
+            f"{self.member}: executable {executable.name}, {form}, hardware id {executable.hw_id}",
+            f"XRAM {begin:#x} to {end:#x}: {len(executable.segments)} segments, "
+            f"{sum(len(segment.data or b'') for segment in filled):,} B of data in {len(filled)}",
+        ]
+        for memory in ("LRAM", "XRAM"):
+            size, action = peak(lives(executable), memory)
+            if size:
+                lines.append(f"{memory} buffers: at most {size:,} B, from action {action} on")
+        if executable.host_code is not None:
+            lines.append(f"host code: {len(executable.host_code):,} B")
+        for index, binding in enumerate(executable.bindings):
+            way = (
+                "read only" if binding.read_only
+                else "write only" if binding.write_only else "read and written"
+            )  # fmt: skip
+            lines.append(
+                f"binding {index}: buffer {binding.number} from byte {binding.offset}, "
+                f"{binding.size:,} B at XRAM {binding.address:#x}, {way}"
+            )
+        units = {job.unit for job in self.followed.jobs}
+        counts = [
+            f"{sum(job.unit == unit for job in self.followed.jobs)} {unit}"
+            for unit in _COLOURS
+            if unit in units
+        ]
+        lines.append(
+            f"{len(executable.actions)} actions, {len(self.followed.programs)} NPU programs of "
+            f"{sum(p.tasks for p in self.followed.programs)} tasks; jobs: {', '.join(counts)}"
+        )
+        return lines
+
+    def actions(self) -> list[str]:
+        """One line per host action."""
+        programs = {program.action: program for program in self.followed.programs}
+        lines = []
+        for index, action in enumerate(self.executable.actions):
+            text = _action(action)
+            if index in programs:
+                program = programs[index]
+                text += f": {program.tasks} tasks"
+                if program.problem:
+                    text += f", then {program.problem}"
+            lines.append(f"{index:>5}  {text}")
+        return lines
+
+    def jobs(self) -> list[str]:
+        """One line per job of the task graph."""
+        return [_job(job) for job in self.followed.jobs]
+
+    def memory(self) -> list[str]:
+        """One line per buffer, by memory and address."""
+        found = sorted(lives(self.executable), key=lambda life: (life.memory, life.address))
+        return [
+            f"{life.memory:<4}  {life.address:#010x} to {life.address + life.size:#010x}  "
+            f"actions {life.begin} to {life.end}  buffer {life.number}"
+            for life in found
+        ]
+
+    def words(self) -> list[str]:
+        """Every command word and descriptor where it is executed."""
+        lines: list[str] = []
+        for program in self.followed.programs:
+            lines.append(f"NPU program of action {program.action} at LRAM {program.address:#07x}")
+            lines += [line.text for line in program.words]
+            if program.problem:
+                lines.append(f"not followed further: {program.problem}")
+        for job in self.followed.jobs:
+            if job.words:
+                lines.append(f"{job.unit}, job {job.number}: slice program at {job.code:#07x}")
+                lines += [line.text for line in job.words]
+        return lines
+
+    def dot(self) -> str:
+        """The task graph in Graphviz's language."""
+        lines = ["digraph tasks {", "  rankdir=LR; node [shape=box, style=filled];"]
+        for job in self.followed.jobs:
+            what = job.what.replace("\\", "/").replace('"', "'")
+            label = f"{job.number} {job.unit}\\n{what}"
+            lines.append(f'  j{job.number} [label="{label}", fillcolor="{_COLOURS[job.unit]}"];')
+            lines += [f"  j{earlier} -> j{job.number};" for earlier in job.after]
+        return "\n".join([*lines, "}"])
+
+    def json(self, *, words: bool) -> dict[str, Any]:
+        """All of it as JSON values; words only on request."""
+        executable = self.executable
+        found: dict[str, Any] = {
+            "member": self.member,
+            "name": executable.name,
+            "runtime_version": executable.runtime_version,
+            "hw_id": executable.hw_id,
+            "xram": list(executable.footprint()),
+            "segments": [
+                {"address": s.address, "size": s.size, "initialised": s.data is not None}
+                for s in executable.segments
+            ],
+            "bindings": [_fields(binding) for binding in executable.bindings],
+            "actions": [
+                {"kind": type(action).__name__, **_fields(action)} for action in executable.actions
+            ],
+            "programs": [
+                {
+                    "action": program.action,
+                    "address": program.address,
+                    "tasks": program.tasks,
+                    "problem": program.problem,
+                    **({"words": [line.json() for line in program.words]} if words else {}),
+                }
+                for program in self.followed.programs
+            ],
+            "jobs": [_job_json(job, words=words) for job in self.followed.jobs],
+            "buffers": [_fields(life) for life in lives(executable)],
+        }
+        return found
+
+
+def _action(action: Action) -> str:
+    if isinstance(action, HostCopy):
+        shape = "".join(f"{count} x " for count in action.shape)
+        return (
+            f"copy {shape}{action.element_bytes} B, {action.source.name} "
+            f"{action.source_address:#x} to {action.target.name} {action.target_address:#x}"
+        )
+    if isinstance(action, StartNss):
+        used = {
+            "slice 0": action.slice0, "slice 1": action.slice1, "DMA in": action.dma_in,
+            "DMA out": action.dma_out,
+        }  # fmt: skip
+        names = ", ".join(name for name, here in used.items() if here)
+        return f"start NSS at LRAM {action.address:#x}{f' ({names})' if names else ''}"
+    if isinstance(action, StartHost):
+        return f"call {action.function} with {len(action.arguments)} arguments"
+    if isinstance(action, Alloc):
+        return (
+            f"buffer {action.number} begins: {action.size} B at {action.buffer_type.name} "
+            f"{action.address:#x}"
+        )
+    if isinstance(action, Dealloc):
+        return f"buffer {action.number} ends"
+    return "wait for NSS" if isinstance(action, WaitNss) else "wait for the host function"
+
+
+def _job(job: Job) -> str:
+    after = f"  after {', '.join(f'#{number}' for number in job.after)}" if job.after else ""
+    sides = [_ranges(job.reads), _ranges(job.writes)]
+    moves = f"  {sides[0]} -> {sides[1]}" if all(sides) else ""
+    return f"#{job.number:<4} {job.unit:<4}  {job.what}{moves}{after}"
+
+
+def _ranges(ranges: Sequence[tuple[str, int, int]]) -> str:
+    if not ranges:
+        return ""
+    memory, begin, _ = ranges[0]
+    pieces = f", {len(ranges)} pieces" if len(ranges) > 1 else ""
+    return f"{memory} {begin:#x} to {ranges[-1][2]:#x}{pieces}"
+
+
+def _job_json(job: Job, *, words: bool) -> dict[str, Any]:
+    found = _fields(job)
+    if words:
+        found["words"] = [line.json() for line in job.words]
+    else:
+        del found["words"]
+    return found
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in type(value).__dataclass_fields__}
