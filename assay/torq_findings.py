@@ -7,7 +7,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from assay.hal.torq.format import BufferType, Executable
-from assay.hw.torq.check.finding import Finding, Symbol
+from assay.hw.torq.check.finding import Finding
+from assay.hw.torq.notes import Symbol
 
 _SARIF = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

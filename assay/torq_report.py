@@ -84,8 +84,20 @@ class TorqReport:
         return lines
 
     def jobs(self) -> list[str]:
-        """One line per job of the task graph."""
-        return [_job(job) for job in self.followed.jobs]
+        """One line per job of the task graph, with what its compiler says it is for."""
+        notes = self._notes()
+        return [_job(job, notes.get(job.number, "")) for job in self.followed.jobs]
+
+    def _notes(self) -> dict[int, str]:
+        """What jobs are for, by their numbers: programs go by address, transfers by order."""
+        notes = self.executable.notes
+        moves = [job for job in self.followed.jobs if job.unit in ("XR", "XW")]
+        found = {job.number: str(note) for job, note in zip(moves, notes.transfers, strict=False)}
+        for job in self.followed.jobs:
+            tasks = notes.slice_programs.get(-1 if job.code is None else job.code, ())
+            if tasks:
+                found[job.number] = ", ".join(dict.fromkeys(map(str, tasks)))
+        return found
 
     def memory(self) -> list[str]:
         """One line per buffer, by memory and address."""
@@ -122,7 +134,7 @@ class TorqReport:
 
     def json(self, *, words: bool) -> dict[str, Any]:
         """All of it as JSON values; words only on request."""
-        executable = self.executable
+        executable, notes = self.executable, self._notes()
         found: dict[str, Any] = {
             "member": self.member,
             "name": executable.name,
@@ -147,7 +159,10 @@ class TorqReport:
                 }
                 for program in self.followed.programs
             ],
-            "jobs": [_job_json(job, words=words) for job in self.followed.jobs],
+            "jobs": [
+                {**_job_json(job, words=words), "purpose": notes.get(job.number, "")}
+                for job in self.followed.jobs
+            ],
             "buffers": [_fields(life) for life in lives(executable)],
         }
         return found
@@ -179,11 +194,12 @@ def _action(action: Action) -> str:
     return "wait for NSS" if isinstance(action, WaitNss) else "wait for the host function"
 
 
-def _job(job: Job) -> str:
+def _job(job: Job, note: str) -> str:
     after = f"  after {', '.join(f'#{number}' for number in job.after)}" if job.after else ""
     sides = [_ranges(job.reads), _ranges(job.writes)]
     moves = f"  {sides[0]} -> {sides[1]}" if all(sides) else ""
-    return f"#{job.number:<4} {job.unit:<4}  {job.what}{moves}{after}"
+    purpose = f"  [{note}]" if note else ""
+    return f"#{job.number:<4} {job.unit:<4}  {job.what}{purpose}{moves}{after}"
 
 
 def _ranges(ranges: Sequence[tuple[str, int, int]]) -> str:

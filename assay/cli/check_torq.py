@@ -9,7 +9,12 @@ from .run_torq import TorqOptions, check_torq
 
 
 def check_executable(
-    options: TorqOptions, inputs: list[str], *, format_name: str, output: Path | None
+    options: TorqOptions,
+    inputs: list[str],
+    *,
+    unread: bool,
+    format_name: str,
+    output: Path | None,
 ) -> None:
     """Runs it and reports; ends with exit code 1 when there are findings."""
     from assay.text_values import InputError, parse_inputs
@@ -23,7 +28,7 @@ def check_executable(
         raise CommandError(str(error), code=USAGE) from None
     with progress() as say:
         say(f"checking {options.path}")
-        name, findings = check_torq(options, values)
+        name, findings = check_torq(options, values, unread=unread)
     report = TorqFindings(file=str(options.path), name=name, findings=findings)
     written = FORMATS[format_name](report)
     if output is not None:

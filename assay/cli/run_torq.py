@@ -58,11 +58,12 @@ def timed_torq(options: TorqOptions, values: "Sequence[Value]") -> "tuple[str, L
 
 
 def check_torq(
-    options: TorqOptions, values: "Sequence[Value]"
+    options: TorqOptions, values: "Sequence[Value]", *, unread: bool = False
 ) -> "tuple[str, tuple[Finding, ...]]":
     """Runs one executable while it is watched; gives its name and what was found.
 
-    Inputs are zeros if none are given. A fault of the NPU is a finding, not an error.
+    `unread`: also what it writes and nobody reads. Inputs are zeros if none are given. A fault of
+    the NPU is a finding, not an error.
     """
     from assay.hal.status import StatusError
     from assay.hal.torq.lifetimes import over_budget
@@ -70,10 +71,11 @@ def check_torq(
     from assay.torq_findings import symbols
 
     name, executable = _opened(options)
-    checker = Checker(symbols(executable))
+    checker = Checker(symbols(executable), notes=executable.notes, unread=unread)
     loaded = _loaded(options, name, executable, checker=checker)
     try:
         loaded.dispatch(_buffers(loaded, values or _zeros(loaded)))
+        checker.finish()
     except StatusError:
         if not checker.findings:
             raise
@@ -146,7 +148,14 @@ def save_trace(loaded: "LoadedExecutable", name: str, path: Path) -> None:
     from assay.traces.files import write_trace
 
     device = loaded.device
-    found = timeline(device.events, device.machine, accesses=device.accesses, title=name)
+    names = loaded.executable.notes.symbols
+    found = timeline(
+        device.events,
+        device.machine,
+        accesses=device.accesses,
+        symbols=[(s.start, s.stop, s.name) for s in names if s.memory == "LRAM"],
+        title=name,
+    )
     write_trace(found, path)
 
 

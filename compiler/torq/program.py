@@ -8,14 +8,17 @@ load the next one into the other place and to go on there. The host copies the f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from assay.hw.torq.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
 from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.machine import limit, memories
+from assay.hw.torq.notes import Notes, Symbol, TaskNote
 
 from .slice.errors import IllegalSliceProgram
 from .slice.lram import Lram
+from .slice.operands import linear
 from .slice.tensor import Tensor
 
 OPERATIONS_PER_BLOCK = 4
@@ -49,8 +52,7 @@ class Program:
         first_block: XRAM address of the block that the host copies to LRAM address 0.
         blocks: how many there are.
         uses_slices: which slices run.
-        symbols: (start, stop, name) of what is where in LRAM.
-        padding: (start, stop) of gaps in LRAM that nobody need read.
+        notes: names, operations, and what each task is meant to touch.
     """
 
     segments: tuple[tuple[int, bytes], ...]
@@ -58,8 +60,7 @@ class Program:
     first_block: int
     blocks: int
     uses_slices: tuple[bool, bool]
-    symbols: tuple[tuple[int, int, str], ...]
-    padding: tuple[tuple[int, int], ...]
+    notes: Notes
 
 
 @dataclass(slots=True)
@@ -70,6 +71,8 @@ class ProgramBuilder:
     _tasks: list[NssTask] = field(default_factory=list)
     _segments: list[tuple[int, bytes]] = field(default_factory=list)
     _bindings: list[Binding] = field(default_factory=list)
+    _programs: dict[int, tuple[TaskNote, ...]] = field(default_factory=dict)
+    """What each slice program's tasks are for, by its LRAM address."""
     _constants: int = 0
     _xram: int = field(default_factory=lambda: limit("xram_start"))
 
@@ -81,16 +84,17 @@ class ProgramBuilder:
     def load(self, name: str, tensor: Tensor) -> None:
         """Bring an input of the caller's to LRAM."""
         address = self._bind(name, tensor, is_output=False)
-        self._tasks.append(_load(address, tensor.address, tensor.size))
+        self._tasks.append(_load(name, address, tensor.address, tensor.size))
 
     def store(self, name: str, tensor: Tensor) -> None:
         """Bring a result to the caller."""
         address = self._bind(name, tensor, is_output=True)
-        self._tasks.append(_store(tensor.address, address, tensor.size))
+        self._tasks.append(_store(name, tensor.address, address, tensor.size))
 
-    def run(self, *programs: Sequence[SliceTask]) -> None:
+    def run(self, *programs: Sequence[SliceTask], source: str = "") -> None:
         """Run slice tasks one after the other; a second sequence runs on the other slice.
 
+        `source` names the operation of the model that they come from; findings tell it.
         Raises IllegalSliceProgram when there are more sequences than slices.
         """
         if not 1 <= len(programs) <= limit("slices"):
@@ -98,7 +102,7 @@ class ProgramBuilder:
         self._load_constants()
         starts = []
         for number, tasks in enumerate(programs):
-            starts.append(self._load_code(tasks))
+            starts.append(self._load_code(tasks, source))
             self._tasks.append(
                 NssTask(
                     slc_start=(number == 0, number == 1),
@@ -110,20 +114,17 @@ class ProgramBuilder:
 
     def build(self) -> Program:
         """The program of all steps so far."""
-        groups = [
-            self._tasks[first : first + OPERATIONS_PER_BLOCK]
-            for first in range(0, len(self._tasks), OPERATIONS_PER_BLOCK)
-        ]
+        count = -(-len(self._tasks) // OPERATIONS_PER_BLOCK)
         size = limit("nss_block")
-        first_block = self._reserve(size * len(groups))
+        first_block = self._reserve(size * count)
+        groups = [
+            self._group(number, first_block + (number + 1) * size if number < count - 1 else None)
+            for number in range(count)
+        ]
         blocks = [
-            (
-                first_block + number * size,
-                _block(group, number, None if group is groups[-1] else first_block + size),
-            )
+            (first_block + number * size, _block(group, number).ljust(size, b"\0"))
             for number, group in enumerate(groups)
         ]
-        blocks = [(address, data.ljust(size, b"\0")) for address, data in blocks]
         return Program(
             segments=(*self._segments, *blocks),
             bindings=tuple(self._bindings),
@@ -133,8 +134,29 @@ class ProgramBuilder:
                 any(task.slc_start[0] for task in self._tasks),
                 any(task.slc_start[1] for task in self._tasks),
             ),
-            symbols=tuple(self.lram.places),
-            padding=tuple(self.lram.padding),
+            notes=self._notes([task for group in groups for task in group]),
+        )
+
+    def _group(self, number: int, following: int | None) -> list[NssTask]:
+        """The tasks of a block, of which the last loads the block at XRAM address `following`."""
+        first = number * OPERATIONS_PER_BLOCK
+        tasks = self._tasks[first : first + OPERATIONS_PER_BLOCK]
+        if following is not None:
+            size = limit("nss_block")
+            tasks.append(_load("the next commands", following, _place(number + 1), size))
+        return tasks
+
+    def _notes(self, tasks: Sequence[NssTask]) -> Notes:
+        places = [Symbol(name=n, memory="LRAM", start=a, stop=b) for a, b, n in self.lram.places]
+        callers = [
+            Symbol(name=b.name, memory="XRAM", start=b.address, stop=b.address + b.size)
+            for b in self._bindings
+        ]
+        return Notes(
+            symbols=(*places, *callers),
+            padding=tuple(("LRAM", start, stop) for start, stop in self.lram.padding),
+            slice_programs=MappingProxyType(dict(self._programs)),
+            transfers=tuple(task.note for task in tasks if task.note is not None),
         )
 
     def _bind(self, name: str, tensor: Tensor, *, is_output: bool) -> int:
@@ -153,14 +175,18 @@ class ProgramBuilder:
         """Load the constants that came since the last time."""
         for constant in self.lram.constants[self._constants :]:
             address = self._keep(constant.data)
-            self._tasks.append(_load(address, constant.address, len(constant.data)))
+            self._tasks.append(_load(constant.name, address, constant.address, len(constant.data)))
         self._constants = len(self.lram.constants)
 
-    def _load_code(self, tasks: Sequence[SliceTask]) -> int:
+    def _load_code(self, tasks: Sequence[SliceTask], source: str) -> int:
         """Load a slice program; gives its LRAM address."""
         size = len(_words(tasks, 0))
         address = self.lram.reserve("slice code", size)
-        self._tasks.append(_load(self._keep(_words(tasks, address)), address, size))
+        place = self._keep(_words(tasks, address))
+        self._tasks.append(_load("slice code", place, address, size))
+        self._programs[address] = tuple(
+            replace(task.note or TaskNote(), source=source) for task in tasks
+        )
         return address
 
     def _keep(self, data: bytes) -> int:
@@ -178,40 +204,57 @@ def _words(tasks: Sequence[SliceTask], address: int) -> bytes:
     return bytes(data)
 
 
-def _block(tasks: Sequence[NssTask], number: int, following: int | None) -> bytes:
-    """The words of one block; it goes on to the one at XRAM address `following`, if any."""
-    size = limit("nss_block")
-    here, there = (number % 2) * size, (1 - number % 2) * size
-    if following is None:
-        program = NssProgram(tasks=tuple(tasks), address=here)
-    else:
-        onward = _load(following + number * size, there, size)
-        # The last task is not part of the block: it is there to be linked to.
-        program = NssProgram(tasks=(*tasks, onward, NssTask(address=there)), address=here)
-    image = memory_image(encode(program))
+def _place(number: int) -> int:
+    """The LRAM address of a block's commands."""
+    return number % 2 * limit("nss_block")
+
+
+def _block(tasks: Sequence[NssTask], number: int) -> bytes:
+    """The words of one block; if it loads another one, it goes on there."""
+    here = _place(number)
+    if len(tasks) > OPERATIONS_PER_BLOCK:
+        # This task is not part of the block: it is there to be linked to.
+        tasks = (*tasks, NssTask(address=_place(number + 1)))
+    image = memory_image(encode(NssProgram(tasks=tuple(tasks), address=here)))
     data = bytearray()
-    for at in range(here, here + size, WORD):
+    for at in range(here, here + limit("nss_block"), WORD):
         if at not in image:
             break
         data += image[at].to_bytes(WORD, "little")
     return bytes(data)
 
 
-def _load(source: int, target: int, size: int) -> NssTask:
+def _load(name: str, source: int, target: int, size: int) -> NssTask:
+    note = TaskNote(
+        operation=f"load {name}",
+        operands=(
+            linear("DIXR", "XRAM", name, source, size),
+            linear("DILW", "LRAM", name, target, size),
+        ),
+    )
     return NssTask(
         ndls=(_linear("DIXR", source, size), _linear("DILW", target, size)),
         dma_xr_start=True,
         dma_xr_wait=True,
         dma_mtu_xr=BURST,
+        note=note,
     )
 
 
-def _store(source: int, target: int, size: int) -> NssTask:
+def _store(name: str, source: int, target: int, size: int) -> NssTask:
+    note = TaskNote(
+        operation=f"store {name}",
+        operands=(
+            linear("DOLR", "LRAM", name, source, size),
+            linear("DOXW", "XRAM", name, target, size),
+        ),
+    )
     return NssTask(
         ndls=(_linear("DOLR", source, size), _linear("DOXW", target, size)),
         dma_xw_start=True,
         dma_xw_wait=True,
         dma_mtu_xw=BURST,
+        note=note,
     )
 
 

@@ -9,9 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from assay.hw.torq.notes import NO_NOTES, Notes
+
 IDENTIFIER = b"SNPU"
 RUNTIME_VERSION = 2
 """What the current compiler writes; executables of its 1.x releases have 0."""
+NOTES = 8
+"""The field of the root behind those of the vendor's schema, which others pass over: our notes."""
 BLOCK_BYTES = 640
 """The compiler reads command blocks whole, so XRAM has as much behind the last segment."""
 
@@ -175,6 +179,8 @@ class Executable:
     hw_id: int = 0
     old_segments: bool = False
     """Segments are {address, data} only, without a size of their own."""
+    notes: Notes = NO_NOTES
+    """What the compiler meant each task to touch."""
 
     def footprint(self) -> tuple[int, int]:
         """First XRAM address and the one behind the last that the program needs; (0, 0) if none."""

@@ -69,6 +69,7 @@ def pack(program: Program, name: str) -> Executable:
             _buffer(number, binding.address, binding.tensor)
             for number, binding in enumerate(program.bindings)
         ),
+        notes=program.notes,
     )
 
 

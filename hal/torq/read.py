@@ -8,9 +8,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping
 
+from assay.hw.torq.notes import NO_NOTES
+
 from ..flatbuffer import FlatBuffer, Table
 from .format import (
     IDENTIFIER,
+    NOTES,
     Action,
     Alloc,
     Binding,
@@ -26,6 +29,7 @@ from .format import (
     WaitHost,
     WaitNss,
 )
+from .notes_json import loads
 
 _CODE, _BINDINGS, _ACTIONS = 1, 2, 3
 _SMALLEST = 8
@@ -56,6 +60,7 @@ class _Reader:
                 raise self.buffer.damaged(f"the executable has no {what}")
         version = root.number(6, "I")
         old = version == 0 and self._old_segments(root)
+        notes = root.bytes(NOTES)
         return Executable(
             name=root.text(0) or "",
             segments=root.tables(_CODE, self._old_segment if old else self._segment),
@@ -66,6 +71,7 @@ class _Reader:
             runtime_version=version,
             hw_id=root.number(7, "I"),
             old_segments=old,
+            notes=NO_NOTES if notes is None else loads(notes, self.buffer.name),
         )
 
     def _old_segments(self, root: Table) -> bool:

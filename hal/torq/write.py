@@ -8,9 +8,12 @@ from typing import Any
 
 import flatbuffers
 
+from assay.hw.torq.notes import NO_NOTES
+
 from .format import (
     ACTIONS,
     IDENTIFIER,
+    NOTES,
     Action,
     Alloc,
     Binding,
@@ -24,6 +27,7 @@ from .format import (
     WaitHost,
     WaitNss,
 )
+from .notes_json import dumps
 
 _ALIGNMENT = 16
 """Of segment data inside the file."""
@@ -38,13 +42,16 @@ def write_executable(executable: Executable) -> bytes:
     buffers = _tables(builder, executable.buffers, _buffer_info) if executable.buffers else 0
     host_code = 0 if executable.host_code is None else _bytes(builder, executable.host_code)
     name = builder.CreateString(executable.name)
+    notes = 0 if executable.notes == NO_NOTES else _bytes(builder, dumps(executable.notes))
     fields = [name, code, bindings, actions, buffers, host_code]
-    builder.StartObject(8)
+    builder.StartObject(9)
     for slot, offset in enumerate(fields):
         if offset:
             builder.PrependUOffsetTRelativeSlot(slot, offset, 0)
     builder.PrependUint32Slot(6, executable.runtime_version, 0)
     builder.PrependUint32Slot(7, executable.hw_id, 0)
+    if notes:
+        builder.PrependUOffsetTRelativeSlot(NOTES, notes, 0)
     builder.Finish(builder.EndObject(), file_identifier=IDENTIFIER)
     return bytes(builder.Output())
 

@@ -6,7 +6,9 @@ are those of the hardware's programming interface. Knows nothing of words and ad
 registers; `encode` turns these objects into words and `decode` words into them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from .notes import TaskNote
 
 SLICES = 2
 ACT_SHIFTS = ((0, 0, 0, 0), (0, 8, 0, 8), (0, 8, 8, 16), (0, 8, 16, 24))
@@ -114,6 +116,8 @@ class SliceTask:
     table: tuple[int, ...] | None = None
     """Words of the look-up table, slope << 16 | base & 0xFFFF; up to 512, zeros follow."""
     address: int | None = None
+    note: TaskNote | None = field(default=None, compare=False, repr=False)
+    """What it is for, if a compiler said so; not encoded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +159,8 @@ class NssTask:
     cdma_len: int = 0
     """Bytes."""
     address: int | None = None
+    note: TaskNote | None = field(default=None, compare=False, repr=False)
+    """As in SliceTask."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ text in hexadecimal, `"0x1000"`; letters such as ACC are text; a dimension is
 
 import json
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from typing import TypeVar
 
 from .commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
@@ -60,11 +60,16 @@ def to_json(program: Program) -> dict[str, object]:
 def _plain(value: object) -> dict[str, object]:
     assert isinstance(value, Dim | Ndl | SliceTask | NssTask | SliceProgram | NssProgram)
     found: dict[str, object] = {}
-    for field in fields(value):
+    for field in _encoded(type(value)):
         item = getattr(value, field.name)
         if field.default is MISSING or item != field.default:
             found[field.name] = _plain_item(item)
     return found
+
+
+def _encoded(cls: type[object]) -> list[Field[object]]:
+    """The fields that say what the words are; notes do not."""
+    return [field for field in fields(cls) if field.compare]  # type: ignore[arg-type]
 
 
 def _plain_item(item: object) -> object:
@@ -78,7 +83,7 @@ def _plain_item(item: object) -> object:
 def _make(cls: type[Made], value: object, where: str) -> Made:
     if not isinstance(value, dict):
         raise CommandError(f"{where}: {cls.__name__} is an object, and this is {_kind(value)}")
-    known = {field.name: field for field in fields(cls)}
+    known = {field.name: field for field in _encoded(cls)}
     if unknown := sorted(str(key) for key in value if key not in known):
         raise CommandError(f"{_at(where)}has {', '.join(unknown)}; there are {', '.join(known)}")
     required = [name for name, field in known.items() if field.default is MISSING]

@@ -19,6 +19,7 @@ from assay.hal.torq.format import (
 )
 from assay.hw.torq.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram
 from assay.hw.torq.encode import encode, memory_image
+from assay.hw.torq.notes import NO_NOTES, Notes, Symbol, TaskNote
 from tests.support.torq_golden import B1, MULTIPLY, dim
 
 CODE, INPUTS, OUTPUT, BLOCK = 0x100000, 0x101000, 0x102000, 0x103000
@@ -96,6 +97,10 @@ def multiply() -> Executable:
     )
 
 
+NOTES = Notes(
+    symbols=(Symbol(name="a", memory="LRAM", start=0x1000, stop=0x1040),),
+    transfers=(TaskNote(operation="load a"),),
+)
 _WORD = st.integers(0, (1 << 32) - 1)
 _LONG = st.integers(0, (1 << 64) - 1)
 _SIGNED = st.integers(-(1 << 63), (1 << 63) - 1)
@@ -162,4 +167,5 @@ def executables(draw: st.DrawFn) -> Executable:
         runtime_version=0 if old else draw(st.integers(1, 5)),
         hw_id=draw(_WORD),
         old_segments=old,
+        notes=draw(st.sampled_from([NO_NOTES, NOTES])),
     )

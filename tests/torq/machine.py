@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from assay.compiler.torq.slice.lram import Lram as Layout
 from assay.compiler.torq.slice.tensor import Tensor
+from assay.hw.torq.check.declared import Reach, deviations
 from assay.hw.torq.commands import SliceProgram, SliceTask
 from assay.hw.torq.costs import sl2610
 from assay.hw.torq.datapath.cycles import SliceCycles, cycles_of
+from assay.hw.torq.datapath.footprint import touched, unmoved
 from assay.hw.torq.datapath.interpreter import Counts, Interpreter, count
-from assay.hw.torq.datapath.plan import plan_task
+from assay.hw.torq.datapath.plan import SlicePlan, plan_task
 from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.lram import Lram
 
@@ -60,7 +62,10 @@ class Machine:
         return view.copy()
 
     def run(self, tasks: Sequence[SliceTask]) -> None:
-        """Encode each task, put its words into LRAM, decode and run them."""
+        """Encode each task, put its words into LRAM, decode and run them.
+
+        Their descriptors must touch what the nest that they were derived from touches.
+        """
         for constant in self.layout.constants:
             self.lram.write(constant.address, constant.data)
         for task in tasks:
@@ -69,9 +74,19 @@ class Machine:
             for address, word in words.items():
                 self.lram.write(address, int(word).to_bytes(4, "little"))
             plan = plan_task(self._registers(), self.lram)
+            self._compare_with_nest(task, plan)
             self.counts.append(count(plan))
             self.cycles.append(cycles_of(plan, self.counts[-1], sl2610()))
             self._slice.run(plan, self.lram)
+
+    def _compare_with_nest(self, task: SliceTask, plan: SlicePlan) -> None:
+        origins = unmoved(plan)
+        reaches = [
+            Reach(agent=agent, memory="LRAM", ranges=ranges, unmoved=origins.get(agent, ()))
+            for agent, _, _, ranges in touched(plan, self.lram.bytes)
+        ]
+        if task.note is not None:
+            assert list(deviations(task.note, reaches)) == []
 
     def _registers(self) -> dict[int, int]:
         """What the command words at CODE write into registers."""

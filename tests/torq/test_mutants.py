@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from assay.compiler.torq.kernels import elementwise, unary
-from assay.compiler.torq.kernels.convolution import Padding, conv2d
+from assay.compiler.torq.kernels import elementwise, moves, planes, pooling, unary
+from assay.compiler.torq.kernels.convolution import Padding, conv2d, depthwise_conv2d
 from assay.compiler.torq.program import Program, ProgramBuilder
 from assay.compiler.torq.slice.scaling import Rescale
 from assay.compiler.torq.slice.tensor import dense
 from assay.hw.torq.check.checker import Checker
-from assay.hw.torq.check.finding import Finding, Symbol
+from assay.hw.torq.check.finding import Finding
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.faults import TorqFault
 from assay.hw.torq.registers import registers
@@ -23,7 +23,13 @@ from .machine import Array, numbers
 
 _START = ((0x1F0004, 1 << 24), (0x1F0008, 1), (0x1FC004, 1), (0x1F0010, 1))
 _BLOCK = 640
-_NSS = registers("nss")
+_NSS, _SLICE = registers("nss"), registers("slice")
+ARITHMETIC = {
+    *("CE.INIT.init_val", "CE.COMM.cewr_zp_val", "CE.COMM.pad_value"),
+    *("DE_ACT.qzero_pt", "DE_ACT.qclp_min", "DE_ACT.qclp_max", "DE_ACT.act_sh", "DE_ACT.sum_psh"),
+    *("DE_ACT.q_size", "DE_D_R.x_size", "DE_D_R.y_size", "DE_D_R.ypad_min", "DE_D_R.ypad_max"),
+}
+"""Fields that hold values and formats, or say where padding begins."""
 LENGTHS = [_NSS.address(f"DMA_{c}.CFG.{name}") for c in ("XR", "XW") for name in ("xlen", "llen")]
 PLACES = [
     _NSS.address(name)
@@ -32,6 +38,7 @@ PLACES = [
         *("DMA_XW.CFG.laddr", "DMA_XW.DST.HEAD.a"),
     )
 ]
+SHIFTS = (1, 2, 4, 8, 64, 256, -1, -2, -4, -8, -64, -256)
 MOVES = (8, 64, 256, -8, -64, -256, 0x20000, 0x40000, 0x80000, 0x1000000)
 Words = list[tuple[int, int, int, int]]
 """(segment, index of a word, its register or -1 for a wait, the word)."""
@@ -63,16 +70,53 @@ def sums_and_differences() -> tuple[Program, dict[str, Array]]:
     return builder.build(), {n: numbers(k, (400,), "int32", bound=999) for k, n in enumerate("ab")}
 
 
-PROGRAMS = [convolution, sums_and_differences]
+def downsampled_rows() -> tuple[Program, dict[str, Array]]:
+    """Taken apart, convolved with stride 2, turned, pooled; then some of its rows."""
+    builder = ProgramBuilder.new()
+    lram = builder.lram
+    x = lram.planes("x", "int8", (1, 4, 16, 16))
+    apart = lram.planes("x apart", "int8", (1, 4, 4, 8, 8))
+    y = lram.planes("y", "int8", (1, 4, 8, 8))
+    turned = lram.tensor("y turned", "int8", (1, 8, 8, 4))
+    pooled = lram.tensor("pooled", "int8", (1, 4, 4, 4))
+    rows, picked = lram.tensor("rows", "int32", (3,)), lram.tensor("picked", "int8", (3, 4))
+    builder.load("x", x)
+    builder.load("rows", rows)
+    builder.run(planes.segmentation(x, apart), source="conv_1")
+    builder.run(
+        depthwise_conv2d(
+            lram,
+            apart,
+            numbers(1, (4, 3, 3), "int8"),
+            numbers(2, (4,), "int32", bound=1000),
+            y,
+            padding=Padding(top=0, bottom=1, left=1, right=0),
+            rescale=Rescale(multipliers=(1 << 30,), shifts=(40,)),
+            stride=2,
+        ),
+        source="conv_1",
+    )
+    builder.run(moves.transpose(y, turned, (0, 2, 3, 1)), source="pool_2")
+    builder.run(pooling.max_pool2d(turned, pooled, kernel=(2, 2), stride=(2, 2)), source="pool_2")
+    values = dense("pooled", pooled.address, "int8", (16, 4))
+    builder.run(planes.gather(lram, values, rows, picked), source="gather_3")
+    builder.store("picked", picked)
+    chosen = np.array([7, 0, 12], np.int32)
+    return builder.build(), {"x": numbers(0, x.shape, "int8"), "rows": chosen}
+
+
+PROGRAMS = [convolution, sums_and_differences, downsampled_rows]
 
 
 def run(
-    program: Program, inputs: dict[str, Array], segments: list[tuple[int, bytes]]
+    program: Program,
+    inputs: dict[str, Array],
+    segments: list[tuple[int, bytes]],
+    *,
+    unread: bool = False,
 ) -> tuple[dict[str, bytes], list[Finding]]:
     """Outputs (none when a fault ended the run), and what the checker found."""
-    symbols = [Symbol(name=n, memory="LRAM", start=a, stop=b) for a, b, n in program.symbols]
-    padding = [("LRAM", start, stop) for start, stop in program.padding]
-    checker = Checker(symbols, unread=True, padding=padding)
+    checker = Checker(notes=program.notes, unread=unread)
     device = Device(checker=checker, cycle_limit=100_000, word_limit=4000)
     device.map(0x100000, 1 << 20)
     for address, data in segments:
@@ -169,7 +213,7 @@ def test_every_harmful_change_of_a_transfer_is_reported(make, registers_) -> Non
 
 
 def descriptors(program: Program) -> Iterator[tuple[int, int, str, int]]:
-    """(segment, index of a word, `base` or `count`, the word) of descriptors of slice programs."""
+    """(segment, index of a word, `base`, `count` or `stride`, the word) of slices' descriptors."""
     for number, (address, data) in enumerate(program.segments):
         words = np.frombuffer(data[: len(data) // 4 * 4], np.uint32).tolist()
         is_code = words and words[0] >> 28 & 7 == 1 and words[0] & 0xFFFF in (0x080, 0x200)
@@ -185,12 +229,35 @@ def descriptors(program: Program) -> Iterator[tuple[int, int, str, int]]:
             yield number, at, "base", words[at]
             for k in range(dims):
                 yield number, at + 1 + 2 * k, "count", words[at + 1 + 2 * k]
+                yield number, at + 2 + 2 * k, "stride", words[at + 2 + 2 * k]
             at += 1 + 2 * dims
 
 
-@pytest.mark.parametrize("kind", ["base", "count"])
-def test_every_harmful_place_or_count_in_a_slice_is_reported(kind: str) -> None:
-    program, inputs = convolution()
+def every_word(program: Program) -> Iterator[tuple[int, int, int, int]]:
+    """(segment, index, register or -1, word) of all commands and descriptors of a program."""
+    for number, (address, data) in enumerate(program.segments):
+        words = np.frombuffer(data[: len(data) // 4 * 4], np.uint32).tolist()
+        is_code = words and words[0] >> 28 & 7 == 1 and words[0] & 0xFFFF in (0x080, 0x200)
+        if address < program.first_block and not is_code:
+            continue
+        at, last = 0, False
+        while not last:
+            head = words[at]
+            last = bool(head >> 31)
+            yield number, at, -1, head
+            count = head >> 16 & 0xFFF if head >> 28 & 7 == 1 else 0
+            for k in range(1, count + 1):
+                register = (head & 0xFFFF) + 4 * (k - 1) if address < program.first_block else -1
+                yield number, at + k, register, words[at + k]
+            at += 1 + count
+        if address < program.first_block:
+            yield from ((number, k, -1, words[k]) for k in range(at, len(words)))
+
+
+@pytest.mark.parametrize("make", PROGRAMS)
+@pytest.mark.parametrize("kind", ["base", "count", "stride"])
+def test_every_harmful_place_count_or_stride_in_a_slice_is_reported(make, kind: str) -> None:  # type: ignore[no-untyped-def]
+    program, inputs = make()
     good, _ = run(program, inputs, list(program.segments))
     draw = random.Random(7)
     harmful = 0
@@ -198,9 +265,8 @@ def test_every_harmful_place_or_count_in_a_slice_is_reported(kind: str) -> None:
         if what != kind:
             continue
         for _ in range(3):
-            if kind == "base":
-                # By less, a window's reach beyond the plane hides it.
-                moved = (word + draw.choice((64, 256, -64, -256))) & 0xFFFFFF
+            if kind != "count":
+                moved = (word + draw.choice(SHIFTS)) & 0xFFFFFF
                 new = word & ~0xFFFFFF | moved
             else:
                 new = word + draw.choice((-1, 1, 2))
@@ -217,8 +283,27 @@ def test_what_is_loaded_and_not_used_is_told() -> None:
     builder.run(unary.clamp(dense("a", a.address, "int8", (64,)), b, -5, 5))
     builder.store("b", b)
     program = builder.build()
-    _, findings = run(program, {"a": numbers(0, (320,), "int8")}, list(program.segments))
+    inputs = {"a": numbers(0, (320,), "int8")}
+    assert run(program, inputs, list(program.segments))[1] == []
+    _, findings = run(program, inputs, list(program.segments), unread=True)
     (finding,) = findings
     assert (finding.kind, finding.unit, finding.tensor) == ("unread", "XR", "a")
     assert finding.stop - finding.start == 256
     assert "what it writes is never read" in str(finding)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", PROGRAMS)
+def test_flipped_bits_of_commands_are_reported_but_for_values_of_the_arithmetic(make) -> None:  # type: ignore[no-untyped-def]
+    program, inputs = make()
+    good, _ = run(program, inputs, list(program.segments))
+    draw = random.Random(3)
+    harmful = 0
+    for segment, index, register, word in every_word(program):
+        new = word ^ 1 << draw.randrange(32)
+        results, findings = run(program, inputs, changed(program, segment, index, new))
+        if results != good and not findings:
+            fields = {f.name for f in _SLICE.at(register) if f.get(new) != f.get(word)}
+            assert fields and fields <= ARITHMETIC, f"segment {segment}, word {index}: {fields}"
+        harmful += results != good
+    assert harmful >= 100

@@ -117,7 +117,7 @@ def test_the_timeline_shows_every_unit_and_names_what_is_moved() -> None:
         device.events,
         device.machine,
         accesses=device.accesses,
-        symbols=program.symbols,
+        symbols=[(s.start, s.stop, s.name) for s in program.notes.symbols],
         title="conv2d, clamp",
     )
     assert {"NPU", "NSS", "XR", "XW", "SLC0", "LRAM"} <= {track.name for track in trace.tracks}
@@ -153,3 +153,12 @@ def test_a_program_survives_as_an_executable() -> None:
     ]
     assert again.buffers[0].shape == (1, 8, 16, 16)
     check(again)
+
+
+def test_an_executable_keeps_what_its_compiler_meant() -> None:
+    program, _, _ = _conv_then_clamp()
+    again = read_executable(write_executable(pack(program, "conv_clamp")))
+    assert again.notes == program.notes
+    tasks = [task.operation for tasks in program.notes.slice_programs.values() for task in tasks]
+    assert tasks == ["conv2d of y", "clamp of z"]
+    assert program.notes.transfers[0].operation == "load x"

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from assay.hw.torq.commands import Dim, Ndl, SliceTask
+from assay.hw.torq.notes import TaskNote
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram
@@ -13,6 +14,7 @@ from ..slice.formats import LIMITS
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT, PLAIN
 from ..slice.lram import Lram
+from ..slice.operands import of_loops
 from ..slice.scaling import Rescale
 from ..slice.tensor import Tensor, View
 from .unary import rescale
@@ -122,6 +124,7 @@ def _fill(output: Tensor, start: int, count: int, width: int, value: int) -> Sli
         pad_value=value,
         alu_disable=ALL_LANES,
         act_disable=ALL_ACTIVATIONS,
+        note=TaskNote(operation=f"fill of {output.name}", operands=(of_loops(write, output.name),)),
     )
 
 

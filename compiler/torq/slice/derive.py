@@ -13,6 +13,7 @@ from .errors import IllegalSliceProgram
 from .formats import Lanes, bypass_lanes, is_float, product_lanes
 from .kernel import Nest, SliceKernel, Window
 from .loops import FLAT, PLAIN
+from .operands import note_of
 from .transfers import DATA_BUS, ONE_WORD, RESULT_BUS, block, few, loads, memory, steps_inside
 
 PRAM_WORDS = limit("partial_memory")
@@ -103,6 +104,7 @@ class _Derivation:
             act_clip_max=act.high,
             act_zero_point=act.zero_point,
             table=act.table,
+            note=note_of(self.kernel, ndls),
         )
         return task if self.kernel.window is None else _windowed(task, self.kernel.window)
 

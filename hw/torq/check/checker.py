@@ -5,54 +5,28 @@ another only if the command stream waited for its unit in between. Knows nothing
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..datapath.footprint import touched
-from ..datapath.interpreter import Interpreter
+from ..datapath.footprint import touched, unmoved
 from ..datapath.plan import SlicePlan
 from ..faults import TorqFault
 from ..lram import Lram
 from ..machine import limit
-from .finding import Finding, Symbol, name_of, of_fault
-from .ranges import Ranges, ordered, overlap
+from ..notes import Notes, Symbol, TaskNote
+from .declared import Declared, Deviation, Reach, deviations
+from .finding import Finding, name_of, of_fault
+from .matter import matters
+from .order import Order
+from .ranges import Ranges, ordered, overlap, size
 from .shadow import Shadow
+from .touch import Moved, Touch
 from .unread import Lost, Unread
 
-Moved = Sequence[tuple[str, int, int]]
-"""(memory, start, stop): bytes in the order in which they are copied."""
-_FILLS = (0x00, 0xA5, 0xFF)
+_CHANNELS = ("XR", "XW")
 _BLOCKS = ("LRAM", 0, limit("lram_pool_start"))
 """Where blocks of commands lie, which are loaded whole however long they are."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Touch:
-    """Bytes that one agent of a run reads or writes; `plan` and `before` are a slice task's."""
-
-    unit: str
-    agent: str
-    descriptor: int
-    memory: str
-    writes: bool
-    ranges: Ranges
-    task: int
-    plan: SlicePlan | None = None
-    before: NDArray[np.uint8] | None = None
-
-
-@dataclass(slots=True)
-class Run:
-    """A unit at work since it was started, until the command stream waited for it."""
-
-    unit: str
-    task: int
-    address: int
-    stream_from: int
-    """How much the command stream had fetched, of what is remembered, when it started."""
-    touches: list[Touch] = field(default_factory=list)
 
 
 class Checker:
@@ -62,24 +36,25 @@ class Checker:
         self,
         symbols: Iterable[Symbol] = (),
         *,
+        notes: Notes | None = None,
         unread: bool = False,
-        padding: Sequence[tuple[str, int, int]] = (),
     ) -> None:
-        """`unread`: also report what was written and never read, but for `padding` (memory, start,
-        stop). A program may load more than it needs, so this has to be asked for.
+        """`symbols`: names besides those of `notes`, which say what a compiler meant.
+
+        `unread`: also report what was written and never read. A program may load more than it
+        needs, so this has to be asked for.
         """
-        self._unread = Unread((*padding, _BLOCKS)) if unread else None
+        notes = notes or Notes()
+        self._declared = Declared(notes)
+        self._unread = Unread((*notes.padding, _BLOCKS)) if unread else None
         self._owners: list[Touch] = []
         self.findings: list[Finding] = []
         self.task = -1
         self.shadow = Shadow()
         self._symbols: dict[str, list[Symbol]] = {}
-        for symbol in symbols:
+        for symbol in (*notes.symbols, *symbols):
             self._symbols.setdefault(symbol.memory, []).append(symbol)
-        self._active: dict[str, Run] = {}
-        self._ended: list[tuple[Run, list[Run]]] = []
-        """Runs that were waited for, with the runs that were under way at that time."""
-        self._stream: list[Touch] = []
+        self._order = Order()
         self._results: dict[str, list[tuple[int, int]]] = {}
         """What the task of each slice will have written."""
         self._seen: set[tuple[object, ...]] = set()
@@ -96,7 +71,7 @@ class Checker:
         `ahead` says that this comes before the word that begins the task (as CDMA and CSS do).
         """
         task = self.task + ahead
-        before = self._active.get(unit)
+        before = self._order.start(unit, task, address)
         if before is not None:
             self._report(
                 kind="not-waited",
@@ -105,25 +80,22 @@ class Checker:
                 descriptor=address,
                 task=task,
             )
-            self._retire([before])
-        self._active[unit] = Run(
-            unit=unit, task=task, address=address, stream_from=len(self._stream)
-        )
 
     def join(self, units: Iterable[str]) -> None:
         """The command stream has waited for units."""
-        self._retire([self._active.pop(unit) for unit in units if unit in self._active])
-        if not self._active:
-            self._stream.clear()
+        self._order.join(units)
 
     def copy(
         self, unit: str, agents: tuple[str, str], address: int, moves: tuple[Moved, Moved]
     ) -> None:
         """A unit copies bytes: the same number from and to; `agents` read and write."""
+        every: list[Touch] = []
+        if unit in _CHANNELS:
+            self._declared.transfer(unit)
         for agent, pieces, writes in zip(agents, moves, (False, True), strict=True):
             for memory in dict.fromkeys(memory for memory, _, _ in pieces):
                 ranges = ordered((a, b) for name, a, b in pieces if name == memory)
-                self._touch(
+                every.append(
                     Touch(
                         unit=unit,
                         agent=agent,
@@ -132,8 +104,13 @@ class Checker:
                         writes=writes,
                         ranges=ranges,
                         task=self._task_of(unit),
+                        operation=self._operation(unit),
                     )
                 )
+        if unit in _CHANNELS:
+            self._compare_with_notes(unit, every)
+        for touch in every:
+            self._touch(touch)
 
     def copied(self, moves: tuple[Moved, Moved]) -> None:
         """The copy is done: what was unwritten at the source is so at the target."""
@@ -144,9 +121,19 @@ class Checker:
             self.shadow.put(memory, start, moved[done : done + stop - start])
             done += stop - start
 
+    def slice_program(self, unit: str, address: int) -> None:
+        """A slice starts the program at an LRAM address."""
+        self._report_deviation(unit, self._declared.program(unit, address), address)
+
+    def slice_program_done(self, unit: str, address: int) -> None:
+        """A slice ends its program with the word before an LRAM address."""
+        self._report_deviation(unit, self._declared.ended(unit), address)
+
     def slice_task(self, unit: str, plan: SlicePlan, lram: Lram) -> None:
         """A slice starts a task."""
+        self._declared.task(unit)
         before = lram.bytes.copy()
+        origins = unmoved(plan)
         every: list[Touch] = []
         for agent, writes, descriptor, ranges in touched(plan, before):
             every.append(
@@ -158,6 +145,8 @@ class Checker:
                     writes=writes,
                     ranges=_inside(ranges, len(lram)),
                     task=self._task_of(unit),
+                    operation=self._operation(unit),
+                    unmoved=origins.get(agent, ()),
                     plan=None if writes else plan,
                     before=None if writes else before,
                 )
@@ -165,6 +154,7 @@ class Checker:
         for agent, descriptors in plan.descriptors.items():
             for nest in descriptors:
                 self.fetch(unit, agent, nest.address, nest.address + 4 + 8 * len(nest.loops))
+        self._compare_with_notes(unit, every)
         self._results[unit] = [r for touch in every if touch.writes for r in touch.ranges]
         for touch in every:
             self._touch(touch)
@@ -243,46 +233,59 @@ class Checker:
                 self.shadow.mark(memory, start, stop)
 
     def finish(self) -> None:
-        """The program is done, and its results have been read: tells what was never read."""
+        """The program is done, and its results have been read: tells what was never done."""
+        self._report_deviation("NSS", self._declared.lacking(), None)
         if self._unread is not None:
             self._report_lost(self._unread.rest(), "is never read")
 
     def fault(self, error: TorqFault) -> None:
         """A run ended with a fault."""
-        self.findings.append(of_fault(error, self.task))
+        self.findings.append(of_fault(error, self.task, self._operation(error.unit)))
 
     # What follows from it.
 
-    def _task_of(self, unit: str) -> int:
-        return self._active[unit].task if unit in self._active else self.task
+    def _operation(self, unit: str) -> str:
+        note = self._declared.of(unit)
+        return str(note) if note is not None else ""
 
-    def _retire(self, runs: Sequence[Run]) -> None:
-        """Keeps runs that are over for as long as others run that nothing put behind them."""
-        still = [run for run in self._active.values() if not _has(runs, run)]
-        kept = [
-            (ended, [peer for peer in peers if not _has(runs, peer)])
-            for ended, peers in self._ended
+    def _task_of(self, unit: str) -> int:
+        return self._order.task_of(unit, self.task)
+
+    def _compare_with_notes(self, unit: str, touches: Sequence[Touch]) -> None:
+        """Tells where a task touches what its compiler did not mean, or not what it meant."""
+        if self._declared.is_beyond(unit):
+            what = "starts a task more than its compiler made"
+            self._report_deviation(unit, what, touches[0].descriptor if touches else None)
+        note = self._declared.of(unit) or TaskNote()
+        reaches = [
+            Reach(agent=t.agent, memory=t.memory, ranges=t.ranges, unmoved=t.unmoved)
+            for t in touches
         ]
-        kept += [(run, still) for run in runs]
-        self._ended = [(ended, peers) for ended, peers in kept if peers]
+        for found in deviations(note, reaches):
+            touch = next((t for t in touches if t.agent == found.agent), None)
+            start, stop = (found.extra or found.missing)[0]
+            self._report(
+                kind="operand",
+                message=_deviation(found),
+                unit=unit,
+                agent=found.agent,
+                descriptor=touch.descriptor if touch is not None else None,
+                memory=found.memory,
+                start=start,
+                stop=stop,
+                tensor=name_of(self._symbols, found.memory, start, stop),
+            )
+
+    def _report_deviation(self, unit: str, message: str, address: int | None) -> None:
+        if message:
+            self._report(kind="operand", message=message, unit=unit, descriptor=address)
 
     def _touch(self, touch: Touch) -> None:
         """Compares with everything that may happen at the same time, and remembers."""
         self._follow(touch)
-        mine = self._active.get(touch.unit)
-        together = [run for run in self._active.values() if run.unit != touch.unit]
-        if mine is not None:
-            together += [ended for ended, peers in self._ended if _has(peers, mine)]
-        for run in together:
-            for other in run.touches:
-                self._compare(touch, other)
-        if touch.unit == "NSS":
-            if self._active:
-                self._stream.append(touch)
-        elif mine is not None:
-            for other in self._stream[mine.stream_from :]:
-                self._compare(touch, other)
-            mine.touches.append(touch)
+        for other in self._order.together(touch):
+            self._compare(touch, other)
+        self._order.remember(touch)
 
     def _follow(self, touch: Touch) -> None:
         """Notes who wrote what, and that it was read."""
@@ -311,6 +314,7 @@ class Checker:
                 stop=stop,
                 task=touch.task,
                 tensor=name_of(self._symbols, memory, start, stop),
+                operation=touch.operation,
             )
 
     def _compare(self, one: Touch, other: Touch) -> None:
@@ -336,26 +340,10 @@ class Checker:
             )
 
     def _matters(self, touch: Touch, ranges: Ranges) -> bool:
-        """Whether results depend on bytes that are read: slices also fetch what they never use.
-
-        Found by running the task with other bytes there.
-        """
-        plan, before = touch.plan, touch.before
-        if plan is None or before is None:
+        """Whether results depend on bytes that are read."""
+        if touch.plan is None or touch.before is None:
             return True
-        found = []
-        for fill in _FILLS:
-            lram = Lram(len(before))
-            lram.bytes[:] = before
-            for start, stop in ranges:
-                lram.bytes[start:stop] = fill
-            try:
-                Interpreter().run(plan, lram)
-            except TorqFault:
-                return True
-            written = [lram.bytes[a:b] for a, b in _results(plan, before)]
-            found.append(b"".join(piece.tobytes() for piece in written))
-        return any(result != found[0] for result in found)
+        return matters(touch.plan, touch.before, ranges)
 
     def _report_bytes(self, kind: str, message: str, touch: Touch, ranges: Ranges) -> None:
         start, stop = ranges[0]
@@ -370,18 +358,18 @@ class Checker:
             stop=stop,
             task=touch.task,
             tensor=name_of(self._symbols, touch.memory, start, stop),
+            operation=touch.operation,
         )
 
-    def _report(self, *, task: int | None = None, **facts: object) -> None:
-        finding = Finding(task=self.task if task is None else task, **facts)  # type: ignore[arg-type]
+    def _report(self, **facts: Any) -> None:
+        unit = facts["unit"]
+        finding = Finding(
+            **{"task": self._task_of(unit), "operation": self._operation(unit), **facts}
+        )
         key = (finding.kind, finding.unit, finding.agent, finding.descriptor, finding.start)
         if key not in self._seen:
             self._seen.add(key)
             self.findings.append(finding)
-
-
-def _has(runs: Sequence[Run], wanted: Run) -> bool:
-    return any(run is wanted for run in runs)
 
 
 def _agent_of(touch: Touch) -> str:
@@ -394,7 +382,15 @@ def _inside(ranges: Ranges, size: int) -> Ranges:
     return tuple((a, min(b, size)) for a, b in ranges if a < size)
 
 
-def _results(plan: SlicePlan, before: NDArray[np.uint8]) -> Ranges:
-    return tuple(
-        piece for _, writes, _, ranges in touched(plan, before) if writes for piece in ranges
-    )
+def _deviation(found: Deviation) -> str:
+    parts = []
+    if found.extra:
+        parts.append(f"touches {_bytes(found.extra)} that it is not meant to")
+    if found.missing:
+        parts.append(f"leaves out {_bytes(found.missing)} of {found.tensor}")
+    return " and ".join(parts)
+
+
+def _bytes(ranges: Ranges) -> str:
+    count = size(ranges)
+    return "1 byte" if count == 1 else f"{count} bytes"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..faults import AccessFault, CountMismatch, Deadlock, Misaligned, NotModelled, TorqFault
+from ..notes import Symbol
 
 _KINDS = (
     (Deadlock, "deadlock"),
@@ -20,14 +21,15 @@ class Finding:
     """One defect of a program.
 
     Attributes:
-        kind: `race`, `uninitialised`, `not-waited`, `escaped`, `unread`, `lram-budget`, or one
-            of a fault: `deadlock`, `count-mismatch`, `out-of-range`, `misaligned`,
-            `malformed`, `not-modelled`.
+        kind: `race`, `uninitialised`, `operand` (other bytes than the compiler meant),
+            `not-waited`, `escaped`, `unread`, `lram-budget`, or one of a fault: `deadlock`,
+            `count-mismatch`, `out-of-range`, `misaligned`, `malformed`, `not-modelled`.
         message: what is wrong, one sentence without a full stop.
         task: number of the NSS task, counted from 0; -1 before the first.
         unit, agent: who did it. descriptor: LRAM address of the agent's descriptor or command.
         memory, start, stop: the first bytes concerned; memory is empty if there are none.
-        tensor: the name that the caller gave to those bytes.
+        tensor: what those bytes are called.
+        operation: what the unit was to do, and for which operation of the model, if that is known.
     """
 
     kind: str
@@ -40,6 +42,7 @@ class Finding:
     start: int = -1
     stop: int = -1
     tensor: str = ""
+    operation: str = ""
 
     def __str__(self) -> str:
         who = " ".join(part for part in (self.unit, self.agent) if part)
@@ -48,21 +51,14 @@ class Finding:
             parts.append(f"at {self.descriptor:#x}")
         where = f", {self.memory} {self.start:#x}-{self.stop:#x}" if self.memory else ""
         named = f" ({self.tensor})" if self.tensor else ""
-        return f"{self.kind}: {' '.join(p for p in parts if p)}: {self.message}{where}{named}"
+        doing = f", in {self.operation}" if self.operation else ""
+        return (
+            f"{self.kind}: {' '.join(p for p in parts if p)}: {self.message}{where}{named}{doing}"
+        )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Symbol:
-    """A name for the bytes `start` to `stop` of a memory."""
-
-    name: str
-    memory: str
-    start: int
-    stop: int
-
-
-def of_fault(fault: TorqFault, task: int) -> Finding:
-    """A fault that ended a run, as a finding."""
+def of_fault(fault: TorqFault, task: int, operation: str = "") -> Finding:
+    """A fault that ended a run, as a finding; `operation` is what was to be done."""
     kind = next(name for error, name in _KINDS if isinstance(fault, error))
     return Finding(
         kind=kind,
@@ -71,6 +67,7 @@ def of_fault(fault: TorqFault, task: int) -> Finding:
         unit=fault.unit,
         agent=fault.agent,
         descriptor=fault.address,
+        operation=operation,
     )
 
 

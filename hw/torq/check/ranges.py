@@ -29,3 +29,21 @@ def overlap(one: Ranges, other: Ranges) -> Ranges:
         else:
             j += 1
     return tuple(found)
+
+
+def without(one: Ranges, other: Ranges) -> Ranges:
+    """The bytes of one that the other has not."""
+    found = []
+    for start, stop in one:
+        for first, last in overlap(((start, stop),), other):
+            if start < first:
+                found.append((start, first))
+            start = last
+        if start < stop:
+            found.append((start, stop))
+    return tuple(found)
+
+
+def size(ranges: Ranges) -> int:
+    """How many bytes."""
+    return sum(stop - start for start, stop in ranges)

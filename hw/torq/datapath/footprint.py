@@ -36,6 +36,19 @@ def touched(plan: SlicePlan, memory: Bytes) -> Iterator[tuple[str, bool, int, Ra
         yield "DEQW", True, descriptor.address, ranges
 
 
+def unmoved(plan: SlicePlan) -> dict[str, Ranges]:
+    """What agents that go by offsets in memory would touch if all offsets were 0."""
+    found = {}
+    if "DEDR1" in plan.descriptors:
+        reads = plan.descriptors.get("DEDR", ())
+        pieces = [p for d in reads for p in _reads(plan, "DEDR", _starts(plan, "DEDR", d))]
+        found["DEDR"] = tuple(sorted(pieces))
+    if "DEBR1" in plan.descriptors:
+        writes = plan.descriptors.get("DEQW", ())
+        found["DEQW"] = tuple(sorted(piece for d in writes for piece in _writes(plan, d)))
+    return found
+
+
 def _offsets(plan: SlicePlan, agent: str, size_at: int, memory: Bytes) -> NDArray[np.int64]:
     """The offsets that an index stream finds in memory, each once."""
     size = plan[size_at]

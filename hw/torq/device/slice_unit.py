@@ -64,6 +64,8 @@ class SliceUnit:
             raise TorqFault(
                 f"is started while its program at {self.agent.pc:#x} still runs", unit=self.name
             )
+        if self._checker is not None:
+            self._checker.slice_program(self.name, field.get(config))
         self._begun = self._schedule.now
         self._schedule.after(self._machine.slice_start, lambda: self.agent.start(field.get(config)))
 
@@ -173,8 +175,10 @@ class SliceUnit:
             self._checker.fetch(self.name, "commands", start, stop)
 
     def _program_ended(self) -> None:
-        if self.busy and self._checker is not None:
-            self._checker.escaped(self.name, self.agent.pc)
+        if self._checker is not None:
+            self._checker.slice_program_done(self.name, self.agent.pc)
+            if self.busy:
+                self._checker.escaped(self.name, self.agent.pc)
         self._log(Work(unit=self.name, what="program", begin=self._begun, end=self._schedule.now))
         self._ended()
 

@@ -1,0 +1,150 @@
+"""Notes of a compiler as JSON, which an executable carries and anybody can write.
+
+`{"symbols": [[memory, start, stop, name]], "padding": [[memory, start, stop]],
+"slice_programs": {"0x5a00": [task]}, "transfers": [task]}`; a task is `{"operation", "source",
+"operands": [{"agent", "tensor", "memory", "ranges": [[start, stop]], "exact", "unmoved"}]}`.
+What is left out is empty, and numbers may be hexadecimal text.
+"""
+
+from __future__ import annotations
+
+import json
+from types import MappingProxyType
+from typing import Any
+
+from assay.hw.torq.notes import Notes, Operand, Symbol, TaskNote
+
+from ..status import StatusError
+
+_MEMORIES = ("LRAM", "XRAM", "ITCM", "DTCM")
+_END = 1 << 32
+
+
+def dumps(notes: Notes) -> bytes:
+    """Notes as JSON; `loads` gives them back."""
+    found = {
+        "symbols": [[s.memory, s.start, s.stop, s.name] for s in notes.symbols],
+        "padding": [list(gap) for gap in notes.padding],
+        "slice_programs": {
+            f"{address:#x}": [_task_json(task) for task in tasks]
+            for address, tasks in notes.slice_programs.items()
+        },
+        "transfers": [_task_json(task) for task in notes.transfers],
+    }
+    return json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def loads(data: bytes | memoryview, name: str) -> Notes:
+    """Notes from JSON; `name` is what messages call it. Raises StatusError."""
+    try:
+        value = json.loads(bytes(data))
+        return _notes(_object(value, "the whole"))
+    except (ValueError, RecursionError) as error:
+        raise StatusError("INVALID_ARGUMENT", f"{name}: its notes are damaged: {error}") from error
+
+
+def _task_json(task: TaskNote) -> dict[str, Any]:
+    operands = [
+        {
+            "agent": operand.agent,
+            "tensor": operand.tensor,
+            "memory": operand.memory,
+            "ranges": [list(piece) for piece in operand.ranges],
+            **({} if operand.exact else {"exact": False}),
+            **({"unmoved": [list(p) for p in operand.unmoved]} if operand.unmoved else {}),
+        }
+        for operand in task.operands
+    ]
+    return {"operation": task.operation, "source": task.source, "operands": operands}
+
+
+def _notes(value: dict[str, Any]) -> Notes:
+    programs = _object(value.get("slice_programs", {}), "slice_programs")
+    return Notes(
+        symbols=tuple(_symbol(item) for item in _list(value, "symbols")),
+        padding=tuple(_gap(item) for item in _list(value, "padding")),
+        slice_programs=MappingProxyType(
+            {
+                _number(address): tuple(_task(task) for task in _items(tasks, "a slice program"))
+                for address, tasks in programs.items()
+            }
+        ),
+        transfers=tuple(_task(item) for item in _list(value, "transfers")),
+    )
+
+
+def _symbol(value: object) -> Symbol:
+    memory, start, stop, name = _items(value, "a symbol", 4)
+    first, last = _piece([start, stop])
+    return Symbol(name=_text(name), memory=_memory(memory), start=first, stop=last)
+
+
+def _gap(value: object) -> tuple[str, int, int]:
+    memory, start, stop = _items(value, "a gap", 3)
+    return (_memory(memory), *_piece([start, stop]))
+
+
+def _task(value: object) -> TaskNote:
+    task = _object(value, "a task")
+    return TaskNote(
+        operation=_text(task.get("operation", "")),
+        source=_text(task.get("source", "")),
+        operands=tuple(_operand(item) for item in _list(task, "operands")),
+    )
+
+
+def _operand(value: object) -> Operand:
+    operand = _object(value, "an operand")
+    pieces = sorted(_piece(item) for item in _list(operand, "ranges"))
+    return Operand(
+        agent=_text(operand.get("agent", "")),
+        tensor=_text(operand.get("tensor", "")),
+        memory=_memory(operand.get("memory", "LRAM")),
+        ranges=tuple(pieces),
+        exact=bool(operand.get("exact", True)),
+        unmoved=tuple(sorted(_piece(item) for item in _list(operand, "unmoved"))),
+    )
+
+
+def _piece(value: object) -> tuple[int, int]:
+    start, stop = (_number(end) for end in _items(value, "a range", 2))
+    if not 0 <= start < stop <= _END:
+        raise ValueError(f"a range from {start} to {stop}")
+    return start, stop
+
+
+def _memory(value: object) -> str:
+    if value not in _MEMORIES:
+        raise ValueError(f"memory {value!r}; there are {', '.join(_MEMORIES)}")
+    return str(value)
+
+
+def _number(value: object) -> int:
+    if isinstance(value, str):
+        return int(value, 0)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is no whole number")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError(f"{value!r} is no text that can be printed")
+    return value
+
+
+def _list(value: dict[str, Any], key: str) -> list[Any]:
+    return _items(value.get(key, []), key)
+
+
+def _items(value: object, what: str, count: int | None = None) -> list[Any]:
+    if not isinstance(value, list) or (count is not None and len(value) != count):
+        many = "" if count is None else f" of {count}"
+        raise ValueError(f"{what} is no list{many}")
+    return value
+
+
+def _object(value: object, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} is no object")
+    return value
