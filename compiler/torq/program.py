@@ -7,14 +7,16 @@ load the next one into the other place and to go on there. The host copies the f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from assay.hw.torq.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
+from assay.hw.torq.decode_stream import read_commands, reader
 from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.machine import limit, memories
 from assay.hw.torq.notes import Notes, Symbol, TaskNote
+from assay.hw.torq.registers import registers
 
 from .slice.errors import IllegalSliceProgram
 from .slice.lram import Lram
@@ -180,12 +182,14 @@ class ProgramBuilder:
 
     def _load_code(self, tasks: Sequence[SliceTask], source: str) -> int:
         """Load a slice program; gives its LRAM address."""
-        size = len(_words(tasks, 0))
+        size = len(_data(_image(tasks, 0)))
         address = self.lram.reserve("slice code", size)
-        place = self._keep(_words(tasks, address))
+        image = _image(tasks, address)
+        place = self._keep(_data(image))
         self._tasks.append(_load("slice code", place, address, size))
         self._programs[address] = tuple(
-            replace(task.note or TaskNote(), source=source) for task in tasks
+            replace(task.note or TaskNote(), source=source, registers=held)
+            for task, held in zip(tasks, _registers(image, address), strict=True)
         )
         return address
 
@@ -195,13 +199,31 @@ class ProgramBuilder:
         return address
 
 
-def _words(tasks: Sequence[SliceTask], address: int) -> bytes:
-    """The words of a slice program, from its LRAM address on."""
-    image = memory_image(encode(SliceProgram(tasks=tuple(tasks), address=address)))
-    data = bytearray(max(image) + WORD - address)
+def _image(tasks: Sequence[SliceTask], address: int) -> dict[int, int]:
+    """The words of a slice program by their LRAM addresses."""
+    return memory_image(encode(SliceProgram(tasks=tuple(tasks), address=address)))
+
+
+def _data(image: Mapping[int, int]) -> bytes:
+    """Words as bytes, from the first address to the last."""
+    first = min(image)
+    data = bytearray(max(image) + WORD - first)
     for at, word in image.items():
-        data[at - address : at - address + WORD] = word.to_bytes(WORD, "little")
+        data[at - first : at - first + WORD] = word.to_bytes(WORD, "little")
     return bytes(data)
+
+
+def _registers(image: Mapping[int, int], address: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    """What registers hold when each task of a slice program starts."""
+    space = registers("slice")
+    status, start = space.address("STATUS.dr"), space.address("START.dr")
+    held: dict[int, int] = {}
+    for command in read_commands(reader(image), address):
+        for number, word in enumerate(command.values):
+            held[command.register + WORD * number] = word
+        if held.pop(start, 0):
+            held.pop(status, None)
+            yield tuple(sorted(held.items()))
 
 
 def _place(number: int) -> int:

@@ -2,8 +2,8 @@
 
 `{"symbols": [[memory, start, stop, name]], "padding": [[memory, start, stop]],
 "slice_programs": {"0x5a00": [task]}, "transfers": [task]}`; a task is `{"operation", "source",
-"operands": [{"agent", "tensor", "memory", "ranges": [[start, stop]], "exact", "unmoved"}]}`.
-What is left out is empty, and numbers may be hexadecimal text.
+"registers": [[address, word]], "operands": [{"agent", "tensor", "memory", "ranges": [[start,
+stop]], "exact", "unmoved"}]}`. What is left out is empty; numbers may be hexadecimal text.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ def _task_json(task: TaskNote) -> dict[str, Any]:
         }
         for operand in task.operands
     ]
-    return {"operation": task.operation, "source": task.source, "operands": operands}
+    found: dict[str, Any] = {"operation": task.operation, "source": task.source}
+    if task.registers:
+        found["registers"] = [list(register) for register in task.registers]
+    return {**found, "operands": operands}
 
 
 def _notes(value: dict[str, Any]) -> Notes:
@@ -90,6 +93,7 @@ def _task(value: object) -> TaskNote:
         operation=_text(task.get("operation", "")),
         source=_text(task.get("source", "")),
         operands=tuple(_operand(item) for item in _list(task, "operands")),
+        registers=tuple(_register(item) for item in _list(task, "registers")),
     )
 
 
@@ -104,6 +108,11 @@ def _operand(value: object) -> Operand:
         exact=bool(operand.get("exact", True)),
         unmoved=tuple(sorted(_piece(item) for item in _list(operand, "unmoved"))),
     )
+
+
+def _register(value: object) -> tuple[int, int]:
+    address, word = (_number(item) for item in _items(value, "a register", 2))
+    return address, word
 
 
 def _piece(value: object) -> tuple[int, int]:

@@ -42,11 +42,13 @@ class TaskNote:
         operation: what it does to which tensor: `conv2d of y`, `load x`.
         source: the operation of the model that it comes from; empty if nobody said.
         operands: one or more for every agent that touches memory.
+        registers: (address, word) of what a slice's registers shall hold when the task starts.
     """
 
     operation: str = ""
     source: str = ""
     operands: tuple[Operand, ...] = ()
+    registers: tuple[tuple[int, int], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.operation} ({self.source})" if self.source else self.operation

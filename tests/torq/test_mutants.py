@@ -23,13 +23,7 @@ from .machine import Array, numbers
 
 _START = ((0x1F0004, 1 << 24), (0x1F0008, 1), (0x1FC004, 1), (0x1F0010, 1))
 _BLOCK = 640
-_NSS, _SLICE = registers("nss"), registers("slice")
-ARITHMETIC = {
-    *("CE.INIT.init_val", "CE.COMM.cewr_zp_val", "CE.COMM.pad_value"),
-    *("DE_ACT.qzero_pt", "DE_ACT.qclp_min", "DE_ACT.qclp_max", "DE_ACT.act_sh", "DE_ACT.sum_psh"),
-    *("DE_ACT.q_size", "DE_D_R.x_size", "DE_D_R.y_size", "DE_D_R.ypad_min", "DE_D_R.ypad_max"),
-}
-"""Fields that hold values and formats, or say where padding begins."""
+_NSS = registers("nss")
 LENGTHS = [_NSS.address(f"DMA_{c}.CFG.{name}") for c in ("XR", "XW") for name in ("xlen", "llen")]
 PLACES = [
     _NSS.address(name)
@@ -233,8 +227,8 @@ def descriptors(program: Program) -> Iterator[tuple[int, int, str, int]]:
             at += 1 + 2 * dims
 
 
-def every_word(program: Program) -> Iterator[tuple[int, int, int, int]]:
-    """(segment, index, register or -1, word) of all commands and descriptors of a program."""
+def every_word(program: Program) -> Iterator[tuple[int, int, int]]:
+    """(segment, index, word) of all commands and descriptors of a program."""
     for number, (address, data) in enumerate(program.segments):
         words = np.frombuffer(data[: len(data) // 4 * 4], np.uint32).tolist()
         is_code = words and words[0] >> 28 & 7 == 1 and words[0] & 0xFFFF in (0x080, 0x200)
@@ -243,15 +237,10 @@ def every_word(program: Program) -> Iterator[tuple[int, int, int, int]]:
         at, last = 0, False
         while not last:
             head = words[at]
-            last = bool(head >> 31)
-            yield number, at, -1, head
-            count = head >> 16 & 0xFFF if head >> 28 & 7 == 1 else 0
-            for k in range(1, count + 1):
-                register = (head & 0xFFFF) + 4 * (k - 1) if address < program.first_block else -1
-                yield number, at + k, register, words[at + k]
-            at += 1 + count
-        if address < program.first_block:
-            yield from ((number, k, -1, words[k]) for k in range(at, len(words)))
+            last = bool(head >> 31) or head >> 28 & 7 == 7
+            at += 1 + (head >> 16 & 0xFFF if head >> 28 & 7 == 1 else 0)
+        end = at if address >= program.first_block else len(words)
+        yield from ((number, k, words[k]) for k in range(end))
 
 
 @pytest.mark.parametrize("make", PROGRAMS)
@@ -294,16 +283,15 @@ def test_what_is_loaded_and_not_used_is_told() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", PROGRAMS)
-def test_flipped_bits_of_commands_are_reported_but_for_values_of_the_arithmetic(make) -> None:  # type: ignore[no-untyped-def]
+def test_every_harmful_flipped_bit_of_a_program_is_reported(make) -> None:  # type: ignore[no-untyped-def]
     program, inputs = make()
     good, _ = run(program, inputs, list(program.segments))
     draw = random.Random(3)
     harmful = 0
-    for segment, index, register, word in every_word(program):
-        new = word ^ 1 << draw.randrange(32)
+    for segment, index, word in every_word(program):
+        # Not the tags of loops: they say how padding goes along, not what is touched.
+        new = word ^ 1 << draw.choice([*range(28), 31])
         results, findings = run(program, inputs, changed(program, segment, index, new))
-        if results != good and not findings:
-            fields = {f.name for f in _SLICE.at(register) if f.get(new) != f.get(word)}
-            assert fields and fields <= ARITHMETIC, f"segment {segment}, word {index}: {fields}"
+        assert results == good or findings, f"segment {segment}, word {index}: {new:#x}"
         harmful += results != good
     assert harmful >= 100

@@ -4,7 +4,7 @@ Order is what the program asks for, not what happened to take how long: a piece 
 another only if the command stream waited for its unit in between. Knows nothing of time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..faults import TorqFault
 from ..lram import Lram
 from ..machine import limit
 from ..notes import Notes, Symbol, TaskNote
-from .declared import Declared, Deviation, Reach, deviations
+from .declared import Declared, Deviation, Reach, deviations, misconfigured
 from .finding import Finding, name_of, of_fault
 from .matter import matters
 from .order import Order
@@ -129,9 +129,14 @@ class Checker:
         """A slice ends its program with the word before an LRAM address."""
         self._report_deviation(unit, self._declared.ended(unit), address)
 
-    def slice_task(self, unit: str, plan: SlicePlan, lram: Lram) -> None:
-        """A slice starts a task."""
-        self._declared.task(unit)
+    def slice_task(
+        self, unit: str, plan: SlicePlan, lram: Lram, registers: Mapping[int, int] | None = None
+    ) -> None:
+        """A slice starts a task with what its registers hold."""
+        note = self._declared.task(unit)
+        for name, value, meant in misconfigured(note, registers or {}) if note else ():
+            message = f"{name} is {value}, and its compiler meant {meant}"
+            self._report(kind="configuration", message=message, unit=unit, agent=name)
         before = lram.bytes.copy()
         origins = unmoved(plan)
         every: list[Touch] = []

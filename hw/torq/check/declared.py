@@ -4,10 +4,11 @@ compiler meant it to. A program without notes is compared with nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..notes import Notes, Operand, TaskNote
+from ..registers import registers
 from .ranges import Ranges, ordered, without
 
 
@@ -113,6 +114,15 @@ def deviations(note: TaskNote, reaches: Sequence[Reach]) -> Iterator[Deviation]:
                 extra=extra,
                 missing=missing,
             )
+
+
+def misconfigured(note: TaskNote, words: Mapping[int, int]) -> Iterator[tuple[str, int, int]]:
+    """(field, its value, the value that was meant) of registers that hold something else."""
+    for address, meant in note.registers:
+        word = words.get(address, 0)
+        for field in registers("slice").at(address) if word != meant else ():
+            if field.get(word) != field.get(meant):
+                yield field.name, field.get(word), field.get(meant)
 
 
 def _difference(operands: Sequence[Operand], reaches: Sequence[Reach]) -> tuple[Ranges, Ranges]:

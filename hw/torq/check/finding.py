@@ -22,8 +22,9 @@ class Finding:
 
     Attributes:
         kind: `race`, `uninitialised`, `operand` (other bytes than the compiler meant),
-            `not-waited`, `escaped`, `unread`, `lram-budget`, or one of a fault: `deadlock`,
-            `count-mismatch`, `out-of-range`, `misaligned`, `malformed`, `not-modelled`.
+            `configuration` (other register values), `not-waited`, `escaped`, `unread`,
+            `lram-budget`, or one of a fault: `deadlock`, `count-mismatch`, `out-of-range`,
+            `misaligned`, `malformed`, `not-modelled`.
         message: what is wrong, one sentence without a full stop.
         task: number of the NSS task, counted from 0; -1 before the first.
         unit, agent: who did it. descriptor: LRAM address of the agent's descriptor or command.

@@ -109,7 +109,7 @@ class SliceUnit:
             )
         self.busy = True
         if self._checker is not None:
-            self._checker.slice_task(self.name, plan, self._lram)
+            self._checker.slice_task(self.name, plan, self._lram, self.words)
 
         def finish() -> None:
             try:

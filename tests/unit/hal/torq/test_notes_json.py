@@ -26,7 +26,11 @@ _OPERANDS = st.builds(
     unmoved=st.lists(_PIECE, max_size=2).map(lambda pieces: tuple(sorted(pieces))),
 )
 _TASKS = st.builds(
-    TaskNote, operation=_TEXT, source=_TEXT, operands=st.lists(_OPERANDS, max_size=3).map(tuple)
+    TaskNote,
+    operation=_TEXT,
+    source=_TEXT,
+    registers=st.just(((0x88, 7),)),
+    operands=st.lists(_OPERANDS, max_size=3).map(tuple),
 )
 _SYMBOLS = st.tuples(_TEXT, _MEMORY, _PIECE).map(
     lambda s: Symbol(name=s[0], memory=s[1], start=s[2][0], stop=s[2][1])
