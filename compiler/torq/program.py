@@ -247,37 +247,26 @@ def _block(tasks: Sequence[NssTask], number: int) -> bytes:
 
 
 def _load(name: str, source: int, target: int, size: int) -> NssTask:
-    note = TaskNote(
-        operation=f"load {name}",
-        operands=(
-            linear("DIXR", "XRAM", name, source, size),
-            linear("DILW", "LRAM", name, target, size),
-        ),
-    )
-    return NssTask(
-        ndls=(_linear("DIXR", source, size), _linear("DILW", target, size)),
-        dma_xr_start=True,
-        dma_xr_wait=True,
-        dma_mtu_xr=BURST,
-        note=note,
-    )
+    ends = (("DIXR", "XRAM", source), ("DILW", "LRAM", target))
+    ndls, note = _copy("load", name, ends, size)
+    return NssTask(ndls=ndls, dma_xr_start=True, dma_xr_wait=True, dma_mtu_xr=BURST, note=note)
 
 
 def _store(name: str, source: int, target: int, size: int) -> NssTask:
+    ends = (("DOLR", "LRAM", source), ("DOXW", "XRAM", target))
+    ndls, note = _copy("store", name, ends, size)
+    return NssTask(ndls=ndls, dma_xw_start=True, dma_xw_wait=True, dma_mtu_xw=BURST, note=note)
+
+
+def _copy(
+    what: str, name: str, ends: Sequence[tuple[str, str, int]], size: int
+) -> tuple[tuple[Ndl, ...], TaskNote]:
+    """The loops of both agents of a channel, from (agent, memory, address), and what for."""
     note = TaskNote(
-        operation=f"store {name}",
-        operands=(
-            linear("DOLR", "LRAM", name, source, size),
-            linear("DOXW", "XRAM", name, target, size),
-        ),
+        operation=f"{what} {name}",
+        operands=tuple(linear(agent, memory, name, at, size) for agent, memory, at in ends),
     )
-    return NssTask(
-        ndls=(_linear("DOLR", source, size), _linear("DOXW", target, size)),
-        dma_xw_start=True,
-        dma_xw_wait=True,
-        dma_mtu_xw=BURST,
-        note=note,
-    )
+    return tuple(_linear(agent, at, size) for agent, _, at in ends), note
 
 
 def _linear(agent: str, address: int, size: int) -> Ndl:
