@@ -100,12 +100,13 @@ def _cycles(ran: Run, per_core: float, even: float) -> tuple[float, float]:
     dram = float(ran.cycles[CAUSES.index("dram")]) / max(1, int(ran.cycles.sum()))
     # Cores that are done leave their share of memory to the others, so memory evens out the end.
     wanted = ceil(per_core) - dram * (ceil(per_core) - per_core)
-    if wanted <= executed:
-        return simulated - (executed - wanted) * _pace(ran), 0.0
-    pace = _pace(ran) * even
-    cycles = simulated + (wanted - executed) * pace
     durations = (ran.ends - ran.begins) / TICKS
     mean = float(durations.mean())
+    if wanted <= executed:
+        # No dispatch ends before a threadgroup of its does.
+        return max(simulated - (executed - wanted) * _pace(ran), mean), 0.0
+    pace = _pace(ran) * even
+    cycles = simulated + (wanted - executed) * pace
     scatter = float(durations.std()) / mean / executed**0.5 if mean else 0.0
     return cycles, scatter * (1 - simulated / cycles)
 

@@ -31,6 +31,14 @@ static void stretch(struct core *core, struct simdgroup *s, i64 until, int cause
     s->last = until;
 }
 
+/* Tell the partition when a simdgroup is ready, and for what. */
+static void announce(struct core *core, const struct simdgroup *s) {
+    struct partition *p = core->partitions + s->partition;
+    p->ready[s->member] = s->ready;
+    p->kinds[s->member] = core->job->kinds[s->pc];
+    p->dirty = 1;
+}
+
 /* When the next instruction has its operands, and what it waits for until then. */
 static void look_ahead(struct core *core, struct simdgroup *s, i32 slot) {
     struct job *job = core->job;
@@ -47,6 +55,7 @@ static void look_ahead(struct core *core, struct simdgroup *s, i32 slot) {
         s->cause = all[number].from & 15;
         s->place = s->cause == DEPENDENCY ? own : job->places[all[number].from >> 4];
     }
+    announce(core, s);
 }
 
 static int is_memory(const struct job *job, int kind) {
@@ -76,21 +85,36 @@ static i64 pipe_free(const struct core *core, const struct partition *p, int kin
  * so that threadgroups do not all come to the same place at a time. */
 static void choose(struct core *core, struct partition *p) {
     struct job *job = core->job;
-    struct simdgroup *all = (struct simdgroup *)job->simdgroups;
-    i64 longest = 0;
-    p->best = NEVER;
-    p->best_simdgroup = -1;
-    p->dirty = 0;
+    i64 longest = 0, best = NEVER, free = 0;
+    i32 chosen = -1, before = -1; /* whose pipe is free at `free`: neighbours are often alike */
     for (i32 i = 0; i < p->count; i++) {
-        struct simdgroup *s = all + p->members[i];
-        int kind = job->kinds[s->pc];
-        i64 issue = job->class_issue[kind], at = MOST(s->ready, p->issue_free);
-        if (at > p->best || (at == p->best && issue <= longest)) continue;
-        at = MOST(at, pipe_free(core, p, kind));
-        if (at > p->best || (at == p->best && issue <= longest)) continue;
-        p->best = at;
-        p->best_simdgroup = p->members[i];
+        i64 at = MOST(p->ready[i], p->issue_free);
+        if (at > best) continue;
+        int kind = p->kinds[i];
+        i64 issue = job->class_issue[kind];
+        if (at == best && issue <= longest) continue;
+        if (kind != before) free = pipe_free(core, p, kind);
+        before = kind;
+        at = MOST(at, free);
+        if (at > best || (at == best && issue <= longest)) continue;
+        best = at;
+        chosen = i;
         longest = issue;
+    }
+    p->best = best;
+    p->best_simdgroup = chosen < 0 ? -1 : p->members[chosen];
+    p->dirty = 0;
+}
+
+/* A gate that closes for longer delays nobody whose turn it is but who must pass it. */
+static void choose_again(struct core *core, int which) {
+    const struct job *job = core->job;
+    for (int k = 0; k < PARTITIONS; k++) {
+        struct partition *p = core->partitions + k;
+        if (p->best_simdgroup < 0 || p->best >= core->gate[which]) continue;
+        const struct simdgroup *s = (struct simdgroup *)job->simdgroups + p->best_simdgroup;
+        int kind = job->kinds[s->pc];
+        if (is_memory(job, kind) && gate_of(job, kind) == which) p->dirty = 1;
     }
 }
 
@@ -110,20 +134,30 @@ static i64 reuse(const struct job *job, const struct simdgroup *s, i32 slot, int
     return most;
 }
 
+/* Memory's answer to an access; what nobody waits for is `done` as any other instruction. */
+static struct answer reach(struct core *core, int kind, i64 at, const struct access *access,
+                           struct answer done) {
+    struct job *job = core->job;
+    switch (job->class_does[kind]) {
+    case CACHED_LOAD: return load(core, at, access, 0);
+    case CACHED_STORE: store(core, at, access, 0); return done;
+    case CACHED_ATOMIC: return atomic(core, at, access);
+    case PRIVATE_ACCESS: return load(core, at, access, job->private_interval);
+    case THREADGROUP_ATOMIC: return threadgroup_atomic(core, at, access);
+    default: return threadgroup(core, at, access);
+    }
+}
+
 static struct answer perform(struct core *core, struct simdgroup *s, i32 slot, int kind, i64 at) {
     struct job *job = core->job;
     struct answer done = {at + job->class_latency[kind], DEPENDENCY};
     if (!is_memory(job, kind)) return done;
     struct access access = access_of(job, s, slot, s->pc);
-    for (int p = 0; p < PARTITIONS; p++) core->partitions[p].dirty = 1;
-    switch (job->class_does[kind]) {
-    case CACHED_LOAD: return load(core, at, &access, 0);
-    case CACHED_STORE: store(core, at, &access, 0); return done;
-    case CACHED_ATOMIC: return atomic(core, at, &access);
-    case PRIVATE_ACCESS: return load(core, at, &access, job->private_interval);
-    case THREADGROUP_ATOMIC: return threadgroup_atomic(core, at, &access);
-    default: return threadgroup(core, at, &access);
-    }
+    int which = gate_of(job, kind);
+    i64 gate = core->gate[which];
+    struct answer got = reach(core, kind, at, &access, done);
+    if (core->gate[which] > gate) choose_again(core, which);
+    return got;
 }
 
 /* Note when every so many instructions have been issued; of too many notes every second stays. */

@@ -18,7 +18,6 @@ static void release(struct core *core, i32 number) {
         s->kind_cause = BARRIER;
         s->awaited = group->last;
         look_ahead(core, s, slot);
-        core->partitions[s->partition].dirty = 1;
     }
 }
 
@@ -45,6 +44,7 @@ static void step(struct core *core, struct partition *p) {
         i32 number = slot / job->per_group;
         struct group *group = (struct group *)job->groups + number;
         s->ready = NEVER;
+        announce(core, s);
         s->met++;
         group->waiting++;
         if (s->next >= group->arrival) group->last = s->number;
@@ -87,8 +87,8 @@ static void launch(struct core *core, i32 number, i64 at) {
         s->partition = emptiest(core);
         group->alive++;
         struct partition *p = core->partitions + s->partition;
-        p->members[p->count++] = slot;
-        p->dirty = 1;
+        s->member = p->count++;
+        p->members[s->member] = slot;
         look_ahead(core, s, slot);
     }
     if (group->alive) {
@@ -112,11 +112,17 @@ static void leave(struct core *core, i32 slot, i64 at) {
     struct job *job = core->job;
     struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
     struct partition *p = core->partitions + s->partition;
-    i32 number = slot / job->per_group, i = 0;
+    struct simdgroup *all = (struct simdgroup *)job->simdgroups;
+    i32 number = slot / job->per_group;
     struct group *group = (struct group *)job->groups + number;
     stretch(core, s, at + 1, CAUSES, -1); /* closes the last slice */
-    while (p->members[i] != slot) i++;
-    for (p->count--; i < p->count; i++) p->members[i] = p->members[i + 1];
+    p->count--;
+    for (i32 i = s->member; i < p->count; i++) {
+        p->members[i] = p->members[i + 1];
+        p->ready[i] = p->ready[i + 1];
+        p->kinds[i] = p->kinds[i + 1];
+        all[p->members[i]].member = i;
+    }
     s->partition = -1;
     p->dirty = 1;
     group->alive--;

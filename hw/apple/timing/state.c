@@ -36,6 +36,7 @@ struct simdgroup {
     i32 block, previous, pc, pc_end;
     i32 lanes;          /* active in this block */
     i32 group, number, partition;
+    i32 member;         /* which of its partition */
     i32 place;          /* site of what it waits for */
     i32 stretch_place;
     i32 awaited;        /* who came last to the barrier that it waited at */
@@ -81,6 +82,8 @@ struct partition {
     i32 best_simdgroup;
     i32 count, dirty;
     i32 members[96];
+    i64 ready[96]; /* of each member, and what its next instruction is: what `choose` looks at */
+    i32 kinds[96];
 };
 
 struct core {

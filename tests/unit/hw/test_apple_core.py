@@ -375,3 +375,12 @@ def test_what_cannot_be_simulated_is_refused() -> None:
         simulate(program.code(), replace(recording, truncated=True), M1_MAX)
     with pytest.raises(TimingError, match="no threadgroups"):
         simulate(program.code(), program.recording([]), M1_MAX)
+
+
+def test_more_threadgroups_run_than_a_core_has_still_take_as_long_as_one() -> None:
+    program = chains("fadd32", 1)
+    recording = program.recording([[(0, ())]] * 64)
+    alone = program.recording([[(0, ())]])
+    many, one = (simulate(program.code(), made, M1_MAX).cycles for made in (recording, alone))
+    assert many >= LENGTH * CLASSES["fadd32"].latency
+    assert many == pytest.approx(one, rel=1.0)
