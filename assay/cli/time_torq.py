@@ -69,11 +69,24 @@ def _text(timed: _Timed) -> list[str]:
         f"DMA and compute at once {_share(npu.both, npu)}, DMA alone {_share(npu.only_dma, npu)}, "
         f"compute alone {_share(npu.only_compute, npu)}, neither {_share(npu.neither, npu)}",
     ]
-    for unit in npu.units:
-        causes = sorted(unit.causes.items(), key=lambda item: -item[1])
-        parts = [f"{cause} {_share(cycles, npu)}" for cause, cycles in causes if cycles]
-        lines.append(f"  {unit.unit:<4}  {', '.join(parts)}")
+    lines += [f"  {unit.unit:<4}  {_reasons(unit.reasons, npu)}" for unit in npu.units]
     return lines
+
+
+def _reasons(reasons: dict[str, int], npu: "NpuTime") -> str:
+    """The greatest first; details, which follow a colon, in brackets."""
+    whole: dict[str, int] = {}
+    details: dict[str, dict[str, int]] = {}
+    for reason, cycles in reasons.items():
+        head, _, detail = reason.partition(": ")
+        whole[head] = whole.get(head, 0) + cycles
+        if detail:
+            details.setdefault(head, {})[detail] = cycles
+    parts = []
+    for head, cycles in sorted(whole.items(), key=lambda item: -item[1]):
+        inside = f" ({_reasons(details[head], npu)})" if head in details else ""
+        parts.append(f"{head} {_share(cycles, npu)}{inside}")
+    return ", ".join(parts)
 
 
 def _share(cycles: int, npu: "NpuTime") -> str:
@@ -94,4 +107,5 @@ def _json(timed: _Timed) -> dict[str, Any]:
             "neither": npu.neither,
         },
         "units": {unit.unit: dict(unit.causes) for unit in npu.units},
+        "reasons": {unit.unit: dict(unit.reasons) for unit in npu.units},
     }

@@ -1,8 +1,8 @@
 """What an NPU's units did, as a timeline.
 
-Each unit has a track; below a slice's are its agents, each as long as it would work alone. LRAM is
-a map of addresses over time: who wrote a range, until its last use. Arrows lead from who wrote to
-who read it. The figures of a run are in `unit_time`.
+Each unit has a track, on which time without work has a cause; below a slice's are its agents, each
+as long as it would work alone. LRAM is a map of addresses over time: who wrote a range, until its
+last use. Arrows lead from who wrote to who read it. The figures of a run are in `unit_time`.
 """
 
 from __future__ import annotations
@@ -29,18 +29,9 @@ from assay.traces.trace import Trace
 
 from .costs import Machine
 from .device.events import Access, Work
+from .idle import DMA_UNITS, SLICES, UNITS, idle_of, stream_of
 from .memory_map import Life, memory_map
-from .unit_time import (
-    DMA_UNITS,
-    SLICES,
-    UNITS,
-    NpuTime,
-    UnitTime,
-    awaited,
-    npu_time,
-    parts,
-    waits_of_slice,
-)
+from .unit_time import NpuTime, UnitTime, npu_time, parts
 
 __all__ = ["UNITS", "NpuTime", "Symbols", "UnitTime", "npu_time", "timeline"]
 
@@ -81,6 +72,7 @@ class _Writer:
         self._events = sorted(events, key=lambda work: (work.begin, -work.end))
         self._accesses = accesses
         self._root = recorder.track("NPU") if events else -1
+        self._stream = stream_of(self._events)
         self._slices: dict[tuple[str, int], int] = {}
 
     def host(self) -> None:
@@ -108,13 +100,18 @@ class _Writer:
             for work in works:
                 self._transfer(track, work, tensors)
         elif unit == "NSS":
-            for index, work in enumerate(works):
-                self._command(track, index, work)
+            programs = [work for work in works if work.what == "program"]
+            for index, work in enumerate(programs):
+                duration = work.end - work.begin
+                self._recorder.slice(TASK, track, "commands", work.begin, duration, index=index)
         elif unit in SLICES:
             self._slice(track, unit, works)
         else:
             for work in works:
                 self._processor(track, work)
+        for idle in idle_of(unit, self._events, self._stream):
+            duration = idle.end - idle.begin
+            self._recorder.slice(UNIT_STEP, track, idle.text, idle.begin, duration, idle.cause)
 
     def memory(self, capacity: int) -> None:
         """The map of LRAM, how full it is, and the arrows from who wrote to who read."""
@@ -150,23 +147,12 @@ class _Writer:
             tensor=tensor,
         )
 
-    def _command(self, track: int, index: int, work: Work) -> None:
-        duration = work.end - work.begin
-        if work.what == "wait":
-            name = f"waits for {', '.join(work.waits_for)}"
-            self._recorder.slice(UNIT_STEP, track, name, work.begin, duration, awaited(work))
-        elif work.what == "program":
-            self._recorder.slice(TASK, track, "commands", work.begin, duration, index=index)
-
     def _slice(self, track: int, unit: str, works: Sequence[Work]) -> None:
         tasks = [work for work in works if work.what == "task"]
         tensors = self._tensors(unit, writes=True)
         for index, work in enumerate(tasks):
             tensor = tensors.get(work.begin, "")
             self._task(track, index, work, f"task: {tensor}" if tensor else "task")
-        for wait in waits_of_slice(unit, self._events):
-            duration = wait.end - wait.begin
-            self._recorder.slice(UNIT_STEP, track, wait.text, wait.begin, duration, wait.cause)
         for work in tasks:
             for agent, cycles in work.agents:
                 below = self._recorder.track(agent, track, Role.UNIT)

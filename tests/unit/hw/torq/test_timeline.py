@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from assay.hw.torq.costs import sl2610
 from assay.hw.torq.device.events import Access, Work
+from assay.hw.torq.idle import idle_of, stream_of
 from assay.hw.torq.intervals import Interval, common, length, union, without
 from assay.hw.torq.memory_map import memory_map
 from assay.hw.torq.timeline import npu_time, timeline
-from assay.hw.torq.unit_time import waits_of_slice
 from assay.traces.summary import summarise
 
 few = settings(max_examples=150, deadline=None)
@@ -111,17 +111,60 @@ ACCESSES = [
 ]
 
 
-def test_a_slice_without_a_task_says_what_it_waits_for() -> None:
-    waits = [(w.begin, w.end, w.cause, w.text) for w in waits_of_slice("SLC0", EVENTS)]
-    assert waits == [
-        (0, 10, "configuration", "NSS commands"),
-        (10, 30, "dma", "waits for XR"),
-        (30, 35, "configuration", "NSS commands"),
-        (35, 45, "configuration", "configuration"),
-        (75, 80, "configuration", "configuration"),
+def idle(unit: str, events: list[Work]) -> list[tuple[int, int, str, str]]:
+    return [(i.begin, i.end, i.cause, i.text) for i in idle_of(unit, events, stream_of(events))]
+
+
+def test_a_unit_without_work_says_what_the_stream_waits_for_or_that_it_is_done() -> None:
+    assert idle("SLC0", EVENTS) == [
+        (0, 10, "configuration", "not started yet: NSS commands"),
+        (10, 30, "dma", "not started yet: NSS waits for XR"),
+        (30, 35, "configuration", "not started yet: NSS commands"),
+        (35, 45, "configuration", "own commands"),
+        (75, 80, "configuration", "own commands"),
+        (80, 100, "idle", "nothing left to do"),
+    ]
+    again = [*EVENTS, Work(unit="XR", what="load", begin=90, end=92, size=64)]
+    assert idle("XR", again) == [
+        (0, 5, "configuration", "not started yet: NSS commands"),
+        (30, 40, "configuration", "NSS commands"),
+        (40, 80, "unit", "NSS waits for SLC0"),
         (80, 84, "configuration", "NSS commands"),
-        (84, 95, "dma", "waits for XW"),
-        (95, 100, "configuration", "NSS commands"),
+        (84, 90, "dma", "NSS waits for XW"),
+        (92, 100, "idle", "nothing left to do"),
+    ]
+
+
+def test_a_wait_for_several_units_names_those_that_are_not_done() -> None:
+    events = [
+        Work(unit="NSS", what="program", begin=0, end=100),
+        Work(unit="SLC0", what="program", begin=10, end=50),
+        Work(unit="CSS", what="css", begin=10, end=90),
+        Work(unit="XR", what="load", begin=5, end=20),
+        Work(
+            unit="NSS", what="wait", begin=20, end=90, waits_for=("XR", "SLC0", "CSS (mailbox 1)")
+        ),
+        Work(unit="SLC0", what="program", begin=95, end=100),
+    ]  # fmt: skip
+    assert idle("NSS", events) == [
+        (20, 50, "unit", "waits for SLC0, CSS"),
+        (50, 90, "unit", "waits for CSS"),
+    ]
+    assert (50, 90, "unit", "NSS waits for CSS") in idle("SLC0", events)
+
+
+def test_between_two_programs_it_is_the_hosts_turn() -> None:
+    events = [
+        Work(unit="NSS", what="program", begin=0, end=10),
+        Work(unit="XR", what="load", begin=2, end=8),
+        Work(unit="NSS", what="program", begin=30, end=40),
+        Work(unit="XR", what="load", begin=32, end=38),
+        Work(unit="SLC0", what="program", begin=5, end=60),
+    ]
+    assert (10, 30, "host", "the host starts no program") in idle("XR", events)
+    assert idle("NSS", events) == [
+        (10, 30, "host", "the host starts no program"),
+        (40, 60, "idle", "nothing left to do"),
     ]
 
 
@@ -129,11 +172,9 @@ def test_the_trace_and_the_figures_agree() -> None:
     trace = timeline(EVENTS, sl2610(), accesses=ACCESSES, symbols=[(0, 64, "x")])
     uses = {use.track: use for use in summarise(trace, begin=0, end=100).tracks}
     figures = {unit.unit: unit.causes for unit in npu_time(EVENTS).units}
-    mine = dict(figures["SLC0"])
-    assert uses["NPU.SLC0"].idle == mine.pop("idle", 0)
-    assert uses["NPU.SLC0"].causes == mine
+    assert set(figures) == {"NSS", "XR", "XW", "SLC0"}
+    assert all(uses[f"NPU.{unit}"].causes == causes for unit, causes in figures.items())
     assert uses["NPU.SLC0.DEDR"].busy == 25
-    assert uses["NPU.XR"].busy == figures["XR"]["busy"]
 
 
 def test_the_host_waits_until_the_interrupt() -> None:
