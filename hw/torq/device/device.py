@@ -14,7 +14,6 @@ from .css import CssFunction, CssTasks, CssView
 from .deadlock import deadlock
 from .dma import AGENTS, CHANNELS, deliver, fetch, moves_of, transfer_of
 from .events import Access, Work
-from .link import SharedLink
 from .memories import HOST_VIEW, Memories
 from .schedule import Schedule
 from .slice_unit import DEFAULT_CYCLE_LIMIT, SliceUnit
@@ -52,8 +51,7 @@ class Device:
         self.xram = Xram()
         self.events: list[Work] = []
         self.accesses: list[Access] = []
-        self._schedule = Schedule()
-        self._link = SharedLink(self._schedule)
+        self._schedule = Schedule(self.machine.clock_hz)
         self._css_tasks = CssTasks()
         self._spaces: dict[str, dict[int, int]] = {s: {} for s in ("nss", "css", "cpu", "cdma")}
         self._pending = status.Pending(
@@ -115,7 +113,6 @@ class Device:
     def reset(self) -> None:
         """Stops all units and clears registers; memories and mapped XRAM keep their contents."""
         self._schedule.clear()
-        self._link.clear()
         self._nss.stop()
         self._busy.clear()
         for unit in self.slices:
@@ -281,7 +278,7 @@ class Device:
             self._finish(channel, what, begin, at, size=transfer.size)
             self._change(1 << status.UNIT_BITS[channel], True)
 
-        self._link.transfer(channel, cycles, finish)
+        self._schedule.move(cycles, finish)
 
     def _start_cdma(self, value: int, at: int) -> None:
         if value & ~1:
