@@ -20,7 +20,7 @@ DEFAULT_CYCLE_LIMIT = 200_000_000
 
 
 class SliceUnit:
-    """A slice; `log` takes work, `access` (or None) the memory it touches."""
+    """A slice; `log` takes work, `access` (or None) the memory it touches, `ended` its name."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class SliceUnit:
         schedule: Schedule,
         machine: Machine,
         *,
-        ended: Callable[[], None],
+        ended: Callable[[str], None],
         log: Callable[[Work], None],
         access: Callable[[Access], None] | None,
         checker: Checker | None = None,
@@ -180,7 +180,7 @@ class SliceUnit:
             if self.busy:
                 self._checker.escaped(self.name, self.agent.pc)
         self._log(Work(unit=self.name, what="program", begin=self._begun, end=self._schedule.now))
-        self._ended()
+        self._ended(self.name)
 
 
 def agent_names(mask: int) -> tuple[str, ...]:

@@ -1,0 +1,64 @@
+"""Which units are at work, what they did, and which memory they touched."""
+
+from collections.abc import Sequence
+
+from ..check.checker import Checker
+from ..faults import TorqFault
+from .events import Access, Work
+from .schedule import Schedule
+
+_AHEAD = ("CDMA", "CSS")
+"""Units that a task's words start before those by which the task is known."""
+
+
+class Record:
+    """What the units of one device tell; `checker` is told too, if there is one."""
+
+    def __init__(self, schedule: Schedule, checker: Checker | None, *, accesses: bool) -> None:
+        self.events: list[Work] = []
+        self.accesses: list[Access] = []
+        self.checker = checker
+        self._schedule, self._keeps_accesses = schedule, accesses
+        self._busy: set[str] = set()
+
+    def clear(self) -> None:
+        """Nobody is at work any more; what was done stays."""
+        self._busy.clear()
+
+    def begin(self, unit: str, at: int) -> int:
+        """A unit begins; gives the time. Raises TorqFault when it is at work already."""
+        if unit in self._busy:
+            raise TorqFault("is started while it is still busy", unit=unit, address=at)
+        self._busy.add(unit)
+        if self.checker is not None:
+            self.checker.start(unit, at, ahead=unit in _AHEAD)
+        return self._schedule.now
+
+    def finish(
+        self, unit: str, what: str, begin: int, at: int, *, size: int = 0, limit: str = ""
+    ) -> None:
+        """A unit is done with what it began."""
+        self._busy.discard(unit)
+        end = self._schedule.now
+        self.events.append(
+            Work(unit=unit, what=what, begin=begin, end=end, address=at, size=size, limit=limit)
+        )
+
+    def touch(
+        self, unit: str, agent: str, memory: str, writes: bool, begin: int,
+        ranges: Sequence[tuple[int, int]], at: int,
+    ) -> None:  # fmt: skip
+        """A unit touched memory from `begin` until now."""
+        if self._keeps_accesses:
+            self.accesses.append(
+                Access(
+                    unit=unit,
+                    agent=agent,
+                    memory=memory,
+                    writes=writes,
+                    begin=begin,
+                    end=self._schedule.now,
+                    ranges=tuple(ranges),
+                    descriptor=at,
+                )
+            )

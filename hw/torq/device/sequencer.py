@@ -1,0 +1,84 @@
+"""The NSS at work: the command stream that starts all units and waits for them."""
+
+from collections.abc import Callable
+
+from ..costs import Machine
+from ..faults import AccessFault, TorqFault
+from ..lram import Lram
+from . import status
+from .bus import Place, from_stream
+from .events import Work
+from .record import Record
+from .register_file import RegisterFile
+from .schedule import Schedule
+from .stream_agent import StreamAgent
+
+
+class Sequencer:
+    """The NSS; `write` takes a register word that its stream writes, wherever it is."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        lram: Lram,
+        schedule: Schedule,
+        registers: RegisterFile,
+        record: Record,
+        *,
+        write: Callable[[Place, int, int], None],
+        word_limit: int,
+    ) -> None:
+        self._schedule, self._registers, self._record = schedule, registers, record
+        self._write_register = write
+        self._begun = 0
+        self.agent = StreamAgent(
+            "NSS", lram, schedule, machine.fetch, write=self._write,
+            pending=registers.pending.for_stream, change=self.change, ended=self._ended,
+            waited=self._waited, limit=word_limit,
+            fetched=None if record.checker is None else self._fetched,
+        )  # fmt: skip
+
+    def start(self) -> None:
+        """Begins the program that NSS.CFG points at. Raises TorqFault."""
+        image = self._registers.image("nss")
+        if not image["NSS.CFG.link_en"]:
+            raise TorqFault("is started, but NSS.CFG.link_en is 0", unit="NSS")
+        self._begun = self._schedule.now
+        self.agent.start(image["NSS.CFG.desc"])
+
+    def change(self, mask: int, on: bool) -> None:
+        """Sets or clears bits of NSS.STATUS; the stream goes on if it waited for them."""
+        self._registers.change(mask, on)
+        self.agent.look()
+
+    def _write(self, address: int, value: int, at: int) -> None:
+        try:
+            place = from_stream(address)
+        except AccessFault as fault:
+            raise fault.of("NSS") from fault
+        self._write_register(place, value, at)
+
+    def _ended(self) -> None:
+        end = self._schedule.now
+        self._record.events.append(Work(unit="NSS", what="program", begin=self._begun, end=end))
+        self.change(1 << status.NSS, True)
+
+    def _fetched(self, start: int, stop: int) -> None:
+        if self._record.checker is not None:
+            self._record.checker.fetch("NSS", "commands", start, stop)
+
+    def _waited(self, mask: int, begin: int, end: int, at: int) -> None:
+        if self._record.checker is not None:
+            bits = status.UNIT_BITS
+            self._record.checker.join(unit for unit, bit in bits.items() if mask >> bit & 1)
+        if end > begin:
+            self._record.events.append(
+                Work(
+                    unit="NSS",
+                    what="wait",
+                    begin=begin,
+                    end=end,
+                    address=at,
+                    waits_for=status.names(mask),
+                )
+            )
