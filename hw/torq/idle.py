@@ -2,8 +2,8 @@
 
 The stream (NSS) waits for units, each of them as long as it is not done; or it fetches and executes
 command words; or it has no program, because the host has not started one. A slice also fetches
-command words of its own. The same is said of a unit that was not started yet. After its last work
-nothing is left for it to do.
+command words of its own, a task of the CSS core waits on its own behalf. What the stream does is
+also said of a unit that was not started yet. After its last work nothing is left for it to do.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from assay.traces.kinds import CONFIGURATION, DMA_WAIT, HOST, IDLE, UNIT
 
 from .device.events import Work
-from .device.status import MBX1, NAMES
+from .device.status import unit_of
 from .intervals import Interval, union, without
 
+_PROGRAMS = ("program", "css")
 DMA_UNITS = ("XR", "XW", "CDMA")
 SLICES = ("SLC0", "SLC1")
 UNITS = ("NSS", *DMA_UNITS, *SLICES, "CSS")
@@ -42,21 +43,17 @@ def run_of(events: Sequence[Work]) -> Interval:
 
 
 def works_of(unit: str, events: Sequence[Work]) -> list[Interval]:
-    """When a unit works: a slice has a task, DMA moves, the core runs, the NSS has commands."""
-    if unit == "NSS":
-        waits = union((w.begin, w.end) for w in _of(events, "NSS", "wait"))
-        return without(_programs("NSS", events), waits)
-    return union(
-        (work.begin, work.end)
-        for work in events
-        if work.unit == unit and (unit not in SLICES or work.what == "task")
-    )
+    """When a unit works: a slice has a task, DMA moves, the NSS or the core runs and waits not."""
+    if unit in SLICES:
+        return union((work.begin, work.end) for work in _of(events, unit, "task"))
+    waits = union((work.begin, work.end) for work in _of(events, unit, "wait"))
+    active = ((w.begin, w.end) for w in events if w.unit == unit and w.what != "wait")
+    return without(union(active), waits)
 
 
 def stream_of(events: Sequence[Work]) -> list[Idle]:
     """What the command stream does, without gaps from the first to the last event."""
-    ends = _ends(events)
-    waits = [piece for wait in _of(events, "NSS", "wait") for piece in _pieces(wait, ends)]
+    waits = _waits("NSS", events)
     commands = works_of("NSS", events)
     known = union([*commands, *((wait.begin, wait.end) for wait in waits)])
     found = [_idle(span, CONFIGURATION, COMMANDS) for span in commands]
@@ -71,21 +68,21 @@ def idle_of(unit: str, events: Sequence[Work], stream: Sequence[Idle]) -> list[I
     """
     begin, end = run_of(events)
     works = works_of(unit, events)
-    programs = _programs(unit, events)
+    programs = union((w.begin, w.end) for w in events if w.unit == unit and w.what in _PROGRAMS)
     active = union([*works, *programs])
     first, last = (active[0][0], active[-1][1]) if active else (end, end)
     if unit == "NSS":
-        found = [
-            replace(idle, text=idle.text.removeprefix("NSS "))
-            for idle in _cut(stream, without([(begin, last)], works))
-        ]
+        found = _own(unit, _cut(stream, without([(begin, last)], works)))
     else:
         found = [
             replace(idle, text=f"{NOT_STARTED}: {idle.text}")
             for idle in _cut(stream, [(begin, first)])
         ]
         found += _cut(stream, without([(first, last)], active))
-        found += [_idle(span, CONFIGURATION, OWN_COMMANDS) for span in without(programs, works)]
+        if unit == "CSS":
+            found += _own(unit, _waits(unit, events))
+        else:
+            found += [_idle(span, CONFIGURATION, OWN_COMMANDS) for span in without(programs, works)]
     if last < end:
         found.append(_idle((last, end), IDLE, DONE))
     return sorted(found, key=lambda idle: idle.begin)
@@ -93,6 +90,17 @@ def idle_of(unit: str, events: Sequence[Work], stream: Sequence[Idle]) -> list[I
 
 def _idle(span: Interval, cause: str, text: str) -> Idle:
     return Idle(begin=span[0], end=span[1], cause=cause, text=text)
+
+
+def _own(unit: str, waits: Sequence[Idle]) -> list[Idle]:
+    """What is said of a unit on its own behalf: without its name."""
+    return [replace(idle, text=idle.text.removeprefix(f"{unit} ")) for idle in waits]
+
+
+def _waits(unit: str, events: Sequence[Work]) -> list[Idle]:
+    """What a unit waits for, in order."""
+    ends = _ends(events)
+    return [piece for wait in _of(events, unit, "wait") for piece in _pieces(wait, ends)]
 
 
 def _cut(stream: Sequence[Idle], spans: Sequence[Interval]) -> list[Idle]:
@@ -111,8 +119,8 @@ def _cut(stream: Sequence[Idle], spans: Sequence[Interval]) -> list[Idle]:
 
 
 def _pieces(wait: Work, ends: Mapping[str, Sequence[int]]) -> list[Idle]:
-    """A wait of the stream, parted where one of several units is done."""
-    names = ["CSS" if name == NAMES[MBX1] else name for name in wait.waits_for]
+    """A unit's wait, parted where one of several units is done."""
+    names = [unit_of(name) for name in wait.waits_for]
     done = {name: _done(ends.get(name, ()), wait.end) for name in names}
     found = []
     at = wait.begin
@@ -120,7 +128,7 @@ def _pieces(wait: Work, ends: Mapping[str, Sequence[int]]) -> list[Idle]:
         if time > at:
             left = [name for name in names if done[name] > at] or names
             cause = DMA_WAIT if any(name in DMA_UNITS for name in left) else UNIT
-            found.append(_idle((at, time), cause, f"NSS waits for {', '.join(left)}"))
+            found.append(_idle((at, time), cause, f"{wait.unit} waits for {', '.join(left)}"))
             at = time
     return found
 
@@ -138,10 +146,6 @@ def _ends(events: Sequence[Work]) -> dict[str, list[int]]:
         if work.what not in ("task", "wait"):
             ends.setdefault(work.unit, []).append(work.end)
     return {unit: sorted(times) for unit, times in ends.items()}
-
-
-def _programs(unit: str, events: Sequence[Work]) -> list[Interval]:
-    return union((work.begin, work.end) for work in _of(events, unit, "program"))
 
 
 def _of(events: Sequence[Work], unit: str, what: str) -> list[Work]:

@@ -108,7 +108,8 @@ class _Writer:
             self._slice(track, unit, works)
         else:
             for work in works:
-                self._processor(track, work)
+                if work.what == "css":
+                    self._processor(track, work)
         for idle in idle_of(unit, self._events, self._stream):
             duration = idle.end - idle.begin
             self._recorder.slice(UNIT_STEP, track, idle.text, idle.begin, duration, idle.cause)

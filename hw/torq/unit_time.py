@@ -58,7 +58,7 @@ def npu_time(events: Sequence[Work]) -> NpuTime:
     """Figures of a run."""
     begin, end = run_of(events)
     moving = union((w.begin, w.end) for w in events if w.unit in DMA_UNITS)
-    computing = union((w.begin, w.end) for w in events if _computes(w))
+    computing = union(span for unit in (*SLICES, "CSS") for span in works_of(unit, events))
     both = length(common(moving, computing))
     stream = stream_of(events)
     active = {work.unit for work in events}
@@ -78,10 +78,6 @@ def parts(work: Work) -> list[tuple[str, int]]:
     busy = min(dict(work.agents).get("ALU", duration), duration)
     rest = PRODUCER if work.limit in _FEEDS else CONSUMER
     return [(BUSY, busy), (rest, duration - busy)]
-
-
-def _computes(work: Work) -> bool:
-    return work.unit in (*SLICES, "CSS") and work.what in ("task", "css")
 
 
 def _unit_time(unit: str, events: Sequence[Work], stream: Sequence[Idle]) -> UnitTime:

@@ -1,7 +1,5 @@
 """CDMA at work: its command register, its copies, and what it reports."""
 
-from collections.abc import Callable
-
 from ..costs import Machine
 from ..faults import NotModelled
 from .cdma import copy_of
@@ -12,7 +10,7 @@ from .schedule import Schedule
 
 
 class Copies:
-    """CDMA's one channel; `done` is called when a copy has ended."""
+    """CDMA's one channel."""
 
     def __init__(
         self,
@@ -21,11 +19,9 @@ class Copies:
         schedule: Schedule,
         registers: RegisterFile,
         record: Record,
-        *,
-        done: Callable[[], None],
     ) -> None:
         self._machine, self._memories, self._schedule = machine, memories, schedule
-        self._registers, self._record, self._done = registers, record, done
+        self._registers, self._record = registers, record
         registers.on_write("CDMA.CH0_CMD.enablecmd", self._command)
 
     def _command(self, value: int, at: int) -> None:
@@ -60,6 +56,5 @@ class Copies:
             image["CDMA.CH0_STATUS.stat_done"] = 1
             image["CDMA.CH0_STATUS.intr_done"] = image["CDMA.CH0_INTREN.intren_done"]
             self._registers.put("cdma", image)
-            self._done()
 
         self._schedule.after(self._machine.cdma_cycles(copy.size), finish)

@@ -1,9 +1,14 @@
-"""The CSS core: tasks are Python functions, found by the code that the program put into ITCM."""
+"""The CSS core: tasks are Python functions, found by the code that the program put into ITCM.
 
-from collections.abc import Callable
+A function computes and returns its cycles. One that is a generator yields the cycles of each part,
+and `view.wait("SLC0")` where it waits until units have ended or a mailbox is rung.
+"""
+
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from ..faults import AccessFault, TorqFault
+from . import status
 from .memories import CORE_VIEW, Memories
 
 ARGUMENT_LIMIT = 64
@@ -17,6 +22,13 @@ class Touched:
     start: int
     stop: int
     writes: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CssWait:
+    """What a task waits for: bits as in NSS.STATUS and the interrupt enables, all of them."""
+
+    mask: int
 
 
 class CssView:
@@ -58,12 +70,29 @@ class CssView:
             )
         return tuple(self.word(at + 4 + 4 * k) for k in range(count))
 
+    def wait(self, *names: str) -> CssWait:
+        """To be yielded: goes on when all of these have ended, or were rung.
+
+        Names are NSS, XR, XW, SLC0, SLC1, CDMA, `mailbox 0`, `mailbox 2` and `mailbox 3`; a mailbox
+        can be rung again afterwards. Raises ValueError for others.
+        """
+        mask = 0
+        for name in names:
+            bit = status.NAMED.get(name, status.MBX1)
+            if bit == status.MBX1:  # what the core itself rings
+                known = ", ".join(name for name, bit in status.NAMED.items() if bit != status.MBX1)
+                raise ValueError(f"a task cannot wait for {name!r}; there are {known}")
+            mask |= 1 << bit
+        return CssWait(mask=mask)
+
     def _note(self, memory: str, start: int, size: int, writes: bool) -> None:
         self.touched.append(Touched(memory=memory, start=start, stop=start + size, writes=writes))
 
 
-CssFunction = Callable[[CssView], int | None]
-"""A task; returns its cycles, or None for what the machine says a task takes."""
+CssSteps = Generator[int | CssWait, None, int | None]
+"""A task in parts: yields cycles and waits, returns further cycles or None."""
+CssFunction = Callable[[CssView], int | CssSteps | None]
+"""A task; returns its cycles, or None for what the machine says a task takes, or its parts."""
 
 
 class CssTasks:

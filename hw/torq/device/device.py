@@ -10,7 +10,7 @@ from .channels import Channels
 from .copies import Copies
 from .core import Core
 from .css import CssFunction
-from .deadlock import deadlock
+from .deadlock import Waiter, deadlock, waiters
 from .dma import CHANNELS
 from .events import Access, Work
 from .memories import HOST_VIEW, Memories
@@ -68,8 +68,8 @@ class Device:
             self.machine, self.lram, *shared, write=self._write, word_limit=word_limit
         )
         self._channels = Channels(self.machine, self.lram, self.xram, *shared, done=self._ended)
-        self._copies = Copies(self.machine, self.memories, *shared, done=self._nss.agent.look)
-        self._core = Core(self.machine, self.memories, *shared, done=self._nss.agent.look)
+        self._copies = Copies(self.machine, self.memories, *shared)
+        self._core = Core(self.machine, self.memories, *shared)
         access = self.accesses.append if record_accesses else None
         self.slices = [
             SliceUnit(
@@ -116,6 +116,7 @@ class Device:
         """Stops all units and clears registers; memories and mapped XRAM keep their contents."""
         self._schedule.clear()
         self._nss.agent.stop()
+        self._core.reset()
         self._record.clear()
         for unit in self.slices:
             unit.reset()
@@ -153,7 +154,7 @@ class Device:
         """Goes on until nothing more happens. Raises Deadlock, or what a unit runs into."""
         while self._step():
             pass
-        if self._nss.agent.running or any(unit.agent.running for unit in self.slices):
+        if self._nss.agent.running or self._waiters():
             raise self._deadlock()
 
     def wait_irq(self) -> int:
@@ -217,11 +218,16 @@ class Device:
 
     def _ended(self, unit: str) -> None:
         """A unit of NSS.STATUS is done."""
-        self._nss.change(1 << status.UNIT_BITS[unit], True)
+        self._registers.change(1 << status.UNIT_BITS[unit], True)
+
+    def _waiters(self) -> list[Waiter]:
+        pending = self._registers.pending.for_stream()
+        return waiters(self._nss.agent, pending, self._core, self.slices)
 
     def _deadlock(self) -> Deadlock:
         """Who waits for whom, now that nothing happens any more."""
-        found = deadlock(self._nss.agent, self._registers.pending.for_stream(), self.slices)
+        ended = {work.unit for work in self.events if work.begin >= self._nss.begun}
+        found = deadlock(self._waiters(), ended)
         if self.checker is not None:
             self.checker.fault(found)
         return found

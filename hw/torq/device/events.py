@@ -11,8 +11,8 @@ class Work:
 
     `what` is `program`, `wait`, `load`, `store`, `copy`, `task` or `css`. `address` is the LRAM
     address of the command word behind it, `size` the bytes moved. `agents` says of a slice task how
-    many cycles each agent would take alone, `limit` which one takes longest; of a wait, `waits_for`
-    says for whom.
+    many cycles each agent would take alone, `limit` which one takes longest, of a task of the CSS
+    core its name; of a wait, `waits_for` says for whom.
     """
 
     unit: str

@@ -19,6 +19,7 @@ class RegisterFile:
     def __init__(self) -> None:
         self._spaces: dict[str, dict[int, int]] = {s: {} for s in ("nss", "css", "cpu", "cdma")}
         self._effects: dict[Place, Effect] = {}
+        self._watchers: list[Callable[[], None]] = []
         self._status = place_of("NSS.STATUS.nss")
         self._copied = place_of("CDMA.CH0_STATUS.intr_done")
         self.pending = status.Pending(
@@ -38,6 +39,10 @@ class RegisterFile:
         """From now on, writing the register with this field has an effect."""
         self._effects[place_of(field)] = effect
 
+    def watch(self, look: Callable[[], None]) -> None:
+        """From now on, `look` is called when something may have become pending."""
+        self._watchers.append(look)
+
     def read(self, place: Place) -> int:
         """A word."""
         return self._spaces[place.space].get(place.address, 0)
@@ -54,19 +59,27 @@ class RegisterFile:
             effect = self._effects.get(place)
             if effect is not None:
                 effect(value, at)
+            if place.space == "css":  # mailboxes, enables
+                self._changed()
 
     def image(self, space: str) -> Image:
         """The fields of a space as they are now."""
         return Image(registers(space), self._spaces[space])
 
     def put(self, space: str, image: Image) -> None:
-        """Takes over the fields of an image, without effects."""
+        """Takes over the fields of an image; what writing them would start does not start."""
         self._spaces[space].update(image.words)
+        self._changed()
 
     def change(self, mask: int, on: bool) -> None:
         """Sets or clears bits of NSS.STATUS."""
         words, address = self._spaces["nss"], self._status.address
         words[address] = words.get(address, 0) | mask if on else words.get(address, 0) & ~mask
+        self._changed()
+
+    def _changed(self) -> None:
+        for look in self._watchers:
+            look()
 
 
 def place_of(field: str) -> Place:

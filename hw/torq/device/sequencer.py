@@ -30,26 +30,23 @@ class Sequencer:
     ) -> None:
         self._schedule, self._registers, self._record = schedule, registers, record
         self._write_register = write
-        self._begun = 0
+        self.begun = 0
+        """When its program began."""
         self.agent = StreamAgent(
             "NSS", lram, schedule, machine.fetch, write=self._write,
-            pending=registers.pending.for_stream, change=self.change, ended=self._ended,
+            pending=registers.pending.for_stream, change=registers.change, ended=self._ended,
             waited=self._waited, limit=word_limit,
             fetched=None if record.checker is None else self._fetched,
         )  # fmt: skip
+        registers.watch(self.agent.look)
 
     def start(self) -> None:
         """Begins the program that NSS.CFG points at. Raises TorqFault."""
         image = self._registers.image("nss")
         if not image["NSS.CFG.link_en"]:
             raise TorqFault("is started, but NSS.CFG.link_en is 0", unit="NSS")
-        self._begun = self._schedule.now
+        self.begun = self._schedule.now
         self.agent.start(image["NSS.CFG.desc"])
-
-    def change(self, mask: int, on: bool) -> None:
-        """Sets or clears bits of NSS.STATUS; the stream goes on if it waited for them."""
-        self._registers.change(mask, on)
-        self.agent.look()
 
     def _write(self, address: int, value: int, at: int) -> None:
         try:
@@ -60,8 +57,8 @@ class Sequencer:
 
     def _ended(self) -> None:
         end = self._schedule.now
-        self._record.events.append(Work(unit="NSS", what="program", begin=self._begun, end=end))
-        self.change(1 << status.NSS, True)
+        self._record.events.append(Work(unit="NSS", what="program", begin=self.begun, end=end))
+        self._registers.change(1 << status.NSS, True)
 
     def _fetched(self, start: int, stop: int) -> None:
         if self._record.checker is not None:

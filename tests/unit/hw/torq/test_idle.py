@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.hw.torq.commands import NssProgram, NssTask
+from assay.hw.torq.costs import sl2610
+from assay.hw.torq.device.css import CssSteps, CssView, CssWait
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.device.events import Work
+from assay.hw.torq.device.status import UNIT_BITS
 from assay.hw.torq.idle import UNITS, idle_of, stream_of, works_of
-from assay.hw.torq.unit_time import npu_time
+from assay.hw.torq.timeline import npu_time, timeline
+from assay.traces.summary import summarise
 from tests.support.torq_golden import MULTIPLY
 from tests.unit.hw.torq.test_device import QUICK, finish, loading, mapped, put, start, storing
 
@@ -25,7 +30,15 @@ WAITS: dict[str, dict[str, object]] = {
 }
 
 
-def starting(unit: str, size: int) -> NssTask:
+def compute_and_wait(view: CssView) -> CssSteps:
+    """A task of the core; its mailboxes say how long, and for whom it waits, as a mask."""
+    yield view.mailboxes[0]
+    if view.mailboxes[1]:
+        yield CssWait(mask=view.mailboxes[1])
+    return 3
+
+
+def starting(unit: str, size: int, awaited: Sequence[str] = ()) -> NssTask:
     if unit == "XR":
         return loading(0x100000, 0x8000, size)
     if unit == "XW":
@@ -33,7 +46,9 @@ def starting(unit: str, size: int) -> NssTask:
     if unit == "CDMA":
         return NssTask(cdma_start=True, cdma_src_addr=0x40000, cdma_dst_addr=0x50000, cdma_len=size)
     if unit == "CSS":
-        return NssTask(css_start=True, css_mbx=(size, 0, 0, 0))
+        return NssTask(
+            css_start=True, css_mbx=(size, sum(1 << UNIT_BITS[u] for u in awaited), 0, 0)
+        )
     first = unit == "SLC0"
     return NssTask(slc_start=(first, not first), slc_cfg_addr=(0x5A00, 0x5A00))
 
@@ -53,7 +68,7 @@ def runs(draw: st.DrawFn) -> list[Work]:
     """The events of one or two programs that start units and wait for them, in a random order."""
     device = mapped()
     device.memories.itcm.write(0, b"task")
-    device.register_css(b"task", "task", lambda view: view.mailboxes[0])
+    device.register_css(b"task", "task", compute_and_wait)
     put(device, MULTIPLY)
     for _ in range(draw(st.integers(1, 2))):
         tasks, running = [NssTask()], set[str]()
@@ -62,7 +77,9 @@ def runs(draw: st.DrawFn) -> list[Work]:
                 also = draw(st.sets(st.sampled_from(sorted(running))))
                 tasks.append(waiting(sorted(also | {unit})))
                 running -= also | {unit}
-            tasks.append(starting(unit, draw(st.integers(1, 400))))
+            for_core = draw(st.sets(st.sampled_from(sorted(running)))) if running else set()
+            size = draw(st.integers(1, 400))
+            tasks.append(starting(unit, size, sorted(for_core - {"CDMA"})))
             running.add(unit)
         left = sorted(running)
         tasks += [waiting(left)] if left else []
@@ -104,6 +121,9 @@ def test_each_cycle_without_work_has_the_reason_that_it_has(events: list[Work]) 
                 w.begin <= cycle < w.end for w in mine if w.what == "program"
             ):
                 expected = "own commands"
+            elif any(w.begin <= cycle < w.end for w in mine if w.what == "css"):
+                (own,) = [w for w in mine if w.what == "wait" and w.begin <= cycle < w.end]
+                expected = f"waits for {', '.join(awaited(own, cycle, events))}"
             elif waits_now:
                 expected = f"NSS waits for {', '.join(awaited(waits_now[0], cycle, events))}"
             elif any(w.begin <= cycle < w.end for w in programs):
@@ -125,6 +145,16 @@ def test_causes_and_reasons_of_each_unit_sum_to_the_run(events: list[Work]) -> N
     for unit in time.units:
         assert sum(unit.causes.values()) == sum(unit.reasons.values()) == time.cycles
         assert min(unit.causes.values()) > 0 and min(unit.reasons.values()) > 0
+
+
+@QUICK
+@given(runs())
+def test_tracks_of_the_timeline_say_what_the_figures_say(events: list[Work]) -> None:
+    begin, end = min(w.begin for w in events), max(w.end for w in events)
+    found = summarise(timeline(events, sl2610()), begin=begin, end=end)
+    tracks = {use.track: use.causes for use in found.tracks}
+    for unit in npu_time(events).units:
+        assert tracks[f"NPU.{unit.unit}"] == unit.causes
 
 
 def test_the_reasons_of_a_run_are_never_a_plain_idle() -> None:
