@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from .commands import Dim, Ndl, SliceTask
 from .errors import EncodeError
+from .machine import limit
 
-MOST_HIGH_DIMS = 15
-MOST_DIMS = 16
+MOST_HIGH_DIMS, MOST_DIMS = limit("descriptor_loops"), limit("list_loops")
 MOST_WORDS = 63
 """Of all descriptors of one agent in one task together."""
 LAST_DIM = 1 << 31

@@ -21,8 +21,8 @@ ACT_WORDS = limit("activation_lanes_per_slice")
 WORD = 4
 SHIFT_MODES = ("LSL", "LSR", "ASR")
 VECTOR_WORDS = (1, 2, 4, 8, ACT_WORDS)
-MOST_PIXELS = 32767
-MOST_VECTORS = 16
+PLANE_SIDE = limit("plane_side")
+MOST_VECTORS = limit("block_vectors")
 BIAS_BYTES = (4, 8, 16, 32)
 GROUPS = (1, 4, 8, 16)
 GROUP_BYTES = (8, 16, 32, 64)
@@ -349,9 +349,9 @@ class _Derivation:
         pixel = min(element, 2)
         count = plane * (element // pixel)
         unit = Dim(count=pixel, stride=1, tag="B")
-        if count <= MOST_PIXELS:
+        if count <= PLANE_SIDE:
             return (unit, Dim(count=count, stride=pixel, tag="X"))
-        for rows in range(-(-count // MOST_PIXELS), MOST_PIXELS + 1):
+        for rows in range(-(-count // PLANE_SIDE), PLANE_SIDE + 1):
             if count % rows == 0:
                 columns = count // rows
                 return (
@@ -360,7 +360,7 @@ class _Derivation:
                     Dim(count=rows, stride=columns * pixel, tag="Y"),
                 )
         raise self._illegal(
-            "plane", f"{count} pixels are no product of two numbers up to {MOST_PIXELS}"
+            "plane", f"{count} pixels are no product of two numbers up to {PLANE_SIDE}"
         )
 
 

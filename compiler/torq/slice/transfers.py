@@ -12,7 +12,6 @@ from .kernel import Load, Nest
 from .loops import FLAT, KERNEL_COLUMN, KERNEL_ROW, PLAIN, Loop
 from .tensor import View
 
-_MOST_DIMENSIONS = 15
 ONE_WORD = (Dim(count=1, tag="G"),)
 DATA_BUS, RESULT_BUS = limit("data_bus"), limit("result_bus")
 _BUS_BYTES = {
@@ -22,6 +21,7 @@ _BUS_BYTES = {
     "DEBR": limit("bias_bus"),
 }
 _SEGMENTS = limit("data_memory_segments")
+_MOST_LOOPS = limit("descriptor_loops")
 _TAGS = (FLAT, KERNEL_COLUMN, KERNEL_ROW)
 
 
@@ -75,9 +75,9 @@ def memory(name: str, agent: str, load: Load, low: tuple[Dim, ...], words: tuple
 
 def few(name: str, agent: str, dims: list[Dim]) -> tuple[Dim, ...]:
     """As many loops as a descriptor may have. Raises IllegalSliceProgram."""
-    if len(dims) > _MOST_DIMENSIONS:
+    if len(dims) > _MOST_LOOPS:
         raise IllegalSliceProgram(
-            "loops", f"{name}: {agent} has {len(dims)} loops; {_MOST_DIMENSIONS} are possible"
+            "loops", f"{name}: {agent} has {len(dims)} loops; {_MOST_LOOPS} are possible"
         )
     return tuple(dims)
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..faults import Misaligned, TorqFault
+from ..faults import TorqFault
 from ..lram import Lram
 from ..registers import Image, registers
 from . import layout as at
+from .banks import check_banks
 from .descriptors import (
     TAG_COLUMN,
     TAG_COLUMN_PARITY,
@@ -33,8 +34,6 @@ _COUNTER = {
     TAG_ROW_PARITY: at.ROW_PARITY, TAG_COLUMN_PARITY: at.COLUMN_PARITY,
 }  # fmt: skip
 TABLE_ENTRIES = 512
-BIAS_ALIGNMENT = 4
-"""Of each bias and scale: a number of 4 bytes must not cross a bank of 8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +70,7 @@ def plan_task(words: dict[int, int], lram: Lram) -> SlicePlan:
     refuse_unknown(image)
     _refuse_halves(image)
     descriptors = _descriptors(image, lram)
+    check_banks(image, descriptors)
     numbers = np.zeros(at.SIZE, np.int64)
     shortened = bool(image["DE_D_R.ndss_size"] or image["DE_D_R.ndss_size1"])
     nests, loops = _tables(numbers, descriptors, shortened)
@@ -140,26 +140,11 @@ def _descriptors(image: Image, lram: Lram) -> dict[str, tuple[Descriptor, ...]]:
     if image["START.br"]:
         if not image["DE_B_R.disabled"]:
             read("DEBR", "DE_B_R.desc")
-            _check_biases(found["DEBR"])
         if image["DE_B_RX.enable"]:
             read("DEBR1", "DE_B_RX.desc")
     if image["START.qw"]:
         read("DEQW", "DE_Q_W.desc")
     return found
-
-
-def _check_biases(descriptors: tuple[Descriptor, ...]) -> None:
-    """Biases and scales are read from banks of 8 bytes, and no number may lie in two of them."""
-    for found in descriptors:
-        moves = [loop.delta for loop in found.loops if loop.count > 1]
-        if any(move % BIAS_ALIGNMENT for move in (found.base, *moves)):
-            raise Misaligned(
-                f"reads biases from {found.base:#x} in steps of "
-                f"{', '.join(map(str, moves)) or 'nothing'}; they must lie at multiples of "
-                f"{BIAS_ALIGNMENT}",
-                agent="DEBR",
-                address=found.base,
-            )
 
 
 def _tables(

@@ -1,11 +1,16 @@
 """Malformed slice tasks and unknown fields: refused with the reason, never a crash or a hang."""
 
 import random
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.hw.torq.commands import NssProgram, NssTask, SliceProgram, SliceTask
+from assay.hw.torq.datapath.banks import check_banks
+from assay.hw.torq.datapath.descriptors import Descriptor, Loop
 from assay.hw.torq.datapath.interpreter import Interpreter, count
 from assay.hw.torq.datapath.plan import plan_task
 from assay.hw.torq.datapath.refusals import _ALWAYS
@@ -128,12 +133,33 @@ def test_what_one_mode_of_activation_lacks_is_refused_by_its_field(
         attempt(lram, image.words)
 
 
-@pytest.mark.parametrize("bias", [0x5001, 0x5006])
+@pytest.mark.parametrize("bias", [0x5001, 0x5004, 0x5006])
 def test_biases_that_would_lie_in_two_banks_are_refused(bias: int) -> None:
     crossing = conv(channels=2, outputs=4, height=8, width=8, **(PLACES | {"bias": bias}))  # type: ignore[arg-type]
     lram = load(crossing, {})
-    with pytest.raises(Misaligned, match=rf"DEBR: reads biases from {bias:#x} in steps of"):
+    with pytest.raises(Misaligned, match=rf"DEBR: reads 8 bytes at a time from {bias:#x} in steps"):
         attempt(lram, register_words(lram))
+
+
+@given(
+    st.sampled_from([4, 8, 16, 32]),
+    st.integers(0x5000, 0x5010),
+    st.lists(st.tuples(st.integers(1, 12), st.integers(-9, 9)), min_size=1, max_size=3),
+)
+def test_each_transfer_of_biases_starts_a_bank_or_stays_inside_of_one(
+    size: int, base: int, loops: list[tuple[int, int]]
+) -> None:
+    starts, moved, nest = [base], 0, []
+    for steps, stride in loops:
+        nest.append(Loop(count=steps, delta=stride - moved, tag=0))
+        moved += (steps - 1) * stride
+        starts = [start + k * stride for k in range(steps) for start in starts]
+    wrong = any(start % 8 and start // 8 != (start + size - 1) // 8 for start in starts)
+    image = Image(registers("slice"), {})
+    image["DE_B_R.w_size"] = size % 32
+    descriptors = {"DEBR": (Descriptor(address=0, base=base, loops=tuple(nest)),)}
+    with pytest.raises(Misaligned) if wrong else nullcontext():
+        check_banks(image, descriptors)
 
 
 @pytest.mark.parametrize(("agent", "field"), [("DEDR", "DE_D_R"), ("DEWR", "DE_W_R"),
