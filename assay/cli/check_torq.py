@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from .failures import FAILED, USAGE, CommandError
-from .run_torq import TorqOptions, check_torq
+from .run_torq import TorqOptions, check_torq, first
 
 
 def check_executable(
@@ -27,7 +27,7 @@ def check_executable(
     except InputError as error:
         raise CommandError(str(error), code=USAGE) from None
     with progress() as say:
-        say(f"checking {options.path}")
+        say(first(f"checking {options.path}"))
         name, findings = check_torq(options, values, unread=unread)
     report = TorqFindings(file=str(options.path), name=name, findings=findings)
     written = FORMATS[format_name](report)

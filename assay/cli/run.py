@@ -137,7 +137,7 @@ def _run_torq(
 ) -> None:
     from assay.text_values import parse_inputs
 
-    from .run_torq import run_torq
+    from .run_torq import first, run_torq
     from .terminal import print_json, progress
 
     for given, option in refused:
@@ -145,7 +145,7 @@ def _run_torq(
             raise CommandError(f"{option} is not for Torq executables", code=USAGE)
     values = parse_inputs(inputs)
     with progress() as say:
-        say("running on the NPU")
+        say(first("running on the NPU"))
         done = run_torq(options, values, trace)
     _keep(done.results, output)
     if json:

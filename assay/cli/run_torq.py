@@ -39,6 +39,15 @@ class TorqRun:
     cycles: int
 
 
+def first(text: str) -> str:
+    """What to say while something runs on the NPU: with what comes before, if that takes long."""
+    from assay.hw.torq.datapath.compiled import prepared
+    from assay.hw.torq.datapath.run import run_task
+
+    long = "compiling the emulated NPU, which takes some ten seconds once, then "
+    return text if prepared(run_task) else long + text
+
+
 def run_torq(options: TorqOptions, values: "Sequence[Value]", trace: Path | None = None) -> TorqRun:
     """Runs one executable of a container. Raises CommandError and StatusError."""
     name, loaded = load_torq(options, record=trace is not None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .run_torq import TorqOptions, save_trace, timed_torq
+from .run_torq import TorqOptions, first, save_trace, timed_torq
 
 if TYPE_CHECKING:
     from assay.hal.torq.executable import LoadedExecutable
@@ -36,7 +36,7 @@ def time_executable(
 
     values = parse_inputs(inputs)
     with progress() as say:
-        say(f"running {options.path} on the NPU")
+        say(first(f"running {options.path} on the NPU"))
         name, loaded = timed_torq(options, values)
     if trace is not None:
         save_trace(loaded, name, trace)

@@ -10,8 +10,9 @@ import re
 import tempfile
 from pathlib import Path
 
+from assay.sim.cache_folder import cache_folder
 from assay.sim.simt.cache_limit import mark_used
-from assay.sim.simt.disk_cache import cache_folder, digest
+from assay.sim.simt.disk_cache import digest
 
 from . import clang
 from .errors import CompileError

@@ -8,17 +8,10 @@ import os
 import tempfile
 from pathlib import Path
 
-import platformdirs
-
+from ..cache_folder import cache_folder
 from .cache_limit import count_written, mark_used
 
 _MAGIC = b"ASSAYC01"
-
-
-def cache_folder() -> Path:
-    """Where entries live; `ASSAY_CACHE_DIR` moves it."""
-    chosen = os.environ.get("ASSAY_CACHE_DIR")
-    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("assay"))
 
 
 def digest(*parts: bytes | str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.cli.run_torq import first
 from assay.hal.torq.archive import Container, write_container
 from assay.hal.torq.format import (
     Alloc,
@@ -20,6 +21,7 @@ from assay.hal.torq.format import (
 )
 from assay.hal.torq.write import write_executable
 from assay.hw.torq.commands import NssProgram, NssTask
+from assay.hw.torq.datapath import compiled
 from tests.support.torq_executables import (
     BLOCK,
     CODE,
@@ -49,6 +51,13 @@ def operands(tmp_path: Path) -> Path:
     path = tmp_path / "operands.bin"
     path.write_bytes(data)
     return path
+
+
+def test_a_run_that_has_to_compile_first_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "prepared", lambda function: True)
+    assert first("running") == "running"
+    monkeypatch.setattr(compiled, "prepared", lambda function: False)
+    assert first("running").endswith("takes some ten seconds once, then running")
 
 
 def test_run_prints_the_buffers_that_the_program_writes(

@@ -10,12 +10,15 @@ import pickle
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-from assay.sim.simt.disk_cache import cache_folder
+from assay.sim.cache_folder import cache_folder
+
+from .parts import PartCompiler, for_all_constants
 
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Only compiled code calls them; wrappers for others would take a fifth of the time."""
@@ -29,17 +32,28 @@ def compiled(function: F) -> F:
     return cast(F, dispatcher)
 
 
+def prepared(function: Callable[..., object]) -> bool:
+    """Whether a compiled function has machine code, in memory or on disk."""
+    dispatcher: Any = function
+    return bool(dispatcher.overloads) or Path(dispatcher._cache._cache_file._index_path).exists()
+
+
 def inlined(function: F) -> F:
     """`function` for compiled ones to call: compiled into these, not cached alone."""
-    return cast(F, _njit(function, forceinline=True, **_NO_WRAPPERS))
+    return cast(F, _part(function, forceinline=True))
 
 
 def called(function: F) -> F:
     """`function` for compiled ones to call: once made, not copied into those that call it."""
-    return cast(F, _njit(function, **_NO_WRAPPERS))
+    return cast(F, _part(function))
 
 
-def _njit(function: F, **more: bool) -> object:
+def _part(function: F, **more: object) -> object:
+    """Machine code for others to link to, see `parts`."""
+    return for_all_constants(_njit(function, pipeline_class=PartCompiler, **_NO_WRAPPERS, **more))
+
+
+def _njit(function: F, **more: object) -> object:
     """Without numba's run-time: nothing is allocated, no references are counted."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, **more}
     return numba.njit(**options)(function)

@@ -26,6 +26,27 @@ def run(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+ASK = """
+from assay.hw.torq.datapath.compiled import prepared
+from assay.hw.torq.datapath.run import run_task
+print(prepared(run_task))
+"""
+
+
+def test_whether_there_is_machine_code_already_can_be_asked(tmp_path: Path) -> None:
+    environment = os.environ | {"ASSAY_CACHE_DIR": str(tmp_path)}
+    asked = [sys.executable, "-c", ASK]
+    assert subprocess.check_output(asked, env=environment, text=True) == "False\n"
+
+
+@pytest.mark.slow
+def test_machine_code_on_disk_counts_as_there(tmp_path: Path) -> None:
+    run(tmp_path)
+    environment = os.environ | {"ASSAY_CACHE_DIR": str(tmp_path)}
+    asked = [sys.executable, "-c", ASK]
+    assert subprocess.check_output(asked, env=environment, text=True) == "True\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["nbc", "nbi"])
 def test_damaged_machine_code_is_made_again(tmp_path: Path, ending: str) -> None:
