@@ -44,8 +44,9 @@ class Interpreter:
         """
         numbers = plan.numbers if fast else without_fast_path(plan.numbers)
         machine = Slice(
-            numbers, plan.nests, plan.loops, plan.lanes, lram.bytes, self.pram,
-            plan.base, plan.slope, plan.expansion, *self._scratch,
+            p=numbers, nests=plan.nests, loops=plan.loops, lanes=plan.lanes, lram=lram.bytes,
+            pram=self.pram, base=plan.base, slope=plan.slope, expansion=plan.expansion,
+            **self._scratch,
         )  # fmt: skip
         run_task(machine)
         report = machine.report

@@ -76,46 +76,24 @@ class Slice(NamedTuple):
     used: Ints
 
 
-class Scratch(NamedTuple):
-    """The last arrays of `Slice`, which belong to no task."""
-
-    report: Ints
-    states: Ints
-    data: Bytes
-    weight: Bytes
-    bias: Bytes
-    window: Ints
-    xs: Ints
-    ys: Ints
-    masks: NDArray[np.bool_]
-    known: Ints
-    row: NDArray[np.int32]
-    reals: NDArray[np.float32]
-    sums: NDArray[np.float32]
-    best: Ints
-    out: Ints
-    word: Bytes
-    used: Ints
-
-
-def scratch() -> Scratch:
-    """All of them, zero."""
-    return Scratch(
-        report=np.zeros(4, np.int64),
-        states=np.zeros((6, STATE), np.int64),
-        data=np.zeros(640, np.uint8),
-        weight=np.zeros(1024, np.uint8),
-        bias=np.zeros(64, np.uint8),
-        window=np.zeros(STATE, np.int64),
-        xs=np.zeros(PIXELS, np.int64),
-        ys=np.zeros(PIXELS, np.int64),
-        masks=np.zeros((MASKS, PIXELS), np.bool_),
-        known=np.zeros(MASKS + 1, np.int64),
-        row=np.zeros(256, np.int32),
-        reals=np.zeros(256, np.float32),
-        sums=np.zeros(256, np.float32),
-        best=np.zeros(256, np.int64),
-        out=np.zeros(64, np.int64),
-        word=np.zeros(256, np.uint8),
-        used=np.zeros(USES, np.int64),
-    )
+def scratch() -> dict[str, Any]:
+    """The arrays of a `Slice` that belong to no task, by name; all zero."""
+    return {
+        "report": np.zeros(4, np.int64),
+        "states": np.zeros((6, STATE), np.int64),
+        "data": np.zeros(640, np.uint8),
+        "weight": np.zeros(1024, np.uint8),
+        "bias": np.zeros(64, np.uint8),
+        "window": np.zeros(STATE, np.int64),
+        "xs": np.zeros(PIXELS, np.int64),
+        "ys": np.zeros(PIXELS, np.int64),
+        "masks": np.zeros((MASKS, PIXELS), np.bool_),
+        "known": np.zeros(MASKS + 1, np.int64),
+        "row": np.zeros(256, np.int32),
+        "reals": np.zeros(256, np.float32),
+        "sums": np.zeros(256, np.float32),
+        "best": np.zeros(256, np.int64),
+        "out": np.zeros(64, np.int64),
+        "word": np.zeros(256, np.uint8),
+        "used": np.zeros(USES, np.int64),
+    }
