@@ -50,9 +50,12 @@ def first(text: str) -> str:
 
 def run_torq(options: TorqOptions, values: "Sequence[Value]", trace: Path | None = None) -> TorqRun:
     """Runs one executable of a container. Raises CommandError and StatusError."""
+    from assay.hw.torq.unit_time import npu_time
+
     name, loaded = load_torq(options, record=trace is not None)
     buffers = _buffers(loaded, values)
-    cycles = loaded.dispatch(buffers)
+    loaded.dispatch(buffers)
+    cycles = npu_time(loaded.device.events).cycles
     if trace is not None:
         save_trace(loaded, name, trace)
     results = [_typed(buffers[number], loaded.described(number)) for number in loaded.outputs()]

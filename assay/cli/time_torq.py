@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from assay.hw.torq.timeline import NpuTime
 
 _PERCENT = 100
+_WHOLE = 10
+"""Percent from which on tenths do not matter."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,6 +23,7 @@ class _Timed:
 
     name: str
     seconds: float
+    host_seconds: float
     npu: "NpuTime"
     lram: int
 
@@ -41,8 +44,14 @@ def time_executable(
     if trace is not None:
         save_trace(loaded, name, trace)
     npu = npu_time(loaded.device.events)
-    seconds = npu.cycles / loaded.device.machine.clock_hz
-    timed = _Timed(name=name, seconds=seconds, npu=npu, lram=_touched(loaded))
+    clock = loaded.device.machine.clock_hz
+    timed = _Timed(
+        name=name,
+        seconds=npu.cycles / clock,
+        host_seconds=npu.host / clock,
+        npu=npu,
+        lram=_touched(loaded),
+    )
     if json:
         print_json(_json(timed))
     else:
@@ -66,6 +75,7 @@ def _text(timed: _Timed) -> list[str]:
     lines = [
         f"{timed.name}: {npu.cycles:,} cycles, {1e6 * timed.seconds:,.1f} us; "
         f"{timed.lram:,} B of LRAM touched",
+        f"host: copies, starts and interrupts, {1e6 * timed.host_seconds:,.1f} us",
         f"DMA and compute at once {_share(npu.both, npu)}, DMA alone {_share(npu.only_dma, npu)}, "
         f"compute alone {_share(npu.only_compute, npu)}, neither {_share(npu.neither, npu)}",
     ]
@@ -90,7 +100,8 @@ def _reasons(reasons: dict[str, int], npu: "NpuTime") -> str:
 
 
 def _share(cycles: int, npu: "NpuTime") -> str:
-    return f"{_PERCENT * cycles / npu.cycles:.0f} %" if npu.cycles else "0 %"
+    share = _PERCENT * cycles / npu.cycles if npu.cycles else 0.0
+    return f"{share:.0f} %" if share >= _WHOLE or not share else f"{share:.1f} %"
 
 
 def _json(timed: _Timed) -> dict[str, Any]:
@@ -99,6 +110,7 @@ def _json(timed: _Timed) -> dict[str, Any]:
         "executable": timed.name,
         "cycles": npu.cycles,
         "seconds": timed.seconds,
+        "host_seconds": timed.host_seconds,
         "lram_bytes_touched": timed.lram,
         "overlap": {
             "both": npu.both,

@@ -33,6 +33,7 @@ def host_copy(
         )
     if not total:
         return
+    device.host("copy", device.machine.host_copy_cycles(total))
     moved = _moved(copy, constants, buffers, where)
     begin = copy.source_address + (0 if copy.direction else moved)
     end = copy.target_address + (moved if copy.direction else 0)

@@ -135,7 +135,7 @@ class LoadedExecutable:
     def dispatch(self, buffers: MutableSequence[Bytes], constants: Sequence[int] = ()) -> int:
         """Runs all actions; buffers that the program writes are changed in place.
 
-        Gives the cycles of the NPU's clock that passed. Raises StatusError, naming the action.
+        Gives the cycles of the NPU's clock that passed, the host's work included. Raises StatusError, naming the action.
         """
         self._check_buffers(buffers)
         begin = self.device.now
@@ -181,6 +181,7 @@ class LoadedExecutable:
 
     def _start(self, address: int) -> None:
         """What the driver does: program counter, interrupts, start."""
+        self.device.host("start", self.device.machine.host_start)
         self.device.write32(_host_address("NSS.CFG.desc"), 1 << 24 | address)
         self.device.write32(_host_address("NSS.CTRL.ien_nss"), 1)
         self.device.write32(_host_address("CSS.IEN_HST.nss"), 1)
@@ -188,6 +189,7 @@ class LoadedExecutable:
 
     def _wait(self) -> None:
         self.device.wait_irq()
+        self.device.host("interrupt", self.device.machine.host_interrupt)
         self.device.write32(_host_address("NSS.STATUS.nss"), 1)
 
     def _call(self, action: StartHost, where: str) -> None:

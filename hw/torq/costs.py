@@ -34,11 +34,21 @@ class Machine:
     fetch: int
     """Cycles per command word."""
     slice_start: int
+    host_start: int
+    """Cycles until the host has started a program."""
+    host_interrupt: int
+    """Cycles from the end of a program until the host goes on."""
+    host_copy_rate: Fraction
+    """Bytes per cycle of the host's own copies."""
 
     def dma_cycles(self, size: int, mtu: int) -> int:
         """Cycles for `size` bytes when a channel has DRAM for itself; bursts of 1 << mtu beats."""
         beats = 1 << mtu
         return ceil(size / (self.dma_rate * beats / (beats + self.dma_gap)))
+
+    def host_copy_cycles(self, size: int) -> int:
+        """Cycles for the host to copy `size` bytes."""
+        return ceil(size / self.host_copy_rate)
 
     def cdma_cycles(self, size: int) -> int:
         """Cycles for `size` bytes between memories of the NPU."""
@@ -59,8 +69,10 @@ def machine_of(given: Hardware) -> Machine:
         entries = table(source.name, section, source.tables.get(section))
         return fact(source, f"{section}.{key}", entries.get(key)).value
 
+    clock = number("clock", "npu")
+    per_microsecond = Fraction(clock, 10**6)
     return Machine(
-        clock_hz=number("clock", "npu"),
+        clock_hz=clock,
         lram=given.lram,
         itcm=memories()["ITCM"].size,
         dtcm=memories()["DTCM"].size,
@@ -73,6 +85,9 @@ def machine_of(given: Hardware) -> Machine:
         css_task=number("css", "task"),
         fetch=number("control", "fetch"),
         slice_start=number("control", "slice_start"),
+        host_start=ceil(number("host", "start") * per_microsecond),
+        host_interrupt=ceil(number("host", "interrupt") * per_microsecond),
+        host_copy_rate=number("host", "copy") / per_microsecond,
     )
 
 

@@ -1,7 +1,8 @@
 """Why a unit of the NPU has no work: what the command stream, which starts all units, does then.
 
 The stream (NSS) waits for units, each of them as long as it is not done; or it fetches and executes
-command words; or it has no program, because the host has not started one. A slice also fetches
+command words; or it has no program, because the host copies, starts the next or takes the last
+one's interrupt. A slice also fetches
 command words of its own, a task of the CSS core waits on its own behalf. What the stream does is
 also said of a unit that was not started yet. After its last work nothing is left for it to do.
 """
@@ -16,7 +17,7 @@ from assay.traces.kinds import CONFIGURATION, DMA_WAIT, HOST, IDLE, UNIT
 
 from .device.events import Work
 from .device.status import unit_of
-from .intervals import Interval, union, without
+from .intervals import Interval, common, union, without
 
 _PROGRAMS = ("program", "css")
 DMA_UNITS = ("XR", "XW", "CDMA")
@@ -24,6 +25,8 @@ SLICES = ("SLC0", "SLC1")
 UNITS = ("NSS", *DMA_UNITS, *SLICES, "CSS")
 NOT_STARTED, DONE = "not started yet", "nothing left to do"
 COMMANDS, NO_PROGRAM, OWN_COMMANDS = "NSS commands", "the host starts no program", "own commands"
+_HOST = {"start": "the host starts the NPU", "copy": "the host copies",
+         "interrupt": "the host takes the interrupt"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +40,10 @@ class Idle:
 
 
 def run_of(events: Sequence[Work]) -> Interval:
-    """From the first to the last event."""
-    begin = min((work.begin for work in events), default=0)
-    return begin, max((work.end for work in events), default=0)
+    """From the first to the last event of the NPU's units: not what the host does around them."""
+    units = [work for work in events if work.unit != "HOST"]
+    begin = min((work.begin for work in units), default=0)
+    return begin, max((work.end for work in units), default=0)
 
 
 def works_of(unit: str, events: Sequence[Work]) -> list[Interval]:
@@ -57,7 +61,7 @@ def stream_of(events: Sequence[Work]) -> list[Idle]:
     commands = works_of("NSS", events)
     known = union([*commands, *((wait.begin, wait.end) for wait in waits)])
     found = [_idle(span, CONFIGURATION, COMMANDS) for span in commands]
-    found += [_idle(span, HOST, NO_PROGRAM) for span in without([run_of(events)], known)]
+    found += _host_of(events, without([run_of(events)], known))
     return sorted([*waits, *found], key=lambda idle: idle.begin)
 
 
@@ -86,6 +90,17 @@ def idle_of(unit: str, events: Sequence[Work], stream: Sequence[Idle]) -> list[I
     if last < end:
         found.append(_idle((last, end), IDLE, DONE))
     return sorted(found, key=lambda idle: idle.begin)
+
+
+def _host_of(events: Sequence[Work], spans: Sequence[Interval]) -> list[Idle]:
+    """What the host does while the stream has no program."""
+    found = []
+    free = list(spans)
+    for what, text in _HOST.items():
+        works = union((work.begin, work.end) for work in _of(events, "HOST", what))
+        found += [_idle(span, HOST, text) for span in common(free, works)]
+        free = without(free, works)
+    return [*found, *(_idle(span, HOST, NO_PROGRAM) for span in free)]
 
 
 def _idle(span: Interval, cause: str, text: str) -> Idle:

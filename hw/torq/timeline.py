@@ -16,6 +16,7 @@ from assay.traces.kinds import (
     DATA,
     DEVICE,
     DMA,
+    HOST_CALL,
     HOST_WAIT,
     INTERRUPT,
     PROCESSOR_PROGRAM,
@@ -87,6 +88,10 @@ class _Writer:
                 HOST_WAIT, track, "waits for the NPU", work.begin, duration, DEVICE
             )
             self._recorder.instant(INTERRUPT, track, "NSS done", work.end)
+        for work in self._events:
+            if work.unit == "HOST":
+                duration = work.end - work.begin
+                self._recorder.slice(HOST_CALL, track, work.what, work.begin, duration)
 
     def unit(self, unit: str) -> None:
         """The track of a unit, if it did anything."""

@@ -41,13 +41,15 @@ class NpuTime:
     """Where the cycles of a run went.
 
     Attributes:
-        cycles: from the first to the last event.
+        cycles: from the first to the last event of the NPU's units.
         units: by unit, those that did anything.
+        host: cycles that the host worked, also before and behind those, and beside units.
         both, only_dma, only_compute, neither: cycles by what was going on.
     """
 
     cycles: int
     units: tuple[UnitTime, ...]
+    host: int
     both: int
     only_dma: int
     only_compute: int
@@ -65,6 +67,7 @@ def npu_time(events: Sequence[Work]) -> NpuTime:
     return NpuTime(
         cycles=end - begin,
         units=tuple(_unit_time(unit, events, stream) for unit in UNITS if unit in active),
+        host=length(union((w.begin, w.end) for w in events if w.unit == "HOST")),
         both=both,
         only_dma=length(moving) - both,
         only_compute=length(computing) - both,

@@ -56,7 +56,7 @@ def operands(tmp_path: Path) -> Path:
 def test_time_says_why_each_unit_has_no_work(assay: Assay, multiply_file: Path) -> None:
     text = assay("time", multiply_file).out
     lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ")}
-    assert "not started yet" in lines["XW"] and "(NSS waits for XR" in lines["XW"]
+    assert "not started yet" in lines["XW"] and "NSS waits for XR" in lines["XW"]
     assert "nothing left to do" in lines["XR"]
     assert lines["NSS"].split(maxsplit=1)[1].startswith("waits for")
     found = json.loads(assay("time", multiply_file, "--json").out)

@@ -150,6 +150,17 @@ class Device:
         """Whether the host's interrupt line is up."""
         return bool(self._registers.pending.for_host())
 
+    def host(self, what: str, cycles: int) -> None:
+        """The host is at work for so long (`what` as in `Work`); the NPU goes on meanwhile.
+
+        Raises what a unit runs into.
+        """
+        begin, waiting = self.now, [what]
+        self._schedule.after(cycles, waiting.clear)
+        while waiting:
+            self._step()
+        self.events.append(Work(unit="HOST", what=what, begin=begin, end=self.now))
+
     def run(self) -> None:
         """Goes on until nothing more happens. Raises Deadlock, or what a unit runs into."""
         while self._step():
