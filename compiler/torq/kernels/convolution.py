@@ -15,7 +15,7 @@ from assay.hw.torq.commands import SliceTask
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import product_lanes
+from ..slice.formats import product_lanes, sum_bits
 from ..slice.kernel import SliceKernel, Window
 from ..slice.loops import FLAT, Loop
 from ..slice.lram import Lram
@@ -67,7 +67,7 @@ def conv2d(
         return convolution.floating(weights, bias)
     folded = bias.astype(np.int64) - input_zp * weights.astype(np.int64).sum(axis=(1, 2, 3))
     tasks = []
-    for part in _parts(channel_runs(rescale, len(weights))):
+    for part in _parts(channel_runs(rescale, len(weights), sum_bits(x.dtype, "int8"))):
         chosen = slice(part.first, part.first + part.count)
         convolution.place_biases(folded[chosen], part)
         tasks.append(convolution.full(weights[chosen], part))
@@ -94,7 +94,7 @@ def depthwise_conv2d(
     folded = bias.astype(np.int64) - input_zp * weights.astype(np.int64).sum(axis=(1, 2))
     convolution = _Convolution(lram, x, output, window, rescale)
     tasks = []
-    for part in _parts(channel_runs(rescale, len(weights))):
+    for part in _parts(channel_runs(rescale, len(weights), sum_bits(x.dtype, "int8"))):
         chosen = slice(part.first, part.first + part.count)
         convolution.place_biases(folded[chosen], part)
         tasks.append(convolution.depthwise(weights[chosen], part))

@@ -11,7 +11,7 @@ from assay.hw.torq.commands import SliceTask
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import LIMITS, Lanes, is_float, product_lanes
+from ..slice.formats import LIMITS, Lanes, is_float, product_lanes, sum_bits
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT
 from ..slice.lram import Lram
@@ -40,7 +40,7 @@ def fully_connected(
     folded = bias.astype(np.int64) - input_zp * weights.astype(np.int64).sum(axis=1)
     return [
         _fully_connected(lram, x, weights, folded, output, rescale, run)
-        for run in channel_runs(rescale, len(weights))
+        for run in channel_runs(rescale, len(weights), sum_bits(str(weights.dtype), x.dtype))
     ]
 
 

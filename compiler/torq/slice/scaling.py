@@ -13,6 +13,8 @@ from .errors import IllegalSliceProgram
 
 MOST_SHIFT = 63
 _FACTOR_BITS = 31
+_PRODUCT_BITS = 63
+"""Of a sum times a factor, without the sign: more than that is not known to be exact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +68,16 @@ class ChannelRun:
         return len(self.factors)
 
 
-def channel_runs(rescale: Rescale, channels: int) -> list[ChannelRun]:
+def channel_runs(rescale: Rescale, channels: int, sum_bits: int = 32) -> list[ChannelRun]:
     """The channels in as few runs as possible, each scaled exactly as TOSA says.
 
+    The wider the sums, the smaller the factors; a multiplier that is larger itself stays as it is.
     Raises IllegalSliceProgram for a multiplier or shift that the activation unit cannot do.
     """
     runs: list[ChannelRun] = []
     first, least, most = 0, 0, MOST_SHIFT
     for channel in range(channels):
-        low, high = _shifts(*rescale.of(channel))
+        low, high = _shifts(*rescale.of(channel), _PRODUCT_BITS - sum_bits)
         if max(low, least) > min(high, most):
             runs.append(_run(rescale, first, channel, least))
             first, least, most = channel, low, high
@@ -91,7 +94,7 @@ def _run(rescale: Rescale, first: int, end: int, shift: int) -> ChannelRun:
     return ChannelRun(first=first, factors=tuple(factors), shift=shift)
 
 
-def _shifts(multiplier: int, shift: int) -> tuple[int, int]:
+def _shifts(multiplier: int, shift: int, factor_bits: int) -> tuple[int, int]:
     """The shifts (from, to) with which a factor stands for exactly this multiplier and shift."""
     if not 0 <= multiplier < 1 << _FACTOR_BITS or not 0 <= shift <= MOST_SHIFT:
         raise IllegalSliceProgram(
@@ -103,7 +106,8 @@ def _shifts(multiplier: int, shift: int) -> tuple[int, int]:
     zeros = (multiplier & -multiplier).bit_length() - 1
     # A sum that is not shifted is not rounded, and one that is shifted is: shift 0 stays 0.
     low = max(shift - zeros, min(shift, 1))
-    return low, min(shift + _FACTOR_BITS - multiplier.bit_length(), MOST_SHIFT) if shift else 0
+    spare = max(0, factor_bits - multiplier.bit_length())
+    return low, min(shift + spare, MOST_SHIFT) if shift else 0
 
 
 def bias_pairs(bias: Sequence[int], factors: Sequence[int]) -> NDArray[np.int32]:

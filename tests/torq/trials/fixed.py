@@ -57,6 +57,17 @@ _CASES = {
     "depthwise, stride 2": Case(depthwise=True, channels=6, stride=2),
     "depthwise, int16": Case(depthwise=True, channels=6, dtype="int16", result="int16"),
     "depthwise, one multiplier": Case(depthwise=True, channels=7, per_channel=False),
+    # Scaled with one shift, these sums would need more than the 64 bits of a product.
+    "int16, sums of 34 bits, shifts differ widely": Case(
+        dtype="int16",
+        result="int16",
+        channels=260,
+        height=4,
+        width=4,
+        outputs=2,
+        extreme=True,
+        shifts=(20, 36),
+    ),
 }
 _FLOATS = {
     "bfloat16, one channel": (Case(channels=1), False),
