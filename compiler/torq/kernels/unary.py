@@ -67,7 +67,8 @@ def copy(x: Tensor, output: Tensor) -> list[SliceTask]:
 def unary(mode: str, x: Tensor, output: Tensor) -> list[SliceTask]:
     """Tasks for one of the activation unit's modes: ABS, NEG, CLZ, CEL (ceil), FLR (floor).
 
-    CLZ is of integers, CEL and FLR are of bfloat16. Raises IllegalSliceProgram.
+    CLZ is of integers and counts in as many bits as x has; CEL and FLR are of bfloat16. Raises
+    IllegalSliceProgram.
     """
     _alike(mode.lower(), x, output)
     if mode not in MODES or mode in (_INTEGER_MODES if is_float(x.dtype) else _FLOAT_MODES):
@@ -163,7 +164,12 @@ def _pass(
         k.combine(op)
         with k.each(max(1, vector // width), FLAT):
             k.activate_scaled(
-                width=min(width, vector), scaling=scaling, shift=shift, mode=mode, table=words
+                width=min(width, vector),
+                scaling=scaling,
+                shift=shift,
+                mode=mode,
+                table=words,
+                sum_bits=8 * x.element if mode == "CLZ" else 0,
             )
             k.append(output[(0,) * len(output.shape)], count)
     return k.task()

@@ -241,7 +241,6 @@ DRAWN: dict[str, Makers] = {
     **{
         mode: _any(unary.whole, mode=st.just(mode), dtype=_INTEGERS, shape=_SHAPES, seed=_SEEDS)
         for mode in unary.INTEGER_MODES
-        if mode != "CLZ"
     },
     **{
         f"{mode} of bfloat16": _any(unary.floating, mode=st.just(mode), shape=_SHAPES, seed=_SEEDS)

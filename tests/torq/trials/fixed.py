@@ -156,7 +156,7 @@ UNARY: Makers = {
     **{
         f"{mode}, {dtype}": partial(unary.whole, mode, dtype, _LONG, 1)
         for mode in unary.INTEGER_MODES
-        for dtype in (_INTEGERS if mode != "CLZ" else ("int32",))
+        for dtype in _INTEGERS
     },
     **{f"{mode}, bfloat16": partial(unary.floating, mode, _SHAPE, 1) for mode in unary.FLOAT_MODES},
     **{
