@@ -47,6 +47,14 @@ def test_cycles_of_a_depthwise_convolution_follow_from_its_nest(kernel: int) -> 
         assert cycles.total == words + vectors // blocks and cycles.slowest == "DEDR"
 
 
+@pytest.mark.parametrize(("channels", "shared"), [(3, True), (260, False)])
+def test_channels_of_other_shifts_share_a_task_unless_sums_are_too_wide(
+    channels: int, shared: bool
+) -> None:
+    case = Case(dtype="int16", channels=channels, outputs=4, height=2, width=2, shifts=(24, 40))
+    assert (len(convolution(case).machine.counts) == 1) == shared
+
+
 def test_cycles_of_fully_connected_follow_from_its_nest() -> None:
     machine = fully_connected(3, 40, 130, "int8", 0).machine
     (counts,), (cycles,) = machine.counts, machine.cycles

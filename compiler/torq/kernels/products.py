@@ -11,11 +11,11 @@ from assay.hw.torq.commands import SliceTask
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import LIMITS, Lanes, is_float, product_lanes, sum_bits
+from ..slice.formats import LIMITS, Lanes, is_float, product_lanes
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT
 from ..slice.lram import Lram
-from ..slice.scaling import ChannelRun, FloatRange, Rescale, bias_pairs, channel_runs
+from ..slice.scaling import ChannelRun, FloatRange, Rescale, bias_pairs, channel_runs, sum_bits
 from ..slice.tensor import Tensor
 
 _VECTOR_BYTES = 64
@@ -38,9 +38,10 @@ def fully_connected(
     Raises IllegalSliceProgram.
     """
     folded = bias.astype(np.int64) - input_zp * weights.astype(np.int64).sum(axis=1)
+    bits = sum_bits(weights, folded, x.dtype)
     return [
         _fully_connected(lram, x, weights, folded, output, rescale, run)
-        for run in channel_runs(rescale, len(weights), sum_bits(str(weights.dtype), x.dtype))
+        for run in channel_runs(rescale, len(weights), bits)
     ]
 
 

@@ -76,12 +76,6 @@ def product_lanes(data: str, weights: str) -> Lanes | None:
     )
 
 
-def sum_bits(data: str, weights: str) -> int:
-    """Bits of a sum of products of these types."""
-    lanes = product_lanes(data, weights)
-    return lanes.sum_bits or 32 if lanes is not None else 32
-
-
 def _four(value: object) -> tuple[int, int, int, int]:
     assert isinstance(value, list)
     a, b, c, d = (int(number) for number in value)
