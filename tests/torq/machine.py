@@ -19,6 +19,8 @@ from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.lram import Lram
 
 Array = NDArray[np.generic]
+SPECIAL = (np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-18, -1e-18, 1.5, -2.5)
+"""Floats that are not like others. IREE makes zeros of numbers below 1e-38: there are none."""
 SIZE = 512 << 10
 CODE = 0x500
 DATA = 0x2000

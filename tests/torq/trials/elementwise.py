@@ -14,7 +14,7 @@ from assay.compiler.torq.slice.scaling import Rescale
 from .. import tosa
 from .. import tosa_operators as op
 from ..iree_tosa import Function, Value
-from ..machine import Array, Machine, numbers
+from ..machine import SPECIAL, Array, Machine, numbers
 from .trial import Trial
 
 INTEGERS = ("int8", "int16", "int32")
@@ -54,10 +54,13 @@ COMBINATIONS = {
 
 
 def pair(seed: int, shape: Sequence[int], dtype: str) -> tuple[Array, Array]:
-    """Two arrays that agree here and there, with sums of 32 bits."""
+    """Two arrays that agree here and there, with sums of 32 bits; of floats with special ones."""
     bound = 1 << 30
     a, b = numbers(seed, shape, dtype, bound=bound), numbers(seed + 1, shape, dtype, bound=bound)
     b.ravel()[::3] = a.ravel()[::3]
+    if dtype == "bfloat16":
+        for every, values in ((4, a.ravel()), (7, b.ravel())):
+            values[::every] = np.resize(SPECIAL, len(values[::every]))
     return a, b
 
 
@@ -81,7 +84,9 @@ def combination(name: str, dtype: str, shape: Sequence[int], seed: int) -> Trial
         truth = how.kind == "comparison"
         result = op.binary(how.tosa, *wide, dtype="bool" if truth else None)
         result = op.cast(result, output.dtype)
-    return Trial.of(machine, output, how.numpy(a, b).astype(output.dtype), result)
+    with np.errstate(invalid="ignore"):
+        expected = how.numpy(a, b)
+    return Trial.of(machine, output, expected.astype(output.dtype), result)
 
 
 def total(name: str, dtype: str, result: str, shape: Sequence[int], seed: int) -> Trial:
@@ -94,7 +99,9 @@ def total(name: str, dtype: str, result: str, shape: Sequence[int], seed: int) -
     given = [f.argument(a), f.argument(b)]
     if dtype == "bfloat16":
         reference = {"add": np.add, "sub": np.subtract}[name]
-        expected = reference(a.astype(np.float32), b.astype(np.float32)).astype(ml_dtypes.bfloat16)
+        with np.errstate(invalid="ignore", over="ignore"):
+            wide = reference(a.astype(np.float32), b.astype(np.float32))
+        expected = wide.astype(ml_dtypes.bfloat16)
         return Trial.of(machine, output, expected, op.binary(name, *given))
     expected = {"add": tosa.add, "sub": tosa.sub}[name](a, b)
     sums = op.binary(name, *[op.cast(x, "int32") for x in given])
@@ -109,7 +116,9 @@ def product(
 ) -> Trial:
     """`mul`, scaled to int8 or as it is. TOSA multiplies like types; products have 32 bits."""
     a, b = numbers(seed, shape, types[0], bound=1 << 23), numbers(seed + 1, shape, types[1])
-    if types[0] in ("int8", "int16"):
+    if types[0] == "bfloat16":
+        a, b = pair(seed, shape, types[0])
+    elif types[0] != "int32":
         a.ravel()[0], b.ravel()[0] = np.iinfo(types[0]).min, np.iinfo(types[1]).min
     machine = Machine()
     output = machine.room("y", _product_type(types[0], rescale), shape)
@@ -118,7 +127,8 @@ def product(
     f = Function()
     result = op.mul(f.argument(a), op.cast(f.argument(b), types[0]))
     if types[0] == "bfloat16":
-        wide = a.astype(np.float32) * b.astype(np.float32)
+        with np.errstate(invalid="ignore", over="ignore"):
+            wide = a.astype(np.float32) * b.astype(np.float32)
         return Trial.of(machine, output, wide.astype(ml_dtypes.bfloat16), result)
     expected: Array = tosa.mul(a, b)
     if rescale is not None:

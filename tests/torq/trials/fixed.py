@@ -196,7 +196,7 @@ MOVES: Makers = {
     **{
         f"concat, {dtype}, axis {axis}": partial(moves.concat, dtype, (2, 3, 5), axis, (1, 4, 2), 1)
         for dtype in _INTEGERS
-        for axis in range(3)
+        for axis in (range(3) if dtype == "int8" else (1,))
     },
     **{
         f"resize, {dtype}, {factors}": partial(moves.resize, dtype, (2, 3, 5, 7), factors, 1)
@@ -234,7 +234,7 @@ POOLING: Makers = {
         f"{name}, {dtype}, axis {axis}": partial(pooling.reduction, name, dtype, (3, 7, 5), axis, 1)
         for name in reductions.OPERATIONS
         for dtype in (_INTEGERS if name != "sum" else ("int32",))
-        for axis in range(3)
+        for axis in (range(3) if dtype == "int8" or name == "sum" else (1,))
     },
 }
 

@@ -13,7 +13,7 @@ from assay.compiler.torq.slice.scaling import Rescale
 from .. import tosa
 from .. import tosa_operators as op
 from ..iree_tosa import Function, Value
-from ..machine import Array, Machine, numbers
+from ..machine import SPECIAL, Array, Machine, numbers
 from .trial import Trial
 
 INTEGER_MODES = ("copy", "clamp", "ABS", "NEG", "CLZ")
@@ -81,6 +81,7 @@ _WHOLE: dict[str, Callable[[Array, Value], tuple[Array, Value]]] = {
 def floating(mode: str, shape: Sequence[int], seed: int) -> Trial:
     """One of FLOAT_MODES of bfloat16."""
     x = floats(seed, shape, 40)
+    x.ravel()[::4] = np.resize((*SPECIAL, 0.0, -0.0), len(x.ravel()[::4]))
     machine = Machine()
     given_x, output = machine.give("x", x), machine.room("y", "bfloat16", shape)
     machine.run(unary.unary(mode, given_x, output))
