@@ -14,12 +14,15 @@ Array = NDArray[np.generic]
 _TYPES = {
     "bool": "i1",
     "int8": "i8",
+    "uint8": "i8",
     "int16": "i16",
     "int32": "i32",
     "int48": "i48",
     "float32": "f32",
     "bfloat16": "bf16",
 }
+_CARRIERS = {"bfloat16": "int16", "uint8": "int8"}
+"""What IREE's runtime takes and gives for a type: TOSA tells unsigned integers by attributes."""
 _FLAGS = ["--iree-llvmcpu-target-cpu=generic", "--iree-llvmcpu-debug-symbols=false"]
 
 
@@ -54,14 +57,23 @@ class Function:
         self._lines: list[str] = []
 
     def argument(self, value: Array) -> Value:
-        """A tensor that the function is given. IREE's runtime takes bfloat16 as integers."""
-        floats = value.dtype == ml_dtypes.bfloat16
-        given = np.ascontiguousarray(value.view(np.int16) if floats else value)
-        name = f"%a{len(self.inputs)}"
-        argument = Value(self, name, given.shape, str(given.dtype))
+        """A tensor that the function is given."""
+        dtype = str(value.dtype)
+        carrier = _CARRIERS.get(dtype, dtype)
+        given = np.ascontiguousarray(value.view(carrier))
+        argument = Value(self, f"%a{len(self.inputs)}", given.shape, carrier)
         self.inputs.append(given)
-        self._arguments.append(f"{name}: {argument.type}")
-        return self.arith("bitcast", argument, "bfloat16") if floats else argument
+        self._arguments.append(f"{argument.name}: {argument.type}")
+        return argument if carrier == dtype else self._as(argument, dtype)
+
+    def _as(self, value: Value, dtype: str) -> Value:
+        """The same bits as another type, which may be the same one to IREE."""
+        other = Value(self, value.name, value.shape, dtype)
+        return other if other.type == value.type else self.arith("bitcast", value, dtype)
+
+    def carried(self, value: Value) -> Value:
+        """`value` as IREE's runtime gives it."""
+        return self._as(value, _CARRIERS.get(value.dtype, value.dtype))
 
     def constant(self, numbers: Sequence[int] | Sequence[float], dtype: str) -> Value:
         """A vector that is compiled in."""
@@ -118,19 +130,16 @@ class Function:
 
 def results(values: Sequence[Value]) -> list[Array]:
     """Each value as IREE computes it; all of their functions are compiled as one module."""
-    ends = [v.function.arith("bitcast", v, "int16") if _is_float(v) else v for v in values]
+    ends = [value.function.carried(value) for value in values]
     text = "\n".join(end.function.text(f"run{n}", end) for n, end in enumerate(ends))
     module = _compiled(text)
     found = []
     for n, value in enumerate(values):
         # A copy: the device frees its memory when the result goes out of scope.
         raw = np.array(module[f"run{n}"](*value.function.inputs).to_host())
-        found.append(raw.view(ml_dtypes.bfloat16) if _is_float(value) else raw)
+        floats = value.dtype == "bfloat16"
+        found.append(raw.view(ml_dtypes.bfloat16 if floats else value.dtype))
     return found
-
-
-def _is_float(value: Value) -> bool:
-    return value.dtype == "bfloat16"
 
 
 def run(

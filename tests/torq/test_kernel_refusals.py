@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from assay.compiler.torq.kernels import elementwise, moves, unary
+from assay.compiler.torq.kernels import (
+    elementwise,
+    moves,
+    planes,
+    pooling,
+    reductions,
+    selection,
+    unary,
+)
 from assay.compiler.torq.kernels.convolution import Padding, conv2d
 from assay.compiler.torq.kernels.products import matmul
 from assay.compiler.torq.slice.errors import IllegalSliceProgram
@@ -61,6 +71,35 @@ def test_modes_of_the_other_format_are_refused() -> None:
         unary.unary("CLZ", f, f)
     with pytest.raises(IllegalSliceProgram, match="cast: int8 to int8"):
         unary.cast(x, x)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_floats_are_refused_by_kernels_of_integers(dtype: str) -> None:
+    machine = Machine()
+    layout = machine.layout
+    x, y = machine.room("x", dtype, (1, 2, 2, 4)), machine.room("y", dtype, (1, 2, 2, 4))
+    window = {"kernel": (1, 1), "stride": (1, 1)}
+    kernels: list[Callable[[], object]] = [
+        lambda: unary.clamp(x, y, 3, 90),
+        lambda: unary.rescale(layout, x, y, rescale=Rescale()),
+        lambda: unary.table(layout, x, y, [0] * 513),
+        lambda: selection.select(x, x, x, y),
+        lambda: selection.shift("left", x, x, y),
+        lambda: pooling.max_pool2d(x, y, **window),  # type: ignore[arg-type]
+        lambda: pooling.avg_pool2d(layout, x, y, **window),  # type: ignore[arg-type]
+        lambda: reductions.reduce("argmax", x, y, 0),
+        lambda: planes.fill(y, 7),
+    ]
+    for kernel in kernels:
+        with pytest.raises(IllegalSliceProgram, match=f"formats: .*{dtype}"):
+            kernel()
+
+
+def test_float32_is_not_combined() -> None:
+    machine = Machine()
+    x = machine.room("x", "float32", (4,))
+    with pytest.raises(IllegalSliceProgram, match="formats: max: float32"):
+        elementwise.combine("MAX", x, x, x)
 
 
 def test_an_order_that_is_none_is_refused() -> None:

@@ -43,8 +43,8 @@ def rescale(
         scale32=_TRUE if wide else _FALSE,
         rounding_mode="#tosa.rounding_mode<SINGLE_ROUND>",
         per_channel=_TRUE if len(multipliers) > 1 else _FALSE,
-        input_unsigned=_FALSE,
-        output_unsigned=_FALSE,
+        input_unsigned=_TRUE if x.dtype == "uint8" else _FALSE,
+        output_unsigned=_TRUE if dtype == "uint8" else _FALSE,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import IllegalSliceProgram
-from .formats import LIMITS
+from .formats import limits
 
 MOST_SHIFT = 63
 _FACTOR_BITS = 31
@@ -98,9 +98,13 @@ def _run(rescale: Rescale, first: int, end: int, shift: int) -> ChannelRun:
 
 
 def sum_bits(weights: NDArray[np.generic], bias: NDArray[np.int64], dtype: str) -> int:
-    """Bits without sign of any output's sum over data of a type: weights (o, ...), bias (o,)."""
+    """Bits without sign of any output's sum over data of a type: weights (o, ...), bias (o,).
+
+    Raises IllegalSliceProgram for a type that is no integer.
+    """
     most = np.abs(weights.astype(np.int64)).reshape(len(weights), -1).sum(axis=1)
-    return int((most * -LIMITS[dtype][0] + np.abs(bias)).max()).bit_length()
+    low, high = limits(dtype)
+    return int((most * max(-low, high) + np.abs(bias)).max()).bit_length()
 
 
 def _shifts(multiplier: int, shift: int, factor_bits: int) -> tuple[int, int]:

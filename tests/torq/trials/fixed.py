@@ -160,6 +160,17 @@ UNARY: Makers = {
     },
     **{f"{mode}, bfloat16": partial(unary.floating, mode, _SHAPE, 1) for mode in unary.FLOAT_MODES},
     **{
+        f"rescale, {dtype} to {result}, {points}": partial(
+            unary.rescale, dtype, result, _LONG, (1 << 30, 30), points, 1
+        )
+        for dtype, result, points in (
+            ("uint8", "int8", (128, 0)),
+            ("uint8", "int32", (255, 0)),
+            ("int8", "uint8", (-128, 3)),
+            ("int32", "uint8", (0, 128)),
+        )
+    },
+    **{
         f"cast, bfloat16 up to {scale} to {dtype}": partial(
             unary.to_integer, dtype, _SHAPE, 1, scale
         )
@@ -179,40 +190,44 @@ UNARY: Makers = {
         for result in _INTEGERS
         for points in ((0, 0), (-3, 77))
     },
+    "copy, bfloat16": partial(unary.whole, "copy", "bfloat16", _LONG, 1),
     **{f"table, {dtype}": partial(unary.table, dtype, _LONG, 1) for dtype in _SHORT},
 }
 
 MOVES: Makers = {
     **{
         f"move, {dtype}": partial(moves.move, dtype, (4, 5, 19), (1, 2, 1), 1)
-        for dtype in _INTEGERS
+        for dtype in elementwise.TYPES
     },
     **{
         f"transpose, {dtype}, {order}": partial(moves.transpose, dtype, (3, 4, 5), order, 1)
-        for dtype in _INTEGERS
+        for dtype in elementwise.TYPES
         for order in ((0, 2, 1), (2, 0, 1))
     },
     "transpose of blocks": partial(moves.transpose_blocks, (2, 64, 96), 0),
     **{
         f"concat, {dtype}, axis {axis}": partial(moves.concat, dtype, (2, 3, 5), axis, (1, 4, 2), 1)
-        for dtype in _INTEGERS
+        for dtype in elementwise.TYPES
         for axis in (range(3) if dtype == "int8" else (1,))
     },
     **{
         f"resize, {dtype}, {factors}": partial(moves.resize, dtype, (2, 3, 5, 7), factors, 1)
-        for dtype in _INTEGERS
+        for dtype in elementwise.TYPES
         for factors in ((2, 2), (1, 3))
     },
     **{
         f"broadcast, {dtype}": partial(moves.broadcast, dtype, (3, 1, 7, 1), (2, 4, 1, 5), 1)
-        for dtype in _INTEGERS
+        for dtype in elementwise.TYPES
     },
     **{
         f"segmentation, {dtype}": partial(moves.segmentation, dtype, (2, 3, 5, 7), 1)
-        for dtype in _SHORT
+        for dtype in (*_SHORT, "bfloat16")
     },
     **{f"fill, {dtype}": partial(moves.fill, dtype, 77, -5) for dtype in _SHORT},
-    **{f"gather, {dtype}": partial(moves.gather, dtype, 11, 29, 6, 1) for dtype in _INTEGERS},
+    **{
+        f"gather, {dtype}": partial(moves.gather, dtype, 11, 29, 6, 1)
+        for dtype in elementwise.TYPES
+    },
 }
 
 _POOLS = {

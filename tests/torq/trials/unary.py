@@ -22,9 +22,12 @@ _LOW, _HIGH = -7, 90
 
 
 def whole(mode: str, dtype: str, shape: Sequence[int], seed: int) -> Trial:
-    """One of INTEGER_MODES. TOSA leaves open what -2**31 without its sign is."""
+    """One of INTEGER_MODES; `copy` also of floats.
+
+    TOSA leaves open what -2**31 without its sign is.
+    """
     x = numbers(seed, shape, dtype)
-    if dtype != "int32":
+    if dtype in ("int8", "int16"):
         x.ravel()[0] = np.iinfo(dtype).min
     machine = Machine()
     given_x, output = machine.give("x", x), machine.room("y", dtype, shape)
@@ -144,7 +147,7 @@ def rescale(
 ) -> Trial:
     """`rescale` with `scale` (multiplier, shift) and zero points of input and output.
 
-    Only of int8 does TOSA know zero points; of other types they are a difference and a sum here.
+    Only of 8 bits does TOSA know zero points; of more they are a difference and a sum here.
     """
     x = numbers(seed, shape, dtype, bound=1 << 30)
     info = np.iinfo(result)
@@ -163,9 +166,9 @@ def rescale(
         x, [multiplier], [shift], input_zp=before, output_zp=after, dtype=result
     )
     value = Function().argument(x)
-    if dtype != "int8" and before:
+    if before and dtype not in ("int8", "uint8"):
         value, before = _plus(op.cast(value, "int32"), -before), 0
-    own = after if result == "int8" else 0
+    own = after if result in ("int8", "uint8") else 0
     narrow = result if own == after else "int32"
     scaled = op.rescale(value, [multiplier], [shift], input_zp=before, output_zp=own, dtype=narrow)
     if own != after:
