@@ -135,7 +135,8 @@ class LoadedExecutable:
     def dispatch(self, buffers: MutableSequence[Bytes], constants: Sequence[int] = ()) -> int:
         """Runs all actions; buffers that the program writes are changed in place.
 
-        Gives the cycles of the NPU's clock that passed, the host's work included. Raises StatusError, naming the action.
+        Gives the cycles of the NPU's clock that passed, the host's work included. Raises
+        StatusError, naming the action.
         """
         self._check_buffers(buffers)
         begin = self.device.now

@@ -21,6 +21,8 @@ from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.lram import Lram
 
 Array = NDArray[np.generic]
+SPECIAL = (np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-18, -1e-18, 1.5, -2.5)
+"""Floats that are not like others. IREE makes zeros of numbers below 1e-38: there are none."""
 SIZE = 512 << 10
 CODE = 0x500
 DATA = 0x2000
@@ -36,11 +38,13 @@ class Machine:
         self.counts: list[Counts] = []
         self.cycles: list[SliceCycles] = []
         self._slice = Interpreter()
+        self._given: list[Tensor] = []
 
     def give(self, name: str, values: Array, *, planes: bool = False) -> Tensor:
         """A tensor that holds `values`."""
         place = self.layout.planes if planes else self.layout.tensor
         tensor = place(name, str(values.dtype), values.shape)
+        self._given.append(tensor)
         for index in np.ndindex(*values.shape[:-1]):
             self.lram.write(_address(tensor, index), np.ascontiguousarray(values[index]).tobytes())
         return tensor
@@ -64,10 +68,12 @@ class Machine:
     def run(self, tasks: Sequence[SliceTask]) -> None:
         """Encode each task, put its words into LRAM, decode and run them.
 
-        Their descriptors must touch what the nest that they were derived from touches.
+        Their descriptors must touch what the nest that they were derived from touches, and inputs,
+        constants, and what is between tensors and planes must be as before.
         """
         for constant in self.layout.constants:
             self.lram.write(constant.address, constant.data)
+        before = np.array(self.lram.bytes)
         for task in tasks:
             words = memory_image(encode(SliceProgram(tasks=(task,), address=CODE)))
             assert max(words) < DATA
@@ -78,6 +84,23 @@ class Machine:
             self.counts.append(count(plan))
             self.cycles.append(cycles_of(plan, self.counts[-1], sl2610()))
             self._slice.run(plan, self.lram)
+        changed = np.flatnonzero(before != self.lram.bytes)
+        wrong = changed[~self._results()[changed]]
+        assert not wrong.size, f"the kernel wrote to {[hex(at) for at in wrong[:9]]}"
+
+    def _results(self) -> NDArray[np.bool_]:
+        """For each byte of LRAM, whether a kernel may write it."""
+        free = np.zeros(SIZE, bool)
+        free[:DATA] = True
+        for start, stop, _ in self.layout.places:
+            free[start:stop] = True
+        for tensor in self._given:
+            free[tensor.address : tensor.address + tensor.size] = False
+        for constant in self.layout.constants:
+            free[constant.address : constant.address + len(constant.data)] = False
+        for start, stop in self.layout.padding:
+            free[start:stop] = False
+        return free
 
     def _compare_with_nest(self, task: SliceTask, plan: SlicePlan) -> None:
         origins = unmoved(plan)

@@ -19,7 +19,7 @@ from ..slice.formats import product_lanes
 from ..slice.kernel import SliceKernel, Window
 from ..slice.loops import FLAT, Loop
 from ..slice.lram import Lram
-from ..slice.scaling import ChannelRun, FloatRange, Rescale, bias_pairs, channel_runs
+from ..slice.scaling import ChannelRun, FloatRange, Rescale, bias_pairs, channel_runs, sum_bits
 from ..slice.tensor import Tensor
 from .taps import Quadrants, Rows
 
@@ -67,7 +67,8 @@ def conv2d(
         return convolution.floating(weights, bias)
     folded = bias.astype(np.int64) - input_zp * weights.astype(np.int64).sum(axis=(1, 2, 3))
     tasks = []
-    for part in _parts(channel_runs(rescale, len(weights))):
+    bits = sum_bits(weights, folded, x.dtype)
+    for part in _parts(channel_runs(rescale, len(weights), bits)):
         chosen = slice(part.first, part.first + part.count)
         convolution.place_biases(folded[chosen], part)
         tasks.append(convolution.full(weights[chosen], part))
@@ -94,7 +95,8 @@ def depthwise_conv2d(
     folded = bias.astype(np.int64) - input_zp * weights.astype(np.int64).sum(axis=(1, 2))
     convolution = _Convolution(lram, x, output, window, rescale)
     tasks = []
-    for part in _parts(channel_runs(rescale, len(weights))):
+    bits = sum_bits(weights, folded, x.dtype)
+    for part in _parts(channel_runs(rescale, len(weights), bits)):
         chosen = slice(part.first, part.first + part.count)
         convolution.place_biases(folded[chosen], part)
         tasks.append(convolution.depthwise(weights[chosen], part))

@@ -10,7 +10,7 @@ from assay.hw.torq.commands import SliceTask
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import LIMITS, bypass_lanes, is_float, product_lanes
+from ..slice.formats import LIMITS, bypass_lanes, is_float, limits, product_lanes
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT, Index
 from ..slice.lram import Lram
@@ -106,7 +106,7 @@ def combine(op: str, a: Tensor, b: Tensor, output: Tensor) -> list[SliceTask]:
 
 def _binary(name: str, op: str, a: Tensor, b: Tensor, output: Tensor) -> list[SliceTask]:
     count = _count(name, a, b, output)
-    if a.dtype != b.dtype:
+    if a.dtype != b.dtype or a.dtype == "float32":
         raise IllegalSliceProgram("formats", f"{name}: {a.dtype} with {b.dtype}")
     lanes = bypass_lanes(a.dtype, op)
     vector = _VECTOR_BYTES // a.element
@@ -128,7 +128,7 @@ def _take(k: SliceKernel, op: str, dtype: str, width: int) -> None:
     if is_float(dtype):
         k.activate_float(width=width, limits=FloatRange(), narrow=op not in ("ACC", "SACC"))
         return
-    low, high = LIMITS[dtype]
+    low, high = limits(dtype)
     shift = _COMPARISON_SHIFT if op in _COMPARISONS else 0
     k.activate(width=width, shift=shift, low=low, high=high)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 from assay.hw.torq.commands import SliceTask
 
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import LIMITS
+from ..slice.formats import limits
 from ..slice.kernel import SliceKernel
 from ..slice.loops import Index
 from ..slice.tensor import Tensor, View
@@ -31,6 +32,8 @@ def move(name: str, source: View, target: View) -> list[SliceTask]:
             f"{name}: {source.shape} of {source.tensor.dtype} to {target.shape} of "
             f"{target.tensor.dtype}",
         )
+    source = replace(source, tensor=source.tensor.bits)
+    target = replace(target, tensor=target.tensor.bits)
     element = source.tensor.element
     axes = _merged(
         [
@@ -84,7 +87,7 @@ def _task(
     width: int,
 ) -> SliceTask:
     element = source.tensor.element
-    low, high = LIMITS[source.tensor.dtype]
+    low, high = limits(source.tensor.dtype)
     k = SliceKernel(name)
     with ExitStack() as nest:
         read, write = Index({}, offset), Index({}, offset)

@@ -10,7 +10,7 @@ from assay.hw.torq.notes import TaskNote
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import LIMITS
+from ..slice.formats import LIMITS, is_float, limits
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT, PLAIN
 from ..slice.lram import Lram
@@ -35,11 +35,12 @@ def segmentation(x: Tensor, output: Tensor) -> list[SliceTask]:
     n, c, h, w = x.shape
     if h % 2 or w % 2 or output.shape != (n, c, 4, h // 2, w // 2):
         raise IllegalSliceProgram("plane", f"segmentation: {x.shape} to {output.shape}")
+    x, output = x.bits, output.bits
     element, quadrant = x.element, output.strides[2]
     if element > 2:
         raise IllegalSliceProgram("formats", f"segmentation: {x.dtype} has more than 2 bytes")
     vector = _VECTOR_BYTES // element
-    low, high = LIMITS[x.dtype]
+    low, high = limits(x.dtype)
     stream = (
         Dim(count=element, stride=1, tag="B"),
         Dim(count=2, stride=quadrant, tag="X"),
@@ -98,8 +99,8 @@ def fill(output: Tensor, value: int) -> list[SliceTask]:
 
     Raises IllegalSliceProgram.
     """
-    if output.element > 2:
-        raise IllegalSliceProgram("formats", f"fill: {output.dtype} has more than 2 bytes")
+    if output.element > 2 or is_float(output.dtype):
+        raise IllegalSliceProgram("formats", f"fill: {output.dtype} is no integer of 1 or 2 bytes")
     element = output.element
     vector = _VECTOR_BYTES // element
     whole, rest = divmod(math.prod(output.shape), vector)
@@ -133,6 +134,7 @@ def gather(lram: Lram, values: Tensor, indices: Tensor, output: Tensor) -> list[
 
     Raises IllegalSliceProgram.
     """
+    values, output = values.bits, output.bits
     rows, columns = values.shape
     count = math.prod(indices.shape)
     row = columns * values.element
@@ -141,7 +143,7 @@ def gather(lram: Lram, values: Tensor, indices: Tensor, output: Tensor) -> list[
     offsets = lram.tensor(f"offsets of {output.name}", "int16", indices.shape)
     scaling = Rescale(multipliers=(row,), low=0, high=MOST_OFFSET)
     tasks = rescale(lram, indices, offsets, rescale=scaling)
-    low, high = LIMITS[values.dtype]
+    low, high = limits(values.dtype)
     vector = min(_VECTOR_BYTES // values.element, ACT_WORDS)
     k = SliceKernel("gather")
     with k.each(count) as w:

@@ -13,7 +13,7 @@ from assay.hw.torq.commands import SliceTask
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import LIMITS, bypass_lanes
+from ..slice.formats import bypass_lanes, is_float, limits
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT
 from ..slice.lram import Lram
@@ -65,7 +65,7 @@ def max_pool2d(
 
     Raises IllegalSliceProgram.
     """
-    low, high = LIMITS[x.dtype]
+    low, high = limits(x.dtype)
     return [
         _pool("max_pool2d", "MAX", x, output, rows, columns, stride, Rescale(low=low, high=high))
         for rows, columns in _windows(x, output, kernel, stride, padding)
@@ -87,7 +87,7 @@ def avg_pool2d(
 
     Raises IllegalSliceProgram.
     """
-    low, high = LIMITS[output.dtype]
+    low, high = limits(output.dtype)
     tasks = []
     for rows, columns in _windows(x, output, kernel, stride, padding):
         count = rows.cells * columns.cells
@@ -118,6 +118,8 @@ def _windows(
     stride: tuple[int, int],
     padding: Sequence[int],
 ) -> list[tuple[Cut, Cut]]:
+    if is_float(x.dtype):
+        raise IllegalSliceProgram("formats", f"pooling: {x.dtype} is no integer")
     if x.shape[0] != output.shape[0] or x.shape[3] != output.shape[3]:
         raise IllegalSliceProgram("shapes", f"pooling: {x.shape} to {output.shape}")
     rows = cuts(x.shape[1], kernel[0], stride[0], padding[0], output.shape[1])

@@ -15,7 +15,7 @@ from ..slice.formats import LIMITS, Lanes, is_float, product_lanes
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT
 from ..slice.lram import Lram
-from ..slice.scaling import ChannelRun, FloatRange, Rescale, bias_pairs, channel_runs
+from ..slice.scaling import ChannelRun, FloatRange, Rescale, bias_pairs, channel_runs, sum_bits
 from ..slice.tensor import Tensor
 
 _VECTOR_BYTES = 64
@@ -38,9 +38,10 @@ def fully_connected(
     Raises IllegalSliceProgram.
     """
     folded = bias.astype(np.int64) - input_zp * weights.astype(np.int64).sum(axis=1)
+    bits = sum_bits(weights, folded, x.dtype)
     return [
         _fully_connected(lram, x, weights, folded, output, rescale, run)
-        for run in channel_runs(rescale, len(weights))
+        for run in channel_runs(rescale, len(weights), bits)
     ]
 
 

@@ -8,7 +8,7 @@ from assay.hw.torq.commands import SliceTask
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import LIMITS, bypass_lanes
+from ..slice.formats import bypass_lanes, is_float, limits
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT
 from ..slice.tensor import Tensor
@@ -35,6 +35,8 @@ def reduce(name: str, x: Tensor, output: Tensor, axis: int) -> list[SliceTask]:
     op = OPERATIONS.get(name)
     if op is None:
         raise IllegalSliceProgram("reduction", f"no {name}; there are {', '.join(OPERATIONS)}")
+    if is_float(x.dtype):
+        raise IllegalSliceProgram("formats", f"{name}: {x.dtype} is no integer")
     outer, count, inner = (
         math.prod(x.shape[:axis]),
         x.shape[axis],
@@ -50,7 +52,7 @@ def reduce(name: str, x: Tensor, output: Tensor, axis: int) -> list[SliceTask]:
     lanes = bypass_lanes(x.dtype, op)
     vector = min(_VECTOR_BYTES // x.element, _power(inner))
     width = min(ACT_WORDS // lanes.partials, vector)
-    low, high = LIMITS[output.dtype]
+    low, high = limits(output.dtype)
     row = inner * x.element
     k = SliceKernel(name)
     with k.each(outer) as o, k.each(-(-inner // vector), FLAT) as v:

@@ -9,7 +9,7 @@ from assay.hw.torq.commands import SliceTask
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import LIMITS, product_lanes
+from ..slice.formats import limits, product_lanes
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT
 from ..slice.tensor import Tensor
@@ -30,7 +30,7 @@ def select(condition: Tensor, a: Tensor, b: Tensor, output: Tensor) -> list[Slic
         raise IllegalSliceProgram("formats", f"select: {a.dtype} or {b.dtype}")
     count = math.prod(output.shape)
     width = ACT_WORDS // lanes.partials
-    low, high = LIMITS[output.dtype]
+    low, high = limits(output.dtype)
     k = SliceKernel("select")
     zero = (0,) * len(a.shape)
     with k.each(-(-count // width), FLAT) as v:
@@ -55,7 +55,7 @@ def shift(
         raise IllegalSliceProgram("shapes", f"shift: {a.shape} and {b.shape} to {output.shape}")
     count = math.prod(a.shape)
     width = min(ACT_WORDS, _GROUP_BYTES // a.element)
-    low, high = LIMITS[a.dtype]
+    low, high = limits(a.dtype)
     # Values and amounts come as words of 32 bits; the activation unit takes elements out of them.
     words = replace(a, dtype="int32")
     k = SliceKernel("shift")

@@ -10,7 +10,7 @@ from assay.hw.torq.commands import SliceTask
 
 from ..slice.derive import ACT_WORDS, MOST_VECTORS
 from ..slice.errors import IllegalSliceProgram
-from ..slice.formats import LIMITS, bypass_lanes, is_float
+from ..slice.formats import LIMITS, bypass_lanes, is_float, limits
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT
 from ..slice.lram import Lram
@@ -34,6 +34,7 @@ def rescale(
     Raises IllegalSliceProgram.
     """
     _alike("rescale", x, output)
+    _whole("rescale", x, output)
     (run,) = channel_runs(rescale, 1)
     pair = lram.constant(f"scale of {output.name}", bias_pairs([-input_zp], run.factors))
     lanes = bypass_lanes(x.dtype, "ACC")
@@ -54,29 +55,32 @@ def rescale(
 def clamp(x: Tensor, output: Tensor, low: int, high: int) -> list[SliceTask]:
     """Tasks for output = x within `low` and `high`. Raises IllegalSliceProgram."""
     _alike("clamp", x, output)
-    limits = Rescale(low=low, high=high)
-    return [_pass("clamp", x, output, op="BOR", width=_words(x), scaling=limits)]
+    _whole("clamp", x, output)
+    scaling = Rescale(low=low, high=high)
+    return [_pass("clamp", x, output, op="BOR", width=_words(x), scaling=scaling)]
 
 
 def copy(x: Tensor, output: Tensor) -> list[SliceTask]:
     """Tasks for output = x. Raises IllegalSliceProgram."""
-    low, high = LIMITS[x.dtype]
+    x, output = x.bits, output.bits
+    low, high = limits(x.dtype)
     return clamp(x, output, low, high)
 
 
 def unary(mode: str, x: Tensor, output: Tensor) -> list[SliceTask]:
     """Tasks for one of the activation unit's modes: ABS, NEG, CLZ, CEL (ceil), FLR (floor).
 
-    CLZ is of integers, CEL and FLR are of bfloat16. Raises IllegalSliceProgram.
+    CLZ is of integers and counts in as many bits as x has; CEL and FLR are of bfloat16. Raises
+    IllegalSliceProgram.
     """
     _alike(mode.lower(), x, output)
     if mode not in MODES or mode in (_INTEGER_MODES if is_float(x.dtype) else _FLOAT_MODES):
         raise IllegalSliceProgram("activation", f"no mode {mode} of {x.dtype}")
     if is_float(x.dtype):
         return [_pass_floats(mode.lower(), x, output, mode=mode)]
-    low, high = LIMITS[output.dtype]
-    limits = Rescale(low=low, high=high)
-    return [_pass(mode.lower(), x, output, op="BOR", width=_words(x), scaling=limits, mode=mode)]
+    low, high = limits(output.dtype)
+    scaling = Rescale(low=low, high=high)
+    return [_pass(mode.lower(), x, output, op="BOR", width=_words(x), scaling=scaling, mode=mode)]
 
 
 def cast(x: Tensor, output: Tensor) -> list[SliceTask]:
@@ -88,11 +92,11 @@ def cast(x: Tensor, output: Tensor) -> list[SliceTask]:
     if is_float(x.dtype) == is_float(output.dtype):
         raise IllegalSliceProgram("formats", f"cast: {x.dtype} to {output.dtype}")
     if is_float(x.dtype):
-        low, high = LIMITS[output.dtype]
-        return [_pass_floats("cast", x, output, mode="F2I", limits=FloatRange(low, high))]
-    low, high = LIMITS[x.dtype]
-    limits = Rescale(low=low, high=high)
-    return [_pass("cast", x, output, op="BOR", width=_words(x), scaling=limits, mode="I2F")]
+        low, high = limits(output.dtype)
+        return [_pass_floats("cast", x, output, mode="F2I", within=FloatRange(low, high))]
+    low, high = limits(x.dtype)
+    scaling = Rescale(low=low, high=high)
+    return [_pass("cast", x, output, op="BOR", width=_words(x), scaling=scaling, mode="I2F")]
 
 
 def table(lram: Lram, x: Tensor, output: Tensor, entries: Sequence[int]) -> list[SliceTask]:
@@ -102,6 +106,8 @@ def table(lram: Lram, x: Tensor, output: Tensor, entries: Sequence[int]) -> list
     Raises IllegalSliceProgram.
     """
     _alike("table", x, output)
+    if x.dtype not in ("int8", "int16") or output.dtype != x.dtype:
+        raise IllegalSliceProgram("formats", f"table: {x.dtype} to {output.dtype}")
     short = x.dtype == "int8"
     if len(entries) != (_SHORT_TABLE if short else _LONG_TABLE):
         raise IllegalSliceProgram("table", f"{len(entries)} entries for {x.dtype}")
@@ -163,14 +169,19 @@ def _pass(
         k.combine(op)
         with k.each(max(1, vector // width), FLAT):
             k.activate_scaled(
-                width=min(width, vector), scaling=scaling, shift=shift, mode=mode, table=words
+                width=min(width, vector),
+                scaling=scaling,
+                shift=shift,
+                mode=mode,
+                table=words,
+                sum_bits=8 * x.element if mode == "CLZ" else 0,
             )
             k.append(output[(0,) * len(output.shape)], count)
     return k.task()
 
 
 def _pass_floats(
-    name: str, x: Tensor, output: Tensor, *, mode: str, limits: FloatRange | None = None
+    name: str, x: Tensor, output: Tensor, *, mode: str, within: FloatRange | None = None
 ) -> SliceTask:
     if x.dtype != "bfloat16":
         raise IllegalSliceProgram("formats", f"{name}: {x.dtype}")
@@ -185,13 +196,20 @@ def _pass_floats(
         with k.each(vector // _FLOATS_AT_A_TIME, FLAT):
             k.activate_float(
                 width=_FLOATS_AT_A_TIME,
-                limits=limits or FloatRange(),
+                limits=within or FloatRange(),
                 narrow=True,
                 mode=mode,
                 rounding="NTE",
             )
             k.append(output[zero], count)
     return k.task()
+
+
+def _whole(name: str, x: Tensor, output: Tensor) -> None:
+    if is_float(x.dtype) or is_float(output.dtype):
+        raise IllegalSliceProgram(
+            "formats", f"{name}: {x.dtype} to {output.dtype}, not of integers"
+        )
 
 
 def _words(x: Tensor) -> int:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from assay.hw.torq.modes import modes
 
+from .errors import IllegalSliceProgram
+
 DTYPES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "bfloat16": 2, "float32": 4}
 """Element types and their bytes."""
 LIMITS = {
@@ -49,6 +51,13 @@ _UNSIGNED = 0xF
 _WIDE_SUM = 48
 _BFLOAT = Lanes(partials=2)
 """A float32 sum takes two words."""
+
+
+def limits(dtype: str) -> tuple[int, int]:
+    """LIMITS of a type. Raises IllegalSliceProgram for one that has none."""
+    if dtype not in LIMITS:
+        raise IllegalSliceProgram("formats", f"{dtype}, where one of {', '.join(LIMITS)} is needed")
+    return LIMITS[dtype]
 
 
 def is_float(dtype: str) -> bool:

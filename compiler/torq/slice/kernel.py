@@ -221,6 +221,7 @@ class SliceKernel:
         shift: int = 0,
         mode: str = "ACT",
         table: tuple[int, ...] | None = None,
+        sum_bits: int = 0,
     ) -> None:
         """Take the next `width` results, with the zero point and the limits of `scaling`.
 
@@ -234,6 +235,7 @@ class SliceKernel:
             high=scaling.high,
             mode=mode,
             table=table,
+            sum_bits=sum_bits,
         )
 
     def activate_float(

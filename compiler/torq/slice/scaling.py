@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import IllegalSliceProgram
+from .formats import limits
 
 MOST_SHIFT = 63
 _FACTOR_BITS = 31
+_PRODUCT_BITS = 62
+"""Of a sum times a factor, so that what is added for rounding still fits 63 bits and a sign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +69,18 @@ class ChannelRun:
         return len(self.factors)
 
 
-def channel_runs(rescale: Rescale, channels: int) -> list[ChannelRun]:
+def channel_runs(rescale: Rescale, channels: int, sum_bits: int = 31) -> list[ChannelRun]:
     """The channels in as few runs as possible, each scaled exactly as TOSA says.
+
+    Sums are less than 2**sum_bits: the larger they are, the smaller are the factors that channels
+    get for a common shift. A multiplier that is larger itself stays as it is.
 
     Raises IllegalSliceProgram for a multiplier or shift that the activation unit cannot do.
     """
     runs: list[ChannelRun] = []
     first, least, most = 0, 0, MOST_SHIFT
     for channel in range(channels):
-        low, high = _shifts(*rescale.of(channel))
+        low, high = _shifts(*rescale.of(channel), _PRODUCT_BITS - sum_bits)
         if max(low, least) > min(high, most):
             runs.append(_run(rescale, first, channel, least))
             first, least, most = channel, low, high
@@ -91,7 +97,17 @@ def _run(rescale: Rescale, first: int, end: int, shift: int) -> ChannelRun:
     return ChannelRun(first=first, factors=tuple(factors), shift=shift)
 
 
-def _shifts(multiplier: int, shift: int) -> tuple[int, int]:
+def sum_bits(weights: NDArray[np.generic], bias: NDArray[np.int64], dtype: str) -> int:
+    """Bits without sign of any output's sum over data of a type: weights (o, ...), bias (o,).
+
+    Raises IllegalSliceProgram for a type that is no integer.
+    """
+    most = np.abs(weights.astype(np.int64)).reshape(len(weights), -1).sum(axis=1)
+    low, high = limits(dtype)
+    return int((most * max(-low, high) + np.abs(bias)).max()).bit_length()
+
+
+def _shifts(multiplier: int, shift: int, factor_bits: int) -> tuple[int, int]:
     """The shifts (from, to) with which a factor stands for exactly this multiplier and shift."""
     if not 0 <= multiplier < 1 << _FACTOR_BITS or not 0 <= shift <= MOST_SHIFT:
         raise IllegalSliceProgram(
@@ -103,7 +119,8 @@ def _shifts(multiplier: int, shift: int) -> tuple[int, int]:
     zeros = (multiplier & -multiplier).bit_length() - 1
     # A sum that is not shifted is not rounded, and one that is shifted is: shift 0 stays 0.
     low = max(shift - zeros, min(shift, 1))
-    return low, min(shift + _FACTOR_BITS - multiplier.bit_length(), MOST_SHIFT) if shift else 0
+    spare = max(0, min(factor_bits, _FACTOR_BITS) - multiplier.bit_length())
+    return low, min(shift + spare, MOST_SHIFT) if shift else 0
 
 
 def bias_pairs(bias: Sequence[int], factors: Sequence[int]) -> NDArray[np.int32]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .errors import IllegalSliceProgram
 from .formats import DTYPES
 from .loops import Index, Loop, index
+
+_INTEGERS = {"bfloat16": "int16", "float32": "int32"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,11 @@ class Tensor:
         """Bytes from the first element's first to the last one's last."""
         steps = zip(self.shape, self.strides, strict=True)
         return sum((count - 1) * stride for count, stride in steps) + self.element
+
+    @property
+    def bits(self) -> Tensor:
+        """The same memory as integers, for what moves elements whatever they stand for."""
+        return replace(self, dtype=_INTEGERS.get(self.dtype, self.dtype))
 
     def __getitem__(self, subscripts: Index | Loop | int | tuple[Index | Loop | int, ...]) -> View:
         given = subscripts if isinstance(subscripts, tuple) else (subscripts,)

@@ -164,11 +164,9 @@ def floating(p: Ints, pram: NDArray[np.int32], first: Number, k: Number, bias: B
         value = abs(value)
     elif mode == NEGATE:
         value = -value
-    elif mode == CEIL:
-        value = np.float32(math.ceil(value)) if abs(value) < 8388608.0 else value
+    elif CEIL <= mode <= FLOOR and abs(value) < 8388608.0:
+        value = np.float32(math.ceil(value) if mode == CEIL else math.floor(value))
         value = np.float32(math.copysign(value, -1.0)) if value == 0 and bits < 0 else value
-    elif mode == FLOOR:
-        value = np.float32(math.floor(value)) if abs(value) < 8388608.0 else value
     if p[BIAS_ON]:
         at = 0 if p[BIAS_BYTES] <= 4 else 4 * k
         word = np.int64(0)
