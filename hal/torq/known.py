@@ -26,9 +26,11 @@ class KnownLram:
 
     def write(self, address: int, data: Bytes, known: Mask) -> None:
         """Puts bytes at an address, as far as they are inside."""
-        room = max(min(len(data), len(self.bytes) - address), 0)
-        self.bytes[address : address + room] = data[:room]
-        self.known[address : address + room] = known[:room]
+        begin, end = max(address, 0), min(address + len(data), len(self.bytes))
+        if begin < end:
+            inside = slice(begin - address, end - address)
+            self.bytes[begin:end] = data[inside]
+            self.known[begin:end] = known[inside]
 
     def word(self, address: int) -> int:
         """The word at an address. Raises DecodeError when it is outside or not known."""
