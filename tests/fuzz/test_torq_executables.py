@@ -6,10 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from assay.compiler.torq.kernels import unary
+from assay.compiler.torq.kernels.convolution import Padding, conv2d
+from assay.compiler.torq.program import ProgramBuilder
+from assay.compiler.torq.slice.scaling import Rescale
 from assay.hal.status import StatusError
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.follow import follow
 from assay.hal.torq.format import Executable, Segment
+from assay.hal.torq.pack import pack
+from assay.hw.torq.check.checker import Checker
+from assay.hw.torq.device.device import Device
 from tests.support.torq_executables import CODE, multiply
 
 _USED = {CODE: 0x200}
@@ -58,3 +65,57 @@ def test_hundreds_of_damaged_executables_run_or_are_refused() -> None:
 @pytest.mark.slow
 def test_thousands_of_damaged_executables_run_or_are_refused() -> None:
     check_many(5000, 2)
+
+
+def convolution() -> Executable:
+    """A convolution and a limit, with what their compiler knows of them."""
+    builder = ProgramBuilder.new()
+    x, y, z = (builder.lram.planes(name, "int8", (1, 4, 8, 8)) for name in "xyz")
+    weights, bias = np.ones((4, 4, 3, 3), np.int8), np.zeros(4, np.int32)
+    rescale = Rescale(multipliers=(1 << 30,), shifts=(34,))
+    padding = Padding(top=1, bottom=1, left=1, right=1)
+    builder.load("x", x)
+    builder.run(conv2d(builder.lram, x, weights, bias, y, padding=padding, rescale=rescale))
+    builder.run(unary.clamp(y, z, -20, 50))
+    builder.store("z", z)
+    return pack(builder.build(), "convolution")
+
+
+def flipped(executable: Executable, rng: random.Random) -> Executable:
+    """With one to three wrong bits anywhere."""
+    segments = [bytearray(segment.data or b"") for segment in executable.segments]
+    for _ in range(rng.randint(1, 3)):
+        data = rng.choice(segments)
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return replace(
+        executable,
+        segments=tuple(
+            replace(segment, data=bytes(data))
+            for segment, data in zip(executable.segments, segments, strict=True)
+        ),
+    )
+
+
+def watch_many(count: int, seed: int) -> None:
+    rng = random.Random(seed)
+    found = 0
+    for _ in range(count):
+        executable = flipped(convolution(), rng)
+        checker = Checker(notes=executable.notes, unread=True)
+        device = Device(checker=checker)
+        try:
+            LoadedExecutable(executable, device=device).dispatch([np.zeros(256, np.uint8)] * 2)
+            checker.finish()
+        except StatusError as error:
+            assert str(error) and checker.findings
+        found += bool(checker.findings)
+    assert 0 < found < count
+
+
+def test_damaged_executables_are_checked_to_the_end_or_refused() -> None:
+    watch_many(60, 3)
+
+
+@pytest.mark.slow
+def test_thousands_of_damaged_executables_are_checked_to_the_end_or_refused() -> None:
+    watch_many(3000, 4)
