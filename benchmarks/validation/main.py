@@ -13,7 +13,8 @@ from .cases import Status
 from .harness import chosen, predict, progress, read_json, write_json
 from .page import page
 from .plot import plot
-from .summary import BARS, RANK_BAR, Prediction, rankings, summarise
+from .ranking import rankings
+from .summary import BARS, RANK_BAR, Prediction, summarise
 
 ROOT = Path(__file__).resolve().parents[2]
 PREDICTED = Path(__file__).with_name("predicted.json")

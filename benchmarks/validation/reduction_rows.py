@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .cases import Case, Predict, Status
-from .gemm_rows import MLX_FP32, gemm
+from .gemm_rows import MLX, gemm
 from .launches import Buffer, Launch, kernel_text, number, size
 from .machine import Machine
 from .published import Row
@@ -65,7 +65,7 @@ def _milliseconds(*launches: Launch) -> Predict:
 
 
 def _linear(m: int, n: int, k: int, *, batch: int = 1) -> Launch:
-    return gemm("FP32", MLX_FP32, m, n, k, batch=batch)
+    return gemm("FP32", MLX, m, n, k, batch=batch)
 
 
 _OPERATIONS: dict[str, tuple[str, tuple[Launch, ...]]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,42 +94,3 @@ def summarise(predictions: Iterable[Prediction]) -> list[Summary]:
             )
         )
     return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
-    """How well the order of a chip's matrix products is predicted (Spearman)."""
-
-    chip: str
-    count: int
-    correlation: float
-
-
-def rankings(predictions: Sequence[Prediction], least: int = 8) -> list[Ranking]:
-    """Of each chip that has enough counted rows of matrix products in operations per second."""
-    pairs: dict[str, list[tuple[float, float]]] = {}
-    for prediction in predictions:
-        case, value = prediction.case, prediction.value
-        rate = case.row.metric in ("gflops", "tflops")
-        if value is None or case.group != "gemm" or case.status is not Status.COUNTED or not rate:
-            continue
-        scale = 1e9 if case.row.metric == "gflops" else 1e12
-        pairs.setdefault(case.chip, []).append((case.row.value * scale, value * scale))
-    return [
-        Ranking(chip=chip, count=len(found), correlation=_spearman(found))
-        for chip, found in sorted(pairs.items())
-        if len(found) >= least
-    ]
-
-
-def _spearman(pairs: Sequence[tuple[float, float]]) -> float:
-    ranks = [_ranks(np.array(values)) for values in zip(*pairs, strict=True)]
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks; equal values share the mean of theirs."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    means = (ends - counts + ends - 1) / 2
-    return np.asarray(means[inverse])

@@ -8,10 +8,11 @@ from assay.hal.metal.emulated.memory import zeroed
 from assay.sim.simt import Memory, dispatch
 from benchmarks.validation import chains
 from benchmarks.validation.attention_rows import forward, transform
-from benchmarks.validation.gemm_rows import Block, gemm, plain
+from benchmarks.validation.gemm_rows import Block, gemm, mfa, plain
 from benchmarks.validation.launches import Buffer, Scalars, Scratch, Size, kernel_text, size
 
 Argument = np.ndarray | Scratch
+ONE = np.float32(1).view("uint32")
 
 
 def run(source: str, kernel: str, arguments: list[Argument], groups: Size, threads: Size) -> None:
@@ -57,7 +58,7 @@ def test_blocked_products_are_the_product(
     run(
         launch.source,
         launch.kernel,
-        [a, b, c, np.array(shape, "uint32")],
+        [a, b, c, np.array((*shape, ONE), "uint32")],
         launch.threadgroups,
         launch.threads,
     )
@@ -66,11 +67,63 @@ def test_blocked_products_are_the_product(
     np.testing.assert_allclose(c.astype("float64"), expected, rtol=2e-2, atol=0.05)
 
 
+@pytest.mark.parametrize("edge", [96, 90])
+def test_factors_that_become_floats_give_the_same_product(edge: int) -> None:
+    block = Block(m=32, n=32, k=16, widened=True)
+    launch = gemm("FP16", block, edge, edge, edge)
+    a, b = random(edge, edge, dtype="float16"), random(edge, edge, dtype="float16")[::-1].copy()
+    c = np.zeros((edge, edge), "float16")
+    shape = np.array((edge, edge, edge, ONE), "uint32")
+
+    run(launch.source, launch.kernel, [a, b, c, shape], launch.threadgroups, launch.threads)
+
+    np.testing.assert_allclose(c, a.astype("float32") @ b.astype("float32"), rtol=2e-2, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("precision", "block", "edge", "transposed"),
+    [
+        ("FP32", (48, 48, 24), 96, "NN"),
+        ("FP32", (48, 48, 24), 97, "NN"),
+        ("FP16", (48, 48, 32), 120, "NT"),
+        ("FP16", (32, 32, 32), 101, "TN"),
+        ("FP32", (32, 32, 32), 72, "TT"),
+    ],
+)
+def test_products_as_mfa_forms_them(
+    precision: str, block: tuple[int, int, int], edge: int, transposed: str
+) -> None:
+    m, n, k = block
+    launch = mfa(precision, Block(m=m, n=n, k=k), edge, transposed=transposed)
+    dtype = "float32" if precision == "FP32" else "float16"
+    a, b = random(edge, edge, dtype=dtype), random(edge, edge, dtype=dtype)[::-1].copy()
+    c, shape = np.zeros((edge, edge), dtype), np.array((edge, edge, edge), "uint32")
+
+    run(launch.source, launch.kernel, [a, b, c, shape], launch.threadgroups, launch.threads)
+
+    left = (a.T if transposed[0] == "T" else a).astype("float64")
+    right = (b.T if transposed[1] == "T" else b).astype("float64")
+    np.testing.assert_allclose(c.astype("float64"), left @ right, rtol=5e-2, atol=0.1)
+
+
+def test_bfloats_of_mfa_are_widened_by_their_bits() -> None:
+    edge = 48
+    launch = mfa("BF16", Block(m=48, n=48, k=32), edge)
+    a, b = (np.round(random(edge, edge) * 4) / 4 for _ in range(2))
+    as_bits = [(x.astype("float32").view("uint32") >> 16).astype("uint16") for x in (a, b)]
+    c, shape = np.zeros((edge, edge), "uint16"), np.array((edge, edge, edge), "uint32")
+
+    run(launch.source, launch.kernel, [*as_bits, c, shape], launch.threadgroups, launch.threads)
+
+    found = (c.astype("uint32") << 16).view("float32")
+    np.testing.assert_allclose(found, a @ b, rtol=1e-2, atol=1e-2)
+
+
 @pytest.mark.parametrize("kernel", ["naive", "tiled"])
 def test_plain_products_are_the_product(kernel: str) -> None:
     launch = plain("FP32", kernel, 128)
     a, b, c = random(128, 128), random(128, 128)[::-1].copy(), np.zeros((128, 128), "float32")
-    shape = np.array((128, 128, 128), "uint32")
+    shape = np.array((128, 128, 128, ONE), "uint32")
 
     run(launch.source, kernel, [a, b, c, shape], launch.threadgroups, launch.threads)
 

@@ -10,7 +10,8 @@ from benchmarks.validation.main import PAGE, PICTURE, PREDICTED
 from benchmarks.validation.page import page
 from benchmarks.validation.plot import plot
 from benchmarks.validation.published import Row, published
-from benchmarks.validation.summary import Prediction, rankings, summarise
+from benchmarks.validation.ranking import losses, rankings, repeated, spearman
+from benchmarks.validation.summary import Prediction, summarise
 from benchmarks.validation.table import cases
 
 
@@ -22,9 +23,11 @@ def _row(**changed: object) -> Row:
     return Row(**(given | changed))  # type: ignore[arg-type]
 
 
-def _prediction(value: float, published: float, *, ident: int = 1) -> Prediction:
+def _prediction(
+    value: float, published: float, *, ident: int = 1, workload: str = "w"
+) -> Prediction:
     case = Case(
-        row=_row(value=published, ident=ident),
+        row=_row(value=published, ident=ident, workload=workload),
         chip="m1",
         group="gemm",
         status=Status.COUNTED,
@@ -84,6 +87,29 @@ def test_the_order_of_products_is_compared_by_rank() -> None:
 
     assert rankings(same)[0].correlation == pytest.approx(1)
     assert rankings(reversed_)[0].correlation == pytest.approx(-1)
+
+
+def test_equal_values_share_a_rank() -> None:
+    assert spearman([1, 2, 2, 3], [1, 5, 5, 9]) == pytest.approx(1)
+    assert spearman([1, 2, 3], [1, 1, 1 + 1e-9]) == pytest.approx(0.866, abs=1e-3)
+
+
+def test_what_costs_the_order_is_told_by_replacing_rows() -> None:
+    hidden = [_prediction(10 - n, n, ident=n, workload=f"GEMM MPS FP32 {n}^3") for n in range(1, 6)]
+    known = [_prediction(n, n, ident=n, workload=f"GEMM MFA FP32 {n}^3") for n in range(11, 20)]
+
+    found = {loss.what: loss.correlation for loss in losses(hidden + known)}
+
+    assert found["as predicted"] < 1
+    assert found["if MPS, MPP and torch were right"] == pytest.approx(1)
+    assert found["without MPS, MPP and torch"] == pytest.approx(1)
+    noise = [found[f"a perfect model, if measurements repeat to {n}%"] for n in (2, 5, 10)]
+    assert 1 > noise[0] > noise[1] > noise[2] > 0.8
+
+
+def test_rows_that_state_a_product_twice_tell_how_well_measurements_repeat() -> None:
+    twice = [_prediction(1, 100, ident=1), _prediction(1, 105, ident=2)]
+    assert repeated(twice) == pytest.approx([0.05])
 
 
 def test_the_page_and_its_picture_show_the_results_that_are_kept() -> None:

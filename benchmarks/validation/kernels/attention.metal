@@ -78,10 +78,10 @@ kernel void attention(device const T* q [[buffer(0)]], device const T* k [[buffe
 #else
         FROM keys_from = k + key * D;
 #endif
-        simdgroup_float8x8 scores[KEYS / 8];
+        simdgroup_matrix<T, 8, 8> scores[KEYS / 8];  // MFA's registers for S are those of Q
 #pragma unroll
         for (uint j = 0; j < KEYS / 8; ++j) {
-            scores[j] = make_filled_simdgroup_matrix<float, 8>(0.0f);
+            scores[j] = make_filled_simdgroup_matrix<T, 8>(T(0));
 #pragma unroll
             for (uint d = 0; d < D / 8; ++d) {
                 simdgroup_matrix<T, 8, 8> keys;
@@ -92,7 +92,7 @@ kernel void attention(device const T* q [[buffer(0)]], device const T* k [[buffe
         float now = -INFINITY;
 #pragma unroll
         for (uint j = 0; j < KEYS / 8; ++j) {
-            const float2 pair = scores[j].thread_elements();
+            const float2 pair = float2(scores[j].thread_elements());
             now = max(now, max(pair.x, pair.y));
         }
         const float new_largest = max(largest, over_row(now, true) * scale);
@@ -102,7 +102,7 @@ kernel void attention(device const T* q [[buffer(0)]], device const T* k [[buffe
         simdgroup_matrix<T, 8, 8> shares[KEYS / 8];
 #pragma unroll
         for (uint j = 0; j < KEYS / 8; ++j) {
-            const float2 pair = fast::exp2(scores[j].thread_elements() * scale - largest);
+            const float2 pair = fast::exp2(float2(scores[j].thread_elements()) * scale - largest);
             sum += pair.x + pair.y;
             shares[j].thread_elements() = vec<T, 2>(pair);
         }

@@ -1,11 +1,14 @@
 // Matrix products C = A B of row-major matrices, in the ways that published rows compare. Put before
 // this text: T, the type of the elements, ACC, that of the sums, and the block of a threadgroup,
-// BM x BN x BK, shared by WM x WN simdgroups. BOUNDED is 1 where sizes are not whole blocks.
+// BM x BN x BK, shared by WM x WN simdgroups. BOUNDED is 1 where sizes are not whole blocks, WIDENED
+// where the factors of SIMD-group matrices become floats before they are multiplied, as in MLX. WIDE
+// is how many elements a thread carries to threadgroup memory at a time.
 #include <metal_stdlib>
 using namespace metal;
 
 struct Shape {
     uint m, n, k;
+    float one;  // see `widened`
 };
 
 // One element of the result per thread, all of it from device memory.
@@ -156,9 +159,9 @@ kernel void direct(device const T* a [[buffer(0)]], device const T* b [[buffer(1
     sums.store(c, row, column, shape, lane);
 }
 
-// Pieces of 16 bytes; loads and stores of a block of ROWS x COLUMNS to threadgroup memory are apart,
-// so that all loads are under way before the first store waits.
-constant constexpr uint WIDE = 16 / sizeof(T);
+// Loads and stores of a block of ROWS x COLUMNS to threadgroup memory are apart, so that all loads
+// are under way before the first store waits.
+constant constexpr uint PADDING = 16 / sizeof(T);
 
 template <uint ROWS, uint COLUMNS, uint STRIDE> struct Stage {
     static constant constexpr uint PER_ROW = COLUMNS / WIDE;
@@ -185,7 +188,7 @@ template <uint ROWS, uint COLUMNS, uint STRIDE> struct Stage {
             if (mine(i)) {
 #pragma unroll
                 for (uint j = 0; j < WIDE; ++j) {
-                    chunks[i * WIDE + j] = from[offsets[i] + j];
+                    chunks[i * WIDE + j] = (from + offsets[i])[j];
                 }
             }
         }
@@ -204,12 +207,12 @@ template <uint ROWS, uint COLUMNS, uint STRIDE> struct Stage {
             if (have >= WIDE) {
 #pragma unroll
                 for (uint j = 0; j < WIDE; ++j) {
-                    chunks[i * WIDE + j] = from[offsets[i] + j];
+                    chunks[i * WIDE + j] = (from + offsets[i])[j];
                 }
             } else if (have > 0) {
 #pragma unroll
                 for (uint j = 0; j < WIDE; ++j) {
-                    chunks[i * WIDE + j] = j < have ? from[offsets[i] + j] : T(0);
+                    chunks[i * WIDE + j] = j < have ? (from + offsets[i])[j] : T(0);
                 }
             }
         }
@@ -228,6 +231,24 @@ template <uint ROWS, uint COLUMNS, uint STRIDE> struct Stage {
     }
 };
 
+#if WIDENED
+typedef simdgroup_matrix<float, 8, 8> Factor;
+// The instruction that makes a float of T. It is written as a product with 1 for halves, since products
+// of matrices would take them as they are.
+float widened(half x, float one) { return float(x) * one; }
+float widened(bfloat x, float) { return as_type<float>(uint(as_type<ushort>(x)) << 16); }
+void fetch(thread Factor& to, threadgroup const T* from, uint stride, uint lane, float one) {
+    const uint in_row = (lane / 4 & 4) + lane / 2 % 4, in_column = (lane / 4 & 2) * 2 + lane % 2 * 2;
+    threadgroup const T* at = from + in_row * stride + in_column;
+    to.thread_elements() = float2(widened(at[0], one), widened(at[1], one));
+}
+#else
+typedef simdgroup_matrix<T, 8, 8> Factor;
+void fetch(thread Factor& to, threadgroup const T* from, uint stride, uint, float) {
+    simdgroup_load(to, from, stride);
+}
+#endif
+
 // Through threadgroup memory, whose rows are padded by 16 bytes.
 kernel void staged(device const T* a [[buffer(0)]], device const T* b [[buffer(1)]],
                    device T* c [[buffer(2)]], constant Shape& given [[buffer(3)]],
@@ -235,7 +256,7 @@ kernel void staged(device const T* a [[buffer(0)]], device const T* b [[buffer(1
                    uint simdgroup [[simdgroup_index_in_threadgroup]],
                    uint lane [[thread_index_in_simdgroup]],
                    uint thread_index [[thread_index_in_threadgroup]]) {
-    constexpr uint stride_a = BK + WIDE, stride_b = BN + WIDE;
+    constexpr uint stride_a = BK + PADDING, stride_b = BN + PADDING;
     threadgroup T as[BM * stride_a];
     threadgroup T bs[BK * stride_b];
     const Shape shape = given;
@@ -270,14 +291,14 @@ kernel void staged(device const T* a [[buffer(0)]], device const T* b [[buffer(1
         threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
         for (uint step = 0; step < BK; step += 8) {
-            simdgroup_matrix<T, 8, 8> at[TM], bt[TN];
+            Factor at[TM], bt[TN];
 #pragma unroll
             for (uint i = 0; i < TM; ++i) {
-                simdgroup_load(at[i], as + (row + 8 * i) * stride_a + step, stride_a);
+                fetch(at[i], as + (row + 8 * i) * stride_a + step, stride_a, lane, shape.one);
             }
 #pragma unroll
             for (uint j = 0; j < TN; ++j) {
-                simdgroup_load(bt[j], bs + step * stride_b + column + 8 * j, stride_b);
+                fetch(bt[j], bs + step * stride_b + column + 8 * j, stride_b, lane, shape.one);
             }
             simdgroup_barrier(mem_flags::mem_none);
             sums.add(at, bt);

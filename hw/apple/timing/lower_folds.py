@@ -295,16 +295,35 @@ class Folds:
     # -- matrices ------------------------------------------------------------------------------
 
     def matrix_type(self, product: Instruction) -> str:
-        """What a matrix product's factors are made of."""
-        factor = product.operands[1]
-        while isinstance(factor, Instruction) and factor.op in ("bitcast", "freeze"):
-            factor = factor.operands[0]
-        if isinstance(factor, Instruction) and factor.op == "fpext":
-            return {"half": "f16", "bfloat": "bf16"}.get(factor.operands[0].type, "f32")
-        return "f32"
+        """What a matrix product is made of, as its class names it.
+
+        There is one instruction for sums of halves and one for sums of floats, whose factors may
+        be narrower (dougallj/applegpu); only the first reaches the peak on M1 and M3 (MFA).
+        """
+        factor = _extended_from(product.operands[1])
+        if factor == "half":
+            return "f16" if self._sums_halves(product) else "f32"
+        return {"bfloat": "bf16"}.get(factor, "f32")
+
+    def _sums_halves(self, product: Instruction) -> bool:
+        """Whether what is added to has halves, or if that is a constant, what comes out."""
+        added = product.operands[-1]
+        if isinstance(added, Constant):
+            users = self._users(product)
+            return all(isinstance(u, Instruction) and u.op == "fptrunc" for u in users)
+        return _extended_from(added) == "half"
 
     def _users(self, value: Value) -> list[Instruction | Block]:
         return self.values.users_of(value)
+
+
+def _extended_from(value: Value) -> str:
+    """The type that a number had before it was made a float; float if it was one."""
+    while isinstance(value, Instruction) and value.op in ("bitcast", "freeze"):
+        value = value.operands[0]
+    if isinstance(value, Instruction) and value.op == "fpext":
+        return value.operands[0].type
+    return "float"
 
 
 def _bare(value: Value) -> Value:

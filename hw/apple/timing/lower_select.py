@@ -136,8 +136,11 @@ class Selector:
         key = tuple(self.read(*i.operands[1:]))
         found = self._products.get(key)
         if found is None:
-            kind = f"mma_8x8x8_{self.folds.matrix_type(i)}"
-            found = self._products[key] = self.emit(kind, "i64", key, i.site)
+            elements = self.folds.matrix_type(i)
+            # Two sums of a lane: halves share a register.
+            pair = "i32" if elements == "f16" else "i64"
+            found = self.emit(f"mma_8x8x8_{elements}", pair, key, i.site)
+            self._products[key] = found
         self.registers[i] = (found,)
 
     # -- arithmetic ----------------------------------------------------------------------------

@@ -206,6 +206,15 @@ def test_matrices_in_arrays_are_in_registers_and_their_products_one_instruction(
     assert not any(name.startswith("private") for name in classes(lowered(GEMM)))
 
 
+def test_sums_of_floats_take_the_instruction_for_floats_whatever_the_factors() -> None:
+    source = GEMM.replace("simdgroup_half8x8 sums", "simdgroup_float8x8 sums")
+    source = source.replace("<half, 8, 8>(0.0h)", "<float, 8, 8>(0.0f)")
+    floats = lowered(source.replace("device half* c", "device float* c"))
+    assert Counter(classes(floats))["mma_8x8x8_f32"] == 4
+    # Two sums of a lane take two registers; as halves they share one.
+    assert floats.registers == lowered(GEMM).registers + 4
+
+
 def test_a_matrix_product_counts_as_1024_operations_of_32_lanes() -> None:
     code = lowered(GEMM)
     products = np.array(classes(code)) == "mma_8x8x8_f16"
