@@ -7,18 +7,17 @@ load the next one into the other place and to go on there. The host copies the f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from assay.hw.torq.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
-from assay.hw.torq.decode_stream import read_commands, reader
 from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.machine import limit, memories
 from assay.hw.torq.notes import Notes, Symbol, TaskNote
-from assay.hw.torq.registers import registers
 
 from .slice.errors import IllegalSliceProgram
+from .slice.held import Held, held, placed
 from .slice.lram import Lram
 from .slice.operands import linear
 from .slice.tensor import Tensor
@@ -188,8 +187,8 @@ class ProgramBuilder:
         place = self._keep(_data(image))
         self._tasks.append(_load("slice code", place, address, size))
         self._programs[address] = tuple(
-            replace(task.note or TaskNote(), source=source, registers=held)
-            for task, held in zip(tasks, _registers(image, address), strict=True)
+            _noted(task, source, words)
+            for task, words in zip(tasks, held(image, address), strict=True)
         )
         return address
 
@@ -213,17 +212,10 @@ def _data(image: Mapping[int, int]) -> bytes:
     return bytes(data)
 
 
-def _registers(image: Mapping[int, int], address: int) -> Iterator[tuple[tuple[int, int], ...]]:
-    """What registers hold when each task of a slice program starts."""
-    space = registers("slice")
-    status, start = space.address("STATUS.dr"), space.address("START.dr")
-    held: dict[int, int] = {}
-    for command in read_commands(reader(image), address):
-        for number, word in enumerate(command.values):
-            held[command.register + WORD * number] = word
-        if held.pop(start, 0):
-            held.pop(status, None)
-            yield tuple(sorted(held.items()))
+def _noted(task: SliceTask, source: str, words: Held) -> TaskNote:
+    """What a task is for: its registers hold `words`, or what its nest means if it has one."""
+    note = task.note or TaskNote()
+    return replace(note, source=source, registers=placed(note.registers, words))
 
 
 def _place(number: int) -> int:

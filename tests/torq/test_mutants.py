@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ from assay.compiler.torq.slice.scaling import Rescale
 from assay.compiler.torq.slice.tensor import dense
 from assay.hw.torq.check.checker import Checker
 from assay.hw.torq.check.finding import Finding
+from assay.hw.torq.commands import SliceTask
 from assay.hw.torq.device.device import Device
+from assay.hw.torq.errors import EncodeError
 from assay.hw.torq.faults import TorqFault
 from assay.hw.torq.registers import registers
 
@@ -295,3 +298,50 @@ def test_every_harmful_flipped_bit_of_a_program_is_reported(make) -> None:  # ty
         assert results == good or findings, f"segment {segment}, word {index}: {new:#x}"
         harmful += results != good
     assert harmful >= 100
+
+
+def altered(task: SliceTask, draw: random.Random) -> SliceTask:
+    """A task with another place, or another count or stride of one loop of one agent."""
+    at = draw.randrange(len(task.ndls))
+    ndl = task.ndls[at]
+    section = draw.choice([s for s in ("low", "high", "special", "") if not s or getattr(ndl, s)])
+    if section:
+        dims = list(getattr(ndl, section))
+        k = draw.randrange(len(dims))
+        count = draw.choice((dims[k].count + 1, dims[k].count - 1, dims[k].count // 2))
+        stride = dims[k].stride + draw.choice((1, 4, 64, -1))
+        dims[k] = replace(dims[k], **draw.choice(({"count": count}, {"stride": stride})))
+        ndl = replace(ndl, **{section: tuple(dims)})
+    else:
+        ndl = replace(ndl, base_address=ndl.base_address + draw.choice((1, 4, 64)))
+    return replace(task, ndls=(*task.ndls[:at], ndl, *task.ndls[at + 1 :]))
+
+
+@pytest.mark.parametrize("make", PROGRAMS)
+def test_every_harmful_change_of_a_task_before_it_is_encoded_is_reported(make, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    program, inputs = make()
+    good, _ = run(program, inputs, list(program.segments))
+    count = sum(len(notes) for notes in program.notes.slice_programs.values())
+    draw, run_tasks = random.Random(7), ProgramBuilder.run
+    harmful = 0
+    for _ in range(90):
+        left = draw.randrange(count)
+
+        def damaged(self: ProgramBuilder, *programs: list[SliceTask], source: str = "") -> None:
+            nonlocal left
+            changed_programs = []
+            for tasks in programs:
+                at, left = left, left - len(tasks)
+                new = [altered(t, draw) if k == at else t for k, t in enumerate(tasks)]
+                changed_programs.append(new)
+            run_tasks(self, *changed_programs, source=source)
+
+        monkeypatch.setattr(ProgramBuilder, "run", damaged)
+        try:
+            mutant, _ = make()
+        except EncodeError:
+            continue
+        results, findings = run(mutant, inputs, list(mutant.segments))
+        assert results == good or findings
+        harmful += results != good
+    assert harmful >= 10

@@ -11,6 +11,7 @@ from assay.hw.torq.machine import limit
 
 from .errors import IllegalSliceProgram
 from .formats import Lanes, bypass_lanes, is_float, product_lanes
+from .held import meant
 from .kernel import Nest, SliceKernel, Window
 from .loops import FLAT, PLAIN
 from .operands import note_of
@@ -104,9 +105,10 @@ class _Derivation:
             act_clip_max=act.high,
             act_zero_point=act.zero_point,
             table=act.table,
-            note=note_of(self.kernel, ndls),
         )
-        return task if self.kernel.window is None else _windowed(task, self.kernel.window)
+        if self.kernel.window is not None:
+            task = _windowed(task, self.kernel.window)
+        return replace(task, note=replace(note_of(self.kernel, ndls), registers=meant(task)))
 
     def _plane(self) -> Ndl:
         window = self.kernel.window
