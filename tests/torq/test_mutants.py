@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.compiler.torq.kernels import elementwise, moves, planes, pooling, unary
+from assay.compiler.torq.kernels import elementwise, moves, planes, pooling, reductions, unary
 from assay.compiler.torq.kernels.convolution import Padding, conv2d, depthwise_conv2d
 from assay.compiler.torq.program import Program, ProgramBuilder
 from assay.compiler.torq.slice.scaling import Rescale
@@ -345,3 +345,14 @@ def test_every_harmful_change_of_a_task_before_it_is_encoded_is_reported(make, m
         assert results == good or findings
         harmful += results != good
     assert harmful >= 10
+
+
+def test_a_position_that_is_taken_from_bytes_nobody_wrote_is_reported() -> None:
+    builder = ProgramBuilder.new()
+    x = builder.lram.tensor("x", "int8", (3, 9, 5))
+    y = builder.lram.tensor("y", "int32", (3, 5))
+    builder.run(reductions.reduce("argmax", x, y, 1), source="argmax_1")
+    builder.store("y", y)
+    program = builder.build()
+    _, (finding,) = run(program, {}, list(program.segments))
+    assert (finding.kind, finding.agent, finding.tensor) == ("uninitialised", "DEDR", "x")
