@@ -19,6 +19,8 @@ FORM = (
 _OPTIONAL = ("8", "1.0", "native", "host", "host")
 """What follows the five fields, and what is taken for it when it is left out."""
 _DECIMAL = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?")
+_WHOLE = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
+_MOST_DIGITS = 32
 _LARGEST_LRAM = (1 << 24) >> 10
 
 
@@ -48,7 +50,7 @@ def hardware(text: str = DEFAULT) -> Hardware:
     parts = text.strip().removeprefix("--torq-hw=").split(":")
     if len(parts) == 1:
         return _profile(parts[0])
-    has_id = len(parts) > 2 and parts[2].isdecimal()
+    has_id = len(parts) > 2 and _WHOLE.fullmatch(parts[2]) is not None
     fields = parts if has_id else ["0", *parts]
     if not 5 <= len(fields) <= 5 + len(_OPTIONAL):
         raise HardwareError(
@@ -109,10 +111,9 @@ def _cdma_factor(css: str) -> Fraction:
 
 
 def _whole(given: str, what: str, value: str, least: int, most: int) -> int:
-    try:
-        number = int(value, 16) if value.lower().startswith("0x") else int(value)
-    except ValueError:
-        raise HardwareError(f"hardware {given!r}: {what} {value!r} is not a whole number") from None
+    if not _WHOLE.fullmatch(value) or len(value) > _MOST_DIGITS:
+        raise HardwareError(f"hardware {given!r}: {what} {value!r} is not a whole number")
+    number = int(value, 16 if value[:2].lower() == "0x" else 10)
     if not least <= number <= most:
         raise HardwareError(
             f"hardware {given!r}: {what} is {number}; {least} to {most} is possible"
