@@ -156,6 +156,8 @@ class LoadedExecutable:
                     self._wait()
                 elif isinstance(action, StartHost):
                     self._call(action, where)
+        if self.device.checker is not None:
+            self.device.checker.left()
         with faults(self.name):
             self.device.run()
         for binding in self.executable.bindings:

@@ -1,5 +1,6 @@
 """Programs made of kernels, as executables: through driver, command line and decoder."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,12 @@ from assay.compiler.torq.kernels import elementwise, unary
 from assay.compiler.torq.program import Program, ProgramBuilder
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.follow import follow
+from assay.hal.torq.format import BufferType, Executable, HostCopy
 from assay.hal.torq.pack import pack
 from assay.hal.torq.write import write_executable
+from assay.hw.torq.check.checker import Checker
+from assay.hw.torq.check.finding import Finding
+from assay.hw.torq.device.device import Device
 
 from .machine import Array, numbers
 
@@ -66,3 +71,39 @@ def test_every_block_and_slice_program_is_followed_to_its_end() -> None:
     slices = [job for job in found.jobs if job.unit.startswith("SLC")]
     assert len(slices) == 2
     assert all(job.words and "not followed" not in job.what for job in slices)
+
+
+def findings(executable: Executable) -> list[Finding]:
+    """What a check of an executable finds, which gets its inputs."""
+    checker = Checker(notes=executable.notes)
+    loaded = LoadedExecutable(executable, device=Device(checker=checker))
+    buffers = [np.zeros(size, np.uint8) for size in loaded.buffer_sizes().values()]
+    for number, value in zip(loaded.inputs(), clamp_then_add()[1], strict=True):
+        buffers[number][:] = value.view(np.uint8)
+    loaded.dispatch(buffers)
+    checker.finish()
+    return checker.findings
+
+
+def test_a_host_that_does_not_wait_for_the_npu_is_reported() -> None:
+    executable = pack(clamp_then_add()[0], "add")
+    copy, start, wait = executable.actions
+    (finding,) = findings(replace(executable, actions=(copy, start)))
+    assert (finding.kind, finding.unit) == ("not-waited", "NSS")
+    result = executable.bindings[-1]
+    moved = HostCopy(
+        source=BufferType.XRAM,
+        target=BufferType.XRAM,
+        source_address=result.address,
+        target_address=executable.bindings[0].address,
+        source_strides=(),
+        target_strides=(),
+        shape=(),
+        element_bytes=result.size,
+    )
+    assert findings(replace(executable, actions=(copy, start, wait, moved))) == []
+    found = findings(replace(executable, actions=(copy, start, moved, wait)))
+    assert [(f.kind, f.unit, f.tensor) for f in found] == [
+        ("race", "HOST", "d"),  # reads what XW writes
+        ("race", "HOST", "a"),  # writes what XR reads
+    ]

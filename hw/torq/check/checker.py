@@ -65,6 +65,20 @@ class Checker:
         """The command stream came to the starts of another task."""
         self.task += 1
 
+    def program(self) -> None:
+        """The host starts the command stream."""
+        self._order.open_program()
+
+    def program_known_done(self) -> None:
+        """The host has seen that the command stream is done."""
+        self._order.close_program()
+
+    def left(self) -> None:
+        """The host goes on to the results; tells if it does not know that they are there."""
+        if self._order.is_program_open:
+            message = "was started, and the host takes its results without having waited for it"
+            self._report(kind="not-waited", message=message, unit="NSS")
+
     def start(self, unit: str, address: int, *, ahead: bool = False) -> None:
         """A unit is started by the command word at `address`.
 

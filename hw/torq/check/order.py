@@ -1,8 +1,9 @@
-"""Which units may work at the same time, by what the command stream waited for."""
+"""Which units may work at the same time, by what the command stream and the host waited for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from .touch import Run, Touch
 
@@ -15,6 +16,26 @@ class Order:
         self._ended: list[tuple[Run, list[Run]]] = []
         """Runs that were waited for, with the runs that were under way at that time."""
         self._stream: list[Touch] = []
+        self._program = False
+        """Whether the host started the NPU, and does not know yet that it is done."""
+        self._host: list[Touch] = []
+        self._past: list[Touch] = []
+        """What host and NPU, but for the units at work, have touched meanwhile."""
+
+    @property
+    def is_program_open(self) -> bool:
+        """Whether the host started the NPU and does not know yet that it is done."""
+        return self._program
+
+    def open_program(self) -> None:
+        """The host starts the NPU."""
+        self._program = True
+
+    def close_program(self) -> None:
+        """The host knows that the NPU is done."""
+        self._program = False
+        self._host.clear()
+        self._past.clear()
 
     def start(self, unit: str, task: int, address: int) -> Run | None:
         """A unit is started; gives its run before, if nobody waited for that."""
@@ -45,11 +66,13 @@ class Order:
         found = [other for run in runs for other in run.touches]
         if mine is not None and touch.unit != "NSS":
             found += self._stream[mine.stream_from :]
-        return found
+        return found + (self._past if touch.unit == "HOST" else self._host)
 
     def remember(self, touch: Touch) -> None:
         """For what may happen at the same time later."""
         mine = self._active.get(touch.unit)
+        if self._program and touch.unit in ("HOST", "NSS"):
+            (self._host if touch.unit == "HOST" else self._past).append(touch)
         if touch.unit == "NSS":
             if self._active:
                 self._stream.append(touch)
@@ -64,6 +87,9 @@ class Order:
             for ended, peers in self._ended
         ]
         kept += [(run, still) for run in runs]
+        if self._program:  # Without the states of LRAM by which readers are told from others.
+            touches = [touch for run in runs for touch in run.touches]
+            self._past += [replace(touch, plan=None, before=None) for touch in touches]
         self._ended = [(ended, peers) for ended, peers in kept if peers]
 
 

@@ -142,6 +142,7 @@ class Device:
             return memory.word(offset, "HOST")
         if place == _STATUS:
             self._schedule.step()
+            self._seen()
         if place.space == "slice":
             return self._slice(place.slice).words.get(place.address, 0)
         return self._registers.read(place)
@@ -167,6 +168,7 @@ class Device:
             pass
         if self._nss.agent.running or self._waiters():
             raise self._deadlock()
+        self._seen()
 
     def wait_irq(self) -> int:
         """Goes on until the host is interrupted; returns the pending interrupts it enabled.
@@ -176,7 +178,14 @@ class Device:
         while not self.irq():
             if not self._step():
                 raise self._deadlock()
+        self._seen()
         return self._registers.pending.for_host()
+
+    def _seen(self) -> None:
+        """The host looks: now it knows whether the command stream is done."""
+        done = self._registers.pending.units() >> status.NSS & 1
+        if done and self.checker is not None:
+            self.checker.program_known_done()
 
     def _step(self) -> bool:
         try:
@@ -225,6 +234,8 @@ class Device:
                     self.checker.start(unit.name, at)
                 unit.start_program()
         if bits >> status.NSS & 1:
+            if self.checker is not None:
+                self.checker.program()
             self._nss.start()
 
     def _ended(self, unit: str) -> None:
