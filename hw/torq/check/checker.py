@@ -237,19 +237,22 @@ class Checker:
     def core(self, name: str, address: int, pieces: Iterable[tuple[str, int, int, bool]]) -> None:
         """The CSS core's task `name` touches (memory, start, stop, writes)."""
         for memory, start, stop, writes in pieces:
-            self._touch(
-                Touch(
-                    unit="CSS",
-                    agent=name,
-                    descriptor=address,
-                    memory=memory,
-                    writes=writes,
-                    ranges=((start, stop),),
-                    task=self._task_of("CSS"),
-                )
+            touch = Touch(
+                unit="CSS",
+                agent=name,
+                descriptor=address,
+                memory=memory,
+                writes=writes,
+                ranges=((start, stop),),
+                task=self._task_of("CSS"),
             )
+            self._touch(touch)
             if writes:
                 self.shadow.mark(memory, start, stop)
+                continue
+            lacking = self.shadow.unwritten(memory, touch.ranges)
+            if lacking:
+                self._report_bytes("uninitialised", "reads bytes nobody wrote", touch, lacking)
 
     def finish(self) -> None:
         """The program is done, and its results have been read: tells what was never done."""

@@ -7,6 +7,7 @@ from assay.hw.torq.check.checker import Checker
 from assay.hw.torq.check.ranges import ordered, overlap
 from assay.hw.torq.check.shadow import Shadow
 from assay.hw.torq.commands import Ndl, NssProgram, NssTask, SliceProgram
+from assay.hw.torq.device.css import CssView
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.faults import TorqFault
 from assay.hw.torq.notes import Symbol
@@ -159,6 +160,27 @@ def test_slices_that_write_the_same_bytes_race() -> None:
     both = NssTask(slc_start=(True, True), slc_cfg_addr=(RUN, RUN))
     found = kinds_of(IN, both, NssTask(slc_wait=(True, True)), OUT)
     assert set(found) == {"race"}
+
+
+def test_a_css_task_that_reads_what_nobody_wrote_is_reported() -> None:
+    def double(view: CssView) -> int:
+        (word,) = view.read(0x20003000, 1)
+        view.write(0x20003000, bytes([2 * word & 0xFF]))
+        return view.read(0x20003000, 1)[0]
+
+    checker = Checker()
+    device = Device(checker=checker)
+    device.lram.write(0x4000, b"code")
+    device.register_css(b"code", "double", double)
+    bring = NssTask(
+        cdma_start=True, cdma_wait=True, cdma_src_addr=0x4000, cdma_dst_addr=0x1C0000, cdma_len=4
+    )
+    put(device, NssProgram(tasks=(bring, NssTask(css_start=True), NssTask(css_wait=True))))
+    start(device)
+    device.wait_irq()
+    (found,) = checker.findings
+    assert (found.kind, found.unit, found.agent) == ("uninitialised", "CSS", "double")
+    assert (found.task, found.memory, found.start, found.stop) == (1, "LRAM", 0x3000, 0x3001)
 
 
 def test_a_slice_program_that_does_not_wait_for_its_task_is_reported() -> None:
