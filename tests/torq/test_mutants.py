@@ -356,3 +356,31 @@ def test_a_position_that_is_taken_from_bytes_nobody_wrote_is_reported() -> None:
     program = builder.build()
     _, (finding,) = run(program, {}, list(program.segments))
     assert (finding.kind, finding.agent, finding.tensor) == ("uninitialised", "DEDR", "x")
+
+
+def test_a_fault_names_the_task_that_it_ended() -> None:
+    def more_steps(task: SliceTask) -> SliceTask:
+        ndls = [
+            replace(ndl, high=(replace(ndl.high[0], count=2), *ndl.high[1:]))
+            if ndl.agent in ("CEPR", "CEPW")
+            else ndl
+            for ndl in task.ndls
+        ]
+        return replace(task, ndls=tuple(ndls))
+
+    def faults_of(steps: bool, place: int) -> list[Finding]:
+        builder = ProgramBuilder.new()
+        x, y, z = (builder.lram.tensor(name, "int8", (200,)) for name in "xyz")
+        builder.load("x", x)
+        (first,), (second,) = unary.clamp(x, y, -9, 9), unary.clamp(y, z, -5, 5)
+        builder.run([first, more_steps(second) if steps else second], source="clamp_1")
+        builder.store("z", replace(z, address=z.address + place))
+        program = builder.build()
+        return run(program, {"x": numbers(0, x.shape, "int8")}, list(program.segments))[1]
+
+    (steps,) = faults_of(True, 0)
+    assert (steps.kind, steps.task, steps.unit) == ("count-mismatch", 2, "SLC0")
+    assert (steps.tensor, steps.operation) == ("y", "clamp of z (clamp_1)")
+    (place,) = faults_of(False, 0x80000)
+    assert (place.kind, place.task, place.unit, place.agent) == ("out-of-range", 5, "XW", "DOLR")
+    assert (place.tensor, place.operation) == ("z", "store z")

@@ -99,13 +99,15 @@ class Checker:
         """The command stream has waited for units."""
         self._order.join(units)
 
+    def transfer(self, unit: str) -> None:
+        """XR or XW takes up what comes next in the notes; if that can be done, `copy` follows."""
+        self._declared.transfer(unit)
+
     def copy(
         self, unit: str, agents: tuple[str, str], address: int, moves: tuple[Moved, Moved]
     ) -> None:
         """A unit copies bytes: the same number from and to; `agents` read and write."""
         every: list[Touch] = []
-        if unit in _CHANNELS:
-            self._declared.transfer(unit)
         for agent, pieces, writes in zip(agents, moves, (False, True), strict=True):
             for memory in dict.fromkeys(memory for memory, _, _ in pieces):
                 ranges = ordered((a, b) for name, a, b in pieces if name == memory)
@@ -143,11 +145,15 @@ class Checker:
         """A slice ends its program with the word before an LRAM address."""
         self._report_deviation(unit, self._declared.ended(unit), address)
 
+    def next_slice_task(self, unit: str) -> None:
+        """A slice takes up its program's next task; if that can be run, `slice_task` follows."""
+        self._declared.task(unit)
+
     def slice_task(
         self, unit: str, plan: SlicePlan, lram: Lram, registers: Mapping[int, int] | None = None
     ) -> None:
         """A slice starts a task with what its registers hold."""
-        note = self._declared.task(unit)
+        note = self._declared.of(unit)
         for name, value, meant in misconfigured(note, registers or {}) if note else ():
             message = f"{name} is {value}, and its compiler meant {meant}"
             self._report(kind="configuration", message=message, unit=unit, agent=name)
@@ -262,7 +268,10 @@ class Checker:
 
     def fault(self, error: TorqFault) -> None:
         """A run ended with a fault."""
-        self.findings.append(of_fault(error, self.task, self._operation(error.unit)))
+        note = self._declared.of(error.unit) or TaskNote()
+        tensor = next((o.tensor for o in note.operands if o.agent == error.agent), "")
+        task = self._task_of(error.unit)
+        self.findings.append(of_fault(error, task, self._operation(error.unit), tensor))
 
     # What follows from it.
 

@@ -58,8 +58,8 @@ class Finding:
         )
 
 
-def of_fault(fault: TorqFault, task: int, operation: str = "") -> Finding:
-    """A fault that ended a run, as a finding; `operation` is what was to be done."""
+def of_fault(fault: TorqFault, task: int, operation: str = "", tensor: str = "") -> Finding:
+    """A fault that ended a run, as a finding; `operation` is what was to be done with `tensor`."""
     kind = next(name for error, name in _KINDS if isinstance(fault, error))
     return Finding(
         kind=kind,
@@ -68,6 +68,7 @@ def of_fault(fault: TorqFault, task: int, operation: str = "") -> Finding:
         unit=fault.unit,
         agent=fault.agent,
         descriptor=fault.address,
+        tensor=tensor,
         operation=operation,
     )
 

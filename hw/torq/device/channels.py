@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from ..costs import Machine
+from ..faults import TorqFault
 from ..lram import Lram
 from .dma import AGENTS, deliver, fetch, moves_of, transfer_of
 from .record import Record
@@ -32,10 +33,15 @@ class Channels:
     def start(self, channel: str, at: int) -> None:
         """Begins the transfer that a channel's registers ask for. Raises TorqFault."""
         begin = self._record.begin(channel, at)
-        transfer = transfer_of(channel, self._registers.image("nss"))
-        data = fetch(transfer, self._lram, self._xram)
-        moves = moves_of(transfer)
         checker = self._record.checker
+        if checker is not None:
+            checker.transfer(channel)
+        transfer = transfer_of(channel, self._registers.image("nss"))
+        try:
+            data = fetch(transfer, self._lram, self._xram)
+        except TorqFault as fault:
+            raise fault.of(channel) from fault
+        moves = moves_of(transfer)
         if checker is not None:
             checker.copy(channel, AGENTS[channel], at, moves)
 

@@ -210,7 +210,9 @@ class Device:
 
     def _slice(self, number: int) -> SliceUnit:
         if number >= len(self.slices):
-            raise AccessFault(f"there is no slice {number}; this NPU has {len(self.slices)}")
+            raise AccessFault(
+                f"there is no slice {number}; this NPU has {len(self.slices)}", unit=f"SLC{number}"
+            )
         return self.slices[number]
 
     def _start_units(self, bits: int, at: int) -> None:

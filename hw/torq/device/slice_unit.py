@@ -94,6 +94,8 @@ class SliceUnit:
                 "a task is started while the one before still runs", unit=self.name, address=at
             )
         begin = self._schedule.now
+        if self._checker is not None:
+            self._checker.next_slice_task(self.name)
         try:
             plan = plan_task(dict(self.words), self._lram)
             counts = count(plan)
