@@ -5,13 +5,16 @@ program's command words, task by task, in the order in which a task names its ag
 """
 
 from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
 
-from .commands import NssProgram, Segment, SliceProgram, SliceTask
+from .commands import Ndl, NssProgram, NssTask, Segment, SliceProgram, SliceTask
 from .encode_nss import encode_nss_task
 from .encode_slice import encode_task, memory_lists, task_words
 from .errors import EncodeError
 from .registers import WORD_BYTES
 from .stream import LAST, bytes_of, next_word
+
+_TAGS = frozenset(f"{ascii_uppercase}b")
 
 
 def encode(program: SliceProgram | NssProgram) -> tuple[Segment, ...]:
@@ -20,9 +23,27 @@ def encode(program: SliceProgram | NssProgram) -> tuple[Segment, ...]:
         raise EncodeError(f"address {program.address:#x} is no multiple of 4 within 24 bits")
     if not program.tasks:
         raise EncodeError("a program has at least one task")
+    tasks: Sequence[SliceTask | NssTask] = program.tasks
+    for number, task in enumerate(tasks):
+        for ndl in task.ndls:
+            _check_tags(ndl, number)
     if isinstance(program, SliceProgram):
         return _encode_slice(program)
     return _encode_nss(program)
+
+
+def _check_tags(ndl: Ndl, task: int) -> None:
+    """What is no tag of any agent is a slip; that one means nothing here may be."""
+    sections = (("low", ndl.low), ("high", ndl.high), ("special", ndl.special))
+    for section, dims in sections:
+        for index, dim in enumerate(dims):
+            if dim.tag and dim.tag not in _TAGS:
+                raise EncodeError(
+                    f"tag {dim.tag!r} is none; tags are a capital letter, or b for bits",
+                    agent=ndl.name,
+                    dim=f"{section}[{index}]",
+                    task=task,
+                )
 
 
 def memory_image(segments: Sequence[Segment]) -> dict[int, int]:

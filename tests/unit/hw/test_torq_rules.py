@@ -57,6 +57,7 @@ BIAS = memory("DEBR", B4, dim("D", 2, 4))
         (memory("DEDR", B1, sync_nhd=2), "DEDR sync_nhd: is 2; there are 1 high dimensions"),
         (memory("DEDR", B1, high=()), "DEDR: has 0 high dimensions; 1 to 15"),
         (memory("DEDR", B1, high=(ONCE,) * 16), "has 16 high dimensions; 1 to 15"),
+        (memory("DEDR", B1, high=(dim("a", 4, 1),)), r"DEDR high\[0\]: tag 'a' is none; tags are"),
         (memory("DEDR", B1, high=(dim("A", 0),)), r"high\[0\]: has 0 steps"),
         (memory("DEDR", B1, high=(dim("A", 2, 1 << 23),)), "signed 24-bit number is possible"),
         (memory("DEDR", B1, high=(Dim(count=1, pad=16),)), r"high\[0\]: pad 16 is more than 15"),
