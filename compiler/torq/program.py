@@ -135,7 +135,7 @@ class ProgramBuilder:
                 any(task.slc_start[0] for task in self._tasks),
                 any(task.slc_start[1] for task in self._tasks),
             ),
-            notes=self._notes([task for group in groups for task in group]),
+            notes=self._notes([task for group in groups for task in group], blocks),
         )
 
     def _group(self, number: int, following: int | None) -> list[NssTask]:
@@ -147,7 +147,7 @@ class ProgramBuilder:
             tasks.append(_load("the next commands", following, _place(number + 1), size))
         return tasks
 
-    def _notes(self, tasks: Sequence[NssTask]) -> Notes:
+    def _notes(self, tasks: Sequence[NssTask], blocks: Sequence[tuple[int, bytes]]) -> Notes:
         places = [Symbol(name=n, memory="LRAM", start=a, stop=b) for a, b, n in self.lram.places]
         callers = [
             Symbol(name=b.name, memory="XRAM", start=b.address, stop=b.address + b.size)
@@ -158,6 +158,11 @@ class ProgramBuilder:
             padding=tuple(("LRAM", start, stop) for start, stop in self.lram.padding),
             slice_programs=MappingProxyType(dict(self._programs)),
             transfers=tuple(task.note for task in tasks if task.note is not None),
+            places=(
+                *callers,
+                *(_kept("constants and code", *segment) for segment in self._segments),
+                *(_kept("commands", *block) for block in blocks),
+            ),
         )
 
     def _bind(self, name: str, tensor: Tensor, *, is_output: bool) -> int:
@@ -210,6 +215,11 @@ def _data(image: Mapping[int, int]) -> bytes:
     for at, word in image.items():
         data[at - first : at - first + WORD] = word.to_bytes(WORD, "little")
     return bytes(data)
+
+
+def _kept(name: str, address: int, data: bytes) -> Symbol:
+    """A segment's place."""
+    return Symbol(name=name, memory="XRAM", start=address, stop=address + len(data))
 
 
 def _noted(task: SliceTask, source: str, words: Held) -> TaskNote:

@@ -27,6 +27,7 @@ from .format import (
     StartNss,
     WaitNss,
 )
+from .places import misplaced
 
 Bytes = NDArray[np.uint8]
 _LARGEST_XRAM = 1 << 29
@@ -83,6 +84,8 @@ class LoadedExecutable:
 
     def _load(self) -> None:
         """Maps XRAM, and writes initialised segments. Raises StatusError."""
+        if self.device.checker is not None:
+            self.device.checker.findings.extend(misplaced(self.executable))
         begin, end = self.executable.footprint()
         size = end - begin
         if size > _LARGEST_XRAM:

@@ -1,7 +1,8 @@
 """Notes of a compiler as JSON, which an executable carries and anybody can write.
 
 `{"symbols": [[memory, start, stop, name]], "padding": [[memory, start, stop]],
-"slice_programs": {"0x5a00": [task]}, "transfers": [task]}`; a task is `{"operation", "source",
+"slice_programs": {"0x5a00": [task]}, "transfers": [task],
+"places": [[memory, start, stop, name]]}`; a task is `{"operation", "source",
 "registers": [[address, word]], "operands": [{"agent", "tensor", "memory", "ranges": [[start,
 stop]], "exact", "unmoved"}]}`. What is left out is empty; numbers may be hexadecimal text.
 """
@@ -30,6 +31,7 @@ def dumps(notes: Notes) -> bytes:
             for address, tasks in notes.slice_programs.items()
         },
         "transfers": [_task_json(task) for task in notes.transfers],
+        "places": [[p.memory, p.start, p.stop, p.name] for p in notes.places],
     }
     return json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -73,6 +75,7 @@ def _notes(value: dict[str, Any]) -> Notes:
             }
         ),
         transfers=tuple(_task(item) for item in _list(value, "transfers")),
+        places=tuple(_symbol(item) for item in _list(value, "places")),
     )
 
 

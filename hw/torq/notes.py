@@ -73,6 +73,8 @@ class Notes:
         padding: (memory, start, stop) of gaps that nobody need read.
         slice_programs: the tasks of each slice program, by the LRAM address of its words.
         transfers: every start of XR and XW, in the order of the command stream.
+        places: what the host puts into XRAM or takes from there: initialised data, and the
+            caller's buffers. Empty if nobody said.
     """
 
     symbols: tuple[Symbol, ...] = ()
@@ -81,6 +83,7 @@ class Notes:
         default_factory=lambda: MappingProxyType({})
     )
     transfers: tuple[TaskNote, ...] = ()
+    places: tuple[Symbol, ...] = ()
 
 
 NO_NOTES = Notes()

@@ -13,6 +13,7 @@ from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.follow import follow
 from assay.hal.torq.format import BufferType, Executable, HostCopy
 from assay.hal.torq.pack import pack
+from assay.hal.torq.places import misplaced
 from assay.hal.torq.write import write_executable
 from assay.hw.torq.check.checker import Checker
 from assay.hw.torq.check.finding import Finding
@@ -107,3 +108,19 @@ def test_a_host_that_does_not_wait_for_the_npu_is_reported() -> None:
         ("race", "HOST", "d"),  # reads what XW writes
         ("race", "HOST", "a"),  # writes what XR reads
     ]
+
+
+@pytest.mark.parametrize("step", [1, 64, 4096])
+def test_bindings_and_segments_that_lie_elsewhere_are_reported(step: int) -> None:
+    executable = pack(clamp_then_add()[0], "add")
+    *before, result = executable.bindings
+    elsewhere = replace(result, address=result.address + step)
+    found = findings(replace(executable, bindings=(*before, elsewhere)))
+    assert ("operand", "HOST", "d") in {(f.kind, f.unit, f.tensor) for f in found}
+    shorter = replace(result, size=result.size - min(step, 64))
+    found = findings(replace(executable, bindings=(*before, shorter)))
+    assert {(f.kind, f.unit, f.tensor) for f in found} == {("operand", "HOST", "d")}
+    first, *others = executable.segments
+    elsewhere_too = replace(first, address=first.address + step)
+    found = list(misplaced(replace(executable, segments=(elsewhere_too, *others))))
+    assert [f.start - first.address for f in found] == [step, 0]

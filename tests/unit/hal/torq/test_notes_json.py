@@ -45,6 +45,7 @@ NOTES = st.builds(
         st.integers(0, 1 << 19), st.lists(_TASKS, max_size=3).map(tuple), max_size=3
     ).map(MappingProxyType),
     transfers=st.lists(_TASKS, max_size=3).map(tuple),
+    places=st.lists(_SYMBOLS, max_size=3).map(tuple),
 )
 
 
