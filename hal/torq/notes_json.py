@@ -4,7 +4,7 @@
 "slice_programs": {"0x5a00": [task]}, "transfers": [task],
 "places": [[memory, start, stop, name]]}`; a task is `{"operation", "source",
 "registers": [[address, word]], "operands": [{"agent", "tensor", "memory", "ranges": [[start,
-stop]], "exact", "unmoved"}]}`. What is left out is empty; numbers may be hexadecimal text.
+stop]], "exact", "unmoved", "tags"}]}`. What is left out is empty; numbers may be hexadecimal text.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ def _task_json(task: TaskNote) -> dict[str, Any]:
             "memory": operand.memory,
             "ranges": [list(piece) for piece in operand.ranges],
             **({} if operand.exact else {"exact": False}),
+            **({"tags": list(operand.tags)} if operand.tags else {}),
             **({"unmoved": [list(p) for p in operand.unmoved]} if operand.unmoved else {}),
         }
         for operand in task.operands
@@ -109,6 +110,7 @@ def _operand(value: object) -> Operand:
         memory=_memory(operand.get("memory", "LRAM")),
         ranges=tuple(pieces),
         exact=bool(operand.get("exact", True)),
+        tags=tuple(_number(item) for item in _list(operand, "tags")),
         unmoved=tuple(sorted(_piece(item) for item in _list(operand, "unmoved"))),
     )
 

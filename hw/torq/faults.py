@@ -41,6 +41,10 @@ class Misaligned(AccessFault):
     """An address at which what lies there cannot start."""
 
 
+class Busy(TorqFault):
+    """A unit is started while it is still at work."""
+
+
 class Deadlock(TorqFault):
     """Units wait for what will never happen; `chain` says who waits for what."""
 

@@ -23,6 +23,7 @@ class Operand:
         memory: LRAM or XRAM.
         ranges: all bytes of all its transfers; those of words that are fetched whole, too.
         exact: whether it touches just these. If not, it stays inside of them.
+        tags: codes of its descriptors' loops, innermost first; empty if they are not known.
         unmoved: if offsets in memory say where, what it would touch if all of them were 0.
     """
 
@@ -32,6 +33,7 @@ class Operand:
     ranges: Ranges
     exact: bool = True
     unmoved: Ranges = ()
+    tags: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from assay.hw.torq.machine import limit
 
 from .errors import IllegalSliceProgram
 from .formats import Lanes, bypass_lanes, is_float, product_lanes
-from .held import meant
+from .held import with_meaning
 from .kernel import Nest, SliceKernel, Window
 from .loops import FLAT, PLAIN
 from .operands import note_of
@@ -108,7 +108,7 @@ class _Derivation:
         )
         if self.kernel.window is not None:
             task = _windowed(task, self.kernel.window)
-        return replace(task, note=replace(note_of(self.kernel, ndls), registers=meant(task)))
+        return replace(task, note=with_meaning(task, note_of(self.kernel, ndls)))
 
     def _plane(self) -> Ndl:
         window = self.kernel.window

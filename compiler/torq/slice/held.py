@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from assay.hw.torq.commands import SliceProgram, SliceTask
 from assay.hw.torq.decode_stream import read_commands, reader
 from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.errors import EncodeError
+from assay.hw.torq.notes import TaskNote
 from assay.hw.torq.registers import registers
 
 WORD = 4
@@ -28,13 +30,29 @@ def held(image: Mapping[int, int], address: int) -> Iterator[Held]:
             yield tuple(sorted(words.items()))
 
 
-def meant(task: SliceTask) -> Held:
-    """What registers hold when a task starts alone; nothing if it cannot be encoded."""
+def with_meaning(task: SliceTask, note: TaskNote) -> TaskNote:
+    """The note with what registers hold when the task starts alone, and the tags of its loops.
+
+    Nothing is added if the task cannot be encoded.
+    """
     try:
-        image = memory_image(encode(SliceProgram(tasks=(task,))))
+        segments = encode(SliceProgram(tasks=(task,)))
     except EncodeError:
-        return ()
-    return next(held(image, 0), ())
+        return note
+    tags = {s.role: _tags(s.words) for s in segments if s.role != "CDS"}
+    operands = tuple(replace(o, tags=tags.get(o.agent, ())) for o in note.operands)
+    return replace(note, operands=operands, registers=next(held(memory_image(segments), 0), ()))
+
+
+def _tags(words: Sequence[int]) -> tuple[int, ...]:
+    """Codes of all loops of a list of descriptors."""
+    found: list[int] = []
+    at = 0
+    while at < len(words):
+        count = words[at] >> 24 & 0xF
+        found += [words[at + 1 + 2 * k] >> 28 & 7 for k in range(count)]
+        at += 1 + 2 * count
+    return tuple(found)
 
 
 def placed(nest: Held, task: Held) -> Held:

@@ -15,7 +15,7 @@ from ..faults import TorqFault
 from ..lram import Lram
 from ..machine import limit
 from ..notes import Notes, Symbol, TaskNote
-from .declared import Declared, Deviation, Reach, deviations, misconfigured
+from .declared import Declared, Deviation, Reach, deviations, misconfigured, mistagged
 from .finding import Finding, name_of, of_fault
 from .matter import matters
 from .order import Order
@@ -153,10 +153,7 @@ class Checker:
         self, unit: str, plan: SlicePlan, lram: Lram, registers: Mapping[int, int] | None = None
     ) -> None:
         """A slice starts a task with what its registers hold."""
-        note = self._declared.of(unit)
-        for name, value, meant in misconfigured(note, registers or {}) if note else ():
-            message = f"{name} is {value}, and its compiler meant {meant}"
-            self._report(kind="configuration", message=message, unit=unit, agent=name)
+        self._compare_configuration(unit, plan, registers or {})
         before = lram.bytes.copy()
         origins = unmoved(plan)
         every: list[Touch] = []
@@ -281,6 +278,24 @@ class Checker:
 
     def _task_of(self, unit: str) -> int:
         return self._order.task_of(unit, self.task)
+
+    def _compare_configuration(self, unit: str, plan: SlicePlan, words: Mapping[int, int]) -> None:
+        """Tells which registers and tags of loops are others than the compiler meant."""
+        note = self._declared.of(unit) or TaskNote()
+        tags = {
+            agent: tuple(loop.tag for nest in nests for loop in nest.loops)
+            for agent, nests in plan.descriptors.items()
+        }
+        wrong = [
+            (name, f"{name} is {value}, and its compiler meant {meant}")
+            for name, value, meant in misconfigured(note, words)
+        ]
+        wrong += [
+            (agent, f"its loops have the tags {found}, and its compiler meant {meant}")
+            for agent, found, meant in mistagged(note, tags)
+        ]
+        for agent, message in wrong:
+            self._report(kind="configuration", message=message, unit=unit, agent=agent)
 
     def _compare_with_notes(self, unit: str, touches: Sequence[Touch]) -> None:
         """Tells where a task touches what its compiler did not mean, or not what it meant."""

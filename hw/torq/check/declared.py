@@ -116,6 +116,16 @@ def deviations(note: TaskNote, reaches: Sequence[Reach]) -> Iterator[Deviation]:
             )
 
 
+def mistagged(
+    note: TaskNote, tags: Mapping[str, tuple[int, ...]]
+) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+    """(agent, codes of its loops' tags, those that were meant) of agents that have others."""
+    for operand in note.operands:
+        found = tags.get(operand.agent, ())
+        if operand.tags and found and found != operand.tags:
+            yield operand.agent, found, operand.tags
+
+
 def misconfigured(note: TaskNote, words: Mapping[int, int]) -> Iterator[tuple[str, int, int]]:
     """(field, its value, the value that was meant) of registers that hold something else."""
     for address, meant in note.registers:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..faults import AccessFault, CountMismatch, Deadlock, Misaligned, NotModelled, TorqFault
+from ..faults import AccessFault, Busy, CountMismatch, Deadlock, Misaligned, NotModelled, TorqFault
 from ..notes import Symbol
 
 _KINDS = (
@@ -12,6 +12,7 @@ _KINDS = (
     (Misaligned, "misaligned"),
     (AccessFault, "out-of-range"),
     (NotModelled, "not-modelled"),
+    (Busy, "busy"),
     (TorqFault, "malformed"),
 )
 
@@ -24,7 +25,7 @@ class Finding:
         kind: `race`, `uninitialised`, `operand` (other bytes than the compiler meant),
             `configuration` (other register values), `not-waited`, `escaped`, `unread`,
             `lram-budget`, or one of a fault: `deadlock`, `count-mismatch`, `out-of-range`,
-            `misaligned`, `malformed`, `not-modelled`.
+            `misaligned`, `busy`, `malformed`, `not-modelled`.
         message: what is wrong, one sentence without a full stop.
         task: number of the NSS task, counted from 0; -1 before the first.
         unit, agent: who did it. descriptor: LRAM address of the agent's descriptor or command.

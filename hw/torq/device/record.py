@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ..check.checker import Checker
-from ..faults import TorqFault
+from ..faults import Busy
 from .events import Access, Work
 from .schedule import Schedule
 
@@ -26,9 +26,9 @@ class Record:
         self._busy.clear()
 
     def begin(self, unit: str, at: int) -> int:
-        """A unit begins; gives the time. Raises TorqFault when it is at work already."""
+        """A unit begins; gives the time. Raises Busy when it is at work already."""
         if unit in self._busy:
-            raise TorqFault("is started while it is still busy", unit=unit, address=at)
+            raise Busy("is started while it is still busy", unit=unit, address=at)
         self._busy.add(unit)
         if self.checker is not None:
             self.checker.start(unit, at, ahead=unit in _AHEAD)

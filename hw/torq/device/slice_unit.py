@@ -8,7 +8,7 @@ from ..datapath.cycles import cycles_of
 from ..datapath.footprint import touched
 from ..datapath.interpreter import Interpreter, count
 from ..datapath.plan import plan_task
-from ..faults import AccessFault, CountMismatch, TorqFault
+from ..faults import AccessFault, Busy, CountMismatch, TorqFault
 from ..lram import Lram
 from ..registers import registers
 from .events import Access, Work
@@ -61,7 +61,7 @@ class SliceUnit:
         if not self._registers.field("DE_CFG.link_en").get(config):
             raise TorqFault("is started, but DE_CFG.link_en is 0: no program", unit=self.name)
         if self.agent.running:
-            raise TorqFault(
+            raise Busy(
                 f"is started while its program at {self.agent.pc:#x} still runs", unit=self.name
             )
         if self._checker is not None:
@@ -90,7 +90,7 @@ class SliceUnit:
 
     def _start_task(self, bits: int, at: int) -> None:
         if self.busy:
-            raise TorqFault(
+            raise Busy(
                 "a task is started while the one before still runs", unit=self.name, address=at
             )
         begin = self._schedule.now

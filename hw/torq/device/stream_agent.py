@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..faults import Misaligned, TorqFault
+from ..faults import Busy, Misaligned, TorqFault
 from ..lram import Lram
 from ..stream import (
     ADDRESS_MASK,
@@ -70,7 +70,7 @@ class StreamAgent:
     def start(self, pc: int) -> None:
         """Begins a program at an LRAM address. Raises TorqFault when one is running."""
         if self.running:
-            raise TorqFault(
+            raise Busy(
                 f"is started at {pc:#x} while its program at {self.pc:#x} still runs",
                 unit=self.name,
             )

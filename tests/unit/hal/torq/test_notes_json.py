@@ -23,6 +23,7 @@ _OPERANDS = st.builds(
     memory=_MEMORY,
     ranges=st.lists(_PIECE, max_size=3).map(lambda pieces: tuple(sorted(pieces))),
     exact=st.booleans(),
+    tags=st.lists(st.integers(0, 7), max_size=3).map(tuple),
     unmoved=st.lists(_PIECE, max_size=2).map(lambda pieces: tuple(sorted(pieces))),
 )
 _TASKS = st.builds(
