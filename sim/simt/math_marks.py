@@ -39,7 +39,7 @@ _MARKED = frozenset(
 # Positions and their declarations; what follows them are numbers of attributes.
 _POSITION_DECLARED = re.compile(
     r"(?P<start>(?P<kind>declare|call)[^\n@]*"
-    r"@__assay_(?:thread|simdgroups?|dispatch|matrix)_\w+\([^)]*\))"
+    r"@__assay_(?:thread|simdgroups?|dispatch|matrix)_(?!barrier)\w+\([^)]*\))"
     r"(?: local_unnamed_addr)?(?: #\d+)?"
 )
 _LOOP = re.compile(r"^(!(\d+) = distinct !\{!\2(?:, !\d+)*)\}$", re.MULTILINE)

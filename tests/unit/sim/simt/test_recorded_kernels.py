@@ -125,3 +125,9 @@ def test_a_constant_leaves_an_extension_only_where_nothing_wraps(
     inner = _op("add", "i32", _op("load", "i32"), integer("i32", 10), flags=flags)
     found = offset_of(_op("mul", "i64", _op("zext", "i64", inner), integer("i64", 4)))
     assert found.constant == constant
+
+
+def test_barriers_of_simdgroups_stay() -> None:
+    source = """kernel void f(device float* o, uint i THREAD) {
+        o[i] = 1; simdgroup_barrier(mem_flags::mem_device); o[i + 1] += 2; }"""
+    assert any(i.callee == "simdgroup_barrier" for i in recorded(source).instructions())
