@@ -95,10 +95,18 @@ def gemm(
     )
 
 
-def mfa(precision: str, block: Block, edge: int, *, transposed: str = "NN") -> Launch:
+def mfa(
+    precision: str,
+    block: Block,
+    edge: int,
+    *,
+    transposed: str = "NN",
+    copies_back: bool = False,
+) -> Launch:
     """A square product by MFA's kernel for Apple7 and 8; `transposed` says of both factors how.
 
-    Registers hold halves where all of it is halves, else floats.
+    Registers hold halves where all of it is halves, else floats. `copies_back` is whether results
+    are copied from threadgroup memory.
     """
     element, width = _TYPES[precision]
     register = "half" if precision == "FP16" else "float"
@@ -114,6 +122,7 @@ def mfa(precision: str, block: Block, edge: int, *, transposed: str = "NN") -> L
         TRANSPOSED_A=int(transposed[0] == "T"),
         TRANSPOSED_B=int(transposed[1] == "T"),
         TAIL=edge % block.k,
+        ASYNC_STORE=int(copies_back),
     )
     groups = -(-edge // block.n), -(-edge // block.m)
     return Launch(
@@ -264,7 +273,9 @@ def _mfa_rate(precision: str, edge: int, rest: str) -> Predict:
 
     def predict(machine: Machine) -> float:
         block = mfa_block(precision, edge, machine.cores)
-        launch = mfa(precision, block, edge, transposed=transposed)
+        # GEMMDescriptor+PipelineCache at 8671cdd; for 48x48x32 it depends on occupancy.
+        back = (block.m, block.k) != (48, 32)
+        launch = mfa(precision, block, edge, transposed=transposed, copies_back=back)
         start = machine.overheads.command_buffer / 1e9 / _MFA_COMMANDS
         return flops / (machine.in_turn(launch) + start) / 1e9
 

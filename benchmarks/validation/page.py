@@ -39,9 +39,14 @@ What is known to be off:
 * Kernels of MPS, MPP and torch are not public; a staged product with the block of MLX's public
   kernel stands for them. Before Apple9 its halves are widened as in MLX, since halves were
   published to be slower than floats in MPS (dougallj/applegpu, issue 21); since then they are not.
-* MFA's kernels for Apple7 are public and rewritten here. What they copy asynchronously is carried
-  by all simdgroups, which takes registers and queues: large FP32 products come out 12 % too slow.
-  The second version's BF16 products of 511 and 512, for which the model is 30 to 60 % too fast, are
+  FP16 products of MPS on M1 Max come out 11 % too fast from 2048 on, so that no overhead
+  explains it. MPS for Apple7 copies tiles asynchronously (issue 28 there), which the stand-in does
+  not; with the blocks of MFA's kernel that would make it 17 to 19 % at 2048.
+* MFA's kernels for Apple7 are public and rewritten here, asynchronous copies included. The engine
+  behind these is taken to be as fast as the ports that it uses, and to be free for the simdgroup;
+  that a copy computes on the ALU was observed (philipturner/metal-flash-attention, issue 29), how
+  much was not. Products of 384 come out 28 and 40 % too fast, FP32 ones of 1488 to 1504 by 10 %.
+  The second version's BF16 products of 511 and 512, for which the model is 31 to 61 % too fast, are
   a quarter slower than the first version's FP32 ones; the two were measured in different ways.
 * Text and staging of Forge's own kernels are not known: tiles are taken to be carried element by
   element, and sums of halves to be halves.
@@ -89,10 +94,10 @@ above are not those of a blind prediction. With the other choices they would be:
 
 | chip | choice | instead | correlation instead |
 |---|---|---|---|
-| m1-max | halves of MPS are widened, as MLX does | they are not | 0.807 |
-| m4-pro-16 | halves of MPP, MPS and torch are not widened | they are | 0.564 |
-| m4-pro-16 | Forge's tiles are carried element by element | in pieces of 16 bytes | 0.656 |
-| m4-pro-16 | both of these | neither | 0.388 |
+| m1-max | halves of MPS are widened, as MLX does | they are not | 0.878 |
+| m4-pro-16 | halves of MPP, MPS and torch are not widened | they are | 0.599 |
+| m4-pro-16 | Forge's tiles are carried element by element | in pieces of 16 bytes | 0.644 |
+| m4-pro-16 | both of these | neither | 0.417 |
 
 For the first there is a published remark that halves are slower than floats in MPS; for the second
 that MPP reaches 98 % of what the matrix instruction can, which leaves no time to widen on the same

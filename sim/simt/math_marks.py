@@ -4,7 +4,8 @@ The front end's headers compute such a function, like `exp2`, from simpler opera
 one place: a class `__op_exp2` with a function `call` on scalars. After optimisation nothing of that
 is left to see. So each call's result is passed through a function that the optimiser does not know,
 together with the call's operands: whoever reads the IR may take that for the whole, and whoever
-executes it for its first operand.
+executes it for its first operand. Asynchronous copies of a simdgroup, which the headers do at once
+in a loop, are marked by functions of the same kind that do nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import re
 
 MATH_PREFIX = "math_"
 PRECISE = "precise_"  # follows the prefix in programs that are not compiled for fast mathematics
+# What is marked of asynchronous copies, in the same way: where one begins and what waits for it,
+# each word that it reads, and each that it writes.
+COPY, COPIED_FROM, COPIED_TO = COPIES = ("copy", "copied_from", "copied_to")
 _CALL = re.compile(
     r"^(?P<result>\s*%\S+) = (?:tail )?call (?:[a-z]+ )*?"
     r"(?P<type>half|float|bfloat|i1|i8|i16|i32|i64) "
@@ -32,6 +36,7 @@ _MARKED = frozenset(
         *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "fmod", "divide", "fract", "round"),
         *("mulhi", "madhi", "hadd", "rhadd", "absdiff", "rotate", "median3", "fmedian3"),
         *("extract_bits", "insert_bits", "mul24", "mad24"),
+        *COPIES,
     }
 )
 
@@ -39,7 +44,7 @@ _MARKED = frozenset(
 # Positions and their declarations; what follows them are numbers of attributes.
 _POSITION_DECLARED = re.compile(
     r"(?P<start>(?P<kind>declare|call)[^\n@]*"
-    r"@__assay_(?:thread|simdgroups?|dispatch|matrix)_\w+\([^)]*\))"
+    r"@__assay_(?:thread|simdgroups?|dispatch|matrix)_(?!barrier)\w+\([^)]*\))"
     r"(?: local_unnamed_addr)?(?: #\d+)?"
 )
 _LOOP = re.compile(r"^(!(\d+) = distinct !\{!\2(?:, !\d+)*)\}$", re.MULTILINE)
@@ -57,7 +62,7 @@ def mark_math(text: str) -> str:
         operands = [_OPERAND.match(part) for part in match["operands"].split(", ")]
         if name not in _MARKED or not all(operands):
             return match[0]
-        mode = PRECISE if careful or match["precise"] else ""
+        mode = PRECISE if name not in COPIES and (careful or match["precise"]) else ""
         result, type = match["result"], match["type"]
         found = [(o["type"], o["value"]) for o in operands if o is not None]
         kinds = [type, *(kind for kind, _ in found)]

@@ -22,6 +22,10 @@ ARITHMETIC = [
 ]
 CACHED = ("device_load", "device_store", "device_atomic", "constant_load", "private_load")
 LOCAL = ("threadgroup_load", "threadgroup_store", "threadgroup_atomic")
+COPIED_CACHED = ("copy_device_load", "copy_device_store")
+COPIED_LOCAL = ("copy_threadgroup_load", "copy_threadgroup_store")
+COPIES = ("async_copy", *COPIED_CACHED, *COPIED_LOCAL, "async_copy_wait")
+ACCESSES = CACHED + LOCAL + COPIED_CACHED + COPIED_LOCAL
 
 
 def drawn(seed: int) -> tuple[Program, Recording]:
@@ -33,7 +37,7 @@ def drawn(seed: int) -> tuple[Program, Recording]:
         for _ in range(random_.randint(1, 25)):
             known = range(max(0, number - 12), number)
             reads = tuple(random_.sample(known, min(len(known), random_.randint(0, 3))))
-            pool = random_.choice((ARITHMETIC, ARITHMETIC, CACHED, LOCAL))
+            pool = random_.choice((ARITHMETIC, ARITHMETIC, CACHED, LOCAL, COPIES))
             block.append(
                 Op(
                     name=random_.choice(pool),
@@ -76,7 +80,7 @@ def walk(
     return [
         (
             block,
-            tuple(touch(op, random_) for op in program.blocks[block] if op.name in CACHED + LOCAL),
+            tuple(touch(op, random_) for op in program.blocks[block] if op.name in ACCESSES),
         )
         for block in path[:-1] or [0]
     ]
@@ -84,7 +88,7 @@ def walk(
 
 def touch(op: Op, random_: random.Random) -> Touch:
     words, sharing = random_.randint(1, 128), random_.randint(1, 32)
-    if op.name in LOCAL:
+    if op.name in LOCAL + COPIED_LOCAL:
         rows, ways = random_.randint(0, 32), random_.randint(0, 32)
         return Touch(rows=rows, ways=ways, words=words, sharing=sharing, cached=False)
     lines = tuple(sorted(random_.sample(range(400), random_.randint(0, 12))))

@@ -90,11 +90,13 @@ def test_factors_that_become_floats_give_the_same_product(edge: int) -> None:
         ("FP32", (32, 32, 32), 72, "TT"),
     ],
 )
+@pytest.mark.parametrize("back", [False, True])
 def test_products_as_mfa_forms_them(
-    precision: str, block: tuple[int, int, int], edge: int, transposed: str
+    precision: str, block: tuple[int, int, int], edge: int, transposed: str, back: bool
 ) -> None:
     m, n, k = block
-    launch = mfa(precision, Block(m=m, n=n, k=k), edge, transposed=transposed)
+    chosen = Block(m=m, n=n, k=k)
+    launch = mfa(precision, chosen, edge, transposed=transposed, copies_back=back)
     dtype = "float32" if precision == "FP32" else "float16"
     a, b = random(edge, edge, dtype=dtype), random(edge, edge, dtype=dtype)[::-1].copy()
     c, shape = np.zeros((edge, edge), dtype), np.array((edge, edge, edge), "uint32")

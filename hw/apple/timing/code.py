@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from assay.sim.site import Site
 
 SOURCES = 4
+# Classes of accesses that an engine makes for an asynchronous copy: this, and what the same access
+# of a simdgroup would be. They stand between instructions and are none.
+ENGINE = "copy_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,3 +62,9 @@ class MachineCode:
     registers: int
     uniform_registers: int
     names: tuple[str, ...]
+
+    def issued(self) -> NDArray[np.int64]:
+        """How many instructions of each block are issued."""
+        engine = np.array([name.startswith(ENGINE) for name in self.classes], bool)
+        own = np.append(0, np.cumsum(~engine[self.kinds]))
+        return np.diff(own[self.starts])

@@ -55,11 +55,17 @@ static void look_ahead(struct core *core, struct simdgroup *s, i32 slot) {
         s->cause = all[number].from & 15;
         s->place = s->cause == DEPENDENCY ? own : job->places[all[number].from >> 4];
     }
+    if (job->class_does[job->kinds[s->pc]] == WAIT_COPIES && s->copied > s->ready) {
+        s->ready = s->copied;
+        s->cause = s->copied_cause;
+        s->place = own;
+    }
     announce(core, s);
 }
 
 static int is_memory(const struct job *job, int kind) {
-    return job->class_does[kind] != ARITHMETIC && job->class_does[kind] != WAIT_ALL;
+    int does = job->class_does[kind];
+    return does != ARITHMETIC && does < WAIT_ALL;
 }
 
 /* The gate that an instruction of memory must pass. */

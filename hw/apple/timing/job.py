@@ -19,7 +19,7 @@ QUEUES = ("l1", "l2", "slc", "dram", "threadgroup_memory", "atomic")
 MARKS = 1024  # notes of how far the core is
 
 # Files of one translation unit, each building on those before it.
-PARTS = ("state", "caches", "memory", "streams", "issue", "run")
+PARTS = ("state", "caches", "memory", "threadgroup", "streams", "issue", "copies", "run")
 
 # Arrays of the structure, with their elements; what each holds is said where it is made.
 ARRAYS = {

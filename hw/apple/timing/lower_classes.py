@@ -123,6 +123,9 @@ EXTREMES = frozenset(
     for name in ("minnum", "maxnum", "minimum", "maximum", "minimumnum", "maximumnum")
 ) | frozenset(f"llvm.{name}" for name in ("smin", "smax", "umin", "umax"))
 
+COPY_START, COPY_WAIT = "async_copy", "async_copy_wait"
+WALLS = frozenset({"barrier", "simdgroup_barrier", COPY_START, COPY_WAIT})
+
 CONVERSIONS = ("sitofp", "uitofp", "fptosi", "fptoui")
 FLOAT_ARITHMETIC: Mapping[str, str] = {"fadd": "fadd", "fsub": "fadd", "fmul": "fmul"}
 INTEGER_SUMS = ("add", "sub")

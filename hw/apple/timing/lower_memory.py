@@ -13,6 +13,7 @@ from assay.sim.simt.ir import (
 )
 from assay.sim.simt.llvm_types import Scalar, size_of
 
+from .code import ENGINE
 from .lower_ops import Op, latest
 
 if TYPE_CHECKING:
@@ -31,8 +32,12 @@ class MemoryInstructions:
     def access(self, i: Instruction) -> None:
         """One access of the IR, which may take several instructions."""
         s = self.selector
-        address = s.addresses.of(i)
         ordinal = s.values.ordinals[i]
+        if i in s.values.copied:
+            kind = f"{ENGINE}{space_of(i.root)}_{i.op}"
+            self._put(kind, -1, (), i, ordinal, writes=i.op == "store")
+            return
+        address = s.addresses.of(i)
         if i.callee.startswith("atomic_"):
             self._atomic(i, address, ordinal)
             return

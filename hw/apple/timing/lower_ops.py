@@ -8,6 +8,7 @@ from assay.sim.simt.ir import Block, Instruction
 from assay.sim.site import Site
 
 from .code import SOURCES
+from .lower_classes import WALLS
 
 
 @dataclass(slots=True, eq=False)
@@ -37,7 +38,7 @@ class Op:
     @property
     def is_wall(self) -> bool:
         """Whether no access to memory may move past it."""
-        return self.kind in ("barrier", "simdgroup_barrier")
+        return self.kind in WALLS
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from assay.sim.site import Site
 
 from . import lower_classes as t
 from .lower_address import Addresses
+from .lower_copies import copy_class
 from .lower_folds import Folds
 from .lower_machine import machine_classes
 from .lower_memory import MemoryInstructions
@@ -122,7 +123,8 @@ class Selector:
 
     def _machine(self, i: Instruction) -> None:
         if i.callee in ("threadgroup_barrier", "simdgroup_barrier", "fence"):
-            kind = "barrier" if i.callee == "threadgroup_barrier" else "simdgroup_barrier"
+            plain = "barrier" if i.callee == "threadgroup_barrier" else "simdgroup_barrier"
+            kind = copy_class(i) or plain
             self.code.ops[self.block].append(Op(kind, -1, (), i.site))
             return
         if i.callee == "mma_f32":
@@ -317,7 +319,9 @@ class Selector:
             end.append(Op("branch", -1, sources, block.site))
             end.append(Op("jump", -1, (), block.site))
         elif block.targets and index[block.targets[0]] <= index[block]:
-            end.append(Op("jump", -1, (), block.site))
+            loop = self.values.cfg.innermost[block]
+            if loop is None or not self.values.is_free(loop):
+                end.append(Op("jump", -1, (), block.site))
         elif block in self._sides:
             # Lanes of the other side go on here.
             end.append(Op("branch", -1, (), block.site))

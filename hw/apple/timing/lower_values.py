@@ -21,6 +21,7 @@ from assay.sim.simt.ir import (
 from assay.sim.simt.math_marks import MATH_PREFIX, PRECISE
 from assay.sim.simt.recording import is_access
 
+from .lower_copies import copied_accesses
 from .lower_lanes import LaneNumbers, lane_numbers
 
 # What the driver tells a whole dispatch.
@@ -40,6 +41,7 @@ class Values:
 
     Attributes:
         function: the copy; blocks are in the original's order.
+        copied: accesses of asynchronous copies, which need nothing of their simdgroup.
         live: what has an effect or is needed by what has.
         branches: blocks whose branch decides about something that is live.
         users: the live instructions that use a value; a block stands for its branch.
@@ -58,6 +60,7 @@ class Values:
             for block in self.blocks
             for ordinal, access in enumerate(i for i in block.body if is_access(i))
         }
+        self.copied = copied_accesses(self.function.instructions())
         self.branches: set[Block] = set()
         self.live = self._find_live()
         self.users = self._find_users()
@@ -87,6 +90,8 @@ class Values:
 
     def operands(self, instruction: Instruction) -> Iterator[Value]:
         """What the machine reads for an instruction."""
+        if instruction in self.copied:
+            return
         first = 1 if instruction.callee.startswith(MATH_PREFIX) else 0
         yield from instruction.operands[first:]
         if isinstance(instruction.root, AddressRoot):
@@ -96,6 +101,7 @@ class Values:
         """What has an effect, and what that needs; branches are needed by what they choose."""
         live: set[Value] = set()
         work: list[Value] = [i for block in self.blocks for i in block.body if _has_effect(i)]
+        work += self.copied
         branches = {block: self.chosen(block) for block in self.blocks if len(block.targets) == 2}
         while True:
             while work:
@@ -131,7 +137,18 @@ class Values:
         meeting = self.cfg.postdominator[block]
         if meeting is not None and any(phi in live for phi in meeting.phis):
             return True
-        return any(i in live for other in chosen for i in other.instructions())
+        return any(self._is_work(i, live) for other in chosen for i in other.instructions())
+
+    def _is_work(self, i: Instruction, live: set[Value]) -> bool:
+        """Whether the simdgroup itself does it."""
+        return i in live and i not in self.copied
+
+    def is_free(self, loop: Loop) -> bool:
+        """Whether a loop is the emulation of a copy."""
+        found = [i for block in loop.blocks for i in block.instructions()]
+        return not self.copied.isdisjoint(found) and not any(
+            self._is_work(i, self.live) for i in found
+        )
 
     def _find_users(self) -> dict[Value, list[Instruction | Block]]:
         users: dict[Value, list[Instruction | Block]] = {}
@@ -168,7 +185,7 @@ class Values:
                         self._preloaded += instruction.components * halves_of(instruction.type)
 
     def _is_early(self, instruction: Instruction) -> bool:
-        if instruction.op == "phi" or instruction.type == "void":
+        if instruction.op == "phi" or instruction.type == "void" or instruction in self.copied:
             return False
         if instruction.op == "intrinsic" and not instruction.callee.startswith(MATH_PREFIX):
             return instruction.callee in _DISPATCH_WIDE

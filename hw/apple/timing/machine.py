@@ -29,6 +29,11 @@ _DOES = {
     "threadgroup_store": 5,
     "threadgroup_atomic": 6,
     "barrier": 7,
+    "async_copy_wait": 8,
+    "copy_device_load": 9,
+    "copy_device_store": 10,
+    "copy_threadgroup_load": 11,
+    "copy_threadgroup_store": 12,
 }
 
 

@@ -191,32 +191,3 @@ static struct answer atomic(struct core *core, i64 at, const struct access *acce
     gate(core, 0, core->free[ATOMIC_PORT] - job->queue, ATOMIC);
     return (struct answer){MOST(done, late) + job->atomic_latency, ATOMIC};
 }
-
-/* Threadgroup memory: 32 words of 4 bytes at a time, slower with the rows of 128 bytes that they
- * are in and with words that share a bank. */
-static struct answer threadgroup(struct core *core, i64 at, const struct access *access) {
-    struct job *job = core->job;
-    i64 words = MOST(access->words, 1);
-    i64 passes = MOST(TICKS, words * TICKS / LANES);
-    i64 rows = MOST(TICKS, (i64)access->lines * TICKS * TICKS / passes);
-    i64 ways = MOST(TICKS, (i64)access->ways * TICKS * TICKS / passes);
-    i64 fill = LEAST(TICKS, (words - 1) * TICKS / (LANES - 1));
-    i64 factor = job->threadgroup_broadcast + (TICKS - job->threadgroup_broadcast) * fill / TICKS
-        + (rows - TICKS) * job->threadgroup_row / TICKS
-        + (ways - TICKS) * job->threadgroup_way / TICKS;
-    i64 time = job->threadgroup_interval * passes / TICKS * factor / TICKS;
-    job->bytes[AT_THREADGROUP] += words * 4;
-    i64 start = served(core, THREADGROUP_PORT, at, time);
-    gate(core, 1, core->free[THREADGROUP_PORT] - job->queue, THREADGROUP);
-    return (struct answer){start + time + job->threadgroup_latency, THREADGROUP};
-}
-
-static struct answer threadgroup_atomic(struct core *core, i64 at, const struct access *access) {
-    struct job *job = core->job;
-    i64 time = MOST(job->threadgroup_atomic_interval,
-                    access->sharing * job->threadgroup_atomic_serial);
-    job->bytes[AT_THREADGROUP] += (i64)access->words * 4;
-    i64 start = served(core, THREADGROUP_PORT, at, time);
-    gate(core, 1, core->free[THREADGROUP_PORT] - job->queue, ATOMIC);
-    return (struct answer){start + time + job->threadgroup_atomic_latency, ATOMIC};
-}

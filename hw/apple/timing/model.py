@@ -168,7 +168,7 @@ class _Work:
     def instruction_counts(self, sample: Sample, ran: Run) -> NDArray[np.float64]:
         """Instructions of those recorded threadgroups that are spread over the grid."""
         wanted = [number for number in sample.spread if number >= 0]
-        per_group, lengths = self.recording.simdgroups, np.diff(self.code.starts)
+        per_group, lengths = self.recording.simdgroups, self.code.issued()
         counts = []
         for number in wanted:
             if number < len(ran.instructions):

@@ -21,12 +21,18 @@ static void release(struct core *core, i32 number) {
     }
 }
 
-/* Go to the simdgroup's next instruction, through blocks that have none; 0 at the end. */
+/* Go to the simdgroup's next instruction, through blocks that have none and what a copy does that
+ * it has started; 0 at the end. */
 static int advance(struct core *core, i32 slot) {
-    struct simdgroup *s = (struct simdgroup *)core->job->simdgroups + slot;
-    while (s->pc == s->pc_end)
-        if (!enter_block(core->job, s, slot)) return 0;
-    return 1;
+    struct job *job = core->job;
+    struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
+    for (;;) {
+        while (s->pc == s->pc_end)
+            if (!enter_block(job, s, slot)) return 0;
+        if (!is_copied(job, job->kinds[s->pc])) return 1;
+        copy(core, s, slot);
+        s->pc++;
+    }
 }
 
 static void step(struct core *core, struct partition *p) {
@@ -39,7 +45,7 @@ static void step(struct core *core, struct partition *p) {
     issue(core, p, slot, at);
     p->dirty = 1;
     if (!advance(core, slot)) {
-        leave(core, slot, s->next);
+        leave(core, slot, MOST(s->next, s->copied));
     } else if (waits) {
         i32 number = slot / job->per_group;
         struct group *group = (struct group *)job->groups + number;
@@ -164,6 +170,7 @@ i64 run(struct job *job) {
         if (!first || first->best >= NEVER) return -1;
         step(&core, first);
     }
+    take_up(&core, NEVER);
     i64 end = 0;
     for (i64 g = 0; g < job->group_count; g++) end = MOST(end, job->group_end[g]);
     for (int k = 0; k < PARTITIONS; k++) charge(&core, core.partitions + k, end, IDLE, -1);

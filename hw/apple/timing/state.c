@@ -1,7 +1,8 @@
 /* The state of one core while it executes recorded streams. Times are in ticks, TICKS of them to
  * a cycle. `struct job` (what to execute, on what, and where results go) stands before this text. */
 
-enum { PARTITIONS = 4, PIPES = 8, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CATEGORIES = 9, MARKS = 1024 };
+enum { PARTITIONS = 4, PIPES = 8, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CATEGORIES = 9, MARKS = 1024,
+       ARRIVALS = 1024 };
 enum {
     ISSUE, DEPENDENCY, L1, L2, SLC, DRAM, THREADGROUP, BARRIER, ATOMIC, LAUNCH, IDLE, CAUSES
 };
@@ -11,7 +12,8 @@ enum { /* queues of a core */
 };
 enum { /* what an instruction class does */
     ARITHMETIC, CACHED_LOAD, CACHED_STORE, CACHED_ATOMIC, PRIVATE_ACCESS,
-    THREADGROUP_ACCESS, THREADGROUP_ATOMIC, WAIT_ALL
+    THREADGROUP_ACCESS, THREADGROUP_ATOMIC, WAIT_ALL, WAIT_COPIES,
+    COPY_FROM_CACHED, COPY_TO_CACHED, COPY_FROM_THREADGROUP, COPY_TO_THREADGROUP
 };
 
 #define NEVER ((i64)1 << 62)
@@ -32,6 +34,8 @@ struct simdgroup {
     i64 begin;          /* when it was placed on the core */
     i64 last;           /* end of the timeline's slice so far */
     i64 stretch;        /* start of the timeline's open slice */
+    i64 copied;         /* when what it copies will have arrived */
+    i64 fetched;        /* when what its copy has read last will have; 0 once that is written */
     u32 ordinal;        /* instructions issued */
     i32 block, previous, pc, pc_end;
     i32 lanes;          /* active in this block */
@@ -45,6 +49,7 @@ struct simdgroup {
     u8 cause;           /* why it waits */
     u8 stretch_cause;
     u8 kind_cause;      /* what a barrier's or launch's wait is called */
+    u8 copied_cause;    /* why its copies take so long */
 };
 
 struct group {
@@ -86,6 +91,11 @@ struct partition {
     i32 kinds[96];
 };
 
+/* Bytes that a copy brings to threadgroup memory, and how long its port takes for them. */
+struct arrival {
+    i64 at, time;
+};
+
 struct core {
     struct job *job;
     struct partition partitions[PARTITIONS];
@@ -98,6 +108,8 @@ struct core {
     i64 ring_at;
     i64 unmarked; /* instructions since the last mark */
     i64 atomic_lines; /* distinct, machine-wide */
+    struct arrival arrivals[ARRIVALS]; /* by time */
+    i32 arriving;
     i32 line_count;
     i32 launched, finished, resident;
 };

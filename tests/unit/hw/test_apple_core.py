@@ -243,6 +243,68 @@ def test_threadgroup_memory_slows_with_strides_as_measured(
     assert cycles(rows, ways) / cycles(1, 1) == pytest.approx(measured, rel=0.15)
 
 
+LINES = 64
+
+
+def copying(*after: str, waits: bool = True) -> tuple[Program, list[tuple[int, tuple[Touch, ...]]]]:
+    """A copy of 8 KiB, line by line, then instructions, then the wait for it."""
+    program = Program(
+        blocks=[
+            [Op(name="async_copy")],
+            [Op(name="copy_device_load"), Op(name="copy_threadgroup_store")],
+            [Op(name=name, reads=(0,) if name == "fadd32" else ()) for name in after],
+            [Op(name="async_copy_wait", line=2)] if waits else [],
+            [Op(name="fadd32", line=3)],
+        ]
+    )
+    local = Touch(rows=1, ways=1, cached=False)
+    path = [(1, (Touch(lines=(1000 + i,)), local)) for i in range(LINES)]
+    touched = tuple(local for name in after if name.startswith("threadgroup"))
+    return program, [(0, ()), *path, (2, touched), *([(3, ())] if waits else []), (4, ())]
+
+
+def copied(*after: str, waits: bool = True) -> DispatchTime:
+    program, path = copying(*after, waits=waits)
+    return simulate(program.code(), program.recording([path]), M1_MAX, footprint=LINES * 128)
+
+
+def test_a_copy_takes_its_bytes_time_and_its_latency() -> None:
+    # What the first run left in L2 comes through its port.
+    cycles = busy(copied())
+    assert cycles == pytest.approx(LINES * 128 / MEMORY.l2_rate + MEMORY.l2_latency, rel=0.1)
+    assert copied().instructions == 3
+
+
+def test_arithmetic_goes_on_beside_a_copy_until_the_wait() -> None:
+    alone = busy(copied())
+    assert busy(copied(*["fadd32"] * 100)) == pytest.approx(alone, abs=3)
+    longer = busy(copied(*["fadd32"] * 1000))
+    assert longer == pytest.approx(1000, rel=0.05)
+
+
+def test_the_wait_for_a_copy_has_the_cause_of_its_last_bytes() -> None:
+    result = copied()
+    (at,) = (site for site, entry in result.by_site.items() if "l2" in entry)
+    assert at.line == 2
+
+
+def test_no_barrier_waits_for_a_copy_but_the_threadgroup_stays_until_it_is_done() -> None:
+    work = ["fadd32"] * 1000
+    for barrier in ("simdgroup_barrier", "barrier"):
+        cycles = busy(copied(barrier, *work, waits=False))
+        assert cycles == pytest.approx(1000 + MEMORY.barrier_latency, rel=0.05)
+    assert busy(copied(waits=False)) == pytest.approx(busy(copied()), abs=3)
+
+
+def test_what_a_copy_brings_takes_the_port_of_threadgroup_memory() -> None:
+    many = ["threadgroup_load"] * 400
+    free = busy(copied(*many, waits=False))
+    program, path = copying(*many, waits=False)
+    path = [event for event in path if event[0] != 1]
+    alone = busy(simulate(program.code(), program.recording([path]), M1_MAX))
+    assert free - alone == pytest.approx(LINES * MEMORY.threadgroup_interval, rel=0.1)
+
+
 def written(rounds: int) -> DispatchTime:
     """Every simdgroup of a huge grid reads a line of its own and writes sixteen times as much."""
     known, groups, count = chip("m1"), 1 << 16, 96

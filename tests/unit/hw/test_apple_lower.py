@@ -244,6 +244,50 @@ def test_loads_come_before_what_waits_for_them_and_none_passes_a_barrier() -> No
     assert second.index("device_load") < second.index("exp2_log2")
 
 
+COPY = """struct _simdgroup_event_t;
+thread _simdgroup_event_t* in(ulong, ulong, threadgroup void*, ulong, ulong, ulong2,
+    const device void*, ulong, ulong, ulong2, long2, int)
+    __asm("air.simdgroup_async_copy_2d.p3i8.p1i8");
+thread _simdgroup_event_t* out(ulong, ulong, device void*, const threadgroup void*, ulong)
+    __asm("air.simdgroup_async_copy_1d.p1i8.p3i8");
+void wait(int, thread _simdgroup_event_t**) __asm("air.wait_simdgroup_events");
+"""
+
+
+def test_an_asynchronous_copy_takes_two_instructions_and_no_register() -> None:
+    code = lowered(f"""{COPY}
+    kernel void f(device float* o, device const half* a, constant uint& w, uint i THREAD) {{
+        threadgroup half t[512];
+        thread _simdgroup_event_t* e = in(2, 2, t, 32, 1, ulong2(32, 16), a, w, 1,
+                                          ulong2(w, 16), long2(0), 0);
+        float x = o[i] * 2;
+        wait(1, &e);
+        o[i] = x + t[i]; }}""")
+    assert [name for name in classes(code) if name != "move"] == [
+        *("async_copy", "copy_device_load", "copy_threadgroup_store"),
+        *("device_load", "async_copy_wait", "threadgroup_load", "ffma32", "device_store"),
+    ]
+    copied = [n for n, name in enumerate(classes(code)) if name.startswith("copy_")]
+    assert (code.destinations[copied] == -1).all()
+    assert (code.sources[copied] == -1).all()
+    assert code.issued().sum() == len(code.kinds) - len(copied)
+    assert set(code.classes) <= set(instruction_set("apple7").classes)
+
+
+def test_a_copy_back_reads_threadgroup_memory_and_need_not_be_waited_for() -> None:
+    code = lowered(f"""{COPY}
+    kernel void f(device float* o, uint i [[thread_index_in_threadgroup]]) {{
+        threadgroup float t[64];
+        t[i] = i;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (i < 32) {{ out(4, 4, o, t, 64); }} }}""")
+    found = classes(code)
+    assert found[found.index("async_copy") :][:3] == [
+        *("async_copy", "copy_threadgroup_load", "copy_device_store")
+    ]
+    assert "async_copy_wait" not in found
+
+
 def test_more_live_values_need_more_registers() -> None:
     def registers(count: int) -> int:
         names = [f"v{n}" for n in range(count)]

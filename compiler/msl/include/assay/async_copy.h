@@ -4,13 +4,21 @@
 #include "simdgroup.h"
 
 namespace metal {
+// What models of machines find again by its name: where a copy begins, what it reads and writes,
+// and the wait for it.
+struct __op_copy { template <class T> static __ASSAY_FN T call(T x) { return x; } };
+struct __op_copied_from { template <class W> static __ASSAY_FN W call(W x) { return x; } };
+struct __op_copied_to { template <class W> static __ASSAY_FN W call(W x) { return x; } };
+
 // Elements of `size` bytes in words of type W: element `i` of the target is element `source(i)`.
 template <class W, class D, class S, class Place>
 __ASSAY_LANE_FN void __copy_elements(D to, S from, ulong size, ulong count, Place place) {
   ulong words = size / sizeof(W);
+  __assay_fence(__op_copy::call(0), 0, 0);  // orders nothing
   for (ulong i = __lane_id(); i < count * words; i += 32) {
     auto where = place(i / words);
-    to[where.to * words + i % words] = where.inside ? from[where.from * words + i % words] : W(0);
+    W word = where.inside ? __op_copied_from::call(from[where.from * words + i % words]) : W(0);
+    to[where.to * words + i % words] = __op_copied_to::call(word);
   }
 }
 template <class D, class S, class Place>
@@ -52,5 +60,5 @@ __ASSAY_LANE_FN void* __copy_tile(ulong size, ulong align, D to, ulong to_row, v
   });
   return nullptr;
 }
-__ASSAY_LANE_FN void __wait_for_copies() { __assay_simdgroup_barrier(3); }
+__ASSAY_LANE_FN void __wait_for_copies() { __assay_simdgroup_barrier(__op_copy::call(3)); }
 }  // namespace metal

@@ -125,3 +125,30 @@ def test_a_constant_leaves_an_extension_only_where_nothing_wraps(
     inner = _op("add", "i32", _op("load", "i32"), integer("i32", 10), flags=flags)
     found = offset_of(_op("mul", "i64", _op("zext", "i64", inner), integer("i64", 4)))
     assert found.constant == constant
+
+
+def test_barriers_of_simdgroups_stay() -> None:
+    source = """kernel void f(device float* o, uint i THREAD) {
+        o[i] = 1; simdgroup_barrier(mem_flags::mem_device); o[i + 1] += 2; }"""
+    assert any(i.callee == "simdgroup_barrier" for i in recorded(source).instructions())
+
+
+def test_asynchronous_copies_are_marked_from_their_start_to_the_wait() -> None:
+    source = """struct _simdgroup_event_t;
+        thread _simdgroup_event_t* copy(ulong, ulong, threadgroup void*, const device void*, ulong)
+            __asm("air.simdgroup_async_copy_1d.p3i8.p1i8");
+        void wait(int, thread _simdgroup_event_t**) __asm("air.wait_simdgroup_events");
+        kernel void f(device float* o, device const float* a, uint i THREAD) {
+            threadgroup float t[128];
+            thread _simdgroup_event_t* e = copy(4, 4, t, a, 128);
+            wait(1, &e);
+            o[i] = t[i]; }"""
+    function = recorded(source)
+    assert set(marks(function)) == {"copy", "copied_from", "copied_to"}
+    marked = {
+        i.callee
+        for i in function.instructions()
+        for o in i.operands
+        if isinstance(o, Instruction) and o.callee.startswith(f"{MATH_PREFIX}copy.")
+    }
+    assert marked == {"fence", "simdgroup_barrier"}
