@@ -68,22 +68,31 @@ static int is_memory(const struct job *job, int kind) {
     return does != ARITHMETIC && does < WAIT_ALL;
 }
 
-/* The gate that an instruction of memory must pass. */
+/* The gate that an instruction of a class must pass; 2 for those of no memory. */
 static int gate_of(const struct job *job, int kind) {
     int does = job->class_does[kind];
+    if (!is_memory(job, kind)) return 2;
     return does == THREADGROUP_ACCESS || does == THREADGROUP_ATOMIC;
 }
 
-static i64 pipe_free(const struct core *core, const struct partition *p, int kind) {
-    const struct job *job = core->job;
+/* When a pipe takes an instruction of a class after the last one that it took. */
+static i64 pipe_free(const struct job *job, const struct partition *p, int kind) {
     int pipe = job->class_pipe[kind], last = p->pipe_class[pipe];
-    i64 free = last < 0 ? 0 : p->pipe_time[pipe];
-    if (last == kind) free += job->class_interval[kind];
-    else if (last >= 0) {
-        free += job->class_busy[last];
-        if (job->class_unit[last] != job->class_unit[kind]) free += job->turnaround[pipe];
-    }
-    return is_memory(job, kind) ? MOST(free, core->gate[gate_of(job, kind)]) : free;
+    if (last < 0) return 0;
+    i64 free = p->pipe_time[pipe];
+    if (last == kind) return free + job->class_interval[kind];
+    free += job->class_busy[last];
+    return job->class_unit[last] != job->class_unit[kind] ? free + job->turnaround[pipe] : free;
+}
+
+/* A pipe has taken an instruction: when it takes the next one of each class. */
+static void occupy(const struct job *job, struct partition *p, int pipe) {
+    for (int kind = 0; kind < job->class_count; kind++)
+        if (job->class_pipe[kind] == pipe) p->free_of[kind] = pipe_free(job, p, kind);
+}
+
+static i64 free_for(const struct core *core, const struct partition *p, int kind) {
+    return MOST(p->free_of[kind], core->gate[core->gate_of[kind]]);
 }
 
 /* The simdgroup that can issue first. Of several the one whose instruction takes most issue cycles,
@@ -91,17 +100,15 @@ static i64 pipe_free(const struct core *core, const struct partition *p, int kin
  * so that threadgroups do not all come to the same place at a time. */
 static void choose(struct core *core, struct partition *p) {
     struct job *job = core->job;
-    i64 longest = 0, best = NEVER, free = 0;
-    i32 chosen = -1, before = -1; /* whose pipe is free at `free`: neighbours are often alike */
+    i64 longest = 0, best = NEVER;
+    i32 chosen = -1;
     for (i32 i = 0; i < p->count; i++) {
         i64 at = MOST(p->ready[i], p->issue_free);
         if (at > best) continue;
         int kind = p->kinds[i];
         i64 issue = job->class_issue[kind];
         if (at == best && issue <= longest) continue;
-        if (kind != before) free = pipe_free(core, p, kind);
-        before = kind;
-        at = MOST(at, free);
+        at = MOST(at, free_for(core, p, kind));
         if (at > best || (at == best && issue <= longest)) continue;
         best = at;
         chosen = i;
@@ -119,8 +126,7 @@ static void choose_again(struct core *core, int which) {
         struct partition *p = core->partitions + k;
         if (p->best_simdgroup < 0 || p->best >= core->gate[which]) continue;
         const struct simdgroup *s = (struct simdgroup *)job->simdgroups + p->best_simdgroup;
-        int kind = job->kinds[s->pc];
-        if (is_memory(job, kind) && gate_of(job, kind) == which) p->dirty = 1;
+        if (core->gate_of[job->kinds[s->pc]] == which) p->dirty = 1;
     }
 }
 
@@ -157,9 +163,9 @@ static struct answer reach(struct core *core, int kind, i64 at, const struct acc
 static struct answer perform(struct core *core, struct simdgroup *s, i32 slot, int kind, i64 at) {
     struct job *job = core->job;
     struct answer done = {at + job->class_latency[kind], DEPENDENCY};
-    if (!is_memory(job, kind)) return done;
+    int which = core->gate_of[kind];
+    if (which == 2) return done;
     struct access access = access_of(job, s, slot, s->pc);
-    int which = gate_of(job, kind);
     i64 gate = core->gate[which];
     struct answer got = reach(core, kind, at, &access, done);
     if (core->gate[which] > gate) choose_again(core, which);
@@ -185,9 +191,9 @@ static void issue(struct core *core, struct partition *p, i32 slot, i64 at) {
     i32 pc = s->pc, place = job->places[pc];
     int kind = job->kinds[pc], pipe = job->class_pipe[kind];
     if (s->cause == LAUNCH) charge(core, p, LEAST(s->begin, at), IDLE, -1);
-    i64 free = pipe_free(core, p, kind);
-    int which = gate_of(job, kind);
-    int gated = is_memory(job, kind) && core->gate[which] >= free;
+    i64 free = free_for(core, p, kind);
+    int which = core->gate_of[kind];
+    int gated = which < 2 && core->gate[which] >= free;
     int busy = gated ? core->gate_cause[which] : ISSUE;
     charge(core, p, LEAST(free, at), busy, place);
     charge(core, p, LEAST(s->ready, at), s->cause, s->place);
@@ -203,6 +209,7 @@ static void issue(struct core *core, struct partition *p, i32 slot, i64 at) {
     charge(core, p, p->issue_free, L1, place);
     p->pipe_time[pipe] = at + extra + spill;
     p->pipe_class[pipe] = kind;
+    occupy(job, p, pipe);
     job->pipe_cycles[pipe] += job->class_busy[kind] + extra;
     s->next = at + MOST(TICKS, taken) + spill;
     s->ordinal++;

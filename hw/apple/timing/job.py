@@ -47,7 +47,7 @@ ARRAYS = {
 }
 # Numbers of the structure; times are in ticks, *_byte is ticks per byte.
 NUMBERS = (
-    *("register_count", "access_limit", "group_count", "per_group", "resident"),
+    *("register_count", "access_limit", "class_count", "group_count", "per_group", "resident"),
     *("bucket_mask", "outstanding", "queue", "active_cores", "sector", "footprint"),
     *(
         "l1_byte",

@@ -143,6 +143,7 @@ class _Work:
         arrays |= room | results | {"slices": made_slices, "flights": flights}
         arrays["ring"] = np.zeros(fixed["outstanding"], np.int64)
         counts = {"group_count": groups, "slice_limit": slices, "mark_step": 1}
+        counts["class_count"] = len(self.code.classes)
         counts["footprint"] = int(max(shared.footprint, LINE_BYTES))
         work = j.job(arrays, fixed | sizes | counts)
         end = j.run(work)

@@ -155,6 +155,8 @@ i64 run(struct job *job) {
         p->best_simdgroup = -1;
         for (int pipe = 0; pipe < PIPES; pipe++) p->pipe_class[pipe] = -1;
     }
+    for (int kind = 0; kind < job->class_count; kind++)
+        core.gate_of[kind] = (u8)gate_of(job, kind);
     for (int k = 0; k < 3; k++)
         core.levels[k] = (struct level){-1, -1, 0, job->capacity[k]};
     for (int k = 0; k < PARTITIONS; k++)

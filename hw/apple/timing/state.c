@@ -1,7 +1,7 @@
 /* The state of one core while it executes recorded streams. Times are in ticks, TICKS of them to
  * a cycle. `struct job` (what to execute, on what, and where results go) stands before this text. */
 
-enum { PARTITIONS = 4, PIPES = 8, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CATEGORIES = 9, MARKS = 1024,
+enum { PARTITIONS = 4, PIPES = 8, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CLASSES = 128, CATEGORIES = 9, MARKS = 1024,
        ARRIVALS = 1024 };
 enum {
     ISSUE, DEPENDENCY, L1, L2, SLC, DRAM, THREADGROUP, BARRIER, ATOMIC, LAUNCH, IDLE, CAUSES
@@ -89,6 +89,7 @@ struct partition {
     i32 members[96];
     i64 ready[96]; /* of each member, and what its next instruction is: what `choose` looks at */
     i32 kinds[96];
+    i64 free_of[CLASSES]; /* when the pipe of each class takes it */
 };
 
 /* Bytes that a copy brings to threadgroup memory, and how long its port takes for them. */
@@ -103,7 +104,9 @@ struct core {
     i64 free[QUEUES]; /* when each queue has served all that stands in it */
     i64 unwritten; /* DRAM's time for what caches hold back until nobody reads */
     i64 launch_free;
-    i64 gate[2]; /* cached and threadgroup accesses wait until then because queues are full */
+    i64 gate[3]; /* cached and threadgroup accesses wait until then because queues are full; all
+                    others never */
+    u8 gate_of[CLASSES];
     u8 gate_cause[2];
     i64 ring_at;
     i64 unmarked; /* instructions since the last mark */
