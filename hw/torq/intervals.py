@@ -1,10 +1,15 @@
-"""Lists of intervals of time: (begin, end), ascending, none touching the next."""
+"""Intervals of time, or of addresses: (begin, end), ascending, none touching the next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 Interval = tuple[int, int]
+ADDRESSES = 1 << 24
+"""Addresses of LRAM that a descriptor can form."""
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
@@ -55,3 +60,14 @@ def without(a: Sequence[Interval], b: Sequence[Interval]) -> list[Interval]:
 def length(intervals: Iterable[Interval]) -> int:
     """How long they are together."""
     return sum(end - begin for begin, end in intervals)
+
+
+def merged(starts: NDArray[np.int64], size: int) -> tuple[Interval, ...]:
+    """Byte ranges of pieces of one size, those that touch joined; addresses wrap at 24 bits."""
+    ordered = np.unique(starts % ADDRESSES)
+    if not len(ordered) or size <= 0:
+        return ()
+    breaks = np.flatnonzero(np.diff(ordered) > size) + 1
+    firsts = ordered[np.concatenate([[0], breaks])]
+    lasts = ordered[np.concatenate([breaks - 1, [len(ordered) - 1]])] + size
+    return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True))

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from assay.hw.torq.commands import Ndl
+from assay.hw.torq.intervals import merged
 from assay.hw.torq.notes import Operand, Ranges, TaskNote
 
 from .kernel import Load, SliceKernel, Store, Window
 
-_ADDRESSES = 1 << 24
 _MOST_PIECES = 1 << 20
 """Pieces with gaps between them beyond which only their bounds are told."""
 
@@ -73,11 +73,7 @@ def of_loops(ndl: Ndl, tensor: str, *, before: int = 0) -> Operand:
     """What an agent touches whose loops begin so many bytes before its base address."""
     steps = [(dim.count, dim.stride) for dim in ndl.low + ndl.high]
     ranges, exact = spans(ndl.base_address - before, steps)
-    return _operand(ndl.name, tensor, ranges, exact=exact)
-
-
-def _operand(agent: str, tensor: str, ranges: Ranges, *, exact: bool) -> Operand:
-    return Operand(agent=agent, tensor=tensor, memory="LRAM", ranges=ranges, exact=exact)
+    return Operand(agent=ndl.name, tensor=tensor, memory="LRAM", ranges=ranges, exact=exact)
 
 
 def spans(base: int, loops: Iterable[tuple[int, int]]) -> tuple[Ranges, bool]:
@@ -96,8 +92,4 @@ def spans(base: int, loops: Iterable[tuple[int, int]]) -> tuple[Ranges, bool]:
     for count, stride in apart:
         steps = np.arange(count, dtype=np.int64) * stride
         starts = np.unique((starts[:, None] + steps).ravel())
-    starts = np.unique(starts % _ADDRESSES)
-    breaks = np.flatnonzero(np.diff(starts) > size) + 1
-    firsts = starts[np.concatenate([[0], breaks])]
-    lasts = starts[np.concatenate([breaks - 1, [len(starts) - 1]])] + size
-    return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True)), True
+    return merged(starts, size), True

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ..intervals import ADDRESSES, merged
 from . import layout as at
 from .descriptors import TAG_PIXEL, Descriptor
 from .plan import SlicePlan
 
 Ranges = tuple[tuple[int, int], ...]
 Bytes = NDArray[np.uint8]
-_SPACE = 1 << 24
 _MOST_STARTS = 1 << 22
 """Addresses beyond which only their range is told."""
 _READERS = ("DEDR", "DEDR1", "DEWR", "DEBR", "DEBR1")
@@ -79,17 +79,6 @@ def _moved(ranges: Ranges, offsets: NDArray[np.int64]) -> Ranges:
     return tuple((first, last) for first, last in found if first < last)
 
 
-def merged(starts: NDArray[np.int64], size: int) -> Ranges:
-    """Byte ranges of pieces of one size, those that touch joined; addresses wrap at 24 bits."""
-    ordered = np.unique(starts % _SPACE)
-    if not len(ordered) or size <= 0:
-        return ()
-    breaks = np.flatnonzero(np.diff(ordered) > size) + 1
-    firsts = ordered[np.concatenate([[0], breaks])]
-    lasts = ordered[np.concatenate([breaks - 1, [len(ordered) - 1]])] + size
-    return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True))
-
-
 def _starts(plan: SlicePlan, agent: str, descriptor: Descriptor) -> NDArray[np.int64]:
     """The addresses of all transfers, each once."""
     return _spread(descriptor.base, _loops(plan, agent, descriptor))
@@ -103,7 +92,7 @@ def _spread(base: int, loops: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
             if count * len(starts) > _MOST_STARTS:
                 reach = (count - 1) * stride
                 low = int(starts[0]) + min(reach, 0)
-                high = min(int(starts[-1]) + max(reach, 0), low + _SPACE - 1)
+                high = min(int(starts[-1]) + max(reach, 0), low + ADDRESSES - 1)
                 starts = np.arange(low, high + 1, dtype=np.int64)
                 continue
             steps = np.arange(count, dtype=np.int64) * stride
@@ -169,5 +158,5 @@ def _writes(plan: SlicePlan, descriptor: Descriptor) -> Ranges:
     places = np.unique(places)
     if len(starts) * len(places) > _MOST_STARTS:
         low, high = int(starts[0] + places[0]), int(starts[-1] + places[-1])
-        return merged(np.arange(low, min(high, low + _SPACE - 1) + 1, dtype=np.int64), pixel)
+        return merged(np.arange(low, min(high, low + ADDRESSES - 1) + 1, dtype=np.int64), pixel)
     return merged((starts[:, None] + places[None, :]).ravel(), pixel)
