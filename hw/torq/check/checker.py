@@ -195,7 +195,6 @@ class Checker:
             message="ends its program without waiting for its own task",
             unit=unit,
             descriptor=address,
-            task=self._task_of(unit),
         )
 
     def fetch(self, unit: str, agent: str, start: int, stop: int) -> None:
@@ -209,10 +208,7 @@ class Checker:
             ranges=((start, stop),),
             task=self._task_of(unit),
         )
-        self._touch(touch)
-        lacking = self.shadow.unwritten("LRAM", touch.ranges)
-        if lacking:
-            self._report_bytes("uninitialised", "reads command words nobody wrote", touch, lacking)
+        self._access(touch, "reads command words nobody wrote")
 
     def host(self, memory: str, start: int, stop: int, writes: bool) -> None:
         """The host reads or writes memory."""
@@ -225,13 +221,7 @@ class Checker:
             ranges=((start, stop),),
             task=self.task,
         )
-        self._touch(touch)
-        if writes:
-            self.shadow.mark(memory, start, stop)
-            return
-        lacking = self.shadow.unwritten(memory, touch.ranges)
-        if lacking:
-            self._report_bytes("uninitialised", "reads bytes nobody wrote", touch, lacking)
+        self._access(touch, "reads bytes nobody wrote")
 
     def assume_written(self, memory: str, start: int, stop: int) -> None:
         """Somebody who is not run would have written bytes by now."""
@@ -249,13 +239,7 @@ class Checker:
                 ranges=((start, stop),),
                 task=self._task_of("CSS"),
             )
-            self._touch(touch)
-            if writes:
-                self.shadow.mark(memory, start, stop)
-                continue
-            lacking = self.shadow.unwritten(memory, touch.ranges)
-            if lacking:
-                self._report_bytes("uninitialised", "reads bytes nobody wrote", touch, lacking)
+            self._access(touch, "reads bytes nobody wrote")
 
     def finish(self) -> None:
         """The program is done, and its results have been read: tells what was never done."""
@@ -325,6 +309,17 @@ class Checker:
     def _report_deviation(self, unit: str, message: str, address: int | None) -> None:
         if message:
             self._report(kind="operand", message=message, unit=unit, descriptor=address)
+
+    def _access(self, touch: Touch, message: str) -> None:
+        """What is written is so at once; a read of what is not is told, with `message`."""
+        self._touch(touch)
+        if touch.writes:
+            for start, stop in touch.ranges:
+                self.shadow.mark(touch.memory, start, stop)
+            return
+        lacking = self.shadow.unwritten(touch.memory, touch.ranges)
+        if lacking:
+            self._report_bytes("uninitialised", message, touch, lacking)
 
     def _touch(self, touch: Touch) -> None:
         """Compares with everything that may happen at the same time, and remembers."""
