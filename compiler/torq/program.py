@@ -15,6 +15,7 @@ from assay.hw.torq.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, 
 from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.machine import limit, memories
 from assay.hw.torq.notes import Notes, Symbol, TaskNote
+from assay.hw.torq.registers import WORD_BYTES
 
 from .slice.errors import IllegalSliceProgram
 from .slice.held import Held, held, placed
@@ -25,7 +26,6 @@ from .slice.tensor import Tensor
 OPERATIONS_PER_BLOCK = 4
 BURST = 4
 """Bursts of 1 << BURST beats."""
-WORD = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,7 @@ class ProgramBuilder:
         )
         return address
 
-    def _reserve(self, size: int, alignment: int = WORD) -> int:
+    def _reserve(self, size: int, alignment: int = WORD_BYTES) -> int:
         address = -(-self._xram // alignment) * alignment
         self._xram = address + size
         return address
@@ -211,9 +211,9 @@ def _image(tasks: Sequence[SliceTask], address: int) -> dict[int, int]:
 def _data(image: Mapping[int, int]) -> bytes:
     """Words as bytes, from the first address to the last."""
     first = min(image)
-    data = bytearray(max(image) + WORD - first)
+    data = bytearray(max(image) + WORD_BYTES - first)
     for at, word in image.items():
-        data[at - first : at - first + WORD] = word.to_bytes(WORD, "little")
+        data[at - first : at - first + WORD_BYTES] = word.to_bytes(WORD_BYTES, "little")
     return bytes(data)
 
 
@@ -240,12 +240,8 @@ def _block(tasks: Sequence[NssTask], number: int) -> bytes:
         # This task is not part of the block: it is there to be linked to.
         tasks = (*tasks, NssTask(address=_place(number + 1)))
     image = memory_image(encode(NssProgram(tasks=tuple(tasks), address=here)))
-    data = bytearray()
-    for at in range(here, here + limit("nss_block"), WORD):
-        if at not in image:
-            break
-        data += image[at].to_bytes(WORD, "little")
-    return bytes(data)
+    end = here + limit("nss_block")
+    return _data({at: word for at, word in image.items() if here <= at < end})
 
 
 def _load(name: str, source: int, target: int, size: int) -> NssTask:

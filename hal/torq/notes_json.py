@@ -24,14 +24,14 @@ _END = 1 << 32
 def dumps(notes: Notes) -> bytes:
     """Notes as JSON; `loads` gives them back."""
     found = {
-        "symbols": [[s.memory, s.start, s.stop, s.name] for s in notes.symbols],
+        "symbols": [_symbol_json(symbol) for symbol in notes.symbols],
         "padding": [list(gap) for gap in notes.padding],
         "slice_programs": {
             f"{address:#x}": [_task_json(task) for task in tasks]
             for address, tasks in notes.slice_programs.items()
         },
         "transfers": [_task_json(task) for task in notes.transfers],
-        "places": [[p.memory, p.start, p.stop, p.name] for p in notes.places],
+        "places": [_symbol_json(place) for place in notes.places],
     }
     return json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -43,6 +43,10 @@ def loads(data: bytes | memoryview, name: str) -> Notes:
         return _notes(_object(value, "the whole"))
     except (ValueError, RecursionError) as error:
         raise StatusError("INVALID_ARGUMENT", f"{name}: its notes are damaged: {error}") from error
+
+
+def _symbol_json(symbol: Symbol) -> list[Any]:
+    return [symbol.memory, symbol.start, symbol.stop, symbol.name]
 
 
 def _task_json(task: TaskNote) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from assay.hw.torq.decode_stream import read_commands, reader
 from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.errors import EncodeError
 from assay.hw.torq.notes import TaskNote
-from assay.hw.torq.registers import registers
+from assay.hw.torq.registers import WORD_BYTES, registers
 
-WORD = 4
 Held = tuple[tuple[int, int], ...]
 """(address, word) of registers."""
 
@@ -24,7 +23,7 @@ def held(image: Mapping[int, int], address: int) -> Iterator[Held]:
     words: dict[int, int] = {}
     for command in read_commands(reader(image), address):
         for number, word in enumerate(command.values):
-            words[command.register + WORD * number] = word
+            words[command.register + WORD_BYTES * number] = word
         if words.pop(start, 0):
             words.pop(status, None)
             yield tuple(sorted(words.items()))
