@@ -19,18 +19,18 @@ QUEUES = ("l1", "l2", "slc", "dram", "threadgroup_memory", "atomic")
 MARKS = 1024  # notes of how far the core is
 
 # Files of one translation unit, each building on those before it.
-PARTS = ("state", "caches", "memory", "threadgroup", "streams", "issue", "copies", "run")
+PARTS = (
+    *("state", "caches", "memory", "threadgroup", "streams", "turns", "issue", "copies", "run"),
+)
 
 # Arrays of the structure, with their elements; what each holds is said where it is made.
 ARRAYS = {
     # code
-    **{"starts": "i32", "kinds": "i16", "destinations": "i32", "sources": "i32"},
-    **{"accesses": "i32", "instruction_flops": "i32", "places": "i32"},
-    **{"move_starts": "i32", "moves": "i32"},
+    **{"starts": "i32", "ops": "struct op", "move_starts": "i32", "moves": "i32"},
     # instruction classes
-    **{"class_does": "u8", "class_pipe": "u8", "class_unit": "u8", "class_width": "u8"},
-    **{"class_issue": "i64", "class_interval": "i64", "class_busy": "i64", "class_latency": "i64"},
-    **{"turnaround": "i64", "reuse": "i64"},
+    **{"class_does": "u8", "class_pipe": "u8", "class_width": "u8", "class_turn": "i64"},
+    **{"class_issue": "i64", "class_busy": "i64", "class_latency": "i64", "class_after": "i64"},
+    **{"reuse": "i64"},
     # recording
     **{"words": "u64", "stream_starts": "i64", "known": "u64", "access_starts": "i64"},
     # lines that threadgroups share, by access and by category
@@ -79,6 +79,13 @@ class Job(ctypes.Structure):
     )
 
 
+# An instruction; sources that it lacks are the register behind the last one.
+OP = np.dtype(
+    [
+        *(("sources", "<i4", (4,)), ("destination", "<i4"), ("access", "<i4"), ("place", "<i4")),
+        *(("flops", "<i4"), ("kind", "<i4")),
+    ]
+)
 SLICE = np.dtype(
     [
         *(("begin", "<i8"), ("end", "<i8"), ("partition", "<i4"), ("threadgroup", "<i4")),
@@ -131,9 +138,17 @@ typedef unsigned long long u64;
 def _structures() -> str:
     arrays = "".join(f"    {kind} *{name};\n" for name, kind in ARRAYS.items())
     numbers = "".join(f"    i64 {name};\n" for name in NUMBERS)
+    job = f"struct line;\nstruct job {{\n{arrays}{numbers}}};\n"
+    return _structure("op", OP) + job + _structure("slice", SLICE)
+
+
+def _structure(name: str, dtype: np.dtype[np.void]) -> str:
     words = {"<i8": "i64", "<i4": "i32"}
-    fields = "".join(f"    {words[SLICE[name].str]} {name};\n" for name in SLICE.names or ())
-    return f"struct line;\nstruct job {{\n{arrays}{numbers}}};\nstruct slice {{\n{fields}}};\n"
+    fields = ""
+    for field in dtype.names or ():
+        base, shape = dtype[field].base, dtype[field].shape
+        fields += f"    {words[base.str]} {field}{''.join(f'[{n}]' for n in shape)};\n"
+    return f"struct {name} {{\n{fields}}};\n"
 
 
 @functools.cache

@@ -43,7 +43,7 @@ def ticks(cycles: float) -> int:
 
 
 def class_tables(chip: Chip, names: tuple[str, ...]) -> dict[str, NDArray[np.generic]]:
-    """The arrays `class_*`, `turnaround` and `reuse` for the classes that a program uses.
+    """The arrays `class_*` and `reuse` for the classes that a program uses.
 
     Raises:
         SpecError: for a class that the chip's tables do not have.
@@ -55,7 +55,6 @@ def class_tables(chip: Chip, names: tuple[str, ...]) -> dict[str, NDArray[np.gen
             f"there are {', '.join(known.classes)}"
         )
     classes = [known.classes[name] for name in names]
-    units = list(dict.fromkeys(one.unit for one in known.classes.values()))
 
     def column(of: Callable[[InstructionClass], int], kind: type) -> NDArray[np.generic]:
         return np.array([of(one) for one in classes], kind)
@@ -63,21 +62,33 @@ def class_tables(chip: Chip, names: tuple[str, ...]) -> dict[str, NDArray[np.gen
     return {
         "class_does": column(lambda one: _DOES.get(one.name, 0), np.uint8),
         "class_pipe": column(lambda one: known.pipes.index(one.pipe), np.uint8),
-        "class_unit": column(lambda one: units.index(one.unit), np.uint8),
         "class_width": column(lambda one: (*("", *WIDTHS),).index(one.operands), np.uint8),
         "class_issue": column(lambda one: ticks(one.issue), np.int64),
-        "class_interval": column(lambda one: ticks(one.interval), np.int64),
         "class_busy": column(lambda one: ticks(one.busy), np.int64),
         "class_latency": column(lambda one: ticks(one.latency), np.int64),
-        "turnaround": _turnaround(known),
+        "class_turn": _turns(classes),
+        "class_after": _after(classes, known),
         "reuse": _reuse(known),
     }
 
 
-def _turnaround(known: InstructionSet) -> NDArray[np.int64]:
-    table = np.zeros(_PIPES, np.int64)
-    for pipe, cycles in known.turnaround.items():
-        table[known.pipes.index(pipe)] = ticks(cycles)
+def _turns(classes: list[InstructionClass]) -> NDArray[np.int64]:
+    """Ranks by issue cycles: the longest instructions have the first turn."""
+    issue = [ticks(one.issue) for one in classes]
+    longest = sorted(set(issue), reverse=True)
+    return np.array([longest.index(one) for one in issue], np.int64)
+
+
+def _after(classes: list[InstructionClass], known: InstructionSet) -> NDArray[np.int64]:
+    """Ticks from an instruction until its pipe takes one of another class; -1: not its pipe."""
+    table = np.full((len(classes), len(classes)), -1, np.int64)
+    for row, last in enumerate(classes):
+        for column, one in enumerate(classes):
+            if last is one:
+                table[row, column] = ticks(last.interval)
+            elif last.pipe == one.pipe:
+                turns = known.turnaround.get(last.pipe, 0.0) if last.unit != one.unit else 0.0
+                table[row, column] = ticks(last.busy) + ticks(turns)
     return table
 
 

@@ -189,12 +189,7 @@ class _Work:
         code, recording = self.code, self.recording
         made: Arrays = {
             "starts": np.ascontiguousarray(code.starts, np.int32),
-            "kinds": np.ascontiguousarray(code.kinds, np.int16),
-            "destinations": np.ascontiguousarray(code.destinations, np.int32),
-            "sources": np.ascontiguousarray(code.sources, np.int32),
-            "accesses": np.ascontiguousarray(code.accesses, np.int32),
-            "instruction_flops": np.ascontiguousarray(code.flops, np.int32),
-            "places": np.ascontiguousarray(code.places, np.int32),
+            "ops": _ops(code),
             "move_starts": np.ascontiguousarray(code.move_starts, np.int32),
             "moves": np.ascontiguousarray(code.moves, np.int32),
             "words": np.ascontiguousarray(recording.words, np.uint64),
@@ -215,7 +210,7 @@ class _Work:
             "simdgroups": np.zeros(slots * j.size_of(0), np.uint8),
             "groups": np.zeros(groups * j.size_of(1), np.uint8),
             "lines": np.empty((lines + 1) * j.size_of(2), np.uint8),
-            "registers": np.zeros(slots * registers * j.size_of(3), np.uint8),
+            "registers": np.zeros(slots * (registers + 1) * j.size_of(3), np.uint8),
             "access_at": np.zeros(slots * access_limit, np.int64),
             "buckets": np.full(buckets, -1, np.int32),
         }
@@ -241,6 +236,15 @@ class _Work:
             "marks": j.MARKS,
         }
         return {name: np.zeros(size, np.int64) for name, size in sizes.items()}
+
+
+def _ops(code: MachineCode) -> NDArray[np.void]:
+    """The instructions as the compiled core reads them."""
+    ops = np.zeros(len(code.kinds), j.OP)
+    ops["sources"] = np.where(code.sources < 0, max(1, code.register_count), code.sources)
+    ops["destination"], ops["access"] = code.destinations, code.accesses
+    ops["place"], ops["flops"], ops["kind"] = code.places, code.flops, code.kinds
+    return ops
 
 
 def _sharing_arrays(shared: Sharing) -> Arrays:

@@ -29,7 +29,7 @@ static int advance(struct core *core, i32 slot) {
     for (;;) {
         while (s->pc == s->pc_end)
             if (!enter_block(job, s, slot)) return 0;
-        if (!is_copied(job, job->kinds[s->pc])) return 1;
+        if (!is_copied(job, job->ops[s->pc].kind)) return 1;
         copy(core, s, slot);
         s->pc++;
     }
@@ -40,8 +40,9 @@ static void step(struct core *core, struct partition *p) {
     i32 slot = p->best_simdgroup;
     i64 at = p->best;
     struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
-    int waits = job->class_does[job->kinds[s->pc]] == WAIT_ALL;
-    if (waits) s->barrier_place = job->places[s->pc];
+    const struct op *op = job->ops + s->pc;
+    int waits = job->class_does[op->kind] == WAIT_ALL;
+    if (waits) s->barrier_place = op->place;
     issue(core, p, slot, at);
     p->dirty = 1;
     if (!advance(core, slot)) {
@@ -86,7 +87,7 @@ static void launch(struct core *core, i32 number, i64 at) {
                                 .begin = at, .last = at, .stretch = at, .stretch_cause = LAUNCH,
                                 .stretch_place = -1, .kind_cause = LAUNCH};
         struct register_state *own = registers_of(job, slot);
-        for (i64 r = 0; r < job->register_count; r++) own[r] = (struct register_state){0, 0, 0};
+        for (i64 r = 0; r <= job->register_count; r++) own[r] = (struct register_state){0, 0, 0};
         s->next = MOST(core->launch_free, at + job->launch_latency);
         if (!advance(core, slot)) continue;
         core->launch_free = s->next + job->launch_interval;
@@ -121,7 +122,7 @@ static void leave(struct core *core, i32 slot, i64 at) {
     struct simdgroup *all = (struct simdgroup *)job->simdgroups;
     i32 number = slot / job->per_group;
     struct group *group = (struct group *)job->groups + number;
-    stretch(core, s, at + 1, CAUSES, -1); /* closes the last slice */
+    if (job->slice_limit) stretch(core, s, at + 1, CAUSES, -1); /* closes the last slice */
     p->count--;
     for (i32 i = s->member; i < p->count; i++) {
         p->members[i] = p->members[i + 1];
@@ -151,9 +152,7 @@ static void leave(struct core *core, i32 slot, i64 at) {
 i64 run(struct job *job) {
     struct core core = {.job = job};
     for (int k = 0; k < PARTITIONS; k++) {
-        struct partition *p = core.partitions + k;
-        p->best_simdgroup = -1;
-        for (int pipe = 0; pipe < PIPES; pipe++) p->pipe_class[pipe] = -1;
+        core.partitions[k].best_simdgroup = -1;
     }
     for (int kind = 0; kind < job->class_count; kind++)
         core.gate_of[kind] = (u8)gate_of(job, kind);

@@ -1,8 +1,10 @@
 /* The state of one core while it executes recorded streams. Times are in ticks, TICKS of them to
  * a cycle. `struct job` (what to execute, on what, and where results go) stands before this text. */
 
-enum { PARTITIONS = 4, PIPES = 8, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CLASSES = 128, CATEGORIES = 9, MARKS = 1024,
-       ARRIVALS = 1024 };
+enum {
+    PARTITIONS = 4, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CLASSES = 128, MEMBERS = 128,
+    CATEGORIES = 9, MARKS = 1024, ARRIVALS = 1024
+};
 enum {
     ISSUE, DEPENDENCY, L1, L2, SLC, DRAM, THREADGROUP, BARRIER, ATOMIC, LAUNCH, IDLE, CAUSES
 };
@@ -16,7 +18,7 @@ enum { /* what an instruction class does */
     COPY_FROM_CACHED, COPY_TO_CACHED, COPY_FROM_THREADGROUP, COPY_TO_THREADGROUP
 };
 
-#define NEVER ((i64)1 << 62)
+#define NEVER ((i64)1 << 48) /* minutes of a GPU; leaves room for what `choose` puts below */
 #define MOST(a, b) ((a) > (b) ? (a) : (b))
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 
@@ -81,14 +83,12 @@ struct level {
 struct partition {
     i64 issue_free;
     i64 accounted; /* every tick before has a cause */
-    i64 pipe_time[PIPES];
-    i32 pipe_class[PIPES];
     i64 best;
     i32 best_simdgroup;
     i32 count, dirty;
-    i32 members[96];
-    i64 ready[96]; /* of each member, and what its next instruction is: what `choose` looks at */
-    i32 kinds[96];
+    i32 members[MEMBERS];
+    i64 ready[MEMBERS]; /* of each member, and what its next instruction is: what `choose` sees */
+    i32 kinds[MEMBERS];
     i64 free_of[CLASSES]; /* when the pipe of each class takes it */
 };
 
@@ -107,6 +107,7 @@ struct core {
     i64 gate[3]; /* cached and threadgroup accesses wait until then because queues are full; all
                     others never */
     u8 gate_of[CLASSES];
+    i64 closed[CLASSES]; /* the gate of each class, as it was when last looked at */
     u8 gate_cause[2];
     i64 ring_at;
     i64 unmarked; /* instructions since the last mark */

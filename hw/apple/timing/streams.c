@@ -21,7 +21,7 @@ static i64 read_access(const struct job *job, i64 at, struct access *access) {
 }
 
 static struct register_state *registers_of(const struct job *job, i32 slot) {
-    return (struct register_state *)job->registers + (i64)slot * job->register_count;
+    return (struct register_state *)job->registers + (i64)slot * (job->register_count + 1);
 }
 
 static i64 *accesses_of(const struct job *job, i32 slot) {
@@ -77,7 +77,7 @@ static struct access access_of(const struct job *job, const struct simdgroup *s,
     static const u64 nowhere = 0;
     struct access access = {.lines = 1, .words = 1, .ways = 1, .sharing = 1, .consecutive = 1,
                             .cached = 1, .lanes = s->lanes, .numbers = &nowhere};
-    i32 ordinal = job->accesses[pc];
+    i32 ordinal = job->ops[pc].access;
     if (ordinal < 0) { /* a part of an access that another instruction has */
         access.lines = access.words = 0;
         return access;
