@@ -87,6 +87,7 @@ def _time(dispatch: DispatchResult) -> dict[str, Any]:
         "cores": time.cores,
         "threadgroups": time.threadgroups,
         "sampled": time.sampled,
+        "extrapolated": time.extrapolated,
         "instructions": time.instructions,
         "occupancy": {
             "simdgroups": time.occupancy.simdgroups,

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from assay.checks.grid import size_text
 from assay.hw.apple.chips import Chip
-from assay.hw.apple.timing.result import CAUSES
+from assay.hw.apple.timing.result import CAUSES, DispatchTime
 
 from .numbers import amount, bar, digits, percent, rate, seconds
 from .result import DispatchResult, TimeResult
@@ -134,9 +134,19 @@ def _facts(result: TimeResult, dispatch: DispatchResult) -> Table:
     table.add_row("occupancy", occupancy_text(dispatch))
     if occupancy.spilled:
         table.add_row("spilled", f"{percent(occupancy.spilled)} of a thread's registers")
-    if time.sampled < time.threadgroups:
-        table.add_row("simulated", f"{time.sampled} of {time.threadgroups:,} threadgroups")
+    if time.sampled < time.threadgroups or time.extrapolated:
+        table.add_row("simulated", _simulated(time))
     return table
+
+
+def _simulated(time: DispatchTime) -> str:
+    """What of the dispatch was simulated."""
+    text = f"{time.sampled} of {time.threadgroups:,} threadgroups"
+    if time.extrapolated:
+        text += (
+            f", {percent(1 - time.extrapolated)} of their instructions; steady loops go on alike"
+        )
+    return text
 
 
 def occupancy_text(dispatch: DispatchResult) -> str:

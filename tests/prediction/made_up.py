@@ -77,6 +77,7 @@ def dispatch_time(threadgroups: int, *, shown: CoreTimeline | None = None) -> Di
         cores=8,
         threadgroups=threadgroups,
         sampled=min(threadgroups, 4),
+        extrapolated=0.0,
         instructions=10.0 * threadgroups,
         causes={"issue": 0.5 * cycles, "dram": 0.3 * cycles, "barrier": 0.2 * cycles},
         pipes={"fp": 0.4 * cycles},

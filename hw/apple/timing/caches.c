@@ -88,3 +88,51 @@ static int source_of(struct core *core, i32 i) {
     keep(core, 2, i);
     return from;
 }
+
+/* What a line needs for an access: bytes, and the level that has them. */
+struct supply {
+    i64 bytes;
+    u8 from, whole; /* whether L1 had nothing of it */
+};
+
+/* A load needs the line, or the sector of it, in L1. Which sector that is, is not known: a second
+ * access to a line that L1 has a sector of brings the other one. */
+static struct supply for_load(struct core *core, i32 i, int part) {
+    struct job *job = core->job;
+    struct line *line = job->lines + i;
+    struct supply need = {0, L1, !line->held[0]};
+    if (need.whole) {
+        need = (struct supply){part ? job->sector : LINE, (u8)source_of(core, i), 1};
+        line->half = (u8)part;
+        line->home = need.from;
+    } else if (line->half) {
+        need = (struct supply){LINE - job->sector, line->home, 0};
+        line->half = 0;
+    }
+    keep(core, 0, i);
+    return need;
+}
+
+/* A store goes through to L2. What it writes leaves the caches later and is paid for at once, each
+ * part of a line the first time. */
+static struct supply for_store(struct core *core, i32 i, i64 bytes) {
+    struct line *line = core->job->lines + i;
+    int held = line->held[1];
+    int from = source_of(core, i);
+    if (!held) line->written = 0;
+    if (!line->written) line->home = (u8)from;
+    i64 due = LEAST(MOST(bytes, core->job->sector), LINE - line->written);
+    line->written += (u8)due;
+    return due ? (struct supply){due, line->home, 0} : (struct supply){bytes, L2, 0};
+}
+
+/* An atomic happens in L2 with so many bytes of the line. */
+static struct supply for_atomic(struct core *core, i32 i, i64 bytes) {
+    struct job *job = core->job;
+    struct line *line = job->lines + i;
+    if (!line->atomic) {
+        line->atomic = 1;
+        core->atomic_lines += line->weight;
+    }
+    return (struct supply){LEAST(LINE, MOST(bytes, job->sector)), (u8)source_of(core, i), 0};
+}

@@ -34,10 +34,9 @@ static void copy(struct core *core, struct simdgroup *s, i32 slot) {
     int does = job->class_does[job->ops[s->pc].kind];
     struct access access = access_of(job, s, slot, s->pc);
     access.lanes = 0; /* the engine moves bytes, whichever lane they would belong to */
-    i64 gates[2] = {core->gate[0], core->gate[1]};
     struct answer got = move(core, s, does, s->next, &access);
-    for (int which = 0; which < 2; which++)
-        if (core->gate[which] > gates[which]) close_gate(core, which);
+    close_gate(core, 0, 0);
+    close_gate(core, 1, 0);
     int reads = does == COPY_FROM_CACHED || does == COPY_FROM_THREADGROUP;
     s->fetched = reads ? got.ready : 0;
     if (got.ready <= s->copied) return;

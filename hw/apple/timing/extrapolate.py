@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, prod
+from math import ceil, hypot, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,20 @@ from .sample import Sample
 
 _LANES_PER_PARTITION = 32
 _PARTITIONS = 4
+# Root mean square of what extrapolated loops change, for a dispatch of nothing else; over the
+# dispatches of the validation benchmark, each simulated both ways.
+_EXTRAPOLATION_ERROR = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one core did; times in ticks, those by cause, site and pipe summed over partitions."""
+    """What one core did; times in ticks, those by cause, site and pipe summed over partitions.
+
+    `skipped` instructions were counted as iterations in a steady state, not executed.
+    """
 
     ticks: int
+    skipped: int
     flops: int
     cycles: NDArray[np.int64]
     site_cycles: NDArray[np.int64]
@@ -60,6 +67,8 @@ def whole_dispatch(
     times = total / len(ran.ends) * even  # threadgroups for each that was executed
     moved = {level: float(ran.bytes[i]) * times for i, level in enumerate(LEVELS)}
     flops = ran.flops * times
+    extrapolated = ran.skipped / max(1, int(ran.instructions.sum()))
+    error = hypot(error, _EXTRAPOLATION_ERROR * extrapolated)
     shares = cycles / max(1, ran.ticks * _PARTITIONS)
     return DispatchTime(
         chip=chip.key,
@@ -71,6 +80,7 @@ def whole_dispatch(
         cores=cores,
         threadgroups=total,
         sampled=len(ran.ends),
+        extrapolated=extrapolated,
         instructions=float(ran.instructions.sum()) * times,
         causes={cause: float(ran.cycles[i]) * shares for i, cause in enumerate(CAUSES)},
         pipes=_pipes(chip, ran, shares),

@@ -31,23 +31,6 @@ static void stretch(struct core *core, struct simdgroup *s, i64 until, int cause
     s->last = until;
 }
 
-/* Extra time of an instruction that reads what was made just before it. */
-static i64 reuse(const struct job *job, const struct simdgroup *s, i32 slot,
-                 const struct op *op) {
-    int width = job->class_width[op->kind];
-    if (!width) return 0;
-    const struct register_state *all = registers_of(job, slot);
-    i64 most = 0;
-    for (int k = 0; k < SOURCES; k++) {
-        const struct register_state *source = all + op->sources[k];
-        u32 distance = s->ordinal + 1 - source->ordinal;
-        if (!source->ordinal || distance > REUSE) continue;
-        if (!job->class_width[job->ops[source->from >> 4].kind]) continue;
-        most = MOST(most, job->reuse[(width - 1) * REUSE + distance - 1]);
-    }
-    return most;
-}
-
 /* Memory's answer to an access; what nobody waits for is `done` as any other instruction. */
 static struct answer reach(struct core *core, int kind, i64 at, const struct access *access,
                            struct answer done) {
@@ -68,16 +51,14 @@ static struct answer perform(struct core *core, struct simdgroup *s, i32 slot, i
     int which = core->gate_of[kind];
     if (which == 2) return done;
     struct access access = access_of(job, s, slot, s->pc);
-    i64 gate = core->gate[which];
     struct answer got = reach(core, kind, at, &access, done);
-    if (core->gate[which] > gate) close_gate(core, which);
+    close_gate(core, which, at);
     return got;
 }
 
-/* Note when every so many instructions have been issued; of too many notes every second stays. */
+/* Note that so many instructions have been issued once more; of too many notes every second stays. */
 static void mark(struct core *core, i64 at) {
     struct job *job = core->job;
-    if (++core->unmarked < job->mark_step) return;
     core->unmarked = 0;
     job->marks[job->mark_count++] = at;
     if (job->mark_count < MARKS) return;
@@ -90,8 +71,9 @@ static void mark(struct core *core, i64 at) {
 static void account(struct core *core, struct partition *p, struct simdgroup *s, i64 at) {
     const struct op *op = core->job->ops + s->pc;
     int which = core->gate_of[op->kind];
-    i64 closed = core->closed[op->kind], free = MOST(p->free_of[op->kind], closed);
-    int gated = which < 2 && closed >= free;
+    i64 pipe = time_of(p->free_keys[op->kind]), gate = core->gate[which];
+    int gated = which < 2 && gate >= pipe;
+    i64 free = MOST(pipe, gate);
     int busy = gated ? core->gate_cause[which] : ISSUE;
     if (s->cause == LAUNCH) charge(core, p, LEAST(s->begin, at), IDLE, -1);
     charge(core, p, LEAST(free, at), busy, op->place);
@@ -109,7 +91,8 @@ static void issue(struct core *core, struct partition *p, i32 slot, i64 at) {
     const struct op *op = job->ops + s->pc;
     int kind = op->kind;
     if (p->accounted < at || job->slice_limit) account(core, p, s, at);
-    i64 extra = reuse(job, s, slot, op);
+    struct register_state *own = registers_of(job, slot);
+    i64 extra = reuse(job, s, own, op);
     struct answer done = perform(core, s, slot, kind, at);
     i64 spill = op->destination >= 0 ? job->spilled : 0;
     i64 taken = job->class_issue[kind];
@@ -122,11 +105,12 @@ static void issue(struct core *core, struct partition *p, i32 slot, i64 at) {
     s->ordinal++;
     if (job->slice_limit) stretch(core, s, s->next, ISSUE, op->place);
     if (op->destination >= 0) {
-        registers_of(job, slot)[op->destination] = (struct register_state){
+        own[op->destination] = (struct register_state){
             done.ready + spill, s->ordinal, (u32)s->pc << 4 | done.cause};
     }
     job->flops += (i64)op->flops * s->lanes;
     job->group_instructions[s->group]++;
-    mark(core, at);
+    core->issued++;
+    if (++core->unmarked == job->mark_step) mark(core, at);
     s->pc++;
 }

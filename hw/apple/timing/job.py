@@ -20,13 +20,26 @@ MARKS = 1024  # notes of how far the core is
 
 # Files of one translation unit, each building on those before it.
 PARTS = (
-    *("state", "caches", "memory", "threadgroup", "streams", "turns", "issue", "copies", "run"),
+    *(
+        "state",
+        "caches",
+        "memory",
+        "threadgroup",
+        "streams",
+        "turns",
+        "issue",
+        "copies",
+        "loops",
+        "steady",
+        "run",
+    ),
 )
 
 # Arrays of the structure, with their elements; what each holds is said where it is made.
 ARRAYS = {
     # code
     **{"starts": "i32", "ops": "struct op", "move_starts": "i32", "moves": "i32"},
+    **{"block_issued": "i64", "block_flops": "i64", "site_does": "u8"},
     # instruction classes
     **{"class_does": "u8", "class_pipe": "u8", "class_width": "u8", "class_turn": "i64"},
     **{"class_issue": "i64", "class_busy": "i64", "class_latency": "i64", "class_after": "i64"},
@@ -41,6 +54,7 @@ ARRAYS = {
     **{"groups": "void", "registers": "void", "access_at": "i64", "slices": "void"},
     **{"flights": "i64"},
     # results
+    **{"counters": "i64", "counters_before": "i64", "counters_learned": "i64"},
     **{"cycles": "i64", "site_cycles": "i64", "pipe_cycles": "i64", "bytes": "i64"},
     **{"group_begin": "i64", "group_end": "i64", "group_instructions": "i64"},
     **{"busy": "i64", "marks": "i64"},
@@ -65,7 +79,16 @@ NUMBERS = (
     *("threadgroup_atomic_latency", "atomic_serial", "atomic_line", "atomic_word"),
     *("atomic_slice_lines", "atomic_slices", "atomic_latency", "private_interval"),
     *("barrier_latency", "spilled", "dispatch_start", "launch_latency", "launch_interval"),
-    *("flops", "slice_count", "slice_limit", "grain", "flight_count"),
+    *(
+        "may_skip",
+        "skipped",
+        "counter_count",
+        "flops",
+        "slice_count",
+        "slice_limit",
+        "grain",
+        "flight_count",
+    ),
     *("mark_count", "mark_step"),
 )
 
@@ -97,7 +120,9 @@ SLICE = np.dtype(
 
 def job(arrays: dict[str, NDArray[np.generic]], numbers: dict[str, int]) -> Job:
     """The structure that points to `arrays`, which must outlive it."""
-    return Job(**{name: array.ctypes.data for name, array in arrays.items()}, **numbers)
+    return Job(
+        **{name: array.__array_interface__["data"][0] for name, array in arrays.items()}, **numbers
+    )
 
 
 def source() -> str:
@@ -196,12 +221,10 @@ def collect(
     return sites[:count], lines[:count]
 
 
-def blocks(job: Job, stream: int, limit: int) -> NDArray[np.int64]:
-    """The blocks that a stream executes, in order, at most `limit`."""
-    found = np.empty(limit, np.int64)
-    pointer, number = ctypes.c_void_p, ctypes.c_int64
-    function = _function("blocks", pointer, number, pointer, number)
-    return found[: int(function(ctypes.addressof(job), stream, found.ctypes.data, limit))]
+def count_issued(job: Job, first: int, last: int) -> int:
+    """Instructions that the streams from `first` to before `last` issue."""
+    kind = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    return int(_function("count_issued", *kind)(ctypes.addressof(job), first, last))
 
 
 def size_of(which: int) -> int:

@@ -18,6 +18,16 @@ static u64 line_of(const struct access *access, i32 i) {
     return access->consecutive ? access->numbers[0] + i : access->numbers[i];
 }
 
+/* Whether a load needs one sector of each line only. */
+static int takes_part(const struct job *job, const struct access *access) {
+    return access->words * 4 <= access->lines * job->sector;
+}
+
+/* Bytes of each line that a store writes. */
+static i64 bytes_of_line(const struct access *access) {
+    return access->lines ? MOST(1, (i64)access->words * 4 / access->lines) : 0;
+}
+
 static void gate(struct core *core, int which, i64 until, u8 cause) {
     if (until > core->gate[which]) {
         core->gate[which] = until;
@@ -103,62 +113,38 @@ static i64 through_l1(struct core *core, i64 at, const struct access *access, i6
     return start;
 }
 
-/* Bring a line, or the sector of it that the access needs, to L1. */
-static struct answer fill_line(struct core *core, i64 at, i32 i, int part) {
-    struct job *job = core->job;
-    struct line *line = job->lines + i;
-    int from = source_of(core, i);
-    struct answer got = fetch(core, at, from, part ? job->sector : LINE, 0);
-    line->half = (u8)part;
-    line->home = (u8)from;
-    line->ready = got.ready;
-    line->cause = got.cause;
-    remember(core, got.ready, got.cause);
-    return got;
-}
-
 static struct answer load(struct core *core, i64 at, const struct access *access, i64 least) {
     struct job *job = core->job;
     i64 start = through_l1(core, at, access, least);
     struct answer last = {start + job->l1_latency, L1};
-    int part = access->words * 4 <= access->lines * job->sector;
+    int part = takes_part(job, access);
     for (i32 k = 0; k < access->lines; k++) {
         i32 i = find_line(core, line_of(access, k), access->site);
         struct line *line = job->lines + i;
         i64 here = start + k * job->l1_line;
-        struct answer got = {here + job->l1_latency, L1};
-        if (!line->held[0]) {
-            got = fill_line(core, here, i, part);
-        } else {
-            if (line->half) { /* which sector is not known: the other one, once */
-                line->half = 0;
-                line->ready = fetch(core, here, line->home, LINE - job->sector, 0).ready;
+        struct supply need = for_load(core, i, part);
+        if (need.bytes) {
+            struct answer got = fetch(core, here, need.from, need.bytes, 0);
+            line->ready = got.ready;
+            if (need.whole) {
+                line->cause = got.cause;
+                remember(core, got.ready, got.cause);
             }
-            if (line->ready > got.ready) got = (struct answer){line->ready, line->cause};
         }
-        keep(core, 0, i);
+        struct answer got = {here + job->l1_latency, L1};
+        if (line->ready > got.ready) got = (struct answer){line->ready, line->cause};
         if (got.ready > last.ready) last = got;
     }
     return last;
 }
 
-/* Stores go through to L2 and nobody waits for them but the queues; what they write leaves the
- * caches later and is paid for at once, each part of a line the first time. */
+/* Nobody waits for stores but the queues. */
 static void store(struct core *core, i64 at, const struct access *access, i64 least) {
-    struct job *job = core->job;
     i64 start = through_l1(core, at, access, least);
-    if (!access->lines) return;
-    i64 bytes = MOST(1, (i64)access->words * 4 / access->lines);
     for (i32 k = 0; k < access->lines; k++) {
         i32 i = find_line(core, line_of(access, k), access->site);
-        struct line *line = job->lines + i;
-        int held = line->held[1];
-        int from = source_of(core, i);
-        if (!held) line->written = 0;
-        if (!line->written) line->home = (u8)from;
-        i64 due = LEAST(MOST(bytes, job->sector), LINE - line->written);
-        line->written += (u8)due;
-        struct answer got = fetch(core, start, due ? line->home : L2, due ? due : bytes, 1);
+        struct supply need = for_store(core, i, bytes_of_line(access));
+        struct answer got = fetch(core, start, need.from, need.bytes, 1);
         remember(core, got.taken, got.cause);
     }
 }
@@ -174,13 +160,8 @@ static struct answer atomic(struct core *core, i64 at, const struct access *acce
     i64 late = start;
     for (i32 k = 0; k < access->lines; k++) {
         i32 i = find_line(core, line_of(access, k), access->site);
-        struct line *line = job->lines + i;
-        if (!line->atomic) {
-            line->atomic = 1;
-            core->atomic_lines += line->weight;
-        }
-        int from = source_of(core, i);
-        struct answer got = fetch(core, start, from, LEAST(LINE, MOST(words * 4, job->sector)), 0);
+        struct supply need = for_atomic(core, i, words * 4);
+        struct answer got = fetch(core, start, need.from, need.bytes, 0);
         late = MOST(late, got.ready - job->l2_latency);
     }
     i64 used = LEAST(core->atomic_lines, job->footprint);

@@ -48,7 +48,8 @@ def simulate(
         sample: which threadgroups were recorded; without it all run on one core, in order.
         warm: whether the caches hold what an earlier run of the same dispatch left there.
         footprint: bytes that the dispatch can touch at most: those of its buffers.
-        timeline: whether the result has a core's slices.
+        timeline: whether the result has a core's slices. Then every instruction is executed;
+            otherwise loops in a steady state are extrapolated.
 
     Raises:
         TimingError: if the recording does not belong to the code or the sample, or is empty or
@@ -66,7 +67,7 @@ def simulate(
         threadgroup_memory=recording.threadgroup_memory,
         threadgroups=total,
     )
-    work = _Work(code, recording, chip, cores, resident)
+    work = _Work(code, recording, chip, cores, resident, _inputs(code, recording))
     shared = work.share(chosen, footprint, warm=warm)
     ran = work.run(chosen.core, shared, _SLICES if timeline else 0)
     counted = work.instruction_counts(chosen, ran)
@@ -104,11 +105,11 @@ class _Work:
     chip: Chip
     cores: int
     resident: Occupancy
+    inputs: Arrays
 
     def share(self, sample: Sample, footprint: int | None, *, warm: bool) -> Sharing:
         """Which lines the threadgroups have in common."""
-        arrays = self._inputs()
-        bare = j.job(arrays, {})
+        bare = j.job(self.inputs, {})
         per_group = self.recording.simdgroups
 
         def lines_of(number: int) -> Lines:
@@ -127,8 +128,7 @@ class _Work:
 
     def run(self, groups: int, shared: Sharing, slices: int) -> Run:
         """Execute the first `groups` recorded threadgroups on one core."""
-        arrays = self._inputs()
-        arrays |= class_tables(self.chip, self.code.classes)
+        arrays = self.inputs | class_tables(self.chip, self.code.classes)
         arrays |= _sharing_arrays(shared)
         arrays["capacity"] = np.array(
             [memory(self.chip.timing).l1, self.chip.l2, self.chip.slc], np.int64
@@ -137,12 +137,16 @@ class _Work:
         lines = j.count_lines(counted, 0, groups * self.recording.simdgroups)
         room, sizes = self._room(lines)
         results = self._results(groups)
+        starts = self.recording.known_starts
+        arrays |= results | {"site_does": _site_does(self.code, starts, arrays["class_does"])}
         fixed = numbers(self.chip, self.cores)
         made_slices = np.zeros(max(1, slices), j.SLICE)
         flights = np.zeros((max(1, slices), 3), np.int64)
-        arrays |= room | results | {"slices": made_slices, "flights": flights}
+        arrays |= room | {"slices": made_slices, "flights": flights}
         arrays["ring"] = np.zeros(fixed["outstanding"], np.int64)
         counts = {"group_count": groups, "slice_limit": slices, "mark_step": 1}
+        counts["counter_count"] = len(results["counters"])
+        counts["may_skip"] = int(not slices)
         counts["class_count"] = len(self.code.classes)
         counts["footprint"] = int(max(shared.footprint, LINE_BYTES))
         work = j.job(arrays, fixed | sizes | counts)
@@ -152,6 +156,7 @@ class _Work:
         made = made_slices[: work.slice_count]
         return Run(
             ticks=end,
+            skipped=int(work.skipped),
             flops=int(work.flops),
             cycles=results["cycles"],
             site_cycles=results["site_cycles"].reshape(-1, len(CAUSES)),
@@ -168,36 +173,15 @@ class _Work:
 
     def instruction_counts(self, sample: Sample, ran: Run) -> NDArray[np.float64]:
         """Instructions of those recorded threadgroups that are spread over the grid."""
-        wanted = [number for number in sample.spread if number >= 0]
-        per_group, lengths = self.recording.simdgroups, self.code.issued()
-        counts = []
-        for number in wanted:
-            if number < len(ran.instructions):
-                counts.append(float(ran.instructions[number]))
-                continue
-            streams = range(number * per_group, (number + 1) * per_group)
-            blocks = [self._blocks(stream) for stream in streams]
-            counts.append(float(sum(lengths[block].sum() for block in blocks)))
+        job, per_group = j.job(self.inputs, {}), self.recording.simdgroups
+        counts = [
+            float(ran.instructions[number])
+            if number < len(ran.instructions)
+            else float(j.count_issued(job, number * per_group, (number + 1) * per_group))
+            for number in sample.spread
+            if number >= 0
+        ]
         return np.array(counts)
-
-    def _blocks(self, stream: int) -> NDArray[np.int64]:
-        """The blocks that a stream executes, in order."""
-        arrays = self._inputs()
-        return j.blocks(j.job(arrays, {}), stream, int(np.diff(self.recording.starts)[stream]))
-
-    def _inputs(self) -> Arrays:
-        code, recording = self.code, self.recording
-        made: Arrays = {
-            "starts": np.ascontiguousarray(code.starts, np.int32),
-            "ops": _ops(code),
-            "move_starts": np.ascontiguousarray(code.move_starts, np.int32),
-            "moves": np.ascontiguousarray(code.moves, np.int32),
-            "words": np.ascontiguousarray(recording.words, np.uint64),
-            "stream_starts": np.ascontiguousarray(recording.starts, np.int64),
-            "known": np.ascontiguousarray(recording.known, np.uint64),
-            "access_starts": np.ascontiguousarray(recording.known_starts, np.int64),
-        }
-        return made
 
     def _room(self, lines: int) -> tuple[Arrays, dict[str, int]]:
         """Memory that the compiled core works in, and how large its parts are."""
@@ -224,27 +208,64 @@ class _Work:
         }
 
     def _results(self, groups: int) -> dict[str, NDArray[np.int64]]:
-        sizes = {
+        counted = {  # in the order in which `steady.c` takes them to be
             "cycles": len(CAUSES),
             "site_cycles": max(1, len(self.code.sites)) * len(CAUSES),
             "pipe_cycles": _PIPES,
             "bytes": len(LEVELS),
-            "group_begin": groups,
-            "group_end": groups,
-            "group_instructions": groups,
             "busy": len(j.QUEUES),
-            "marks": j.MARKS,
         }
-        return {name: np.zeros(size, np.int64) for name, size in sizes.items()}
+        counters = np.zeros(sum(counted.values()), np.int64)
+        ends = np.cumsum(list(counted.values()))[:-1]
+        others = {"group_begin": groups, "group_end": groups, "group_instructions": groups}
+        others |= {
+            "marks": j.MARKS,
+            "counters_before": len(counters),
+            "counters_learned": len(counters),
+        }
+        return {
+            "counters": counters,
+            **dict(zip(counted, np.split(counters, ends), strict=True)),
+            **{name: np.zeros(size, np.int64) for name, size in others.items()},
+        }
 
 
-def _ops(code: MachineCode) -> NDArray[np.void]:
+def _inputs(code: MachineCode, recording: Recording) -> Arrays:
+    """What the compiled core reads of the kernel and of its recording."""
+    block_of = np.repeat(np.arange(len(code.starts) - 1), np.diff(code.starts))
+    flops = np.bincount(block_of, code.flops, minlength=len(code.starts) - 1)
+    return {
+        "starts": np.ascontiguousarray(code.starts, np.int32),
+        "ops": _ops(code),
+        "block_issued": np.ascontiguousarray(code.issued(), np.int64),
+        "block_flops": flops.astype(np.int64),
+        "move_starts": np.ascontiguousarray(code.move_starts, np.int32),
+        "moves": np.ascontiguousarray(code.moves, np.int32),
+        "words": np.ascontiguousarray(recording.words, np.uint64),
+        "stream_starts": np.ascontiguousarray(recording.starts, np.int64),
+        "known": np.ascontiguousarray(recording.known, np.uint64),
+        "access_starts": np.ascontiguousarray(recording.known_starts, np.int64),
+    }
+
+
+def _site_does(
+    code: MachineCode, starts: NDArray[np.int64], does: NDArray[np.generic]
+) -> NDArray[np.uint8]:
+    """What the class of each access of the recording does, by what each class does."""
+    block_of = np.repeat(np.arange(len(code.starts) - 1), np.diff(code.starts))
+    has = code.accesses >= 0
+    sites = np.zeros(starts[-1], np.uint8)
+    sites[starts[block_of[has]] + code.accesses[has]] = does[code.kinds[has]]
+    return sites
+
+
+def _ops(code: MachineCode) -> NDArray[np.uint8]:
     """The instructions as the compiled core reads them."""
     ops = np.zeros(len(code.kinds), j.OP)
     ops["sources"] = np.where(code.sources < 0, max(1, code.register_count), code.sources)
     ops["destination"], ops["access"] = code.destinations, code.accesses
     ops["place"], ops["flops"], ops["kind"] = code.places, code.flops, code.kinds
-    return ops
+    return ops.view(np.uint8)
 
 
 def _sharing_arrays(shared: Sharing) -> Arrays:

@@ -102,11 +102,14 @@ class DispatchTime:
         cycles: of the core's clock, from the first threadgroup's launch to the last one's end.
         seconds: the same at the chip's clock.
         error: standard error of `cycles` that comes from sampling, relative; 0 if all was executed.
+            Loops that were extrapolated add to it.
         occupancy: what is resident on a core.
         waves: threadgroups per core over those that are resident at a time.
         cores: cores that get at least one threadgroup.
         threadgroups: of the whole dispatch.
         sampled: threadgroups whose instructions were simulated.
+        extrapolated: part of those instructions that were not simulated one by one, but as
+            iterations of loops in a steady state.
         instructions: simdgroup instructions of the whole dispatch.
         causes: cycles by cause, the mean of a core's partitions; they sum to `cycles`.
         pipes: cycles in which each execution unit of a partition is occupied.
@@ -130,6 +133,7 @@ class DispatchTime:
     cores: int
     threadgroups: int
     sampled: int
+    extrapolated: float
     instructions: float
     causes: Mapping[str, float]
     pipes: Mapping[str, float]

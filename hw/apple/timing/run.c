@@ -23,9 +23,8 @@ static void release(struct core *core, i32 number) {
 
 /* Go to the simdgroup's next instruction, through blocks that have none and what a copy does that
  * it has started; 0 at the end. */
-static int advance(struct core *core, i32 slot) {
+static int advance(struct core *core, struct simdgroup *s, i32 slot) {
     struct job *job = core->job;
-    struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
     for (;;) {
         while (s->pc == s->pc_end)
             if (!enter_block(job, s, slot)) return 0;
@@ -35,28 +34,28 @@ static int advance(struct core *core, i32 slot) {
     }
 }
 
-static void step(struct core *core, struct partition *p) {
+static void step(struct core *core, i32 number) {
     struct job *job = core->job;
-    i32 slot = p->best_simdgroup;
-    i64 at = p->best;
+    struct partition *p = core->partitions + number;
+    i32 slot = p->members[p->best_member];
     struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
     const struct op *op = job->ops + s->pc;
     int waits = job->class_does[op->kind] == WAIT_ALL;
     if (waits) s->barrier_place = op->place;
-    issue(core, p, slot, at);
-    p->dirty = 1;
-    if (!advance(core, slot)) {
+    issue(core, p, slot, core->best[number]);
+    core->dirty |= 1u << number;
+    if (!advance(core, s, slot)) {
         leave(core, slot, MOST(s->next, s->copied));
     } else if (waits) {
-        i32 number = slot / job->per_group;
-        struct group *group = (struct group *)job->groups + number;
+        i32 of = slot / job->per_group;
+        struct group *group = (struct group *)job->groups + of;
         s->ready = NEVER;
         announce(core, s);
         s->met++;
         group->waiting++;
         if (s->next >= group->arrival) group->last = s->number;
         group->arrival = MOST(group->arrival, s->next);
-        release(core, number);
+        release(core, of);
     } else {
         look_ahead(core, s, slot);
     }
@@ -75,6 +74,7 @@ static void launch(struct core *core, i32 number, i64 at) {
     struct group *group = (struct group *)job->groups + number;
     struct simdgroup *all = (struct simdgroup *)job->simdgroups;
     i32 recorded = core->launched++;
+    watch_again(core);
     *group = (struct group){.recorded = recorded, .used = 1};
     job->group_begin[recorded] = at;
     for (i32 k = 0; k < job->per_group; k++) {
@@ -89,7 +89,7 @@ static void launch(struct core *core, i32 number, i64 at) {
         struct register_state *own = registers_of(job, slot);
         for (i64 r = 0; r <= job->register_count; r++) own[r] = (struct register_state){0, 0, 0};
         s->next = MOST(core->launch_free, at + job->launch_latency);
-        if (!advance(core, slot)) continue;
+        if (!advance(core, s, slot)) continue;
         core->launch_free = s->next + job->launch_interval;
         s->partition = emptiest(core);
         group->alive++;
@@ -126,12 +126,13 @@ static void leave(struct core *core, i32 slot, i64 at) {
     p->count--;
     for (i32 i = s->member; i < p->count; i++) {
         p->members[i] = p->members[i + 1];
-        p->ready[i] = p->ready[i + 1];
+        p->keys[i] = p->keys[i + 1] - 1;
         p->kinds[i] = p->kinds[i + 1];
         all[p->members[i]].member = i;
     }
+    core->dirty |= 1u << s->partition;
     s->partition = -1;
-    p->dirty = 1;
+    watch_again(core);
     group->alive--;
     job->group_end[group->recorded] = MOST(job->group_end[group->recorded], at);
     if (group->alive) {
@@ -152,7 +153,9 @@ static void leave(struct core *core, i32 slot, i64 at) {
 i64 run(struct job *job) {
     struct core core = {.job = job};
     for (int k = 0; k < PARTITIONS; k++) {
-        core.partitions[k].best_simdgroup = -1;
+        core.best[k] = NEVER;
+        for (int kind = 0; kind < job->class_count; kind++)
+            core.partitions[k].free_keys[kind] = key_of(0, job->class_turn[kind]);
     }
     for (int kind = 0; kind < job->class_count; kind++)
         core.gate_of[kind] = (u8)gate_of(job, kind);
@@ -162,13 +165,15 @@ i64 run(struct job *job) {
         charge(&core, core.partitions + k, job->dispatch_start, LAUNCH, -1);
     fill(&core, job->dispatch_start);
     while (core.resident) {
-        struct partition *first = 0;
-        for (int k = 0; k < PARTITIONS; k++) {
-            struct partition *p = core.partitions + k;
-            if (p->dirty) choose(&core, p);
-            if (p->best_simdgroup >= 0 && (!first || p->best < first->best)) first = p;
+        for (; core.dirty; core.dirty &= core.dirty - 1) choose(&core, __builtin_ctz(core.dirty));
+        i32 first = 0;
+        for (i32 k = 1; k < PARTITIONS; k++) first = core.best[k] < core.best[first] ? k : first;
+        i64 now = core.best[first];
+        if (now >= NEVER) return -1;
+        if (core.issued >= core.watch.due && job->may_skip) {
+            look(&core, now);
+            continue;
         }
-        if (!first || first->best >= NEVER) return -1;
         step(&core, first);
     }
     take_up(&core, NEVER);

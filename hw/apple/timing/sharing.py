@@ -106,10 +106,10 @@ def _categories(
     for axis in range(3):
         if sample.near[axis] < 0:
             continue
-        near = np.isin(lines, lines_of(sample.near[axis])[1])
+        near = np.isin(lines, lines_of(sample.near[axis])[1], assume_unique=True)
         far = near
         if sample.far[axis] >= 0:
-            far = np.isin(lines, lines_of(sample.far[axis])[1])
+            far = np.isin(lines, lines_of(sample.far[axis])[1], assume_unique=True)
         kinds |= (near & far).astype(np.int64) << axis
         local |= near & ~far
     return np.where(local & (kinds == 0), _LOCAL, kinds)

@@ -2,8 +2,9 @@
  * a cycle. `struct job` (what to execute, on what, and where results go) stands before this text. */
 
 enum {
-    PARTITIONS = 4, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CLASSES = 128, MEMBERS = 128,
-    CATEGORIES = 9, MARKS = 1024, ARRIVALS = 1024
+    PARTITIONS = 4, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CATEGORIES = 9,
+    CLASS_BITS = 7, CLASSES = 1 << CLASS_BITS, MEMBER_BITS = 7, MEMBERS = 1 << MEMBER_BITS,
+    MARKS = 1024, ARRIVALS = 1024, ROUNDS = 16
 };
 enum {
     ISSUE, DEPENDENCY, L1, L2, SLC, DRAM, THREADGROUP, BARRIER, ATOMIC, LAUNCH, IDLE, CAUSES
@@ -18,7 +19,8 @@ enum { /* what an instruction class does */
     COPY_FROM_CACHED, COPY_TO_CACHED, COPY_FROM_THREADGROUP, COPY_TO_THREADGROUP
 };
 
-#define NEVER ((i64)1 << 48) /* minutes of a GPU; leaves room for what `choose` puts below */
+#define NEVER ((i64)1 << 48) /* minutes of a GPU; keys have as many bits and those of turns */
+#define NO_KEY ((i64)3 << 61)
 #define MOST(a, b) ((a) > (b) ? (a) : (b))
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 
@@ -31,6 +33,13 @@ struct register_state {
 
 struct simdgroup {
     i64 at, end;        /* words of the stream */
+    i64 block_at;       /* where in it the block's events start */
+    i64 entered;        /* blocks */
+    i64 entered_before; /* those before rounds were watched */
+    i64 loop_end;       /* blocks entered when the loop that it is in will have been left */
+    i64 iteration;      /* instructions of an iteration of it */
+    i32 period;         /* blocks of one, 0 as long as no loop is known */
+    i32 loop;           /* the first of those blocks */
     i64 next;           /* when it may issue again */
     i64 ready;          /* when its next instruction has all it needs; NEVER if it waits */
     i64 begin;          /* when it was placed on the core */
@@ -57,6 +66,8 @@ struct simdgroup {
 struct group {
     i32 waiting, alive, recorded, used;
     i32 last;    /* the simdgroup that came last to the barrier */
+    i64 left;    /* iterations of its loop that remain */
+    i64 rank;    /* by age */
     i64 arrival; /* when */
 };
 
@@ -83,13 +94,12 @@ struct level {
 struct partition {
     i64 issue_free;
     i64 accounted; /* every tick before has a cause */
-    i64 best;
-    i32 best_simdgroup;
-    i32 count, dirty;
+    i32 count, best_member;
     i32 members[MEMBERS];
-    i64 ready[MEMBERS]; /* of each member, and what its next instruction is: what `choose` sees */
-    i32 kinds[MEMBERS];
-    i64 free_of[CLASSES]; /* when the pipe of each class takes it */
+    i32 kinds[MEMBERS];     /* classes of their next instructions */
+    i64 keys[MEMBERS];      /* when each is ready, how its class stands, and its number */
+    i64 free_of[CLASSES];   /* when the pipe of each class takes one */
+    i64 free_keys[CLASSES]; /* when the partition can issue one, and how the class stands */
 };
 
 /* Bytes that a copy brings to threadgroup memory, and how long its port takes for them. */
@@ -97,19 +107,42 @@ struct arrival {
     i64 at, time;
 };
 
+/* Rounds of as many instructions as one iteration of all simdgroups has. */
+struct watch {
+    i32 rounds;  /* -2 as long as some are in no loop, -1 before the first round */
+    i64 length;  /* instructions of a round */
+    u64 loops;   /* tells which loops */
+    i64 due;     /* instructions issued when the round is over, or it is time to look */
+    i64 issued_before, unwritten_before;
+    i64 times[ROUNDS + 1];
+};
+
+/* What some rounds of loops did beside what counters say. */
+struct learned {
+    u64 loops;
+    i64 time, issued, unwritten;
+    i64 skipped; /* instructions that were counted for them */
+    i64 pace[MEMBERS * PARTITIONS]; /* iterations of threadgroups by age, in 1 / TICKS */
+};
+
 struct core {
     struct job *job;
+    struct watch watch;
+    struct learned learned;
     struct partition partitions[PARTITIONS];
+    i64 best[PARTITIONS]; /* when each can issue next */
+    u32 dirty;            /* of which that must be found out anew, a bit each */
     struct level levels[3];
     i64 free[QUEUES]; /* when each queue has served all that stands in it */
     i64 unwritten; /* DRAM's time for what caches hold back until nobody reads */
     i64 launch_free;
+    i64 gate_keys[CLASSES]; /* when the gate of each class opens, if that was to come */
     i64 gate[3]; /* cached and threadgroup accesses wait until then because queues are full; all
                     others never */
     u8 gate_of[CLASSES];
-    i64 closed[CLASSES]; /* the gate of each class, as it was when last looked at */
     u8 gate_cause[2];
     i64 ring_at;
+    i64 issued;   /* instructions */
     i64 unmarked; /* instructions since the last mark */
     i64 atomic_lines; /* distinct, machine-wide */
     struct arrival arrivals[ARRIVALS]; /* by time */

@@ -1,6 +1,8 @@
 /* Walking the recorded streams: which block comes next, what its accesses touch. */
 
 #define TYPE(head) ((head) & TYPE_MASK)
+static i32 lanes_of(u64 head) { return __builtin_popcount((u32)(head >> LANES_SHIFT)); }
+
 #define NUMBER(head) ((i32)((head) >> NUMBER_SHIFT & NUMBER_MASK))
 
 /* The word that describes an access. */
@@ -50,24 +52,31 @@ static void enter_phis(const struct job *job, struct simdgroup *s, i32 slot) {
     }
 }
 
-/* Read the next block event and the places of its accesses; 0 at the stream's end. */
-static int enter_block(const struct job *job, struct simdgroup *s, i32 slot) {
-    if (s->at >= s->end) return 0;
-    u64 head = job->words[s->at++];
-    s->previous = s->block;
-    s->block = NUMBER(head);
-    s->lanes = __builtin_popcount((u32)(head >> LANES_SHIFT));
-    s->pc = job->starts[s->block];
-    s->pc_end = job->starts[s->block + 1];
+/* Read where the accesses of the simdgroup's block are described, and go behind them. */
+static void note_accesses(const struct job *job, struct simdgroup *s, i32 slot) {
     i64 *table = accesses_of(job, slot);
     i32 count = (i32)(job->access_starts[s->block + 1] - job->access_starts[s->block]);
     for (i32 i = 0; i < count; i++) table[i] = -1;
-    while (s->at < s->end && TYPE(job->words[s->at]) == ACCESS_EVENT) {
+    for (s->at = s->block_at + 1; s->at < s->end && TYPE(job->words[s->at]) == ACCESS_EVENT;) {
         i32 ordinal = NUMBER(job->words[s->at]);
         if (ordinal < count) table[ordinal] = s->at;
         struct access access;
         s->at += read_access(job, s->at, &access);
     }
+}
+
+/* Go to the next block; 0 at the stream's end. */
+static int enter_block(const struct job *job, struct simdgroup *s, i32 slot) {
+    if (s->at >= s->end) return 0;
+    u64 head = job->words[s->at];
+    s->previous = s->block;
+    s->block = NUMBER(head);
+    s->block_at = s->at;
+    s->entered++;
+    s->lanes = lanes_of(head);
+    s->pc = job->starts[s->block];
+    s->pc_end = job->starts[s->block + 1];
+    note_accesses(job, s, slot);
     enter_phis(job, s, slot);
     return 1;
 }
@@ -136,17 +145,17 @@ i64 count_lines(struct job *job, i64 first, i64 last) {
     return count;
 }
 
-/* The blocks that a stream executes, at most `limit`; how many. */
-i64 blocks(struct job *job, i64 stream, i64 *found, i64 limit) {
+/* The instructions that the streams from `first` to before `last` issue. */
+i64 count_issued(struct job *job, i64 first, i64 last) {
     i64 count = 0;
-    for (i64 at = job->stream_starts[stream]; at < job->stream_starts[stream + 1];) {
+    for (i64 at = job->stream_starts[first]; at < job->stream_starts[last];) {
         u64 head = job->words[at];
         struct access access;
         if (TYPE(head) == ACCESS_EVENT) {
             at += read_access(job, at, &access);
             continue;
         }
-        if (count < limit) found[count++] = NUMBER(head);
+        count += job->block_issued[NUMBER(head)];
         at++;
     }
     return count;

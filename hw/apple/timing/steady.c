@@ -1,0 +1,290 @@
+/* Loops in a steady state. When all simdgroups are in loops, rounds of as many instructions as an
+ * iteration of all has are timed. Once rounds take equal time, iterations that remain are not
+ * executed but counted: they take the time of those before, with the same causes. What they leave
+ * in the caches is brought there, and where it comes from another level than before, execution goes
+ * on. It also does when a simdgroup comes to the end of its loop; what was learned of the loops is
+ * used again when others are in them. */
+
+enum {
+    FIRST = 8192, /* instructions that are executed in any case */
+    PAUSE = 128,  /* instructions between looks for loops */
+    TRUST = 12    /* times as many instructions are counted as were watched */
+};
+
+static struct group *group_of(const struct job *job, i64 number) {
+    return (struct group *)job->groups + number;
+}
+
+static struct simdgroup *simdgroup_of(const struct job *job, i64 slot) {
+    return (struct simdgroup *)job->simdgroups + slot;
+}
+
+static i64 slots_of(const struct job *job) { return job->resident * job->per_group; }
+
+static int is_resident(const struct job *job, i64 slot) {
+    return group_of(job, slot / job->per_group)->used && simdgroup_of(job, slot)->partition >= 0;
+}
+
+/* Look for loops anew. */
+static void watch_again(struct core *core) {
+    core->watch = (struct watch){.due = MOST(core->issued + PAUSE, FIRST), .rounds = -2};
+}
+
+/* Number the resident threadgroups by age. */
+static void rank_groups(struct core *core) {
+    struct job *job = core->job;
+    for (i64 k = 0; k < job->resident; k++) {
+        struct group *group = group_of(job, k);
+        group->rank = 0;
+        for (i64 other = 0; other < job->resident; other++)
+            group->rank += group_of(job, other)->used
+                && group_of(job, other)->recorded < group->recorded;
+    }
+}
+
+/* Whether all simdgroups are in loops. Notes the iterations of each threadgroup that remain, the
+ * instructions of an iteration of all, and a number that tells which loops they are. */
+static int find_loops(struct core *core) {
+    struct job *job = core->job;
+    struct watch *watch = &core->watch;
+    rank_groups(core);
+    watch->length = 0;
+    watch->loops = 0;
+    for (i64 k = job->resident - 1; k >= 0; k--) {
+        struct group *group = group_of(job, k);
+        if (!group->used) continue;
+        group->left = NEVER;
+        for (i64 i = k * job->per_group; i < (k + 1) * job->per_group; i++) {
+            struct simdgroup *s = simdgroup_of(job, i);
+            if (!is_resident(job, i)) continue;
+            group->left = LEAST(group->left, iterations_left(job, s));
+            if (!group->left) return 0;
+            watch->length += s->iteration;
+            watch->loops += mixed((u64)s->loop << 40 | s->period << 24 | group->rank << 8 | s->number);
+        }
+    }
+    return 1;
+}
+
+/* The first round begins. */
+static void begin(struct core *core, i64 now) {
+    struct job *job = core->job;
+    struct watch *watch = &core->watch;
+    for (i64 k = 0; k < job->counter_count; k++) job->counters_before[k] = job->counters[k];
+    for (i64 k = 0; k < slots_of(job); k++)
+        simdgroup_of(job, k)->entered_before = simdgroup_of(job, k)->entered;
+    watch->unwritten_before = core->unwritten;
+    watch->issued_before = core->issued;
+    watch->times[0] = now;
+}
+
+/* Whether the second half of the rounds took as long as the first: of two to 0.5 %, of sixteen to
+ * 4 %, since what more rounds do on average is known better than what the next one does. */
+static int is_even(const struct watch *watch) {
+    i32 half = watch->rounds / 2;
+    i64 first = watch->times[half] - watch->times[0];
+    i64 second = watch->times[watch->rounds] - watch->times[half];
+    i64 apart = first > second ? first - second : second - first;
+    return apart * (800 / watch->rounds) <= first + second;
+}
+
+/* Add what all rounds together did to what is known of the same loops. */
+static void learn(struct core *core, i64 now) {
+    struct job *job = core->job;
+    const struct watch *watch = &core->watch;
+    struct learned *learned = &core->learned;
+    if (learned->loops != watch->loops) {
+        *learned = (struct learned){.loops = watch->loops};
+        for (i64 k = 0; k < job->counter_count; k++) job->counters_learned[k] = 0;
+    }
+    for (i64 k = 0; k < job->counter_count; k++)
+        job->counters_learned[k] += job->counters[k] - job->counters_before[k];
+    learned->time += now - watch->times[0];
+    learned->issued += core->issued - watch->issued_before;
+    learned->unwritten += core->unwritten - watch->unwritten_before;
+    for (i64 k = 0; k < job->resident; k++) {
+        struct group *group = group_of(job, k);
+        i64 came = 0;
+        if (!group->used) continue;
+        for (i64 i = k * job->per_group; i < (k + 1) * job->per_group; i++) {
+            struct simdgroup *s = simdgroup_of(job, i);
+            if (is_resident(job, i)) came += (s->entered - s->entered_before) * TICKS / s->period;
+        }
+        learned->pace[group->rank] += came / MOST(1, group->alive);
+    }
+}
+
+/* How often what was learned can come again, in 1 / TICKS: until the first threadgroup has done its
+ * iterations, memory holds back all that it can, or it has come too often to be trusted. */
+static i64 repetitions(const struct core *core) {
+    struct job *job = core->job;
+    const struct learned *learned = &core->learned;
+    i64 least = TRUST * TICKS - learned->skipped * TICKS / learned->issued;
+    for (i64 k = 0; k < job->resident; k++) {
+        struct group *group = group_of(job, k);
+        i64 pace = learned->pace[group->rank];
+        if (group->used && pace) least = LEAST(least, group->left * TICKS * TICKS / pace);
+    }
+    i64 room = job->write_room - core->unwritten;
+    return learned->unwritten > 0 ? LEAST(least, room * TICKS / learned->unwritten) : least;
+}
+
+/* Whether bytes by level are to those learned as instructions issued are. */
+static int as_learned(const struct core *core, const i64 *bytes, i64 issued) {
+    const struct job *job = core->job;
+    const i64 *learned = job->counters_learned + (job->bytes - job->counters);
+    for (int level = AT_L2; level <= AT_DRAM; level++) {
+        i64 due = learned[level] * issued / core->learned.issued;
+        i64 apart = due > bytes[level] ? due - bytes[level] : bytes[level] - due;
+        if (apart > due / 5 + 16 * LINE) return 0;
+    }
+    return 1;
+}
+
+/* Take all threadgroups through iterations at their pace, as far as caches go along. The
+ * instructions that they would issue. */
+static i64 iterate_all(struct core *core, i64 times) {
+    struct job *job = core->job;
+    i64 issued = 0, steps = 0, bytes[AT_DRAM + 1] = {0};
+    for (i64 k = 0; k < job->resident; k++) {
+        struct group *group = group_of(job, k);
+        if (!group->used) continue;
+        i64 all = (core->learned.pace[group->rank] * times / TICKS + TICKS / 2) / TICKS;
+        group->left = LEAST(group->left, all);
+        steps = MOST(steps, group->left);
+    }
+    for (i64 step = 0; step < steps; step++) {
+        if (!as_learned(core, bytes, issued)) {
+            core->learned.loops = 0;
+            break;
+        }
+        for (i64 k = 0; k < slots_of(job); k++) {
+            if (!is_resident(job, k)) continue;
+            i64 left = group_of(job, k / job->per_group)->left;
+            if ((step + 1) * left / steps == step * left / steps) continue;
+            iterate(core, simdgroup_of(job, k), bytes);
+            issued += simdgroup_of(job, k)->iteration;
+        }
+    }
+    return issued;
+}
+
+/* All times of the core that lie ahead, later by `by`. */
+static void shift(struct core *core, i64 by) {
+    struct job *job = core->job;
+    for (int k = 0; k < PARTITIONS; k++) {
+        struct partition *p = core->partitions + k;
+        p->issue_free += by;
+        if (p->count) p->accounted += by; /* who is idle says so when there is work again */
+        for (i32 i = 0; i < p->count; i++)
+            if (time_of(p->keys[i]) < NEVER) p->keys[i] += key_of(by, 0);
+        for (i64 kind = 0; kind < job->class_count; kind++) {
+            p->free_of[kind] += by;
+            p->free_keys[kind] += key_of(by, 0);
+        }
+    }
+    for (i64 kind = 0; kind < job->class_count; kind++) core->gate_keys[kind] += key_of(by, 0);
+    for (int k = 0; k < QUEUES; k++) core->free[k] += by;
+    for (int k = 0; k < 2; k++) core->gate[k] += by;
+    for (i32 k = 0; k < core->arriving; k++) core->arrivals[k].at += by;
+    for (i64 k = 0; k < job->outstanding; k++) job->ring[k] += by;
+    core->launch_free += by;
+    core->dirty = (1u << PARTITIONS) - 1;
+}
+
+static void shift_simdgroups(struct core *core, i64 by) {
+    struct job *job = core->job;
+    for (i64 k = 0; k < job->resident; k++) group_of(job, k)->arrival += by;
+    for (i64 k = 0; k < slots_of(job); k++) {
+        if (!is_resident(job, k)) continue;
+        struct simdgroup *s = simdgroup_of(job, k);
+        s->next += by;
+        if (s->ready != NEVER) s->ready += by;
+        s->copied += s->copied ? by : 0;
+        s->fetched += s->fetched ? by : 0;
+        struct register_state *own = registers_of(job, (i32)k);
+        for (i64 r = 0; r < job->register_count; r++) own[r].ready += by;
+        note_accesses(job, s, (i32)k);
+    }
+}
+
+/* Note the issue of many instructions at equal distances. */
+static void mark_all(struct core *core, i64 from, i64 to, i64 count) {
+    for (i64 done = 0; done < count;) {
+        i64 more = LEAST(count - done, core->job->mark_step - core->unmarked);
+        done += more;
+        core->unmarked += more;
+        if (core->unmarked == core->job->mark_step) mark(core, from + (to - from) * done / count);
+    }
+}
+
+/* Account for `by` ticks of all partitions that are at work, by the causes learned. */
+static void count_causes(struct core *core, i64 by) {
+    struct job *job = core->job;
+    const i64 *learned = job->counters_learned, *of_sites = learned + (job->site_cycles - job->cycles);
+    i64 due = 0, had = 0;
+    int most = 0;
+    for (int k = 0; k < PARTITIONS; k++) due += core->partitions[k].count ? by : 0;
+    for (int cause = 0; cause < CAUSES; cause++) {
+        had += learned[cause];
+        if (learned[cause] > learned[most]) most = cause;
+    }
+    double share = (double)due / (double)MOST(1, had);
+    for (int cause = 0; cause < CAUSES; cause++) {
+        i64 time = (i64)((double)learned[cause] * share);
+        job->cycles[cause] += time;
+        due -= time;
+    }
+    job->cycles[most] += due;
+    for (i64 k = 0; k < job->pipe_cycles - job->site_cycles; k++)
+        job->site_cycles[k] += (i64)((double)of_sites[k] * share);
+}
+
+/* Count iterations as they were learned instead of executing them. Whether that is worth it. */
+static int skip(struct core *core, i64 now) {
+    struct job *job = core->job;
+    struct learned *learned = &core->learned;
+    i64 times = repetitions(core);
+    if (times < TICKS / 2) return 0;
+    i64 issued = iterate_all(core, times);
+    i64 by = learned->time * issued / learned->issued;
+    count_causes(core, by);
+    for (i64 k = job->pipe_cycles - job->counters; k < job->counter_count; k++)
+        job->counters[k] += job->counters_learned[k] * issued / learned->issued;
+    core->unwritten += learned->unwritten * issued / learned->issued;
+    mark_all(core, now, now + by, issued);
+    shift(core, by);
+    shift_simdgroups(core, by);
+    learned->skipped += issued;
+    job->skipped += issued;
+    return 1;
+}
+
+/* It is time to look for loops, or a round is over. */
+static void look(struct core *core, i64 now) {
+    struct watch *watch = &core->watch;
+    if (watch->rounds == -2) {
+        int found = find_loops(core), known = found && watch->loops == core->learned.loops;
+        if (!found || (known && skip(core, now))) {
+            watch_again(core);
+            return;
+        }
+        watch->rounds++;
+    } else if (watch->rounds++ == -1) {
+        begin(core, now);
+    } else {
+        watch->times[watch->rounds] = now;
+        int power = (watch->rounds & (watch->rounds - 1)) == 0 && watch->rounds > 1;
+        if (power && is_even(watch) && find_loops(core)) {
+            learn(core, now);
+            skip(core, now);
+            watch_again(core);
+            return;
+        }
+        if (watch->rounds == ROUNDS) {
+            watch_again(core);
+            return;
+        }
+    }
+    watch->due = core->issued + watch->length;
+}
