@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import numpy as np
@@ -95,6 +96,39 @@ def touch(op: Op, random_: random.Random) -> Touch:
     return Touch(lines=lines, words=words, sharing=sharing)
 
 
+def looping(seed: int) -> tuple[Program, Recording]:
+    """A loop of some blocks with accesses that move on, between a block before and one behind."""
+    random_ = random.Random(seed)
+    program, _ = drawn(seed)
+    barrier, body = len(program.blocks) - 1, list(range(len(program.blocks) - 1))
+    if random_.random() < 0.6:
+        body.append(barrier)
+    iterations, simdgroups = random_.randint(60, 250), random_.randint(1, 8)
+    groups = random_.randint(1, 12)
+    touches = {
+        block: [touch(op, random_) for op in program.blocks[block] if op.name in ACCESSES]
+        for block in body
+    }
+    step = random_.choice((0, 1, 16))
+    streams = []
+    for stream in range(groups * simdgroups):
+        first = tuple(touches[0])
+        path = [(0, first)]
+        for iteration in range(iterations):
+            by = step * iteration + stream * 1000 * random_.choice((0, 1))
+            path += [(block, tuple(moved(one, by) for one in touches[block])) for block in body]
+        streams.append([*path, (0, first)])
+    grid = (groups * random_.randint(1, 50), 1, 1)
+    recording = program.recording(
+        streams, simdgroups=simdgroups, grid=grid, threadgroup_memory=4096, lanes=0xFFFFFFFF
+    )
+    return program, recording
+
+
+def moved(one: Touch, by: int) -> Touch:
+    return dataclasses.replace(one, lines=tuple(line + by for line in one.lines))
+
+
 def predicted(seed: int) -> DispatchTime:
     program, recording = drawn(seed)
     return simulate(program.code(), recording, chip(KEYS[seed % len(KEYS)]), timeline=True)
@@ -133,3 +167,19 @@ def test_a_result_does_not_depend_on_chance(seed: int) -> None:
     assert first.cycles == second.cycles
     assert first.causes == second.causes
     assert first.bytes == second.bytes
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_loops_in_a_steady_state_are_extrapolated_to_what_they_take(seed: int) -> None:
+    program, recording = looping(seed)
+    where = chip(KEYS[seed % len(KEYS)])
+    every = simulate(program.code(), recording, where, timeline=True)
+    result = simulate(program.code(), recording, where)
+    assert every.extrapolated == 0
+    assert result.cycles == pytest.approx(every.cycles, rel=0.05)
+    assert result.instructions == every.instructions
+    assert result.flops == every.flops
+    assert sum(result.causes.values()) == pytest.approx(result.cycles, rel=1e-9)
+    placed = sum(sum(entry.values()) for entry in result.by_site.values())
+    free = result.causes["launch"] + result.causes["idle"]
+    assert placed == pytest.approx(result.cycles - free, rel=1e-6, abs=1e-3)

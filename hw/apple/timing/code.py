@@ -65,6 +65,14 @@ class MachineCode:
 
     def issued(self) -> NDArray[np.int64]:
         """How many instructions of each block are issued."""
+        return self._by_block(np.ones(len(self.kinds), np.int64))
+
+    def block_flops(self) -> NDArray[np.int64]:
+        """Floating-point operations of one lane in each block."""
+        return self._by_block(self.flops)
+
+    def _by_block(self, values: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Sums of `values` over the instructions that are issued, which what engines do is not."""
         engine = np.array([name.startswith(ENGINE) for name in self.classes], bool)
-        own = np.append(0, np.cumsum(~engine[self.kinds]))
+        own = np.append(0, np.cumsum(np.where(engine[self.kinds], 0, values), dtype=np.int64))
         return np.diff(own[self.starts])

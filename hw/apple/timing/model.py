@@ -232,13 +232,11 @@ class _Work:
 
 def _inputs(code: MachineCode, recording: Recording) -> Arrays:
     """What the compiled core reads of the kernel and of its recording."""
-    block_of = np.repeat(np.arange(len(code.starts) - 1), np.diff(code.starts))
-    flops = np.bincount(block_of, code.flops, minlength=len(code.starts) - 1)
     return {
         "starts": np.ascontiguousarray(code.starts, np.int32),
         "ops": _ops(code),
-        "block_issued": np.ascontiguousarray(code.issued(), np.int64),
-        "block_flops": flops.astype(np.int64),
+        "block_issued": code.issued(),
+        "block_flops": code.block_flops(),
         "move_starts": np.ascontiguousarray(code.move_starts, np.int32),
         "moves": np.ascontiguousarray(code.moves, np.int32),
         "words": np.ascontiguousarray(recording.words, np.uint64),

@@ -218,26 +218,31 @@ static void mark_all(struct core *core, i64 from, i64 to, i64 count) {
     }
 }
 
-/* Account for `by` ticks of all partitions that are at work, by the causes learned. */
+/* Account for `by` ticks of all partitions that are at work, by the causes and places learned; what
+ * rounding leaves goes to the place and cause that took most. */
 static void count_causes(struct core *core, i64 by) {
     struct job *job = core->job;
     const i64 *learned = job->counters_learned, *of_sites = learned + (job->site_cycles - job->cycles);
-    i64 due = 0, had = 0;
-    int most = 0;
+    i64 due = 0, had = 0, most = 0, cells = job->pipe_cycles - job->site_cycles;
+    i64 elsewhere[CAUSES];
     for (int k = 0; k < PARTITIONS; k++) due += core->partitions[k].count ? by : 0;
-    for (int cause = 0; cause < CAUSES; cause++) {
-        had += learned[cause];
-        if (learned[cause] > learned[most]) most = cause;
-    }
+    for (int cause = 0; cause < CAUSES; cause++) had += elsewhere[cause] = learned[cause];
     double share = (double)due / (double)MOST(1, had);
+    for (i64 cell = 0; cell < cells; cell++) {
+        i64 time = (i64)((double)of_sites[cell] * share);
+        elsewhere[cell % CAUSES] -= of_sites[cell];
+        job->site_cycles[cell] += time;
+        job->cycles[cell % CAUSES] += time;
+        due -= time;
+        if (of_sites[cell] > of_sites[most]) most = cell;
+    }
     for (int cause = 0; cause < CAUSES; cause++) {
-        i64 time = (i64)((double)learned[cause] * share);
+        i64 time = (i64)((double)elsewhere[cause] * share);
         job->cycles[cause] += time;
         due -= time;
     }
-    job->cycles[most] += due;
-    for (i64 k = 0; k < job->pipe_cycles - job->site_cycles; k++)
-        job->site_cycles[k] += (i64)((double)of_sites[k] * share);
+    job->site_cycles[most] += due;
+    job->cycles[most % CAUSES] += due;
 }
 
 /* Count iterations as they were learned instead of executing them. Whether that is worth it. */
