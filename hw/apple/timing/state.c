@@ -113,7 +113,7 @@ struct watch {
     i64 length;  /* instructions of a round */
     u64 loops;   /* tells which loops */
     i64 due;     /* instructions issued when the round is over, or it is time to look */
-    i64 issued_before, unwritten_before;
+    i64 issued_before, unwritten_before, backlog_before[QUEUES];
     i64 times[ROUNDS + 1];
 };
 

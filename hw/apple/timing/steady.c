@@ -73,6 +73,7 @@ static void begin(struct core *core, i64 now) {
     for (i64 k = 0; k < job->counter_count; k++) job->counters_before[k] = job->counters[k];
     for (i64 k = 0; k < slots_of(job); k++)
         simdgroup_of(job, k)->entered_before = simdgroup_of(job, k)->entered;
+    for (int k = 0; k < QUEUES; k++) watch->backlog_before[k] = core->free[k] - now;
     watch->unwritten_before = core->unwritten;
     watch->issued_before = core->issued;
     watch->times[0] = now;
@@ -86,6 +87,16 @@ static int is_even(const struct watch *watch) {
     i64 second = watch->times[watch->rounds] - watch->times[half];
     i64 apart = first > second ? first - second : second - first;
     return apart * (800 / watch->rounds) <= first + second;
+}
+
+/* Whether no queue grows that nobody waits for, as that of copies may. */
+static int queues_hold(const struct core *core, i64 now) {
+    const struct watch *watch = &core->watch;
+    for (int k = 0; k < QUEUES; k++) {
+        i64 growth = core->free[k] - now - MOST(0, watch->backlog_before[k]);
+        if (growth > (now - watch->times[0]) / 32 + TICKS) return 0;
+    }
+    return 1;
 }
 
 /* Add what all rounds together did to what is known of the same loops. */
@@ -280,7 +291,7 @@ static void look(struct core *core, i64 now) {
     } else {
         watch->times[watch->rounds] = now;
         int power = (watch->rounds & (watch->rounds - 1)) == 0 && watch->rounds > 1;
-        if (power && is_even(watch) && find_loops(core)) {
+        if (power && is_even(watch) && queues_hold(core, now) && find_loops(core)) {
             learn(core, now);
             skip(core, now);
             watch_again(core);
