@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.hal.metal.emulated.timing import arguments_of, executable_of, memory_of
-from assay.sim.simt.reads import ReadPlace, read_places
+from assay.sim.simt.reads import ReadPlace, read_places, touched_places
 
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLDevice
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from assay.sim.simt import Program
 
 _POINTER = 8
-_SMALL = 4096  # bytes up to which a command may carry its constants, at a new address each time
+# Bytes up to which a command may carry its constants, or the addresses of its buffers, at a new
+# address each time.
+_SMALL = 4096
 
 
 class CacheHistory:
@@ -32,7 +34,8 @@ class CacheHistory:
         self._size = size
         self._traffic = 0.0
         self._touched: dict[int, float] = {}
-        self._places: dict[Program, tuple[ReadPlace, ...]] = {}
+        self._read_places: dict[Program, tuple[ReadPlace, ...]] = {}
+        self._touched_places: dict[Program, tuple[ReadPlace, ...]] = {}
 
     def is_warm(self, device: MTLDevice, command: DispatchCommand) -> bool:
         """Whether the dispatch that is next finds its data in a cache."""
@@ -44,15 +47,23 @@ class CacheHistory:
     def ran(self, device: MTLDevice, command: DispatchCommand, traffic: float) -> None:
         """A dispatch has run, for which DRAM moved `traffic` bytes."""
         self._traffic += traffic
-        for address in (*command.arguments, *self._read(device, command)):
+        for address in (*command.arguments, *self._touches(device, command)):
             self._touched[address] = self._traffic
 
     def _read(self, device: MTLDevice, command: DispatchCommand) -> Iterator[int]:
         """Where the buffers begin that a dispatch reads."""
         program = executable_of(command).program
-        places = self._places.get(program)
+        places = self._read_places.get(program)
         if places is None:
-            places = self._places[program] = read_places(program.function)
+            places = self._read_places[program] = read_places(program.function)
+        yield from _addresses(device, command, places)
+
+    def _touches(self, device: MTLDevice, command: DispatchCommand) -> Iterator[int]:
+        """The same for those that it reads or writes."""
+        program = executable_of(command).program
+        places = self._touched_places.get(program)
+        if places is None:
+            places = self._touched_places[program] = touched_places(program.function)
         yield from _addresses(device, command, places)
 
 
@@ -64,8 +75,10 @@ def _addresses(
         address = command.arguments[place.parameter]
         host, available = memory.resolve(address)
         if place.offset < 0:
-            is_constant = arguments_of(command)[place.parameter].address_space == "constant"
-            if available > _SMALL or not is_constant:
+            argument = arguments_of(command)[place.parameter]
+            is_struct = argument.is_reference or bool(argument.members)
+            size = argument.size if is_struct else available
+            if size > _SMALL or argument.address_space != "constant":
                 yield address
         elif available >= place.offset + _POINTER:
             raw = ctypes.string_at(host + place.offset, _POINTER)

@@ -21,6 +21,10 @@ struct Both { device float* x; float by; };
 kernel void indirect(constant Both& both, uint i [[thread_position_in_grid]]) {
     both.x[i] *= both.by;
 }
+struct Ends { device const float* from; device float* to; };
+kernel void move(constant Ends& ends, uint i [[thread_position_in_grid]]) {
+    ends.to[i] = ends.from[i];
+}
 """
 COUNT = 256
 
