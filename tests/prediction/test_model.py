@@ -215,6 +215,7 @@ def test_textures_and_threadgroup_arguments_are_taken_too() -> None:
     )
     result = assay.time(source, threadgroups=(8, 8), threadgroup=(8, 8), chip="m3")
     assert result.cycles > 0
+    assert "textures are read by the arithmetic that emulates them" in str(result)
 
 
 def test_dispatches_whose_addresses_depend_on_data_are_told_apart_by_what_they_do() -> None:
