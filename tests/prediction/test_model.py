@@ -305,6 +305,23 @@ def test_what_is_written_through_an_argument_buffer_is_in_the_cache_for_the_next
     assert noting.seen == [False, True, True]
 
 
+def test_dispatches_side_by_side_compute_no_faster_than_the_gpu() -> None:
+    program = Program()
+    with assay.timing("m1") as seen:
+        commands = program.queue.commandBuffer()
+        encoder = commands.computeCommandEncoderWithDispatchType_(metal.MTLDispatchTypeConcurrent)
+        encoder.setComputePipelineState_(program.pipelines["chain"])
+        for _ in range(32):
+            buffer = program.buffer(np.ones(16 * 256, np.float32))
+            encoder.setBuffer_offset_atIndex_(buffer, 0, 0)
+            encoder.dispatchThreadgroups_threadsPerThreadgroup_((16, 1, 1), (256, 1, 1))
+        encoder.endEncoding()
+        program.finish(commands)
+    result = seen.result()
+    peak = result.dispatches[0].time.roofline.flops_per_second
+    assert result.flops / peak < result.gpu_seconds < result.seconds
+
+
 def test_a_decoding_step_of_seven_billion_parameters_is_timed_within_a_minute() -> None:
     decoder = Decoder()
     start = time.process_time()
