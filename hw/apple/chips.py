@@ -56,7 +56,7 @@ def chip(key: str) -> Chip:
     known = chips()
     if key in known:
         return known[key]
-    name, _, cores = key.rpartition("-")
+    name, _, cores = str(key).rpartition("-")
     if name in known and cores == str(known[name].cores):
         return known[name]  # all cores, said outright
     raise SpecError(f"chip {key!r} is not known; there are {', '.join(known)}")
