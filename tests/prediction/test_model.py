@@ -255,16 +255,17 @@ def test_a_fault_while_recording_is_the_programs_error() -> None:
 
 
 class _Noting(MadeUp):
-    """Notes which dispatches are warm, if DRAM moves 600 bytes for each."""
+    """Notes which dispatches are warm, if DRAM moves `traffic` bytes for each."""
 
-    def __init__(self, history: CacheHistory) -> None:
+    def __init__(self, history: CacheHistory, traffic: float = 600.0) -> None:
         super().__init__()
         self.history = history
+        self.traffic = traffic
         self.seen: list[bool] = []
 
     def __call__(self, device: MTLDevice, command: DispatchCommand) -> Prediction:
         self.seen.append(self.history.is_warm(device, command))
-        self.history.ran(device, command, 600.0)
+        self.history.ran(device, command, self.traffic)
         return super().__call__(device, command)
 
 
@@ -282,7 +283,19 @@ def test_data_that_were_pushed_out_of_the_cache_come_from_dram_again() -> None:
     assert noting.seen == [False, True, False, True, True, True, False]
 
 
-def test_what_is_written_through_an_argument_buffer_is_in_the_cache_for_the_next() -> None:
+@pytest.mark.parametrize(
+    ("cache", "traffic", "expected"),
+    [
+        (1 << 20, 2000.0, [False, True, True]),
+        # Less than a buffer holds: what the next one reads of it may be what was not delivered.
+        (1 << 20, 600.0, [False, False, False]),
+        # A buffer that does not fit is read in parts, and which is not known.
+        (1000, 2000.0, [False, False, False]),
+    ],
+)
+def test_what_is_written_through_an_argument_buffer_is_in_the_cache_for_the_next(
+    cache: int, traffic: float, expected: list[bool]
+) -> None:
     program = Program()
     arrays = [program.buffer(np.ones(COUNT, np.float32)) for _ in range(4)]
     # A table with an entry for each dispatch, as IREE's driver has it.
@@ -290,7 +303,7 @@ def test_what_is_written_through_an_argument_buffer_is_in_the_cache_for_the_next
     for number in range(3):
         table[number, :2] = [arrays[number + at].gpuAddress() for at in range(2)]
     entries = program.buffer(table)
-    noting = _Noting(CacheHistory(size=1 << 20))
+    noting = _Noting(CacheHistory(size=cache), traffic)
     with metal.timing(ProgramTimer(noting)):
         commands = program.queue.commandBuffer()
         encoder = commands.computeCommandEncoder()
@@ -302,7 +315,7 @@ def test_what_is_written_through_an_argument_buffer_is_in_the_cache_for_the_next
             encoder.dispatchThreads_threadsPerThreadgroup_((COUNT, 1, 1), (64, 1, 1))
         encoder.endEncoding()
         program.finish(commands)
-    assert noting.seen == [False, True, True]
+    assert noting.seen == expected
 
 
 def test_dispatches_side_by_side_compute_no_faster_than_the_gpu() -> None:
