@@ -57,8 +57,14 @@ def whole_dispatch(
     resident: Occupancy,
     ran: Run,
     spread: NDArray[np.float64],
+    shown: Run,
 ) -> DispatchTime:
-    """The result for all threadgroups; `spread` counts instructions over the grid."""
+    """The result for all threadgroups.
+
+    Args:
+        spread: counts of instructions over the grid.
+        shown: the run whose slices make the timeline, if it has any.
+    """
     total = prod(recording.grid)
     cores = min(chip.cores, total)
     even = _evenness(ran, spread)
@@ -90,7 +96,7 @@ def whole_dispatch(
         achieved=flops / seconds if seconds else 0.0,
         achieved_bytes={level: b / seconds if seconds else 0.0 for level, b in moved.items()},
         roofline=_roofline(chip, ran, flops, moved["dram"], seconds),
-        timeline=_timeline(code, ran) if len(ran.slices) else None,
+        timeline=_timeline(code, shown, ran.ticks / shown.ticks) if len(shown.slices) else None,
     )
 
 
@@ -176,18 +182,19 @@ def _roofline(chip: Chip, ran: Run, flops: float, dram: float, seconds: float) -
     )
 
 
-def _timeline(code: MachineCode, ran: Run) -> CoreTimeline:
-    slices = ran.slices
+def _timeline(code: MachineCode, ran: Run, stretched: float) -> CoreTimeline:
+    """The slices of a run, with times that many times as long."""
+    slices, ticks = ran.slices, TICKS / stretched
     return CoreTimeline(
         partition=slices["partition"].copy(),
         threadgroup=slices["threadgroup"].copy(),
         simdgroup=slices["simdgroup"].copy(),
-        begin=slices["begin"] / TICKS,
-        end=slices["end"] / TICKS,
+        begin=slices["begin"] / ticks,
+        end=slices["end"] / ticks,
         cause=slices["cause"].astype(np.int8),
         site=slices["place"].copy(),
         awaited=slices["awaited"].copy(),
         met=slices["met"].copy(),
         sites=code.sites,
-        flights=ran.flights / (TICKS, TICKS, 1),
+        flights=ran.flights / (ticks, ticks, 1),
     )

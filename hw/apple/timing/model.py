@@ -38,6 +38,7 @@ def simulate(
     warm: bool = True,
     footprint: int | None = None,
     timeline: bool = False,
+    extrapolate: bool = True,
 ) -> DispatchTime:
     """Predict one dispatch.
 
@@ -48,8 +49,10 @@ def simulate(
         sample: which threadgroups were recorded; without it all run on one core, in order.
         warm: whether the caches hold what an earlier run of the same dispatch left there.
         footprint: bytes that the dispatch can touch at most: those of its buffers.
-        timeline: whether the result has a core's slices. Then every instruction is executed;
-            otherwise loops in a steady state are extrapolated.
+        timeline: whether the result has a core's slices. For them all is executed once more, and
+            what that took is stretched to what the prediction says.
+        extrapolate: whether loops in a steady state are extrapolated. Otherwise every instruction
+            of the recording is executed.
 
     Raises:
         TimingError: if the recording does not belong to the code or the sample, or is empty or
@@ -69,9 +72,10 @@ def simulate(
     )
     work = _Work(code, recording, chip, cores, resident, _inputs(code, recording))
     shared = work.share(chosen, footprint, warm=warm)
-    ran = work.run(chosen.core, shared, _SLICES if timeline else 0)
+    ran = work.run(chosen.core, shared, extrapolate=extrapolate)
     counted = work.instruction_counts(chosen, ran)
-    return whole_dispatch(code, recording, chip, chosen, resident, ran, counted)
+    shown = work.run(chosen.core, shared, extrapolate=False, slices=_SLICES) if timeline else ran
+    return whole_dispatch(code, recording, chip, chosen, resident, ran, counted, shown)
 
 
 def _check(code: MachineCode, recording: Recording, sample: Sample) -> None:
@@ -126,7 +130,7 @@ class _Work:
         most = float("inf") if footprint is None else footprint
         return sharing(self.recording.grid, sample, machine, sites, lines_of, most, warm=warm)
 
-    def run(self, groups: int, shared: Sharing, slices: int) -> Run:
+    def run(self, groups: int, shared: Sharing, *, extrapolate: bool, slices: int = 0) -> Run:
         """Execute the first `groups` recorded threadgroups on one core."""
         arrays = self.inputs | class_tables(self.chip, self.code.classes)
         arrays |= _sharing_arrays(shared)
@@ -146,7 +150,7 @@ class _Work:
         arrays["ring"] = np.zeros(fixed["outstanding"], np.int64)
         counts = {"group_count": groups, "slice_limit": slices, "mark_step": 1}
         counts["counter_count"] = len(results["counters"])
-        counts["may_skip"] = int(not slices)
+        counts["may_skip"] = int(extrapolate)
         counts["class_count"] = len(self.code.classes)
         counts["footprint"] = int(max(shared.footprint, LINE_BYTES))
         work = j.job(arrays, fixed | sizes | counts)
