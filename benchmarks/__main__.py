@@ -14,7 +14,7 @@ TITLES = {
     "checking": "Kernels under checks",
     "compile": "Compilation",
     "dispatch": "Host cost of a dispatch",
-    "recording": "Recording",
+    "recording": "What timing costs",
     "model": "A model through IREE",
     "torq": "The Torq NPU",
     "traces": "Traces",

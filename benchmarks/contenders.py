@@ -18,7 +18,7 @@ from assay.sim.simt import Memory, dispatch
 
 from .measure import median_seconds
 from .sources import MATRIX_MSL, MSL
-from .workloads import Array, Workload
+from .workloads import Array, Size, Workload
 
 _TIMEOUT = 600  # seconds for one peer
 
@@ -47,13 +47,13 @@ class OnAssay:
             for number, array in enumerate(self._arrays)
         ]
 
-    def run(self, checker: Checker | None = None) -> None:
-        """Run the kernel once; with a checker, under its checks."""
+    def run(self, checker: Checker | None = None, threads: Size | None = None) -> None:
+        """Run the kernel once; with a checker, under its checks; on fewer threads, if so told."""
         dispatch(
             self.executable,
             self.memory,
             self.addresses,
-            threads=self.workload.threads,
+            threads=threads or self.workload.threads,
             workers=self._workers,
             checker=checker,
         )

@@ -1,7 +1,8 @@
-"""What it costs to record a kernel's threadgroups, against running the same ones plainly.
+"""What timing costs, against running the same threadgroups plainly.
 
-All threadgroups of a small grid are run both ways by one thread, so that both do the same work; the
-time is the processor's, not the clock's, for others may use the machine too.
+By one thread, and in the processor's time, not the clock's, for others may use the machine too.
+First all threadgroups of a small grid are recorded; then what a chip's sample of a larger one costs
+to record and to simulate, against a plain dispatch of as many threadgroups.
 """
 
 from __future__ import annotations
@@ -10,7 +11,13 @@ import itertools
 import statistics
 import time
 from collections.abc import Callable
+from math import prod
 
+from assay.hw.apple.chips import chip
+from assay.hw.apple.timing.lower import lower
+from assay.hw.apple.timing.model import simulate
+from assay.hw.apple.timing.occupancy import occupancy
+from assay.hw.apple.timing.sample import Position, choose_sample
 from assay.sim.simt import Recording, record
 
 from .contenders import OnAssay
@@ -18,42 +25,82 @@ from .measure import Row
 from .workloads import Workload, matrix_gemm, softmax, tiled_gemm, vector_add
 
 COST_BAR = 10.0  # times the processor time of a plain run
+CHIP = "m4-max"
 
 
 def rows(*, threads: int, repetitions: int) -> list[Row]:
     """Measure everything; always by one thread."""
-    workloads = (matrix_gemm(256), tiled_gemm(256), softmax(256), vector_add(1 << 19))
-    return [_row(workload, repetitions) for workload in workloads]
+    small = (matrix_gemm(256), tiled_gemm(256), softmax(256), vector_add(1 << 19))
+    large = (matrix_gemm(1024), tiled_gemm(1024), softmax(1024), vector_add(1 << 21))
+    return [
+        *(_recorded(workload, repetitions) for workload in small),
+        *(_predicted(workload, repetitions) for workload in large),
+    ]
 
 
-def _row(workload: Workload, repetitions: int) -> Row:
+def _recorded(workload: Workload, repetitions: int) -> Row:
     prepared = OnAssay(workload, workers=1)
     plain = _processor_seconds(prepared.run, repetitions)
     prepared.check()
-    recorded = _processor_seconds(lambda: _record_all(prepared), repetitions)
+    x, y, z = (range(count) for count in _grid(workload))
+    everything = [(i, j, k) for k, j, i in itertools.product(z, y, x)]
+    recorded = _processor_seconds(lambda: _record(prepared, everything), repetitions)
     prepared.check()
-    words = len(_record_all(prepared).words)
+    words = len(_record(prepared, everything).words)
+    rate = f"{words * 8 / 1e6:.1f} MB recorded"
+    return _row(workload, "assay, recorded", recorded, plain, rate)
+
+
+def _predicted(workload: Workload, repetitions: int) -> Row:
+    prepared, where = OnAssay(workload, workers=1), chip(CHIP)
+    code = lower(prepared.executable.program.recorded_function)
+    grid, shape = _grid(workload), prepared.executable.shape
+    resident = occupancy(
+        where,
+        registers=code.registers,
+        simdgroups=shape.simdgroups,
+        threadgroup_memory=prepared.executable.threadgroup_memory,
+        threadgroups=prod(grid),
+    )
+    sample = choose_sample(grid, resident, where)
+    positions = list(sample.positions)
+
+    def predict() -> float:
+        recording = _record(prepared, positions)
+        return simulate(code, recording, where, sample=sample).extrapolated
+
+    x, y, z = workload.threadgroup
+    first = (len(positions) * x, y, z)  # as many threadgroups of the first row
+    plain = _processor_seconds(lambda: prepared.run(threads=first), repetitions)
+    predicted = _processor_seconds(predict, repetitions)
+    rate = f"{len(positions)} threadgroups, {predict():.0%} extrapolated"
+    return _row(workload, f"assay, timed on {CHIP}", predicted, plain, rate)
+
+
+def _row(workload: Workload, who: str, seconds: float, plain: float, rate: str) -> Row:
     return Row(
         what=workload.title,
-        who="assay, recorded",
-        seconds=recorded,
-        rate=f"{words * 8 / 1e6:.1f} MB recorded",
-        ratio=f"{recorded / plain:.2f} x plain",
+        who=who,
+        seconds=seconds,
+        rate=rate,
+        ratio=f"{seconds / plain:.2f} x plain",
         bar=f"<= {COST_BAR:g} x",
-        passed=recorded <= COST_BAR * plain,
+        passed=seconds <= COST_BAR * plain,
     )
 
 
-def _record_all(prepared: OnAssay) -> Recording:
-    workload = prepared.workload
-    counts = (-(-n // s) for n, s in zip(workload.threads, workload.threadgroup, strict=True))
-    x, y, z = (range(count) for count in counts)
+def _grid(workload: Workload) -> Position:
+    x, y, z = (-(-n // s) for n, s in zip(workload.threads, workload.threadgroup, strict=True))
+    return x, y, z
+
+
+def _record(prepared: OnAssay, positions: list[Position]) -> Recording:
     return record(
         prepared.executable,
         prepared.memory,
         prepared.addresses,
-        threads=workload.threads,
-        sample=[(i, j, k) for k, j, i in itertools.product(z, y, x)],
+        threads=prepared.workload.threads,
+        sample=positions,
     )
 
 
