@@ -16,6 +16,7 @@ from assay.hal.metal import emulated as metal
 from assay.hw.apple.chips import chip
 from assay.prediction.caches import CacheHistory
 from assay.prediction.predict import ChipPredictor
+from assay.prediction.result import TimeResult
 from assay.prediction.timer import ProgramTimer
 from assay.sim.simt.data_dependence import data_dependence
 from assay.sim.simt.ir import Function
@@ -375,3 +376,48 @@ def test_a_large_matrix_product_is_predicted_within_twenty_seconds() -> None:
     assert 0.5 < result.dispatches[0].time.roofline.fraction <= 1
     functions = {each.name for each in result.dispatches[0].functions}
     assert {"load_A_tile", "load_B_tile", "compute"} <= functions
+
+
+STREAMS = (
+    PRELUDE
+    + """
+kernel void copy(device const float* x, device float* y, uint i [[thread_position_in_grid]]) {
+    y[i] = x[i];
+}
+kernel void change(device float* x, uint i [[thread_position_in_grid]]) { x[i] = x[i] * 2 + 1; }
+kernel void fill(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }
+kernel void halves(device half4* x, uint i [[thread_position_in_grid]]) {
+    half4 sum = x[i % 1024];
+    for (int k = 0; k < 64; k++) sum = fma(sum, sum, half4(0.5h));
+    x[i % 1024] = sum;
+}
+"""
+)
+
+
+def streamed(kernel: str, where: str) -> TimeResult:
+    """The kernel on 67 MB, which most caches do not hold."""
+    count = 1 << 24
+    arrays = [np.zeros(count, np.float32)] * (2 if kernel == "copy" else 1)
+    return assay.time(STREAMS, kernel, *arrays, threads=count, threadgroup=256, chip=where)
+
+
+@pytest.mark.parametrize("where", ["m1", "m2-pro"])
+def test_what_is_changed_in_place_goes_to_dram_as_what_is_copied(where: str) -> None:
+    copied, changed = streamed("copy", where), streamed("change", where)
+    assert changed.seconds == pytest.approx(copied.seconds, rel=0.1)
+
+
+def test_a_fill_waits_for_dram() -> None:
+    result = streamed("fill", "m1")
+    assert result.causes["dram"] > 0.5 * result.cycles
+    assert math.isclose(sum(result.causes.values()), result.cycles, rel_tol=1e-6)
+    by_line = sum(each.cycles for each in result.dispatches[0].lines)
+    assert math.isclose(by_line, result.cycles, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("where", ["a14", "m1", "m4-max", "m5-max"])
+@pytest.mark.parametrize("kernel", ["copy", "change", "fill", "halves"])
+def test_nothing_is_faster_than_its_roofline(kernel: str, where: str) -> None:
+    [dispatch] = streamed(kernel, where).dispatches
+    assert dispatch.time.roofline.fraction <= 1.002

@@ -119,8 +119,10 @@ static struct supply for_store(struct core *core, i32 i, i64 bytes) {
     struct line *line = core->job->lines + i;
     int held = line->held[1];
     int from = source_of(core, i);
-    if (!held) line->written = 0;
-    if (!line->written) line->home = (u8)from;
+    if (!held) {
+        line->written = 0;
+        line->home = (u8)from;
+    }
     i64 due = LEAST(MOST(bytes, core->job->sector), LINE - line->written);
     line->written += (u8)due;
     return due ? (struct supply){due, line->home, 0} : (struct supply){bytes, L2, 0};

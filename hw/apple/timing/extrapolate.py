@@ -14,7 +14,7 @@ from assay.sim.site import Site
 from ..chips import Chip
 from ..instructions import instruction_set
 from .code import MachineCode
-from .job import TICKS
+from .job import QUEUES, TICKS
 from .machine import dram_rate
 from .result import CAUSES, LEVELS, CoreTimeline, DispatchTime, Occupancy, Roofline
 from .sample import Sample
@@ -75,7 +75,8 @@ def whole_dispatch(
     flops = ran.flops * times
     extrapolated = ran.skipped / max(1, int(ran.instructions.sum()))
     error = hypot(error, _EXTRAPOLATION_ERROR * extrapolated)
-    shares = cycles / max(1, ran.ticks * _PARTITIONS)
+    late = _late(ran, cycles)
+    shares = (cycles - late.cycles) / max(1, ran.ticks * _PARTITIONS)
     return DispatchTime(
         chip=chip.key,
         cycles=cycles,
@@ -88,14 +89,17 @@ def whole_dispatch(
         sampled=len(ran.ends),
         extrapolated=extrapolated,
         instructions=float(ran.instructions.sum()) * times,
-        causes={cause: float(ran.cycles[i]) * shares for i, cause in enumerate(CAUSES)},
-        pipes=_pipes(chip, ran, shares),
-        by_site=_by_site(code, ran, shares),
+        causes={
+            cause: float(ran.cycles[i]) * shares + (late.cycles if cause == late.cause else 0.0)
+            for i, cause in enumerate(CAUSES)
+        },
+        pipes=_pipes(chip, ran, cycles / max(1, ran.ticks * _PARTITIONS)),
+        by_site=_by_site(code, ran, shares, late),
         flops=flops,
         bytes=moved,
         achieved=flops / seconds if seconds else 0.0,
         achieved_bytes={level: b / seconds if seconds else 0.0 for level, b in moved.items()},
-        roofline=_roofline(chip, ran, flops, moved["dram"], seconds),
+        roofline=_roofline(chip, code, ran, flops, moved["dram"], seconds),
         timeline=_timeline(code, shown, ran.ticks / shown.ticks) if len(shown.slices) else None,
     )
 
@@ -134,14 +138,36 @@ def _pace(ran: Run) -> float:
     start or end together would make the beginning and the end look unlike the rest; and no less
     than what a threadgroup takes of the queue, pipe or issue slots that are busiest.
     """
-    groups = len(ran.ends)
+    return max(_middle(ran), _busiest(ran)[1]) / len(ran.ends) / TICKS
+
+
+def _middle(ran: Run) -> float:
+    """Ticks that all instructions would take as the middle half of them did."""
     marks = ran.marks
     low, high = len(marks) // 4, len(marks) * 3 // 4
-    middle = 0.0
-    if high > low:
-        middle = float(marks[high] - marks[low]) * len(marks) / (high - low)
-    busiest = max(float(ran.busy.max()), float(ran.pipe_cycles.max()) / _PARTITIONS)
-    return float(max(middle, busiest) / groups / TICKS)
+    return float(marks[high] - marks[low]) * len(marks) / (high - low) if high > low else 0.0
+
+
+def _busiest(ran: Run) -> tuple[str, float]:
+    """The cause that stands for the queue or pipe that is busiest, and its ticks."""
+    queue = int(ran.busy.argmax())
+    pipe = float(ran.pipe_cycles.max()) / _PARTITIONS
+    return (QUEUES[queue], float(ran.busy[queue])) if ran.busy[queue] > pipe else ("issue", pipe)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Late:
+    """Cycles for which a dispatch will wait for what the executed threadgroups did not yet."""
+
+    cause: str
+    cycles: float
+
+
+def _late(ran: Run, cycles: float) -> _Late:
+    """Those beyond what was executed that its busiest queue or pipe adds to the pace."""
+    cause, busy = _busiest(ran)
+    beyond = max(0.0, cycles - ran.ticks / TICKS)
+    return _Late(cause=cause, cycles=beyond * max(0.0, 1 - _middle(ran) / busy) if busy else 0.0)
 
 
 def _pipes(chip: Chip, ran: Run, shares: float) -> dict[str, float]:
@@ -149,25 +175,32 @@ def _pipes(chip: Chip, ran: Run, shares: float) -> dict[str, float]:
     return {pipe: float(ran.pipe_cycles[i]) * shares for i, pipe in enumerate(pipes)}
 
 
-def _by_site(code: MachineCode, ran: Run, shares: float) -> dict[Site, dict[str, float]]:
+def _by_site(
+    code: MachineCode, ran: Run, shares: float, late: _Late
+) -> dict[Site, dict[str, float]]:
+    cycles = ran.site_cycles * shares
+    known = ran.site_cycles[:, CAUSES.index(late.cause)]
+    weights = known if known.any() else ran.site_cycles.sum(axis=1)
+    cycles[:, CAUSES.index(late.cause)] += late.cycles * weights / max(1, int(weights.sum()))
     found: dict[Site, dict[str, float]] = {}
-    for number, site in enumerate(code.sites):
-        row = ran.site_cycles[number]
-        if not row.any():
-            continue
-        entry = found.setdefault(site, {})
-        for cause, count in zip(CAUSES, row, strict=True):
+    for number in np.flatnonzero(cycles.any(axis=1)):
+        entry = found.setdefault(code.sites[number], {})
+        for cause, count in zip(CAUSES, cycles[number], strict=True):
             if count:
-                entry[cause] = entry.get(cause, 0.0) + float(count) * shares
+                entry[cause] = entry.get(cause, 0.0) + float(count)
     return found
 
 
-def _roofline(chip: Chip, ran: Run, flops: float, dram: float, seconds: float) -> Roofline:
+def _roofline(
+    chip: Chip, code: MachineCode, ran: Run, flops: float, dram: float, seconds: float
+) -> Roofline:
     known = instruction_set(chip.timing)
     half, single = known.classes["ffma16"], known.classes["ffma32"]
-    separate = half.pipe != single.pipe
     busy = dict(zip(known.pipes, ran.pipe_cycles, strict=False))
-    used = half if separate and busy[half.pipe] > busy[single.pipe] else single
+    if half.pipe != single.pipe:
+        used = half if busy[half.pipe] > busy[single.pipe] else single
+    else:
+        used = half if _computes_in_half(code) else single
     lanes = chip.cores * _PARTITIONS * _LANES_PER_PARTITION
     peak = 2 * lanes * chip.clock / used.interval
     bandwidth = dram_rate(chip) * chip.clock
@@ -180,6 +213,12 @@ def _roofline(chip: Chip, ran: Run, flops: float, dram: float, seconds: float) -
         bound="compute" if compute >= moving else "dram",
         fraction=least / seconds if seconds else 0.0,
     )
+
+
+def _computes_in_half(code: MachineCode) -> bool:
+    """Whether any floating-point operation has 16 bits."""
+    counted = {code.classes[kind] for kind in np.unique(code.kinds[code.flops > 0])}
+    return any(name.startswith("f") and name.endswith("16") for name in counted)
 
 
 def _timeline(code: MachineCode, ran: Run, stretched: float) -> CoreTimeline:

@@ -59,21 +59,21 @@ ARRAYS = {
     **{"group_begin": "i64", "group_end": "i64", "group_instructions": "i64"},
     **{"busy": "i64", "marks": "i64"},
 }
-# Numbers of the structure; times are in ticks, *_byte is ticks per byte.
+# Numbers of the structure; times are in ticks; *_line is for all bytes of a line.
 NUMBERS = (
     *("register_count", "access_limit", "class_count", "group_count", "per_group", "resident"),
     *("bucket_mask", "outstanding", "queue", "active_cores", "sector", "footprint"),
     *(
-        "l1_byte",
+        "l1_full_line",
         "l1_line",
         "l1_access",
         "l1_latency",
-        "l2_byte",
+        "l2_line",
         "l2_latency",
-        "slc_byte",
+        "slc_line",
         "slc_latency",
     ),
-    *("dram_byte", "write_byte", "write_room", "dram_latency"),
+    *("dram_line", "write_line", "write_room", "dram_latency"),
     *("threadgroup_interval", "threadgroup_broadcast", "threadgroup_row", "threadgroup_way"),
     *("threadgroup_latency", "threadgroup_atomic_interval", "threadgroup_atomic_serial"),
     *("threadgroup_atomic_latency", "atomic_serial", "atomic_line", "atomic_word"),

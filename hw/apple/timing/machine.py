@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+
+from assay.sim.simt.recording import LINE_BYTES
 
 from ...facts import SpecError
 from ..chips import Chip
@@ -42,16 +45,17 @@ def ticks(cycles: float) -> int:
     return round(cycles * TICKS)
 
 
-def class_tables(chip: Chip, names: tuple[str, ...]) -> dict[str, NDArray[np.generic]]:
-    """The arrays `class_*` and `reuse` for the classes that a program uses.
+@functools.lru_cache(maxsize=256)
+def class_tables(timing: str, names: tuple[str, ...]) -> Mapping[str, NDArray[np.generic]]:
+    """The arrays `class_*` and `reuse` for the classes that a program uses, on chips of a kind.
 
     Raises:
         SpecError: for a class that the chip's tables do not have.
     """
-    known = instruction_set(chip.timing)
+    known = instruction_set(timing)
     if unknown := sorted(set(names) - known.classes.keys()):
         raise SpecError(
-            f"instructions.toml: [{chip.timing}.classes] lacks {', '.join(unknown)}; "
+            f"instructions.toml: [{timing}.classes] lacks {', '.join(unknown)}; "
             f"there are {', '.join(known.classes)}"
         )
     classes = [known.classes[name] for name in names]
@@ -117,16 +121,16 @@ def numbers(chip: Chip, cores: int) -> dict[str, int]:
         "queue": ticks(spec.port_queue),
         "grain": ticks(_GRAIN),
         "active_cores": cores,
-        "l1_byte": ticks(1 / spec.l1_rate),
+        "l1_full_line": ticks(LINE_BYTES / spec.l1_rate),
         "l1_line": ticks(spec.l1_line_interval),
         "l1_access": ticks(spec.l1_access),
         "l1_latency": ticks(spec.l1_latency),
-        "l2_byte": ticks(1 / spec.l2_rate),
+        "l2_line": ticks(LINE_BYTES / spec.l2_rate),
         "l2_latency": ticks(spec.l2_latency),
-        "slc_byte": ticks(1 / slc_rate),
+        "slc_line": ticks(LINE_BYTES / slc_rate),
         "slc_latency": ticks(spec.slc_latency * ns),
-        "dram_byte": ticks(1 / dram),
-        "write_byte": ticks(spec.write_cost / dram),
+        "dram_line": ticks(LINE_BYTES / dram),
+        "write_line": ticks(LINE_BYTES * spec.write_cost / dram),
         "write_room": ticks(spec.write_share * chip.l2 / cores * spec.write_cost / dram),
         "dram_latency": ticks(spec.dram_latency * ns),
         "dispatch_start": ticks(spec.dispatch_start),

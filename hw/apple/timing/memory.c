@@ -83,16 +83,16 @@ static void fly(struct job *job, i64 at, i64 ready, i64 bytes) {
 /* Take `bytes` through the levels down to the one that has them; when they arrive. */
 static struct answer fetch(struct core *core, i64 at, int from, i64 bytes, int write) {
     struct job *job = core->job;
-    i64 start = served(core, L2_PORT, at, bytes * job->l2_byte);
+    i64 start = served(core, L2_PORT, at, bytes * job->l2_line / LINE);
     job->bytes[AT_L2] += bytes;
     i64 ready = start + job->l2_latency;
     if (from >= SLC) {
-        start = served(core, SLC_PORT, start, bytes * job->slc_byte);
+        start = served(core, SLC_PORT, start, bytes * job->slc_line / LINE);
         job->bytes[AT_SLC] += bytes;
         ready = start + job->slc_latency;
     }
     if (from == DRAM) {
-        start = dram(core, start, bytes * (write ? job->write_byte : job->dram_byte), write);
+        start = dram(core, start, bytes * (write ? job->write_line : job->dram_line) / LINE, write);
         job->bytes[AT_DRAM] += bytes;
         ready = start + job->dram_latency;
     }
@@ -105,7 +105,7 @@ static struct answer fetch(struct core *core, i64 at, int from, i64 bytes, int w
 static i64 through_l1(struct core *core, i64 at, const struct access *access, i64 least) {
     struct job *job = core->job;
     i64 words = access->words > 1 ? MOST(access->words, access->lanes) : access->words;
-    i64 time = MOST(words * 4 * job->l1_byte, access->lines * job->l1_line);
+    i64 time = MOST(words * 4 * job->l1_full_line / LINE, access->lines * job->l1_line);
     job->bytes[AT_L1] += (i64)access->words * 4;
     if (access->lines) time = MOST(time, MOST(job->l1_access, least));
     i64 start = served(core, L1_PORT, at, time);

@@ -132,7 +132,7 @@ class _Work:
 
     def run(self, groups: int, shared: Sharing, *, extrapolate: bool, slices: int = 0) -> Run:
         """Execute the first `groups` recorded threadgroups on one core."""
-        arrays = self.inputs | class_tables(self.chip, self.code.classes)
+        arrays = {**self.inputs, **class_tables(self.chip.timing, self.code.classes)}
         arrays |= _sharing_arrays(shared)
         arrays["capacity"] = np.array(
             [memory(self.chip.timing).l1, self.chip.l2, self.chip.slc], np.int64

@@ -163,7 +163,8 @@ class _Spans:
         self._cores = machine.cores
         self._first = first
         bytes_by = per_group * LINE_BYTES
-        sharers = [self._sharers(m) for m in range(CATEGORIES)]
+        # Nobody asks about categories of no line.
+        sharers = [self._sharers(m) if bytes_by[m] else (1.0, 1.0) for m in range(CATEGORIES)]
         self._window_bytes = sum(
             bytes_by[m] * self._window / sharers[m][0] for m in range(CATEGORIES)
         )
