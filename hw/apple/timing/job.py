@@ -201,24 +201,27 @@ def count_lines(job: Job, first: int, last: int) -> int:
 
 def collect(
     job: Job, first: int, last: int, limit: int
-) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Distinct lines of some streams (at most `limit`) and the access that first touches each."""
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8]]:
+    """Distinct lines of some streams (at most `limit`).
+
+    For each the access that first touches it, its number, and how many words that touches of it.
+    """
     sites, lines = np.empty(limit, np.int64), np.empty(limit, np.uint64)
+    words = np.empty(limit, np.uint8)
     mask = (1 << max(4, (2 * limit).bit_length())) - 1
     buckets = np.full(mask + 1, -1, np.int32)
     pointer, number = ctypes.c_void_p, ctypes.c_int64
-    function = _function(
-        "collect", pointer, number, pointer, pointer, number, number, pointer, number
-    )
+    kinds = (pointer, number, pointer, pointer, pointer, number, number, pointer, number)
+    function = _function("collect", *kinds)
     count = 0
     for stream in range(first, last):
         count = int(
             function(
                 *(ctypes.addressof(job), stream, sites.ctypes.data, lines.ctypes.data),
-                *(count, limit, buckets.ctypes.data, mask),
+                *(words.ctypes.data, count, limit, buckets.ctypes.data, mask),
             )
         )
-    return sites[:count], lines[:count]
+    return sites[:count], lines[:count], words[:count]
 
 
 def count_issued(job: Job, first: int, last: int) -> int:

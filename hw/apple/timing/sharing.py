@@ -2,9 +2,9 @@
 
 Each line that the first recorded threadgroup touches is looked up in what its neighbours along x,
 y and z touch. A line that those along x touch too belongs to the whole row, and so on: eight
-categories, by the axes along which a line stays the same, and one for lines that only the next
-neighbour has (halos). What an access of the first threadgroup was found to be counts for the same
-access of all.
+categories, by the axes along which a line stays the same, and one for lines that only close
+neighbours have: halos, and lines that several threadgroups have a part of each. What an access of
+the first threadgroup was found to be counts for the same access of all.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from .sample import Position, Sample
 
 CATEGORIES = 9
 _LOCAL = 8
+_LINE_WORDS = LINE_BYTES // 4
 _UNIT = 1 << 15  # shares are in parts of so many
 
 
@@ -56,7 +57,7 @@ class Sharing:
     footprint: float
 
 
-Lines = tuple[NDArray[np.int64], NDArray[np.uint64]]
+Lines = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8]]
 
 
 def sharing(
@@ -76,16 +77,18 @@ def sharing(
         sample: which were recorded.
         machine: what they run on.
         sites: accesses of the program.
-        lines_of: access and line of all lines of a recorded threadgroup.
+        lines_of: access, line and words touched of all lines of a recorded threadgroup.
         most: bytes that the dispatch can touch at most.
         warm: whether the caches hold what an earlier run of the same dispatch left there.
     """
-    touched, lines = lines_of(0)
+    touched, lines, words = lines_of(0)
     kinds = _categories(lines, sample, lines_of)
     counts = np.zeros((sites, CATEGORIES))
     np.add.at(counts, (touched, kinds), 1)
     per_group = counts.sum(axis=0)
-    spans = _Spans(grid, sample, machine, per_group, most)
+    parts = _LINE_WORDS / np.maximum(1, words[kinds == _LOCAL])
+    close = float(max(2.0, parts.mean())) if len(parts) else 2.0
+    spans = _Spans(grid, sample, machine, per_group, most, close)
     reuse = [spans.reuse(category) for category in range(CATEGORIES)]
     again = spans.footprint if warm else float("inf")
     return Sharing(
@@ -150,7 +153,10 @@ class _Spans:
         machine: Machine,
         per_group: NDArray[np.float64],
         most: float,
+        close: float,
     ) -> None:
+        """`close` threadgroups share a line that only neighbours have."""
+        self._close = close
         self._grid = grid
         self._total = prod(grid)
         self._window = min(self._total, machine.cores * machine.resident)
@@ -189,7 +195,7 @@ class _Spans:
 
     def _all(self, category: int) -> float:
         if category == _LOCAL:
-            return 2.0
+            return self._close
         return float(prod(self._grid[a] for a in range(3) if category >> a & 1))
 
     def _sharers(self, category: int) -> tuple[float, float]:
@@ -197,7 +203,7 @@ class _Spans:
         if category == 0:
             return 1.0, 1.0
         if category == _LOCAL:
-            return min(2.0, self._window), min(2.0, self._cores)
+            return min(self._close, self._window), min(self._close, self._cores)
         same = np.ones(self._window, bool)
         for axis in range(3):
             if not category >> axis & 1:

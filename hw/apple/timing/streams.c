@@ -100,8 +100,8 @@ static struct access access_of(const struct job *job, const struct simdgroup *s,
 }
 
 /* Write the distinct lines of one stream after those that `lines` has, each with the access that
- * touches it first. `buckets` of `mask` + 1 numbers, -1 for none, finds them again. */
-i64 collect(struct job *job, i64 stream, i64 *sites, u64 *lines, i64 count, i64 limit,
+ * touches it first and the words of it that this access touches on average. `buckets` of `mask` + 1 numbers, -1 for none, finds them again. */
+i64 collect(struct job *job, i64 stream, i64 *sites, u64 *lines, u8 *words, i64 count, i64 limit,
             i32 *buckets, i64 mask) {
     i32 block = 0;
     for (i64 at = job->stream_starts[stream]; at < job->stream_starts[stream + 1];) {
@@ -122,6 +122,7 @@ i64 collect(struct job *job, i64 stream, i64 *sites, u64 *lines, i64 count, i64 
             if (count == limit) return count;
             buckets[slot] = (i32)count;
             lines[count] = number;
+            words[count] = (u8)LEAST(MOST(1, access.words / access.lines), LINE / 4);
             sites[count++] = job->access_starts[block] + NUMBER(head);
         }
         at += length;

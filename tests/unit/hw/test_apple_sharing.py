@@ -32,7 +32,7 @@ def product(key: str, width: int, height: int, *, warm: bool = True) -> tuple[Sh
         }
         lines = np.concatenate([np.arange(LINES) + start for start in parts.values()])
         sites = np.repeat(list(parts), LINES)
-        return sites, lines.astype(np.uint64)
+        return sites, lines.astype(np.uint64), np.full(len(lines), 32, np.uint8)
 
     machine = Machine(cores=known.cores, resident=resident.threadgroups, l2=known.l2, slc=known.slc)
     return sharing(grid, sample, machine, 3, lines_of, float("inf"), warm=warm), sample
@@ -76,7 +76,10 @@ def test_what_the_caches_can_hold_is_found_there_again() -> None:
     assert cold.slc[PRIVATE] == cold.l2[PRIVATE] == 0
 
 
-def test_what_only_the_next_neighbour_has_too_is_a_halo() -> None:
+@pytest.mark.parametrize(("words", "sharers"), [(32, 2), (8, 4)])
+def test_what_only_close_neighbours_have_is_shared_by_as_many_as_its_parts(
+    words: int, sharers: int
+) -> None:
     sample = Sample(
         positions=((0, 0, 0), (1, 0, 0), (5, 0, 0)), core=1, near=(1, -1, -1), far=(2, -1, -1)
     )
@@ -84,14 +87,14 @@ def test_what_only_the_next_neighbour_has_too_is_a_halo() -> None:
     def lines_of(number: int) -> Lines:
         x = sample.positions[number][0]
         lines = np.arange(x * 10, x * 10 + 12, dtype=np.uint64)  # two of them are the neighbour's
-        return np.zeros(12, np.int64), lines
+        return np.zeros(12, np.int64), lines, np.full(12, words, np.uint8)
 
     machine = Machine(cores=8, resident=4, l2=1 << 20, slc=1 << 23)
     shared = sharing((100, 1, 1), sample, machine, 1, lines_of, float("inf"), warm=True)
     shares = np.diff(shared.site_shares[0].astype(int), prepend=0)
     assert shares[PRIVATE] == pytest.approx(UNIT * 10 / 12, abs=2)
     assert shares[LOCAL] == pytest.approx(UNIT * 2 / 12, abs=2)
-    assert shared.payers[LOCAL] == UNIT // 2
+    assert shared.payers[LOCAL] == UNIT // sharers
 
 
 def test_accesses_that_were_not_seen_are_like_the_rest() -> None:
@@ -104,7 +107,7 @@ def test_a_dispatch_cannot_touch_more_than_its_buffers() -> None:
     sample = Sample(positions=((0, 0, 0),), core=1)
 
     def lines_of(number: int) -> Lines:
-        return np.zeros(8, np.int64), np.arange(8, dtype=np.uint64)
+        return np.zeros(8, np.int64), np.arange(8, dtype=np.uint64), np.full(8, 32, np.uint8)
 
     machine = Machine(cores=8, resident=4, l2=1 << 20, slc=1 << 23)
     found = [
