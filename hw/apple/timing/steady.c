@@ -79,14 +79,14 @@ static void begin(struct core *core, i64 now) {
     watch->times[0] = now;
 }
 
-/* Whether the second half of the rounds took as long as the first: of two to 0.5 %, of sixteen to
- * 4 %, since what more rounds do on average is known better than what the next one does. */
+/* Whether the second half of the rounds took as long as the first: of two to 0.8 %, of sixteen to
+ * 6 %, since what more rounds do on average is known better than what the next one does. */
 static int is_even(const struct watch *watch) {
     i32 half = watch->rounds / 2;
     i64 first = watch->times[half] - watch->times[0];
     i64 second = watch->times[watch->rounds] - watch->times[half];
     i64 apart = first > second ? first - second : second - first;
-    return apart * (800 / watch->rounds) <= first + second;
+    return apart * (500 / watch->rounds) <= first + second;
 }
 
 /* Whether no queue grows that nobody waits for, as that of copies may. */
