@@ -111,6 +111,7 @@ struct arrival {
 struct watch {
     i32 rounds;  /* -2 as long as some are in no loop, -1 before the first round */
     i64 length;  /* instructions of a round */
+    i64 pause;   /* instructions between looks for loops */
     u64 loops;   /* tells which loops */
     i64 due;     /* instructions issued when the round is over, or it is time to look */
     i64 issued_before, unwritten_before, backlog_before[QUEUES];

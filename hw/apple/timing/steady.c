@@ -7,7 +7,8 @@
 
 enum {
     FIRST = 8192, /* instructions that are executed in any case */
-    PAUSE = 128,  /* instructions between looks for loops */
+    PAUSE = 128,  /* instructions between looks for loops, twice as many each time in vain */
+    LONGEST_PAUSE = 4096,
     TRUST = 12    /* times as many instructions are counted as were watched */
 };
 
@@ -25,10 +26,13 @@ static int is_resident(const struct job *job, i64 slot) {
     return group_of(job, slot / job->per_group)->used && simdgroup_of(job, slot)->partition >= 0;
 }
 
-/* Look for loops anew. */
-static void watch_again(struct core *core) {
-    core->watch = (struct watch){.due = MOST(core->issued + PAUSE, FIRST), .rounds = -2};
+/* Look for loops anew after so many instructions. */
+static void pause(struct core *core, i64 count) {
+    i64 due = MOST(core->issued + count, FIRST);
+    core->watch = (struct watch){.due = due, .pause = count, .rounds = -2};
 }
+
+static void watch_again(struct core *core) { pause(core, PAUSE); }
 
 /* Number the resident threadgroups by age. */
 static void rank_groups(struct core *core) {
@@ -77,6 +81,8 @@ static void begin(struct core *core, i64 now) {
     watch->unwritten_before = core->unwritten;
     watch->issued_before = core->issued;
     watch->times[0] = now;
+    watch->rounds = 0;
+    watch->due = core->issued + watch->length;
 }
 
 /* Whether the second half of the rounds took as long as the first: of two to 0.8 %, of sixteen to
@@ -276,31 +282,36 @@ static int skip(struct core *core, i64 now) {
     return 1;
 }
 
-/* It is time to look for loops, or a round is over. */
-static void look(struct core *core, i64 now) {
+/* Look for loops: to go on in those that are known, or to watch others. */
+static void seek(struct core *core, i64 now) {
     struct watch *watch = &core->watch;
-    if (watch->rounds == -2) {
-        int found = find_loops(core), known = found && watch->loops == core->learned.loops;
-        if (!found || (known && skip(core, now))) {
-            watch_again(core);
-            return;
-        }
-        watch->rounds++;
-    } else if (watch->rounds++ == -1) {
-        begin(core, now);
+    if (!find_loops(core)) {
+        pause(core, LEAST(2 * watch->pause, LONGEST_PAUSE));
+    } else if (watch->loops == core->learned.loops && skip(core, now)) {
+        watch_again(core);
     } else {
-        watch->times[watch->rounds] = now;
-        int power = (watch->rounds & (watch->rounds - 1)) == 0 && watch->rounds > 1;
-        if (power && is_even(watch) && queues_hold(core, now) && find_loops(core)) {
-            learn(core, now);
-            skip(core, now);
-            watch_again(core);
-            return;
-        }
-        if (watch->rounds == ROUNDS) {
-            watch_again(core);
-            return;
-        }
+        watch->rounds = -1;
+        watch->due = core->issued + watch->length;
     }
-    watch->due = core->issued + watch->length;
+}
+
+/* A round is over. After two, four, eight and sixteen it is asked whether they were even. */
+static void end_round(struct core *core, i64 now) {
+    struct watch *watch = &core->watch;
+    watch->times[++watch->rounds] = now;
+    int asked = watch->rounds > 1 && (watch->rounds & (watch->rounds - 1)) == 0;
+    int steady = asked && is_even(watch) && queues_hold(core, now) && find_loops(core);
+    if (steady) {
+        learn(core, now);
+        skip(core, now);
+    }
+    if (steady || watch->rounds == ROUNDS) watch_again(core);
+    else watch->due = core->issued + watch->length;
+}
+
+/* It is time to look for loops, or one more iteration of all has been executed. */
+static void look(struct core *core, i64 now) {
+    if (core->watch.rounds == -2) seek(core, now);
+    else if (core->watch.rounds == -1) begin(core, now);
+    else end_round(core, now);
 }
