@@ -224,14 +224,19 @@ class _Writer:
             for each in buffer.passes
             for span in each.work
         }
-        for ident, dispatch in self._by_ident.items():
-            if dispatch.same_as != dispatch.number or dispatch.time.timeline is None:
-                continue
-            if ident not in begins:
-                continue
+        shown = [
+            (begins[ident], ident, dispatch)
+            for ident, dispatch in self._by_ident.items()
+            if dispatch.same_as == dispatch.number
+            and dispatch.time.timeline is not None
+            and ident in begins
+        ]
+        for begin, ident, dispatch in sorted(shown, key=lambda each: each[:2]):
             if writer is None:
                 core = self._recorder.track("core 0", self._gpu_track(), Role.CORE)
                 writer = CoreWriter(self._recorder, core)
             item = self._result.scheduled.work[ident]
             assert isinstance(item, Dispatched)
-            writer.write(dispatch, item.prediction, begins[ident])
+            writer.write(dispatch, item.prediction, begin)
+        if writer is not None:
+            writer.finish()

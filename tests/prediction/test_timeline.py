@@ -13,7 +13,7 @@ from assay.prediction.epochs import barrier_waits, epoch_bounds, late_text
 from assay.traces import Role, Trace
 
 from .made_up import FILE, SITES, timeline
-from .results import SOURCE, made_up_result
+from .results import SOURCE, made_up_result, made_up_result_of_queues
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +102,19 @@ def test_counters_return_to_nothing(trace: Trace) -> None:
 
 def test_equal_dispatches_show_their_core_once(trace: Trace) -> None:
     assert len(of_kind(trace, "threadgroup")) == 2 * 4
+
+
+def test_dispatches_of_several_queues_share_the_core() -> None:
+    result = made_up_result_of_queues((256, 512))
+    begins, ends = zip(*((each.begin, each.end) for each in result.dispatches), strict=True)
+    assert max(begins) < min(ends)  # Or this would be a test of nothing.
+    trace = result.trace()
+    assert len(of_kind(trace, "threadgroup")) == 2 * 4
+    number = next(n for n, track in enumerate(trace.tracks) if track.name == "resident simdgroups")
+    values = trace.counters.value[trace.counters.track == number]
+    assert values.max() == 2 * 2 * 2  # Two threadgroups of two simdgroups, twice.
+    assert values[-1] == 0
+    assert (np.diff(trace.counters.time[trace.counters.track == number]) > 0).all()
 
 
 ROWS = st.lists(
