@@ -1,8 +1,8 @@
 """Which threadgroup arrays are written and read between which barriers, from a recording.
 
 An array of which a place of the source touches one part in each epoch, and not always the same, is
-a ring: its parts are the stages of a pipeline. Places, not instructions: loops are unrolled. A place
-may touch several parts in its first epoch: a pipeline is filled before it runs.
+a ring: its parts are the stages of a pipeline. Places, not instructions: loops are unrolled. In its
+first epoch a place may touch several parts: a pipeline is filled before it runs.
 """
 
 from __future__ import annotations

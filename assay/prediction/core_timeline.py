@@ -33,7 +33,7 @@ class CoreWriter:
         self._core = core
         self._left = MOST_ROWS
         self._places = _Places(recorder, core)
-        self._sums = {name: CounterSum() for name in (_IN_FLIGHT, _RESIDENT, _WAITING)}
+        self._sums = {name: CounterSum() for name in (_RESIDENT, _WAITING, _IN_FLIGHT)}
 
     def write(self, dispatch: DispatchResult, prediction: Prediction, begin: int) -> None:
         """Write what the core does from cycle `begin` on, as far as there is room."""
@@ -115,7 +115,9 @@ class _Dispatch:
         self._barriers(waits, resumed)
         if recording is not None:
             bounds = epoch_bounds(rows, waits)
-            for use in array_uses(recording):
+            uses = array_uses(recording)
+            # Tracks are in the order in which they are made: stages of one array side by side.
+            for use in sorted(uses, key=lambda use: (use.threadgroup, use.name, use.stage)):
                 self._array(use, bounds)
 
     def _threadgroups(
