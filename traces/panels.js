@@ -126,7 +126,8 @@ function showAnalysis(model, time, range, dark) {
   const tracks = timedTracks(model);
   const part = corePart(model);
   const [begin, end] = range ?? part ?? [0, model.header.span];
-  const whole = part ? `${time.both(end - begin)} in which cores were at work` : "the whole trace";
+  const who = hasCores(model) ? "cores" : "the NPU's units";
+  const whole = part ? `${time.both(end - begin)} in which ${who} were at work` : "the whole trace";
   const where = range ? `${time.both(end - begin)} from ${time.text(begin)} on` : whole;
   box.append(make("h2", "", `Where the time goes: ${where}`));
   if (!tracks.length || end <= begin) {

@@ -196,6 +196,36 @@ def test_it_opens_on_the_cores_if_they_were_looked_at_for_a_small_part(show: Ope
         tab.until("location.hash === '#v=0%2C100000'")
 
 
+def test_it_opens_on_the_units_of_an_npu_too(show: Open) -> None:
+    recorder = Recorder(Clock.nanoseconds(), title="a short program")
+    host = recorder.track("host", role=Role.HOST)
+    recorder.slice(k.HOST_CALL, host, "copy", 0, 100_000)
+    unit = recorder.track("SLC0", role=Role.UNIT)
+    recorder.slice(k.UNIT_STEP, unit, "add", 40_000, 1000, "busy")
+    with show(recorder.finish()) as tab:
+        view = tab.call("timeline.view")
+        assert 39_000 < view["begin"] < 40_000 and 41_000 < view["end"] < 42_000
+        assert "1 µs in which the NPU's units were at work" in tab.page.inner_text("#analysis h2")
+
+
+@pytest.mark.parametrize("height", [480, 1400])
+def test_it_opens_so_far_down_that_simdgroups_can_be_seen(height: int, show: Open) -> None:
+    trace = timelines.gemm()
+    with show(trace, size=(1000, height)) as tab:
+        number = tab.call("timeline.model.tracks.find((t) => t.role === 'simdgroup').number")
+        seen = tab.call("timeline.visible().map((line) => line.track.number)")
+        assert number in seen
+        tab.page.wait_for_timeout(400)
+        assert tab.call("location.hash") == ""
+        if height == 1400:
+            assert tab.call("timeline.state.scroll") == 0
+        else:
+            tab.call("timeline.scroller.scrollTop = 0")
+            tab.until("location.hash === '#y=0'")
+    with show(trace, size=(1000, 480), view="#y=0") as tab:
+        assert tab.call("timeline.state.scroll") == 0
+
+
 def test_of_thousands_of_slices_it_opens_on_some(show: Open) -> None:
     recorder = Recorder(Clock.nanoseconds(), title="a sample of a long dispatch")
     host = recorder.track("host", role=Role.HOST)
