@@ -14,8 +14,11 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 
 from assay.traces import Clock, Recorder, Role, Trace, TraceError
 from assay.traces.container import CHUNK, MAGIC, chunk, header, json_chunk
+from assay.traces.content_of import content_of
 from assay.traces.files import HTML, WRITERS, read_trace, write_trace
 from assay.traces.kinds import DATA, DMA, MARKER, PHASE, STEP
+from assay.traces.schema import Type
+from assay.traces.spill import write_container
 from tests.support.traces import told
 
 READABLE = [suffix for suffix in WRITERS if suffix != HTML]
@@ -182,6 +185,23 @@ def test_a_wrong_end_of_a_recording_is_told(
     path.write_bytes(data[: data.rindex(b"DONE")] + json_chunk(b"DONE", changed))
     with pytest.raises(TraceError, match=message):
         read_trace(path)
+
+
+def test_a_text_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    content = content_of(example())
+    texts = next(
+        columns[argument.name]
+        for kind, columns in zip(content.kinds, content.columns, strict=True)
+        for argument in kind.arguments
+        if argument.type is Type.TEXT and len(columns[argument.name])
+    )
+    for number in (len(content.names), -2):
+        texts[0] = number
+        path = tmp_path / "run.assay-trace"
+        with path.open("wb") as stream:
+            write_container(content, stream)
+        with pytest.raises(TraceError, match=f"is text {number}; there are"):
+            read_trace(path)
 
 
 def test_a_compressed_recording_that_was_cut_off_gives_what_is_whole(tmp_path: Path) -> None:

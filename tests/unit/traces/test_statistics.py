@@ -24,6 +24,7 @@ from assay.traces.kinds import (
 )
 from assay.traces.path import critical_path
 from assay.traces.schema import NO_CAUSE
+from assay.traces.statistics import counter_uses
 from assay.traces.summary import summarise
 from tests.support.traces import traces
 
@@ -238,3 +239,12 @@ def test_tracks_that_are_not_in_all_are_named() -> None:
     difference = compare_traces([run(10), run(10, extra=True)])
     assert difference.only == {"other": [1]}
     assert not difference.equal
+
+
+def test_the_mean_of_the_largest_numbers_is_one_of_them() -> None:
+    recorder = Recorder(Clock.nanoseconds())
+    track = recorder.track("counter", role=Role.COUNTER)
+    for time in (0, 10, 1000):
+        recorder.counters()(track, time, 1e308)
+    (use,) = counter_uses(recorder.finish(), 0, 1_000_000, [0])
+    assert use.mean == pytest.approx(1e308)
