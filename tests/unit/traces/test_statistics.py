@@ -102,6 +102,19 @@ def test_the_critical_path_fills_the_time_to_the_last_end(
         assert all(link.ticks >= 0 and link.wait >= 0 for link in path)
 
 
+def test_the_critical_path_ends_where_flows_go_round_before_the_range() -> None:
+    taker = gpu()
+    channel = taker.track("dma", -1, Role.DMA)
+    one, other = (
+        taker.slice(DMA, channel, "one", 39, 44),
+        taker.slice(DMA, channel, "other", 46, 47),
+    )
+    taker.flow(DATA, one, other)
+    taker.flow(DATA, other, one)
+    (link,) = critical_path(taker.finish(), 63, 77)
+    assert (link.ticks, link.wait) == (14, 0)
+
+
 def test_the_critical_path_follows_flows_to_what_was_waited_for() -> None:
     taker = gpu()
     host, channel, core = taker.track("host"), taker.track("dma", -1, Role.DMA), taker.track("core")
