@@ -276,17 +276,17 @@ class _Module:
         """The result; when the run fails, `trace` shows it up to there."""
         from assay.prediction.programs import time_function
 
+        from .crash_trace import save_partial, signals_as_exits
+
         def keep(partial: "TimeResult") -> None:
-            from .terminal import note
-
             if trace is not None:
-                partial.save_trace(trace)
-                note(f"{trace} shows the run up to its end")
+                save_partial(trace, partial.save_trace)
 
-        return time_function(
-            self._function, self._values, chip.key,
-            results=self._results, timeline=trace is not None, say=say, failed=keep,
-        )  # fmt: skip
+        with signals_as_exits():
+            return time_function(
+                self._function, self._values, chip.key,
+                results=self._results, timeline=trace is not None, say=say, failed=keep,
+            )  # fmt: skip
 
 
 def _size(option: str, text: str | None) -> list[int] | None:

@@ -80,10 +80,20 @@ def test_a_write_that_fails_leaves_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setitem(WRITERS, ".json", broken)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match="No space") as error:
         write_trace(example(), path)
+    assert error.value.filename == str(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    link, target = tmp_path / "run.json", tmp_path / "elsewhere" / "kept.json"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_trace(example(), link)
+    assert link.is_symlink() and read_trace(target).events == example().events
 
 
 @pytest.mark.parametrize(
