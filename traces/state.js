@@ -73,15 +73,28 @@ function pieceOf(model) {
 /**
  * How far to scroll at first, with `room` for lines: so far that the first simdgroups can be seen
  * with their threadgroup and its arrays. They are what people want to see, and lie below much else.
+ * Of a whole model, in which they are slivers here and there, the dispatches tell more.
  */
 function firstScroll(model, lines, room) {
   const first = lines.find((line) => line.track.role === "simdgroup");
-  if (!first) return 0;
+  if (!first || coverage(model, first.track) < 0.25) return 0;
   const group = model.tracks[first.track.parent] ?? first.track;
   const inGroup = (track) => track === group || (track && inGroup(model.tracks[track.parent]));
   const block = lines.filter((line) => inGroup(line.track));
   const bottom = block[block.length - 1].y + block[block.length - 1].height;
   return Math.min(Math.max(bottom - room, 0), block[0].y);
+}
+
+/** Which share of the first view the outermost slices of a track fill. */
+function coverage(model, track) {
+  const [begin, end] = firstView(model);
+  const [row] = slicesRows(model, track);
+  if (row === undefined) return 0;
+  let covered = 0;
+  for (let i = model.firstAfter(row, begin); i < model.rowFirst[row + 1] && model.begin[i] < end; i++) {
+    covered += Math.min(model.end(i), end) - Math.max(model.begin[i], begin);
+  }
+  return covered / Math.max(end - begin, 1);
 }
 
 /**

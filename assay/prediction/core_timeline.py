@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from assay.hw.apple.timing.result import CAUSES
@@ -18,11 +20,24 @@ from .prediction import Prediction
 from .result import DispatchResult
 
 MOST_ROWS = 200_000
-"""Slices of simdgroups in one trace, before equal ones are joined; later ones are left out."""
+"""Slices of simdgroups in one trace, before equal ones are joined."""
+
+_SEEN = 0.05
+"""If less than this share of a dispatch is missing from the picture, it is not worth a mark."""
 
 _IN_FLIGHT, _RESIDENT = "bytes in flight", "resident simdgroups"
 _WAITING = "waiting for memory"
 _MEMORY = tuple(CAUSES.index(cause) for cause in ("l1", "l2", "slc", "dram"))
+
+
+def shares(wanted: Sequence[int], room: int) -> list[int]:
+    """How much of `room` each gets of what it wants; who wants little leaves more to the others."""
+    found = [0] * len(wanted)
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    for position, number in enumerate(order):
+        found[number] = min(wanted[number], room // (len(order) - position))
+        room -= found[number]
+    return found
 
 
 class CoreWriter:
@@ -31,20 +46,17 @@ class CoreWriter:
     def __init__(self, recorder: Recorder, core: int) -> None:
         self._recorder = recorder
         self._core = core
-        self._left = MOST_ROWS
         self._places = _Places(recorder, core)
         self._sums = {name: CounterSum() for name in (_RESIDENT, _WAITING, _IN_FLIGHT)}
 
-    def write(self, dispatch: DispatchResult, prediction: Prediction, begin: int) -> None:
-        """Write what the core does from cycle `begin` on, as far as there is room."""
+    def write(
+        self, dispatch: DispatchResult, prediction: Prediction, span: tuple[int, int], most: int
+    ) -> None:
+        """Write what the core does from the first cycle of `span` on, at most so many slices."""
         timeline = dispatch.time.timeline
         assert timeline is not None
-        shown, until = cut(timeline, self._left)
-        self._left -= len(shown.begin)
-        if until is not None:
-            self._recorder.instant(
-                k.MARKER, self._core, f"{dispatch.kernel}: more is not shown", begin + round(until)
-            )
+        begin, end = span
+        shown, until = cut(timeline, most)
         width, height, depth = dispatch.threadgroup
         rows = rows_of(
             shown,
@@ -59,6 +71,9 @@ class CoreWriter:
             # What the core waits for from beyond its L1, as means of short times.
             at, values = mean_in_flight(shown.flights, float(shown.end.max()))
             self._sums[_IN_FLIGHT].add(at + begin, np.diff(values, prepend=0.0))
+        last = int(rows.end.max(initial=begin))
+        if end - last > _SEEN * (end - begin):
+            self._recorder.instant(k.MARKER, self._core, _missing(dispatch, until), last)
 
     def finish(self) -> None:
         """Write what all dispatches together make: the counters."""
@@ -75,6 +90,15 @@ class CoreWriter:
         self._sums[_RESIDENT].add_spans(rows.begin[first], rows.end[last])
         waiting = np.isin(rows.cause, _MEMORY)
         self._sums[_WAITING].add_spans(rows.begin[waiting], rows.end[waiting])
+
+
+def _missing(dispatch: DispatchResult, until: float | None) -> str:
+    """Why the picture of a dispatch ends before the dispatch does."""
+    time = dispatch.time
+    if until is None and time.sampled < time.threadgroups:
+        of = f"{time.sampled:,} of {time.threadgroups:,} threadgroups"
+        return f"{dispatch.kernel}: goes on likewise; {of} were simulated"
+    return f"{dispatch.kernel}: goes on; more is not shown"
 
 
 class _Places:

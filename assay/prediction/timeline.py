@@ -14,8 +14,8 @@ from assay.sim.clock import ClockDomain
 from assay.traces import Clock, Recorder, Role, Trace
 from assay.traces import kinds as k
 
-from .core_timeline import CoreWriter
-from .result import TimeResult
+from .core_timeline import MOST_ROWS, CoreWriter, shares
+from .result import DispatchResult, TimeResult
 from .timer import Dispatched
 
 _LEVELS = ("dram", "slc", "l2", "l1", "threadgroup_memory")
@@ -218,25 +218,34 @@ class _Writer:
 
     def _cores(self) -> None:
         writer: CoreWriter | None = None
-        begins = {
-            span.work.ident: self._cycle(span.begin)
+        spans = {
+            span.work.ident: (self._cycle(span.begin), self._cycle(span.end))
             for buffer in self._result.schedule.submissions
             for each in buffer.passes
             for span in each.work
         }
         shown = [
-            (begins[ident], ident, dispatch)
+            (spans[ident], ident, dispatch)
             for ident, dispatch in self._by_ident.items()
             if dispatch.same_as == dispatch.number
             and dispatch.time.timeline is not None
-            and ident in begins
+            and ident in spans
         ]
-        for begin, ident, dispatch in sorted(shown, key=lambda each: each[:2]):
+        shown.sort(key=lambda each: each[:2])
+        # A long kernel must not take the room of all that come after it.
+        rooms = shares([_slices(dispatch) for _, _, dispatch in shown], MOST_ROWS)
+        for (span, ident, dispatch), most in zip(shown, rooms, strict=True):
             if writer is None:
                 core = self._recorder.track("core 0", self._gpu_track(), Role.CORE)
                 writer = CoreWriter(self._recorder, core)
             item = self._result.scheduled.work[ident]
             assert isinstance(item, Dispatched)
-            writer.write(dispatch, item.prediction, begin)
+            writer.write(dispatch, item.prediction, span, most)
         if writer is not None:
             writer.finish()
+
+
+def _slices(dispatch: DispatchResult) -> int:
+    """How many slices the timeline of a dispatch has."""
+    timeline = dispatch.time.timeline
+    return 0 if timeline is None else len(timeline.begin)
