@@ -82,7 +82,8 @@ function firstScroll(model, lines, room) {
   const inGroup = (track) => track === group || (track && inGroup(model.tracks[track.parent]));
   const block = lines.filter((line) => inGroup(line.track));
   const bottom = block[block.length - 1].y + block[block.length - 1].height;
-  return Math.min(Math.max(bottom - room, 0), block[0].y);
+  const whole = lines.find((line) => line.y >= bottom - room); // no line is cut by the axis
+  return Math.min(whole ? whole.y : 0, block[0].y);
 }
 
 /** Which share of the first view the outermost slices of a track fill. */

@@ -213,8 +213,10 @@ def test_it_opens_so_far_down_that_simdgroups_can_be_seen(height: int, show: Ope
     trace = timelines.gemm()
     with show(trace, size=(1000, height)) as tab:
         number = tab.call("timeline.model.tracks.find((t) => t.role === 'simdgroup').number")
+        tab.settle()
         seen = tab.call("timeline.visible().map((line) => line.track.number)")
         assert number in seen
+        assert tab.call("timeline.visible()[0].y") == tab.call("timeline.state.scroll")
         tab.page.wait_for_timeout(400)
         assert tab.call("location.hash") == ""
         if height == 1400:
