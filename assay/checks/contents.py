@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .errors import CheckInputError
 from .inputs import MOST_BYTES, Exact, Fields, Filled, Given, Literal, Number, Raw
-from .scalars import dtype_named, element_of
+from .scalars import axes_of, dtype_named, element_of
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument
@@ -129,6 +129,10 @@ def _literal(given: Literal, argument: Argument, what: str) -> NDArray[Any]:
         return np.full(room, values[0], own)
     if argument.is_reference and len(values) > room:
         raise CheckInputError(f"{what} is one {argument.type_name}; {len(values)} values are given")
+    if argument.is_reference and len(values) < axes_of(argument.type_name):
+        raise CheckInputError(
+            f"{what} is one {argument.type_name}; only {len(values)} values are given"
+        )
     padding = -len(values) % room  # a float3 is followed by four bytes of nothing
     return np.concatenate([values, np.zeros(padding, own)])
 

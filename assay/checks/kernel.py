@@ -124,8 +124,9 @@ def size_of(what: str, value: int | Sequence[int] | None) -> Size | None:
     """A size in x, y, z from what a caller gave for `what`. Raises CheckInputError."""
     if value is None:
         return None
-    sizes = [value] if isinstance(value, int | np.integer) else list(value)
-    if not 1 <= len(sizes) <= 3 or any(int(size) != size or size < 1 for size in sizes):
+    sizes = list(value) if isinstance(value, Sequence | np.ndarray) else [value]
+    whole = (isinstance(size, int | np.integer) and not isinstance(size, bool) for size in sizes)
+    if not 1 <= len(sizes) <= 3 or not all(whole) or min(sizes) < 1:
         raise CheckInputError(f"{what} is {value!r}; expected 1 to 3 positive integers")
     x, y, z = (*(int(size) for size in sizes), 1, 1)[:3]
     return x, y, z

@@ -60,7 +60,7 @@ def check_source(source: str, file_name: str, report: Report, options: SourceOpt
     report.suppress(inputs.suppressions)
     names = _chosen(library, file_name, options.functions)
     if not options.functions:
-        _require_known(inputs, library, file_name)
+        require_known(inputs, library, file_name)
     runner = Runner(library, chip=options.chip)
     for name in names:
         for setup in inputs.setups.get(name, (Setup(),)):
@@ -88,7 +88,8 @@ def _chosen(library: Library, file_name: str, functions: Iterable[str]) -> tuple
     return chosen
 
 
-def _require_known(inputs: Inputs, library: Library, file_name: str) -> None:
+def require_known(inputs: Inputs, library: Library, file_name: str) -> None:
+    """Raise CheckInputError for a setup of a kernel that the library does not have."""
     for name, setups in inputs.setups.items():
         if name not in library.function_names:
             raise CheckInputError(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.hal.metal.emulated.timing import arguments_of, executable_of, memory_of
-from assay.sim.simt.reads import ReadPlace, read_places
+from assay.sim.simt.reads import ReadPlace, read_places, touched_places
 
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLDevice
@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from assay.sim.simt import Program
 
 _POINTER = 8
-_SMALL = 4096  # bytes up to which a command may carry its constants, at a new address each time
+# Bytes up to which a command may carry its constants, or the addresses of its buffers, at a new
+# address each time.
+_SMALL = 4096
 
 
 class CacheHistory:
     """Whether what a dispatch reads can still be in the last level of cache.
 
     A dispatch is warm if each buffer that it reads was touched before, and DRAM has not delivered
-    more than the cache holds since. Buffers count as wholes, by where they begin.
+    more than the cache holds since. Buffers count as wholes, by where they begin. Those that a
+    kernel finds in an argument buffer may be slabs of which each dispatch uses another part: they
+    must fit the cache, and DRAM must have delivered as much as they hold.
 
     Args:
         size: bytes of the last level.
@@ -32,41 +36,62 @@ class CacheHistory:
         self._size = size
         self._traffic = 0.0
         self._touched: dict[int, float] = {}
-        self._places: dict[Program, tuple[ReadPlace, ...]] = {}
+        self._delivered: dict[int, float] = {}
+        self._read_places: dict[Program, tuple[ReadPlace, ...]] = {}
+        self._touched_places: dict[Program, tuple[ReadPlace, ...]] = {}
 
     def is_warm(self, device: MTLDevice, command: DispatchCommand) -> bool:
         """Whether the dispatch that is next finds its data in a cache."""
         return all(
-            self._traffic - self._touched.get(address, float("-inf")) <= self._size
-            for address in self._read(device, command)
+            self._is_held(address)
+            and (slab == 0 or slab <= min(self._size, self._delivered.get(address, 0.0)))
+            for address, slab in self._read(device, command)
         )
 
     def ran(self, device: MTLDevice, command: DispatchCommand, traffic: float) -> None:
         """A dispatch has run, for which DRAM moved `traffic` bytes."""
+        touched = {*command.arguments, *(address for address, _ in self._touches(device, command))}
+        for address in touched:
+            before = self._delivered.get(address, 0.0) if self._is_held(address) else 0.0
+            self._delivered[address] = before + traffic
         self._traffic += traffic
-        for address in (*command.arguments, *self._read(device, command)):
+        for address in touched:
             self._touched[address] = self._traffic
 
-    def _read(self, device: MTLDevice, command: DispatchCommand) -> Iterator[int]:
-        """Where the buffers begin that a dispatch reads."""
+    def _is_held(self, address: int) -> bool:
+        return self._traffic - self._touched.get(address, float("-inf")) <= self._size
+
+    def _read(self, device: MTLDevice, command: DispatchCommand) -> Iterator[tuple[int, int]]:
+        """Where the buffers begin that a dispatch reads, and the bytes of those that are slabs."""
         program = executable_of(command).program
-        places = self._places.get(program)
+        places = self._read_places.get(program)
         if places is None:
-            places = self._places[program] = read_places(program.function)
-        yield from _addresses(device, command, places)
+            places = self._read_places[program] = read_places(program.function)
+        yield from _buffers(device, command, places)
+
+    def _touches(self, device: MTLDevice, command: DispatchCommand) -> Iterator[tuple[int, int]]:
+        """The same for those that it reads or writes."""
+        program = executable_of(command).program
+        places = self._touched_places.get(program)
+        if places is None:
+            places = self._touched_places[program] = touched_places(program.function)
+        yield from _buffers(device, command, places)
 
 
-def _addresses(
+def _buffers(
     device: MTLDevice, command: DispatchCommand, places: Iterable[ReadPlace]
-) -> Iterator[int]:
+) -> Iterator[tuple[int, int]]:
     memory = memory_of(device)
     for place in places:
         address = command.arguments[place.parameter]
         host, available = memory.resolve(address)
         if place.offset < 0:
-            is_constant = arguments_of(command)[place.parameter].address_space == "constant"
-            if available > _SMALL or not is_constant:
-                yield address
+            argument = arguments_of(command)[place.parameter]
+            is_struct = argument.is_reference or bool(argument.members)
+            size = argument.size if is_struct else available
+            if size > _SMALL or argument.address_space != "constant":
+                yield address, 0
         elif available >= place.offset + _POINTER:
             raw = ctypes.string_at(host + place.offset, _POINTER)
-            yield int.from_bytes(raw, "little")
+            pointer = int.from_bytes(raw, "little")
+            yield pointer, memory.resolve(pointer)[1]

@@ -127,7 +127,7 @@ class ChipPredictor:
         )
         prediction = Prediction(
             time=time,
-            share=_share(time, most.threadgroups * self.chip.cores),
+            share=_share(time, most.threadgroups * self.chip.cores, self.chip),
             recording=self._with_places(device, command, sample.positions),
         )
         self._known[key, warm, digest] = prediction
@@ -158,11 +158,12 @@ def _given_memory(key: DispatchKey) -> int:
     return sum(int(str(length)) for _, length in given)
 
 
-def _share(time: DispatchTime, slots: int) -> float:
-    """Part of the GPU that is taken: of places for threadgroups, or of DRAM's bandwidth."""
+def _share(time: DispatchTime, slots: int, chip: Chip) -> float:
+    """Part of the GPU that is taken: of places for threadgroups, of pipes, or of bandwidth."""
     placed = time.threadgroups / max(1, slots)
+    pipes = max(time.pipes.values(), default=0.0) / time.cycles * time.cores / chip.cores
     dram = time.achieved_bytes.get("dram", 0.0) / time.roofline.bytes_per_second
-    return min(1.0, max(placed, dram, 1e-6))
+    return min(1.0, max(placed, pipes, dram, 1e-6))
 
 
 def _digest(recording: Recording) -> bytes:

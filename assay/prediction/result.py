@@ -86,7 +86,7 @@ class TimeResult:
         chip: the GPU.
         dispatches: in the order of encoding.
         scheduled: when everything ran.
-        assumptions: what was assumed of the kernel's arguments, in sentences.
+        assumptions: what was assumed of the kernel's arguments and of the machine, in sentences.
         simulations: how many dispatches were simulated; the others equal one of them.
     """
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from assay.checks.errors import CheckInputError
 from assay.checks.inputs import ConstantValue, Inputs, Setup, read_annotations
 from assay.checks.kernel import given_of, library_of, size_of
+from assay.checks.source import require_known
 
 from .errors import TimeInputError
 from .kernels import KernelRun, time_kernel
@@ -97,5 +98,7 @@ def _setup(library: Library, name: str, inputs: Inputs | None) -> Setup:
     """What a file, or else the source itself, says of a kernel: its first run."""
     said = library.sources().get(library.file_name, "")
     written = read_annotations(said, library.file_name).setups
+    if inputs is not None:
+        require_known(inputs, library, library.file_name)
     setups = (inputs.setups if inputs is not None else {}).get(name) or written.get(name)
     return setups[0] if setups else Setup(where=f"kernel '{name}'")

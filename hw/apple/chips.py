@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 
 from ..facts import FactFile, SpecError, fact, measure, read_package_file, table, text
 
-_NUMBERS = ("cores", "clock", "bandwidth", "sustained", "slc", "l2")
+# The numbers of a chip: the unit of each, and what it is multiplied with to be in that of `Chip`.
+_NUMBERS = {
+    "cores": ("core", 1.0),
+    "clock": ("MHz", 1e6),
+    "bandwidth": ("GB/s", 1e9),
+    "sustained": ("ratio", 1.0),
+    "slc": ("MiB", float(1 << 20)),
+    "l2": ("KiB", float(1 << 10)),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +56,7 @@ def chip(key: str) -> Chip:
     known = chips()
     if key in known:
         return known[key]
-    name, _, cores = key.rpartition("-")
+    name, _, cores = str(key).rpartition("-")
     if name in known and cores == str(known[name].cores):
         return known[name]  # all cores, said outright
     raise SpecError(f"chip {key!r} is not known; there are {', '.join(known)}")
@@ -68,13 +76,18 @@ def _with_variants(file: FactFile, key: str, value: object) -> Iterator[Chip]:
     entry = table(file.name, f"chips.{key}", value)
     known = {"name", "timing", "family", "variants", *_NUMBERS}
     _refuse_unknown(file, f"chips.{key}", entry, known)
-    numbers = {name: _number(file, f"chips.{key}.{name}", entry.get(name)) for name in _NUMBERS}
+    numbers = {name: _number(file, f"chips.{key}", name, entry.get(name)) for name in _NUMBERS}
     yield _chip(file, key, key, entry, numbers)
     for cores, changed in table(file.name, key, entry.get("variants", {})).items():
         where = f"chips.{key}.variants.{cores}"
         fewer = table(file.name, where, changed)
-        _refuse_unknown(file, where, fewer, set(_NUMBERS))
-        other = {name: _number(file, f"{where}.{name}", fewer[name]) for name in fewer}
+        _refuse_unknown(file, where, fewer, _NUMBERS.keys())
+        other = {name: _number(file, where, name, fewer[name]) for name in fewer}
+        if cores != f"{other.get('cores', 0):.0f}" or other["cores"] >= numbers["cores"]:
+            raise SpecError(
+                f"{file.name}: [{where}] must have cores = {cores}, fewer than the chip's "
+                f"{numbers['cores']:.0f}"
+            )
         yield _chip(file, key, f"{key}-{cores}", entry, {**numbers, **other})
 
 
@@ -99,21 +112,21 @@ def _chip(
     )
 
 
-# What a number is multiplied with to be in the units of `Chip`.
-_UNITS = {"MHz": 1e6, "GB/s": 1e9, "MiB": 1 << 20, "KiB": 1 << 10, "core": 1, "ratio": 1}
-
-
-def _number(file: FactFile, key: str, value: object) -> float:
+def _number(file: FactFile, where: str, name: str, value: object) -> float:
+    key = f"{where}.{name}"
     found = measure(file, key, value)
-    if found.unit not in _UNITS:
-        raise SpecError(
-            f"{file.name}: {key}.unit is {found.unit!r}; it is one of {', '.join(_UNITS)}"
-        )
+    unit, scale = _NUMBERS[name]
+    if found.unit != unit:
+        raise SpecError(f"{file.name}: {key}.unit is {found.unit!r}; it must be {unit!r}")
     if found.value <= 0:
         raise SpecError(f"{file.name}: {key}.value must be more than 0, and is {found.value}")
-    return found.value * _UNITS[found.unit]
+    if name == "sustained" and found.value > 1:
+        raise SpecError(f"{file.name}: {key}.value must be at most 1, and is {found.value}")
+    if name == "cores" and found.value % 1:
+        raise SpecError(f"{file.name}: {key}.value must be a whole number, and is {found.value}")
+    return found.value * scale
 
 
-def _refuse_unknown(file: FactFile, key: str, entry: Mapping[str, object], known: set[str]) -> None:
+def _refuse_unknown(file: FactFile, key: str, entry: Mapping[str, object], known: Set[str]) -> None:
     if unknown := sorted(entry.keys() - known):
         raise SpecError(f"{file.name}: [{key}] has {', '.join(unknown)}, which nothing reads")

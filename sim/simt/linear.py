@@ -170,7 +170,7 @@ class LinearForms(Positions):
         self, instruction: Instruction, form: Form, operands: list[Form], exact: bool = False
     ) -> Form:
         fits = form.terms == () and self.facts.fits(form.base, form.lanes)
-        unsigned = all(f.unsigned for f in operands)
+        unsigned = all(f.unsigned for f in operands) and _stays_up(instruction, form)
         signed = all(f.signed for f in operands)
         return replace(
             form,
@@ -311,6 +311,15 @@ class LinearForms(Positions):
             left.unsigned and right.unsigned,
             left.signed and right.signed,
         )
+
+
+def _stays_up(instruction: Instruction, form: Form) -> bool:
+    """Whether the base of a form cannot be below zero where no lane's value is.
+
+    `nuw` is a promise for lanes that use the value: in `t - d` lane 0's may be below zero, and with
+    it the base.
+    """
+    return instruction.op != "sub" or (not form.terms and max(form.lanes) <= 0)
 
 
 _Handler = Callable[[LinearForms, Instruction, list[Form]], Form | None]

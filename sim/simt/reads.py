@@ -1,4 +1,4 @@
-"""Which buffers a kernel reads: those that are bound to it, and those in its argument buffers."""
+"""Which buffers a kernel uses: those that are bound to it, and those in its argument buffers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,19 @@ class ReadPlace:
 
 def read_places(function: Function) -> tuple[ReadPlace, ...]:
     """The buffers that a kernel reads, but for those whose address it computes in other ways."""
+    return _places(function, ("store", "address"))
+
+
+def touched_places(function: Function) -> tuple[ReadPlace, ...]:
+    """The same for those that it reads or writes."""
+    return _places(function, ("address",))
+
+
+def _places(function: Function, ignored: tuple[str, ...]) -> tuple[ReadPlace, ...]:
     found: set[ReadPlace] = set()
     for instruction in function.instructions():
         root = instruction.root
-        if root is None or instruction.op in ("store", "address"):
+        if root is None or instruction.op in ignored:
             continue
         if isinstance(root, BufferRoot):
             found.add(ReadPlace(parameter=root.parameter))

@@ -67,6 +67,16 @@ def test_arguments_come_from_a_file(assay: Assay, kernels: Path, tmp_path: Path)
     assert "10 threadgroups of 100 threads" in assay(*time(kernels, "--args", args)).out
 
 
+def test_a_file_of_arguments_for_another_kernel_is_refused(
+    assay: Assay, kernels: Path, tmp_path: Path
+) -> None:
+    args = tmp_path / "args.toml"
+    args.write_text("[kernel.scal]\nthreads = 1000\n")
+    done = assay(*time(kernels, "--args", args))
+    assert done.code == 2
+    assert "args.toml:1: there is no kernel 'scal' in" in done.err.replace("\n", " ")
+
+
 def test_timeline_and_picture_go_to_files(assay: Assay, kernels: Path, tmp_path: Path) -> None:
     trace, plot = tmp_path / "run.html", tmp_path / "run.svg"
     assert assay(*time(kernels, "--grid", "64", "--trace", trace, "--plot", plot)).code == 0

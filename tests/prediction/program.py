@@ -21,6 +21,15 @@ struct Both { device float* x; float by; };
 kernel void indirect(constant Both& both, uint i [[thread_position_in_grid]]) {
     both.x[i] *= both.by;
 }
+kernel void chain(device float* x, uint i [[thread_position_in_grid]]) {
+    float v = x[i];
+    for (int n = 0; n < 200; n++) v = fma(v, 1.5f, 0.5f);
+    x[i] = v;
+}
+struct Ends { device const float* from; device float* to; };
+kernel void move(constant Ends& ends, uint i [[thread_position_in_grid]]) {
+    ends.to[i] = ends.from[i];
+}
 """
 COUNT = 256
 

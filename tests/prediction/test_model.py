@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,12 +19,18 @@ from assay.prediction.predict import ChipPredictor
 from assay.prediction.timer import ProgramTimer
 from assay.sim.simt.data_dependence import data_dependence
 from assay.sim.simt.ir import Function
-from assay.sim.simt.reads import ReadPlace, read_places
+from assay.sim.simt.reads import ReadPlace, read_places, touched_places
 from assay.sim.simt.shifts import shift_words
 from tests.support.msl import PRELUDE
 
 from .decode import LAYERS, Decoder
+from .made_up import MadeUp
 from .program import COUNT, Program, floats
+
+if TYPE_CHECKING:
+    from assay.hal.metal.emulated import MTLDevice
+    from assay.hal.metal.emulated.commands import DispatchCommand
+    from assay.prediction.prediction import Prediction
 
 KERNEL = (
     PRELUDE
@@ -81,7 +88,7 @@ def test_constants_that_only_move_a_kernel_in_memory(body: str, expected: set[in
     assert shift_words(function) == {(1, offset) for offset in expected}
 
 
-def test_what_a_kernel_reads() -> None:
+def test_what_a_kernel_reads_and_writes() -> None:
     source = f"""{PRELUDE}
     struct Both {{ device float* unused; device float* read; device float* written; }};
     kernel void k(device float* y, device float* x, constant Both& both,
@@ -89,12 +96,15 @@ def test_what_a_kernel_reads() -> None:
         y[i] = x[i] + both.read[i];
         both.written[i] = 1;
     }}"""
-    found = read_places(compile_library(source).function("k").program().function)
-    assert found == (
+    function = compile_library(source).function("k").program().function
+    read = (
         ReadPlace(parameter=1),
         ReadPlace(parameter=2),
         ReadPlace(parameter=2, offset=8),
     )
+    assert read_places(function) == read
+    written = (ReadPlace(parameter=0), ReadPlace(parameter=2, offset=16))
+    assert touched_places(function) == tuple(sorted((*read, *written)))
 
 
 def test_a_kernel_is_timed_by_its_annotations() -> None:
@@ -205,6 +215,7 @@ def test_textures_and_threadgroup_arguments_are_taken_too() -> None:
     )
     result = assay.time(source, threadgroups=(8, 8), threadgroup=(8, 8), chip="m3")
     assert result.cycles > 0
+    assert "textures are read by the arithmetic that emulates them" in str(result)
 
 
 def test_dispatches_whose_addresses_depend_on_data_are_told_apart_by_what_they_do() -> None:
@@ -243,29 +254,85 @@ def test_a_fault_while_recording_is_the_programs_error() -> None:
     assert "gather" in commands.error().localizedDescription()
 
 
+class _Noting(MadeUp):
+    """Notes which dispatches are warm, if DRAM moves `traffic` bytes for each."""
+
+    def __init__(self, history: CacheHistory, traffic: float = 600.0) -> None:
+        super().__init__()
+        self.history = history
+        self.traffic = traffic
+        self.seen: list[bool] = []
+
+    def __call__(self, device: MTLDevice, command: DispatchCommand) -> Prediction:
+        self.seen.append(self.history.is_warm(device, command))
+        self.history.ran(device, command, self.traffic)
+        return super().__call__(device, command)
+
+
 def test_data_that_were_pushed_out_of_the_cache_come_from_dram_again() -> None:
     program = Program()
     first, second = (program.buffer(np.ones(COUNT, np.float32)) for _ in range(2))
-    history = CacheHistory(size=1000)
-    seen: list[bool] = []
-
-    class Noting:
-        def __call__(self, device: object, command: object) -> object:
-            seen.append(history.is_warm(device, command))  # type: ignore[arg-type]
-            history.ran(device, command, 600.0)  # type: ignore[arg-type]
-            return made(device, command)  # type: ignore[arg-type]
-
-    from .made_up import MadeUp
-
-    made = MadeUp()
-    with metal.timing(ProgramTimer(Noting())):  # type: ignore[arg-type]
+    noting = _Noting(CacheHistory(size=1000))
+    with metal.timing(ProgramTimer(noting)):
         commands = program.queue.commandBuffer()
         encoder = commands.computeCommandEncoder()
         for buffer in (first, first, second, first, second, second, first):
             program.scale(encoder, buffer, 2.0)
         encoder.endEncoding()
         program.finish(commands)
-    assert seen == [False, True, False, True, True, True, False]
+    assert noting.seen == [False, True, False, True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("cache", "traffic", "expected"),
+    [
+        (1 << 20, 2000.0, [False, True, True]),
+        # Less than a buffer holds: what the next one reads of it may be what was not delivered.
+        (1 << 20, 600.0, [False, False, False]),
+        # A buffer that does not fit is read in parts, and which is not known.
+        (1000, 2000.0, [False, False, False]),
+    ],
+)
+def test_what_is_written_through_an_argument_buffer_is_in_the_cache_for_the_next(
+    cache: int, traffic: float, expected: list[bool]
+) -> None:
+    program = Program()
+    arrays = [program.buffer(np.ones(COUNT, np.float32)) for _ in range(4)]
+    # A table with an entry for each dispatch, as IREE's driver has it.
+    table = np.zeros((3, 1024), np.uint64)
+    for number in range(3):
+        table[number, :2] = [arrays[number + at].gpuAddress() for at in range(2)]
+    entries = program.buffer(table)
+    noting = _Noting(CacheHistory(size=cache), traffic)
+    with metal.timing(ProgramTimer(noting)):
+        commands = program.queue.commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(program.pipelines["move"])
+        for array in arrays:
+            encoder.useResource_usage_(array, metal.MTLResourceUsageWrite)
+        for number in range(3):
+            encoder.setBuffer_offset_atIndex_(entries, number * 8192, 0)
+            encoder.dispatchThreads_threadsPerThreadgroup_((COUNT, 1, 1), (64, 1, 1))
+        encoder.endEncoding()
+        program.finish(commands)
+    assert noting.seen == expected
+
+
+def test_dispatches_side_by_side_compute_no_faster_than_the_gpu() -> None:
+    program = Program()
+    with assay.timing("m1") as seen:
+        commands = program.queue.commandBuffer()
+        encoder = commands.computeCommandEncoderWithDispatchType_(metal.MTLDispatchTypeConcurrent)
+        encoder.setComputePipelineState_(program.pipelines["chain"])
+        for _ in range(32):
+            buffer = program.buffer(np.ones(16 * 256, np.float32))
+            encoder.setBuffer_offset_atIndex_(buffer, 0, 0)
+            encoder.dispatchThreadgroups_threadsPerThreadgroup_((16, 1, 1), (256, 1, 1))
+        encoder.endEncoding()
+        program.finish(commands)
+    result = seen.result()
+    peak = result.dispatches[0].time.roofline.flops_per_second
+    assert result.flops / peak < result.gpu_seconds < result.seconds
 
 
 def test_a_decoding_step_of_seven_billion_parameters_is_timed_within_a_minute() -> None:

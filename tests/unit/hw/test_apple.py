@@ -76,6 +76,45 @@ def test_a_file_that_lacks_a_limit_or_has_an_unknown_one_is_refused() -> None:
         parse("x.toml", "[")
 
 
+_CHIP = """
+[chips.x]
+name = "Apple X"
+timing = "apple7"
+family = { value = 7, unit = "Apple GPU family", source = "book", confidence = "low" }
+cores = { value = 8, unit = "core", source = "book", confidence = "low" }
+clock = { value = 1278, unit = "MHz", source = "book", confidence = "low" }
+bandwidth = { value = 68.3, unit = "GB/s", source = "book", confidence = "low" }
+sustained = { value = 0.9, unit = "ratio", source = "book", confidence = "low" }
+slc = { value = 8, unit = "MiB", source = "book", confidence = "low" }
+l2 = { value = 768, unit = "KiB", source = "book", confidence = "low" }
+
+[chips.x.variants.7]
+cores = { value = 7, unit = "core", source = "book", confidence = "low" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("value = 8, unit", "value = 0, unit", r"cores\.value must be more than 0"),
+        ("value = 8, unit", "value = 8.5, unit", r"cores\.value must be a whole number"),
+        ("MHz", "GB/s", r"clock\.unit is 'GB/s'; it must be 'MHz'"),
+        ("value = 0.9", "value = 1.7", r"sustained\.value must be at most 1"),
+        (
+            'value = 7, unit = "core',
+            'value = 9, unit = "core',
+            r"variants\.7\] must have cores = 7",
+        ),
+        ("variants.7", "variants.9", r"variants\.9\] must have cores = 9"),
+        ("variants.7", "variants.seven", r"variants\.seven\] must have cores = seven"),
+    ],
+)
+def test_a_chip_that_cannot_be_is_refused(old: str, new: str, message: str) -> None:
+    assert set(chips_of(parse("x.toml", SOURCED + _CHIP))) == {"x", "x-7"}
+    with pytest.raises(SpecError, match=rf"x\.toml: .*{message}"):
+        chips_of(parse("x.toml", SOURCED + _CHIP.replace(old, new, 1)))
+
+
 def test_limits_are_those_of_the_feature_set_tables() -> None:
     known = limits()
     assert (known.buffers_per_stage, known.threadgroup_memory) == (31, 32768)

@@ -85,6 +85,7 @@ def test_arrays_from_files(tmp_path: Path) -> None:
         (Literal(values=(float("inf"),)), argument("int", 4), "inf is not in"),
         (Literal(values=(1,)), argument("Params", 8), "give its members"),
         (Literal(values=(1, 2, 3, 4, 5)), argument("int4", 16, is_reference=True), "5 values"),
+        (Literal(values=(1, 2)), argument("uint3", 16, is_reference=True), "only 2 values"),
         (Fields(members=(("uint32", 1),)), argument("Params", 8), "8 bytes; 4 are given"),
         (Raw(bytes=2), FLOATS, "4 bytes; 2 are given"),
         (Filled(shape=(4,)), argument("Params", 8), "say what its memory holds"),

@@ -1,6 +1,7 @@
 """Kernels of a text, run with what is given and with what is assumed."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -391,8 +392,10 @@ def test_check_kernel_says_what_does_not_fit() -> None:
         assay.check_kernel(KERNELS, "sum", x, x, x)
     with pytest.raises(CheckInputError, match="expected an array"):
         assay.check_kernel(KERNELS, "add", x, x, "n")
-    with pytest.raises(CheckInputError, match="threads is 0"):
-        assay.check_kernel(KERNELS, "add", x, x, 1, threads=0)
+    sizes: list[Any] = [0, 64.0, True, "64", (), (1, 2, 3, 4)]
+    for size in sizes:
+        with pytest.raises(CheckInputError, match=r"threads is .*; expected 1 to 3 positive"):
+            assay.check_kernel(KERNELS, "add", x, x, 1, threads=size)
     with pytest.raises(ValueError, match="'rac' is no check"):
         assay.check_kernel(KERNELS, "add", x, x, 1, checks="rac")
     with pytest.raises(CompileError, match=r"program_source\.metal:1"):

@@ -1,0 +1,36 @@
+"""Indices that differ by a pattern from lane to lane reach what each lane's own would reach."""
+
+import numpy as np
+import pytest
+
+from tests.support.kernels import compile_cpp, on_engine, on_reference
+
+THREADS = (96, 1, 1)
+# Only lanes that may do so subtract; what all have in common is below zero by itself.
+_CASES = {
+    "a scan": "for (uint d = 1; d < n; d <<= 1) if (t >= d) sum += tile[t - d];",
+    "a stride": "for (uint d = 1; d < n; d += 7) if (t * 3 >= d && t < 32) sum += tile[t * 3 - d];",
+    "a mirror": "for (uint d = n; d < 120; d += 5) if (d - t < n) sum += tile[d - t];",
+    "a window": "for (uint d = 1; d < 9; d++) if (t >= d && t < 80) sum += tile[t - d + 2 * d];",
+    "device memory": "for (uint d = 1; d < n; d <<= 1) if (t >= d) sum += in[t - d];",
+}
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_differences_of_positions_are_extended_as_they_are(name: str) -> None:
+    kernel = compile_cpp(
+        f"""KERNEL(DEVICE uint* in, DEVICE uint* out) {{
+            static THREADGROUP uint tile[96];
+            uint t = __assay_thread_index_in_threadgroup(), n = __assay_threads_per_grid(0);
+            uint sum = 0;
+            tile[t] = in[t];
+            barrier();
+            {_CASES[name]}
+            out[t] = sum;
+        }}""",
+        "in out",
+    )
+    buffers = [np.arange(7, 7 + 96 * 3, 3, dtype=np.uint32), np.zeros(96, np.uint32)]
+    expected = on_reference(kernel, [b.copy() for b in buffers], threadgroup_size=THREADS)
+    found = on_engine(kernel, [b.copy() for b in buffers], threadgroup_size=THREADS)
+    np.testing.assert_array_equal(found[1], expected[1])
