@@ -43,6 +43,7 @@ class Timing:
 
         Raises TimeInputError if some dispatch could not be predicted; if `partial`, it is left out.
         """
+        self._timer.finish()
         if self._timer.failures and not partial:
             first, *others = self._timer.failures
             more = f" (and {len(others)} more)" if others else ""
