@@ -178,16 +178,18 @@ def _invoke(
     from assay.prediction import timing
 
     from .crash_trace import kept_timeline
+    from .spools import spool_beside
 
-    try:
-        with (
-            timing(chip, program=function.name, timeline=True, say=say) as seen,
-            kept_timeline(trace, lambda path: seen.result(partial=True).save_trace(path)),
-        ):
-            results = function.invoke(values)
-    except SpecError as error:
-        raise CommandError(f"--chip: {error}", code=USAGE) from None
-    seen.result().save_trace(trace)
+    with spool_beside(trace) as spool:
+        try:
+            with (
+                timing(chip, program=function.name, timeline=True, spool=spool, say=say) as seen,
+                kept_timeline(trace, lambda path: seen.result(partial=True).save_trace(path)),
+            ):
+                results = function.invoke(values)
+        except SpecError as error:
+            raise CommandError(f"--chip: {error}", code=USAGE) from None
+        seen.result().save_trace(trace)
     return results
 
 

@@ -1,5 +1,6 @@
 """`assay time`: how long a kernel or a module takes on an Apple GPU, and why."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -277,15 +278,19 @@ class _Module:
         from assay.prediction.programs import time_function
 
         from .crash_trace import save_partial, signals_as_exits
+        from .spools import spool_beside
 
         def keep(partial: "TimeResult") -> None:
             if trace is not None:
                 save_partial(trace, partial.save_trace)
 
-        with signals_as_exits():
+        with (
+            signals_as_exits(),
+            spool_beside(trace) if trace is not None else nullcontext() as spool,
+        ):
             return time_function(
-                self._function, self._values, chip.key,
-                results=self._results, timeline=trace is not None, say=say, failed=keep,
+                self._function, self._values, chip.key, results=self._results,
+                timeline=trace is not None, spool=spool, say=say, failed=keep,
             )  # fmt: skip
 
 

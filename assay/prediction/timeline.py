@@ -17,6 +17,7 @@ from assay.traces import kinds as k
 from .core_timeline import MOST_ROWS, CoreWriter, shares
 from .result import DispatchResult, TimeResult
 from .timer import Dispatched
+from .work_slices import write_work
 
 _LEVELS = ("dram", "slc", "l2", "l1", "threadgroup_memory")
 
@@ -155,30 +156,7 @@ class _Writer:
     def _work(self, tracks: _Tracks, span: WorkSpan) -> None:
         begin, end = self._cycle(span.begin), self._cycle(span.end)
         item = self._result.scheduled.work[span.work.ident]
-        if not isinstance(item, Dispatched):
-            self._recorder.slice(
-                k.TRANSFER, tracks.dispatches, item.name, begin, end - begin, bytes=item.bytes
-            )
-            return
-        dispatch = self._by_ident[span.work.ident]
-        x, y, z = dispatch.grid
-        width, height, depth = dispatch.threadgroup
-        time = dispatch.time
-        self._recorder.slice(
-            k.DISPATCH,
-            tracks.dispatches,
-            dispatch.kernel,
-            begin,
-            end - begin,
-            grid_x=x,
-            grid_y=y,
-            grid_z=z,
-            threads=width * height * depth,
-            occupancy=time.occupancy.simdgroups,
-            limiter=time.occupancy.limiter,
-            flops=round(time.flops),
-            bytes=round(time.bytes.get("dram", 0.0)),
-        )
+        write_work(self._recorder, tracks.dispatches, item, begin, end - begin)
 
     def _counters(self) -> None:
         """Bandwidth by level: the mean of each dispatch, while it runs."""

@@ -98,6 +98,7 @@ class ProgramTimer:
         results: whether dispatches run as usual. If not, only what is sampled is executed, and
             what the program computes is wrong.
         say: told what is going on, in a few words.
+        took: told of each dispatch and copy when it is logged, with the number of its queue.
     """
 
     def __init__(
@@ -106,6 +107,7 @@ class ProgramTimer:
         *,
         results: bool = True,
         say: Callable[[str], None] | None = None,
+        took: Callable[[int, Dispatched | Copied], None] | None = None,
     ) -> None:
         self.buffers: list[BufferLog] = []
         self.calls: list[HostLog] = []
@@ -115,6 +117,7 @@ class ProgramTimer:
         self._predict = predict
         self._results = results
         self._say = say
+        self._took = took
         self._lock = threading.RLock()
         self._numbers: weakref.WeakKeyDictionary[object, int] = weakref.WeakKeyDictionary()
         self._sources: weakref.WeakKeyDictionary[object, Mapping[str, str]] = (
@@ -220,18 +223,17 @@ class ProgramTimer:
         sources = self._sources.get(command.pipeline)
         if sources is None:
             sources = self._sources[command.pipeline] = sources_of(command.pipeline)
-        self._pass_of(number, pass_number, mark).work.append(
-            Dispatched(
-                kernel=kernel.name,
-                file=kernel.file,
-                line=kernel.line,
-                grid=threadgroups_in(command),
-                threadgroup=command.threads_per_threadgroup,
-                group=command.ordering,
-                prediction=prediction,
-                sources=sources,
-            )
+        dispatched = Dispatched(
+            kernel=kernel.name,
+            file=kernel.file,
+            line=kernel.line,
+            grid=threadgroups_in(command),
+            threadgroup=command.threads_per_threadgroup,
+            group=command.ordering,
+            prediction=prediction,
+            sources=sources,
         )
+        self._append(number, pass_number, mark, dispatched)
 
     def other(self, place: Place, command: metal.Command) -> None:
         """Copies, fills, events; what else there is takes no time of the GPU worth telling."""
@@ -251,11 +253,15 @@ class ProgramTimer:
                 self._order.arrived(number, Step(take=take, event=event))
 
     def _copied(self, number: int, place: Place, copied: Copied) -> None:
-        pass_number, mark = place.number, place.mark
-        self._order.arrived(
-            number,
-            Step(take=lambda: self._pass_of(number, pass_number, mark).work.append(copied)),
-        )
+        take = partial(self._append, number, place.number, place.mark, copied)
+        self._order.arrived(number, Step(take=take))
+
+    def _append(
+        self, number: int, pass_number: int, mark: PassMark | None, item: Dispatched | Copied
+    ) -> None:
+        self._pass_of(number, pass_number, mark).work.append(item)
+        if self._took is not None:
+            self._took(self.buffers[number].queue, item)
 
     def _pass_of(self, number: int, pass_number: int, mark: PassMark | None) -> PassLog:
         """The log of a pass, which is begun unless it is the last."""
