@@ -126,7 +126,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
         (b'["\xff"]', "byte 2: is not UTF-8"),
         (b"[" * 100_000, "nested too deeply|is no JSON"),
         (b'{"traceEvents":[],"otherData":{"assay":{}}}', "is malformed: no 'version' in it"),
-        (b"\x0a\x05abc", "byte 0: a packet of 5 bytes, but only 3 follow: cut off"),
+        (b"\x0a\x05abc", "byte 0: a packet of 5 bytes, but only 3 follow"),
         (b"\x0a\x02\xff\xff", "byte 0: a malformed packet"),
         (b"\x0a\x00\x0b", "byte 2: expected a packet .0x0a., found 0x0b"),
         (b"\x0a\xff", "byte 1: expected the length of a packet"),
@@ -304,6 +304,42 @@ def test_a_chrome_file_that_was_cut_off_is_read_to_the_last_whole_event(
     trace = read_trace(path)
     assert len(trace.slices) == 1
     assert trace.notes[0].startswith("cut off at byte ")
+
+
+@pytest.mark.parametrize("missing", [1, 8])
+def test_a_perfetto_file_of_others_that_was_cut_off_is_read_to_the_last_whole_packet(
+    missing: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut.pftrace"
+    found = protocol.Trace()
+    for time in (10, 20, 30):
+        packet = found.packet.add(timestamp=time, trusted_packet_sequence_id=1)
+        packet.track_event.track_uuid = 7
+        packet.track_event.name = f"at {time}"
+        packet.track_event.type = protocol.TrackEvent.TYPE_INSTANT
+    path.write_bytes(found.SerializeToString()[:-missing])
+    trace = read_trace(path)
+    assert not trace.complete
+    assert [trace.names[name] for name in trace.instants.name] == ["at 10", "at 20"]
+    assert trace.notes[0].startswith("cut off: a packet of ")
+
+
+@pytest.mark.parametrize("part", [0.5, 0.9, 0.999])
+def test_a_perfetto_file_of_ours_that_was_cut_off_is_read_to_the_last_whole_packet(
+    part: float, tmp_path: Path
+) -> None:
+    recorder = Recorder(Clock.cycles("GPU", 10**9))
+    track = recorder.track("simdgroup", role=Role.SIMDGROUP)
+    for number in range(100):
+        recorder.slice(PHASE, track, "load", 10 * number, 9)
+        recorder.slice(STEP, track, "wait", 10 * number, 9, "dram")
+    path = tmp_path / "cut.pftrace"
+    write_trace(recorder.finish(), path)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(part * len(data))])
+    trace = read_trace(path)
+    assert not trace.complete and 50 < len(trace.slices) <= 200
+    assert any(note.startswith("cut off: ") for note in trace.notes)
 
 
 def test_slices_of_others_that_cross_are_put_in_lanes_and_told(tmp_path: Path) -> None:
