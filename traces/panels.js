@@ -24,7 +24,7 @@ function showTitle(model, time) {
   const { title, clock, complete, events } = model.header;
   document.getElementById("title").textContent = visible(title) || "Timeline";
   const facts = [clock.name && visible(clock.name), clock.unit === "cycle" && frequency(clock.hz)];
-  facts.push(time.both(model.header.span), `${INTEGERS.format(events)} events`);
+  facts.push(time.both(model.header.span), counted(events, "event"));
   if (!complete) facts.push("incomplete: the recording was cut off");
   const line = document.getElementById("facts");
   line.textContent = facts.filter(Boolean).join(" · ");

@@ -407,7 +407,7 @@ class Timeline {
   summary() {
     const { model, time } = this;
     const tracks = model.tracks.filter((track) => track.lastRow > track.firstRow || track.counter);
-    const count = `${INTEGERS.format(model.header.events)} events on ${tracks.length} tracks`;
+    const count = `${counted(model.header.events, "event")} on ${counted(tracks.length, "track")}`;
     const [begin, end] = firstView(model);
     const part = end - begin < model.span ? "; a part is shown, Fit shows all" : "";
     return `${count} in ${time.both(model.header.span)}${part}`;
