@@ -1,6 +1,7 @@
 // The page around the picture: title, legend, what is selected, where the time goes.
 // Whatever comes from the trace is put in as text, never as HTML.
 
+const TAIL_LETTERS = 12; // at the end of long names, which are always shown
 const SHOWN_TRACKS = 200; // lines of the analysis
 const SHOWN_NAMES = 12;
 
@@ -63,6 +64,13 @@ function showDetails(model, time, { selected, range, dark }, go) {
   else showEvent(box, model, time, selected, dark, go);
 }
 
+/** A text that loses its middle where it does not fit: names that begin alike differ at the end. */
+function middleCut(text) {
+  const letters = [...text];
+  const tail = letters.length > 2 * TAIL_LETTERS ? letters.splice(-TAIL_LETTERS).join("") : "";
+  return make("span", "cut", make("span", "", letters.join("")), make("span", "", tail));
+}
+
 /** A table of names with their time in all tracks. */
 function showLongest(box, model, time, range, dark, go) {
   const [begin, end] = range ?? corePart(model) ?? [0, model.header.span];
@@ -70,8 +78,9 @@ function showLongest(box, model, time, range, dark, go) {
   if (entries.length) {
     const body = make("tbody");
     for (const { event, count, ticks } of entries) {
-      const button = make("button", "link", visible(model.names[model.name[event]]));
-      button.title = "Go to the first one";
+      const full = visible(model.names[model.name[event]]);
+      const button = make("button", "link", middleCut(full));
+      button.title = `${full}: go to the first one`;
       button.addEventListener("click", () => go(event));
       const name = make("td", "name", swatch(model.paints[model.paint[event]].style, dark), button);
       const numbers = [INTEGERS.format(count), time.text(Math.round(ticks))];
@@ -195,7 +204,7 @@ function total(model, all) {
 function analysisRow(model, time, share, name, [length, tracks], dark) {
   const whole = length * tracks;
   const groups = byGroup(model, share);
-  const label = make("th", "", name);
+  const label = make("th", "", middleCut(name));
   label.title = name;
   label.scope = "row";
   const row = make("tr", "", label, make("td", "bar", shareBar(model, time, share, whole, dark)));

@@ -111,6 +111,7 @@ def test_the_cost_of_a_drawing_follows_pixels_not_events(show: Open) -> None:
                         const value = model.peaks.value;
                         model.peaks.value = (i) => (calls++, value(i));
                         timeline.closeAll(false);
+                        timeline.fit();
                         timeline.plan();
                         return calls;
                     }"""
@@ -239,3 +240,24 @@ def test_of_thousands_of_slices_it_opens_on_some(show: Open) -> None:
         texts = tab.call("timeline.draw().scrolled.texts.length")
         assert 30 < texts < 50
         assert "a part is shown, Fit shows all" in tab.status()
+
+
+def test_long_names_that_begin_alike_are_told_apart_where_they_are_cut(show: Open) -> None:
+    recorder = Recorder(Clock.cycles("GPU", 10**9))
+    track = recorder.track("queue 0", role=Role.QUEUE)
+    names = [f"main_dispatch_with_a_long_name_in_common_{each}_64_f32" for each in "ab"]
+    for number, name in enumerate(names):
+        recorder.slice(k.PHASE, track, name, 1000 * number, 900)
+    with show(recorder.finish()) as tab:
+        cut = tab.call(
+            """() => {
+                const { texts } = timeline;
+                const names = Array.from(timeline.model.names).filter((name) => name.includes("_"));
+                return names.map((name) => [texts.cut(name, 150), texts.cut(name, 60)]);
+            }"""
+        )
+        shown = tab.page.locator("td.name .link").all_text_contents()
+    (first, small), (second, _) = cut
+    assert first != second and first.startswith("main_d") and first.endswith("_f32")
+    assert small.endswith("…")
+    assert sorted(shown) == sorted(names)
