@@ -67,7 +67,8 @@ function showDetails(model, time, { selected, range, dark }, go) {
 /** A text that loses its middle where it does not fit: names that begin alike differ at the end. */
 function middleCut(text) {
   const letters = [...text];
-  const tail = letters.length > 2 * TAIL_LETTERS ? letters.splice(-TAIL_LETTERS).join("") : "";
+  if (letters.length <= 2 * TAIL_LETTERS) return text;
+  const tail = letters.splice(-TAIL_LETTERS).join("");
   return make("span", "cut", make("span", "", letters.join("")), make("span", "", tail));
 }
 
@@ -143,12 +144,15 @@ function showAnalysis(model, time, range, dark) {
     box.append(make("p", "hint", "No track has slices with a duration here."));
     return;
   }
-  const all = tracks.map((track) => shares(model, track, begin, end));
+  const spans = unseenSpans(model);
+  const all = tracks.map((track) => sharesWithUnseen(model, spans, track, begin, end));
+  const groups = ["busy", "stalled", "idle", ...(all.some((share) => share.unseen > 0) ? ["unseen"] : [])];
   const body = make("tbody");
-  const head = heading(["track", ""], ["busy", "stalled", "idle"], ["waits most for"]);
+  const head = heading(["track", ""], groups, ["waits most for"]);
   const device = new Set(deviceTracks(tracks));
   const summed = all.filter((share) => device.has(share.track));
-  const line = (share, name, count) => analysisRow(model, time, share, name, [end - begin, count], dark);
+  const line = (share, name, count) =>
+    analysisRow(model, time, share, name, [end - begin, count], groups, dark);
   if (summed.length > 1) body.append(line(total(model, summed), `these ${summed.length} tracks`, summed.length));
   // The tracks of the device first: the others wait for it.
   const ordered = [...summed, ...all.filter((share) => !device.has(share.track))];
@@ -193,24 +197,25 @@ function ancestors(model, track) {
 /** Sums over tracks. */
 function total(model, all) {
   const ticks = new Float64Array(model.paints.length);
-  let idle = 0;
+  let [idle, unseen] = [0, 0];
   for (const share of all) {
     idle += share.idle;
+    unseen += share.unseen;
     share.ticks.forEach((value, i) => (ticks[i] += value));
   }
-  return { ticks, idle };
+  return { ticks, idle, unseen };
 }
 
-function analysisRow(model, time, share, name, [length, tracks], dark) {
+function analysisRow(model, time, share, name, [length, tracks], groups, dark) {
   const whole = length * tracks;
-  const groups = byGroup(model, share);
+  const sums = byGroup(model, share);
   const label = make("th", "", middleCut(name));
   label.title = name;
   label.scope = "row";
   const row = make("tr", "", label, make("td", "bar", shareBar(model, time, share, whole, dark)));
-  for (const group of ["busy", "stalled", "idle"]) {
-    const cell = make("td", "number", percent(groups[group] / whole));
-    cell.title = time.both(groups[group] / tracks);
+  for (const group of groups) {
+    const cell = make("td", "number", percent(sums[group] / whole));
+    cell.title = time.both(sums[group] / tracks);
     row.append(cell);
   }
   row.append(make("td", "cause", mainWait(model, share, whole)));

@@ -73,7 +73,10 @@ class CoreWriter:
             self._sums[_IN_FLIGHT].add(at + begin, np.diff(values, prepend=0.0))
         last = int(rows.end.max(initial=begin))
         if end - last > _SEEN * (end - begin):
-            self._recorder.instant(k.MARKER, self._core, _missing(dispatch, until), last)
+            text = _missing(dispatch, until)
+            self._recorder.instant(
+                k.UNSEEN, self._core, text, last, ticks=end - last, seen=last - begin
+            )
 
     def finish(self) -> None:
         """Write what all dispatches together make: the counters."""
