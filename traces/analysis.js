@@ -42,6 +42,50 @@ function shares(model, track, begin, end) {
   return { track, ticks, idle: Math.max(end - begin - covered, 0) };
 }
 
+/** Where cores go on unseen, by number of their track: [since when it is seen, until when, end]. */
+function unseenSpans(model) {
+  const found = new Map();
+  model.rowInstants.forEach((isOfInstants, row) => {
+    if (!isOfInstants) return;
+    for (let i = model.rowFirst[row]; i < model.rowFirst[row + 1]; i++) {
+      if (model.kinds[model.kind[i]].name !== "unseen") continue;
+      const values = new Map(model.argumentsOf(i).map(({ name, value }) => [name, Number(value)]));
+      const mark = model.begin[i];
+      const span = [mark - (values.get("seen") ?? 0), mark, mark + (values.get("ticks") ?? 0)];
+      found.set(model.rowTrack[row], [...(found.get(model.rowTrack[row]) ?? []), span]);
+    }
+  });
+  return found;
+}
+
+/** The shares of a track, of whose idle ticks those are `unseen` in which its core works unseen. */
+function sharesWithUnseen(model, spans, track, begin, end) {
+  const share = shares(model, track, begin, end);
+  let core = track;
+  while (core && !spans.has(core.number)) core = model.tracks[core.parent];
+  share.unseen = 0;
+  let done = begin;
+  for (const [seen, mark, last] of (core && spans.get(core.number)) ?? []) {
+    // What ends before the others do is followed by what is not shown, too.
+    const own = lastEnd(model, track, mark);
+    const [from, to] = [Math.max(own > seen ? own : mark, done), Math.min(last, end)];
+    if (from < to) share.unseen += shares(model, track, from, to).idle;
+    done = Math.max(done, to);
+  }
+  share.idle -= share.unseen;
+  return share;
+}
+
+/** When the last slice of a track ends that ends by a time. */
+function lastEnd(model, track, time) {
+  let found = -Infinity;
+  for (const row of slicesRows(model, track)) {
+    const next = model.firstAfter(row, time);
+    if (model.rowDepth[row] === 0 && next > model.rowFirst[row]) found = Math.max(found, model.end(next - 1));
+  }
+  return found;
+}
+
 /** Adds each slice's own time to `ticks`; returns what the outermost ones cover. */
 function nestedShares(model, rows, begin, end, ticks) {
   let covered = 0;
@@ -92,9 +136,9 @@ function sweepLanes(model, rows, begin, end, ticks) {
   return covered;
 }
 
-/** Ticks of a range by group: busy, stalled, idle; causes of the group "idle" count as idle. */
+/** Ticks of a range by group: causes of the group "idle" count as idle, as what has no slice. */
 function byGroup(model, share) {
-  const sums = { busy: 0, stalled: 0, idle: share.idle };
+  const sums = { busy: 0, stalled: 0, idle: share.idle, unseen: share.unseen };
   model.paints.forEach((paint, i) => {
     sums[paint.group] += share.ticks[i];
   });

@@ -10,7 +10,7 @@ import numpy as np
 from .content import REFERENCE_SHIFT, Content
 from .errors import TraceError
 from .nesting import depths, first_crossing, first_fit, parents
-from .schema import NO_CAUSE, Form, Kind, Role, Track
+from .schema import NO_CAUSE, Form, Kind, Role, Track, Type
 from .trace import Column, Counters, Flows, Instants, Integers, Slices, Trace
 
 _LATEST = 2**62
@@ -24,6 +24,7 @@ def build(content: Content) -> Trace:
     nest, children that leave gaps in a kind that is tiled, negative times, unknown numbers.
     """
     tracks, moved = _ordered_tracks(content)
+    _check_texts(content)
     events = _Events(content, moved)
     slices, places = _slices(content, events, tracks)
     if content.complete:
@@ -46,6 +47,22 @@ def build(content: Content) -> Trace:
         complete=content.complete,
         notes=tuple(content.notes),
     )
+
+
+def _check_texts(content: Content) -> None:
+    """Raises TraceError if an argument is a text that is not among the names."""
+    for kind, columns in zip(content.kinds, content.columns, strict=True):
+        for argument in kind.arguments:
+            if argument.type is not Type.TEXT:
+                continue
+            numbers = columns[argument.name]
+            right = (numbers >= -1) & (numbers < len(content.names))
+            if not right.all():
+                row = int(np.argmin(right))
+                raise TraceError(
+                    f"event {row} of kind {kind.name}: {argument.name} is text "
+                    f"{int(numbers[row])}; there are {len(content.names)}"
+                )
 
 
 def _ordered_tracks(content: Content) -> tuple[tuple[Track, ...], Integers]:

@@ -24,6 +24,7 @@ from .content import Content, columns_of, joined
 from .errors import TraceError, TraceFileError
 from .schema import Type
 from .trace import Column
+from .words import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,8 @@ class _Reader:
         ]
         content.complete = self._done
         if not self._done:
-            notes.append(f"the run did not finish; {self._events:,} events were saved before")
+            saved = counted(self._events, "event")
+            notes.append(f"the run did not finish; it saved {saved} before")
         content.notes = notes
         return content
 

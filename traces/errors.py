@@ -11,3 +11,4 @@ class TraceFileError(TraceError):
     def __init__(self, file: str, offset: int | None, message: str) -> None:
         where = f"{file}: " if offset is None else f"{file}: byte {offset}: "
         super().__init__(where + message)
+        self.reason = message

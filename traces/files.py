@@ -65,13 +65,26 @@ def write_trace(trace: Trace, path: Path) -> None:
     """
     suffix = check_suffix(path)
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=suffix)
-    except OSError as error:  # which names the temporary file
+        real = Path(os.path.realpath(path))
+        _replace(real, suffix, WRITERS[suffix], trace, packed=path.name.endswith(".gz"))
+    except OSError as error:  # which names the temporary file, or none
         raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _replace(
+    path: Path,
+    suffix: str,
+    writer: Callable[[Trace, IO[bytes]], None],
+    trace: Trace,
+    *,
+    packed: bool,
+) -> None:
+    """Write beside a file and then put it in its place; a link has been followed before."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=suffix)
     os.close(handle)
     temporary = Path(name)
     try:
-        _write(WRITERS[suffix], trace, temporary, packed=path.name.endswith(".gz"))
+        _write(writer, trace, temporary, packed=packed)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     finally:

@@ -6,6 +6,11 @@ const TIMES = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"], [1e-12, "ps"
 const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 const BINARY = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
 
+/** "1 event", "2,000 events". */
+function counted(count, thing) {
+  return `${INTEGERS.format(count)} ${count === 1 ? thing : `${thing}s`}`;
+}
+
 /** Seconds in the unit that reads best. */
 function secondsText(seconds, digits = 4) {
   if (!seconds) return "0 s";

@@ -272,6 +272,14 @@ FINDING = _event(
     _text("site", "place in the source"),
 )
 MARKER = _event(Form.INSTANT, "marker", "marker", "A mark set by the program.")
+UNSEEN = _event(
+    Form.INSTANT,
+    "unseen",
+    "marker",
+    "From here on work of a core goes on that the trace does not show.",
+    Argument("ticks", "for how long"),
+    Argument("seen", "how long before it could be seen"),
+)
 
 COUNTER = _event(Form.COUNTER, "counter", "counter", "A value that holds until the next one.")
 

@@ -58,7 +58,7 @@ the source begins is not shown. What the format has no place for is in the descr
 track, so that our files read back whole.
 
 Of other people's files track events are read: slices, instants, counters and flows of all tracks.
-Other packets are counted and left out.
+Other packets are counted and left out. A file that was cut off is read up to its last whole packet.
 
 ### Chrome JSON
 

@@ -105,6 +105,7 @@ function paintValue(timeline, line, x, when) {
   if (point < 0) return;
   const text = valueText(model.pointValue[point], line.track.unit);
   const y = top + line.y - state.scroll + line.height / 2;
+  if (y - 8 < top) return; // scrolled away; the axis and pinned lines are there
   const width = overlay.measureText(text).width + 10;
   const left = Math.min(x + 4, size.width - width);
   overlay.fillStyle = inks.page("area-line");

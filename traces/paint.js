@@ -5,6 +5,8 @@ const SMALL = "10.5px system-ui, -apple-system, 'Segoe UI', sans-serif";
 
 const HATCHED = 0.6; // what is left of a colour in a hatching, for slices too narrow for one
 const DIMMED = 0.18; // what is left of a colour that a search has not found
+const LEAST_WITH_TAIL = 10; // letters of a text that is cut, from which on it keeps its end
+const TAIL = 0.45; // of the room, for the end
 
 /** Fills of all paints in one theme; hatchings for those that wait. */
 class Inks {
@@ -104,23 +106,44 @@ class Texts {
     return sum;
   }
 
-  /** The text, or as much of it as fits with an ellipsis; empty if that is next to nothing. */
+  /**
+   * The text, or as much of it as fits with an ellipsis; empty if that is next to nothing. Long ones
+   * lose their middle: names that begin alike differ at the end.
+   */
   cut(text, room, font = FONT) {
-    text = visible(text.length > 400 ? text.slice(0, 400) : text);
+    text = visible(text.length > 400 ? text.slice(0, 200) + text.slice(-200) : text);
     const withEllipsis = room - this.letter(font, "…");
     let sum = 0;
     let kept = 0; // letters that fit with an ellipsis behind them
-    let place = 0; // where they end
-    let letters = 0;
-    let at = 0;
     for (const letter of text) { // whole characters, no halves of an emoji
       sum += this.letter(font, letter);
-      letters++;
-      at += letter.length;
-      if (sum <= withEllipsis) [kept, place] = [letters, at];
-      else if (sum > room) return kept < 4 ? "" : `${text.slice(0, place)}…`;
+      if (sum <= withEllipsis) kept++;
+      else if (sum > room) {
+        if (kept < 4) return "";
+        const tail = kept < LEAST_WITH_TAIL ? "" : this.tail(text, withEllipsis * TAIL, font);
+        return `${this.head(text, withEllipsis - this.width(tail, font), font)}…${tail}`;
+      }
     }
     return text;
+  }
+
+  /** The first letters that fit. */
+  head(text, room, font) {
+    let place = 0;
+    for (const letter of text) {
+      room -= this.letter(font, letter);
+      if (room < 0) break;
+      place += letter.length;
+    }
+    return text.slice(0, place);
+  }
+
+  /** The last letters that fit. */
+  tail(text, room, font) {
+    const letters = [...text];
+    let first = letters.length;
+    while (first > 0 && (room -= this.letter(font, letters[first - 1])) >= 0) first--;
+    return letters.slice(first).join("");
   }
 }
 

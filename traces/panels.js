@@ -1,6 +1,7 @@
 // The page around the picture: title, legend, what is selected, where the time goes.
 // Whatever comes from the trace is put in as text, never as HTML.
 
+const TAIL_LETTERS = 12; // at the end of long names, which are always shown
 const SHOWN_TRACKS = 200; // lines of the analysis
 const SHOWN_NAMES = 12;
 
@@ -24,7 +25,7 @@ function showTitle(model, time) {
   const { title, clock, complete, events } = model.header;
   document.getElementById("title").textContent = visible(title) || "Timeline";
   const facts = [clock.name && visible(clock.name), clock.unit === "cycle" && frequency(clock.hz)];
-  facts.push(time.both(model.header.span), `${INTEGERS.format(events)} events`);
+  facts.push(time.both(model.header.span), counted(events, "event"));
   if (!complete) facts.push("incomplete: the recording was cut off");
   const line = document.getElementById("facts");
   line.textContent = facts.filter(Boolean).join(" · ");
@@ -63,6 +64,14 @@ function showDetails(model, time, { selected, range, dark }, go) {
   else showEvent(box, model, time, selected, dark, go);
 }
 
+/** A text that loses its middle where it does not fit: names that begin alike differ at the end. */
+function middleCut(text) {
+  const letters = [...text];
+  if (letters.length <= 2 * TAIL_LETTERS) return text;
+  const tail = letters.splice(-TAIL_LETTERS).join("");
+  return make("span", "cut", make("span", "", letters.join("")), make("span", "", tail));
+}
+
 /** A table of names with their time in all tracks. */
 function showLongest(box, model, time, range, dark, go) {
   const [begin, end] = range ?? corePart(model) ?? [0, model.header.span];
@@ -70,8 +79,9 @@ function showLongest(box, model, time, range, dark, go) {
   if (entries.length) {
     const body = make("tbody");
     for (const { event, count, ticks } of entries) {
-      const button = make("button", "link", visible(model.names[model.name[event]]));
-      button.title = "Go to the first one";
+      const full = visible(model.names[model.name[event]]);
+      const button = make("button", "link", middleCut(full));
+      button.title = `${full}: go to the first one`;
       button.addEventListener("click", () => go(event));
       const name = make("td", "name", swatch(model.paints[model.paint[event]].style, dark), button);
       const numbers = [INTEGERS.format(count), time.text(Math.round(ticks))];
@@ -126,19 +136,23 @@ function showAnalysis(model, time, range, dark) {
   const tracks = timedTracks(model);
   const part = corePart(model);
   const [begin, end] = range ?? part ?? [0, model.header.span];
-  const whole = part ? `${time.both(end - begin)} in which cores were at work` : "the whole trace";
+  const who = hasCores(model) ? "cores" : "the NPU's units";
+  const whole = part ? `${time.both(end - begin)} in which ${who} were at work` : "the whole trace";
   const where = range ? `${time.both(end - begin)} from ${time.text(begin)} on` : whole;
   box.append(make("h2", "", `Where the time goes: ${where}`));
   if (!tracks.length || end <= begin) {
     box.append(make("p", "hint", "No track has slices with a duration here."));
     return;
   }
-  const all = tracks.map((track) => shares(model, track, begin, end));
+  const spans = unseenSpans(model);
+  const all = tracks.map((track) => sharesWithUnseen(model, spans, track, begin, end));
+  const groups = ["busy", "stalled", "idle", ...(all.some((share) => share.unseen > 0) ? ["unseen"] : [])];
   const body = make("tbody");
-  const head = heading(["track", ""], ["busy", "stalled", "idle"], ["waits most for"]);
+  const head = heading(["track", ""], groups, ["waits most for"]);
   const device = new Set(deviceTracks(tracks));
   const summed = all.filter((share) => device.has(share.track));
-  const line = (share, name, count) => analysisRow(model, time, share, name, [end - begin, count], dark);
+  const line = (share, name, count) =>
+    analysisRow(model, time, share, name, [end - begin, count], groups, dark);
   if (summed.length > 1) body.append(line(total(model, summed), `these ${summed.length} tracks`, summed.length));
   // The tracks of the device first: the others wait for it.
   const ordered = [...summed, ...all.filter((share) => !device.has(share.track))];
@@ -183,24 +197,25 @@ function ancestors(model, track) {
 /** Sums over tracks. */
 function total(model, all) {
   const ticks = new Float64Array(model.paints.length);
-  let idle = 0;
+  let [idle, unseen] = [0, 0];
   for (const share of all) {
     idle += share.idle;
+    unseen += share.unseen;
     share.ticks.forEach((value, i) => (ticks[i] += value));
   }
-  return { ticks, idle };
+  return { ticks, idle, unseen };
 }
 
-function analysisRow(model, time, share, name, [length, tracks], dark) {
+function analysisRow(model, time, share, name, [length, tracks], groups, dark) {
   const whole = length * tracks;
-  const groups = byGroup(model, share);
-  const label = make("th", "", name);
+  const sums = byGroup(model, share);
+  const label = make("th", "", middleCut(name));
   label.title = name;
   label.scope = "row";
   const row = make("tr", "", label, make("td", "bar", shareBar(model, time, share, whole, dark)));
-  for (const group of ["busy", "stalled", "idle"]) {
-    const cell = make("td", "number", percent(groups[group] / whole));
-    cell.title = time.both(groups[group] / tracks);
+  for (const group of groups) {
+    const cell = make("td", "number", percent(sums[group] / whole));
+    cell.title = time.both(sums[group] / tracks);
     row.append(cell);
   }
   row.append(make("td", "cause", mainWait(model, share, whole)));

@@ -45,8 +45,12 @@ def critical_path(trace: Trace, begin: int, end: int) -> list[Link]:
     until = min(graph.end(at), end)
     while len(chain) < _LONGEST:
         first = max(graph.begin(at), begin)
+        # Each link begins before the last, so that flows in a circle end; what is under way when
+        # the range begins is the first link.
         candidates = [
-            s for s in graph.before(at, first) if graph.begin(s) < first and graph.end(s) > begin
+            s
+            for s in (graph.before(at, first) if graph.begin(at) > begin else ())
+            if graph.begin(s) < first and graph.end(s) > begin
         ]
         if not candidates:
             chain.append(Link(slice=at, ticks=until - first, wait=first - begin))

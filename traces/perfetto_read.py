@@ -1,6 +1,7 @@
 """Reads native Perfetto traces: ours whole, and the track events of anybody's.
 
-Whatever else a recording holds (scheduling, memory, logs) is counted and left out.
+Whatever else a recording holds (scheduling, memory, logs) is counted and left out. Files that were
+cut off are read up to the last whole packet.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ class _Sequence:
     track: int = 0
 
 
+class _CutOff(TraceFileError):
+    """The file ends inside of a packet."""
+
+
 def is_perfetto(data: bytes) -> bool:
     """Whether a file begins like a Perfetto trace."""
     return data[:1] == _KEY
@@ -54,8 +59,13 @@ def read_perfetto(data: bytes, file: str) -> Content:
 def read_packets(data: bytes, file: str) -> Content:
     """The same, packet by packet. Raises TraceFileError."""
     reader = _Reader(file)
-    for offset, packet in _packets(data, file):
-        reader.take(offset, packet)
+    try:
+        for offset, packet in _packets(data, file):
+            reader.take(offset, packet)
+    except _CutOff as error:
+        if reader.is_empty:
+            raise
+        return reader.content(f"cut off: {error.reason}; read up to the last whole packet")
     return reader.content()
 
 
@@ -70,9 +80,7 @@ def _packets(data: bytes, file: str) -> Iterator[tuple[int, protocol.TracePacket
         length, start = _length(data, offset + 1, file)
         if start + length > len(data):
             have = len(data) - start
-            raise TraceFileError(
-                file, offset, f"a packet of {length} bytes, but only {have} follow: cut off"
-            )
+            raise _CutOff(file, offset, f"a packet of {length} bytes, but only {have} follow")
         try:
             packet = protocol.TracePacket.FromString(bytes(view[start : start + length]))
         except DecodeError as error:
@@ -88,7 +96,9 @@ def _length(data: bytes, offset: int, file: str) -> tuple[int, int]:
         value |= (byte & 0x7F) << (7 * position)
         if byte < 0x80:
             return value, offset + position + 1
-    raise TraceFileError(file, offset, "expected the length of a packet: cut off or malformed")
+    if offset + 10 > len(data):
+        raise _CutOff(file, offset, "expected the length of a packet")
+    raise TraceFileError(file, offset, "expected the length of a packet, found none")
 
 
 class _Reader:
@@ -115,11 +125,21 @@ class _Reader:
         elif what is not None:
             self._skipped[what] += 1
 
-    def content(self) -> Content:
-        """What was read. Raises TraceFileError if there was nothing."""
+    @property
+    def is_empty(self) -> bool:
+        """Whether no event and no track of ours was found so far."""
+        return self._gatherer is None
+
+    def content(self, cut: str = "") -> Content:
+        """What was read, of a file that was cut off as `cut` says.
+
+        Raises TraceFileError if there was nothing.
+        """
         if self._gatherer is None:
             raise TraceFileError(self._file, None, "holds no track event and no track")
         notes = self._gatherer.notes
+        if cut:
+            notes.append(cut)
         unfinished = [event for stack in self._open.values() for event in stack]
         for event in unfinished:
             event.duration = self._last - event.begin
@@ -133,7 +153,7 @@ class _Reader:
         self._emit_flows()
         content = self._gatherer.recorder.content()
         content.notes = notes
-        content.complete = self._facts is None or self._facts.complete
+        content.complete = not cut and (self._facts is None or self._facts.complete)
         return content
 
     def _sequence(self, packet: protocol.TracePacket) -> _Sequence:

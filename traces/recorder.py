@@ -156,9 +156,11 @@ class Recorder:
 
     def close(self, *, complete: bool = True) -> None:
         """With a file: write the rest and close it; further events are refused."""
-        self._tables.flush()
-        if self._spill is not None:
-            self._spill.close(complete=complete)
+        try:
+            self._tables.flush()
+        finally:
+            if self._spill is not None:
+                self._spill.close(complete=complete)
 
     def content(self) -> Content:
         """Everything that was taken, as it came. Raises TraceError if it went to a file."""

@@ -76,11 +76,11 @@ class Spill:
         """Write what is left and close; a second time does nothing."""
         if self._stream.closed:
             return
-        if complete:
-            self._writer.done()
-        else:
-            self._writer.definitions()
-        self._stream.close()
+        with self._stream:
+            if complete:
+                self._writer.done()
+            else:
+                self._writer.definitions()
 
 
 def write_container(content: Content, stream: IO[bytes]) -> None:

@@ -18,7 +18,7 @@ async function start() {
     window.timeline = timeline;
     showTitle(model, timeline.time);
     timeline.measure();
-    timeline.scroller.scrollTop = timeline.state.scroll;
+    timeline.scrollAsAsked();
     timeline.draw();
     await painted();
     timeline.firstPaint = performance.now();

@@ -6,7 +6,8 @@ function firstState(model, dark) {
   return {
     begin,
     end,
-    scroll: 0,
+    scroll: null, // null: as at first, which depends on the size of the window
+    firstScroll: 0,
     closed: firstClosed(model, 60),
     pinned: [],
     selected: -1,
@@ -33,17 +34,26 @@ function firstView(model) {
   return model.firstView;
 }
 
-/** Rows of the outermost slices of simdgroups. */
-function coreRows(model) {
-  const tracks = model.tracks.filter((track) => track.role === "simdgroup");
+/** Rows of the outermost slices of tracks with one of these roles. */
+function outerRows(model, ...roles) {
+  const tracks = model.tracks.filter((track) => roles.includes(track.role));
   return tracks.flatMap((track) => slicesRows(model, track).slice(0, 1));
 }
 
-/** First and last time of slices of simdgroups, if that is a small part of the trace; else null. */
+/** Whether the trace looks into cores, not into an NPU. */
+function hasCores(model) {
+  return model.tracks.some((track) => track.role === "simdgroup");
+}
+
+/**
+ * First and last time of slices of simdgroups, or else of an NPU's units, if that is a small part
+ * of the trace; else null.
+ */
 function corePart(model) {
   if (model.corePart !== undefined) return model.corePart;
+  const roles = hasCores(model) ? ["simdgroup"] : ["NPU unit", "DMA channel"];
   let [first, last] = [Infinity, -Infinity];
-  for (const row of coreRows(model)) {
+  for (const row of outerRows(model, ...roles)) {
     first = Math.min(first, model.begin[model.rowFirst[row]]);
     last = Math.max(last, model.end(model.rowFirst[row + 1] - 1));
   }
@@ -52,12 +62,40 @@ function corePart(model) {
 
 /** Of many slices of the first simdgroup some in the middle; null if there are not many. */
 function pieceOf(model) {
-  const [row] = coreRows(model);
+  const [row] = outerRows(model, "simdgroup");
   if (row === undefined) return null;
   const count = model.rowFirst[row + 1] - model.rowFirst[row];
   if (count < 5 * FIRST_SLICES) return null;
   const middle = model.rowFirst[row] + (count >> 1);
   return [model.begin[middle], model.end(middle + FIRST_SLICES)];
+}
+
+/**
+ * How far to scroll at first, with `room` for lines: so far that the first simdgroups can be seen
+ * with their threadgroup and its arrays. They are what people want to see, and lie below much else.
+ * Of a whole model, in which they are slivers here and there, the dispatches tell more.
+ */
+function firstScroll(model, lines, room) {
+  const first = lines.find((line) => line.track.role === "simdgroup");
+  if (!first || coverage(model, first.track) < 0.25) return 0;
+  const group = model.tracks[first.track.parent] ?? first.track;
+  const inGroup = (track) => track === group || (track && inGroup(model.tracks[track.parent]));
+  const block = lines.filter((line) => inGroup(line.track));
+  const bottom = block[block.length - 1].y + block[block.length - 1].height;
+  const whole = lines.find((line) => line.y >= bottom - room); // no line is cut by the axis
+  return Math.min(whole ? whole.y : 0, block[0].y);
+}
+
+/** Which share of the first view the outermost slices of a track fill. */
+function coverage(model, track) {
+  const [begin, end] = firstView(model);
+  const [row] = slicesRows(model, track);
+  if (row === undefined) return 0;
+  let covered = 0;
+  for (let i = model.firstAfter(row, begin); i < model.rowFirst[row + 1] && model.begin[i] < end; i++) {
+    covered += Math.min(model.end(i), end) - Math.max(model.begin[i], begin);
+  }
+  return covered / Math.max(end - begin, 1);
 }
 
 /**
@@ -93,7 +131,7 @@ function writeHash(model, state, time) {
   const short = (value) => String(Number(value.toPrecision(12)));
   const [begin, end] = firstView(model);
   if (state.begin !== begin || state.end !== end) add("v", `${short(state.begin)},${short(state.end)}`);
-  if (state.scroll > 0) add("y", Math.round(state.scroll));
+  if (state.scroll !== state.firstScroll) add("y", Math.round(state.scroll));
   if (state.selected >= 0) add("s", state.selected);
   if (state.range) add("r", state.range.map(short).join());
   if (time.unit !== time.units[0]) add("u", time.unit);
@@ -113,7 +151,7 @@ function readHash(model, state, time, hash) {
   const tracks = (key) => numbers(key).filter((number) => model.tracks[number]);
   const [begin, end] = numbers("v");
   if (begin < end) Object.assign(state, { begin, end });
-  state.scroll = Math.max(numbers("y")[0] || 0, 0);
+  state.scroll = numbers("y")[0] >= 0 ? numbers("y")[0] : null;
   const [selected] = numbers("s");
   state.selected = Number.isInteger(selected) && selected >= 0 && selected < model.count ? selected : -1;
   const range = numbers("r");

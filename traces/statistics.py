@@ -175,7 +175,8 @@ def counter_uses(trace: Trace, begin: int, end: int, tracks: list[int]) -> list[
         if not len(time):
             continue
         held = np.diff(np.append(np.maximum(time, begin), max(end, begin + 1)))
-        mean = float((value * held).sum() / held.sum()) if held.sum() else float(value[-1])
+        with np.errstate(invalid="ignore"):  # infinities of both signs have no mean
+            mean = float((value * (held / held.sum())).sum())
         found.append(
             CounterUse(
                 track=str(trace.tracks[number]),

@@ -97,6 +97,15 @@ class Timeline {
     this.find("spacer").style.height = `${Math.max(top + this.lines.height + 30 - height, 0)}px`;
   }
 
+  /** Scrolls to where the state says, or to where one looks at first. */
+  scrollAsAsked() {
+    const { model, lines, scroller, size, state } = this;
+    const most = scroller.scrollHeight - scroller.clientHeight;
+    const first = Math.round(firstScroll(model, lines.lines, size.height - this.top));
+    state.firstScroll = Math.min(first, Math.max(most, 0));
+    scroller.scrollTop = state.scroll ?? state.firstScroll;
+  }
+
   /** From ticks to pixels and back. */
   get scale() {
     return new Scale({ ...this.state, ...this.size });
@@ -389,7 +398,7 @@ class Timeline {
     this.state = firstState(this.model, dark);
     readHash(this.model, this.state, this.time, hash);
     this.layOut();
-    this.scroller.scrollTop = this.state.scroll;
+    this.scrollAsAsked();
     this.showPanels();
     this.redraw();
   }
@@ -398,7 +407,7 @@ class Timeline {
   summary() {
     const { model, time } = this;
     const tracks = model.tracks.filter((track) => track.lastRow > track.firstRow || track.counter);
-    const count = `${INTEGERS.format(model.header.events)} events on ${tracks.length} tracks`;
+    const count = `${counted(model.header.events, "event")} on ${counted(tracks.length, "track")}`;
     const [begin, end] = firstView(model);
     const part = end - begin < model.span ? "; a part is shown, Fit shows all" : "";
     return `${count} in ${time.both(model.header.span)}${part}`;

@@ -1,13 +1,15 @@
 """`assay python`: runs a script whose `import Metal` gives the emulated device."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .failures import USAGE, CommandError
-from .options import DEVICES, Device
+from .options import DEVICES, Device, check_trace_name
+from .terminal import note
 
 
 def python_command(
@@ -26,6 +28,14 @@ def python_command(
             "[bold]tinygrad[/bold].",
         ),
     ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace",
+            help="Write a timeline of the script as --chip would run it: .html, .pftrace or .json.",
+        ),
+    ] = None,
+    chip: Annotated[str, typer.Option("--chip", help="The GPU of the timeline.")] = "m1",
 ) -> None:
     """Run a PyObjC script unchanged: its [bold]import Metal[/bold] gives the emulated device.
 
@@ -37,16 +47,55 @@ def python_command(
       assay python saxpy.py
 
       assay python render.py -- --size 512
+
+      assay python saxpy.py --trace saxpy.html --chip m4-max
     """
     if device not in DEVICES:
         raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)
-    code = run_script(script, arguments or [], device, patch or [])
+    if trace is not None:
+        check_trace_name(trace)
+        if device != "emulated":
+            raise CommandError("--trace is for --device emulated", code=USAGE)
+    ready = prepared(script, arguments or [], device, patch or [])
+    code = ready() if trace is None else _traced(ready, script, trace, chip)
     if code:
         raise typer.Exit(code)
 
 
+def _traced(ready: Callable[[], int], script: Path, trace: Path, chip: str) -> int:
+    """Run a script; its timeline goes to `trace`, also if it fails half-way."""
+    from assay.hw.facts import SpecError
+    from assay.prediction import timing
+
+    from .crash_trace import kept_timeline
+    from .spools import spool_beside
+
+    with spool_beside(trace) as spool:
+        try:
+            with (
+                timing(chip, program=script.name, timeline=True, spool=spool) as seen,
+                kept_timeline(trace, lambda path: seen.result(partial=True).save_trace(path)),
+            ):
+                code = ready()
+        except SpecError as error:
+            raise CommandError(f"--chip: {error}", code=USAGE) from None
+        for failure in seen.failures:
+            note(f"the timeline lacks {failure}")
+        if not seen.dispatches:
+            note(f"{script} dispatched nothing; the timeline is empty")
+        seen.result(partial=True).save_trace(trace)
+    return code
+
+
 def run_script(script: Path, arguments: list[str], device: str, patches: Sequence[str] = ()) -> int:
     """Run a script with the chosen Metal; the exit code that it ends with."""
+    return prepared(script, arguments, device, patches)()
+
+
+def prepared(
+    script: Path, arguments: list[str], device: str, patches: Sequence[str] = ()
+) -> Callable[[], int]:
+    """What runs a script with the chosen Metal and gives the exit code that it ends with."""
     from assay import scripts
 
     if not script.is_file():
@@ -59,4 +108,4 @@ def run_script(script: Path, arguments: list[str], device: str, patches: Sequenc
         scripts.install(device, patches)
     except scripts.PatchError as error:
         raise CommandError(str(error)) from None
-    return scripts.run_script(script, arguments)
+    return partial(scripts.run_script, script, arguments)

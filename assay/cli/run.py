@@ -177,19 +177,19 @@ def _invoke(
     from assay.hw.facts import SpecError
     from assay.prediction import timing
 
-    from .terminal import note
+    from .crash_trace import kept_timeline
+    from .spools import spool_beside
 
-    try:
-        with timing(chip, program=function.name, timeline=True, say=say) as seen:
-            try:
+    with spool_beside(trace) as spool:
+        try:
+            with (
+                timing(chip, program=function.name, timeline=True, spool=spool, say=say) as seen,
+                kept_timeline(trace, lambda path: seen.result(partial=True).save_trace(path)),
+            ):
                 results = function.invoke(values)
-            except BaseException:
-                seen.result(partial=True).save_trace(trace)
-                note(f"{trace} shows the run up to its end")
-                raise
-    except SpecError as error:
-        raise CommandError(f"--chip: {error}", code=USAGE) from None
-    seen.result().save_trace(trace)
+        except SpecError as error:
+            raise CommandError(f"--chip: {error}", code=USAGE) from None
+        seen.result().save_trace(trace)
     return results
 
 

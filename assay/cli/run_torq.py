@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .crash_trace import kept_timeline
 from .failures import USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def run_torq(options: TorqOptions, values: "Sequence[Value]", trace: Path | None
 
     name, loaded = load_torq(options, record=trace is not None)
     buffers = _buffers(loaded, values)
-    loaded.dispatch(buffers)
+    with kept_timeline(trace, lambda path: save_trace(loaded, name, path)):
+        loaded.dispatch(buffers)
     cycles = npu_time(loaded.device.events).cycles
     if trace is not None:
         save_trace(loaded, name, trace)
@@ -62,10 +64,17 @@ def run_torq(options: TorqOptions, values: "Sequence[Value]", trace: Path | None
     return TorqRun(name=name, results=results, cycles=cycles)
 
 
-def timed_torq(options: TorqOptions, values: "Sequence[Value]") -> "tuple[str, LoadedExecutable]":
-    """Runs one executable and records it; inputs are zeros if none are given."""
+def timed_torq(
+    options: TorqOptions, values: "Sequence[Value]", trace: Path | None = None
+) -> "tuple[str, LoadedExecutable]":
+    """Runs one executable and records it; inputs are zeros if none are given.
+
+    If the run fails, `trace` shows it up to there.
+    """
     name, loaded = load_torq(options, record=True)
-    loaded.dispatch(_buffers(loaded, values or _zeros(loaded)))
+    buffers = _buffers(loaded, values or _zeros(loaded))
+    with kept_timeline(trace, lambda path: save_trace(loaded, name, path)):
+        loaded.dispatch(buffers)
     return name, loaded
 
 

@@ -1,5 +1,6 @@
 """`assay time`: how long a kernel or a module takes on an Apple GPU, and why."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -276,17 +277,21 @@ class _Module:
         """The result; when the run fails, `trace` shows it up to there."""
         from assay.prediction.programs import time_function
 
+        from .crash_trace import save_partial, signals_as_exits
+        from .spools import spool_beside
+
         def keep(partial: "TimeResult") -> None:
-            from .terminal import note
-
             if trace is not None:
-                partial.save_trace(trace)
-                note(f"{trace} shows the run up to its end")
+                save_partial(trace, partial.save_trace)
 
-        return time_function(
-            self._function, self._values, chip.key,
-            results=self._results, timeline=trace is not None, say=say, failed=keep,
-        )  # fmt: skip
+        with (
+            signals_as_exits(),
+            spool_beside(trace) if trace is not None else nullcontext() as spool,
+        ):
+            return time_function(
+                self._function, self._values, chip.key, results=self._results,
+                timeline=trace is not None, spool=spool, say=say, failed=keep,
+            )  # fmt: skip
 
 
 def _size(option: str, text: str | None) -> list[int] | None:

@@ -40,7 +40,7 @@ def time_executable(
     values = parse_inputs(inputs)
     with progress() as say:
         say(first(f"running {options.path} on the NPU"))
-        name, loaded = timed_torq(options, values)
+        name, loaded = timed_torq(options, values, trace)
     if trace is not None:
         save_trace(loaded, name, trace)
     npu = npu_time(loaded.device.events)

@@ -122,6 +122,7 @@ def export_command(
       assay trace export predicted.pftrace recording.json -o both.html
     """
     from assay.traces.files import check_suffix, write_trace
+    from assay.traces.words import counted
 
     from .terminal import print_json, want_json
 
@@ -133,4 +134,4 @@ def export_command(
     if json:
         print_json({"output": str(output), "events": trace.events, "bytes": size})
     else:
-        typer.echo(f"{output}: {trace.events:,} events, {size:,} bytes")
+        typer.echo(f"{output}: {counted(trace.events, 'event')}, {size:,} bytes")

@@ -38,8 +38,14 @@ def open_trace(path: Path) -> "Trace":
     """The trace in a file; what the reader had to say goes to stderr."""
     from assay.traces.files import read_trace
 
+    from .spools import spools_of
     from .terminal import note
 
+    if not path.exists() and (left := spools_of(path)):
+        raise CommandError(
+            f"{path}: there is no such file; {left[-1]} shows a run that was to write it, as far "
+            "as it came"
+        )
     trace = read_trace(path)
     for text in trace.notes:
         note(f"{path}: {text}")

@@ -17,12 +17,17 @@ if TYPE_CHECKING:
 
 def show_summary(summary: "Summary", clock: "Clock", limit: int) -> None:
     """Print a summary."""
+    from assay.traces.words import counted
+
     span = clock.text(summary.end - summary.begin)
     typer.echo(f"{summary.title or 'trace'}: {span}, {summary.clock}")
-    typer.echo(
-        f"{summary.slices:,} slices, {summary.instants:,} instants, {summary.values:,} counter "
-        f"values, {summary.flows:,} flows"
-    )
+    events = {
+        "slice": summary.slices,
+        "instant": summary.instants,
+        "counter value": summary.values,
+        "flow": summary.flows,
+    }
+    typer.echo(", ".join(counted(count, thing) for thing, count in events.items()))
     _show_tracks(summary, limit)
     _show_names(summary, clock, limit)
     _show_path(summary, clock, limit)
@@ -33,9 +38,10 @@ def show_summary(summary: "Summary", clock: "Clock", limit: int) -> None:
 def show_difference(difference: "Difference", files: Sequence[str], limit: int) -> None:
     """Print how traces differ."""
     from assay.traces.clock import time_text
+    from assay.traces.words import counted
 
     for file, seconds, slices in zip(files, difference.seconds, difference.slices, strict=True):
-        typer.echo(f"{file}: {time_text(seconds)}, {slices:,} slices")
+        typer.echo(f"{file}: {time_text(seconds)}, {counted(slices, 'slice')}")
     if difference.equal:
         typer.echo("equal: the same slices on the same tracks at the same times")
         return

@@ -1,13 +1,15 @@
 """Which threadgroup arrays are written and read between which barriers, from a recording.
 
 An array of which a place of the source touches one part in each epoch, and not always the same, is
-a ring: its parts are the stages of a pipeline. Places, not instructions: loops are unrolled.
+a ring: its parts are the stages of a pipeline. Places, not instructions: loops are unrolled. In its
+first epoch a place may touch several parts: a pipeline is filled before it runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import gcd
 
 from assay.sim.simt import recording as r
 from assay.sim.simt.ir import (
@@ -55,52 +57,83 @@ class ArrayUse:
 
 @dataclass(slots=True)
 class _Touch:
-    """Bytes that are moved, and the part of the array in which: first byte, and the one behind."""
+    """Bytes that are moved, by the range of bytes that an access touches."""
 
-    moved: int
-    first: int
-    end: int
+    moved: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def parts(self, size: int) -> set[int]:
+        """Which parts of `size` bytes are touched; -1 among them if one access touches two."""
+        return {
+            first // size if first // size == (end - 1) // size else -1 for first, end in self.moved
+        }
 
 
 _Key = tuple[int, int, _Root, Site | None, bool]
 """Threadgroup, epoch, array, where in the source it is touched, and whether that writes."""
+_Place = tuple[int, Site | None, bool]
+"""Threadgroup, where in the source, and whether it writes."""
 _Touches = dict[_Key, _Touch]
 
 
 def array_uses(recording: r.Recording) -> tuple[ArrayUse, ...]:
     """Uses by threadgroup, epoch and array; the recording must have places."""
     touches = _touches(recording)
-    stages = {root: _stages(root, touches) for root in {key[2] for key in touches}}
+    sizes = {root: _stage_size(root, touches) for root in {key[2] for key in touches}}
     found: dict[tuple[int, int, str, int], list[int]] = {}
     for (group, epoch, root, _, is_write), touch in touches.items():
-        count = stages[root]
-        size = root.size // count if isinstance(root, ThreadgroupRoot) and count > 1 else 0
-        stage = touch.first // size if size else -1
-        moved = found.setdefault((group, epoch, root.name, stage), [0, 0])
-        moved[is_write] += touch.moved
+        size = sizes[root]
+        for (first, _), bytes_moved in touch.moved.items():
+            stage = first // size if size else -1
+            moved = found.setdefault((group, epoch, root.name, stage), [0, 0])
+            moved[is_write] += bytes_moved
     return tuple(
         ArrayUse(threadgroup=group, epoch=epoch, name=name, stage=stage, read=read, written=written)
         for (group, epoch, name, stage), (read, written) in sorted(found.items())
     )
 
 
-def _stages(root: _Root, touches: _Touches) -> int:
-    """How many stages an array has; 1 if it is no ring.
+def _stage_size(root: _Root, touches: _Touches) -> int:
+    """Bytes of one stage of an array; 0 if it is no ring.
 
-    The fewest parts such that no place touches two in one epoch, and one moves on.
+    Each place begins its part at the same distance from the begin of a stage, so the distances
+    between its begins are whole stages.
     """
     if not isinstance(root, ThreadgroupRoot):
-        return 1
-    mine = [(key[3], each.first, each.end) for key, each in touches.items() if key[2] is root]
-    for count in range(2, _MOST_STAGES + 1):
-        size = root.size // count
-        if root.size % count or size % r.LINE_BYTES:
-            continue
-        parts = {(who, first // size, (end - 1) // size) for who, first, end in mine}
-        moves = len(parts) > len({who for who, _, _ in parts})
-        if moves and all(first == last for _, first, last in parts):
-            return count
-    return 1
+        return 0
+    places: dict[_Place, list[tuple[int, _Touch]]] = {}
+    for (group, epoch, touched, site, is_write), touch in touches.items():
+        if touched is root:
+            places.setdefault((group, site, is_write), []).append((epoch, touch))
+    size = 0
+    for uses in places.values():
+        begins = [min(touch.moved)[0] for _, touch in uses]
+        size = gcd(size, *(begin - begins[0] for begin in begins))
+    if not size or root.size % size or root.size // size > _MOST_STAGES:
+        return 0
+    return size if _goes_round(places, size) else 0
+
+
+def _goes_round(places: dict[_Place, list[tuple[int, _Touch]]], size: int) -> bool:
+    """Whether all places touch one part in each epoch but the first, and one moves on.
+
+    If any fills several parts in its first epoch, one that writes has to move on: what is filled
+    once and then read part by part is no ring.
+    """
+    filled = moves = writer_moves = False
+    for (_, _, is_write), uses in places.items():
+        first = min(epoch for epoch, _ in uses)
+        steady: set[int] = set()
+        for epoch, touch in uses:
+            parts = touch.parts(size)
+            if -1 in parts or (len(parts) > 1 and epoch > first):
+                return False
+            if len(parts) > 1:
+                filled = True
+            else:
+                steady |= parts
+        moves |= len(steady) > 1
+        writer_moves |= is_write and len(steady) > 1
+    return writer_moves if filled else moves
 
 
 def _touches(recording: r.Recording) -> _Touches:
@@ -135,9 +168,8 @@ def _add(
     for is_write in (False, True):
         if instruction.op == ("load" if is_write else "store"):
             continue
-        touch = found.setdefault((*key, instruction.site, is_write), _Touch(0, first, end))
-        touch.moved += moved
-        touch.first, touch.end = min(touch.first, first), max(touch.end, end)
+        by_range = found.setdefault((*key, instruction.site, is_write), _Touch()).moved
+        by_range[first, end] = by_range.get((first, end), 0) + moved
 
 
 def _accesses(

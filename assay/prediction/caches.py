@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.hal.metal.emulated.timing import arguments_of, executable_of, memory_of
@@ -18,6 +19,16 @@ _POINTER = 8
 # Bytes up to which a command may carry its constants, or the addresses of its buffers, at a new
 # address each time.
 _SMALL = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uses:
+    """Where the buffers begin that a dispatch reads, each with its bytes if it is a slab (else 0),
+    and where those do that it reads or writes.
+    """
+
+    read: tuple[tuple[int, int], ...]
+    touched: frozenset[int]
 
 
 class CacheHistory:
@@ -40,22 +51,30 @@ class CacheHistory:
         self._read_places: dict[Program, tuple[ReadPlace, ...]] = {}
         self._touched_places: dict[Program, tuple[ReadPlace, ...]] = {}
 
-    def is_warm(self, device: MTLDevice, command: DispatchCommand) -> bool:
-        """Whether the dispatch that is next finds its data in a cache."""
+    def uses(self, device: MTLDevice, command: DispatchCommand) -> Uses:
+        """What a dispatch that is about to run reads and touches, by what memory holds now."""
+        return Uses(
+            read=tuple(self._read(device, command)),
+            touched=frozenset(
+                (*command.arguments, *(address for address, _ in self._touches(device, command)))
+            ),
+        )
+
+    def is_warm(self, uses: Uses) -> bool:
+        """Whether the dispatch that is next in the program finds its data in a cache."""
         return all(
             self._is_held(address)
             and (slab == 0 or slab <= min(self._size, self._delivered.get(address, 0.0)))
-            for address, slab in self._read(device, command)
+            for address, slab in uses.read
         )
 
-    def ran(self, device: MTLDevice, command: DispatchCommand, traffic: float) -> None:
-        """A dispatch has run, for which DRAM moved `traffic` bytes."""
-        touched = {*command.arguments, *(address for address, _ in self._touches(device, command))}
-        for address in touched:
+    def ran(self, uses: Uses, traffic: float) -> None:
+        """It has run, and DRAM moved `traffic` bytes for it."""
+        for address in uses.touched:
             before = self._delivered.get(address, 0.0) if self._is_held(address) else 0.0
             self._delivered[address] = before + traffic
         self._traffic += traffic
-        for address in touched:
+        for address in uses.touched:
             self._touched[address] = self._traffic
 
     def _is_held(self, address: int) -> bool:

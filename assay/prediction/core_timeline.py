@@ -2,44 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from assay.hw.apple.timing.result import CAUSES, CoreTimeline
+from assay.hw.apple.timing.result import CAUSES
 from assay.traces import Recorder, Role
 from assay.traces import kinds as k
 from assay.traces.schema import ABSENT
 
 from .arrays import ArrayUse, array_uses
 from .core_rows import BARRIER, Integers, Rows, cut, rows_of
+from .counter_sum import CounterSum
 from .epochs import BarrierWaits, barrier_waits, epoch_bounds, late_text
 from .flights import mean_in_flight
 from .prediction import Prediction
 from .result import DispatchResult
 
 MOST_ROWS = 200_000
-"""Slices of simdgroups in one trace, before equal ones are joined; later ones are left out."""
+"""Slices of simdgroups in one trace, before equal ones are joined."""
 
+_SEEN = 0.05
+"""If less than this share of a dispatch is missing from the picture, it is not worth a mark."""
+
+_IN_FLIGHT, _RESIDENT = "bytes in flight", "resident simdgroups"
+_WAITING = "waiting for memory"
 _MEMORY = tuple(CAUSES.index(cause) for cause in ("l1", "l2", "slc", "dram"))
 
 
+def shares(wanted: Sequence[int], room: int) -> list[int]:
+    """How much of `room` each gets of what it wants; who wants little leaves more to the others."""
+    found = [0] * len(wanted)
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    for position, number in enumerate(order):
+        found[number] = min(wanted[number], room // (len(order) - position))
+        room -= found[number]
+    return found
+
+
 class CoreWriter:
-    """Writes dispatches that one core works on, one after the other."""
+    """Writes dispatches that one core works on; those of several queues may do so at once."""
 
     def __init__(self, recorder: Recorder, core: int) -> None:
         self._recorder = recorder
         self._core = core
-        self._left = MOST_ROWS
+        self._places = _Places(recorder, core)
+        self._sums = {name: CounterSum() for name in (_RESIDENT, _WAITING, _IN_FLIGHT)}
 
-    def write(self, dispatch: DispatchResult, prediction: Prediction, begin: int) -> None:
-        """Write what the core does from cycle `begin` on, as far as there is room."""
+    def write(
+        self, dispatch: DispatchResult, prediction: Prediction, span: tuple[int, int], most: int
+    ) -> None:
+        """Write what the core does from the first cycle of `span` on, at most so many slices."""
         timeline = dispatch.time.timeline
         assert timeline is not None
-        shown, until = cut(timeline, self._left)
-        self._left -= len(shown.begin)
-        if until is not None:
-            self._recorder.instant(
-                k.MARKER, self._core, f"{dispatch.kernel}: more is not shown", begin + round(until)
-            )
+        begin, end = span
+        shown, until = cut(timeline, most)
         width, height, depth = dispatch.threadgroup
         rows = rows_of(
             shown,
@@ -49,58 +66,97 @@ class CoreWriter:
             at=begin,
         )
         if len(rows.begin):
-            _Dispatch(self._recorder, self._core, rows).write(dispatch.kernel, prediction)
-            self._bytes_in_flight(shown, begin)
-
-    def _bytes_in_flight(self, shown: CoreTimeline, begin: int) -> None:
-        """What the core waits for from beyond its L1, as means of short times."""
-        at, values = mean_in_flight(shown.flights, float(shown.end.max()))
-        if len(at):
-            track = self._recorder.track(
-                "bytes in flight", self._core, Role.COUNTER, unit="B", order=-1
+            _Dispatch(self._recorder, rows).write(dispatch.kernel, prediction, self._places)
+            self._count(rows)
+            # What the core waits for from beyond its L1, as means of short times.
+            at, values = mean_in_flight(shown.flights, float(shown.end.max()))
+            self._sums[_IN_FLIGHT].add(at + begin, np.diff(values, prepend=0.0))
+        last = int(rows.end.max(initial=begin))
+        if end - last > _SEEN * (end - begin):
+            text = _missing(dispatch, until)
+            self._recorder.instant(
+                k.UNSEEN, self._core, text, last, ticks=end - last, seen=last - begin
             )
-            self._recorder.counters().extend(track=track, time=at + begin, value=values)
+
+    def finish(self) -> None:
+        """Write what all dispatches together make: the counters."""
+        for name, total in self._sums.items():
+            at, values = total.points()
+            if len(at):
+                unit = "B" if name == _IN_FLIGHT else "simdgroups"
+                track = self._recorder.track(name, self._core, Role.COUNTER, unit=unit, order=-1)
+                self._recorder.counters().extend(track=track, time=at, value=values)
+
+    def _count(self, rows: Rows) -> None:
+        """Simdgroups on the core, and those among them that wait for memory."""
+        first, last = rows.runs()
+        self._sums[_RESIDENT].add_spans(rows.begin[first], rows.end[last])
+        waiting = np.isin(rows.cause, _MEMORY)
+        self._sums[_WAITING].add_spans(rows.begin[waiting], rows.end[waiting])
+
+
+def _missing(dispatch: DispatchResult, until: float | None) -> str:
+    """Why the picture of a dispatch ends before the dispatch does."""
+    time = dispatch.time
+    if until is None and time.sampled < time.threadgroups:
+        of = f"{time.sampled:,} of {time.threadgroups:,} threadgroups"
+        return f"{dispatch.kernel}: goes on likewise; {of} were simulated"
+    return f"{dispatch.kernel}: goes on; more is not shown"
+
+
+class _Places:
+    """Where threadgroups are on the core: each takes the first place that is free."""
+
+    def __init__(self, recorder: Recorder, core: int) -> None:
+        self._recorder = recorder
+        self._core = core
+        self._busy: list[int] = []  # until when, by place
+
+    def take(self, begin: int, end: int) -> int:
+        """The track of the place of a threadgroup."""
+        busy = self._busy
+        place = next((n for n, until in enumerate(busy) if until <= begin), len(busy))
+        busy[place : place + 1] = [end]
+        return self._recorder.track(f"threadgroup place {place}", self._core)
 
 
 class _Dispatch:
     """One dispatch on the core."""
 
-    def __init__(self, recorder: Recorder, core: int, rows: Rows) -> None:
+    def __init__(self, recorder: Recorder, rows: Rows) -> None:
         self._recorder = recorder
-        self._core = core
         self._rows = rows
         self._names = np.array([recorder.name(name) for name in rows.names], np.int64)
         self._places: dict[int, int] = {}  # track of each threadgroup's place on the core
         self._tracks = np.full(int(rows.stream.max()) + 1, -1, np.int64)  # of each stream
 
-    def write(self, kernel: str, prediction: Prediction) -> None:
+    def write(self, kernel: str, prediction: Prediction, places: _Places) -> None:
+        """Write all of it but the counters."""
         rows = self._rows
         recording = prediction.recording
         positions = recording.threadgroups if recording is not None else ()
-        self._threadgroups(kernel, positions)
+        self._threadgroups(kernel, positions, places)
         self._phases()
         resumed = self._steps()
         waits = barrier_waits(rows)
         self._barriers(waits, resumed)
         if recording is not None:
             bounds = epoch_bounds(rows, waits)
-            for use in array_uses(recording):
+            uses = array_uses(recording)
+            # Tracks are in the order in which they are made: stages of one array side by side.
+            for use in sorted(uses, key=lambda use: (use.threadgroup, use.name, use.stage)):
                 self._array(use, bounds)
-        self._counters()
 
-    def _threadgroups(self, kernel: str, positions: tuple[tuple[int, int, int], ...]) -> None:
-        """Give each threadgroup the first place on the core that is free."""
+    def _threadgroups(
+        self, kernel: str, positions: tuple[tuple[int, int, int], ...], places: _Places
+    ) -> None:
         rows = self._rows
         spans = {}
         for number in np.unique(rows.group):
             mine = rows.group == number
             spans[int(number)] = int(rows.begin[mine].min()), int(rows.end[mine].max())
-        busy: list[int] = []
         for number, (begin, end) in sorted(spans.items(), key=lambda each: (each[1], each[0])):
-            place = next((n for n, until in enumerate(busy) if until <= begin), len(busy))
-            busy[place : place + 1] = [end]
-            track = self._recorder.track(f"threadgroup place {place}", self._core)
-            self._places[number] = track
+            track = self._places[number] = places.take(begin, end)
             x, y, z = positions[number] if number < len(positions) else (number, 0, 0)
             name = f"{kernel} ({x}, {y}, {z})"
             self._recorder.slice(k.THREADGROUP, track, name, begin, end - begin, x=x, y=y, z=z)
@@ -187,19 +243,3 @@ class _Dispatch:
             bytes=use.read + use.written,
             access=use.access,
         )
-
-    def _counters(self) -> None:
-        """Simdgroups on the core, and those among them that wait for memory."""
-        rows = self._rows
-        first, last = rows.runs()
-        self._count("resident simdgroups", rows.begin[first], rows.end[last])
-        waiting = np.isin(rows.cause, _MEMORY)
-        self._count("waiting for memory", rows.begin[waiting], rows.end[waiting])
-
-    def _count(self, name: str, begin: Integers, end: Integers) -> None:
-        track = self._recorder.track(name, self._core, Role.COUNTER, unit="simdgroups", order=-1)
-        times = np.concatenate((begin, end))
-        changes = np.concatenate((np.ones(len(begin), np.int64), -np.ones(len(end), np.int64)))
-        at, inverse = np.unique(times, return_inverse=True)
-        values = np.cumsum(np.bincount(inverse, weights=changes, minlength=len(at)))
-        self._recorder.counters().extend(track=track, time=at, value=values)

@@ -117,6 +117,9 @@ def _launched(
         except (CannotPlan, CannotRun, UnsupportedKernel, CheckInputError) as refused:
             raise TimeInputError(f"kernel '{kernel.name}': {refused}") from None
         if error is None:
+            timer.finish()
+            if timer.failures:
+                raise TimeInputError(f"kernel '{kernel.name}' cannot be timed: {timer.failures[0]}")
             return plan, timer
         if isinstance(error, KernelFault) and plan.can_grow(error.buffer) and growth < _MOST_GROWTH:
             growth *= 16

@@ -55,3 +55,9 @@ def bar(share: float, width: int) -> str:
         eighths = max(1, eighths)
     full, rest = divmod(eighths, 8)
     return "█" * full + (_BLOCKS[rest] if rest else "")
+
+
+def short_name(name: str, most: int) -> str:
+    """A name without its middle, if it is long: those that begin alike differ at the end."""
+    half = most // 2
+    return name if len(name) <= most else f"{name[: most - half - 1]}…{name[-half:]}"

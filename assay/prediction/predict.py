@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn
 
-from assay.hal.metal.emulated.timing import Size, executable_of, record_dispatch, threadgroups_in
+from assay.hal.metal.emulated.timing import Size, record_dispatch, threadgroups_in
 from assay.hw.apple.timing.lower import lower
 from assay.hw.apple.timing.model import simulate
 from assay.hw.apple.timing.occupancy import occupancy
 from assay.hw.apple.timing.sample import choose_sample
 
-from .caches import CacheHistory
+from .backlog import Backlog, Recorded
+from .caches import CacheHistory, Uses
 from .keys import DispatchKey, Keys
 from .prediction import Prediction
 
@@ -21,12 +23,26 @@ if TYPE_CHECKING:
     from assay.hal.metal.emulated.commands import DispatchCommand
     from assay.hw.apple.chips import Chip
     from assay.hw.apple.timing.code import MachineCode
-    from assay.hw.apple.timing.result import DispatchTime
+    from assay.hw.apple.timing.result import DispatchTime, Occupancy
+    from assay.hw.apple.timing.sample import Sample
     from assay.sim.simt import Program
     from assay.sim.simt.recording import Recording
 
 _SHOWN = 16  # threadgroups of which a timeline shows the arrays
 _MANY = 1 << 30  # threadgroups: more than any chip holds at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What tells how a dispatch goes; `varies` if its recording has to, too.
+
+    `uses` are the caches' concern, None if they are not asked.
+    """
+
+    key: DispatchKey
+    varies: bool
+    uses: Uses | None
+    grid: Size
 
 
 class ChipPredictor:
@@ -58,6 +74,7 @@ class ChipPredictor:
         self._warm = warm
         self._history = CacheHistory(chip.slc)
         self._keys = Keys()
+        self._backlog = Backlog()
         self._keep = keep
         self._say = say
         self._code: dict[Program, MachineCode] = {}
@@ -65,81 +82,99 @@ class ChipPredictor:
         self._varying: dict[DispatchKey, bool] = {}
 
     def __call__(self, device: MTLDevice, command: DispatchCommand) -> Prediction:
-        """The prediction for a dispatch that is about to run."""
+        """The prediction for a dispatch that is about to run, and is next in the program."""
+        look = self._look(device, command)
+        return self._predicted(
+            look,
+            lambda: self._recorded(look, device, command),
+            lambda: self._shown(look, device, command),
+        )
+
+    def later(self, device: MTLDevice, command: DispatchCommand) -> Callable[[], Prediction]:
+        """Record a dispatch that is about to run; what predicts it when it is next."""
+        look = self._look(device, command)
+        if not look.varies and all((look.key, warm, b"") in self._known for warm in (False, True)):
+            return lambda: self._predicted(look, _not_recorded, _not_recorded)
+        recorded = self._recorded(look, device, command)
+        recorded = replace(recorded, shown=self._shown(look, device, command))
+        held = self._backlog.kept(look.key, recorded)
+        return lambda: self._predicted(look, lambda: held, lambda: held.shown)
+
+    def _look(self, device: MTLDevice, command: DispatchCommand) -> _Look:
         key = self._keys.key_of(device, command)
         varies = self._varying.get(key)
         if varies is None:
             varies = self._varying[key] = key.depends_on_data
-        warm = self._history.is_warm(device, command) if self._warm is None else self._warm
-        known = None if varies else self._known.get((key, warm, b""))
-        prediction = known or self._simulated(device, command, key, warm, varies)
-        if self._warm is None:
-            self._history.ran(device, command, prediction.time.bytes.get("dram", 0.0))
-        return prediction
+        uses = self._history.uses(device, command) if self._warm is None else None
+        return _Look(key=key, varies=varies, uses=uses, grid=threadgroups_in(command))
 
-    def _simulated(
-        self,
-        device: MTLDevice,
-        command: DispatchCommand,
-        key: DispatchKey,
-        warm: bool,
-        varies: bool,
+    def _predicted(
+        self, look: _Look, recorded: Callable[[], Recorded], shown: Callable[[], Recording | None]
     ) -> Prediction:
-        executable = executable_of(command)
-        program = executable.program
-        name = program.name
-        self._tell(f"recording {name}")
-        code = self._lowered(program)
-        memory = executable.threadgroup_memory + _given_memory(key)
-        simdgroups = executable.shape.simdgroups
-        grid = threadgroups_in(command)
-        total = grid[0] * grid[1] * grid[2]
-        resident = occupancy(
-            self.chip,
-            registers=code.registers,
-            simdgroups=simdgroups,
-            threadgroup_memory=memory,
-            threadgroups=total,
-        )
-        sample = choose_sample(grid, resident, self.chip)
-        recording = record_dispatch(device, command, sample.positions)
-        digest = _digest(recording) if varies else b""
-        known = self._known.get((key, warm, digest))
-        if known is not None:
-            return known
-        self._tell(f"simulating {name}")
-        time = simulate(
-            code,
-            recording,
-            self.chip,
-            sample=sample,
-            warm=warm,
-            footprint=key.footprint,
-            timeline=self._keep,
-        )
-        self.simulations += 1
-        most = occupancy(
-            self.chip,
-            registers=code.registers,
-            simdgroups=simdgroups,
-            threadgroup_memory=memory,
-            threadgroups=_MANY,
-        )
-        prediction = Prediction(
-            time=time,
-            share=_share(time, most.threadgroups * self.chip.cores, self.chip),
-            recording=self._with_places(device, command, sample.positions),
-        )
-        self._known[key, warm, digest] = prediction
+        """The prediction; what was recorded, and is shown, is asked for only if it is needed."""
+        warm = self._warm if look.uses is None else self._history.is_warm(look.uses)
+        assert warm is not None
+        known = None if look.varies else self._known.get((look.key, warm, b""))
+        prediction = known or self._simulated(look, warm, recorded(), shown)
+        if look.uses is not None:
+            self._history.ran(look.uses, prediction.time.bytes.get("dram", 0.0))
         return prediction
 
-    def _with_places(
-        self, device: MTLDevice, command: DispatchCommand, positions: Sequence[Size]
-    ) -> Recording | None:
+    def _recorded(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Recorded:
+        self._tell(f"recording {look.key.executable.program.name}")
+        sample = self._sample(look)
+        recording = record_dispatch(device, command, sample.positions)
+        return Recorded(recording=recording, digest=_digest(recording))
+
+    def _shown(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Recording | None:
         """The first threadgroups once more, with where in threadgroup memory they are."""
         if not self._keep:
             return None
-        return record_dispatch(device, command, positions[:_SHOWN], places=True)
+        return record_dispatch(device, command, self._sample(look).positions[:_SHOWN], places=True)
+
+    def _simulated(
+        self,
+        look: _Look,
+        warm: bool,
+        recorded: Recorded,
+        shown: Callable[[], Recording | None],
+    ) -> Prediction:
+        ident = (look.key, warm, recorded.digest if look.varies else b"")
+        known = self._known.get(ident)
+        if known is not None:
+            return known
+        program = look.key.executable.program
+        self._tell(f"simulating {program.name}")
+        time = simulate(
+            self._lowered(program),
+            recorded.recording,
+            self.chip,
+            sample=self._sample(look),
+            warm=warm,
+            footprint=look.key.footprint,
+            timeline=self._keep,
+        )
+        self.simulations += 1
+        slots = self._occupancy(look, _MANY).threadgroups * self.chip.cores
+        prediction = self._known[ident] = Prediction(
+            time=time, share=_share(time, slots, self.chip), recording=shown()
+        )
+        return prediction
+
+    def _sample(self, look: _Look) -> Sample:
+        """Which threadgroups stand for all."""
+        x, y, z = look.grid
+        return choose_sample(look.grid, self._occupancy(look, x * y * z), self.chip)
+
+    def _occupancy(self, look: _Look, threadgroups: int) -> Occupancy:
+        executable = look.key.executable
+        return occupancy(
+            self.chip,
+            registers=self._lowered(executable.program).registers,
+            simdgroups=executable.shape.simdgroups,
+            threadgroup_memory=executable.threadgroup_memory + _given_memory(look.key),
+            threadgroups=threadgroups,
+        )
 
     def _lowered(self, program: Program) -> MachineCode:
         code = self._code.get(program)
@@ -164,6 +199,10 @@ def _share(time: DispatchTime, slots: int, chip: Chip) -> float:
     pipes = max(time.pipes.values(), default=0.0) / time.cycles * time.cores / chip.cores
     dram = time.achieved_bytes.get("dram", 0.0) / time.roofline.bytes_per_second
     return min(1.0, max(placed, pipes, dram, 1e-6))
+
+
+def _not_recorded() -> NoReturn:
+    raise AssertionError("both predictions of the key are known")
 
 
 def _digest(recording: Recording) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,7 +29,10 @@ class Prediction:
 
 
 class Predictor(Protocol):
-    """What a timer asks about each dispatch, before it runs."""
+    """What a timer asks about each dispatch, before it runs; memory is left as it was."""
 
     def __call__(self, device: MTLDevice, command: DispatchCommand) -> Prediction:
-        """The prediction; memory is left as it was."""
+        """The prediction of the dispatch that is next in the program's order."""
+
+    def later(self, device: MTLDevice, command: DispatchCommand) -> Callable[[], Prediction]:
+        """Look at a dispatch that runs before its turn; what tells the prediction at its turn."""

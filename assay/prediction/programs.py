@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.hal.metal import emulated
@@ -14,6 +15,7 @@ from .errors import TimeInputError
 from .predict import ChipPredictor
 from .result import TimeResult, result_of
 from .schedule import schedule_of
+from .spool import Spool
 from .timer import ProgramTimer
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class Timing:
 
         Raises TimeInputError if some dispatch could not be predicted; if `partial`, it is left out.
         """
+        self._timer.finish()
         if self._timer.failures and not partial:
             first, *others = self._timer.failures
             more = f" (and {len(others)} more)" if others else ""
@@ -61,6 +64,7 @@ def timing(
     program: str = "program",
     results: bool = True,
     timeline: bool = False,
+    spool: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Iterator[Timing]:
     """Time all that this process runs on the emulated device meanwhile.
@@ -71,15 +75,21 @@ def timing(
         results: whether dispatches run as usual. If not, only what is sampled is executed: much
             faster, and what the program computes is wrong.
         timeline: keep what a timeline needs.
+        spool: a `.assay-trace` file that each dispatch goes to at once. If the process is killed,
+            it shows what was predicted before: dispatches one after the other.
         say: told what is going on, in a few words.
 
     Raises:
         SpecError: for a chip that is not known.
+        OSError: if `spool` cannot be made.
     """
     gpu = chip_named(chip)
-    timer = ProgramTimer(ChipPredictor(gpu, keep=timeline, say=say), results=results, say=say)
-    with emulated.timing(timer):
-        yield Timing(timer, gpu, program)
+    predictor = ChipPredictor(gpu, keep=timeline, say=say)
+    with Spool(spool, gpu, program) if spool is not None else nullcontext() as kept:
+        took = kept.took if kept is not None else None
+        timer = ProgramTimer(predictor, results=results, say=say, took=took)
+        with emulated.timing(timer):
+            yield Timing(timer, gpu, program)
 
 
 def time_function(
@@ -89,14 +99,18 @@ def time_function(
     *,
     results: bool = True,
     timeline: bool = False,
+    spool: Path | None = None,
     say: Callable[[str], None] | None = None,
     failed: Callable[[TimeResult], None] | None = None,
 ) -> TimeResult:
     """How long one call of a module's function takes on the GPU.
 
-    `failed` is given what was timed before an error, which is then raised.
+    `spool` is as in `timing`; `failed` is given what was timed before an error, which is then
+    raised.
     """
-    with timing(chip, program=function.name, results=results, timeline=timeline, say=say) as seen:
+    with timing(
+        chip, program=function.name, results=results, timeline=timeline, spool=spool, say=say
+    ) as seen:
         try:
             function.invoke(arguments)
             return seen.result()

@@ -21,7 +21,8 @@ from assay.hw.apple.system import (
 )
 from assay.sim.clock import ticks_of
 
-from .timer import BufferLog, Copied, Dispatched, Event, HostLog, PassLog
+from .order import Event
+from .timer import BufferLog, Copied, Dispatched, HostLog, PassLog
 
 if TYPE_CHECKING:
     from assay.hw.apple.chips import Chip

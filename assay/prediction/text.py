@@ -14,7 +14,7 @@ from assay.checks.grid import size_text
 from assay.hw.apple.chips import Chip
 from assay.hw.apple.timing.result import CAUSES, DispatchTime
 
-from .numbers import amount, bar, digits, percent, rate, seconds
+from .numbers import amount, bar, digits, percent, rate, seconds, short_name
 from .result import DispatchResult, TimeResult
 
 COLOURS: Mapping[str, str] = {
@@ -207,9 +207,7 @@ def _several(result: TimeResult) -> RenderableType:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("mostly", no_wrap=True)
     for dispatch, count in unique[:_ROWS]:
-        name = dispatch.kernel.removeprefix(prefix)
-        if len(name) > _NAME:
-            name = f"{name[: _NAME - 1]}…"
+        name = short_name(dispatch.kernel.removeprefix(prefix), _NAME)
         table.add_row(name, *_row(dispatch, count, total))
     parts: list[RenderableType] = [
         Text.assemble((result.program, "bold"), " on ", (chip_text(result.chip), "bold")),

@@ -14,9 +14,10 @@ from assay.sim.clock import ClockDomain
 from assay.traces import Clock, Recorder, Role, Trace
 from assay.traces import kinds as k
 
-from .core_timeline import CoreWriter
-from .result import TimeResult
+from .core_timeline import MOST_ROWS, CoreWriter, shares
+from .result import DispatchResult, TimeResult
 from .timer import Dispatched
+from .work_slices import write_work
 
 _LEVELS = ("dram", "slc", "l2", "l1", "threadgroup_memory")
 
@@ -155,30 +156,7 @@ class _Writer:
     def _work(self, tracks: _Tracks, span: WorkSpan) -> None:
         begin, end = self._cycle(span.begin), self._cycle(span.end)
         item = self._result.scheduled.work[span.work.ident]
-        if not isinstance(item, Dispatched):
-            self._recorder.slice(
-                k.TRANSFER, tracks.dispatches, item.name, begin, end - begin, bytes=item.bytes
-            )
-            return
-        dispatch = self._by_ident[span.work.ident]
-        x, y, z = dispatch.grid
-        width, height, depth = dispatch.threadgroup
-        time = dispatch.time
-        self._recorder.slice(
-            k.DISPATCH,
-            tracks.dispatches,
-            dispatch.kernel,
-            begin,
-            end - begin,
-            grid_x=x,
-            grid_y=y,
-            grid_z=z,
-            threads=width * height * depth,
-            occupancy=time.occupancy.simdgroups,
-            limiter=time.occupancy.limiter,
-            flops=round(time.flops),
-            bytes=round(time.bytes.get("dram", 0.0)),
-        )
+        write_work(self._recorder, tracks.dispatches, item, begin, end - begin)
 
     def _counters(self) -> None:
         """Bandwidth by level: the mean of each dispatch, while it runs."""
@@ -218,20 +196,34 @@ class _Writer:
 
     def _cores(self) -> None:
         writer: CoreWriter | None = None
-        begins = {
-            span.work.ident: self._cycle(span.begin)
+        spans = {
+            span.work.ident: (self._cycle(span.begin), self._cycle(span.end))
             for buffer in self._result.schedule.submissions
             for each in buffer.passes
             for span in each.work
         }
-        for ident, dispatch in self._by_ident.items():
-            if dispatch.same_as != dispatch.number or dispatch.time.timeline is None:
-                continue
-            if ident not in begins:
-                continue
+        shown = [
+            (spans[ident], ident, dispatch)
+            for ident, dispatch in self._by_ident.items()
+            if dispatch.same_as == dispatch.number
+            and dispatch.time.timeline is not None
+            and ident in spans
+        ]
+        shown.sort(key=lambda each: each[:2])
+        # A long kernel must not take the room of all that come after it.
+        rooms = shares([_slices(dispatch) for _, _, dispatch in shown], MOST_ROWS)
+        for (span, ident, dispatch), most in zip(shown, rooms, strict=True):
             if writer is None:
                 core = self._recorder.track("core 0", self._gpu_track(), Role.CORE)
                 writer = CoreWriter(self._recorder, core)
             item = self._result.scheduled.work[ident]
             assert isinstance(item, Dispatched)
-            writer.write(dispatch, item.prediction, begins[ident])
+            writer.write(dispatch, item.prediction, span, most)
+        if writer is not None:
+            writer.finish()
+
+
+def _slices(dispatch: DispatchResult) -> int:
+    """How many slices the timeline of a dispatch has."""
+    timeline = dispatch.time.timeline
+    return 0 if timeline is None else len(timeline.begin)

@@ -87,7 +87,8 @@ class _Writer:
             self._recorder.slice(
                 HOST_WAIT, track, "waits for the NPU", work.begin, duration, DEVICE
             )
-            self._recorder.instant(INTERRUPT, track, "NSS done", work.end)
+            if work.limit != "fault":
+                self._recorder.instant(INTERRUPT, track, "NSS done", work.end)
         for work in self._events:
             if work.unit == "HOST":
                 duration = work.end - work.begin

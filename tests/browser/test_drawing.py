@@ -111,6 +111,7 @@ def test_the_cost_of_a_drawing_follows_pixels_not_events(show: Open) -> None:
                         const value = model.peaks.value;
                         model.peaks.value = (i) => (calls++, value(i));
                         timeline.closeAll(false);
+                        timeline.fit();
                         timeline.plan();
                         return calls;
                     }"""
@@ -196,6 +197,38 @@ def test_it_opens_on_the_cores_if_they_were_looked_at_for_a_small_part(show: Ope
         tab.until("location.hash === '#v=0%2C100000'")
 
 
+def test_it_opens_on_the_units_of_an_npu_too(show: Open) -> None:
+    recorder = Recorder(Clock.nanoseconds(), title="a short program")
+    host = recorder.track("host", role=Role.HOST)
+    recorder.slice(k.HOST_CALL, host, "copy", 0, 100_000)
+    unit = recorder.track("SLC0", role=Role.UNIT)
+    recorder.slice(k.UNIT_STEP, unit, "add", 40_000, 1000, "busy")
+    with show(recorder.finish()) as tab:
+        view = tab.call("timeline.view")
+        assert 39_000 < view["begin"] < 40_000 and 41_000 < view["end"] < 42_000
+        assert "1 µs in which the NPU's units were at work" in tab.page.inner_text("#analysis h2")
+
+
+@pytest.mark.parametrize("height", [480, 1400])
+def test_it_opens_so_far_down_that_simdgroups_can_be_seen(height: int, show: Open) -> None:
+    trace = timelines.gemm()
+    with show(trace, size=(1000, height)) as tab:
+        number = tab.call("timeline.model.tracks.find((t) => t.role === 'simdgroup').number")
+        tab.settle()
+        seen = tab.call("timeline.visible().map((line) => line.track.number)")
+        assert number in seen
+        assert tab.call("timeline.visible()[0].y") == tab.call("timeline.state.scroll")
+        tab.page.wait_for_timeout(400)
+        assert tab.call("location.hash") == ""
+        if height == 1400:
+            assert tab.call("timeline.state.scroll") == 0
+        else:
+            tab.call("timeline.scroller.scrollTop = 0")
+            tab.until("location.hash === '#y=0'")
+    with show(trace, size=(1000, 480), view="#y=0") as tab:
+        assert tab.call("timeline.state.scroll") == 0
+
+
 def test_of_thousands_of_slices_it_opens_on_some(show: Open) -> None:
     recorder = Recorder(Clock.nanoseconds(), title="a sample of a long dispatch")
     host = recorder.track("host", role=Role.HOST)
@@ -207,3 +240,24 @@ def test_of_thousands_of_slices_it_opens_on_some(show: Open) -> None:
         texts = tab.call("timeline.draw().scrolled.texts.length")
         assert 30 < texts < 50
         assert "a part is shown, Fit shows all" in tab.status()
+
+
+def test_long_names_that_begin_alike_are_told_apart_where_they_are_cut(show: Open) -> None:
+    recorder = Recorder(Clock.cycles("GPU", 10**9))
+    track = recorder.track("queue 0", role=Role.QUEUE)
+    names = [f"main_dispatch_with_a_long_name_in_common_{each}_64_f32" for each in "ab"]
+    for number, name in enumerate(names):
+        recorder.slice(k.PHASE, track, name, 1000 * number, 900)
+    with show(recorder.finish()) as tab:
+        cut = tab.call(
+            """() => {
+                const { texts } = timeline;
+                const names = Array.from(timeline.model.names).filter((name) => name.includes("_"));
+                return names.map((name) => [texts.cut(name, 150), texts.cut(name, 60)]);
+            }"""
+        )
+        shown = tab.page.locator("td.name .link").all_text_contents()
+    (first, small), (second, _) = cut
+    assert first != second and first.startswith("main_d") and first.endswith("_f32")
+    assert small.endswith("…")
+    assert sorted(shown) == sorted(names)

@@ -32,6 +32,7 @@ DRAW = """(change) => {
   const { span } = timeline.model;
   %s
   timeline.size = { width: 1000, height: 700, ratio: 1, labels: 200 };
+  timeline.state.scroll = 0;
   timeline.plan();
   const { scrolled, links } = timeline.drawn();
   const { rects, runs, areas, marks } = scrolled;

@@ -380,3 +380,29 @@ def test_a_recording_that_was_cut_off_is_called_incomplete(show: Open) -> None:
     with show(trace) as tab:
         assert "the recording was cut off" in (tab.page.text_content("#facts") or "")
         assert tab.page.text_content("#notes") == "1 event is lost"
+
+
+def test_what_a_core_does_unseen_is_not_called_idle(show: Open) -> None:
+    recorder = Recorder(Clock.cycles("GPU", 10**9))
+    core = recorder.track("core 0", role=Role.CORE)
+    track = recorder.track("simdgroup 0", core, Role.SIMDGROUP)
+    other = recorder.track("simdgroup 1", core, Role.SIMDGROUP)
+    recorder.slice(k.PHASE, track, "load", 0, 500)
+    recorder.slice(k.PHASE, other, "load", 0, 500)
+    recorder.slice(k.PHASE, other, "other kernel", 700, 300)
+    early = recorder.track("simdgroup 2", core, Role.SIMDGROUP)
+    recorder.slice(k.PHASE, early, "load", 0, 300)
+    recorder.instant(k.UNSEEN, core, "gemm: goes on", 500, ticks=400, seen=500)
+    recorder.instant(k.UNSEEN, core, "gemm: goes on", 500, ticks=200, seen=500)
+    with show(recorder.finish()) as tab:
+        rows = [
+            tab.page.inner_text(f"#analysis tr:has(th[title='simdgroup {number}'])").split("\t")
+            for number in range(3)
+        ]
+        head = tab.page.inner_text("#analysis thead").split("\t")
+    assert [word.strip() for word in head][2:6] == ["busy", "stalled", "idle", "unseen"]
+    assert [[cell for cell in row if cell.endswith("%")][:4] for row in rows] == [
+        ["50.0 %", "0.0 %", "10.0 %", "40.0 %"],
+        ["80.0 %", "0.0 %", "0.0 %", "20.0 %"],
+        ["30.0 %", "0.0 %", "10.0 %", "60.0 %"],
+    ]

@@ -11,6 +11,7 @@ import pytest
 
 from assay.cli.run_torq import first
 from assay.hal.torq.archive import Container, write_container
+from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.format import (
     Alloc,
     BufferInfo,
@@ -22,6 +23,7 @@ from assay.hal.torq.format import (
 from assay.hal.torq.write import write_executable
 from assay.hw.torq.commands import NssProgram, NssTask
 from assay.hw.torq.datapath import compiled
+from assay.traces.files import read_trace
 from tests.support.torq_executables import (
     BLOCK,
     CODE,
@@ -130,6 +132,35 @@ def test_a_run_leaves_a_timeline(
     assert done.code == 0
     text = page.read_text()
     assert "SLC0" in text or len(text) > 10_000
+
+
+@pytest.mark.parametrize("command", ["run", "time"])
+def test_a_run_that_faults_leaves_the_timeline_up_to_there(
+    assay: Assay, multiply_file: Path, tmp_path: Path, command: str
+) -> None:
+    whole, part = tmp_path / "whole.pftrace", tmp_path / "part.pftrace"
+    inputs = ("--input", "136xi8=1")
+    assert assay(command, multiply_file, *inputs, "--trace", whole).code == 0
+    executable = multiply()
+    missing = StartHost(function="nowhere", arguments=(0x101000,), sizes=(4,))
+    broken = replace(executable, actions=(*executable.actions, missing), host_code=b"ELF")
+    path = tmp_path / "broken.torq"
+    path.write_bytes(write_executable(broken))
+    done = assay(command, path, *inputs, "--trace", part)
+    assert done.code == 1 and f"{part} shows the run up to its end" in done.err.replace("\n", " ")
+    assert len(read_trace(part).slices) >= len(read_trace(whole).slices) - 1
+
+
+def test_a_timeline_that_cannot_be_written_does_not_hide_the_fault(
+    assay: Assay, multiply_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("assay.traces.files.write_trace", full)
+    monkeypatch.setattr(LoadedExecutable, "dispatch", lambda *_: 1 / 0)
+    done = assay("run", multiply_file, "--input", "136xi8=1", "--trace", tmp_path / "run.html")
+    assert "No space left on device" in done.err and "ZeroDivisionError" in done.err
 
 
 def test_host_code_is_refused_or_left_out_on_request(assay: Assay, tmp_path: Path) -> None:

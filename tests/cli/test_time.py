@@ -1,11 +1,13 @@
 """`assay time`, and `assay run --trace`."""
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from assay.cli.crash_trace import kept_timeline
 from tests.cli.conftest import Done
 
 Assay = Callable[..., Done]
@@ -175,6 +177,17 @@ def test_a_run_leaves_a_timeline_beside_its_results(
 def test_a_run_refuses_what_is_no_chip_or_trace(assay: Assay, module: Path) -> None:
     assert "not known" in assay("run", module, *INPUTS, "--trace", "a.html", "--chip", "x").err
     assert "no trace format" in assay("run", module, *INPUTS, "--trace", "a.txt").err
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_to_end_leaves_the_timeline_up_to_there(name: str, tmp_path: Path) -> None:
+    number = signal.Signals[name]
+    saved: list[Path] = []
+    with pytest.raises(SystemExit) as end, kept_timeline(tmp_path, saved.append):
+        signal.raise_signal(number)
+    assert end.value.code == 128 + number and saved == [tmp_path]
+    assert signal.getsignal(number) is signal.SIG_DFL
 
 
 @pytest.mark.parametrize("command", ["run", "time"])

@@ -30,6 +30,29 @@ kernel void gemm() {
 """
 
 
+def made_up_result_of_queues(counts: tuple[int, ...]) -> TimeResult:
+    """A program with one queue for each count of threads; all run one dispatch at the same time."""
+    program = Program()
+    buffers = [program.buffer(np.ones(count, np.float32)) for count in counts]
+    timer = ProgramTimer(MadeUp(timelines=True), results=False)
+    with metal.timing(timer):
+        waiting = []
+        for count, buffer in zip(counts, buffers, strict=True):
+            commands = program.device.newCommandQueue().commandBuffer()
+            encoder = commands.computeCommandEncoder()
+            program.scale(encoder, buffer, 2.0, count)
+            encoder.endEncoding()
+            commands.commit()
+            waiting.append(commands)
+        for commands in waiting:
+            commands.waitUntilCompleted()
+    return result_of(
+        schedule_of(timer.buffers, timer.calls, chip("m1")),
+        program="made up",
+        chip=chip("m1"),
+    )
+
+
 def made_up_result(counts: tuple[int, ...] = (COUNT,), *, timelines: bool = False) -> TimeResult:
     """A program with one dispatch for each count of threads, in threadgroups of 64."""
     program = Program()

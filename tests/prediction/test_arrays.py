@@ -65,6 +65,57 @@ def test_a_ring_in_a_loop_that_the_compiler_unrolls_has_stages_too() -> None:
     }
 
 
+@pytest.mark.parametrize("stages", [2, 3, 4, 6])
+def test_a_ring_that_a_loop_fills_first_has_its_stages(stages: int) -> None:
+    source = (
+        PRELUDE
+        + f"constant uint STAGES = {stages};"
+        + """
+    static void load(threadgroup float (&ring)[STAGES][256], device float* x, uint step, uint t) {
+        for (uint i = t; i < 256; i += 64) ring[step % STAGES][i] = x[i] + step;
+    }
+    kernel void k(device float* x, uint t [[thread_index_in_threadgroup]]) {
+        threadgroup float ring[STAGES][256];
+        float sum = 0;
+        for (uint step = 0; step < STAGES - 1; step++) load(ring, x, step, t);
+        for (uint step = 0; step < 12; step++) {
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            if (step + STAGES - 1 < 12) load(ring, x, step + STAGES - 1, t);
+            sum += ring[step % STAGES][255 - t] + ring[step % STAGES][t];
+        }
+        x[t] = sum;
+    }"""
+    )
+    found = uses(assay.time(source, chip="m1", threadgroups=1, threadgroup=64, timeline=True))
+    written = {(use.epoch, use.stage): use.written for use in found if use.written}
+    assert written == {
+        **{(0, stage): 1024 for stage in range(stages - 1)},
+        **{(step, (step + stages - 2) % stages): 1024 for step in range(1, 14 - stages)},
+    }
+    assert {(use.epoch, use.stage) for use in found if use.read} == {
+        (step + 1, step % stages) for step in range(12)
+    }
+
+
+def test_what_is_filled_once_and_read_part_by_part_is_no_ring() -> None:
+    source = (
+        PRELUDE
+        + """
+    kernel void k(device float* x, uint t [[thread_index_in_threadgroup]]) {
+        threadgroup float table[256];
+        for (uint i = t; i < 256; i += 64) table[i] = x[i];
+        float sum = 0;
+        for (uint step = 0; step < 4; step++) {
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            sum += table[64 * step + 63 - t];
+        }
+        x[t] = sum;
+    }"""
+    )
+    found = uses(assay.time(source, chip="m1", threadgroups=1, threadgroup=64, timeline=True))
+    assert {use.label for use in found} == {"table"}
+
+
 def test_an_array_that_is_used_as_a_whole_has_no_stages() -> None:
     source = (
         PRELUDE
@@ -91,7 +142,8 @@ def test_stages_are_tracks_of_the_trace() -> None:
     place = "threadgroup place 0"
     memory = [t for t in trace.tracks if t.path[-2:] == (place, "threadgroup memory")]
     assert len(memory) == 1
-    assert {"ring[0]", "ring[1]", "ring[2]"} <= set(tracks)
+    stages = [name for name in tracks if name.startswith("ring")]
+    assert stages[:3] == ["ring[0]", "ring[1]", "ring[2]"]
 
 
 def test_a_timeline_does_not_change_the_prediction() -> None:

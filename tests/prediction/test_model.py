@@ -265,8 +265,9 @@ class _Noting(MadeUp):
         self.seen: list[bool] = []
 
     def __call__(self, device: MTLDevice, command: DispatchCommand) -> Prediction:
-        self.seen.append(self.history.is_warm(device, command))
-        self.history.ran(device, command, self.traffic)
+        uses = self.history.uses(device, command)
+        self.seen.append(self.history.is_warm(uses))
+        self.history.ran(uses, self.traffic)
         return super().__call__(device, command)
 
 

@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 
 from assay.prediction.comparison import comparison
 from assay.prediction.listing import listing
-from assay.prediction.numbers import amount, bar, digits, percent, seconds
+from assay.prediction.numbers import amount, bar, digits, percent, seconds, short_name
 from assay.prediction.sites import by_function, by_line, own_places
 from assay.prediction.text import stacked
 from assay.sim.site import Site
@@ -173,3 +173,11 @@ def test_stacked_bars_fill_exactly_their_share(causes: dict[str, float], width: 
     total = sum(causes.values())
     assert len(stacked(causes, total, width)) == (width if total else 0)
     assert len(stacked(causes, 2 * total, width)) <= width // 2 + 1
+
+
+def test_names_that_begin_alike_differ_where_they_are_cut() -> None:
+    names = [f"conv_2d_nhwc_hwcf_1x112x112x{each}x3x3x3_f32" for each in (32, 64)]
+    first, second = (short_name(name, 36) for name in names)
+    assert first != second and first.startswith("conv_2d") and first.endswith("x3x3x3_f32")
+    assert len(first) == 36
+    assert short_name("gemm", 36) == "gemm"

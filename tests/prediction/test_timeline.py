@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from assay.hw.apple.timing.result import CAUSES, CoreTimeline
 from assay.prediction.core_rows import BARRIER, rows_of
+from assay.prediction.core_timeline import shares
 from assay.prediction.epochs import barrier_waits, epoch_bounds, late_text
 from assay.traces import Role, Trace
 
 from .made_up import FILE, SITES, timeline
-from .results import SOURCE, made_up_result
+from .results import SOURCE, made_up_result, made_up_result_of_queues
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +103,42 @@ def test_counters_return_to_nothing(trace: Trace) -> None:
 
 def test_equal_dispatches_show_their_core_once(trace: Trace) -> None:
     assert len(of_kind(trace, "threadgroup")) == 2 * 4
+
+
+def test_dispatches_of_several_queues_share_the_core() -> None:
+    result = made_up_result_of_queues((256, 512))
+    begins, ends = zip(*((each.begin, each.end) for each in result.dispatches), strict=True)
+    assert max(begins) < min(ends)  # Or this would be a test of nothing.
+    trace = result.trace()
+    assert len(of_kind(trace, "threadgroup")) == 2 * 4
+    number = next(n for n, track in enumerate(trace.tracks) if track.name == "resident simdgroups")
+    values = trace.counters.value[trace.counters.track == number]
+    assert values.max() == 2 * 2 * 2  # Two threadgroups of two simdgroups, twice.
+    assert values[-1] == 0
+    assert (np.diff(trace.counters.time[trace.counters.track == number]) > 0).all()
+
+
+def test_kernels_share_the_room_on_the_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = made_up_result((64, 256, 512), timelines=True)
+    rows = [len(d.time.timeline.begin) for d in whole.dispatches if d.time.timeline is not None]
+    monkeypatch.setattr("assay.prediction.timeline.MOST_ROWS", sum(rows) // 2)
+    trace = whole.trace()
+    assert len(of_kind(trace, "threadgroup")) >= 3  # Each kernel has some.
+    marks = [trace.names[number] for number in trace.instants.name]
+    assert marks == ["scale: goes on; more is not shown"] * 3
+
+
+def test_where_a_core_goes_on_unseen_is_marked() -> None:
+    trace = made_up_result((4096,), timelines=True).trace()
+    (mark,) = [trace.names[number] for number in trace.instants.name]
+    assert mark == "scale: goes on likewise; 4 of 64 threadgroups were simulated"
+
+
+def test_who_wants_little_leaves_more_to_others() -> None:
+    assert shares([10, 1, 10], 11) == [5, 1, 5]
+    assert shares([3, 4], 100) == [3, 4]
+    assert shares([5, 5], 1) == [0, 1]
+    assert shares([], 7) == []
 
 
 ROWS = st.lists(

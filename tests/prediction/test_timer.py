@@ -6,9 +6,10 @@ import numpy as np
 
 from assay.hal.metal import emulated as metal
 from assay.hw.apple.chips import chip
+from assay.prediction.order import Event
 from assay.prediction.result import TimeResult, result_of
 from assay.prediction.schedule import schedule_of
-from assay.prediction.timer import Copied, Dispatched, Event, PassLog, ProgramTimer
+from assay.prediction.timer import Copied, Dispatched, PassLog, ProgramTimer
 
 from .made_up import MadeUp
 from .program import COUNT, Program, floats

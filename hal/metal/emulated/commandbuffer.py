@@ -286,7 +286,9 @@ class MTLCommandBuffer(MetalObject):
                         self._times[0] = time.monotonic()
                     if place is not None:
                         place.arrive(done, command)
-                    command.run(self._device)
+                        place.run(command, self._device)
+                    else:
+                        command.run(self._device)
                     done += 1
         # Whatever happens in a kernel is this command buffer's error, never the end of the queue.
         except Exception as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from .errors import MetalError, MetalValidationError
 from .objects import MetalObject, UserMade, expect
 from .structs import as_integer
+from .timing import current_timer
 from .worker import SerialThread, closing, run_handler, wait_for
 
 if TYPE_CHECKING:
@@ -88,6 +89,9 @@ class MTLSharedEvent(MTLEvent):
         value = as_integer(where, "the value", value)
         if not 0 <= value < 1 << 64:
             raise MetalValidationError(f"{where}: {value} is not in 0..2**64-1")
+        timer = current_timer()
+        if timer is not None:
+            timer.signalled(self, value)
         self._signal(value)
 
     def waitUntilSignaledValue_timeoutMS_(self, value: int, milliseconds: int) -> bool:

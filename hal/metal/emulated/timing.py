@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .commandbuffer import MTLCommandBuffer
     from .commands import Command, DispatchCommand
     from .device import MTLDevice
+    from .event import MTLEvent
 
 Size = tuple[int, int, int]
 
@@ -46,6 +47,9 @@ class Timer(Protocol):
 
     def waited(self, commands: MTLCommandBuffer) -> None:
         """The program waits until `commands` have completed; on its own thread."""
+
+    def signalled(self, event: MTLEvent, value: int) -> None:
+        """The program itself is about to set an event; on its own thread."""
 
     def begins(self, commands: MTLCommandBuffer) -> None:
         """The queue takes up the commands."""
@@ -83,9 +87,24 @@ class Place:
         if not isinstance(command, DispatchCommand | IndirectDispatchCommand | ExecuteCommand):
             self.timer.other(self, command)
 
+    def run(self, command: Command, device: MTLDevice) -> None:
+        """Run a command, which no other of timed command buffers meets but a wait.
+
+        To predict a dispatch its kernel is run, and what it wrote is put back: what another queue
+        wrote meanwhile would be lost.
+        """
+        from .commands import WaitCommand
+
+        if isinstance(command, WaitCommand):
+            command.run(device)
+            return
+        with _turn:
+            command.run(device)
+
 
 _active: list[Timer] = []
 _lock = threading.Lock()
+_turn = threading.Lock()
 
 
 class _Thread(threading.local):

@@ -191,6 +191,9 @@ class Device:
         try:
             return self._schedule.step()
         except TorqFault as fault:
+            self._nss.cut_short()
+            for unit in self.slices:
+                unit.cut_short()
             self._schedule.clear()
             if self.checker is not None:
                 self.checker.fault(fault)

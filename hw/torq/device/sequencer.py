@@ -55,9 +55,19 @@ class Sequencer:
             raise fault.of("NSS") from fault
         self._write_register(place, value, at)
 
-    def _ended(self) -> None:
+    def cut_short(self) -> None:
+        """The NPU faults: a program that runs ends here, so that the record has it."""
+        if self.agent.running:
+            self._log_program("fault")
+
+    def _log_program(self, limit: str = "") -> None:
         end = self._schedule.now
-        self._record.events.append(Work(unit="NSS", what="program", begin=self.begun, end=end))
+        self._record.events.append(
+            Work(unit="NSS", what="program", begin=self.begun, end=end, limit=limit)
+        )
+
+    def _ended(self) -> None:
+        self._log_program()
         self._registers.change(1 << status.NSS, True)
 
     def _fetched(self, start: int, stop: int) -> None:

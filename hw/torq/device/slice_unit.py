@@ -181,8 +181,17 @@ class SliceUnit:
             self._checker.slice_program_done(self.name, self.agent.pc)
             if self.busy:
                 self._checker.escaped(self.name, self.agent.pc)
-        self._log(Work(unit=self.name, what="program", begin=self._begun, end=self._schedule.now))
+        self._log_program()
         self._ended(self.name)
+
+    def cut_short(self) -> None:
+        """The NPU faults: a program that runs ends here, so that the record has it."""
+        if self.agent.running:
+            self._log_program("fault")
+
+    def _log_program(self, limit: str = "") -> None:
+        end = self._schedule.now
+        self._log(Work(unit=self.name, what="program", begin=self._begun, end=end, limit=limit))
 
 
 def agent_names(mask: int) -> tuple[str, ...]:

@@ -14,8 +14,11 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 
 from assay.traces import Clock, Recorder, Role, Trace, TraceError
 from assay.traces.container import CHUNK, MAGIC, chunk, header, json_chunk
+from assay.traces.content_of import content_of
 from assay.traces.files import HTML, WRITERS, read_trace, write_trace
 from assay.traces.kinds import DATA, DMA, MARKER, PHASE, STEP
+from assay.traces.schema import Type
+from assay.traces.spill import write_container
 from tests.support.traces import told
 
 READABLE = [suffix for suffix in WRITERS if suffix != HTML]
@@ -77,10 +80,20 @@ def test_a_write_that_fails_leaves_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setitem(WRITERS, ".json", broken)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match="No space") as error:
         write_trace(example(), path)
+    assert error.value.filename == str(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    link, target = tmp_path / "run.json", tmp_path / "elsewhere" / "kept.json"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_trace(example(), link)
+    assert link.is_symlink() and read_trace(target).events == example().events
 
 
 @pytest.mark.parametrize(
@@ -113,7 +126,7 @@ def test_a_write_that_fails_leaves_the_old_file(
         (b'["\xff"]', "byte 2: is not UTF-8"),
         (b"[" * 100_000, "nested too deeply|is no JSON"),
         (b'{"traceEvents":[],"otherData":{"assay":{}}}', "is malformed: no 'version' in it"),
-        (b"\x0a\x05abc", "byte 0: a packet of 5 bytes, but only 3 follow: cut off"),
+        (b"\x0a\x05abc", "byte 0: a packet of 5 bytes, but only 3 follow"),
         (b"\x0a\x02\xff\xff", "byte 0: a malformed packet"),
         (b"\x0a\x00\x0b", "byte 2: expected a packet .0x0a., found 0x0b"),
         (b"\x0a\xff", "byte 1: expected the length of a packet"),
@@ -182,6 +195,23 @@ def test_a_wrong_end_of_a_recording_is_told(
     path.write_bytes(data[: data.rindex(b"DONE")] + json_chunk(b"DONE", changed))
     with pytest.raises(TraceError, match=message):
         read_trace(path)
+
+
+def test_a_text_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    content = content_of(example())
+    texts = next(
+        columns[argument.name]
+        for kind, columns in zip(content.kinds, content.columns, strict=True)
+        for argument in kind.arguments
+        if argument.type is Type.TEXT and len(columns[argument.name])
+    )
+    for number in (len(content.names), -2):
+        texts[0] = number
+        path = tmp_path / "run.assay-trace"
+        with path.open("wb") as stream:
+            write_container(content, stream)
+        with pytest.raises(TraceError, match=f"is text {number}; there are"):
+            read_trace(path)
 
 
 def test_a_compressed_recording_that_was_cut_off_gives_what_is_whole(tmp_path: Path) -> None:
@@ -274,6 +304,42 @@ def test_a_chrome_file_that_was_cut_off_is_read_to_the_last_whole_event(
     trace = read_trace(path)
     assert len(trace.slices) == 1
     assert trace.notes[0].startswith("cut off at byte ")
+
+
+@pytest.mark.parametrize("missing", [1, 8])
+def test_a_perfetto_file_of_others_that_was_cut_off_is_read_to_the_last_whole_packet(
+    missing: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut.pftrace"
+    found = protocol.Trace()
+    for time in (10, 20, 30):
+        packet = found.packet.add(timestamp=time, trusted_packet_sequence_id=1)
+        packet.track_event.track_uuid = 7
+        packet.track_event.name = f"at {time}"
+        packet.track_event.type = protocol.TrackEvent.TYPE_INSTANT
+    path.write_bytes(found.SerializeToString()[:-missing])
+    trace = read_trace(path)
+    assert not trace.complete
+    assert [trace.names[name] for name in trace.instants.name] == ["at 10", "at 20"]
+    assert trace.notes[0].startswith("cut off: a packet of ")
+
+
+@pytest.mark.parametrize("part", [0.5, 0.9, 0.999])
+def test_a_perfetto_file_of_ours_that_was_cut_off_is_read_to_the_last_whole_packet(
+    part: float, tmp_path: Path
+) -> None:
+    recorder = Recorder(Clock.cycles("GPU", 10**9))
+    track = recorder.track("simdgroup", role=Role.SIMDGROUP)
+    for number in range(100):
+        recorder.slice(PHASE, track, "load", 10 * number, 9)
+        recorder.slice(STEP, track, "wait", 10 * number, 9, "dram")
+    path = tmp_path / "cut.pftrace"
+    write_trace(recorder.finish(), path)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(part * len(data))])
+    trace = read_trace(path)
+    assert not trace.complete and 50 < len(trace.slices) <= 200
+    assert any(note.startswith("cut off: ") for note in trace.notes)
 
 
 def test_slices_of_others_that_cross_are_put_in_lanes_and_told(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_an_error_while_recording_leaves_what_came_before(tmp_path: Path) -> Non
     trace = read_trace(path)
     assert not trace.complete
     assert len(trace.slices) == 2
-    assert trace.notes == ("the run did not finish; 2 events were saved before",)
+    assert trace.notes == ("the run did not finish; it saved 2 events before",)
 
 
 def test_a_process_that_is_killed_leaves_all_but_its_last_events(tmp_path: Path) -> None:

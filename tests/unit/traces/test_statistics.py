@@ -24,6 +24,7 @@ from assay.traces.kinds import (
 )
 from assay.traces.path import critical_path
 from assay.traces.schema import NO_CAUSE
+from assay.traces.statistics import counter_uses
 from assay.traces.summary import summarise
 from tests.support.traces import traces
 
@@ -99,6 +100,19 @@ def test_the_critical_path_fills_the_time_to_the_last_end(
         last = min(int(trace.slices.end[path[-1].slice]), end)
         assert sum(link.ticks + link.wait for link in path) == last - begin
         assert all(link.ticks >= 0 and link.wait >= 0 for link in path)
+
+
+def test_the_critical_path_ends_where_flows_go_round_before_the_range() -> None:
+    taker = gpu()
+    channel = taker.track("dma", -1, Role.DMA)
+    one, other = (
+        taker.slice(DMA, channel, "one", 39, 44),
+        taker.slice(DMA, channel, "other", 46, 47),
+    )
+    taker.flow(DATA, one, other)
+    taker.flow(DATA, other, one)
+    (link,) = critical_path(taker.finish(), 63, 77)
+    assert (link.ticks, link.wait) == (14, 0)
 
 
 def test_the_critical_path_follows_flows_to_what_was_waited_for() -> None:
@@ -238,3 +252,12 @@ def test_tracks_that_are_not_in_all_are_named() -> None:
     difference = compare_traces([run(10), run(10, extra=True)])
     assert difference.only == {"other": [1]}
     assert not difference.equal
+
+
+def test_the_mean_of_the_largest_numbers_is_one_of_them() -> None:
+    recorder = Recorder(Clock.nanoseconds())
+    track = recorder.track("counter", role=Role.COUNTER)
+    for time in (0, 10, 1000):
+        recorder.counters()(track, time, 1e308)
+    (use,) = counter_uses(recorder.finish(), 0, 1_000_000, [0])
+    assert use.mean == pytest.approx(1e308)

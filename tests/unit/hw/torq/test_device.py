@@ -11,6 +11,7 @@ from assay.hw.torq.device.css import CssView
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.encode import encode, memory_image
 from assay.hw.torq.faults import AccessFault, CountMismatch, Deadlock, NotModelled, TorqFault
+from assay.hw.torq.timeline import timeline
 from tests.support.torq_golden import B1, COPY_AND_CALL, LOAD_RUN_STORE, MULTIPLY, dim
 from tests.support.torq_tasks import conv
 
@@ -249,6 +250,18 @@ def test_malformed_streams_are_refused(
     start(device)
     with pytest.raises(error, match=message):
         device.run()
+
+
+def test_a_program_that_faults_is_in_the_record_up_to_there() -> None:
+    device = Device()
+    device.write32(0, 0)
+    start(device)
+    with pytest.raises(TorqFault, match="is no command"):
+        device.run()
+    (program,) = [work for work in device.events if work.what == "program"]
+    assert (program.unit, program.end, program.limit) == ("NSS", device.now, "fault")
+    trace = timeline(device.events, sl2610())
+    assert not len(trace.instants) and len(trace.slices)  # The NSS never says that it is done.
 
 
 def test_padding_of_dma_is_refused_by_its_field() -> None:
