@@ -20,19 +20,8 @@ MARKS = 1024  # notes of how far the core is
 
 # Files of one translation unit, each building on those before it.
 PARTS = (
-    *(
-        "state",
-        "caches",
-        "memory",
-        "threadgroup",
-        "streams",
-        "turns",
-        "issue",
-        "copies",
-        "loops",
-        "steady",
-        "run",
-    ),
+    *("state", "caches", "memory", "threadgroup", "streams", "turns", "issue", "copies"),
+    *("loops", "rounds", "skip", "steady", "run"),
 )
 
 # Arrays of the structure, with their elements; what each holds is said where it is made.

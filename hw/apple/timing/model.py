@@ -212,7 +212,7 @@ class _Work:
         }
 
     def _results(self, groups: int) -> dict[str, NDArray[np.int64]]:
-        counted = {  # in the order in which `steady.c` takes them to be
+        counted = {  # in the order in which `skip.c` takes them to be
             "cycles": len(CAUSES),
             "site_cycles": max(1, len(self.code.sites)) * len(CAUSES),
             "pipe_cycles": _PIPES,
