@@ -28,9 +28,12 @@ static void pause(struct core *core, i64 count) {
 
 static void watch_again(struct core *core) { pause(core, PAUSE); }
 
-/* Number the resident threadgroups by age. */
+/* Number the resident threadgroups by age, if others are resident than before. */
 static void rank_groups(struct core *core) {
     struct job *job = core->job;
+    i32 changes = core->launched + core->finished;
+    if (core->ranked == changes) return;
+    core->ranked = changes;
     for (i64 k = 0; k < job->resident; k++) {
         struct group *group = group_of(job, k);
         group->rank = 0;
@@ -61,7 +64,7 @@ static int find_loops(struct core *core) {
             watch->loops += mixed((u64)s->loop << 40 | s->period << 24 | group->rank << 8 | s->number);
         }
     }
-    return 1;
+    return watch->length > 0;
 }
 
 /* The first round begins. */

@@ -150,4 +150,5 @@ struct core {
     i32 arriving;
     i32 line_count;
     i32 launched, finished, resident;
+    i32 ranked; /* launches and ends when threadgroups were last ranked by age */
 };
