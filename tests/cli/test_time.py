@@ -184,10 +184,26 @@ def test_a_run_refuses_what_is_no_chip_or_trace(assay: Assay, module: Path) -> N
 def test_a_signal_to_end_leaves_the_timeline_up_to_there(name: str, tmp_path: Path) -> None:
     number = signal.Signals[name]
     saved: list[Path] = []
-    with pytest.raises(SystemExit) as end, kept_timeline(tmp_path, saved.append):
-        signal.raise_signal(number)
-    assert end.value.code == 128 + number and saved == [tmp_path]
-    assert signal.getsignal(number) is signal.SIG_DFL
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        with pytest.raises(SystemExit) as end, kept_timeline(tmp_path, saved.append):
+            signal.raise_signal(number)
+        assert end.value.code == 128 + number and saved == [tmp_path]
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signals")
+def test_a_run_that_is_to_outlive_its_terminal_does(tmp_path: Path) -> None:
+    saved: list[Path] = []
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what nohup does
+    try:
+        with kept_timeline(tmp_path, saved.append):
+            signal.raise_signal(signal.SIGHUP)
+        assert not saved
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("command", ["run", "time"])
