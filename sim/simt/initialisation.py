@@ -134,7 +134,24 @@ class _Follower(Inserter):
             ):
                 self._observe(self._read(instruction)[0])
         elif op == "store" and isinstance(instruction.root, (BufferRoot, AddressRoot)):
-            self._observe(self._any(instruction.operands[1:]))
+            worst: Value = _CLEAN
+            for value in instruction.operands[1:]:
+                worst = self._either(worst, self._shown(value))
+            self._observe(worst)
+
+    def _shown(self, value: Value) -> Value:
+        """The origin of what others will see; a copy may lack bytes between a structure's fields.
+
+        Which those are is not known here: a copy counts if nothing of it was written.
+        """
+        known = self.bits.get(value)
+        if known is None or not isinstance(value, Instruction) or bits(value.type) <= 8:
+            return self._of(value)
+        if value.op not in ("load", "component"):
+            return self._of(value)
+        shadow, place = known
+        bad = self.emit("icmp", "i1", shadow, integer(shadow.type, -1), predicate="eq")
+        return self._select(bad, place, _CLEAN)
 
     def after(self, instruction: Instruction) -> None:
         """The origin of a result, and what memory is worth now."""

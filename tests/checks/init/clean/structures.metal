@@ -56,3 +56,24 @@ kernel void swapped_entries(device const uint* x, device uint* y,
   }
   y[i] = sum;
 }
+
+//! [kernel.entries_for_others]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "uint32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "uint32", shape = [64], fill = "uninitialised" }
+kernel void entries_for_others(device const uint* x, device Entry* y,
+                               uint i [[thread_position_in_grid]]) {
+  threadgroup Entry shared_entries[32];
+  Entry entries[4];
+  for (uint k = 0; k < 4; ++k) {
+    entries[k].key = k;
+    entries[k].tag = i;
+    entries[k].place = x[i];
+  }
+  shared_entries[i].key = i;
+  shared_entries[i].tag = x[i];
+  shared_entries[i].place = i;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[i] = x[i] % 3 ? entries[x[i] % 4] : shared_entries[31 - i];
+}
