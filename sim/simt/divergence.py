@@ -138,33 +138,46 @@ def _diverge_at(block: Block, cfg: Cfg, result: Divergence) -> None:
     _mark_joins(block, meeting, region, cfg, result)
     for loop in cfg.loops_of(block):
         if meeting is None or meeting not in loop.blocks:
-            _mark_divergent_exit(loop, result)
+            _mark_divergent_exit(loop, cfg, result)
 
 
 def _mark_joins(
     block: Block, meeting: Block | None, region: set[Block], cfg: Cfg, result: Divergence
 ) -> None:
     labels: dict[Block, Block] = {t: t for t in block.targets}
-    start = cfg.index[block]
-    for reached in cfg.order[start + 1 :]:
+    for reached in cfg.order[cfg.index[block] + 1 :]:
         if reached not in region and reached is not meeting:
             continue
-        incoming = {
+        origins = {
             labels[p]
             for p in reached.predecessors
             if p in labels and p is not meeting and p in region
         }
         if reached in block.targets:
-            incoming.add(reached)
-        if len(incoming) > 1:
-            result.joins.add(reached)
-            labels[reached] = reached
-        elif incoming:
-            labels[reached] = incoming.pop()
+            origins.add(reached)
+        _label(reached, origins, labels, result)
         if reached is meeting:
             return
 
 
-def _mark_divergent_exit(loop: Loop, result: Divergence) -> None:
+def _mark_divergent_exit(loop: Loop, cfg: Cfg, result: Divergence) -> None:
+    """Lanes leave a loop by turns: they meet where ways from two of its exits do."""
     loop.divergent_exit = True
-    result.joins.update(loop.exits())
+    exits = set(loop.exits())
+    result.joins |= exits
+    labels = {block: block for block in exits}
+    for reached in cfg.order[cfg.index[loop.header] :]:
+        if reached not in exits:
+            origins = {labels[p] for p in reached.predecessors if p in labels}
+            _label(reached, origins, labels, result)
+
+
+def _label(
+    reached: Block, origins: set[Block], labels: dict[Block, Block], result: Divergence
+) -> None:
+    """Note where lanes that reach a block parted; those from two such places meet in it."""
+    if len(origins) > 1:
+        result.joins.add(reached)
+        labels[reached] = reached
+    elif origins:
+        (labels[reached],) = origins

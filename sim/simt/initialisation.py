@@ -134,7 +134,24 @@ class _Follower(Inserter):
             ):
                 self._observe(self._read(instruction)[0])
         elif op == "store" and isinstance(instruction.root, (BufferRoot, AddressRoot)):
-            self._observe(self._any(instruction.operands[1:]))
+            worst: Value = _CLEAN
+            for value in instruction.operands[1:]:
+                worst = self._either(worst, self._shown(value))
+            self._observe(worst)
+
+    def _shown(self, value: Value) -> Value:
+        """The origin of what others will see; a copy may lack bytes between a structure's fields.
+
+        Which those are is not known here: a copy counts if nothing of it was written.
+        """
+        known = self.bits.get(value)
+        if known is None or not isinstance(value, Instruction) or bits(value.type) <= 8:
+            return self._of(value)
+        if value.op not in ("load", "component"):
+            return self._of(value)
+        shadow, place = known
+        bad = self.emit("icmp", "i1", shadow, integer(shadow.type, -1), predicate="eq")
+        return self._select(bad, place, _CLEAN)
 
     def after(self, instruction: Instruction) -> None:
         """The origin of a result, and what memory is worth now."""
@@ -311,8 +328,9 @@ class _Follower(Inserter):
             bad = self.emit("icmp", "i1", part, integer(part.type, 0))
             bad.predicate = "ne"
             origins.append(self._select(bad, self._here(), _CLEAN))
-            if not index and access.type == instruction.type:
-                self.bits[instruction] = (access, self._here())
+            value = self._component(instruction, index)
+            if value is not None and access.type == instruction.type:
+                self.bits[value] = (part, self._here())
         return origins
 
     def _load(self, instruction: Instruction) -> None:
@@ -320,6 +338,11 @@ class _Follower(Inserter):
         self.origins[instruction] = origins[0]
         for user in self._components(instruction):
             self.origins[user] = origins[user.index]
+
+    def _component(self, load: Instruction, index: int) -> Instruction | None:
+        if not index:
+            return load
+        return next((user for user in self._components(load) if user.index == index), None)
 
     def _components(self, load: Instruction) -> list[Instruction]:
         return (
@@ -346,10 +369,19 @@ class _Follower(Inserter):
             if origin is not _CLEAN:
                 # In front of the store that was just appended.
                 self.body.pop()
-                worst = integer(access.element, -1)
-                mark = self._select(self._is_bad(origin), worst, mark, access.element)
+                mark = self._mark(value, origin, access.element)
                 self.body.append(access)
             access.operands.append(mark)
+
+    def _mark(self, value: Value, origin: Value, type: str) -> Value:
+        """What a shadow says of a value: of a copy, what it says of the original's bytes.
+
+        Bytes between the fields of a structure are never set, and copied with the fields.
+        """
+        known = self.bits.get(value)
+        if known is not None and known[0].type == type:
+            return known[0]
+        return self._select(self._is_bad(origin), integer(type, -1), integer(type, 0), type)
 
 
 def _takes_bits(instruction: Instruction) -> bool:

@@ -170,12 +170,26 @@ class LinearForms(Positions):
         self, instruction: Instruction, form: Form, operands: list[Form], exact: bool = False
     ) -> Form:
         fits = form.terms == () and self.facts.fits(form.base, form.lanes)
-        unsigned = all(f.unsigned for f in operands) and _stays_up(instruction, form)
-        signed = all(f.signed for f in operands)
+        unsigned = all(f.unsigned for f in operands) and self._stays_unsigned(instruction, form)
+        signed = all(f.signed for f in operands) and _stays_signed(form)
         return replace(
             form,
             unsigned=fits or (unsigned and (exact or "nuw" in instruction.flags)),
             signed=fits or (signed and (exact or "nsw" in instruction.flags)),
+        )
+
+    def _stays_unsigned(self, instruction: Instruction, form: Form) -> bool:
+        """Whether the base of a form cannot wrap where no lane's value does.
+
+        `nuw` is a promise for lanes that use the value: in `t - d` lane 0's may be below zero, and
+        with it the base.
+        """
+        if instruction.op == "sub":
+            return not form.terms and max(form.lanes) <= 0
+        rising = all(min(pattern) >= 0 for _, pattern in form.terms) and min(form.lanes) >= 0
+        # Terms are read as signed.
+        return rising and all(
+            self.facts.upper(value) < 1 << (bits(value.type) - 1) for value, _ in form.terms
         )
 
     def _disjoint(self, left: Form, right: Form) -> bool:
@@ -234,10 +248,10 @@ class LinearForms(Positions):
         op = _BITWISE[instruction.op]
         if known is not None:
             values = [op((known + lane) % (1 << width), mask % (1 << width)) for lane in left.lanes]
-            return Form(integer(instruction.type, 0), tuple(values))
+            return _constants(instruction.type, values)
         low, high = min(left.lanes), max(left.lanes)
         step = self.facts.multiple(left.base)
-        if low < 0 or high >= step or step & (step - 1):
+        if low < 0 or high >= min(step, 1 << (width - 1)) or step & (step - 1):
             return None
         # The base has zeros where the lanes have bits.
         if instruction.op == "and":
@@ -262,14 +276,28 @@ class LinearForms(Positions):
             divisor = amount
         if divisor <= 0 or not self._no_carry(left):
             return None
+        if instruction.op == "ashr" and not self.facts.fits(left.base, left.lanes):
+            return self._shift_signed(left, amount)
         if instruction.op == "urem":
             return self._remainder(left, divisor)
         return self._divide(left, divisor)
 
+    def _shift_signed(self, form: Form, amount: int) -> Form | None:
+        """`a >> constant` of what may be negative; the base has zeros where the lanes have bits."""
+        type, high = form.base.type, max(form.lanes)
+        if high >> (bits(type) - 1):
+            return None
+        step = self.facts.multiple(form.base)
+        alike = (1 << amount) % (high + 1) == 0 and step % (high + 1) == 0
+        if step % (1 << amount) and not alike:
+            return None
+        base = self._new("ashr", type, form.base, integer(type, amount))
+        return Form(base, tuple(lane >> amount for lane in form.lanes))
+
     def _no_carry(self, form: Form) -> bool:
         """Whether adding the lanes' numbers to the base cannot wrap."""
         step = power_of_two_part(self.facts.multiple(form.base))
-        inside = min(form.lanes) >= 0 and max(form.lanes) < step
+        inside = min(form.lanes) >= 0 and max(form.lanes) < min(step, 1 << bits(form.base.type))
         return inside or self.facts.fits(form.base, form.lanes)
 
     def truncate(self, instruction: Instruction, operands: list[Form]) -> Form | None:
@@ -313,13 +341,18 @@ class LinearForms(Positions):
         )
 
 
-def _stays_up(instruction: Instruction, form: Form) -> bool:
-    """Whether the base of a form cannot be below zero where no lane's value is.
+def _stays_signed(form: Form) -> bool:
+    """Whether the base cannot wrap where no lane's value does, unless that is almost too large."""
+    return max(form.lanes) - min(form.lanes) < 1 << max(bits(form.base.type) - 2, 0)
 
-    `nuw` is a promise for lanes that use the value: in `t - d` lane 0's may be below zero, and with
-    it the base.
-    """
-    return instruction.op != "sub" or (not form.terms and max(form.lanes) <= 0)
+
+def _constants(type: str, values: list[int]) -> Form:
+    """The form of numbers, read as unsigned, that are known for all lanes."""
+    half = 1 << (bits(type) - 1)
+    if max(values) < half or half == 1:
+        return Form(integer(type, 0), tuple(values))
+    lanes = tuple(value - 2 * half if value >= half else value for value in values)
+    return Form(integer(type, 0), lanes, unsigned=False)
 
 
 _Handler = Callable[[LinearForms, Instruction, list[Form]], Form | None]

@@ -53,6 +53,8 @@ def _fold(op: str, type: str, operands: tuple[Value, ...]) -> Value | None:
         return operands[0] if op == "udiv" else integer(type, 0)
     elif op in ("udiv", "urem", "and") and first == 0:
         return integer(type, 0)
+    elif op == "ashr" and first is not None and second is not None:
+        return integer(type, first >> second)
     elif op in ("trunc", "sext") and first is not None:
         return integer(type, first)
     elif op == "zext" and isinstance(operands[0], Constant) and operands[0].number is not None:

@@ -64,10 +64,28 @@ def _change(draw: st.DrawFn) -> tuple[str, int, int, int | str]:
 
 @st.composite
 def _choice(draw: st.DrawFn, blocks: int) -> tuple[int, int, list[int]]:
-    """A variable, a shift, and one, two or more targets chosen by the bits there."""
+    """A variable, a shift, and one, two or more targets chosen by the bits there.
+
+    One variable more is a number of `in` by steps: lanes that kept together agree on it.
+    """
     target = st.integers(0, blocks)  # `blocks` itself means the end
     count = draw(st.sampled_from((1, 2, 2, 2, 3, 4)))
-    return draw(_variable), draw(st.integers(0, 4)), [draw(target) for _ in range(count)]
+    return (
+        draw(st.integers(0, VARIABLES)),
+        draw(st.integers(0, 4)),
+        [draw(target) for _ in range(count)],
+    )
+
+
+def _chooser(number: int, variable: int) -> list[str]:
+    """What sets `%w` to the variable that chooses."""
+    if variable < VARIABLES:
+        return [f"%w{number} = load i32, ptr %v{variable}"]
+    return [
+        f"%n{number} = and i32 %t{number}, 63",
+        f"%at{number} = getelementptr i32, ptr addrspace(1) %in, i32 %n{number}",
+        f"%w{number} = load i32, ptr addrspace(1) %at{number}, align 4",
+    ]
 
 
 def _label(block: int, blocks: int) -> str:
@@ -101,7 +119,8 @@ def graph_kernels(draw: st.DrawFn) -> str:
         lines += _body(number, changes)
         lines.append(f"%end{number} = icmp uge i32 %t{number}, {limit}")
         lines.append(f"br i1 %end{number}, label %done, label %choose{number}")
-        lines += [f"choose{number}:", f"%w{number} = load i32, ptr %v{variable}"]
+        lines.append(f"choose{number}:")
+        lines += _chooser(number, variable)
         lines.append(f"%h{number} = lshr i32 %w{number}, {shift}")
         lines.append(f"%k{number} = and i32 %h{number}, 3")
         cases = " ".join(

@@ -134,7 +134,10 @@ class _Writer:
     def condition(self, depth: int) -> str:
         """An expression of type bool."""
         compare = self._pick(*_COMPARE)
-        if self._draw(st.booleans()):
+        kind = self._pick("integer", "integer", "float", "float", "uniform")
+        if kind == "uniform":  # all lanes that are here agree
+            return f"((int)in[{self._number(0, 63)}] {compare} {self._number(0, 9)})"
+        if kind == "integer":
             return f"({self.integer(depth)} {compare} {self.integer(depth)})"
         type_ = self._pick(*_FLOATS)
         return f"({self.real(depth, type_)} {compare} {self.real(depth, type_)})"
@@ -150,7 +153,7 @@ class _Writer:
     def _statement(self, depth: int, *, uniform: bool, in_loop: bool) -> str:
         kinds = ["integer", "integer", "float", "private", "vote", "reduce", "count"]
         if depth > 0:
-            kinds += ["if", "if", "for", "while", "switch", "return"]
+            kinds += ["if", "if", "for", "while", "switch", "return", "search"]
             kinds += ["uniform for"] if uniform else []
         if in_loop:
             kinds += ["leave"]
@@ -224,6 +227,22 @@ class _Writer:
         n = self._loop_variable()
         body = self.block(depth - 1, uniform=False, in_loop=True)
         return f"uint {n} = 0; while ({n}++ < 4 && {self.condition(1)}) {body}"
+
+    def _write_search(self, depth: int, uniform: bool, in_loop: bool) -> str:
+        """A loop with ways out that do things of their own and come together one by one."""
+        n = self._loop_variable()
+        looking, *after = (self.block(depth - 1, uniform=False) for _ in range(4))
+        goals = [self._pick(f"{n}a", f"{n}b") for _ in range(2)]
+        tests = [
+            self._pick(self.condition(1), f"(in[{n} + {self._number(0, 59)}] & 1)")
+            for _ in range(3)
+        ]
+        return (
+            f"{{ uint {n} = 0; do {{ if ({tests[0]}) {{ c ^= {n}; goto {goals[0]}; }} "
+            f"if ({tests[1]}) {{ v += {n}; goto {goals[1]}; }} {looking} }} "
+            f"while ({n}++ < 4 && {tests[2]}); {after[0]} goto {n}e; "
+            f"{n}a: {after[1]} {n}b: {after[2]} {n}e:; }}"
+        )
 
     def _write_switch(self, depth: int, uniform: bool, in_loop: bool) -> str:
         cases = []

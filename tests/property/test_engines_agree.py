@@ -32,6 +32,7 @@ _quick = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 _structured = settings(_quick, max_examples=40)
+_addresses = settings(_quick, max_examples=30)
 _long = settings(_quick, max_examples=300)
 
 
@@ -137,7 +138,7 @@ def _addresses_agree(kernel: tuple[str, Size], seed: int) -> None:
     )
 
 
-@_structured
+@_addresses
 @given(kernel=addresses.address_kernels(), seed=st.integers(0, 9))
 def test_engines_agree_on_addresses(kernel: tuple[str, Size], seed: int) -> None:
     _addresses_agree(kernel, seed)

@@ -34,3 +34,40 @@ def test_differences_of_positions_are_extended_as_they_are(name: str) -> None:
     expected = on_reference(kernel, [b.copy() for b in buffers], threadgroup_size=THREADS)
     found = on_engine(kernel, [b.copy() for b in buffers], threadgroup_size=THREADS)
     np.testing.assert_array_equal(found[1], expected[1])
+
+
+# Indices into the middle of `in`, and 64-bit numbers: lanes get them by what wraps or is negative.
+_SIGNED = {
+    "a complement": "sum = end[~(int)t];",
+    "a complement of the lane": "sum = middle[~(int)lane()];",
+    "a multiple below zero": "sum = middle[((int)lane() - 5) & ~3];",
+    "bits of the sign": "sum = middle[(int)lane() | -16];",
+    "a shift of what is negative": "sum = middle[((int)t - 64) >> 2];",
+    "a shift by all of the lane": "sum = middle[((int)t - 64) >> 5];",
+    "a shift of what all share": "sum = middle[((int)t - (int)n) >> 3];",
+    "the sign of shifted bits": "sum = middle[(int)((t - 16) << 28) >> 28];",
+    "a half after overflow": "sum = in[(t << 27) >> 27];",
+    "the top bit": "sum = (ulong)((t & 1u) << 31) >> 30;",
+    "the top bit by a product": "sum = (ulong)((t & 1u) * 0x80000000u) >> 30;",
+    "a large factor": "if (t >= 24 && t < 39) sum = (long)(((int)t - 24) * 134217728) >> 20;",
+    "reversed and wrapped": "if (t > 16) sum = (ulong)((n - 1 - t) + (n * -1u + 17)) >> 4;",
+}
+
+
+@pytest.mark.parametrize("name", _SIGNED)
+def test_indices_that_wrap_or_are_negative_are_extended_as_they_are(name: str) -> None:
+    kernel = compile_cpp(
+        f"""KERNEL(DEVICE uint* in, DEVICE uint* out) {{
+            uint t = __assay_thread_index_in_threadgroup(), n = __assay_threads_per_grid(0);
+            uint sum = 0;
+            DEVICE uint* middle = in + 48;
+            DEVICE uint* end = in + 96;
+            {_SIGNED[name]}
+            out[t] = sum;
+        }}""",
+        "in out",
+    )
+    buffers = [np.arange(7, 7 + 96 * 3, 3, dtype=np.uint32), np.zeros(96, np.uint32)]
+    expected = on_reference(kernel, buffers, threadgroup_size=THREADS)
+    found = on_engine(kernel, buffers, threadgroup_size=THREADS)
+    np.testing.assert_array_equal(found[1], expected[1])
