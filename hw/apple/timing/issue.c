@@ -87,7 +87,7 @@ static void account(struct core *core, struct partition *p, struct simdgroup *s,
 /* Issue the next instruction of a simdgroup at a time at which everything is free for it. */
 static void issue(struct core *core, struct partition *p, i32 slot, i64 at) {
     struct job *job = core->job;
-    struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
+    struct simdgroup *s = simdgroup_of(job, slot);
     const struct op *op = job->ops + s->pc;
     int kind = op->kind;
     if (p->accounted < at || job->slice_limit) account(core, p, s, at);

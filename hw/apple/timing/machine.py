@@ -16,7 +16,6 @@ from ..instructions import WIDTHS, InstructionClass, InstructionSet, instruction
 from ..memory import MemorySpec, memory
 from .job import TICKS
 
-_PIPES = 8
 _REUSE = 8
 _GRAIN = 16  # cycles that a wait must have to be a slice of its own
 

@@ -6,14 +6,6 @@ enum {
     PAUSE = 128   /* instructions between looks for loops */
 };
 
-static struct group *group_of(const struct job *job, i64 number) {
-    return (struct group *)job->groups + number;
-}
-
-static struct simdgroup *simdgroup_of(const struct job *job, i64 slot) {
-    return (struct simdgroup *)job->simdgroups + slot;
-}
-
 static i64 slots_of(const struct job *job) { return job->resident * job->per_group; }
 
 static int is_resident(const struct job *job, i64 slot) {
@@ -88,8 +80,7 @@ static int is_even(const struct watch *watch) {
     i32 half = watch->rounds / 2;
     i64 first = watch->times[half] - watch->times[0];
     i64 second = watch->times[watch->rounds] - watch->times[half];
-    i64 apart = first > second ? first - second : second - first;
-    return apart * (500 / watch->rounds) <= first + second;
+    return APART(first, second) * (500 / watch->rounds) <= first + second;
 }
 
 /* Whether no queue grows that nobody waits for, as that of copies may. */

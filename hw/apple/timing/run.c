@@ -4,8 +4,8 @@ static void leave(struct core *core, i32 slot, i64 at);
 
 static void release(struct core *core, i32 number) {
     struct job *job = core->job;
-    struct group *group = (struct group *)job->groups + number;
-    struct simdgroup *all = (struct simdgroup *)job->simdgroups;
+    struct group *group = group_of(job, number);
+    struct simdgroup *all = simdgroup_of(job, 0);
     if (!group->waiting || group->waiting < group->alive) return;
     group->waiting = 0;
     i64 open = group->arrival + job->barrier_latency;
@@ -38,7 +38,7 @@ static void step(struct core *core, i32 number) {
     struct job *job = core->job;
     struct partition *p = core->partitions + number;
     i32 slot = p->members[p->best_member];
-    struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
+    struct simdgroup *s = simdgroup_of(job, slot);
     const struct op *op = job->ops + s->pc;
     int waits = job->class_does[op->kind] == WAIT_ALL;
     if (waits) s->barrier_place = op->place;
@@ -48,7 +48,7 @@ static void step(struct core *core, i32 number) {
         leave(core, slot, MOST(s->next, s->copied));
     } else if (waits) {
         i32 of = slot / job->per_group;
-        struct group *group = (struct group *)job->groups + of;
+        struct group *group = group_of(job, of);
         s->ready = NEVER;
         announce(core, s);
         s->met++;
@@ -71,8 +71,8 @@ static i32 emptiest(const struct core *core) {
 /* Put the next recorded threadgroup into a free place of the core. */
 static void launch(struct core *core, i32 number, i64 at) {
     struct job *job = core->job;
-    struct group *group = (struct group *)job->groups + number;
-    struct simdgroup *all = (struct simdgroup *)job->simdgroups;
+    struct group *group = group_of(job, number);
+    struct simdgroup *all = simdgroup_of(job, 0);
     i32 recorded = core->launched++;
     watch_again(core);
     *group = (struct group){.recorded = recorded, .used = 1};
@@ -110,18 +110,18 @@ static void launch(struct core *core, i32 number, i64 at) {
 static void fill(struct core *core, i64 at) {
     struct job *job = core->job;
     for (i32 n = 0; n < job->resident && core->launched < job->group_count; n++)
-        while (!((struct group *)job->groups)[n].used && core->launched < job->group_count)
+        while (!group_of(job, n)->used && core->launched < job->group_count)
             launch(core, n, at);
 }
 
 /* A simdgroup is done; the last one of a threadgroup makes room. */
 static void leave(struct core *core, i32 slot, i64 at) {
     struct job *job = core->job;
-    struct simdgroup *s = (struct simdgroup *)job->simdgroups + slot;
+    struct simdgroup *s = simdgroup_of(job, slot);
     struct partition *p = core->partitions + s->partition;
-    struct simdgroup *all = (struct simdgroup *)job->simdgroups;
+    struct simdgroup *all = simdgroup_of(job, 0);
     i32 number = slot / job->per_group;
-    struct group *group = (struct group *)job->groups + number;
+    struct group *group = group_of(job, number);
     if (job->slice_limit) stretch(core, s, at + 1, CAUSES, -1); /* closes the last slice */
     p->count--;
     for (i32 i = s->member; i < p->count; i++) {

@@ -23,8 +23,7 @@ static int as_learned(const struct core *core, const i64 *bytes, i64 issued) {
     const i64 *learned = job->counters_learned + (job->bytes - job->counters);
     for (int level = AT_L2; level <= AT_DRAM; level++) {
         i64 due = learned[level] * issued / core->learned.issued;
-        i64 apart = due > bytes[level] ? due - bytes[level] : bytes[level] - due;
-        if (apart > due / 5 + 16 * LINE) return 0;
+        if (APART(due, bytes[level]) > due / 5 + 16 * LINE) return 0;
     }
     return 1;
 }

@@ -22,6 +22,7 @@ enum { /* what an instruction class does */
 #define NEVER ((i64)1 << 48) /* minutes of a GPU; keys have as many bits and those of turns */
 #define NO_KEY ((i64)3 << 61)
 #define MOST(a, b) ((a) > (b) ? (a) : (b))
+#define APART(a, b) ((a) > (b) ? (a) - (b) : (b) - (a))
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 
 /* When a result may be used, which instruction makes it, and why that takes so long. */

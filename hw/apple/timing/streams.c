@@ -1,9 +1,9 @@
 /* Walking the recorded streams: which block comes next, what its accesses touch. */
 
 #define TYPE(head) ((head) & TYPE_MASK)
-static i32 lanes_of(u64 head) { return __builtin_popcount((u32)(head >> LANES_SHIFT)); }
-
 #define NUMBER(head) ((i32)((head) >> NUMBER_SHIFT & NUMBER_MASK))
+
+static i32 lanes_of(u64 head) { return __builtin_popcount((u32)(head >> LANES_SHIFT)); }
 
 /* The word that describes an access. */
 static void describe(u64 about, struct access *access) {
@@ -20,6 +20,14 @@ static i64 read_access(const struct job *job, i64 at, struct access *access) {
     describe(job->words[at + 1], access);
     access->numbers = job->words + at + 2;
     return 2 + (access->cached ? (access->consecutive ? 1 : access->lines) : 0);
+}
+
+static struct group *group_of(const struct job *job, i64 number) {
+    return (struct group *)job->groups + number;
+}
+
+static struct simdgroup *simdgroup_of(const struct job *job, i64 slot) {
+    return (struct simdgroup *)job->simdgroups + slot;
 }
 
 static struct register_state *registers_of(const struct job *job, i32 slot) {
