@@ -67,6 +67,10 @@ class MachineCode:
         """How many instructions of each block are issued."""
         return self._by_block(np.ones(len(self.kinds), np.int64))
 
+    def block_of(self) -> NDArray[np.int64]:
+        """The number of each instruction's block."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
     def block_flops(self) -> NDArray[np.int64]:
         """Floating-point operations of one lane in each block."""
         return self._by_block(self.flops)

@@ -49,8 +49,8 @@ def simulate(
         sample: which threadgroups were recorded; without it all run on one core, in order.
         warm: whether the caches hold what an earlier run of the same dispatch left there.
         footprint: bytes that the dispatch can touch at most: those of its buffers.
-        timeline: whether the result has a core's slices. For them all is executed once more, and
-            what that took is stretched to what the prediction says.
+        timeline: whether the result has a core's slices. If loops were extrapolated, all is
+            executed once more for them, and what that took is stretched to the prediction.
         extrapolate: whether loops in a steady state are extrapolated. Otherwise every instruction
             of the recording is executed.
 
@@ -72,9 +72,11 @@ def simulate(
     )
     work = _Work(code, recording, chip, cores, resident, _inputs(code, recording))
     shared = work.share(chosen, footprint, warm=warm)
-    ran = work.run(chosen.core, shared, extrapolate=extrapolate)
+    slices = _SLICES if timeline else 0
+    ran = shown = work.run(chosen.core, shared, extrapolate=extrapolate, slices=slices)
+    if timeline and ran.skipped:
+        shown = work.run(chosen.core, shared, extrapolate=False, slices=slices)
     counted = work.instruction_counts(chosen, ran)
-    shown = work.run(chosen.core, shared, extrapolate=False, slices=_SLICES) if timeline else ran
     return whole_dispatch(code, recording, chip, chosen, resident, ran, counted, shown)
 
 
@@ -95,8 +97,7 @@ def _check(code: MachineCode, recording: Recording, sample: Sample) -> None:
             f"the code has {blocks} blocks and the recording {len(recording.known_starts) - 1}: "
             "they are not of the same function"
         )
-    block_of = np.repeat(np.arange(blocks), np.diff(code.starts))
-    if (code.accesses >= counts[block_of]).any():
+    if (code.accesses >= counts[code.block_of()]).any():
         raise TimingError("the code has accesses that the recording lacks: not the same function")
 
 
@@ -130,7 +131,7 @@ class _Work:
         most = float("inf") if footprint is None else footprint
         return sharing(self.recording.grid, sample, machine, sites, lines_of, most, warm=warm)
 
-    def run(self, groups: int, shared: Sharing, *, extrapolate: bool, slices: int = 0) -> Run:
+    def run(self, groups: int, shared: Sharing, *, extrapolate: bool, slices: int) -> Run:
         """Execute the first `groups` recorded threadgroups on one core."""
         arrays = {**self.inputs, **class_tables(self.chip.timing, self.code.classes)}
         arrays |= _sharing_arrays(shared)
@@ -254,7 +255,7 @@ def _site_does(
     code: MachineCode, starts: NDArray[np.int64], does: NDArray[np.generic]
 ) -> NDArray[np.uint8]:
     """What the class of each access of the recording does, by what each class does."""
-    block_of = np.repeat(np.arange(len(code.starts) - 1), np.diff(code.starts))
+    block_of = code.block_of()
     has = code.accesses >= 0
     sites = np.zeros(starts[-1], np.uint8)
     sites[starts[block_of[has]] + code.accesses[has]] = does[code.kinds[has]]
