@@ -48,16 +48,19 @@ class CacheHistory:
         self._traffic = 0.0
         self._touched: dict[int, float] = {}
         self._delivered: dict[int, float] = {}
-        self._read_places: dict[Program, tuple[ReadPlace, ...]] = {}
-        self._touched_places: dict[Program, tuple[ReadPlace, ...]] = {}
+        self._places: dict[Program, tuple[tuple[ReadPlace, ...], tuple[ReadPlace, ...]]] = {}
 
     def uses(self, device: MTLDevice, command: DispatchCommand) -> Uses:
         """What a dispatch that is about to run reads and touches, by what memory holds now."""
+        program = executable_of(command).program
+        if program not in self._places:
+            function = program.function
+            self._places[program] = read_places(function), touched_places(function)
+        read, touched = self._places[program]
+        found = (address for address, _ in _buffers(device, command, touched))
         return Uses(
-            read=tuple(self._read(device, command)),
-            touched=frozenset(
-                (*command.arguments, *(address for address, _ in self._touches(device, command)))
-            ),
+            read=tuple(_buffers(device, command, read)),
+            touched=frozenset((*command.arguments, *found)),
         )
 
     def is_warm(self, uses: Uses) -> bool:
@@ -80,26 +83,11 @@ class CacheHistory:
     def _is_held(self, address: int) -> bool:
         return self._traffic - self._touched.get(address, float("-inf")) <= self._size
 
-    def _read(self, device: MTLDevice, command: DispatchCommand) -> Iterator[tuple[int, int]]:
-        """Where the buffers begin that a dispatch reads, and the bytes of those that are slabs."""
-        program = executable_of(command).program
-        places = self._read_places.get(program)
-        if places is None:
-            places = self._read_places[program] = read_places(program.function)
-        yield from _buffers(device, command, places)
-
-    def _touches(self, device: MTLDevice, command: DispatchCommand) -> Iterator[tuple[int, int]]:
-        """The same for those that it reads or writes."""
-        program = executable_of(command).program
-        places = self._touched_places.get(program)
-        if places is None:
-            places = self._touched_places[program] = touched_places(program.function)
-        yield from _buffers(device, command, places)
-
 
 def _buffers(
     device: MTLDevice, command: DispatchCommand, places: Iterable[ReadPlace]
 ) -> Iterator[tuple[int, int]]:
+    """Where the buffers begin that are found at places, and the bytes of those that are slabs."""
     memory = memory_of(device)
     for place in places:
         address = command.arguments[place.parameter]
