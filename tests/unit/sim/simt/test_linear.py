@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support.kernels import compile_cpp, on_engine, on_reference
+from tests.support.kernels import Kernel, compile_cpp, on_engine, on_reference
 
 THREADS = (96, 1, 1)
 # Only lanes that may do so subtract; what all have in common is below zero by itself.
@@ -14,6 +14,14 @@ _CASES = {
     "a window": "for (uint d = 1; d < 9; d++) if (t >= d && t < 80) sum += tile[t - d + 2 * d];",
     "device memory": "for (uint d = 1; d < n; d <<= 1) if (t >= d) sum += in[t - d];",
 }
+
+
+def assert_engines_agree(kernel: Kernel) -> None:
+    """On `in` of 96 numbers and `out` of as many."""
+    buffers = [np.arange(7, 7 + 96 * 3, 3, dtype=np.uint32), np.zeros(96, np.uint32)]
+    expected = on_reference(kernel, [b.copy() for b in buffers], threadgroup_size=THREADS)
+    found = on_engine(kernel, [b.copy() for b in buffers], threadgroup_size=THREADS)
+    np.testing.assert_array_equal(found[1], expected[1])
 
 
 @pytest.mark.parametrize("name", _CASES)
@@ -30,10 +38,7 @@ def test_differences_of_positions_are_extended_as_they_are(name: str) -> None:
         }}""",
         "in out",
     )
-    buffers = [np.arange(7, 7 + 96 * 3, 3, dtype=np.uint32), np.zeros(96, np.uint32)]
-    expected = on_reference(kernel, [b.copy() for b in buffers], threadgroup_size=THREADS)
-    found = on_engine(kernel, [b.copy() for b in buffers], threadgroup_size=THREADS)
-    np.testing.assert_array_equal(found[1], expected[1])
+    assert_engines_agree(kernel)
 
 
 # Indices into the middle of `in`, and 64-bit numbers: lanes get them by what wraps or is negative.
@@ -67,7 +72,4 @@ def test_indices_that_wrap_or_are_negative_are_extended_as_they_are(name: str) -
         }}""",
         "in out",
     )
-    buffers = [np.arange(7, 7 + 96 * 3, 3, dtype=np.uint32), np.zeros(96, np.uint32)]
-    expected = on_reference(kernel, buffers, threadgroup_size=THREADS)
-    found = on_engine(kernel, buffers, threadgroup_size=THREADS)
-    np.testing.assert_array_equal(found[1], expected[1])
+    assert_engines_agree(kernel)
