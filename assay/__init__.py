@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from assay.compiler.models import CompiledModel, ModelError
+    from assay.compiler.models import compile_model as compile
+
     from .checks import CheckFindings, Report, check_kernel, checking
-    from .compiler.models import CompiledModel, ModelError
-    from .compiler.models import compile_model as compile
     from .module import Function, Module, load
     from .prediction import TimeInputError, TimeResult, time, timing
 

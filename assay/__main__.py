@@ -1,6 +1,6 @@
 """Lets `python -m assay` do what `assay` does."""
 
-from assay.cli import main
+from .cli import main
 
 if __name__ == "__main__":
     main()

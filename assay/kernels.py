@@ -105,7 +105,7 @@ def _assumed(type_name: str) -> "ConstantValue":
 def _details(
     kernel: "KernelFunction", assumed: list[str], values: "Mapping[int | str, ConstantValue]"
 ) -> KernelDetails:
-    from assay.sim.simt.registers import estimate_registers
+    from assay.sim.simt.analysis.registers import estimate_registers
 
     program = kernel.program()
     estimate = estimate_registers(program.function)
@@ -127,8 +127,8 @@ def _details(
 
 
 def _instructions(kernel: "KernelFunction") -> str:
-    from assay.hw.apple.timing.code_text import code_text
-    from assay.hw.apple.timing.lower import lower
+    from assay.hw.apple.lower.code_text import code_text
+    from assay.hw.apple.lower.lower import lower
 
     return code_text(lower(kernel.program().recorded_function))
 

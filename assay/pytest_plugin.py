@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from assay.checks import Report
     from assay.hal.metal.emulated import MTLDevice
 
+    from .checks import Report
     from .pytest_watch import Watched
 
 
@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", text)
     checks = config.getoption("--assay-check")
     if checks is not None:
-        from assay.checks import chosen_checks
+        from .checks import chosen_checks
 
         try:
             chosen_checks(checks)
@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--assay-check {checks}: {error}") from None
     chip_name = config.getoption("--assay-chip")
     if chip_name != "m1":
-        from assay.hw.apple.chips import chip
+        from assay.hw.apple.facts.chips import chip
 
         try:
             chip(chip_name)
@@ -85,8 +85,9 @@ def metal_device(request: pytest.FixtureRequest) -> MTLDevice:
 def check_kernel(request: pytest.FixtureRequest) -> Callable[..., Report]:
     """`assay.check_kernel` that fails the test if there are findings."""
     import assay
-    from assay.checks import CheckInputError
     from assay.compiler.msl import CompileError
+
+    from .checks import CheckInputError
 
     config = request.config
     usual = {

@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.checks import Report, chosen_checks, report_json
-from assay.checks.keep import InputKeeper, file_name
-from assay.checks.programs import ProgramObserver
-from assay.checks.registers import register_finding
 from assay.hal.metal.emulated import checking
-from assay.hal.metal.emulated.checking import kernel_of
+from assay.hal.metal.emulated.commands.checking import kernel_of
 from assay.sim.check import Finding, Party
 from assay.sim.site import Site
 
+from .checks import Report, chosen_checks, report_json
+from .checks.programs import ProgramObserver
+from .checks.registers import register_finding
+from .launches.keep import InputKeeper, file_name
+
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice
-    from assay.hal.metal.emulated.commands import DispatchCommand
-    from assay.prediction import Timing
+    from assay.hal.metal.emulated.commands.commands import DispatchCommand
+
+    from .prediction import Timing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +138,7 @@ def _timed(watched: Watched, keep: bool, chip: str) -> Iterator[None]:
     if not keep:
         yield
         return
-    from assay.prediction import timing
+    from .prediction import timing
 
     with timing(chip, program="test", timeline=True) as watched.timing:
         yield

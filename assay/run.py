@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .hal.metal.api import DEVICES, NoSuchMetal
+from assay.hal.metal.api import DEVICES, NoSuchMetal
+
 from .scripts import PATCHES, PatchError, install, run_module, run_script
 
 

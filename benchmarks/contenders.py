@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.compiler.msl import compile_library
-from assay.hal.metal.emulated.memory import zeroed
+from assay.hal.metal.emulated.resources.memory import zeroed
 from assay.sim.check import Checker
 from assay.sim.simt import Memory, dispatch
 

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable
 from math import prod
 
-from assay.hw.apple.chips import chip
-from assay.hw.apple.timing.lower import lower
-from assay.hw.apple.timing.model import simulate
-from assay.hw.apple.timing.occupancy import occupancy
-from assay.hw.apple.timing.sample import Position, choose_sample
+from assay.hw.apple.core.model import simulate
+from assay.hw.apple.core.occupancy import occupancy
+from assay.hw.apple.core.sample import Position, choose_sample
+from assay.hw.apple.facts.chips import chip
+from assay.hw.apple.lower.lower import lower
 from assay.sim.simt import Recording, record
 
 from .contenders import OnAssay

@@ -9,13 +9,13 @@ import numpy as np
 from assay.compiler.torq.kernels.convolution import Padding, conv2d
 from assay.compiler.torq.slice.lram import Lram as Layout
 from assay.compiler.torq.slice.scaling import Rescale
-from assay.hw.torq.commands import NssProgram, NssTask, SliceProgram
 from assay.hw.torq.datapath.interpreter import Interpreter
 from assay.hw.torq.datapath.plan import plan_task
-from assay.hw.torq.decode_stream import read_commands
 from assay.hw.torq.device.device import Device
-from assay.hw.torq.encode import encode, memory_image
-from assay.hw.torq.registers import registers
+from assay.hw.torq.facts.registers import registers
+from assay.hw.torq.words.commands import NssProgram, NssTask, SliceProgram
+from assay.hw.torq.words.decode.stream import read_commands
+from assay.hw.torq.words.encode.programs import encode, memory_image
 
 from .measure import Row, median_seconds
 

@@ -12,9 +12,9 @@ from timeit import repeat
 import numpy as np
 
 from assay.traces import Clock, Recorder, Role, Trace
+from assay.traces.events.kinds import DATA, PHASE, STEP
+from assay.traces.events.summary import summarise
 from assay.traces.files import read_trace, write_trace
-from assay.traces.kinds import DATA, PHASE, STEP
-from assay.traces.summary import summarise
 
 from .measure import Row
 

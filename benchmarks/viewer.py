@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from assay.traces.html_write import write_html
-from assay.traces.trace import Trace
+from assay.traces.events.trace import Trace
+from assay.traces.viewer.html_write import write_html
 from tests.support import chromium, timelines
 
 from .measure import Row

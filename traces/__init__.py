@@ -1,10 +1,10 @@
 """What happened, when, and why it waited: events, recorders, writers, readers, comparison."""
 
-from .clock import Clock
-from .errors import TraceError
-from .recorder import Recorder
-from .schema import Argument, Cause, Form, Group, Kind, Role, Track, Type
-from .trace import Counters, Flows, Instants, Row, Slices, Trace
+from .events.clock import Clock
+from .events.errors import TraceError
+from .events.recorder import Recorder
+from .events.schema import Argument, Cause, Form, Group, Kind, Role, Track, Type
+from .events.trace import Counters, Flows, Instants, Row, Slices, Trace
 
 __all__ = [
     "Argument",

@@ -12,20 +12,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from .build import build
-from .chrome_read import is_json, read_chrome
-from .chrome_write import write_chrome
-from .container import MAGIC, SUFFIX
-from .container_read import read_container
-from .content import Content
-from .content_of import content_of
-from .errors import TraceError, TraceFileError
-from .html_write import write_html
-from .perfetto_read import is_perfetto, read_perfetto
-from .perfetto_write import write_perfetto
-from .spill import write_container
-from .trace import Trace
-from .xctrace_read import is_xctrace, read_xctrace
+from .events.build import build
+from .events.content import Content
+from .events.content_of import content_of
+from .events.errors import TraceError, TraceFileError
+from .events.trace import Trace
+from .formats.chrome_read import is_json, read_chrome
+from .formats.chrome_write import write_chrome
+from .formats.container import MAGIC, SUFFIX
+from .formats.container_read import read_container
+from .formats.perfetto.read import is_perfetto, read_perfetto
+from .formats.perfetto.write import write_perfetto
+from .formats.spill import write_container
+from .formats.xctrace_read import is_xctrace, read_xctrace
+from .viewer.html_write import write_html
 
 HTML = ".html"
 WRITERS: dict[str, Callable[[Trace, IO[bytes]], None]] = {

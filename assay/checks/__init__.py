@@ -1,16 +1,16 @@
 """Checks of kernels and programs: what they are run with, and how findings are reported."""
 
-from .errors import CheckFindings, CheckInputError
-from .inputs import Inputs, Setup, read_annotations, read_file
+from ..launches.errors import CheckFindings, CheckInputError
+from ..launches.inputs import Inputs, Setup, read_annotations, read_file
+from ..reports.kinds import CHECKS, KINDS
+from ..reports.machine_formats import report_json, report_junit
+from ..reports.report import KernelRecord, Report
+from ..reports.sarif import report_sarif
+from ..reports.suppressions import Suppression, parse_suppression
 from .kernel import check_kernel
-from .kinds import CHECKS, KINDS
-from .machine_formats import report_json, report_junit
 from .orders import order_finding
 from .programs import checked, checking, chosen_checks
-from .report import KernelRecord, Report
-from .sarif import report_sarif
 from .source import SourceOptions, check_source, read_source
-from .suppressions import Suppression, parse_suppression
 
 __all__ = [
     "CHECKS",

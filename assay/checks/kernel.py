@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .constants import compiled_kernel
-from .errors import CheckInputError
-from .inputs import ConstantValue, Exact, Given, Literal, Raw, Setup, Size
+from ..launches.constants import compiled_kernel
+from ..launches.errors import CheckInputError
+from ..launches.inputs import ConstantValue, Exact, Given, Literal, Raw, Setup, Size
+from ..launches.runner import CannotRun, Runner
+from ..reports.report import KernelRecord, Report
+from ..reports.suppressions import parse_suppression
 from .programs import chosen_checks
-from .report import KernelRecord, Report
-from .runner import CannotRun, Runner
 from .runs import record_of_run, run_setup
 from .source import read_source
-from .suppressions import parse_suppression
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, KernelFunction, Library
@@ -59,7 +59,7 @@ def check_kernel(
         uninitialised: names of buffers whose contents count as never written.
         seeds: run again in the order of each, and compare the bits that are left.
         suppress: findings to accept, as `--suppress` of the command line has them.
-        chip: which GPU, a key of `assay.hw.apple.chips`.
+        chip: which GPU, a key of `assay.hw.apple.facts.chips`.
 
     Raises:
         CheckInputError: if arguments or sizes do not fit the kernel, or it cannot be run.

@@ -7,8 +7,8 @@ import numpy as np
 from assay.sim.check import Finding, Party
 from assay.sim.site import Site
 
-from .contents import Bytes
-from .kinds import KINDS
+from ..launches.contents import Bytes
+from ..reports.kinds import KINDS
 
 _KIND = "order-dependent-result"
 _NOWHERE = Site()

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assay.hal.metal.emulated import checking as device_checking
-from assay.hal.metal.emulated.checking import kernel_of, sources_of
+from assay.hal.metal.emulated.commands.checking import kernel_of, sources_of
 
-from .grid import grid_text
+from ..launches.grid import grid_text
+from ..reports.report import KernelRecord, Report
 from .registers import register_finding
-from .report import KernelRecord, Report
 
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice
-    from assay.hal.metal.emulated.commands import DispatchCommand
+    from assay.hal.metal.emulated.commands.commands import DispatchCommand
 
 
 class ProgramObserver:

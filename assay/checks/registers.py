@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.hw.apple.limits import limits
+from assay.hw.apple.facts.limits import limits
 from assay.sim.check import Finding, Party
 
-from .kinds import KINDS
+from ..reports.kinds import KINDS
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
@@ -23,7 +23,7 @@ def register_finding(
     Without `most` the limit is the GPU's, beyond which values are kept in memory: a warning, as the
     estimate knows nothing of the GPU's own compiler. `who` says in words whose limit it is.
     """
-    from assay.sim.simt.registers import estimate_registers
+    from assay.sim.simt.analysis.registers import estimate_registers
 
     limit = limits().registers_per_thread if most is None else most
     estimate = estimate_registers(kernel.program().function)

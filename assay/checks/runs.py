@@ -9,11 +9,11 @@ import numpy as np
 
 from assay.sim.site import Site
 
-from .inputs import Setup
+from ..launches.inputs import Setup
+from ..launches.plan import CannotPlan, Plan, make_plan
+from ..launches.runner import CannotRun, Outcome, Runner
+from ..reports.report import KernelRecord, Report
 from .orders import order_finding
-from .plan import CannotPlan, Plan, make_plan
-from .report import KernelRecord, Report
-from .runner import CannotRun, Outcome, Runner
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction

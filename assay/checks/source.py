@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .constants import compiled_kernel
-from .errors import CheckInputError
-from .inputs import Inputs, Setup, read_annotations
-from .report import KernelRecord, Report
-from .runner import CannotRun, Runner
+from ..launches.constants import compiled_kernel
+from ..launches.errors import CheckInputError
+from ..launches.inputs import Inputs, Setup, read_annotations
+from ..launches.runner import CannotRun, Runner
+from ..reports.report import KernelRecord, Report
 from .runs import record_of_run, run_setup
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ def main() -> None:
     from .failures import run_guarded
 
     if sys.argv[1:] in (["--version"], ["-V"]):
-        from assay import __version__
+        from .. import __version__
 
         print(f"assay {__version__}")
         raise SystemExit(0)

@@ -2,20 +2,8 @@
 
 import typer
 
-from . import (
-    check,
-    check_module,
-    compile,
-    demo,
-    diff,
-    inspect,
-    python,
-    run,
-    time,
-    torq,
-    trace,
-    view,
-)
+from . import check, check_module, compile, demo, diff, inspect, python, run, time, trace, view
+from .torq import words as torq
 
 app = typer.Typer(
     name="assay",
@@ -37,7 +25,7 @@ def _assay(
     version: bool = typer.Option(False, "--version", "-V", help="Print the version and end."),
 ) -> None:
     if version:  # reached with further options beside it; alone it is answered earlier
-        from assay import __version__
+        from .. import __version__
 
         typer.echo(f"assay {__version__}")
         raise typer.Exit

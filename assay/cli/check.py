@@ -24,9 +24,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from assay.checks import Report
-    from assay.elements import Value
-    from assay.module import Function
+    from ..checks import Report
+    from ..elements import Value
+    from ..module import Function
 
 _SOURCES = (".metal", ".msl")
 
@@ -140,13 +140,13 @@ def check_command(
 
       assay check program.py -- --size 512
     """
-    from assay.checks import CheckInputError
     from assay.compiler.msl import CompileError
 
-    from .check_torq import check_executable
-    from .inspect_torq import is_torq
-    from .run_torq import TorqOptions
+    from ..checks import CheckInputError
     from .terminal import want_json
+    from .torq.check import check_executable
+    from .torq.inspect import is_torq
+    from .torq.run import TorqOptions
 
     chosen = _format(format, json)
     want_json(chosen == "json")
@@ -203,7 +203,7 @@ def _unread(check: str) -> bool:
 
 
 def _new_report(check: str, seeds: list[str], suppress: list[str]) -> "Report":
-    from assay.checks import Report, chosen_checks, parse_suppression
+    from ..checks import Report, chosen_checks, parse_suppression
 
     try:
         checks = chosen_checks(check)
@@ -259,8 +259,7 @@ def _check(files: list[str], report: "Report", source: _Source, module: _Module)
 
 
 def _check_sources(files: list[Path], report: "Report", options: _Source) -> None:
-    from assay.checks import Inputs, SourceOptions, check_source, read_file, read_source
-
+    from ..checks import Inputs, SourceOptions, check_source, read_file, read_source
     from .terminal import progress
 
     inputs = read_file(options.arguments) if options.arguments is not None else Inputs()
@@ -283,9 +282,8 @@ def _check_sources(files: list[Path], report: "Report", options: _Source) -> Non
 
 def _check_module(path: Path, report: "Report", source: _Source, options: _Module) -> None:
     """Run one function, all its dispatches checked, in each order that is asked for."""
-    from assay.checks import checked
-    from assay.text_values import InputError, parse_inputs
-
+    from ..checks import checked
+    from ..text_values import InputError, parse_inputs
     from .options import choose_function, load_module, need_inputs, open_model
     from .terminal import progress
 
@@ -326,7 +324,7 @@ def _compare(runs: "list[tuple[int | None, list[Value]]]", report: "Report") -> 
     """Results must have the same bits, whatever the order."""
     import numpy as np
 
-    from assay.checks import order_finding
+    from ..checks import order_finding
 
     _, first = runs[0]
     for seed, results in runs[1:]:
@@ -344,8 +342,7 @@ def _compare(runs: "list[tuple[int | None, list[Value]]]", report: "Report") -> 
 
 def _check_script(path: Path, arguments: list[str], patches: list[str], report: "Report") -> int:
     """Run a script, all its dispatches checked; its exit code."""
-    from assay.checks import checked
-
+    from ..checks import checked
     from .python import run_script
 
     if report.seeds:

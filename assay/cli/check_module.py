@@ -10,7 +10,8 @@ from .options import CompileFlags, Device, Json, ModelPath, Parameters, load_mod
 
 if TYPE_CHECKING:
     from assay.hal.vm.checks import CheckResult
-    from assay.module import Module
+
+    from ..module import Module
 
 
 def check_module_command(

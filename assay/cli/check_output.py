@@ -11,7 +11,7 @@ import typer
 from .terminal import stdout
 
 if TYPE_CHECKING:
-    from assay.checks import Report
+    from ..checks import Report
 
 
 def _text(report: "Report") -> str:
@@ -19,19 +19,19 @@ def _text(report: "Report") -> str:
 
 
 def _json(report: "Report") -> str:
-    from assay.checks import report_json
+    from ..checks import report_json
 
     return json.dumps(report_json(report), indent=2, ensure_ascii=False) + "\n"
 
 
 def _sarif(report: "Report") -> str:
-    from assay.checks import report_sarif
+    from ..checks import report_sarif
 
     return json.dumps(report_sarif(report), indent=2) + "\n"
 
 
 def _junit(report: "Report") -> str:
-    from assay.checks import report_junit
+    from ..checks import report_junit
 
     return report_junit(report)
 

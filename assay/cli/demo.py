@@ -15,8 +15,8 @@ from .options import Json
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from assay.compare import Comparison
-    from assay.elements import Array
+    from ..compare import Comparison
+    from ..elements import Array
 
 MODELS = ("digits", "mobilenet")
 
@@ -85,11 +85,12 @@ def demo_command(
 def _run(model: str, work: Path, say: Callable[[str], None]) -> Outcome:
     import numpy as np
 
-    from assay.compare import compare
     from assay.compiler.models import compile_model
-    from assay.contents import read_contents
-    from assay.module import load
-    from assay.reference import CpuModule
+
+    from ..compare import compare
+    from ..contents import read_contents
+    from ..module import load
+    from ..reference import CpuModule
 
     say("building the network")
     onnx, function, title, images, labels = _build(model)
@@ -130,13 +131,13 @@ def _build(model: str) -> tuple[bytes, str, str, "Array", "list[int] | None"]:
 
     random = np.random.default_rng(1)
     if model == "digits":
-        from assay.examples import digits
+        from ..examples import digits
 
         labels = np.arange(digits.CLASSES)
         images = digits.draw(labels, random)
         onnx = digits.fit().to_onnx(len(labels))
         return onnx, "digits", "a CNN that reads digits, fitted just now", images, labels.tolist()
-    from assay.examples import mobilenet
+    from ..examples import mobilenet
 
     image = random.standard_normal((1, 3, 224, 224)).astype(np.float32)
     title = "a MobileNetV2 at 224x224 with random weights"

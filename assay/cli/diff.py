@@ -21,10 +21,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from assay.compare import Comparison
-    from assay.elements import Value
-    from assay.module import Function
-
+    from ..compare import Comparison
+    from ..elements import Value
+    from ..module import Function
     from .options import Opened
 
 
@@ -67,8 +66,7 @@ def diff_command(
 
       assay diff model.vmfb --input @image.npy --reference @expected.npy
     """
-    from assay.compare import EXACT, Tolerance, compare
-
+    from ..compare import EXACT, Tolerance, compare
     from .terminal import print_json, progress, want_json
 
     want_json(json)
@@ -113,8 +111,8 @@ def _needs_source(path: Path) -> str:
 
 def _inputs(function: "Function", texts: list[str] | None, seed: int) -> "list[Value]":
     """The given inputs, or seeded ones when none are given."""
-    from assay.seeds import UnknownInput, seeded_inputs
-    from assay.text_values import parse_inputs
+    from ..seeds import UnknownInput, seeded_inputs
+    from ..text_values import parse_inputs
 
     if texts:
         values = parse_inputs(texts)
@@ -127,14 +125,14 @@ def _inputs(function: "Function", texts: list[str] | None, seed: int) -> "list[V
 
 
 def _given(texts: list[str]) -> "list[Value]":
-    from assay.text_values import parse_inputs
+    from ..text_values import parse_inputs
 
     return parse_inputs(texts)
 
 
 def _runs_on_cpu(opened: "Opened") -> bool:
     """Whether a compiled module brings kernels for the CPU beside those for Metal."""
-    from assay.contents import CPU, read_contents
+    from ..contents import CPU, read_contents
 
     return CPU in read_contents(opened.data, str(opened.path)).other_executables
 
@@ -151,7 +149,7 @@ def _cpu_build(opened: "Opened", flags: list[str] | None, say: Any) -> bytes:
 def _on_cpu(
     data: bytes, function: str, values: "list[Value]", parameters: list[str] | None, say: Any
 ) -> "list[Value]":
-    from assay.reference import CpuModule
+    from ..reference import CpuModule
 
     say(f"running {function} on llvm-cpu")
     return CpuModule(data, parameters=parameter_files(parameters)).invoke(function, values)

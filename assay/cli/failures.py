@@ -19,9 +19,9 @@ _KNOWN = {
     ("assay.sim.simt", "KernelFault"): "kernel",
     ("assay.sim.simt", "UnsupportedKernel"): "kernel",
     ("assay.hal.metal", "MetalValidationError"): "metal",
-    ("assay.hw.torq.commands_json", "CommandError"): "torq",
-    ("assay.hw.torq.errors", "EncodeError"): "torq",
-    ("assay.hw.torq.errors", "DecodeError"): "torq",
+    ("assay.hw.torq.words.commands_json", "CommandError"): "torq",
+    ("assay.hw.torq.words.errors", "EncodeError"): "torq",
+    ("assay.hw.torq.words.errors", "DecodeError"): "torq",
     ("assay.traces", "TraceError"): "trace",
 }
 """Errors that speak to users by themselves, and what `--json` calls them."""

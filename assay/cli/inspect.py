@@ -10,7 +10,7 @@ from .inspect_source import inspect_source
 from .options import CompileFlags, IncludeFolders, Json, Macros, compile_options, open_model
 
 if TYPE_CHECKING:
-    from assay.contents import Contents, Kernel
+    from ..contents import Contents, Kernel
 
 _SOURCE, _MODULE, _TORQ = "MSL source", "modules and models", "Torq executables"
 
@@ -103,10 +103,9 @@ def inspect_command(
 
       assay inspect model.torq --words
     """
-    from assay.kernels import SUFFIXES
-
-    from .inspect_torq import inspect_torq, is_torq
+    from ..kernels import SUFFIXES
     from .terminal import want_json
+    from .torq.inspect import inspect_torq, is_torq
 
     want_json(json)
     kind = _SOURCE if file.suffix in SUFFIXES else _TORQ if is_torq(file) else _MODULE
@@ -136,8 +135,7 @@ def inspect_command(
 def _inspect_module(
     module: Path, msl: str | None, compile_flag: list[str] | None, *, imports: bool, json: bool
 ) -> None:
-    from assay.contents import read_contents
-
+    from ..contents import read_contents
     from .terminal import print_json, progress
 
     with progress() as say:

@@ -9,7 +9,8 @@ from .failures import FAILED, USAGE, CommandError
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, CompileOptions, ConstantValue, Library
-    from assay.kernels import KernelDetails, Refusal
+
+    from ..kernels import KernelDetails, Refusal
 
 # A library may have thousands of instantiations; each takes a compiler run.
 _AT_ONCE = 40
@@ -27,8 +28,7 @@ def inspect_source(
     instructions: bool,
 ) -> None:
     """Print what the kernels of a file are; ends with exit code 1 if one does not compile."""
-    from assay.kernels import Refusal, inspect_kernels, read_source
-
+    from ..kernels import Refusal, inspect_kernels, read_source
     from .terminal import print_json, progress
 
     if not path.is_file():
@@ -89,9 +89,9 @@ def _show(found: "KernelDetails | Refusal") -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from assay.hw.apple.limits import limits
-    from assay.kernels import Refusal
+    from assay.hw.apple.facts.limits import limits
 
+    from ..kernels import Refusal
     from .terminal import show
 
     if isinstance(found, Refusal):
@@ -178,7 +178,7 @@ def _json(
 
 
 def _kernel_json(found: "KernelDetails | Refusal") -> dict[str, Any]:
-    from assay.kernels import Refusal
+    from ..kernels import Refusal
 
     if isinstance(found, Refusal):
         return {"name": found.name, "error": found.reason}

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from assay.compiler.models import CompiledModel
     from assay.compiler.msl import CompileOptions
-    from assay.module import Function, Module
+
+    from ..module import Function, Module
 
 ModelPath = Annotated[
     Path,
@@ -164,7 +165,7 @@ def check_writable(option: str, path: Path) -> None:
 
 def load_module(data: bytes, device: str, parameters: list[str] | None) -> "Module":
     """Loads a module on the chosen device."""
-    from assay.module import load
+    from ..module import load
 
     if device not in DEVICES:
         known = " or ".join(DEVICES)

@@ -65,8 +65,8 @@ def python_command(
 def _traced(ready: Callable[[], int], script: Path, trace: Path, chip: str) -> int:
     """Run a script; its timeline goes to `trace`, also if it fails half-way."""
     from assay.hw.facts import SpecError
-    from assay.prediction import timing
 
+    from ..prediction import timing
     from .crash_trace import kept_timeline
     from .spools import spool_beside
 
@@ -96,7 +96,7 @@ def prepared(
     script: Path, arguments: list[str], device: str, patches: Sequence[str] = ()
 ) -> Callable[[], int]:
     """What runs a script with the chosen Metal and gives the exit code that it ends with."""
-    from assay import scripts
+    from .. import scripts
 
     if not script.is_file():
         raise CommandError(f"{script}: there is no such file")

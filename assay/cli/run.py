@@ -26,10 +26,9 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.elements import Value
-    from assay.module import Function
-
-    from .run_torq import TorqOptions
+    from ..elements import Value
+    from ..module import Function
+    from .torq.run import TorqOptions
 
 Outputs = Annotated[
     list[str] | None,
@@ -86,11 +85,10 @@ def run_command(
 
       assay run model.torq --input 136xi8=@operands.bin --output @results.bin
     """
-    from assay.text_values import parse_inputs
-
-    from .inspect_torq import is_torq
-    from .run_torq import TorqOptions
+    from ..text_values import parse_inputs
     from .terminal import print_json, progress, want_json
+    from .torq.inspect import is_torq
+    from .torq.run import TorqOptions
 
     want_json(json)
     if is_torq(module):
@@ -135,10 +133,9 @@ def _run_torq(
     *,
     json: bool,
 ) -> None:
-    from assay.text_values import parse_inputs
-
-    from .run_torq import first, run_torq
+    from ..text_values import parse_inputs
     from .terminal import print_json, progress
+    from .torq.run import first, run_torq
 
     for given, option in refused:
         if given:
@@ -175,8 +172,8 @@ def _invoke(
     if trace is None:
         return function.invoke(values)
     from assay.hw.facts import SpecError
-    from assay.prediction import timing
 
+    from ..prediction import timing
     from .crash_trace import kept_timeline
     from .spools import spool_beside
 
@@ -196,7 +193,7 @@ def _invoke(
 def _print(name: str, results: "list[Value]", outputs: list[str] | None, limit: int) -> None:
     import numpy as np
 
-    from assay.text_values import format_value
+    from ..text_values import format_value
 
     typer.echo(f"EXEC @{name}")
     for position, value in enumerate(results):
@@ -213,7 +210,7 @@ def _save(results: "list[Value]", outputs: list[str]) -> None:
     """Writes results where the options say; a file named twice gets both, one after the other."""
     import numpy as np
 
-    from assay.text_values import write_npy
+    from ..text_values import write_npy
 
     begun: set[str] = set()
     for text, value in zip(outputs, results, strict=False):
@@ -234,7 +231,7 @@ def _json(value: "Value", limit: int) -> dict[str, Any]:
     """A result for `--json`; elements in row-major order, at most `limit` of them."""
     import numpy as np
 
-    from assay.elements import element_name, type_text
+    from ..elements import element_name, type_text
 
     if not isinstance(value, np.ndarray):
         return {"type": type_text(value), "value": value}

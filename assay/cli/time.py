@@ -25,8 +25,9 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.hw.apple.chips import Chip
-    from assay.prediction import TimeResult
+    from assay.hw.apple.facts.chips import Chip
+
+    from ..prediction import TimeResult
 
 _SOURCES = (".metal", ".msl")
 _LISTED = 4  # dispatches whose lines are shown, the dearest
@@ -120,12 +121,12 @@ def time_command(
     """
     from assay.compiler.msl import CompileError
     from assay.hw.facts import SpecError
-    from assay.prediction import TimeInputError
 
-    from .inspect_torq import is_torq
-    from .run_torq import TorqOptions
+    from ..prediction import TimeInputError
     from .terminal import progress, want_json
-    from .time_torq import time_executable
+    from .torq.inspect import is_torq
+    from .torq.run import TorqOptions
+    from .torq.time import time_executable
 
     want_json(json)
     if not file.is_file():
@@ -199,7 +200,7 @@ def _refuse(given: dict[str, object], file: Path, is_source: bool) -> None:
 
 def _chips(first: str, others: str | None) -> "list[Chip]":
     """The chips to predict for, each once. Raises SpecError."""
-    from assay.hw.apple.chips import chip
+    from assay.hw.apple.facts.chips import chip
 
     further = [name.strip() for name in (others or "").split(",") if name.strip()]
     if others is not None and not further:
@@ -221,9 +222,9 @@ class _Kernel:
         threads: str | None,
         threadgroup: str | None,
     ) -> None:
-        from assay.checks import CheckInputError, read_file
-        from assay.prediction import TimeInputError
-        from assay.prediction.sources import kernel_run
+        from ..checks import CheckInputError, read_file
+        from ..prediction import TimeInputError
+        from ..prediction.sources import kernel_run
 
         try:
             inputs = read_file(args) if args is not None else None
@@ -243,7 +244,7 @@ class _Kernel:
     def time(
         self, chip: "Chip", warm: bool, timeline: bool, say: "Callable[[str], None]"
     ) -> "TimeResult":
-        from assay.prediction.sources import time_kernel_run
+        from ..prediction.sources import time_kernel_run
 
         return time_kernel_run(self._source, chip, warm=warm, timeline=timeline, say=say)
 
@@ -260,8 +261,7 @@ class _Module:
         flags: list[str] | None,
         results: bool,
     ) -> None:
-        from assay.text_values import InputError, parse_inputs
-
+        from ..text_values import InputError, parse_inputs
         from .options import load_function, need_inputs, open_model
 
         try:
@@ -275,8 +275,7 @@ class _Module:
 
     def time(self, chip: "Chip", trace: Path | None, say: "Callable[[str], None]") -> "TimeResult":
         """The result; when the run fails, `trace` shows it up to there."""
-        from assay.prediction.programs import time_function
-
+        from ..prediction.programs import time_function
         from .crash_trace import save_partial, signals_as_exits
         from .spools import spool_beside
 
@@ -307,9 +306,8 @@ def _size(option: str, text: str | None) -> list[int] | None:
 
 
 def _write(results: "list[TimeResult]", *, lines: bool, json: bool) -> None:
-    from assay.prediction.comparison import comparison, comparison_json
-    from assay.prediction.listing import listing
-
+    from ..prediction.comparison import comparison, comparison_json
+    from ..prediction.listing import listing
     from .terminal import print_json, show
 
     first = results[0]

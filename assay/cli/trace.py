@@ -44,7 +44,7 @@ def summary_command(
 
       assay trace summary run.pftrace --from 10us --to 20us --track 'gpu.core*'
     """
-    from assay.traces.summary import summarise
+    from assay.traces.events.summary import summarise
 
     from .terminal import print_json, want_json
     from .trace_tables import show_summary
@@ -82,7 +82,7 @@ def diff_command(
 
       assay trace diff before.pftrace after.pftrace
     """
-    from assay.traces.compare import compare_traces
+    from assay.traces.events.compare import compare_traces
 
     from .terminal import print_json, want_json
     from .trace_tables import show_difference
@@ -121,8 +121,8 @@ def export_command(
 
       assay trace export predicted.pftrace recording.json -o both.html
     """
+    from assay.traces.events.words import counted
     from assay.traces.files import check_suffix, write_trace
-    from assay.traces.words import counted
 
     from .terminal import print_json, want_json
 

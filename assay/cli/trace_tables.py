@@ -10,14 +10,14 @@ from .terminal import show
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from assay.traces.clock import Clock
-    from assay.traces.compare import Difference
-    from assay.traces.summary import Summary
+    from assay.traces.events.clock import Clock
+    from assay.traces.events.compare import Difference
+    from assay.traces.events.summary import Summary
 
 
 def show_summary(summary: "Summary", clock: "Clock", limit: int) -> None:
     """Print a summary."""
-    from assay.traces.words import counted
+    from assay.traces.events.words import counted
 
     span = clock.text(summary.end - summary.begin)
     typer.echo(f"{summary.title or 'trace'}: {span}, {summary.clock}")
@@ -37,8 +37,8 @@ def show_summary(summary: "Summary", clock: "Clock", limit: int) -> None:
 
 def show_difference(difference: "Difference", files: Sequence[str], limit: int) -> None:
     """Print how traces differ."""
-    from assay.traces.clock import time_text
-    from assay.traces.words import counted
+    from assay.traces.events.clock import time_text
+    from assay.traces.events.words import counted
 
     for file, seconds, slices in zip(files, difference.seconds, difference.slices, strict=True):
         typer.echo(f"{file}: {time_text(seconds)}, {counted(slices, 'slice')}")
@@ -165,7 +165,7 @@ def _show_counters(summary: "Summary", limit: int) -> None:
 
 
 def _show_cause_differences(difference: "Difference", files: Sequence[str]) -> None:
-    from assay.traces.clock import time_text
+    from assay.traces.events.clock import time_text
 
     heads = [f"sum {number}" for number in range(1, len(files) + 1)]
     table = _table("Time by cause, all tracks together", ["cause"], [*heads, "ratio"])
@@ -182,7 +182,7 @@ def _ratio(seconds: Sequence[float]) -> str:
 def _show_name_differences(difference: "Difference", files: Sequence[str], limit: int) -> None:
     from rich.markup import escape
 
-    from assay.traces.clock import time_text
+    from assay.traces.events.clock import time_text
 
     heads = [f"{head} {number}" for number in range(1, len(files) + 1) for head in ("count", "sum")]
     table = _table("Slices that differ", ["track", "name"], [*heads, "ratio"])

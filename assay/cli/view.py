@@ -77,7 +77,7 @@ def _page(files: list[Path], output: Path | None) -> Path:
 
 def _check_page(file: Path) -> None:
     """Refuses a page that is not one of ours, or the beginning of one."""
-    from assay.traces.html_write import is_page
+    from assay.traces.viewer.html_write import is_page
 
     if not is_page(file.read_bytes()):
         raise CommandError(f"{file}: is no page that shows a trace, or only a part of one")
@@ -86,8 +86,8 @@ def _check_page(file: Path) -> None:
 def _serve(files: list[Path], port: int, no_open: bool) -> None:
     import io
 
-    from assay.traces.perfetto_serve import PerfettoServer, perfetto_folder
-    from assay.traces.perfetto_write import write_perfetto
+    from assay.traces.formats.perfetto.write import write_perfetto
+    from assay.traces.viewer.perfetto_serve import PerfettoServer, perfetto_folder
 
     folder = perfetto_folder()
     stream = io.BytesIO()

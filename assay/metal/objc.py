@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
-from assay.hal.metal.emulated.buffer import VarList as varlist
+from assay.hal.metal.emulated.resources.buffer import VarList as varlist
 
 from .foundation import NSString as pyobjc_unicode
 

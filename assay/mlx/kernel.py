@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay import launch
-
+from .. import launch
 from .arrays import Input, as_input, gives_mlx, new_output, to_mlx
 from .dtypes import ElementType, element_type, is_type
 from .signature import Generated, InputForm, Source, TemplateValue, generate
@@ -200,7 +199,7 @@ def _bind(
 
     Checks are told of outputs whose elements are not defined before the kernel sets them.
     """
-    from assay.hal.metal.emulated.checking import note_undefined
+    from assay.hal.metal.emulated.commands.checking import note_undefined
 
     index = 0
 
@@ -235,7 +234,7 @@ def _set_array(
     index: int,
 ) -> MTLBuffer | None:
     """Pass the array's memory; an array without elements is a null pointer, and None here."""
-    from assay.hal.metal.emulated.host import buffer_over
+    from assay.hal.metal.emulated.resources.host import buffer_over
 
     buffer: MTLBuffer | None = None
     if data.nbytes:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.hw.apple.chips import chip as chip_named
+from assay.hw.apple.facts.chips import chip as chip_named
 
 from .errors import TimeInputError
 from .result import TimeResult
 
 if TYPE_CHECKING:
-    from assay.checks.inputs import ConstantValue
-    from assay.module import Function, Module
+    from ..launches.inputs import ConstantValue
+    from ..module import Function, Module
 
 _SOURCES = (".metal", ".msl")
 
@@ -44,7 +44,7 @@ def time(
             buffer, a number or list for `constant T&`, bytes for anything else, the number of bytes
             for threadgroup memory, None for what `//!` lines of the source say or may be assumed.
             Without any, all come from there. For a function of a module its inputs.
-        chip: which GPU, a key of `assay.hw.apple.chips`.
+        chip: which GPU, a key of `assay.hw.apple.facts.chips`.
         threads: size of a kernel's grid in threads, or `threadgroups` in threadgroups.
         threadgroups: see `threads`.
         threadgroup: size of a threadgroup in threads.
@@ -94,7 +94,7 @@ def _is_msl(source: str | Path) -> bool:
 
 def _function_of(source: str | Path | Module | Function, name: str | None) -> Function:
     """The function that is meant. Raises TimeInputError."""
-    from assay.module import Function, load
+    from ..module import Function, load
 
     if isinstance(source, Function):
         return source

@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.checks.constants import compiled_kernel
-from assay.checks.errors import CheckInputError
-from assay.checks.inputs import ConstantValue, Given, Setup, Size
-from assay.checks.plan import CannotPlan, Plan, make_plan
-from assay.checks.runner import CannotRun, Runner
 from assay.hal.metal.emulated import timing
+from assay.hal.metal.timed.predict import ChipPredictor
+from assay.hal.metal.timed.schedule import schedule_of
+from assay.hal.metal.timed.timer import ProgramTimer
 
+from ..launches.constants import compiled_kernel
+from ..launches.errors import CheckInputError
+from ..launches.inputs import ConstantValue, Given, Setup, Size
+from ..launches.plan import CannotPlan, Plan, make_plan
+from ..launches.runner import CannotRun, Runner
 from .errors import TimeInputError
-from .predict import ChipPredictor
 from .result import TimeResult, result_of
-from .schedule import schedule_of
-from .timer import ProgramTimer
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, Library
-    from assay.hw.apple.chips import Chip
+    from assay.hw.apple.facts.chips import Chip
 
 _MOST_GROWTH = 4096  # of assumed buffers, while the kernel reaches beyond them
 

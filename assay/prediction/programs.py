@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.hal.metal import emulated
-from assay.hw.apple.chips import Chip
-from assay.hw.apple.chips import chip as chip_named
+from assay.hal.metal.timed.predict import ChipPredictor
+from assay.hal.metal.timed.schedule import schedule_of
+from assay.hal.metal.timed.timer import ProgramTimer
+from assay.hw.apple.facts.chips import Chip
+from assay.hw.apple.facts.chips import chip as chip_named
 
 from .errors import TimeInputError
-from .predict import ChipPredictor
 from .result import TimeResult, result_of
-from .schedule import schedule_of
-from .spool import Spool
-from .timer import ProgramTimer
+from .timelines.spool import Spool
 
 if TYPE_CHECKING:
-    from assay.module import Function
+    from ..module import Function
 
 
 class Timing:
@@ -70,7 +70,7 @@ def timing(
     """Time all that this process runs on the emulated device meanwhile.
 
     Args:
-        chip: which GPU, a key of `assay.hw.apple.chips`.
+        chip: which GPU, a key of `assay.hw.apple.facts.chips`.
         program: what messages and traces call it.
         results: whether dispatches run as usual. If not, only what is sampled is executed: much
             faster, and what the program computes is wrong.

@@ -8,17 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.hw.apple.chips import Chip
+from assay.hal.metal.timed.schedule import Scheduled
+from assay.hal.metal.timed.timer import Dispatched
+from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.system import Schedule, WorkSpan
 from assay.sim.clock import seconds_of
 from assay.sim.site import Site
 
-from .schedule import Scheduled
 from .sites import FunctionTime, LineTime, by_function, by_line, with_rest
-from .timer import Dispatched
 
 if TYPE_CHECKING:
-    from assay.hw.apple.timing.result import DispatchTime
+    from assay.hw.apple.core.result import DispatchTime
     from assay.traces import Trace
 
     from .picture import Picture
@@ -203,7 +203,7 @@ class TimeResult:
 
     def trace(self) -> Trace:
         """The run as a timeline. Raises ValueError unless it was timed with `timeline=True`."""
-        from .timeline import trace_of
+        from .timelines.timeline import trace_of
 
         return trace_of(self)
 

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.checks.errors import CheckInputError
-from assay.checks.inputs import ConstantValue, Inputs, Setup, read_annotations
-from assay.checks.kernel import given_of, library_of, size_of
-from assay.checks.source import require_known
-
+from ..checks.kernel import given_of, library_of, size_of
+from ..checks.source import require_known
+from ..launches.errors import CheckInputError
+from ..launches.inputs import ConstantValue, Inputs, Setup, read_annotations
 from .errors import TimeInputError
 from .kernels import KernelRun, time_kernel
 from .result import TimeResult
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Library
-    from assay.hw.apple.chips import Chip
+    from assay.hw.apple.facts.chips import Chip
 
 Sizes = int | Sequence[int] | None
 

@@ -10,10 +10,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.checks.grid import size_text
-from assay.hw.apple.chips import Chip
-from assay.hw.apple.timing.result import CAUSES, DispatchTime
+from assay.hw.apple.core.result import CAUSES, DispatchTime
+from assay.hw.apple.facts.chips import Chip
 
+from ..launches.grid import size_text
 from .numbers import amount, bar, digits, percent, rate, seconds, short_name
 from .result import DispatchResult, TimeResult
 

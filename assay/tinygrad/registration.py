@@ -22,7 +22,7 @@ def register() -> None:
     from tinygrad.helpers import DEV
     from tinygrad.schedule import rangeify
 
-    from assay.hw.apple.limits import limits
+    from assay.hw.apple.facts.limits import limits
 
     from . import device
 

@@ -11,7 +11,7 @@ from tinygrad.renderer.cstyle import CStyleLanguage, MetalRenderer
 
 from assay.compiler.msl import CompileError as MSLError
 from assay.compiler.msl import CompileOptions, compile_library
-from assay.hw.apple.limits import limits
+from assay.hw.apple.facts.limits import limits
 from assay.sim.simt import UnsupportedKernel
 
 # Kernels are compiled as tinygrad's device METAL has them compiled: -fno-fast-math.

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from assay import launch
+from .. import launch
 
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLBuffer, MTLComputeCommandEncoder
@@ -128,7 +128,7 @@ class Binder:
         return self._buffer(storage.data_ptr(), storage.nbytes(), index), offset
 
     def _buffer(self, address: int, length: int, index: int) -> MTLBuffer:
-        from assay.hal.metal.emulated.host import bytes_at
+        from assay.hal.metal.emulated.resources.host import bytes_at
 
         found = self._buffers.get(address)
         if found is None:
@@ -186,6 +186,6 @@ def _check_tensor(index: int, tensor: Any) -> None:
 
 
 def _buffer_over(data: NDArray[np.uint8], label: str) -> MTLBuffer:
-    from assay.hal.metal.emulated.host import buffer_over
+    from assay.hal.metal.emulated.resources.host import buffer_over
 
     return buffer_over(launch.device(), data, label)

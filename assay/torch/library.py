@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from operator import index as as_index
 from typing import TYPE_CHECKING
 
-from assay import launch
-
+from .. import launch
 from .arguments import Binder, casts_of, is_tensor
 from .error_buffer import first_error, new_error_buffer
 from .includes import with_headers

@@ -10,7 +10,7 @@ import re
 import struct
 from dataclasses import dataclass, replace
 
-from assay.hw.apple.chips import chip as chip_of
+from assay.hw.apple.facts.chips import chip as chip_of
 
 from .cases import Case, Predict, Status
 from .launches import Buffer, Launch, Scalars, kernel_text, number, size

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.compiler.msl import compile_library
-from assay.hal.metal.emulated.memory import zeroed
-from assay.hw.apple.chips import Chip, chip
+from assay.hal.metal.emulated.resources.memory import zeroed
+from assay.hw.apple.core.model import simulate
+from assay.hw.apple.core.occupancy import occupancy
+from assay.hw.apple.core.result import DispatchTime
+from assay.hw.apple.core.sample import choose_sample
+from assay.hw.apple.facts.chips import Chip, chip
+from assay.hw.apple.lower.code import MachineCode
+from assay.hw.apple.lower.lower import lower
 from assay.hw.apple.system.overheads import Overheads, overheads
-from assay.hw.apple.timing.code import MachineCode
-from assay.hw.apple.timing.lower import lower
-from assay.hw.apple.timing.model import simulate
-from assay.hw.apple.timing.occupancy import occupancy
-from assay.hw.apple.timing.result import DispatchTime
-from assay.hw.apple.timing.sample import choose_sample
 from assay.sim.simt import Memory
-from assay.sim.simt.program import Executable
-from assay.sim.simt.record import record
-from assay.sim.simt.recording import RECORDED_MARKS, Recording, prepare
+from assay.sim.simt.emit.tape import RECORDED_MARKS, Recording, prepare
+from assay.sim.simt.run.program import Executable
+from assay.sim.simt.run.taping import record
 
 from .launches import Buffer, Launch, Scalars, Scratch, Size
 

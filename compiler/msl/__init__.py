@@ -2,9 +2,9 @@
 
 from .arguments import Argument, ArgumentBufferMember
 from .errors import CompileError
-from .function_constants import ConstantValue
 from .library import KernelFunction, Library, compile_library
 from .options import CompileOptions
+from .rewrite.function_constants import ConstantValue
 
 __all__ = [
     "Argument",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .kernels import EntryPoint
+from .rewrite.kernels import EntryPoint
 
 SYMBOL = "__assay_entry"
 # Stands for the index of an argument that has none in the source.

@@ -12,18 +12,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.sim.simt.disk_cache import DiskCache, digest
+from assay.sim.native.disk_cache import DiskCache, digest
 
-from . import clang, diagnostics, entry, linking, precompiled, records, reflection
+from . import entry, linking, records, reflection
 from .arguments import Argument
-from .conditionals import repair
 from .errors import CompileError
-from .function_constants import ConstantValue, FunctionConstant
-from .kernels import EntryPoint
-from .line_directives import named_texts
+from .front import clang, diagnostics, precompiled
+from .front.preprocess import Preprocessed, preprocess
 from .options import CompileOptions
-from .preprocess import Preprocessed, preprocess
-from .rewrite import Rewritten, rewrite
+from .rewrite.conditionals import repair
+from .rewrite.function_constants import ConstantValue, FunctionConstant
+from .rewrite.kernels import EntryPoint
+from .rewrite.rewrite import Rewritten, rewrite
+from .source.line_directives import named_texts
 
 if TYPE_CHECKING:
     from assay.sim.simt import Program
@@ -353,7 +354,7 @@ def _key(source: str, options: CompileOptions, file_name: str) -> str:
 @functools.cache
 def _own_digest() -> str:
     """A digest of this package's code, so that a change of it invalidates what it made before."""
-    return digest(*[path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))])
+    return digest(*[path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))])
 
 
 def _file_digest(path: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .kernels import EntryPoint
+from .rewrite.kernels import EntryPoint
 
 # A program without this word has no tables.
 TABLE = "visible_function_table"

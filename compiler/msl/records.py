@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from .arguments import Argument, ArgumentBufferMember
-from .function_constants import FunctionConstant
-from .kernels import EntryPoint, Member, Parameter
+from .rewrite.function_constants import FunctionConstant
+from .rewrite.kernels import EntryPoint, Member, Parameter
 
 
 def pack(description: dict[str, Any], payload: bytes) -> bytes:

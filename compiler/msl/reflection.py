@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from assay.hw.apple.limits import limits
+from assay.hw.apple.facts.limits import limits
 
 from .arguments import Access, AddressSpace, Argument, ArgumentBufferMember, ArgumentKind
 from .entry import NO_INDEX
 from .errors import CompileError
-from .kernels import EntryPoint, Member
+from .rewrite.kernels import EntryPoint, Member
 
 _MARKER = re.compile(rb"_Z15__assay_reflectI[A-Za-z_]*?J((?:Lm\d+E)+)EEvv")
 _SPACES: dict[int, AddressSpace] = {1: "device", 3: "threadgroup", 6: "constant"}

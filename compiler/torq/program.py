@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from assay.hw.torq.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
-from assay.hw.torq.encode import encode, memory_image
-from assay.hw.torq.machine import limit, memories
+from assay.hw.torq.facts.machine import limit, memories
+from assay.hw.torq.facts.registers import WORD_BYTES
 from assay.hw.torq.notes import Notes, Symbol, TaskNote
-from assay.hw.torq.registers import WORD_BYTES
+from assay.hw.torq.words.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
+from assay.hw.torq.words.encode.programs import encode, memory_image
 
 from .slice.errors import IllegalSliceProgram
 from .slice.held import Held, held, placed

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.hw.torq.hardware import Hardware, hardware
-from assay.hw.torq.machine import memories
+from assay.hw.torq.facts.hardware import Hardware, hardware
+from assay.hw.torq.facts.machine import memories
 
 from ..status import StatusError
 from .format import (

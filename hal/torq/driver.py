@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from assay.hw.torq import hardware as machines
-from assay.hw.torq.hardware import Hardware
+from assay.hw.torq.facts import hardware as machines
+from assay.hw.torq.facts.hardware import Hardware
 
 from ..buffer import File
 from ..device import Binding, BufferRef, CommandBuffer, Device, DeviceInfo, Driver

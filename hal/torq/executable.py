@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.hw.torq.costs import machine_of
 from assay.hw.torq.device.device import Device
-from assay.hw.torq.hardware import Hardware, hardware
-from assay.hw.torq.registers import registers, spaces
+from assay.hw.torq.facts.costs import machine_of
+from assay.hw.torq.facts.hardware import Hardware, hardware
+from assay.hw.torq.facts.registers import registers, spaces
 
 from ..status import StatusError
 from .check import check

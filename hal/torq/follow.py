@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.hw.torq.decode_stream import Command, walk
 from assay.hw.torq.device.dma import Transfer, lram_ranges, transfer_of, xram_ranges
-from assay.hw.torq.disassemble import Line, command_lines, disassemble
-from assay.hw.torq.encode_nss import UNITS, WAIT_CDMA, WAIT_CSS
-from assay.hw.torq.errors import DecodeError
+from assay.hw.torq.facts.hardware import Hardware, hardware
+from assay.hw.torq.facts.registers import WORD_BYTES, Image, registers, spaces
 from assay.hw.torq.faults import TorqFault
-from assay.hw.torq.hardware import Hardware, hardware
-from assay.hw.torq.registers import WORD_BYTES, Image, registers, spaces
+from assay.hw.torq.words.decode.stream import Command, walk
+from assay.hw.torq.words.disassemble import Line, command_lines, disassemble
+from assay.hw.torq.words.encode.nss import UNITS, WAIT_CDMA, WAIT_CSS
+from assay.hw.torq.words.errors import DecodeError
 
 from .format import BufferType, Executable, HostCopy, StartHost, StartNss
 from .known import KnownLram, KnownXram

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.hw.torq.errors import DecodeError
+from assay.hw.torq.words.errors import DecodeError
 
 from .format import Segment
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .finding import Finding, Party
 
 if TYPE_CHECKING:
-    from ..simt.faults import KernelFault
+    from ..simt.ir.faults import KernelFault
 
 # Kinds that do not tell reads from writes.
 _WHOLE = ("misaligned", "use-after-free", "not-resident", "wrong-address-space")

@@ -1,14 +1,14 @@
 """The lane-vector engine: runs kernels of simdgroups of lanes, written as LLVM IR, on the CPU."""
 
 from ..site import Site
-from .boxes import DispatchError
-from .dispatch import dispatch
-from .faults import FaultPlace, KernelFault, UnsupportedKernel
-from .memory import Memory
-from .program import Executable, Program
-from .record import record
-from .recording import Recording
-from .roots import Parameter
+from .emit.tape import Recording
+from .ir.faults import FaultPlace, KernelFault, UnsupportedKernel
+from .read.roots import Parameter
+from .run.boxes import DispatchError
+from .run.dispatch import dispatch
+from .run.memory import Memory
+from .run.program import Executable, Program
+from .run.taping import record
 
 __all__ = [
     "DispatchError",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from assay.traces.html_write import page
-from assay.traces.trace import Trace
+from assay.traces.events.trace import Trace
+from assay.traces.viewer.html_write import page
 from tests.support import chromium
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from assay.traces.html_write import page
+from assay.traces.viewer.html_write import page
 from tests.support import chromium, timelines
 
 from .conftest import Open

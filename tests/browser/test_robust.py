@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.traces import kinds as k
-from assay.traces.clock import Clock
-from assay.traces.html_write import page
-from assay.traces.recorder import Recorder
-from assay.traces.schema import Role
-from assay.traces.trace import Trace
+from assay.traces.events import kinds as k
+from assay.traces.events.clock import Clock
+from assay.traces.events.recorder import Recorder
+from assay.traces.events.schema import Role
+from assay.traces.events.trace import Trace
+from assay.traces.viewer.html_write import page
 from tests.support import chromium, timelines
 
 from .conftest import Open

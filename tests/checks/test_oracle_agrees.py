@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from assay.checks import Inputs, read_annotations
-from assay.checks.constants import compiled_kernel
-from assay.checks.plan import Plan, make_plan
 from assay.compiler.msl import Library, compile_library
+from assay.launches.constants import compiled_kernel
+from assay.launches.plan import Plan, make_plan
 
 from .cases import Case, bugs, near_misses
 from .mutation.oracle import depends_on_schedule, run_once

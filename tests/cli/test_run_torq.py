@@ -9,20 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.cli.run_torq import first
+from assay.cli.torq.run import first
 from assay.hal.torq.archive import Container, write_container
 from assay.hal.torq.executable import LoadedExecutable
-from assay.hal.torq.format import (
-    Alloc,
-    BufferInfo,
-    BufferType,
-    ElementType,
-    Segment,
-    StartHost,
-)
+from assay.hal.torq.format import Alloc, BufferInfo, BufferType, ElementType, Segment, StartHost
 from assay.hal.torq.write import write_executable
-from assay.hw.torq.commands import NssProgram, NssTask
 from assay.hw.torq.datapath import compiled
+from assay.hw.torq.words.commands import NssProgram, NssTask
 from assay.traces.files import read_trace
 from tests.support.torq_executables import (
     BLOCK,

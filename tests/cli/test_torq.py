@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from assay.hw.torq.commands_json import dumps, loads
-from assay.hw.torq.decode import decode
-from assay.hw.torq.encode import encode, memory_image
+from assay.hw.torq.words.commands_json import dumps, loads
+from assay.hw.torq.words.decode.programs import decode
+from assay.hw.torq.words.encode.programs import encode, memory_image
 from tests.support.torq_golden import CONVOLVE, CONVOLVE_WORDS, LOAD_RUN_STORE
 
 Assay = Callable[..., Any]

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from assay.traces import Clock, Recorder, Role
+from assay.traces.events.kinds import ALLOCATION, DATA, DISPATCH, HOST_CALL, PHASE, STEP
 from assay.traces.files import read_trace, write_trace
-from assay.traces.kinds import ALLOCATION, DATA, DISPATCH, HOST_CALL, PHASE, STEP
-from assay.traces.perfetto_serve import PerfettoServer
+from assay.traces.viewer.perfetto_serve import PerfettoServer
 from tests.cli.conftest import Done
 
 Assay = Callable[..., Done]

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from assay.hal.metal.emulated import MTLDevice
-from assay.hal.metal.emulated.commands import DispatchCommand
-from assay.hal.metal.emulated.timing import threadgroups_in
-from assay.hw.apple.timing.result import CAUSES, CoreTimeline, DispatchTime, Occupancy, Roofline
-from assay.prediction.keys import DispatchKey, Keys
-from assay.prediction.prediction import Prediction
+from assay.hal.metal.emulated.commands.commands import DispatchCommand
+from assay.hal.metal.emulated.commands.timing import threadgroups_in
+from assay.hal.metal.timed.keys import DispatchKey, Keys
+from assay.hal.metal.timed.prediction import Prediction
+from assay.hw.apple.core.result import CAUSES, CoreTimeline, DispatchTime, Occupancy, Roofline
 from assay.sim.site import Site
 
 CLOCK = 1e9

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from assay.hal.metal import emulated as metal
-from assay.hw.apple.chips import chip
+from assay.hal.metal.timed.schedule import schedule_of
+from assay.hal.metal.timed.timer import Dispatched, PassLog, ProgramTimer
+from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult, result_of
-from assay.prediction.schedule import schedule_of
-from assay.prediction.timer import Dispatched, PassLog, ProgramTimer
 
 from .made_up import FILE, MadeUp
 from .program import COUNT, Program

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import assay
-from assay.prediction.arrays import ArrayUse, array_uses
-from assay.prediction.core_rows import rows_of
-from assay.prediction.epochs import barrier_waits
+from assay.hal.metal.timed.timer import Dispatched
 from assay.prediction.result import TimeResult
-from assay.prediction.timer import Dispatched
+from assay.prediction.timelines.arrays import ArrayUse, array_uses
+from assay.prediction.timelines.core_rows import rows_of
+from assay.prediction.timelines.epochs import barrier_waits
 from assay.traces import Role
 from tests.support.msl import PRELUDE
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
-from assay.prediction.flights import mean_in_flight
+from assay.prediction.timelines.flights import mean_in_flight
 from tests.support.msl import PRELUDE
 
 FLIGHT = st.tuples(st.integers(0, 20_000), st.integers(1, 900), st.integers(1, 128))

@@ -13,15 +13,15 @@ import pytest
 import assay
 from assay.compiler.msl import compile_library
 from assay.hal.metal import emulated as metal
-from assay.hw.apple.chips import chip
-from assay.prediction.caches import CacheHistory
-from assay.prediction.predict import ChipPredictor
+from assay.hal.metal.timed.caches import CacheHistory
+from assay.hal.metal.timed.predict import ChipPredictor
+from assay.hal.metal.timed.timer import ProgramTimer
+from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult
-from assay.prediction.timer import ProgramTimer
-from assay.sim.simt.data_dependence import data_dependence
-from assay.sim.simt.ir import Function
-from assay.sim.simt.reads import ReadPlace, read_places, touched_places
-from assay.sim.simt.shifts import shift_words
+from assay.sim.simt.analysis.data_dependence import data_dependence
+from assay.sim.simt.analysis.reads import ReadPlace, read_places, touched_places
+from assay.sim.simt.analysis.shifts import shift_words
+from assay.sim.simt.ir.nodes import Function
 from tests.support.msl import PRELUDE
 
 from .decode import LAYERS, Decoder
@@ -30,8 +30,8 @@ from .program import COUNT, Program, floats
 
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLDevice
-    from assay.hal.metal.emulated.commands import DispatchCommand
-    from assay.prediction.prediction import Prediction
+    from assay.hal.metal.emulated.commands.commands import DispatchCommand
+    from assay.hal.metal.timed.prediction import Prediction
 
 KERNEL = (
     PRELUDE

@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from assay.hal.metal import emulated as metal
-from assay.hw.apple.chips import chip
-from assay.prediction.backlog import Backlog, Recorded
-from assay.prediction.order import Event, ProgramOrder, Step
-from assay.prediction.predict import ChipPredictor
+from assay.hal.metal.timed.backlog import Backlog, Recorded
+from assay.hal.metal.timed.order import Event, ProgramOrder, Step
+from assay.hal.metal.timed.predict import ChipPredictor
+from assay.hal.metal.timed.schedule import schedule_of
+from assay.hal.metal.timed.timer import ProgramTimer
+from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult, result_of
-from assay.prediction.schedule import schedule_of
-from assay.prediction.timer import ProgramTimer
-from assay.sim.simt.recording import Recording
-from assay.traces.perfetto_write import write_perfetto
+from assay.sim.simt.emit.tape import Recording
+from assay.traces.formats.perfetto.write import write_perfetto
 
 from .made_up import MadeUp
 from .program import COUNT, Program, floats

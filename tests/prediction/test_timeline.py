@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.hw.apple.timing.result import CAUSES, CoreTimeline
-from assay.prediction.core_rows import BARRIER, rows_of
-from assay.prediction.core_timeline import shares
-from assay.prediction.epochs import barrier_waits, epoch_bounds, late_text
+from assay.hw.apple.core.result import CAUSES, CoreTimeline
+from assay.prediction.timelines.core_rows import BARRIER, rows_of
+from assay.prediction.timelines.core_timeline import shares
+from assay.prediction.timelines.epochs import barrier_waits, epoch_bounds, late_text
 from assay.traces import Role, Trace
 
 from .made_up import FILE, SITES, timeline
@@ -121,7 +121,7 @@ def test_dispatches_of_several_queues_share_the_core() -> None:
 def test_kernels_share_the_room_on_the_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = made_up_result((64, 256, 512), timelines=True)
     rows = [len(d.time.timeline.begin) for d in whole.dispatches if d.time.timeline is not None]
-    monkeypatch.setattr("assay.prediction.timeline.MOST_ROWS", sum(rows) // 2)
+    monkeypatch.setattr("assay.prediction.timelines.timeline.MOST_ROWS", sum(rows) // 2)
     trace = whole.trace()
     assert len(of_kind(trace, "threadgroup")) >= 3  # Each kernel has some.
     marks = [trace.names[number] for number in trace.instants.name]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from assay.hal.metal import emulated as metal
-from assay.hw.apple.chips import chip
-from assay.prediction.order import Event
+from assay.hal.metal.timed.order import Event
+from assay.hal.metal.timed.schedule import schedule_of
+from assay.hal.metal.timed.timer import Copied, Dispatched, PassLog, ProgramTimer
+from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult, result_of
-from assay.prediction.schedule import schedule_of
-from assay.prediction.timer import Copied, Dispatched, PassLog, ProgramTimer
 
 from .made_up import MadeUp
 from .program import COUNT, Program, floats

@@ -8,11 +8,11 @@ import random
 import numpy as np
 import pytest
 
-from assay.hw.apple.chips import Chip, chip
-from assay.hw.apple.instructions import instruction_set
-from assay.hw.apple.timing.model import simulate
-from assay.hw.apple.timing.result import CAUSES, LEVELS, DispatchTime
-from assay.sim.simt.recording import Recording
+from assay.hw.apple.core.model import simulate
+from assay.hw.apple.core.result import CAUSES, LEVELS, DispatchTime
+from assay.hw.apple.facts.chips import Chip, chip
+from assay.hw.apple.facts.instructions import instruction_set
+from assay.sim.simt.emit.tape import Recording
 from tests.support.timing_programs import Op, Program, Touch
 
 KEYS = ("m1", "m2-ultra", "m4-pro-16", "m5-max", "seed-m4-max", "a14")

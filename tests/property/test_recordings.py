@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from assay.sim.simt import Memory, Program, Recording, record
-from assay.sim.simt import reference_lane as lanes
-from assay.sim.simt.context import HANDLE_SHIFT, PRIVATE_HANDLE, THREADGROUP_HANDLE
-from assay.sim.simt.ir import AddressRoot, Block, Instruction, is_private
-from assay.sim.simt.recording import BLOCK, LINE_BYTES, Event, accesses, events
-from assay.sim.simt.reference import run_reference
+from assay.sim.simt.emit.tape import BLOCK, LINE_BYTES, Event, accesses, events
+from assay.sim.simt.ir.context import HANDLE_SHIFT, PRIVATE_HANDLE, THREADGROUP_HANDLE
+from assay.sim.simt.ir.nodes import AddressRoot, Block, Instruction, is_private
+from assay.sim.simt.oracle import lane as lanes
+from assay.sim.simt.oracle.engine import run_reference
 from tests.property import address_kernels as addresses
 from tests.property.graph_kernels import OUTPUTS, graph_kernels
 from tests.property.structured_kernels import (

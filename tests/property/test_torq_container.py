@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from assay.hal.status import StatusError
-from assay.hal.torq.archive import (
-    Container,
-    file_is_container,
-    read_container,
-    write_container,
-)
+from assay.hal.torq.archive import Container, file_is_container, read_container, write_container
 from assay.hal.torq.check import check
 from assay.hal.torq.format import Executable
 from assay.hal.torq.read import read_executable

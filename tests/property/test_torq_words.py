@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.hw.torq.commands import NssProgram, SliceProgram
-from assay.hw.torq.commands_json import dumps, loads
-from assay.hw.torq.decode import decode
-from assay.hw.torq.encode import encode, memory_image
-from assay.hw.torq.errors import DecodeError, EncodeError
+from assay.hw.torq.words.commands import NssProgram, SliceProgram
+from assay.hw.torq.words.commands_json import dumps, loads
+from assay.hw.torq.words.decode.programs import decode
+from assay.hw.torq.words.encode.programs import encode, memory_image
+from assay.hw.torq.words.errors import DecodeError, EncodeError
 from tests.support.torq_golden import CONVOLVE, COPY_AND_CALL, LOAD_RUN_STORE, MULTIPLY
 from tests.support.torq_programs import nss_programs, slice_programs
 

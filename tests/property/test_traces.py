@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 
 from assay.traces import Recorder, Trace, TraceError
-from assay.traces.build import build
-from assay.traces.content_of import content_of
+from assay.traces.events.build import build
+from assay.traces.events.content_of import content_of
 from assay.traces.files import HTML, WRITERS, read_content
-from assay.traces.perfetto_columns import read_own
-from assay.traces.perfetto_read import read_packets
-from assay.traces.perfetto_write import write_perfetto
+from assay.traces.formats.perfetto.columns import read_own
+from assay.traces.formats.perfetto.read import read_packets
+from assay.traces.formats.perfetto.write import write_perfetto
 from tests.support.traces import recorders, told, traces
 
 few = settings(max_examples=40, deadline=None)

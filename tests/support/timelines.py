@@ -7,11 +7,11 @@ import random
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.traces import kinds as k
-from assay.traces.clock import Clock
-from assay.traces.recorder import Recorder
-from assay.traces.schema import Role
-from assay.traces.trace import Trace
+from assay.traces.events import kinds as k
+from assay.traces.events.clock import Clock
+from assay.traces.events.recorder import Recorder
+from assay.traces.events.schema import Role
+from assay.traces.events.trace import Trace
 
 _STAGES = 3
 _TILE = 8192  # bytes of the A and B tiles of one stage

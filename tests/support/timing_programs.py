@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from assay.hw.apple.timing.code import SOURCES, MachineCode
-from assay.sim.simt import recording as r
-from assay.sim.simt.ir import Function
-from assay.sim.simt.recording import Recording
+from assay.hw.apple.lower.code import SOURCES, MachineCode
+from assay.sim.simt.emit import tape as r
+from assay.sim.simt.emit.tape import Recording
+from assay.sim.simt.ir.nodes import Function
 from assay.sim.site import Site
 
 ALL_LANES = 0xFFFFFFFF

@@ -1,6 +1,6 @@
 """Four programs with the words that the hardware's own encoder gives for them."""
 
-from assay.hw.torq.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
+from assay.hw.torq.words.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
 
 B1 = Dim(count=1, stride=1, tag="B")
 B4 = Dim(count=4, stride=1, tag="B")

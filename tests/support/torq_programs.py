@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from assay.hw.torq.commands import (
+from assay.hw.torq.facts.modes import modes
+from assay.hw.torq.words.commands import (
     ACT_SHIFTS,
     Dim,
     Ndl,
@@ -11,7 +12,6 @@ from assay.hw.torq.commands import (
     SliceProgram,
     SliceTask,
 )
-from assay.hw.torq.modes import modes
 
 ADDRESS = st.integers(0, 0x7FFF).map(lambda value: 8 * value)
 STRIDE = st.integers(-4096, 4096)

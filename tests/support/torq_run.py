@@ -6,12 +6,12 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.hw.torq.commands import SliceProgram, SliceTask
-from assay.hw.torq.costs import sl2610
 from assay.hw.torq.datapath.interpreter import Counts, Interpreter, count
 from assay.hw.torq.datapath.plan import SlicePlan, plan_task
-from assay.hw.torq.encode import encode, memory_image
+from assay.hw.torq.facts.costs import sl2610
 from assay.hw.torq.lram import Lram
+from assay.hw.torq.words.commands import SliceProgram, SliceTask
+from assay.hw.torq.words.encode.programs import encode, memory_image
 
 CODE = 0x500
 

@@ -1,6 +1,6 @@
 """Slice tasks of common kernels as command lists, written by hand from the loop nests they are."""
 
-from assay.hw.torq.commands import Dim, Ndl, SliceTask
+from assay.hw.torq.words.commands import Dim, Ndl, SliceTask
 
 ONCE = Dim(count=1, tag="G")
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from assay.traces import Argument, Clock, Form, Kind, Recorder, Role, Trace, Type
-from assay.traces.kinds import ALLOCATION, DATA, DMA, MARKER, PHASE, RELEASE, STEP
+from assay.traces.events.kinds import ALLOCATION, DATA, DMA, MARKER, PHASE, RELEASE, STEP
 
 TUNE = Kind(
     name="tune",

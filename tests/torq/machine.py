@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from assay.compiler.torq.slice.lram import Lram as Layout
 from assay.compiler.torq.slice.tensor import Tensor
 from assay.hw.torq.check.declared import Reach, deviations
-from assay.hw.torq.commands import SliceProgram, SliceTask
-from assay.hw.torq.costs import sl2610
 from assay.hw.torq.datapath.cycles import SliceCycles, cycles_of
 from assay.hw.torq.datapath.footprint import touched, unmoved
 from assay.hw.torq.datapath.interpreter import Counts, Interpreter, count
 from assay.hw.torq.datapath.plan import SlicePlan, plan_task
-from assay.hw.torq.encode import encode, memory_image
+from assay.hw.torq.facts.costs import sl2610
 from assay.hw.torq.lram import Lram
+from assay.hw.torq.words.commands import SliceProgram, SliceTask
+from assay.hw.torq.words.encode.programs import encode, memory_image
 
 Array = NDArray[np.generic]
 SPECIAL = (np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-18, -1e-18, 1.5, -2.5)

@@ -16,11 +16,11 @@ from assay.compiler.torq.slice.scaling import Rescale
 from assay.compiler.torq.slice.tensor import dense
 from assay.hw.torq.check.checker import Checker
 from assay.hw.torq.check.finding import Finding
-from assay.hw.torq.commands import SliceTask
 from assay.hw.torq.device.device import Device
-from assay.hw.torq.errors import EncodeError
+from assay.hw.torq.facts.registers import registers
 from assay.hw.torq.faults import TorqFault
-from assay.hw.torq.registers import registers
+from assay.hw.torq.words.commands import SliceTask
+from assay.hw.torq.words.errors import EncodeError
 
 from .machine import Array, numbers
 

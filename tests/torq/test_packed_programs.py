@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.cli.run_torq import TorqOptions, check_torq, run_torq
+from assay.cli.torq.run import TorqOptions, check_torq, run_torq
 from assay.compiler.torq.kernels import elementwise, unary
 from assay.compiler.torq.program import Program, ProgramBuilder
 from assay.hal.torq.executable import LoadedExecutable

@@ -14,10 +14,10 @@ from assay.hal.torq.check import check
 from assay.hal.torq.pack import pack
 from assay.hal.torq.read import read_executable
 from assay.hal.torq.write import write_executable
-from assay.hw.torq.costs import sl2610
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.device.events import Work
-from assay.hw.torq.timeline import npu_time, timeline
+from assay.hw.torq.facts.costs import sl2610
+from assay.hw.torq.timing.timeline import npu_time, timeline
 
 from . import tosa
 from .machine import Array, numbers

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.traces import kinds as k
-from assay.traces.clock import Clock
-from assay.traces.encode import Blob, leb128
-from assay.traces.errors import TraceError
-from assay.traces.html_write import LIMIT, page, write_html
-from assay.traces.paints import paint
-from assay.traces.recorder import Recorder
-from assay.traces.schema import ABSENT, Form, Kind, Role
-from assay.traces.trace import Trace
+from assay.traces.events import kinds as k
+from assay.traces.events.clock import Clock
+from assay.traces.events.errors import TraceError
+from assay.traces.events.recorder import Recorder
+from assay.traces.events.schema import ABSENT, Form, Kind, Role
+from assay.traces.events.trace import Trace
+from assay.traces.viewer.encode import Blob, leb128
+from assay.traces.viewer.html_write import LIMIT, page, write_html
+from assay.traces.viewer.paints import paint
 from tests.support import timelines
 from tests.support.html_payload import column, payload
 

@@ -5,12 +5,12 @@ from importlib.resources import files
 
 import pytest
 
-from assay.traces.kinds import CAUSES
-from assay.traces.paints import FUNCTION_STYLES
-from assay.traces.schema import Group
+from assay.traces.events.kinds import CAUSES
+from assay.traces.events.schema import Group
+from assay.traces.viewer.paints import FUNCTION_STYLES
 from tests.support import colours
 
-SOURCE = files("assay.traces").joinpath("palette.js").read_text(encoding="utf-8")
+SOURCE = files("assay.traces.viewer").joinpath("palette.js").read_text(encoding="utf-8")
 STYLES = {
     name: (light, dark, hatch)
     for name, light, dark, hatch in re.findall(
@@ -77,7 +77,7 @@ def test_colours_stand_out_from_their_page() -> None:
 
 @pytest.mark.parametrize(("theme", "place"), [("light", 0), ("dark", 1)])
 def test_text_of_the_page_can_be_read(theme: str, place: int) -> None:
-    style = files("assay.traces").joinpath("view.css").read_text(encoding="utf-8")
+    style = files("assay.traces.viewer").joinpath("view.css").read_text(encoding="utf-8")
     block = style.split("}")[place]
     value = dict(re.findall(r"--(\w+): (#\w{6});", block))
     for ink in ("ink", "muted"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.compiler.msl import compile_library
-from assay.hal.metal.emulated.memory import zeroed
+from assay.hal.metal.emulated.resources.memory import zeroed
 from assay.sim.simt import Memory, dispatch
 from benchmarks.validation import chains
 from benchmarks.validation.attention_rows import forward, transform

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from assay.hw.torq.commands import SliceTask
+from assay.hw.torq.words.commands import SliceTask
 
 from ..slice.errors import IllegalSliceProgram
 from ..slice.formats import limits

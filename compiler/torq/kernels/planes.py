@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from assay.hw.torq.commands import Dim, Ndl, SliceTask
 from assay.hw.torq.notes import TaskNote
+from assay.hw.torq.words.commands import Dim, Ndl, SliceTask
 
 from ..slice.derive import ACT_WORDS
 from ..slice.errors import IllegalSliceProgram

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.hw.torq.commands import Dim
+from assay.hw.torq.words.commands import Dim
 
 from ..slice.kernel import COLUMNS_PER_WORD, SliceKernel, Window
 from ..slice.loops import KERNEL_COLUMN, KERNEL_ROW, Index, Loop

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from assay.hw.torq.commands import SliceTask
+from assay.hw.torq.words.commands import SliceTask
 
 from ..slice.derive import ACT_WORDS, MOST_VECTORS
 from ..slice.errors import IllegalSliceProgram

@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from typing import TypeVar
 
-from assay.hw.torq.commands import Dim, Ndl, SliceTask
-from assay.hw.torq.machine import limit
+from assay.hw.torq.facts.machine import limit
+from assay.hw.torq.words.commands import Dim, Ndl, SliceTask
 
 from .errors import IllegalSliceProgram
 from .formats import Lanes, bypass_lanes, is_float, product_lanes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.hw.torq.modes import modes
+from assay.hw.torq.facts.modes import modes
 
 from .errors import IllegalSliceProgram
 

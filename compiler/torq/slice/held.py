@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from assay.hw.torq.commands import SliceProgram, SliceTask
-from assay.hw.torq.decode_stream import read_commands, reader
-from assay.hw.torq.encode import encode, memory_image
-from assay.hw.torq.errors import EncodeError
+from assay.hw.torq.facts.registers import WORD_BYTES, registers
 from assay.hw.torq.notes import TaskNote
-from assay.hw.torq.registers import WORD_BYTES, registers
+from assay.hw.torq.words.commands import SliceProgram, SliceTask
+from assay.hw.torq.words.decode.stream import read_commands, reader
+from assay.hw.torq.words.encode.programs import encode, memory_image
+from assay.hw.torq.words.errors import EncodeError
 
 Held = tuple[tuple[int, int], ...]
 """(address, word) of registers."""

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from assay.hw.torq.commands import Dim, SliceTask
+from assay.hw.torq.words.commands import Dim, SliceTask
 
 from .errors import IllegalSliceProgram
 from .loops import PLAIN, Loop

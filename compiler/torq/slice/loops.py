@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from assay.hw.torq.commands import Dim
+from assay.hw.torq.words.commands import Dim
 
 FLAT = "A"
 """Tag of a loop over output pixels of a plane, row after row."""

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.hw.torq.commands import Ndl
 from assay.hw.torq.intervals import merged
 from assay.hw.torq.notes import Operand, Ranges, TaskNote
+from assay.hw.torq.words.commands import Ndl
 
 from .kernel import Load, SliceKernel, Store, Window
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from assay.hw.torq.commands import Dim, Ndl
-from assay.hw.torq.machine import limit
+from assay.hw.torq.facts.machine import limit
+from assay.hw.torq.words.commands import Dim, Ndl
 
 from .errors import IllegalSliceProgram
 from .kernel import Load, Nest

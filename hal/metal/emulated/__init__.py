@@ -8,14 +8,19 @@ none of them.
 """
 
 from . import constants
-from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor
-from .argument import MTLArgumentDescriptor, MTLArgumentEncoder
-from .blit import MTLBlitCommandEncoder
-from .buffer import MTLBuffer
-from .checking import checking
-from .commandbuffer import MTLCommandBuffer
-from .compile_options import MTLCompileOptions
-from .compute import MTLComputeCommandEncoder
+from .commands.blit import MTLBlitCommandEncoder
+from .commands.checking import checking
+from .commands.commandbuffer import MTLCommandBuffer
+from .commands.compute import MTLComputeCommandEncoder
+from .commands.event import MTLEvent, MTLFence, MTLSharedEvent, MTLSharedEventListener
+from .commands.indirect import (
+    MTLIndirectCommandBuffer,
+    MTLIndirectCommandBufferDescriptor,
+    MTLIndirectComputeCommand,
+)
+from .commands.log_state import MTLLogState, MTLLogStateDescriptor
+from .commands.queue import MTLCommandQueue
+from .commands.timing import timing
 from .constants import *  # noqa: F403  the enumerations are a table of their own
 from .descriptors import (
     MTLBlitPassDescriptor,
@@ -37,27 +42,22 @@ from .errors import (
     NSError,
     NSLocalizedDescriptionKey,
 )
-from .event import MTLEvent, MTLFence, MTLSharedEvent, MTLSharedEventListener
-from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
-from .function_table import (
+from .programs.archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor
+from .programs.argument import MTLArgumentDescriptor, MTLArgumentEncoder
+from .programs.compile_options import MTLCompileOptions
+from .programs.function_constants import MTLFunctionConstant, MTLFunctionConstantValues
+from .programs.function_table import (
     MTLFunctionHandle,
     MTLVisibleFunctionTable,
     MTLVisibleFunctionTableDescriptor,
 )
-from .heap import MTLHeap
-from .indirect import (
-    MTLIndirectCommandBuffer,
-    MTLIndirectCommandBufferDescriptor,
-    MTLIndirectComputeCommand,
-)
-from .library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
-from .linked_functions import MTLLinkedFunctions
-from .log_state import MTLLogState, MTLLogStateDescriptor
-from .pipeline import MTLComputePipelineState
-from .queue import MTLCommandQueue
-from .reflection import MTLBinding, MTLComputePipelineReflection
-from .residency import MTLResidencySet, MTLResidencySetDescriptor
-from .sampler import MTLSamplerDescriptor, MTLSamplerState
+from .programs.library import MTLFunction, MTLFunctionDescriptor, MTLLibrary
+from .programs.linked_functions import MTLLinkedFunctions
+from .programs.pipeline import MTLComputePipelineState
+from .programs.reflection import MTLBinding, MTLComputePipelineReflection
+from .resources.buffer import MTLBuffer
+from .resources.heap import MTLHeap
+from .resources.residency import MTLResidencySet, MTLResidencySetDescriptor
 from .structs import (
     MTLOrigin,
     MTLOriginMake,
@@ -75,9 +75,9 @@ from .structs import (
     NSRange,
 )
 from .system import MTLCopyAllDevices, MTLCreateSystemDefaultDevice, configure
-from .texture import MTLTexture
-from .texture_descriptor import MTLTextureDescriptor
-from .timing import timing
+from .textures.descriptor import MTLTextureDescriptor
+from .textures.sampler import MTLSamplerDescriptor, MTLSamplerState
+from .textures.texture import MTLTexture
 
 __all__ = [
     "DeviceOptions",

@@ -16,10 +16,10 @@ from .objects import UserMade
 from .structs import MTLSize, Number, as_integer, as_list, as_size
 
 if TYPE_CHECKING:
-    from .archive import MTLBinaryArchive
-    from .library import MTLFunction
-    from .linked_functions import MTLLinkedFunctions
-    from .log_state import MTLLogState
+    from .commands.log_state import MTLLogState
+    from .programs.archive import MTLBinaryArchive
+    from .programs.library import MTLFunction
+    from .programs.linked_functions import MTLLinkedFunctions
 
 
 class MTLComputePassDescriptor(UserMade):

@@ -8,10 +8,17 @@ from functools import partial
 from itertools import count
 from typing import Final
 
-from assay.hw.apple.chips import chip
-from assay.hw.apple.limits import limits
+from assay.hw.apple.facts.chips import chip
+from assay.hw.apple.facts.limits import limits
 
-from .buffer import MTLBuffer, checked_options
+from .commands.event import MTLEvent, MTLFence, MTLSharedEvent
+from .commands.indirect import (
+    MTLIndirectCommandBuffer,
+    MTLIndirectCommandBufferDescriptor,
+    new_indirect_command_buffer,
+)
+from .commands.log_state import MTLLogState, MTLLogStateDescriptor
+from .commands.queue import MTLCommandQueue
 from .constants import (
     MTLArgumentBuffersTier2,
     MTLDeviceLocationBuiltIn,
@@ -23,28 +30,18 @@ from .constants import (
     MTLGPUFamilyMetal3,
     MTLStorageModePrivate,
 )
-from .descriptors import (
-    MTLCommandQueueDescriptor,
-    MTLHeapDescriptor,
-)
+from .descriptors import MTLCommandQueueDescriptor, MTLHeapDescriptor
 from .engine import Engine, default_engine
 from .errors import MetalValidationError, NSError
-from .event import MTLEvent, MTLFence, MTLSharedEvent
-from .heap import MTLHeap
-from .indirect import (
-    MTLIndirectCommandBuffer,
-    MTLIndirectCommandBufferDescriptor,
-    new_indirect_command_buffer,
-)
-from .log_state import MTLLogState, MTLLogStateDescriptor
-from .memory import AddressSpace, bytes_of, host_memory
 from .objects import expect
-from .programs import ProgramMaker
-from .queue import MTLCommandQueue
-from .residency import MTLResidencySet, MTLResidencySetDescriptor, new_residency_set
-from .resource import storage_mode_of
+from .programs.maker import ProgramMaker
+from .resources.buffer import MTLBuffer, checked_options
+from .resources.heap import MTLHeap
+from .resources.memory import AddressSpace, bytes_of, host_memory
+from .resources.residency import MTLResidencySet, MTLResidencySetDescriptor, new_residency_set
+from .resources.resource import storage_mode_of
 from .structs import MTLSize, MTLSizeAndAlign, as_integer
-from .texture_maker import TextureMaker
+from .textures.maker import TextureMaker
 from .worker import SerialThread, run_handler
 
 _LIMITS = limits()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ...facts import FactFile, SpecError, fact, read_package_file, table
-from ..chips import Chip
+from ..facts.chips import Chip
 
 _FILE = "overheads.toml"
 _COUNTS = ("concurrent_dispatches", "concurrent_queues")
@@ -38,7 +38,7 @@ class Overheads:
 @cache
 def overheads(chip: Chip) -> Overheads:
     """Those of a chip's family. Raises SpecError when the data file is wrong."""
-    return overheads_of(read_package_file("assay.hw.apple", _FILE), chip.family)
+    return overheads_of(read_package_file("assay.hw.apple.facts", _FILE), chip.family)
 
 
 def overheads_of(file: FactFile, family: int) -> Overheads:

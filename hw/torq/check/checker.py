@@ -11,9 +11,9 @@ import numpy as np
 
 from ..datapath.footprint import touched, unmoved
 from ..datapath.plan import SlicePlan
+from ..facts.machine import limit
 from ..faults import TorqFault
 from ..lram import Lram
-from ..machine import limit
 from ..notes import Notes, Symbol, TaskNote
 from .declared import Declared, Deviation, Reach, deviations, misconfigured, mistagged
 from .finding import Finding, name_of, of_fault

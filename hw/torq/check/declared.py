@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..facts.registers import registers
 from ..notes import Notes, Operand, TaskNote
-from ..registers import registers
 from .ranges import Ranges, ordered, without
 
 

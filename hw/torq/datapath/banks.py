@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from ..facts.machine import limit
+from ..facts.registers import Image
 from ..faults import Misaligned
-from ..machine import limit
-from ..registers import Image
 from .descriptors import Descriptor, Loop, strides
 from .plan_data import or_full
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-from assay.sim.cache_folder import cache_folder
+from assay.sim.native.cache_folder import cache_folder
 
 from .parts import PartCompiler, for_all_constants
 

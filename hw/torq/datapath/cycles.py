@@ -7,7 +7,7 @@ is activated while the next is summed.
 
 from dataclasses import dataclass
 
-from ..costs import Machine
+from ..facts.costs import Machine
 from . import layout as at
 from .interpreter import Counts
 from .plan import SlicePlan

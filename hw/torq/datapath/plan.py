@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.registers import Image, registers
 from ..faults import TorqFault
 from ..lram import Lram
-from ..registers import Image, registers
 from . import layout as at
 from .banks import check_banks
 from .descriptors import (

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ..commands import ACT_SHIFTS
+from ..facts.registers import Image
 from ..faults import TorqFault
-from ..registers import Image
+from ..words.commands import ACT_SHIFTS
 from . import layout as at
 from .act import (
     CEIL,

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.registers import Image
 from ..faults import TorqFault
-from ..registers import Image
 from . import layout as at
 from .plan_data import SEGMENT, group_bytes, or_full
 from .plan_weights import weight_offset

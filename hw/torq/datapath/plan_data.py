@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.registers import Image
 from ..faults import TorqFault
-from ..registers import Image
 from . import layout as at
 from .descriptors import Descriptor
 from .refusals import refusal

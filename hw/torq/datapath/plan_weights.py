@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.registers import Image
 from ..faults import TorqFault
-from ..registers import Image
 from . import layout as at
 from .plan_data import or_full
 from .refusals import refusal

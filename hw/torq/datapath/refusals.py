@@ -1,7 +1,7 @@
 """Register fields whose meaning nobody outside the vendor knows: refused by name unless unused."""
 
+from ..facts.registers import Image
 from ..faults import NotModelled
-from ..registers import Image
 
 _ALWAYS = (
     "DE_D_R.xy_mode", "DE_D_R.simd_merge", "DE_B_RX.slv_idx",

@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.modes import Mode, modes
 from ..faults import NotModelled
-from ..modes import Mode, modes
 
 NF4 = (
     -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,

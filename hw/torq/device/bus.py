@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from ..facts.registers import registers, spaces
 from ..faults import AccessFault
-from ..registers import registers, spaces
 
 SLICE_BLOCKS = ((0x000, 0x080, 0x000), (0x100, 0x138, 0x080), (0x200, 0xA00, 0x200))
 """(first, behind the last, slice-local first): where a slice's blocks are, seen from outside.

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from ..facts.registers import Image
 from ..faults import NotModelled, TorqFault
 from ..lram import Lram
-from ..registers import Image
 from .memories import HOST_VIEW, Memories
 
 _FIXED = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..costs import Machine
+from ..facts.costs import Machine
 from ..faults import TorqFault
 from ..lram import Lram
 from .dma import AGENTS, deliver, fetch, moves_of, transfer_of

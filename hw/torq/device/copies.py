@@ -1,6 +1,6 @@
 """CDMA at work: its command register, its copies, and what it reports."""
 
-from ..costs import Machine
+from ..facts.costs import Machine
 from ..faults import NotModelled
 from .cdma import copy_of
 from .memories import Memories

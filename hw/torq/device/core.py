@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from ..costs import Machine
+from ..facts.costs import Machine
 from . import status
 from .css import CssFunction, CssSteps, CssTasks, CssView, CssWait
 from .events import Work

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from ..facts.registers import registers
 from ..faults import Deadlock
-from ..registers import registers
 from . import status
 from .core import Core
 from .slice_unit import SliceUnit, agent_names

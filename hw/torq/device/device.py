@@ -1,7 +1,7 @@
 """The whole NPU behind its registers, memories and interrupt: what a driver drives."""
 
 from ..check.checker import Checker
-from ..costs import Machine, sl2610
+from ..facts.costs import Machine, sl2610
 from ..faults import AccessFault, Deadlock, TorqFault
 from ..lram import Lram
 from . import status

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.registers import Image
 from ..faults import CountMismatch, NotModelled
 from ..lram import Lram
-from ..registers import Image
 from .xram import SPACE, Xram
 
 CHANNELS = ("XR", "XW")

@@ -1,9 +1,9 @@
 """The memories that the host, CDMA and the CSS core address, each in its own view."""
 
-from ..costs import Machine
+from ..facts.costs import Machine
+from ..facts.machine import memories
 from ..faults import AccessFault
 from ..lram import Lram
-from ..machine import memories
 
 HOST_VIEW = {name: memory.host for name, memory in memories().items()}
 CORE_VIEW = {name: memory.cpu for name, memory in memories().items()}

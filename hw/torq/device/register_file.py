@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..registers import Image, registers
+from ..facts.registers import Image, registers
 from . import status
 from .bus import Place
 

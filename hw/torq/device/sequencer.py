@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..costs import Machine
+from ..facts.costs import Machine
 from ..faults import AccessFault, TorqFault
 from ..lram import Lram
 from . import status

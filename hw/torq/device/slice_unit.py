@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from ..check.checker import Checker
-from ..costs import Machine
 from ..datapath.cycles import cycles_of
 from ..datapath.footprint import touched
 from ..datapath.interpreter import Interpreter, count
 from ..datapath.plan import plan_task
+from ..facts.costs import Machine
+from ..facts.registers import registers
 from ..faults import AccessFault, Busy, CountMismatch, TorqFault
 from ..lram import Lram
-from ..registers import registers
 from .events import Access, Work
 from .schedule import Schedule
 from .stream_agent import StreamAgent

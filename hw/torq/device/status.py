@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ..registers import registers
+from ..facts.registers import registers
 
 NSS, XR, XW, SLC0, SLC1, MBX0, MBX1, CDMA = 0, 2, 3, 4, 5, 8, 9, 12
 """Bit numbers in NSS.STATUS, wait masks and interrupt enables."""

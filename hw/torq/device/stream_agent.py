@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ..faults import Busy, Misaligned, TorqFault
 from ..lram import Lram
-from ..stream import (
+from ..words.stream import (
     ADDRESS_MASK,
     CFG_OPCODE,
     COUNT_MASK,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.checks import Inputs, Report, Setup, read_annotations
-from assay.checks.plan import Plan, make_plan
-from assay.checks.runner import Runner
 from assay.checks.runs import run_setup
 from assay.compiler.msl import CompileError, KernelFunction, Library, compile_library
+from assay.launches.plan import Plan, make_plan
+from assay.launches.runner import Runner
 from assay.sim.check import Finding
 
 from .mutants import Mutant, double_mutants, single_mutants

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assay.checks.plan import Bound, Plan
+from assay.launches.plan import Bound, Plan
 from assay.sim.simt import KernelFault
-from assay.sim.simt.context import FIRST_BUFFER_HANDLE, HANDLE_SHIFT
-from assay.sim.simt.reference_interleaved import BarrierMismatch, run_interleaved
+from assay.sim.simt.ir.context import FIRST_BUFFER_HANDLE, HANDLE_SHIFT
+from assay.sim.simt.oracle.interleaved import BarrierMismatch, run_interleaved
 
 Words = npt.NDArray[np.uint32]
 _FUEL = 30_000  # blocks; the correct kernels need 6,000 at most

@@ -2,13 +2,13 @@ from itertools import product
 
 import pytest
 
-from assay.hw.apple.chips import chip, chips, chips_of
-from assay.hw.apple.inherit import inherited
-from assay.hw.apple.instructions import instruction_set, instruction_set_of
-from assay.hw.apple.limits import limits, limits_of, matrix_layout
-from assay.hw.apple.manual import page
-from assay.hw.apple.memory import memory
-from assay.hw.apple.residency import residency
+from assay.hw.apple.facts.chips import chip, chips, chips_of
+from assay.hw.apple.facts.inherit import inherited
+from assay.hw.apple.facts.instructions import instruction_set, instruction_set_of
+from assay.hw.apple.facts.limits import limits, limits_of, matrix_layout
+from assay.hw.apple.facts.manual import page
+from assay.hw.apple.facts.memory import memory
+from assay.hw.apple.facts.residency import residency
 from assay.hw.facts import SpecError, fact, measure, parse, read_package_file
 
 SOURCED = """
@@ -31,7 +31,7 @@ def numbers_in(value: object, path: str = "") -> list[tuple[str, object]]:
     ["limits.toml", "chips.toml", "instructions.toml", "memory.toml", "occupancy.toml"],
 )
 def test_every_number_has_unit_source_and_confidence(name: str) -> None:
-    file = read_package_file("assay.hw.apple", name)
+    file = read_package_file("assay.hw.apple.facts", name)
     found = numbers_in(dict(file.tables))
     assert found
     for path, value in found:

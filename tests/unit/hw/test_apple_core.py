@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from assay.hw.apple.chips import chip
-from assay.hw.apple.instructions import instruction_set
-from assay.hw.apple.memory import memory
-from assay.hw.apple.timing.model import TimingError, simulate
-from assay.hw.apple.timing.result import CAUSES, DispatchTime
-from assay.hw.apple.timing.sample import Sample
+from assay.hw.apple.core.model import TimingError, simulate
+from assay.hw.apple.core.result import CAUSES, DispatchTime
+from assay.hw.apple.core.sample import Sample
+from assay.hw.apple.facts.chips import chip
+from assay.hw.apple.facts.instructions import instruction_set
+from assay.hw.apple.facts.memory import memory
 from assay.hw.facts import SpecError
 from tests.support.timing_programs import Op, Program, Touch, straight
 

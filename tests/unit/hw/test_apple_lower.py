@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from assay.compiler.msl import compile_library
-from assay.hw.apple.instructions import instruction_set
-from assay.hw.apple.timing.code import MachineCode
-from assay.hw.apple.timing.code_text import code_text
-from assay.hw.apple.timing.lower import lower
+from assay.hw.apple.facts.instructions import instruction_set
+from assay.hw.apple.lower.code import MachineCode
+from assay.hw.apple.lower.code_text import code_text
+from assay.hw.apple.lower.lower import lower
 from assay.sim.simt import UnsupportedKernel
-from assay.sim.simt.recording import accesses
+from assay.sim.simt.emit.tape import accesses
 
 KERNELS = Path(__file__).parents[2] / "programs" / "kernels"
 HEAD = """#include <metal_stdlib>

@@ -2,12 +2,12 @@
 
 import pytest
 
-from assay.hw.apple.chips import chip, chips
-from assay.hw.apple.instructions import instruction_set
-from assay.hw.apple.memory import memory
-from assay.hw.apple.timing.occupancy import occupancy
-from assay.hw.apple.timing.result import Occupancy
-from assay.hw.apple.timing.sample import choose_sample, position
+from assay.hw.apple.core.occupancy import occupancy
+from assay.hw.apple.core.result import Occupancy
+from assay.hw.apple.core.sample import choose_sample, position
+from assay.hw.apple.facts.chips import chip, chips
+from assay.hw.apple.facts.instructions import instruction_set
+from assay.hw.apple.facts.memory import memory
 
 MANY = 1 << 20
 

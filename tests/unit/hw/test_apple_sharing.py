@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from assay.hw.apple.chips import chip
-from assay.hw.apple.timing.occupancy import occupancy
-from assay.hw.apple.timing.sample import Sample, choose_sample
-from assay.hw.apple.timing.sharing import CATEGORIES, Lines, Machine, Sharing, sharing
+from assay.hw.apple.core.occupancy import occupancy
+from assay.hw.apple.core.sample import Sample, choose_sample
+from assay.hw.apple.core.sharing import CATEGORIES, Lines, Machine, Sharing, sharing
+from assay.hw.apple.facts.chips import chip
 
 ROW, COLUMN, OWN, HALO = 0, 1, 2, 3  # accesses
 PRIVATE, ALONG_X, ALONG_Y, LOCAL = 0, 1, 2, 8  # categories

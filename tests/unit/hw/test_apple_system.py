@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.hw.apple.chips import chips
+from assay.hw.apple.facts.chips import chips
 from assay.hw.apple.system import (
     Commit,
     EventSignal,

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from assay.hw.torq.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
-from assay.hw.torq.commands_json import CommandError, dumps, from_json, loads
+from assay.hw.torq.words.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
+from assay.hw.torq.words.commands_json import CommandError, dumps, from_json, loads
 
 COPY = SliceProgram(
     address=0x5000,

@@ -1,7 +1,7 @@
 import pytest
 
-from assay.hw.torq.commands import NssProgram, SliceProgram
-from assay.hw.torq.encode import encode
+from assay.hw.torq.words.commands import NssProgram, SliceProgram
+from assay.hw.torq.words.encode.programs import encode
 from tests.support.torq_golden import (
     CONVOLVE,
     CONVOLVE_WORDS,

@@ -3,10 +3,10 @@ from fractions import Fraction
 import pytest
 
 from assay.hw.facts import SpecError, parse
-from assay.hw.torq import machine, modes
-from assay.hw.torq.hardware import HardwareError, hardware, names
-from assay.hw.torq.machine import agents, limit, limits, memories
-from assay.hw.torq.manual import page
+from assay.hw.torq.facts import machine, modes
+from assay.hw.torq.facts.hardware import HardwareError, hardware, names
+from assay.hw.torq.facts.machine import agents, limit, limits, memories
+from assay.hw.torq.facts.manual import page
 
 
 def test_the_default_hardware_is_the_sl2610() -> None:
@@ -75,9 +75,9 @@ def test_every_number_has_a_source() -> None:
 
 
 def test_every_agent_that_can_be_encoded_is_described() -> None:
-    from assay.hw.torq.encode_dma import DMA_AGENTS
-    from assay.hw.torq.encode_registers import REGISTER_AGENTS
-    from assay.hw.torq.encode_slice import MEMORY_AGENTS
+    from assay.hw.torq.words.encode.dma import DMA_AGENTS
+    from assay.hw.torq.words.encode.registers import REGISTER_AGENTS
+    from assay.hw.torq.words.encode.slice import MEMORY_AGENTS
 
     described = {name for name, agent in agents().items() if agent.kind != "software"}
     assert described == {*MEMORY_AGENTS, *DMA_AGENTS, *REGISTER_AGENTS} - {"ALPR", "ALPW"}

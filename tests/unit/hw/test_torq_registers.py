@@ -1,7 +1,7 @@
 import pytest
 
 from assay.hw.facts import SpecError, parse
-from assay.hw.torq.registers import Image, blocks, blocks_of, registers, spaces
+from assay.hw.torq.facts.registers import Image, blocks, blocks_of, registers, spaces
 
 SOURCED = '[sources]\nbook = "A book"\n[blocks.X]\nspace = "nss"\nwhat = "x"\n'
 TRUSTED = 'source = "book"\nconfidence = "high"\n'

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from assay.hw.torq.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
-from assay.hw.torq.encode import encode, memory_image
-from assay.hw.torq.errors import EncodeError
+from assay.hw.torq.words.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
+from assay.hw.torq.words.encode.programs import encode, memory_image
+from assay.hw.torq.words.errors import EncodeError
 from tests.support.torq_golden import B1, B4, B8, CONVOLVE, LOAD_RUN_STORE, MULTIPLY, ONCE, dim
 
 REF = Ndl(agent="REF")

@@ -13,12 +13,12 @@ import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 
 from assay.traces import Clock, Recorder, Role, Trace, TraceError
-from assay.traces.container import CHUNK, MAGIC, chunk, header, json_chunk
-from assay.traces.content_of import content_of
+from assay.traces.events.content_of import content_of
+from assay.traces.events.kinds import DATA, DMA, MARKER, PHASE, STEP
+from assay.traces.events.schema import Type
 from assay.traces.files import HTML, WRITERS, read_trace, write_trace
-from assay.traces.kinds import DATA, DMA, MARKER, PHASE, STEP
-from assay.traces.schema import Type
-from assay.traces.spill import write_container
+from assay.traces.formats.container import CHUNK, MAGIC, chunk, header, json_chunk
+from assay.traces.formats.spill import write_container
 from tests.support.traces import told
 
 READABLE = [suffix for suffix in WRITERS if suffix != HTML]

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.traces import Clock, Form, Kind, Recorder, Role, Trace
-from assay.traces.kinds import PHASE
-from assay.traces.merge import merged, rescaled
+from assay.traces.events.kinds import PHASE
+from assay.traces.events.merge import merged, rescaled
 from tests.support.traces import told, traces
 
 

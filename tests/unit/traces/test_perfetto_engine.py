@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from assay.traces import Clock, Recorder, Role, Trace, TraceError
-from assay.traces.kinds import ALLOCATION, DATA, DMA, MARKER, PHASE, STEP
-from assay.traces.perfetto_serve import PerfettoServer, perfetto_folder
-from assay.traces.perfetto_write import write_perfetto
+from assay.traces.events.kinds import ALLOCATION, DATA, DMA, MARKER, PHASE, STEP
+from assay.traces.formats.perfetto.write import write_perfetto
+from assay.traces.viewer.perfetto_serve import PerfettoServer, perfetto_folder
 from tests.support import chromium
 
 QUERY = """async (sql) => {

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.traces import Clock, Group, Recorder, Role, Trace, TraceError
-from assay.traces.compare import compare_traces
-from assay.traces.kinds import (
+from assay.traces.events.compare import compare_traces
+from assay.traces.events.kinds import (
     ALLOCATION,
     COMMAND_BUFFER,
     DATA,
@@ -22,10 +22,10 @@ from assay.traces.kinds import (
     STEP,
     SUBMISSION,
 )
-from assay.traces.path import critical_path
-from assay.traces.schema import NO_CAUSE
-from assay.traces.statistics import counter_uses
-from assay.traces.summary import summarise
+from assay.traces.events.path import critical_path
+from assay.traces.events.schema import NO_CAUSE
+from assay.traces.events.statistics import counter_uses
+from assay.traces.events.summary import summarise
 from tests.support.traces import traces
 
 few = settings(max_examples=40, deadline=None)

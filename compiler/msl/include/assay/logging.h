@@ -12,7 +12,7 @@ enum log_type {
   log_type_fault = 5,
 };
 
-// As hal/metal/emulated/shader_log.py reads them: words of the buffer's and a record's head.
+// As hal/metal/emulated/commands/shader_log.py reads them: words of the buffer's and a record's head.
 constexpr uint __log_head = 4;
 constexpr uint __record_head = 10;
 enum class __log_kind : uint { signed_, unsigned_, real, string };

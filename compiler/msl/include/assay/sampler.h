@@ -25,7 +25,7 @@ struct lod_clamp {
   __ASSAY_MEMBER constexpr lod_clamp(float least, float most) : __least(least), __most(most) {}
 };
 
-// The fields by their first bit, as hal/metal/emulated/sampler.py writes them.
+// The fields by their first bit, as hal/metal/emulated/textures/sampler.py writes them.
 struct sampler {
   ulong __bits;
 

@@ -11,7 +11,7 @@ constexpr int __most_levels = 15;
 // How the bits of a channel stand for a number.
 enum class __texel_kind : uint { unorm, snorm, uint_, sint, real, srgb, shared_exponent };
 
-// As hal/metal/emulated/texture_layout.py writes it.
+// As hal/metal/emulated/textures/layout.py writes it.
 struct __texture_data {
   ulong texels;
   uint width, height, depth;

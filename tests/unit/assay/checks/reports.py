@@ -1,7 +1,7 @@
 """A report with a race, a warning and a kernel that could not be checked."""
 
 from assay.checks import KernelRecord, Report
-from assay.checks.suppressions import Suppression
+from assay.reports.suppressions import Suppression
 from assay.sim.check import Finding, Party
 from assay.sim.site import Site
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from assay.checks import CheckInputError
-from assay.checks.contents import contents
-from assay.checks.inputs import Exact, Fields, Filled, Given, Literal, Raw
-from assay.checks.scalars import axes_of, element_of
 from assay.compiler.msl import Argument
+from assay.launches.contents import contents
+from assay.launches.inputs import Exact, Fields, Filled, Given, Literal, Raw
+from assay.launches.scalars import axes_of, element_of
 
 
 def argument(type_name: str, size: int, **facts: object) -> Argument:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from assay.checks import KINDS, Report, report_json, report_junit, report_sarif
-from assay.checks.suppressions import Suppression
+from assay.reports.suppressions import Suppression
 from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Finding, Party
 from assay.sim.site import Site
 from tests.unit.assay.checks.reports import RACE, example

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.checks import CheckInputError, Setup, read_annotations, read_file
-from assay.checks.inputs import Fields, Filled, Literal, Raw
+from assay.launches.inputs import Fields, Filled, Literal, Raw
 
 ANNOTATED = """#include <metal_stdlib>
 //! A kernel that adds. (Documentation, not TOML.)

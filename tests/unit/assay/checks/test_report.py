@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from assay.checks import CheckFindings, CheckInputError, KernelRecord, Report
-from assay.checks.suppressions import Suppression
-from assay.checks.text import report_text
+from assay.reports.suppressions import Suppression
+from assay.reports.text import report_text
 from tests.unit.assay.checks.reports import OUTSIDE, RACE, example
 
 EXPECTED = """\

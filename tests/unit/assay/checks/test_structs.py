@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.checks.structs import members_of
+from assay.launches.structs import members_of
 
 ARGS = """
 // struct args_t { int wrong; };

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.checks import CheckInputError, parse_suppression
-from assay.checks.suppressions import Suppression, divide, suppressions_in
+from assay.reports.suppressions import Suppression, divide, suppressions_in
 from assay.sim.check import Finding, Party
 from assay.sim.site import Site
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.compiler.msl import clang, compile_library, library, precompiled
+from assay.compiler.msl import compile_library, library
+from assay.compiler.msl.front import clang, precompiled
 
 SOURCE = """#include <metal_stdlib>
 using namespace metal;

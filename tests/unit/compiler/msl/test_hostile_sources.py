@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from assay.compiler.msl import CompileError, CompileOptions, clang, compile_library
+from assay.compiler.msl import CompileError, CompileOptions, compile_library
+from assay.compiler.msl.front import clang
 
 
 def refusal(source: str, **options: object) -> str:

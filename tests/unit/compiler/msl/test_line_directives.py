@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.compiler.msl import CompileError, compile_library
-from assay.compiler.msl.line_directives import named_texts
+from assay.compiler.msl.source.line_directives import named_texts
 
 
 def test_each_text_has_its_lines_at_the_numbers_of_diagnostics() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import DeviceOptions, MTLDevice, checking
-from assay.hal.metal.emulated.commands import DispatchCommand
+from assay.hal.metal.emulated.commands.commands import DispatchCommand
 from assay.hal.metal.emulated.engine import Engine, default_engine
 from assay.sim.check import Checker, Finding
 from tests.support.metal_fakes import KERNELS, fake_engine

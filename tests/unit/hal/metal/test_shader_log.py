@@ -5,7 +5,7 @@ import pytest
 
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import MetalValidationError, MTLDevice, MTLLogStateDescriptor
-from assay.hal.metal.emulated.shader_log import formatted
+from assay.hal.metal.emulated.commands.shader_log import formatted
 from tests.support.textures import buffer_of, pipeline
 
 LEVELS = """

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import MTLDevice
-from assay.hal.metal.emulated.texture_formats import FORMATS
+from assay.hal.metal.emulated.textures.formats import FORMATS
 from tests.support.textures import buffer_of, contents, descriptor, get, pipeline, put, run
 
 COPY = """

@@ -16,7 +16,7 @@ from assay.hal.torq.format import (
     StartNss,
     WaitNss,
 )
-from assay.hw.torq.hardware import hardware
+from assay.hw.torq.facts.hardware import hardware
 from tests.support.torq_executables import multiply
 
 COPY = next(action for action in multiply().actions if isinstance(action, HostCopy))

@@ -16,7 +16,7 @@ from assay.hal.torq.format import (
     StartHost,
     WaitHost,
 )
-from assay.hw.torq.commands import NssProgram, NssTask
+from assay.hw.torq.words.commands import NssProgram, NssTask
 from tests.support.torq_executables import BLOCK, INPUTS, OUTPUT, image, multiply
 
 Bytes = NDArray[np.uint8]

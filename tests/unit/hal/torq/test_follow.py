@@ -5,7 +5,7 @@ import pytest
 from assay.hal.torq.follow import Followed, follow
 from assay.hal.torq.format import Alloc, BufferType, Dealloc, Executable, HostCopy, Segment
 from assay.hal.torq.lifetimes import lives, over_budget, peak
-from assay.hw.torq.commands import NssProgram, NssTask
+from assay.hw.torq.words.commands import NssProgram, NssTask
 from tests.support.torq_executables import BLOCK, CODE, image, load, multiply
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from assay.hal.torq.executable import LoadedExecutable
-from assay.hw.torq.costs import sl2610
-from assay.hw.torq.unit_time import npu_time
+from assay.hw.torq.facts.costs import sl2610
+from assay.hw.torq.timing.unit_time import npu_time
 from tests.support.torq_executables import multiply
 
 

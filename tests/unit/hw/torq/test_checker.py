@@ -6,11 +6,11 @@ import pytest
 from assay.hw.torq.check.checker import Checker
 from assay.hw.torq.check.ranges import ordered, overlap
 from assay.hw.torq.check.shadow import Shadow
-from assay.hw.torq.commands import Ndl, NssProgram, NssTask, SliceProgram
 from assay.hw.torq.device.css import CssView
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.faults import TorqFault
 from assay.hw.torq.notes import Symbol
+from assay.hw.torq.words.commands import Ndl, NssProgram, NssTask, SliceProgram
 from tests.support.torq_tasks import conv, dim, element, replaced, streaming
 from tests.unit.hw.torq.test_device import loading, put, start, storing
 

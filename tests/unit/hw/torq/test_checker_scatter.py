@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from assay.hw.torq.check.checker import Checker
-from assay.hw.torq.commands import NssProgram, NssTask, SliceProgram
 from assay.hw.torq.device.device import Device
+from assay.hw.torq.words.commands import NssProgram, NssTask, SliceProgram
 from tests.unit.hw.torq.test_checker import RUN, RUNNING, STORE, WAITING
 from tests.unit.hw.torq.test_device import put, start, storing
 from tests.unit.hw.torq.test_movement import OUT, A, B, W, scattering

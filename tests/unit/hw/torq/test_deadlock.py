@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from assay.hw.torq.check.checker import Checker
-from assay.hw.torq.commands import NssProgram, NssTask
 from assay.hw.torq.device.css import CssSteps, CssView
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.faults import Deadlock
-from assay.hw.torq.unit_time import npu_time
+from assay.hw.torq.timing.unit_time import npu_time
+from assay.hw.torq.words.commands import NssProgram, NssTask
 from tests.support.torq_golden import MULTIPLY
 from tests.unit.hw.torq.test_device import (
     CONFIG,

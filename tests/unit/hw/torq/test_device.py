@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.hw.torq.commands import Ndl, NssProgram, NssTask, SliceProgram
-from assay.hw.torq.costs import sl2610
 from assay.hw.torq.device.css import CssView
 from assay.hw.torq.device.device import Device
-from assay.hw.torq.encode import encode, memory_image
+from assay.hw.torq.facts.costs import sl2610
 from assay.hw.torq.faults import AccessFault, CountMismatch, Deadlock, NotModelled, TorqFault
-from assay.hw.torq.timeline import timeline
+from assay.hw.torq.timing.timeline import timeline
+from assay.hw.torq.words.commands import Ndl, NssProgram, NssTask, SliceProgram
+from assay.hw.torq.words.encode.programs import encode, memory_image
 from tests.support.torq_golden import B1, COPY_AND_CALL, LOAD_RUN_STORE, MULTIPLY, dim
 from tests.support.torq_tasks import conv
 

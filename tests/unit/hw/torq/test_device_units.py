@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.hw.torq.commands import NssProgram, NssTask
-from assay.hw.torq.costs import machine_of
 from assay.hw.torq.device.css import CssView
 from assay.hw.torq.device.device import Device
+from assay.hw.torq.facts.costs import machine_of
+from assay.hw.torq.facts.hardware import hardware
 from assay.hw.torq.faults import AccessFault, Deadlock, NotModelled, TorqFault
-from assay.hw.torq.hardware import hardware
+from assay.hw.torq.words.commands import NssProgram, NssTask
 from tests.unit.hw.torq.test_device import (
     CONTROL,
     HOST_ENABLES,

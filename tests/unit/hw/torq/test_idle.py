@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.hw.torq.commands import NssProgram, NssTask
-from assay.hw.torq.costs import sl2610
 from assay.hw.torq.device.css import CssSteps, CssView, CssWait
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.device.events import Work
 from assay.hw.torq.device.status import UNIT_BITS
-from assay.hw.torq.idle import UNITS, idle_of, stream_of, works_of
-from assay.hw.torq.timeline import npu_time, timeline
-from assay.traces.summary import summarise
+from assay.hw.torq.facts.costs import sl2610
+from assay.hw.torq.timing.idle import UNITS, idle_of, stream_of, works_of
+from assay.hw.torq.timing.timeline import npu_time, timeline
+from assay.hw.torq.words.commands import NssProgram, NssTask
+from assay.traces.events.summary import summarise
 from tests.support.torq_golden import MULTIPLY
 from tests.unit.hw.torq.test_device import QUICK, finish, loading, mapped, put, start, storing
 

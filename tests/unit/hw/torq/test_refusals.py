@@ -8,23 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.hw.torq.commands import NssProgram, NssTask, SliceProgram, SliceTask
 from assay.hw.torq.datapath.banks import check_banks
 from assay.hw.torq.datapath.descriptors import Descriptor, Loop
 from assay.hw.torq.datapath.interpreter import Interpreter, count
 from assay.hw.torq.datapath.plan import plan_task
 from assay.hw.torq.datapath.refusals import _ALWAYS
 from assay.hw.torq.device.device import Device
-from assay.hw.torq.encode import encode, memory_image
-from assay.hw.torq.faults import (
-    AccessFault,
-    CountMismatch,
-    Misaligned,
-    NotModelled,
-    TorqFault,
-)
+from assay.hw.torq.facts.registers import Image, registers
+from assay.hw.torq.faults import AccessFault, CountMismatch, Misaligned, NotModelled, TorqFault
 from assay.hw.torq.lram import Lram
-from assay.hw.torq.registers import Image, registers
+from assay.hw.torq.words.commands import NssProgram, NssTask, SliceProgram, SliceTask
+from assay.hw.torq.words.encode.programs import encode, memory_image
 from tests.support.torq_golden import CONVOLVE, MULTIPLY
 from tests.support.torq_run import CODE, load, register_words
 from tests.support.torq_tasks import conv, depthwise, halving_conv, shifting, streaming

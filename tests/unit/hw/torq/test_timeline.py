@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.hw.torq.costs import sl2610
 from assay.hw.torq.device.events import Access, Work
-from assay.hw.torq.idle import idle_of, stream_of
+from assay.hw.torq.facts.costs import sl2610
 from assay.hw.torq.intervals import Interval, common, length, union, without
-from assay.hw.torq.memory_map import memory_map
-from assay.hw.torq.timeline import npu_time, timeline
-from assay.traces.summary import summarise
+from assay.hw.torq.timing.idle import idle_of, stream_of
+from assay.hw.torq.timing.memory_map import memory_map
+from assay.hw.torq.timing.timeline import npu_time, timeline
+from assay.traces.events.summary import summarise
 
 few = settings(max_examples=150, deadline=None)
 intervals = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)).map(sorted).map(tuple))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from assay.hw.torq.commands import Ndl, SliceTask
+from assay.hw.torq.words.commands import Ndl, SliceTask
 from tests.support.torq_run import bfloat, results, run, unbfloat
 from tests.support.torq_tasks import (
     conv,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.sim.simt import cache_limit
-from assay.sim.simt.cache_limit import DEFAULT_LIMIT, limit_of, prune
-from assay.sim.simt.disk_cache import DiskCache, digest
+from assay.sim.native import cache_limit
+from assay.sim.native.cache_limit import DEFAULT_LIMIT, limit_of, prune
+from assay.sim.native.disk_cache import DiskCache, digest
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Which products are fused into sums."""
 
-from assay.sim.simt.contract import contract
-from assay.sim.simt.ir import Block, Constant, Function, Instruction, Value
+from assay.sim.simt.analysis.contract import contract
+from assay.sim.simt.ir.nodes import Block, Constant, Function, Instruction, Value
 
 
 def _multiply_then(op: str, *, product_first: bool, licensed: bool = True) -> list[Instruction]:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.sim.simt.disk_cache import DiskCache, digest
+from assay.sim.native.disk_cache import DiskCache, digest
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.sim.simt.faults import KernelFault
+from assay.sim.simt.ir.faults import KernelFault
 from tests.support.kernels import Runner, compile_cpp, on_engine, on_reference
 
 _CASES = {

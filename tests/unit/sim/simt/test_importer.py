@@ -8,7 +8,7 @@ import pytest
 
 from assay.compiler.msl import compile_library
 from assay.sim.simt import UnsupportedKernel
-from assay.sim.simt.importer import optimised_text
+from assay.sim.simt.read.importer import optimised_text
 
 RECURSIVE = """
 float odd(float x) { if (x < 0) return -odd(-x) * x; return x; }

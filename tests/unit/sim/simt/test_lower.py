@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.sim.simt.faults import KernelFault, UnsupportedKernel
+from assay.sim.simt.ir.faults import KernelFault, UnsupportedKernel
 from tests.support.kernels import ENGINES, Runner, assemble, compile_cpp
 
 _LANES = np.arange(32)

@@ -7,7 +7,7 @@ import pytest
 
 from assay.compiler.msl import compile_library
 from assay.sim.simt import DispatchError, KernelFault, Memory, Recording, dispatch, record
-from assay.sim.simt.recording import ACCESS, BLOCK, LINE_BYTES, Event, events
+from assay.sim.simt.emit.tape import ACCESS, BLOCK, LINE_BYTES, Event, events
 
 ALL = 0xFFFFFFFF
 HEADER = """#include <metal_stdlib>

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from assay.compiler.msl import CompileOptions, compile_library
-from assay.sim.simt.ir import Constant, Function, Instruction, integer
-from assay.sim.simt.math_marks import MATH_PREFIX, PRECISE
-from assay.sim.simt.offsets import offset_of
-from assay.sim.simt.recording import accesses
+from assay.sim.simt.analysis.offsets import offset_of
+from assay.sim.simt.emit.tape import accesses
+from assay.sim.simt.ir.nodes import Constant, Function, Instruction, integer
+from assay.sim.simt.read.math_marks import MATH_PREFIX, PRECISE
 
 HEAD = (
     "#include <metal_stdlib>\nusing namespace metal;\n#define THREAD [[thread_position_in_grid]]\n"

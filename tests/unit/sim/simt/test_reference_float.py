@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.sim.simt import reference_float as floats
+from assay.sim.simt.oracle import ieee as floats
 
 _DTYPES = {"half": np.float16, "bfloat": ml_dtypes.bfloat16, "float": np.float32}
 _BITS = {"half": np.uint16, "bfloat": np.uint16, "float": np.uint32}

@@ -1,7 +1,7 @@
 """The order in which the reference engine lets lanes that are behind go first."""
 
-from assay.sim.simt.ir import Block
-from assay.sim.simt.reference_order import Clock, execution_order
+from assay.sim.simt.ir.nodes import Block
+from assay.sim.simt.oracle.order import Clock, execution_order
 
 
 def _graph(**targets: str) -> dict[str, Block]:

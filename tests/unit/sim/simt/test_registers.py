@@ -1,7 +1,7 @@
 """The estimate of registers grows with what is alive at once, and with nothing else."""
 
 from assay.compiler.msl import compile_library
-from assay.sim.simt.registers import RegisterEstimate, estimate_registers
+from assay.sim.simt.analysis.registers import RegisterEstimate, estimate_registers
 from tests.support.msl import PRELUDE
 
 

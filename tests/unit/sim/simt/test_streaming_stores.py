@@ -5,8 +5,8 @@ import pytest
 
 from assay.compiler.msl import compile_library
 from assay.sim.simt import Memory, dispatch
-from assay.sim.simt.shape import Shape
-from assay.sim.simt.vectorise import Vectoriser
+from assay.sim.simt.emit.vectorise import Vectoriser
+from assay.sim.simt.ir.shape import Shape
 
 COUNT = (9 << 20) + 32 * 5  # threads; 36 MB, more than the engine keeps in caches
 SOURCE = """

@@ -1,0 +1,1 @@
+"""The commands' sides that deal with executables and command lists of the NPU."""

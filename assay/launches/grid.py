@@ -1,0 +1,179 @@
+"""The grid that a kernel is checked on: given, or chosen by what the kernel asks for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.hw.apple.facts.limits import limits
+
+from .inputs import Setup, Size
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import KernelFunction
+
+_THREADS = 256  # of a threadgroup that nobody stated
+_SIMDGROUP = limits().thread_execution_width
+_GROUPS = {1: (3, 1, 1), 2: (2, 2, 1), 3: (2, 2, 2)}
+_GRID_POSITIONS = ("thread_position_in_grid", "threadgroup_position_in_grid")
+_PLACES = (
+    *("thread_position_in_grid", "thread_position_in_threadgroup", "thread_index_in_threadgroup"),
+    *("simdgroup_index_in_threadgroup", "quadgroup_index_in_threadgroup"),
+)
+_THREAD_POSITIONS = ("thread_position_in_grid", "thread_position_in_threadgroup")
+# A kernel that asks for nothing else treats its threads alike, whatever their threadgroups.
+_PLAIN = {"thread_position_in_grid", "threads_per_grid"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """A grid in threads or, if that is None, in threadgroups; `elements` is what it is made for."""
+
+    threads: Size | None
+    threadgroups: Size | None
+    threadgroup: Size
+    elements: Size
+    axes: int
+    assumptions: tuple[str, ...]
+
+    @property
+    def group_threads(self) -> int:
+        """Threads of a whole threadgroup."""
+        return math.prod(self.threadgroup)
+
+    @property
+    def total(self) -> int:
+        """Threads of the grid."""
+        if self.threads is not None:
+            return math.prod(self.threads)
+        assert self.threadgroups is not None
+        return math.prod(self.threadgroups) * self.group_threads
+
+    def __str__(self) -> str:
+        return grid_text(self.threads, self.threadgroups, self.threadgroup)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Use:
+    """What a kernel asks about its threads: axes of positions, and whether groups matter.
+
+    `threads` bounds a threadgroup whose threads do not know which they are, and `is_alone` tells a
+    kernel that does not know which threadgroup it is: several would do the same to the same memory.
+    """
+
+    thread_axes: int
+    grid_axes: int
+    by_threadgroup: bool
+    is_alone: bool
+    threads: int
+
+
+def choose_grid(kernel: KernelFunction, setup: Setup, *, shrink: int = 1) -> Grid:
+    """The grid of `setup`, completed; an assumed threadgroup has `shrink` times fewer threads.
+
+    A `shrink` of -1 stands for 1. What is given may be more than a device takes.
+    """
+    use = _use_of(kernel)
+    threadgroup = setup.threadgroup
+    assumed: list[str] = []
+    if threadgroup is None:
+        threadgroup = _threadgroup(kernel, use, setup.threads, shrink)
+        assumed.append(f"threadgroups of {size_text(threadgroup)} threads")
+    threads, threadgroups = setup.threads, setup.threadgroups
+    if threads is None and threadgroups is None:
+        if use.is_alone:
+            threadgroups = (1, 1, 1)
+            assumed.append("1 threadgroup, as the kernel asks for no position in the grid")
+        elif use.by_threadgroup:
+            threadgroups = _GROUPS[use.grid_axes]
+            assumed.append(f"{size_text(threadgroups)} threadgroups")
+        else:
+            threads = _odd_grid(threadgroup, use.grid_axes)
+            assumed.append(f"{size_text(threads)} threads")
+    return Grid(
+        threads=threads,
+        threadgroups=threadgroups,
+        threadgroup=threadgroup,
+        elements=threads or _elements(threadgroups or (1, 1, 1), threadgroup),
+        axes=use.grid_axes,
+        assumptions=tuple(assumed),
+    )
+
+
+def grid_text(threads: Size | None, threadgroups: Size | None, threadgroup: Size) -> str:
+    """A grid in words; it is given in threads or in threadgroups."""
+    size = size_text(threadgroup)
+    if threads is not None:
+        return f"{size_text(threads)} threads in threadgroups of {size}"
+    assert threadgroups is not None
+    count = size_text(threadgroups)
+    return f"{count} threadgroup{'' if count == '1' else 's'} of {size}"
+
+
+def size_text(size: Size) -> str:
+    """`256`, `16x16` or `8x8x4`."""
+    last = max((axis for axis in range(3) if size[axis] != 1), default=0)
+    return "x".join(map(str, size[: last + 1]))
+
+
+def _use_of(kernel: KernelFunction) -> _Use:
+    """Found in the optimised code: what a position is declared as says less than what is used."""
+    function = kernel.program().function
+    asked: dict[str, int] = {}
+    has_atomics = False
+    for instruction in function.instructions():
+        if instruction.op != "intrinsic":
+            continue
+        has_atomics |= instruction.callee.startswith("atomic")
+        axis = getattr(instruction.operands[0], "number", None) if instruction.operands else None
+        count = axis + 1 if isinstance(axis, int) and axis < 3 else 1
+        asked[instruction.callee] = max(asked.get(instruction.callee, 1), count)
+    thread_axes = max((asked.get(name, 1) for name in _THREAD_POSITIONS), default=1)
+    grid_axes = max(thread_axes, *(asked.get(name, 1) for name in _GRID_POSITIONS))
+    tells_apart = has_atomics or any(name in asked for name in _PLACES)
+    by_lane = any(name.startswith(("simd", "quad", "thread_index_in_simd")) for name in asked)
+    positions = {name for name in asked if "_in_" in name or "_per_" in name or "barrier" in name}
+    has_memory = kernel.program().static_threadgroup_memory > 0
+    has_memory |= any(argument.kind == "threadgroup" for argument in kernel.arguments)
+    return _Use(
+        thread_axes=thread_axes,
+        grid_axes=grid_axes,
+        by_threadgroup=has_memory or not positions <= _PLAIN,
+        is_alone=not has_atomics and not any(name in asked for name in _GRID_POSITIONS),
+        threads=_THREADS if tells_apart else _SIMDGROUP if by_lane else 1,
+    )
+
+
+def _threadgroup(kernel: KernelFunction, use: _Use, threads: Size | None, shrink: int) -> Size:
+    """As many threads as the kernel allows, or the usual number, about square."""
+    axes = use.thread_axes
+    count = max(1, (kernel.max_total_threads_per_threadgroup or use.threads) // abs(shrink))
+    if axes == 1:
+        size = (count, 1, 1)
+    elif axes == 2:
+        width = 1 << (count.bit_length() // 2)
+        size = (width, max(1, count // width), 1)
+    else:
+        width = 1 << ((count.bit_length() - 1) // 3 + 1)
+        width = min(width, count)
+        size = (width, max(1, min(width, count // width)), 1)
+        size = (size[0], size[1], max(1, count // (size[0] * size[1])))
+    if threads is None:
+        return size
+    x, y, z = (min(a, b) for a, b in zip(size, threads, strict=True))
+    return x, y, z
+
+
+def _odd_grid(threadgroup: Size, axes: int) -> Size:
+    """Some threadgroups with smaller ones at the edges, where threads are easily forgotten."""
+    sizes = [size * (3 - axis) - size // 2 - 1 for axis, size in enumerate(threadgroup[:axes])]
+    x, y, z = (*(max(1, size) for size in sizes), 1, 1)[:3]
+    return x, y, z
+
+
+def _elements(threadgroups: Size, threadgroup: Size) -> Size:
+    """Not quite what whole threadgroups cover, so that the kernel's own guard has work to do."""
+    sizes = [g * t for g, t in zip(threadgroups, threadgroup, strict=True)]
+    x, y, z = (s - 3 if t > 8 else s for s, t in zip(sizes, threadgroup, strict=True))
+    return x, y, z

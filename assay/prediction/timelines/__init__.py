@@ -1,0 +1,1 @@
+"""Timed programs as traces."""

@@ -1,0 +1,187 @@
+"""The result of checking: which kernels, what was found, what is suppressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, Finding
+
+from ..launches.errors import CheckFindings
+from .suppressions import Suppression, divide, suppressions_in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelRecord:
+    """A kernel that was checked, or why it could not be.
+
+    `runs` says on which grids, `assumptions` what nobody had stated, `assumed_memory` names the
+    buffers among that. `seconds` is host time.
+    """
+
+    name: str
+    file: str = ""
+    line: int = 0
+    runs: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    assumed_memory: frozenset[str] = frozenset()
+    problem: str = ""
+    seconds: float = 0.0
+
+
+class Report:
+    """What the checks found. `str()` is for people; `findings` has it as data.
+
+    Findings of a checked block appear as soon as its command buffers have run.
+    """
+
+    def __init__(
+        self,
+        checks: Iterable[str] = DEFAULT_CHECKS,
+        *,
+        suppressions: Iterable[Suppression] = (),
+        seeds: Iterable[int] = (),
+    ) -> None:
+        chosen = frozenset(checks)
+        self.checks = tuple(name for name in DEFAULT_CHECKS + OPTIONAL_CHECKS if name in chosen)
+        self.seeds = tuple(seeds)
+        self.kernels: list[KernelRecord] = []
+        self.sources: dict[str, str] = {}
+        self._suppressions = list(suppressions)
+        self._checkers: list[Checker] = []
+        self._own = Checker(chosen)
+
+    def new_checker(self, seed: int | None = None) -> Checker:
+        """A checker whose findings belong to this report."""
+        checker = Checker(self.checks, seed=seed)
+        self._checkers.append(checker)
+        return checker
+
+    def discard(self, checker: Checker) -> None:
+        """Forget the findings of a run that did not count."""
+        self._checkers.remove(checker)
+
+    def add(self, finding: Finding) -> None:
+        """Add a finding that no run of the engine made."""
+        self._own.report(finding)
+
+    def add_kernel(self, record: KernelRecord) -> None:
+        """Add a kernel, or a further run of a known one."""
+        for at, known in enumerate(self.kernels):
+            if (known.name, known.file) == (record.name, record.file):
+                self.kernels[at] = _with_run(known, record)
+                return
+        self.kernels.append(record)
+
+    def kernel_of(self, finding: Finding) -> KernelRecord | None:
+        """The kernel that a finding is about; of several with its name, that of its file."""
+        named = [kernel for kernel in self.kernels if kernel.name == finding.kernel]
+        same = [kernel for kernel in named if kernel.file == finding.site.file]
+        return next(iter(same or named), None)
+
+    def add_sources(self, sources: Mapping[str, str]) -> None:
+        """Texts to quote from, by file name; their comments may suppress findings."""
+        self.sources.update(sources)
+
+    def suppress(self, suppressions: Iterable[Suppression]) -> None:
+        """Accept further findings."""
+        self._suppressions.extend(suppressions)
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """All findings, those that are suppressed too, each once.
+
+        A place outside of memory whose size was only assumed gives a warning.
+        """
+        merged: dict[tuple[object, ...], Finding] = {}
+        for checker in (*self._checkers, self._own):
+            for finding in checker.findings:
+                key = _defect(finding)
+                known = merged.get(key)
+                count = finding.count + (known.count if known else 0)
+                merged[key] = replace(known or finding, count=count)
+        return tuple(self._weighed(finding) for finding in merged.values())
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings that no suppression accepts.
+
+        Raises:
+            CheckInputError: for a comment that suppresses without saying what and why.
+        """
+        return tuple(self.divided()[0])
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings of severity error."""
+        return tuple(each for each in self.findings if each.severity == "error")
+
+    def tells_budget(self, kernel: str) -> bool:
+        """Whether a finding says already why the device refuses the kernel."""
+        return any(
+            finding.kernel == kernel and finding.check == "budget" and finding.severity == "error"
+            for finding in self.all_findings
+        )
+
+    @property
+    def problems(self) -> tuple[KernelRecord, ...]:
+        """Kernels that could not be checked."""
+        return tuple(kernel for kernel in self.kernels if kernel.problem)
+
+    @property
+    def dropped(self) -> int:
+        """Different findings beyond the number that is kept."""
+        return sum(checker.dropped for checker in self._checkers)
+
+    def divided(
+        self,
+    ) -> tuple[list[Finding], list[tuple[Finding, Suppression]], list[Suppression]]:
+        """(findings that stand, those suppressed and by what, suppressions that none needed)."""
+        every = [*self._suppressions, *suppressions_in(self.sources)]
+        return divide(self.all_findings, every)
+
+    def raise_if_any(self) -> None:
+        """Raise CheckFindings, with the findings as its text, if there are any."""
+        if self.findings:
+            raise CheckFindings(str(self))
+
+    def assumptions_of(self, finding: Finding) -> tuple[str, ...]:
+        """What the finding depends on that nobody had stated."""
+        kernel = self.kernel_of(finding)
+        return kernel.assumptions if kernel is not None else ()
+
+    def _weighed(self, finding: Finding) -> Finding:
+        kernel = self.kernel_of(finding)
+        if kernel is None or finding.check != "bounds" or finding.severity != "error":
+            return finding
+        if finding.memory.strip("'") not in kernel.assumed_memory:
+            return finding
+        return replace(finding, severity="warning")
+
+    def __bool__(self) -> bool:
+        return bool(self.findings)
+
+    def __str__(self) -> str:
+        from .text import report_text
+
+        return report_text(self)
+
+
+def _defect(finding: Finding) -> tuple[object, ...]:
+    """What two findings of one defect have in common; of a race, either side may come first."""
+    if finding.check in ("race", "lanes"):
+        sites = frozenset(party.site for party in finding.parties)
+        return (finding.kind, finding.kernel, finding.memory, sites)
+    return finding.key
+
+
+def _with_run(known: KernelRecord, run: KernelRecord) -> KernelRecord:
+    """A kernel with one more run."""
+    return replace(
+        known,
+        runs=tuple(dict.fromkeys(known.runs + run.runs)),
+        assumptions=tuple(dict.fromkeys(known.assumptions + run.assumptions)),
+        assumed_memory=known.assumed_memory | run.assumed_memory,
+        problem=known.problem or run.problem,
+        seconds=known.seconds + run.seconds,
+    )

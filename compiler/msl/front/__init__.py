@@ -1,0 +1,1 @@
+"""Clang: run with limits, its headers precompiled, its diagnostics in the user's words."""

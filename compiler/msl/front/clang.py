@@ -1,0 +1,138 @@
+"""Runs the clang of the `ziglang` wheel, with limits on its time and memory."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from ..errors import CompileError
+from ..source.visible_files import write_overlay
+
+HEADERS = Path(__file__).parents[1] / "include"
+_SECONDS = 120.0
+_MEMORY_BYTES = 4 << 30
+_FILE_BYTES = 64 << 20
+
+# C++23 with clang's SYCL device rules: address spaces are types, and the default one contains all
+# others. The target only fixes sizes and the ABI of structs; the engine makes the machine code.
+_FLAGS = (
+    "-std=c++23", "-target", "x86_64-unknown-linux-gnu", "-march=x86-64-v3",
+    "-nostdinc", "-fno-exceptions", "-fno-threadsafe-statics", "-fdeclspec", "-w",
+    "-Xclang", "-fsycl-is-device", "-Xclang", "-aux-triple", "-Xclang", "x86_64-unknown-linux-gnu",
+    "-Xclang", "-ffake-address-space-map", "-Xclang", "-cl-single-precision-constant",
+    "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",
+    # C++ lets loops that do nothing but run be left out; here they are to be found.
+    "-fno-finite-loops",
+    "-fno-crash-diagnostics", "-fdebug-compilation-dir=.", "-O2", "-fno-builtin",
+    "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
+    # A variable without a value is no licence to assume that the branch to it is not taken.
+    "-Xclang", "-no-enable-noundef-analysis",
+    "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20",
+    "-ftemplate-depth=512", "-fconstexpr-steps=1000000", "-fbracket-depth=512",
+)  # fmt: skip
+LANGUAGE = ("-x", "c++", *_FLAGS)
+LANGUAGE_HEADER = ("-x", "c++-header", *_FLAGS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClangResult:
+    """What one run of clang gave: exit status, standard output, diagnostics."""
+
+    status: int
+    output: bytes
+    diagnostics: str
+
+
+@functools.cache
+def executable() -> Path:
+    """Path of the `zig` binary, whose `clang` command is the plain compiler driver.
+
+    Raises CompileError when the ziglang wheel is not installed.
+    """
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise CompileError(
+            "the package 'ziglang', which brings the compiler, is not installed; "
+            "`pip install ziglang` installs it"
+        )
+    name = "zig.exe" if sys.platform == "win32" else "zig"
+    return Path(spec.origin).parent / name
+
+
+@functools.cache
+def compiler_version() -> str:
+    """Version of the installed compiler, without starting it."""
+    return version("ziglang")
+
+
+def run_clang(
+    arguments: Sequence[str],
+    source: str,
+    *,
+    directory: Path,
+    visible: Sequence[Path] | None = None,
+) -> ClangResult:
+    """Run clang on `source` (its standard input) in `directory`.
+
+    Files outside the folders `visible` do not exist for it; None shows it all files.
+
+    Raises CompileError if it takes too long, too much memory or writes too much.
+    """
+    environment = {
+        "LC_ALL": "C",
+        "PATH": os.defpath,
+        "HOME": str(directory),
+        "TMPDIR": str(directory),
+    }
+    overlay = [] if visible is None else write_overlay(visible, directory)
+    process = subprocess.Popen(
+        [str(executable()), "clang", *arguments, *overlay],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=directory,
+        env=environment,
+    )
+    try:
+        _limit(process.pid)
+        output, errors = process.communicate(source.encode(), timeout=_SECONDS)
+    except BaseException as error:
+        process.kill()
+        process.communicate()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise  # such as KeyboardInterrupt
+        raise CompileError(
+            f"the compiler was stopped after {_SECONDS:g} s; the program is too much for it "
+            "(endless or exponential templates?)"
+        ) from None
+    diagnostics = errors.decode("utf-8", "replace")
+    broke_off = process.returncode < 0 or process.returncode > 128
+    if broke_off or "LLVM ERROR: out of memory" in diagnostics:
+        raise CompileError(
+            f"the compiler broke off (status {process.returncode}) under its limits of "
+            f"{_MEMORY_BYTES >> 20} MiB of memory and {_FILE_BYTES >> 20} MiB of output; "
+            "the program is too much for it"
+        )
+    return ClangResult(status=process.returncode, output=output, diagnostics=diagnostics)
+
+
+def _limit(pid: int) -> None:
+    """Bound the memory, time and files of a process that has just started, where the system can."""
+    if sys.platform == "linux":
+        import resource
+
+        try:
+            resource.prlimit(pid, resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
+            # For a compiler whose parent is killed and can stop it no more.
+            seconds = int(_SECONDS) + 1
+            resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
+        except ProcessLookupError:
+            return  # It has ended already.

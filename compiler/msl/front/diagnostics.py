@@ -1,0 +1,148 @@
+"""Clang's diagnostics in the words and at the places of the user's source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..source.lexer import Token
+from .clang import HEADERS
+
+_LINE = re.compile(
+    r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): (?P<text>.*)"
+)
+# What the rewriting and clang's own spelling made of MSL's words.
+_WORDS = (
+    (re.compile(r"__global_host "), "constant "),
+    (re.compile(r"const __attribute__\(\(opencl_global_host\)\)"), "constant"),
+    (re.compile(r"\bconst constant "), "constant "),
+    (re.compile(r"__global_device |__global "), "device "),
+    (re.compile(r"__local "), "threadgroup "),
+    (re.compile(r"\b_Float16\b"), "half"),
+    (re.compile(r"\b__bf16\b"), "bfloat"),
+    (re.compile(r"\b__assay_static_cast\b"), "static_cast"),
+    (re.compile(r"\bself_\."), ""),
+)  # fmt: skip
+_KEPT_NOTES = re.compile(
+    r"in instantiation of|previous|declared here|candidate|requested here|to match this"
+)
+_INTERNAL = re.compile(r"__assay_|__ASSAY_|__piece|__numeric|__scalar_like|__common_vec|__joined")
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    file: str
+    line: int
+    column: int
+    kind: str
+    text: str
+
+
+def readable(diagnostics: str, tokens: Iterable[Token], sources: dict[str, str], place: str) -> str:
+    """`diagnostics` for people.
+
+    Args:
+        diagnostics: what clang wrote, without source lines.
+        tokens: the rewritten tokens, for the columns.
+        sources: text of the user's files by name, for quoting.
+        place: file, line and column to blame when nothing better is known.
+    """
+    messages = [
+        _Message(m["file"], int(m["line"]), int(m["column"]), m["kind"], m["text"])
+        for m in map(_LINE.fullmatch, diagnostics.splitlines())
+        if m
+    ]
+    columns = _Columns(tokens)
+    out: list[str] = []
+    for group in _grouped(messages):
+        text = _render_group(group, columns, sources, place)
+        if text not in out:
+            out.append(text)
+    return "\n".join(out) or f"{place}: error: the compiler gave up without saying why"
+
+
+def _grouped(messages: list[_Message]) -> list[list[_Message]]:
+    """Each error with the notes behind it."""
+    groups: list[list[_Message]] = []
+    for message in messages:
+        if message.kind != "note":
+            groups.append([message])
+        elif groups:
+            groups[-1].append(message)
+    return groups
+
+
+def _is_internal(message: _Message) -> bool:
+    return message.file.startswith((str(HEADERS), str(HEADERS.resolve()), "<"))
+
+
+def _render_group(
+    group: list[_Message], columns: _Columns, sources: dict[str, str], place: str
+) -> str:
+    error = group[0]
+    notes = [note for note in group[1:] if not _is_internal(note)]
+    if _is_internal(error):
+        # The user's line is the one that asked for what failed in the headers.
+        user = next(iter(notes), None)
+        if user is None:
+            return f"{place}: error: {_words(error.text)}"
+        notes = notes[1:]
+        error = _Message(user.file, user.line, user.column, error.kind, error.text)
+    shown = [
+        error,
+        *[n for n in notes if _KEPT_NOTES.search(n.text) and not _INTERNAL.search(n.text)],
+    ]
+    return "\n".join(_render(message, columns, sources) for message in shown)
+
+
+def _words(text: str) -> str:
+    for pattern, replacement in _WORDS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _render(message: _Message, columns: _Columns, sources: dict[str, str]) -> str:
+    """One message as clang prints it, with the source line and a caret."""
+    lines = sources.get(message.file, "").split("\n")
+    quoted = lines[message.line - 1] if 0 < message.line <= len(lines) else ""
+    column = columns.find(message, quoted)
+    head = f"{message.file}:{message.line}:{column}: {message.kind}: {_words(message.text)}"
+    if not quoted.strip():
+        return head
+    indent = "".join("\t" if c == "\t" else " " for c in quoted[: column - 1])
+    return f"{head}\n{quoted.rstrip()}\n{indent}^"
+
+
+class _Columns:
+    """Columns of the user's lines by columns of the compiled ones."""
+
+    def __init__(self, tokens: Iterable[Token]) -> None:
+        self._lines: dict[tuple[str, int], list[Token]] = {}
+        for token in tokens:
+            self._lines.setdefault((token.file, token.line), []).append(token)
+
+    def find(self, message: _Message, quoted: str) -> int:
+        """The column in the user's line `quoted` (from 1)."""
+        position = 1
+        seen: dict[str, int] = {}
+        for token in self._lines.get((message.file, message.line), ()):
+            end = position + len(token.text)
+            seen[token.original] = seen.get(token.original, 0) + 1
+            if position <= message.column < end:
+                return _nth(quoted, token.original, seen[token.original]) or token.column
+            position = end
+        return min(message.column, len(quoted) + 1)
+
+
+def _nth(line: str, word: str, count: int) -> int | None:
+    """Column of the `count`-th occurrence of a token in a line, or None."""
+    pattern = (
+        rf"(?<!\w){re.escape(word)}(?!\w)"
+        if word[:1].isalnum() or word[:1] == "_"
+        else re.escape(word)
+    )
+    for number, match in enumerate(re.finditer(pattern, line), 1):
+        if number == count:
+            return match.start() + 1
+    return None

@@ -1,0 +1,107 @@
+"""Runs the preprocessor on MSL and guards what it may read."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import CompileError
+from ..options import CompileOptions
+from ..rewrite.unsupported import explained
+from ..source.lexer import included_files
+from ..source.line_directives import named_texts
+from . import clang
+
+_OUTPUT = "expanded.ii"
+_MISSING = "file not found"
+_LARGEST = 24 << 20
+_SPLICE = re.compile(r"\\[ \t]*\r?\n")
+# C++26 and no MSL.
+_EMBED = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|/\*.*?\*/)*embed\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preprocessed:
+    """Text without macros and comments, and the program's own files that it came from."""
+
+    text: str
+    includes: tuple[Path, ...]
+
+
+def preprocess(source: str, options: CompileOptions, file_name: str) -> Preprocessed:
+    """Expand macros and includes; raises CompileError.
+
+    Only the standard library's headers and files below `options.include_paths` may be included.
+    """
+    spliced = _SPLICE.sub("", source)
+    if _EMBED.search(spliced):
+        line = spliced[: _EMBED.search(spliced).start()].count("\n") + 1  # type: ignore[union-attr]
+        raise CompileError.at(file_name, line, 1, "#embed is not part of MSL")
+    major, minor = options.language_version
+    macros = {
+        "__METAL__": "1", "__METAL_VERSION__": f"{major}{minor}0", "__METAL_MACOS__": "1",
+        "__HAVE_BFLOAT__": "1", "__APPLE__": "1", "__AIR64__": "1",
+        **({"__FAST_MATH__": "1"} if options.fast_math else {}),
+        **options.macros,
+    }  # fmt: skip
+    escaped = file_name.replace("\\", "\\\\").replace('"', '\\"')
+    arguments = [
+        *clang.LANGUAGE, "-U__linux__", "-U__gnu_linux__", "-U__unix__", "-U__x86_64__",
+        "-U__ELF__",
+        *[f"-D{name}={value}" for name, value in macros.items()],
+        *[f"-I{path}" for path in (p.resolve() for p in options.include_paths)],
+        f"-I{clang.HEADERS}", "-include", str(clang.HEADERS / "assay" / "macros.h"), "-E",
+        "-o", _OUTPUT, "-",
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
+        result = clang.run_clang(
+            arguments,
+            f'# 1 "{escaped}"\n{source}',
+            directory=Path(folder),
+            visible=[clang.HEADERS, *options.include_paths],
+        )
+        output = Path(folder) / _OUTPUT
+        raw = output.read_bytes() if output.exists() else b""
+    if len(raw) > _LARGEST:
+        raise CompileError(
+            f"{file_name}: error: the source grows to {len(raw) >> 20} MiB when its macros are "
+            f"expanded; the limit is {_LARGEST >> 20} MiB"
+        )
+    text = raw.decode("utf-8", "replace")
+    includes = _check_includes(text, options)
+    if result.status:
+        raise CompileError(_visible(result.diagnostics, options, file_name, source))
+    return Preprocessed(text=text, includes=includes)
+
+
+def _check_includes(text: str, options: CompileOptions) -> tuple[Path, ...]:
+    """The program's files that were entered; CompileError at one outside the include paths."""
+    allowed = [path.resolve() for path in options.include_paths]
+    found: dict[Path, None] = {}
+    for name, file, line in included_files(text):
+        if name.startswith("<"):
+            continue
+        path = Path(name).resolve()
+        if path.is_relative_to(clang.HEADERS.resolve()):
+            continue
+        if not any(path.is_relative_to(folder) for folder in allowed):
+            raise CompileError.at(
+                file, line, 1, f"'{name}' lies outside the include paths and may not be included"
+            )
+        found[path] = None
+    return tuple(found)
+
+
+def _visible(diagnostics: str, options: CompileOptions, file_name: str, source: str) -> str:
+    """The diagnostics that are about the program's own files, and the names its #line gives."""
+    # A name with a slash could be that of a file of this machine.
+    named = [f"{name}:" for name in named_texts(source, file_name) if "/" not in name]
+    allowed = (f"{file_name}:", *named, *(str(path.resolve()) for path in options.include_paths))
+    lines = [line for line in explained(diagnostics).splitlines() if line.startswith(allowed)]
+    lines = [
+        f"{line}; only files below the include paths are" if line.endswith(_MISSING) else line
+        for line in lines
+    ]
+    return "\n".join(lines) or f"{file_name}: error: the source cannot be preprocessed"

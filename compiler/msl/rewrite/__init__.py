@@ -1,0 +1,1 @@
+"""From MSL to C++ that clang compiles, and what is refused on the way."""

@@ -1,0 +1,1 @@
+"""MSL as text: tokens, declarations, attributes, and the files it may see."""

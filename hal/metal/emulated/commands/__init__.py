@@ -1,0 +1,1 @@
+"""Queues, command buffers and encoders, and what they run."""

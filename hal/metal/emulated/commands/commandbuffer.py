@@ -1,0 +1,349 @@
+"""MTLCommandBuffer: what was encoded, and how its run went."""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..constants import (
+    MTLCommandBufferErrorOptionNone,
+    MTLCommandBufferStatusCommitted,
+    MTLCommandBufferStatusCompleted,
+    MTLCommandBufferStatusError,
+    MTLCommandBufferStatusNotEnqueued,
+    MTLCommandBufferStatusScheduled,
+    MTLDispatchTypeConcurrent,
+    MTLDispatchTypeSerial,
+)
+from ..descriptors import MTLBlitPassDescriptor, MTLComputePassDescriptor
+from ..errors import MetalValidationError, NSError, command_buffer_error
+from ..objects import MetalObject, expect
+from ..resources.residency import MTLResidencySet, checked_set
+from ..structs import as_integer, as_list
+from ..worker import Latch, closing, run_handler
+from .blit import MTLBlitCommandEncoder
+from .checking import Watch, current_watch, under
+from .commands import Command, ProcessEnds, SignalCommand, WaitCommand
+from .compute import MTLComputeCommandEncoder
+from .encoder import MTLCommandEncoder
+from .event import MTLEvent, MTLSharedEvent
+from .log_state import MTLLogState
+from .timing import PassMark, Timer, current_timer, timed
+
+if TYPE_CHECKING:
+    from ..device import MTLDevice
+    from .queue import MTLCommandQueue
+
+Handler = Callable[["MTLCommandBuffer"], None]
+
+
+class MTLCommandBuffer(MetalObject):
+    """Commands that run in the order of encoding once committed.
+
+    Deviation: GPU times are those of the host's clock while the emulator ran.
+    """
+
+    def __init__(self, queue: "MTLCommandQueue", *, retained: bool, log_state: MTLLogState):
+        self._log_state = log_state
+        self._queue = queue
+        self._device: MTLDevice = queue._device
+        self._retains = retained
+        self._commands: list[Command] = []
+        self._residency_sets: list[MTLResidencySet] = []
+        self._retained: dict[int, MetalObject] = {}
+        self._inline: list[int] = []
+        self._encoder: MTLCommandEncoder | None = None
+        self._groups = 0
+        self._status = MTLCommandBufferStatusNotEnqueued
+        self._error: NSError | None = None
+        self._times = [0.0, 0.0]
+        self._scheduled_handlers: list[Handler] = []
+        self._completed_handlers: list[Handler] = []
+        self._scheduled = Latch()
+        self._completed = Latch()
+        self._holds_slot = True
+        self._watch: Watch | None = None
+        self._timer: Timer | None = None
+        self._passes: list[PassMark] = []
+
+    def device(self) -> "MTLDevice":
+        """The device that runs the commands."""
+        return self._device
+
+    def commandQueue(self) -> "MTLCommandQueue":
+        """The queue that made this command buffer."""
+        return self._queue
+
+    def retainedReferences(self) -> bool:
+        """Whether the command buffer keeps the resources it uses alive."""
+        return self._retains
+
+    def errorOptions(self) -> int:
+        """Always MTLCommandBufferErrorOptionNone."""
+        return MTLCommandBufferErrorOptionNone
+
+    # Encoding
+
+    def computeCommandEncoder(self) -> MTLComputeCommandEncoder:
+        """An encoder whose dispatches run one after another."""
+        return self._new_compute_encoder("computeCommandEncoder", MTLDispatchTypeSerial)
+
+    def computeCommandEncoderWithDispatchType_(self, kind: int) -> MTLComputeCommandEncoder:
+        """An encoder whose dispatches are ordered by barriers alone, when concurrent.
+
+        Deviation: dispatches run in the order of encoding, whichever type is asked for.
+        """
+        call = "computeCommandEncoderWithDispatchType_"
+        if kind not in (MTLDispatchTypeSerial, MTLDispatchTypeConcurrent):
+            raise MetalValidationError(f"MTLCommandBuffer.{call}: {kind!r} is no MTLDispatchType")
+        return self._new_compute_encoder(call, kind)
+
+    def computeCommandEncoderWithDescriptor_(
+        self, descriptor: MTLComputePassDescriptor
+    ) -> MTLComputeCommandEncoder:
+        """An encoder with the descriptor's dispatch type."""
+        call = "computeCommandEncoderWithDescriptor_"
+        expect(f"MTLCommandBuffer.{call}", "the descriptor", descriptor, MTLComputePassDescriptor)
+        return self._new_compute_encoder(call, descriptor.dispatchType())
+
+    def blitCommandEncoder(self) -> MTLBlitCommandEncoder:
+        """An encoder for copies and fills."""
+        self._check_encodable("blitCommandEncoder")
+        encoder = MTLBlitCommandEncoder(self)
+        self._encoder = encoder
+        self._passes.append(PassMark(len(self._commands), is_compute=False))
+        return encoder
+
+    def blitCommandEncoderWithDescriptor_(
+        self, descriptor: MTLBlitPassDescriptor
+    ) -> MTLBlitCommandEncoder:
+        """An encoder for copies and fills."""
+        where = "MTLCommandBuffer.blitCommandEncoderWithDescriptor_"
+        expect(where, "the descriptor", descriptor, MTLBlitPassDescriptor)
+        return self.blitCommandEncoder()
+
+    def useResidencySet_(self, chosen: MTLResidencySet) -> None:
+        """Let kernels of this command buffer reach what the set holds."""
+        where = "MTLCommandBuffer.useResidencySet_"
+        self._residency_sets.append(checked_set(where, chosen, self._device))
+
+    def useResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
+        """Let kernels of this command buffer reach what several sets hold."""
+        where = "MTLCommandBuffer.useResidencySets_count_"
+        for each in as_list(where, "the residency sets", chosen, count):
+            self.useResidencySet_(each)
+
+    def encodeWaitForEvent_value_(self, event: MTLEvent, value: int) -> None:
+        """Run nothing further, on this queue, before `event` is at `value`."""
+        where = "MTLCommandBuffer.encodeWaitForEvent_value_"
+        self._check_encodable("encodeWaitForEvent_value_")
+        self._check_event(where, event)
+        self._commands.append(WaitCommand(event, _event_value(where, value)))
+
+    def encodeSignalEvent_value_(self, event: MTLEvent, value: int) -> None:
+        """Set `event` to `value` once the commands before have run."""
+        where = "MTLCommandBuffer.encodeSignalEvent_value_"
+        self._check_encodable("encodeSignalEvent_value_")
+        self._check_event(where, event)
+        self._commands.append(SignalCommand(event, _event_value(where, value)))
+
+    def _check_event(self, where: str, event: MTLEvent) -> None:
+        expect(where, "the event", event, MTLEvent)
+        if event._device is not self._device and not isinstance(event, MTLSharedEvent):
+            raise MetalValidationError(
+                f"{where}: {event!r} belongs to another device; take a shared event"
+            )
+
+    def pushDebugGroup_(self, name: str) -> None:
+        """Open a named group."""
+        self._groups += 1
+
+    def popDebugGroup(self) -> None:
+        """Close the group opened last."""
+        if not self._groups:
+            raise MetalValidationError(
+                "MTLCommandBuffer.popDebugGroup: no debug group is open; call pushDebugGroup_ first"
+            )
+        self._groups -= 1
+
+    def _new_compute_encoder(self, call: str, kind: int) -> MTLComputeCommandEncoder:
+        self._check_encodable(call)
+        encoder = MTLComputeCommandEncoder(self, kind)
+        self._encoder = encoder
+        self._passes.append(PassMark(len(self._commands), is_compute=True))
+        return encoder
+
+    def _check_encodable(self, call: str) -> None:
+        if self._status >= MTLCommandBufferStatusCommitted:
+            raise MetalValidationError(
+                f"MTLCommandBuffer.{call}: {self!r} is committed; take a new command buffer from "
+                "the queue, they are for one use"
+            )
+        if self._encoder is not None:
+            raise MetalValidationError(
+                f"MTLCommandBuffer.{call}: {self._encoder!r} is still encoding into {self!r}; "
+                "call its endEncoding first"
+            )
+
+    # Running
+
+    def enqueue(self) -> None:
+        """Take a place in the queue; commands run only after commit."""
+        if self._status != MTLCommandBufferStatusNotEnqueued:
+            raise MetalValidationError(
+                f"MTLCommandBuffer.enqueue: {self!r} is in the queue already"
+            )
+        self._queue._enqueue(self)
+
+    def commit(self) -> None:
+        """Hand the commands over to the queue."""
+        self._check_encodable("commit")
+        self._watch = current_watch()
+        self._timer = current_timer()
+        if self._timer is not None:
+            self._timer.committed(self)
+        self._queue._commit(self)
+
+    def addScheduledHandler_(self, handler: Handler) -> None:
+        """Call handler(command_buffer) when the commands are about to run."""
+        self._check_handler("addScheduledHandler_", handler)
+        self._scheduled_handlers.append(handler)
+
+    def addCompletedHandler_(self, handler: Handler) -> None:
+        """Call handler(command_buffer) when the commands have run or failed."""
+        self._check_handler("addCompletedHandler_", handler)
+        self._completed_handlers.append(handler)
+
+    def waitUntilScheduled(self) -> None:
+        """Return when the commands are about to run."""
+        self._check_committed("waitUntilScheduled")
+        self._scheduled.wait()
+
+    def waitUntilCompleted(self) -> None:
+        """Return when the commands have run or failed, and the handlers too."""
+        self._check_committed("waitUntilCompleted")
+        if self._queue._is_callback_thread() and self._status >= MTLCommandBufferStatusCompleted:
+            return
+        self._completed.wait()
+        if self._timer is not None:
+            self._timer.waited(self)
+
+    def status(self) -> int:
+        """The MTLCommandBufferStatus."""
+        return self._status
+
+    def error(self) -> NSError | None:
+        """What stopped the commands, or None."""
+        return self._error
+
+    def GPUStartTime(self) -> float:
+        """Host time in seconds when the first command began, after waits for events; 0 before."""
+        return self._times[0]
+
+    def GPUEndTime(self) -> float:
+        """Host time in seconds when the last command had ended; 0 before."""
+        return self._times[1]
+
+    def kernelStartTime(self) -> float:
+        """Host time in seconds when the queue took the commands; the same as GPUStartTime."""
+        return self._times[0]
+
+    def kernelEndTime(self) -> float:
+        """Host time in seconds when the queue was done with the commands."""
+        return self._times[1]
+
+    def _check_handler(self, call: str, handler: object) -> None:
+        if not callable(handler):
+            raise MetalValidationError(
+                f"MTLCommandBuffer.{call}: the handler must be callable, and is {handler!r}"
+            )
+        if self._status >= MTLCommandBufferStatusCommitted:
+            raise MetalValidationError(
+                f"MTLCommandBuffer.{call}: {self!r} is committed; add handlers before commit"
+            )
+
+    def _check_committed(self, call: str) -> None:
+        if self._status < MTLCommandBufferStatusCommitted:
+            raise MetalValidationError(
+                f"MTLCommandBuffer.{call}: {self!r} is not committed, so the wait would never end; "
+                "call commit first"
+            )
+
+    def _run(self) -> None:
+        """Run the commands; on the queue's thread."""
+        self._status = MTLCommandBufferStatusScheduled
+        self._scheduled.open()
+        if self._scheduled_handlers:
+            self._queue._call_back(partial(self._call_handlers, self._scheduled_handlers))
+        status = MTLCommandBufferStatusCompleted
+        done = 0
+        try:
+            with under(self._watch), timed(self._timer, self) as place:
+                for command in self._commands:
+                    if closing.is_set():
+                        raise ProcessEnds("the process ends")
+                    if not self._times[0] and not isinstance(command, WaitCommand):
+                        self._times[0] = time.monotonic()
+                    if place is not None:
+                        place.arrive(done, command)
+                        place.run(command, self._device)
+                    else:
+                        command.run(self._device)
+                    done += 1
+        # Whatever happens in a kernel is this command buffer's error, never the end of the queue.
+        except Exception as error:
+            self._error = command_buffer_error(error, self._device._engine)
+            status = MTLCommandBufferStatusError
+            self._give_up(self._commands[done:])
+        self._times[1] = time.monotonic()
+        self._times[0] = self._times[0] or self._times[1]
+        self._release()
+        self._status = status
+        if self._completed_handlers:
+            self._queue._call_back(self._complete)
+        else:
+            self._completed.open()
+
+    def _give_up(self, rest: list[Command]) -> None:
+        """Break the waits for what the commands that did not run would have signalled."""
+        assert self._error is not None
+        why = f"{self!r} failed before it signalled: {self._error.localizedDescription()}"
+        for command in rest:
+            if isinstance(command, SignalCommand):
+                command.give_up(why)
+
+    def _release(self) -> None:
+        """Let go of resources, inline bytes and the place among the queue's command buffers."""
+        self._device._memory.release_inline(self._inline)
+        self._inline = []
+        self._commands = []
+        self._retained = {}
+        self._return_slot()
+
+    def _complete(self) -> None:
+        self._call_handlers(self._completed_handlers)
+        self._completed_handlers = []
+        self._completed.open()
+
+    def _call_handlers(self, handlers: list[Handler]) -> None:
+        for handler in handlers:
+            run_handler(handler, self)
+
+    def _return_slot(self) -> None:
+        if self._holds_slot:
+            self._holds_slot = False
+            self._queue._slots.put(None)
+
+    def __del__(self) -> None:
+        # A command buffer that is dropped without commit frees its place, as Metal's does.
+        if "_holds_slot" in self.__dict__:
+            if self._inline:
+                self._device._memory.release_inline(self._inline)
+            self._return_slot()
+
+
+def _event_value(where: str, value: int) -> int:
+    value = as_integer(where, "the value", value)
+    if not 0 <= value < 1 << 64:
+        raise MetalValidationError(f"{where}: {value} is not in 0..2**64-1")
+    return value

@@ -1,0 +1,211 @@
+"""What encoders record and queues run. Memory is touched only here, when a command runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import MetalError
+from ..resources.residency import within
+from ..worker import at_work, running
+from .checking import Watch, report_failure, watch_of_dispatch
+from .timing import place_of_dispatch
+
+if TYPE_CHECKING:
+    from assay.sim.check import Checker
+    from assay.sim.simt import Executable
+
+    from ..device import MTLDevice
+    from ..programs.pipeline import MTLComputePipelineState
+    from ..resources.buffer import MTLBuffer
+    from ..resources.residency import Reach
+    from ..textures.texture import MTLTexture
+    from .event import MTLEvent
+
+Size = tuple[int, int, int]
+
+
+class Command(Protocol):
+    """One recorded step of a command buffer."""
+
+    def run(self, device: "MTLDevice") -> None:
+        """Do it, on the queue's thread. Raises what stops the command buffer."""
+
+
+# These classes are not frozen: frozen instances cost three times as much to make, on the path
+# whose cost per dispatch counts.
+@dataclass(slots=True)
+class DispatchCommand:
+    """A grid of one kernel, given in threads or in threadgroups.
+
+    `ordering` is its group (see `ordering`); `reach` says what it finds through addresses in
+    memory, None if it follows none.
+    """
+
+    pipeline: "MTLComputePipelineState"
+    arguments: Sequence[int]
+    threads: Size | None
+    threadgroups: Size | None
+    threads_per_threadgroup: Size
+    ordering: int
+    reach: "Reach | None"
+
+    def run(self, device: "MTLDevice") -> None:
+        """Run the grid; an empty one does nothing."""
+        if 0 in (self.threads or self.threadgroups or ()):
+            return
+        # Or the kernel could still reach buffers that are gone.
+        device._memory.settle()
+        place = place_of_dispatch()
+        if place is not None:
+            place.timer.dispatch(place, device, self, partial(self._run, device))
+        else:
+            self._run(device)
+
+    def _run(self, device: "MTLDevice") -> None:
+        watch = watch_of_dispatch()
+        if watch is not None:
+            self._run_checked(device, watch)
+            return
+        self._dispatch(device, self.pipeline._executable(self.threads_per_threadgroup))
+
+    def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
+        """Run the grid while `watch` looks on; a fault becomes a finding too."""
+        for observer in watch.observers:
+            observer.dispatch_begins(device, self)
+        executable = self.pipeline._executable(self.threads_per_threadgroup)
+        try:
+            self._dispatch(device, executable, checker=watch.checker, ordering=self.ordering)
+        except Exception as error:
+            report_failure(watch, error)
+            raise
+
+    def _dispatch(
+        self,
+        device: "MTLDevice",
+        executable: "Executable",
+        *,
+        checker: "Checker | None" = None,
+        ordering: int | None = None,
+    ) -> None:
+        """Have the engine run the grid."""
+        with at_work(running), within(self.reach, device) as memory:
+            device._engine.dispatch(
+                executable,
+                memory,
+                self.arguments,
+                threads=self.threads,
+                threadgroups=self.threadgroups,
+                workers=device._options.workers,
+                fuel=device._options.fuel,
+                checker=checker,
+                ordering=ordering,
+            )
+
+
+@dataclass(slots=True)
+class IndirectDispatchCommand:
+    """A grid whose number of threadgroups lies in a buffer as three 32-bit integers."""
+
+    pipeline: "MTLComputePipelineState"
+    arguments: Sequence[int]
+    buffer: "MTLBuffer"
+    offset: int
+    threads_per_threadgroup: Size
+    ordering: int
+    reach: "Reach | None"
+
+    def run(self, device: "MTLDevice") -> None:
+        """Read the size, then run the grid. Raises GridError for a size that cannot be."""
+        words = self.buffer._data[self.offset : self.offset + 12].view("<u4")
+        width, height, depth = (int(word) for word in words)
+        groups = (width, height, depth)
+        self.pipeline._check_grid(
+            f"the indirect dispatch of kernel {self.pipeline._kernel.name!r}: {groups}, read at "
+            f"byte {self.offset} of {self.buffer!r},",
+            groups,
+            self.threads_per_threadgroup,
+        )
+        DispatchCommand(
+            self.pipeline,
+            self.arguments,
+            None,
+            groups,
+            self.threads_per_threadgroup,
+            self.ordering,
+            self.reach,
+        ).run(device)
+
+
+@dataclass(slots=True)
+class CopyCommand:
+    """`size` bytes from one buffer to another."""
+
+    source: "MTLBuffer"
+    source_offset: int
+    destination: "MTLBuffer"
+    destination_offset: int
+    size: int
+
+    def run(self, device: "MTLDevice") -> None:
+        """Copy."""
+        source = self.source._data[self.source_offset : self.source_offset + self.size]
+        target = slice(self.destination_offset, self.destination_offset + self.size)
+        self.destination._data[target] = source
+
+
+@dataclass(slots=True)
+class FillCommand:
+    """One byte value over a range of a buffer."""
+
+    buffer: "MTLBuffer"
+    start: int
+    length: int
+    value: int
+
+    def run(self, device: "MTLDevice") -> None:
+        """Fill."""
+        self.buffer._data[self.start : self.start + self.length] = self.value
+
+
+@dataclass(slots=True)
+class SynchronizeCommand:
+    """The device's copy of a managed resource becomes visible to the host."""
+
+    resource: "MTLBuffer | MTLTexture"
+
+    def run(self, device: "MTLDevice") -> None:
+        """Copy device to host."""
+        self.resource._synchronize()
+
+
+@dataclass(slots=True)
+class WaitCommand:
+    """The queue stands still until an event is at a value."""
+
+    event: "MTLEvent"
+    value: int
+
+    def run(self, device: "MTLDevice") -> None:
+        """Wait. Raises BrokenWait."""
+        self.event._wait(self.value)
+
+
+@dataclass(slots=True)
+class SignalCommand:
+    """An event is set to a value."""
+
+    event: "MTLEvent"
+    value: int
+
+    def run(self, device: "MTLDevice") -> None:
+        """Signal."""
+        self.event._signal(self.value)
+
+    def give_up(self, why: str) -> None:
+        """Tell those who wait that an earlier command failed."""
+        self.event._break(self.value, why)
+
+
+class ProcessEnds(MetalError):
+    """The process is ending; what was committed is not run any more."""

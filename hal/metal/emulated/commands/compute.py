@@ -1,0 +1,265 @@
+"""MTLComputeCommandEncoder: bindings and dispatches of kernels."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..constants import (
+    MTLBarrierScopeBuffers,
+    MTLBarrierScopeTextures,
+    MTLResourceUsageRead,
+    MTLResourceUsageSample,
+    MTLResourceUsageWrite,
+)
+from ..errors import MetalValidationError
+from ..objects import expect
+from ..programs.function_table import MTLVisibleFunctionTable
+from ..programs.pipeline import MTLComputePipelineState
+from ..resources.buffer import MTLBuffer
+from ..resources.heap import MTLHeap
+from ..resources.residency import Reach, Residency
+from ..structs import as_integer, as_list, as_size, threadgroups_of
+from ..textures.texture import MTLTexture
+from .buffer_bindings import BufferEncoder
+from .commands import DispatchCommand, IndirectDispatchCommand
+from .execute import ExecuteCommand
+from .indirect import Inherited, MTLIndirectCommandBuffer
+from .log_state import with_log
+from .ordering import Ordering
+
+if TYPE_CHECKING:
+    from .commandbuffer import MTLCommandBuffer
+
+Resource = MTLBuffer | MTLTexture | MTLVisibleFunctionTable
+_ENCODER = "MTLComputeCommandEncoder"
+_USAGES = MTLResourceUsageRead | MTLResourceUsageWrite | MTLResourceUsageSample
+_SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
+
+
+class MTLComputeCommandEncoder(BufferEncoder):
+    """Records dispatches with the pipeline and arguments set before.
+
+    Deviation: dispatches run in the order of encoding; which of them are ordered by barriers
+    matters to checks alone. A barrier for some resources counts as one for all.
+    """
+
+    def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int):
+        super().__init__(command_buffer)
+        self._dispatch_type = dispatch_type
+        self._pipeline = None
+        self._bindings = {}
+        self._bound_buffers = {}
+        self._threadgroup_lengths = {}
+        self._ordering = Ordering(dispatch_type)
+        self._residency = Residency(
+            (command_buffer._queue._residency_sets, command_buffer._residency_sets)
+        )
+        self._textures = {}
+        self._samplers = {}
+        self._tables = {}
+
+    def dispatchType(self) -> int:
+        """The MTLDispatchType."""
+        return self._dispatch_type
+
+    def setComputePipelineState_(self, state: MTLComputePipelineState) -> None:
+        """Run this kernel from now on."""
+        self._check_open("setComputePipelineState_")
+        where = f"{_ENCODER}.setComputePipelineState_"
+        expect(where, "the state", state, MTLComputePipelineState)
+        self._check_own(where, state)
+        self._pipeline = state
+
+    # Residency and order
+
+    def useResource_usage_(self, resource: Resource, usage: int) -> None:
+        """Let later dispatches reach a resource through addresses in memory, and keep it alive."""
+        self._check_open("useResource_usage_")
+        where = f"{_ENCODER}.useResource_usage_"
+        if isinstance(resource, MTLIndirectCommandBuffer):
+            self._keep(resource)
+            return
+        if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
+            expect(where, "the resource", resource, MTLBuffer)
+        self._check_own(where, resource)
+        usage = as_integer(where, "the usage", usage)
+        if not usage or usage & ~_USAGES:
+            raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
+        self._residency.use(_addresses(resource), usage)
+        self._keep(resource)
+
+    def useResources_count_usage_(
+        self, resources: Sequence[Resource], count: int, usage: int
+    ) -> None:
+        """Let later dispatches reach several resources."""
+        where = f"{_ENCODER}.useResources_count_usage_"
+        for resource in as_list(where, "the resources", resources, count):
+            self.useResource_usage_(resource, usage)
+
+    def useHeap_(self, heap: MTLHeap) -> None:
+        """Let later dispatches reach what lies in a heap, and keep the heap alive."""
+        self._check_open("useHeap_")
+        where = f"{_ENCODER}.useHeap_"
+        self._check_own(where, expect(where, "the heap", heap, MTLHeap))
+        self._residency.use_heap(heap)
+        self._keep(heap)
+
+    def useHeaps_count_(self, heaps: Sequence[MTLHeap], count: int) -> None:
+        """Let later dispatches reach what lies in several heaps."""
+        for heap in as_list(f"{_ENCODER}.useHeaps_count_", "the heaps", heaps, count):
+            self.useHeap_(heap)
+
+    def memoryBarrierWithScope_(self, scope: int) -> None:
+        """Order later dispatches after earlier ones of this encoder."""
+        self._check_open("memoryBarrierWithScope_")
+        where = f"{_ENCODER}.memoryBarrierWithScope_"
+        scope = as_integer(where, "the scope", scope)
+        if not scope or scope & ~_SCOPES:
+            raise MetalValidationError(f"{where}: {scope!r} is no MTLBarrierScope of compute")
+        if scope & MTLBarrierScopeBuffers:
+            self._ordering.barrier()
+
+    def memoryBarrierWithResources_count_(self, resources: Sequence[Resource], count: int) -> None:
+        """Order later dispatches after earlier ones of this encoder."""
+        self._check_open("memoryBarrierWithResources_count_")
+        where = f"{_ENCODER}.memoryBarrierWithResources_count_"
+        listed = as_list(where, "the resources", resources, count)
+        for resource in listed:
+            if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
+                expect(where, "a resource", resource, MTLBuffer)
+            self._check_own(where, resource)
+        if listed:
+            self._ordering.barrier()
+
+    # Dispatch
+
+    def dispatchThreadgroups_threadsPerThreadgroup_(
+        self, threadgroups: Sequence[int], threads: Sequence[int]
+    ) -> None:
+        """Run a grid of whole threadgroups.
+
+        Deviation: Metal's validation layer refuses an empty grid, here it does nothing.
+        """
+        where = f"{_ENCODER}.dispatchThreadgroups_threadsPerThreadgroup_"
+        self._check_open("dispatchThreadgroups_threadsPerThreadgroup_")
+        count = as_size(where, "threadgroupsPerGrid", threadgroups)
+        size = as_size(where, "threadsPerThreadgroup", threads)
+        pipeline, arguments, reach = self._ready(where, size)
+        pipeline._check_grid(f"{where}: a grid of {count} threadgroups", count, size)
+        self._append(
+            DispatchCommand(pipeline, arguments, None, count, size, self._ordering.next(), reach)
+        )
+
+    def dispatchThreads_threadsPerThreadgroup_(
+        self, threads: Sequence[int], per_threadgroup: Sequence[int]
+    ) -> None:
+        """Run a grid of exactly `threads`; threadgroups at the edges may be smaller."""
+        where = f"{_ENCODER}.dispatchThreads_threadsPerThreadgroup_"
+        self._check_open("dispatchThreads_threadsPerThreadgroup_")
+        count = as_size(where, "threadsPerGrid", threads)
+        size = as_size(where, "threadsPerThreadgroup", per_threadgroup)
+        pipeline, arguments, reach = self._ready(where, size)
+        what = f"{where}: a grid of {count} threads in threadgroups"
+        pipeline._check_grid(what, threadgroups_of(count, size), size)
+        self._append(
+            DispatchCommand(pipeline, arguments, count, None, size, self._ordering.next(), reach)
+        )
+
+    def dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_(
+        self, buffer: MTLBuffer, offset: int, threads: Sequence[int]
+    ) -> None:
+        """Run as many threadgroups as three 32-bit integers in `buffer` say by then."""
+        call = "dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_"
+        where = f"{_ENCODER}.{call}"
+        self._check_open(call)
+        offset = self._checked_indirect(where, buffer, offset, 12)
+        size = as_size(where, "threadsPerThreadgroup", threads)
+        pipeline, arguments, reach = self._ready(where, size)
+        self._append(
+            IndirectDispatchCommand(
+                pipeline, arguments, buffer, offset, size, self._ordering.next(), reach
+            )
+        )
+
+    def _append(self, command: DispatchCommand | IndirectDispatchCommand) -> None:
+        log_state = self._command_buffer._log_state
+        self._command_buffer._commands.append(with_log(command, log_state))
+
+    def executeCommandsInBuffer_withRange_(
+        self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
+    ) -> None:
+        """Run these commands of an indirect command buffer."""
+        where = f"{_ENCODER}.executeCommandsInBuffer_withRange_"
+        self._check_open("executeCommandsInBuffer_withRange_")
+        expect(where, "the commands", commands, MTLIndirectCommandBuffer)
+        start, length = commands._checked_range(where, span)
+        self._execute(where, ExecuteCommand(commands, start, length, None, self._inherited()))
+
+    def executeCommandsInBuffer_indirectBuffer_indirectBufferOffset_(
+        self, commands: MTLIndirectCommandBuffer, buffer: MTLBuffer, offset: int
+    ) -> None:
+        """Run the commands that two 32-bit integers in `buffer`, start and count, say by then."""
+        call = "executeCommandsInBuffer_indirectBuffer_indirectBufferOffset_"
+        where = f"{_ENCODER}.{call}"
+        self._check_open(call)
+        expect(where, "the commands", commands, MTLIndirectCommandBuffer)
+        offset = self._checked_indirect(where, buffer, offset, 8)
+        self._execute(where, ExecuteCommand(commands, offset, 0, buffer, self._inherited()))
+
+    def _bound_addresses(self, arguments: Iterable[int]) -> Iterator[int]:
+        """Memory that is bound to the encoder, given what a kernel's arguments are."""
+        yield from (binding.address for binding in self._bindings.values())
+        yield from arguments
+        for texture in self._textures.values():
+            if texture is not None:
+                yield from texture._addresses
+
+    def _execute(self, where: str, command: ExecuteCommand) -> None:
+        self._check_own(where, command.commands)
+        self._keep(command.commands)
+        self._command_buffer._commands.append(command)
+
+    def _inherited(self) -> Inherited:
+        return Inherited(
+            pipeline=self._pipeline,
+            bindings=dict(self._bindings),
+            threadgroup_lengths=dict(self._threadgroup_lengths),
+            reach=self._residency.reach(self._bound_addresses(())),
+            find_resource=self._resource,
+            group=self._ordering.next(),
+            log_state=self._command_buffer._log_state,
+        )
+
+    def _checked_indirect(self, where: str, buffer: MTLBuffer, offset: int, size: int) -> int:
+        """The offset of `size` bytes of numbers in `buffer`. Raises MetalValidationError."""
+        expect(where, "the indirect buffer", buffer, MTLBuffer)
+        self._check_own(where, buffer)
+        offset = as_integer(where, "the offset", offset)
+        if offset < 0 or offset % 4:
+            raise MetalValidationError(f"{where}: offset is {offset}; it must be a multiple of 4")
+        buffer._check_range(where, offset, size)
+        return offset
+
+    def _ready(
+        self, where: str, size: tuple[int, int, int]
+    ) -> tuple[MTLComputePipelineState, list[int], Reach | None]:
+        """The pipeline, its arguments and what it may reach. Raises MetalValidationError."""
+        pipeline = self._pipeline
+        if pipeline is None:
+            raise MetalValidationError(
+                f"{where}: no pipeline state is set; call setComputePipelineState_ first"
+            )
+        pipeline._check_size(where, size)
+        arguments = pipeline._gather(
+            where, self._bindings, self._threadgroup_lengths, self._resource
+        )
+        if self._command_buffer._retains:
+            self._command_buffer._retained[id(pipeline)] = pipeline
+        reach = None
+        if pipeline._follows_pointers:
+            reach = self._residency.reach(self._bound_addresses(arguments))
+        return pipeline, arguments, reach
+
+
+def _addresses(resource: Resource) -> tuple[int, ...]:
+    """Where the memory of a resource starts."""
+    return (resource._address,) if isinstance(resource, MTLBuffer) else resource._addresses

@@ -1,0 +1,92 @@
+"""What compute and blit encoders share: their command buffer, debug groups, fences, the end."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import MetalValidationError
+from ..objects import MetalObject, expect
+from .event import MTLFence
+
+if TYPE_CHECKING:
+    from ..device import MTLDevice
+    from .commandbuffer import MTLCommandBuffer
+
+
+class DeviceObject(Protocol):
+    """An object that belongs to a device."""
+
+    _device: "MTLDevice"
+
+
+class MTLCommandEncoder(MetalObject):
+    """Records commands into a command buffer until endEncoding."""
+
+    def __init__(self, command_buffer: "MTLCommandBuffer"):
+        self._command_buffer = command_buffer
+        self._device: MTLDevice = command_buffer._device
+        self._ended = False
+        self._groups = 0
+
+    def device(self) -> "MTLDevice":
+        """The device that will run the commands."""
+        return self._device
+
+    def commandBuffer(self) -> "MTLCommandBuffer":
+        """The command buffer that is recorded into."""
+        return self._command_buffer
+
+    def endEncoding(self) -> None:
+        """Finish; the command buffer may then make its next encoder."""
+        self._check_open("endEncoding")
+        if self._groups:
+            raise MetalValidationError(
+                f"{type(self).__name__}.endEncoding: {self._groups} debug groups are still open; "
+                "call popDebugGroup as often as pushDebugGroup_"
+            )
+        self._ended = True
+        self._command_buffer._encoder = None
+        self._command_buffer._passes[-1].label = self.label() or ""
+
+    def pushDebugGroup_(self, name: str) -> None:
+        """Open a named group."""
+        self._check_open("pushDebugGroup_")
+        self._groups += 1
+
+    def popDebugGroup(self) -> None:
+        """Close the group opened last."""
+        self._check_open("popDebugGroup")
+        if not self._groups:
+            raise MetalValidationError(
+                f"{type(self).__name__}.popDebugGroup: no debug group is open; "
+                "call pushDebugGroup_ first"
+            )
+        self._groups -= 1
+
+    def insertDebugSignpost_(self, text: str) -> None:
+        """Accepted and ignored: signposts serve Xcode alone."""
+        self._check_open("insertDebugSignpost_")
+
+    def updateFence_(self, fence: MTLFence) -> None:
+        """Later waits for `fence` see the commands up to here, as they do in any case."""
+        self._check_fence("updateFence_", fence)
+        fence._updated_on(self._command_buffer._queue)
+
+    def waitForFence_(self, fence: MTLFence) -> None:
+        """Wait for the commands before updateFence_, which have run in any case."""
+        self._check_fence("waitForFence_", fence)
+        fence._check_waiter(f"{type(self).__name__}.waitForFence_", self._command_buffer._queue)
+
+    def _check_fence(self, call: str, fence: MTLFence) -> None:
+        self._check_open(call)
+        where = f"{type(self).__name__}.{call}"
+        self._check_own(where, expect(where, "the fence", fence, MTLFence))
+
+    def _check_own(self, where: str, thing: DeviceObject) -> None:
+        if thing._device is not self._device:
+            raise MetalValidationError(f"{where}: {thing!r} belongs to another device")
+
+    def _check_open(self, call: str) -> None:
+        if self._ended:
+            raise MetalValidationError(
+                f"{type(self).__name__}.{call}: the encoder has ended; make a new one with the "
+                "command buffer"
+            )

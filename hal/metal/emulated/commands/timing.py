@@ -1,0 +1,233 @@
+"""Which timer is told of the command buffers that are committed now, and how it records them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..resources.residency import within
+from ..structs import threadgroups_of
+from ..worker import at_work, running
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Argument
+    from assay.sim.simt import Executable, Memory
+    from assay.sim.simt.emit.tape import Recording
+
+    from ..device import MTLDevice
+    from .commandbuffer import MTLCommandBuffer
+    from .commands import Command, DispatchCommand
+    from .event import MTLEvent
+
+Size = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class PassMark:
+    """Where in a command buffer an encoder's commands start: `first` counts commands."""
+
+    first: int
+    is_compute: bool
+    label: str = ""
+
+
+class Timer(Protocol):
+    """Told what programs hand to the device. Calls come from any thread, for each command buffer
+    in this order: committed, begins, (dispatch | other) for each command, ends.
+    """
+
+    def committed(self, commands: MTLCommandBuffer) -> None:
+        """The program commits; on its own thread."""
+
+    def waited(self, commands: MTLCommandBuffer) -> None:
+        """The program waits until `commands` have completed; on its own thread."""
+
+    def signalled(self, event: MTLEvent, value: int) -> None:
+        """The program itself is about to set an event; on its own thread."""
+
+    def begins(self, commands: MTLCommandBuffer) -> None:
+        """The queue takes up the commands."""
+
+    def dispatch(
+        self, place: Place, device: MTLDevice, command: DispatchCommand, run: Callable[[], None]
+    ) -> None:
+        """A grid that is not empty is to run now: `run()` does it."""
+
+    def other(self, place: Place, command: Command) -> None:
+        """Some other command is about to run."""
+
+    def ends(self, commands: MTLCommandBuffer) -> None:
+        """All commands have run, or one has failed."""
+
+
+@dataclass(slots=True)
+class Place:
+    """Where the queue's thread is: in the `number`-th pass of `commands`, -1 between passes."""
+
+    timer: Timer
+    commands: MTLCommandBuffer
+    number: int = -1
+    mark: PassMark | None = None
+
+    def arrive(self, index: int, command: Command) -> None:
+        """The command at `index` is next."""
+        from .commands import DispatchCommand, IndirectDispatchCommand
+        from .execute import ExecuteCommand
+
+        marks = self.commands._passes
+        while self.number + 1 < len(marks) and marks[self.number + 1].first <= index:
+            self.number += 1
+        self.mark = marks[self.number] if self.number >= 0 else None
+        if not isinstance(command, DispatchCommand | IndirectDispatchCommand | ExecuteCommand):
+            self.timer.other(self, command)
+
+    def run(self, command: Command, device: MTLDevice) -> None:
+        """Run a command, which no other of timed command buffers meets but a wait.
+
+        To predict a dispatch its kernel is run, and what it wrote is put back: what another queue
+        wrote meanwhile would be lost.
+        """
+        from .commands import WaitCommand
+
+        if isinstance(command, WaitCommand):
+            command.run(device)
+            return
+        with _turn:
+            command.run(device)
+
+
+_active: list[Timer] = []
+_lock = threading.Lock()
+_turn = threading.Lock()
+
+
+class _Thread(threading.local):
+    """What the command buffer that this thread runs was committed under."""
+
+    place: Place | None = None
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def timing(timer: Timer) -> Iterator[None]:
+    """Tell `timer` of all that any thread commits meanwhile; of nested blocks the innermost counts.
+
+    Command buffers that were committed meanwhile are timed to their end, even if that comes after
+    the block's: wait for them before looking at the times.
+    """
+    with _lock:
+        _active.append(timer)
+    try:
+        yield
+    finally:
+        with _lock:
+            _active.remove(timer)
+
+
+def current_timer() -> Timer | None:
+    """That of the innermost block that is open, on whichever thread it was opened."""
+    with _lock:
+        return _active[-1] if _active else None
+
+
+@contextmanager
+def timed(timer: Timer | None, commands: MTLCommandBuffer) -> Iterator[Place | None]:
+    """Commands that this thread runs meanwhile are those of `commands`."""
+    if timer is None:
+        yield None
+        return
+    _thread.place = Place(timer, commands)
+    timer.begins(commands)
+    try:
+        yield _thread.place
+    finally:
+        _thread.place = None
+        timer.ends(commands)
+
+
+def place_of_dispatch() -> Place | None:
+    """Where the dispatch that this thread runs belongs, if it is timed."""
+    return _thread.place
+
+
+def executable_of(command: DispatchCommand) -> Executable:
+    """The code that a dispatch runs."""
+    return command.pipeline._executable(command.threads_per_threadgroup)
+
+
+def arguments_of(command: DispatchCommand) -> tuple[Argument, ...]:
+    """The arguments of a dispatch's kernel, in the order of `command.arguments`."""
+    return command.pipeline._kernel.arguments
+
+
+def threadgroups_in(command: DispatchCommand) -> Size:
+    """The grid of a dispatch in threadgroups, those at the edges included."""
+    if command.threadgroups is not None:
+        return command.threadgroups
+    assert command.threads is not None
+    return threadgroups_of(command.threads, command.threads_per_threadgroup)
+
+
+def memory_of(device: MTLDevice) -> Memory:
+    """What a device's addresses stand for."""
+    return device._memory.memory
+
+
+def record_dispatch(
+    device: MTLDevice, command: DispatchCommand, sample: Sequence[Size], *, places: bool = False
+) -> Recording:
+    """What the threadgroups of `sample` do, perhaps with where in threadgroup memory they do it.
+
+    Buffers are left as they were.
+
+    Raises KernelFault like the dispatch itself.
+    """
+    from assay.sim.simt.run.taping import record
+
+    with at_work(running), within(command.reach, device) as memory, _kept(command, memory):
+        return record(
+            executable_of(command),
+            memory,
+            command.arguments,
+            threads=command.threads,
+            threadgroups=command.threadgroups,
+            sample=sample,
+            fuel=device._options.fuel,
+            places=places,
+        )
+
+
+@contextmanager
+def _kept(command: DispatchCommand, memory: Memory) -> Iterator[None]:
+    """Put back, at the end, what the kernel may have written meanwhile."""
+    copies = [(data, data.copy()) for data in _writable(command, memory)]
+    try:
+        yield
+    finally:
+        for data, copy in copies:
+            data[:] = copy
+
+
+def _writable(command: DispatchCommand, memory: Memory) -> list[NDArray[np.uint8]]:
+    """The bytes of all buffers that the kernel of a dispatch may write."""
+    if command.pipeline._follows_pointers:
+        handles = set(memory.handles())
+        if command.reach is not None:
+            only_read = {memory.handle_of(address) for address in command.reach.only_read}
+            reached = {memory.handle_of(address) for address in command.reach.all_addresses()}
+            handles &= reached - only_read
+    else:
+        handles = {
+            memory.handle_of(value)
+            for argument, value in zip(arguments_of(command), command.arguments, strict=True)
+            if argument.kind != "threadgroup" and argument.access != "read" and value
+        }
+    return [data for handle in sorted(handles) if (data := memory.bytes_of(handle)) is not None]

@@ -1,0 +1,1 @@
+"""Libraries, functions, pipeline states, and how they take their arguments."""

@@ -1,0 +1,209 @@
+"""How a device makes programs: libraries from MSL source, pipeline states, argument encoders."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
+
+from ..constants import MTLLibraryErrorUnsupported
+from ..descriptors import MTLComputePipelineDescriptor
+from ..engine import Engine
+from ..errors import NSError, compile_error, library_error
+from ..objects import MetalObject, expect
+from ..worker import SerialThread, run_handler
+from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor, new_binary_archive
+from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, encoder_of, members_described
+from .compile_options import MTLCompileOptions
+from .library import MTLFunction, MTLLibrary
+from .linked_functions import MTLLinkedFunctions
+from .pipeline import MTLComputePipelineState
+from .reflection import MTLBinding, MTLComputePipelineReflection
+
+if TYPE_CHECKING:
+    from ..device import MTLDevice
+
+PipelineResult = tuple[
+    MTLComputePipelineState | None, MTLComputePipelineReflection | None, NSError | None
+]
+
+
+class ProgramMaker(MetalObject):
+    """The part of MTLDevice that compiles."""
+
+    _engine: Engine
+    _compiler: SerialThread
+
+    def _as_device(self) -> "MTLDevice":
+        return cast("MTLDevice", self)
+
+    def newLibraryWithSource_options_error_(
+        self, source: str, options: MTLCompileOptions | None, _error: None
+    ) -> tuple[MTLLibrary | None, NSError | None]:
+        """The kernels of MSL `source`, or the compiler's complaints."""
+        where = "MTLDevice.newLibraryWithSource_options_error_"
+        expect(where, "the source", source, str)
+        chosen = options if options is not None else MTLCompileOptions()
+        expect(where, "the options", chosen, MTLCompileOptions)
+        try:
+            library = chosen._compile(self._engine.compile_source, source)
+        except Exception as error:
+            return None, compile_error(error, self._engine)
+        return MTLLibrary(self._as_device(), library), None
+
+    def newLibraryWithSource_options_completionHandler_(
+        self,
+        source: str,
+        options: MTLCompileOptions | None,
+        handler: Callable[[MTLLibrary | None, NSError | None], None],
+    ) -> None:
+        """The same in the background; handler(library, error) is called at the end."""
+
+        def compile_and_tell() -> None:
+            run_handler(handler, *self.newLibraryWithSource_options_error_(source, options, None))
+
+        self._compiler.submit(compile_and_tell)
+
+    def newDefaultLibrary(self) -> None:
+        """Always None: there is no application bundle."""
+
+    def newLibraryWithURL_error_(self, url: object, _error: None) -> tuple[None, NSError]:
+        """Always an error: compiled libraries hold machine code that is not emulated."""
+        return None, _no_binaries()
+
+    def newLibraryWithFile_error_(self, path: str, _error: None) -> tuple[None, NSError]:
+        """Always an error: compiled libraries hold machine code that is not emulated."""
+        return None, _no_binaries()
+
+    def newLibraryWithData_error_(self, data: object, _error: None) -> tuple[None, NSError]:
+        """Always an error: compiled libraries hold machine code that is not emulated."""
+        return None, _no_binaries()
+
+    def newDynamicLibrary_error_(self, library: MTLLibrary, _error: None) -> tuple[None, NSError]:
+        """Always an error: dynamic libraries are not emulated."""
+        return None, _no_dynamic_libraries()
+
+    def newDynamicLibraryWithURL_error_(self, url: object, _error: None) -> tuple[None, NSError]:
+        """Always an error: dynamic libraries are not emulated."""
+        return None, _no_dynamic_libraries()
+
+    def supportsDynamicLibraries(self) -> bool:
+        """Always False."""
+        return False
+
+    def newBinaryArchiveWithDescriptor_error_(
+        self, descriptor: MTLBinaryArchiveDescriptor, _error: None
+    ) -> tuple[MTLBinaryArchive | None, NSError | None]:
+        """An archive that keeps nothing: compiled code is cached in any case."""
+        return new_binary_archive(self._as_device(), descriptor)
+
+    def newComputePipelineStateWithFunction_error_(
+        self, function: MTLFunction, _error: None
+    ) -> tuple[MTLComputePipelineState | None, NSError | None]:
+        """The kernel, ready to run."""
+        where = "MTLDevice.newComputePipelineStateWithFunction_error_"
+        state, _, error = self._pipeline(where, _descriptor_of(function), 0)
+        return state, error
+
+    def newComputePipelineStateWithFunction_options_reflection_error_(
+        self, function: MTLFunction, options: int, _reflection: None, _error: None
+    ) -> PipelineResult:
+        """The kernel, ready to run, and what it takes."""
+        where = "MTLDevice.newComputePipelineStateWithFunction_options_reflection_error_"
+        return self._pipeline(where, _descriptor_of(function), options)
+
+    def newComputePipelineStateWithDescriptor_options_reflection_error_(
+        self,
+        descriptor: MTLComputePipelineDescriptor,
+        options: int,
+        _reflection: None,
+        _error: None,
+    ) -> PipelineResult:
+        """The descriptor's kernel, ready to run, and what it takes."""
+        where = "MTLDevice.newComputePipelineStateWithDescriptor_options_reflection_error_"
+        expect(where, "the descriptor", descriptor, MTLComputePipelineDescriptor)
+        return self._pipeline(where, descriptor, options)
+
+    def newComputePipelineStateWithFunction_completionHandler_(
+        self,
+        function: MTLFunction,
+        handler: Callable[[MTLComputePipelineState | None, NSError | None], None],
+    ) -> None:
+        """The kernel, made in the background; handler(state, error) is called at the end."""
+
+        def make_and_tell() -> None:
+            run_handler(handler, *self.newComputePipelineStateWithFunction_error_(function, None))
+
+        self._compiler.submit(make_and_tell)
+
+    def newComputePipelineStateWithDescriptor_options_completionHandler_(
+        self,
+        descriptor: MTLComputePipelineDescriptor,
+        options: int,
+        handler: Callable[
+            [MTLComputePipelineState | None, MTLComputePipelineReflection | None, NSError | None],
+            None,
+        ],
+    ) -> None:
+        """The same in the background; handler(state, reflection, error) is called at the end."""
+        make = self.newComputePipelineStateWithDescriptor_options_reflection_error_
+
+        def make_and_tell() -> None:
+            run_handler(handler, *make(descriptor, options, None, None))
+
+        self._compiler.submit(make_and_tell)
+
+    def newArgumentEncoderWithArguments_(
+        self, descriptors: Sequence[MTLArgumentDescriptor]
+    ) -> MTLArgumentEncoder:
+        """An encoder for an argument buffer of the described members."""
+        where = "MTLDevice.newArgumentEncoderWithArguments_"
+        members, length = members_described(where, descriptors)
+        return MTLArgumentEncoder(self._as_device(), members, length)
+
+    def newArgumentEncoderWithBufferBinding_(self, binding: MTLBinding) -> MTLArgumentEncoder:
+        """An encoder for the argument buffer that a kernel takes, found by reflection."""
+        where = "MTLDevice.newArgumentEncoderWithBufferBinding_"
+        argument = expect(where, "the binding", binding, MTLBinding)._argument
+        return encoder_of(where, self._as_device(), argument)
+
+    def _pipeline(
+        self, where: str, descriptor: MTLComputePipelineDescriptor, options: int
+    ) -> PipelineResult:
+        function = expect(where, "the function", descriptor.computeFunction(), MTLFunction)
+        linked = descriptor.linkedFunctions()
+        if linked is not None:
+            expect(where, "the linked functions", linked, MTLLinkedFunctions)
+        try:
+            state = MTLComputePipelineState(
+                self._as_device(),
+                function,
+                label=descriptor.label(),
+                most_threads=descriptor.maxTotalThreadsPerThreadgroup(),
+                required_size=descriptor.requiredThreadsPerThreadgroup(),
+                linked=linked.functions() if linked is not None else (),
+                in_indirect=descriptor.supportIndirectCommandBuffers(),
+                whole_simdgroups=descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth(),
+            )
+        except Exception as error:
+            return None, None, compile_error(error, self._engine)
+        reflection = MTLComputePipelineReflection(state) if options else None
+        return state, reflection, None
+
+
+def _descriptor_of(function: MTLFunction) -> MTLComputePipelineDescriptor:
+    descriptor = MTLComputePipelineDescriptor.new()
+    descriptor.setComputeFunction_(function)
+    return descriptor
+
+
+def _no_dynamic_libraries() -> NSError:
+    return library_error(
+        MTLLibraryErrorUnsupported,
+        "dynamic libraries are not emulated; put their functions into the source that uses them",
+    )
+
+
+def _no_binaries() -> NSError:
+    return library_error(
+        MTLLibraryErrorUnsupported,
+        "compiled Metal libraries hold machine code that is not emulated; give the MSL source to "
+        "newLibraryWithSource_options_error_",
+    )

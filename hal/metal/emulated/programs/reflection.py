@@ -1,0 +1,119 @@
+"""What kernels take, as pipeline states tell it."""
+
+from typing import TYPE_CHECKING
+
+from ..constants import (
+    MTLBindingAccessReadOnly,
+    MTLBindingAccessReadWrite,
+    MTLBindingAccessWriteOnly,
+    MTLBindingTypeBuffer,
+    MTLBindingTypeSampler,
+    MTLBindingTypeTexture,
+    MTLBindingTypeThreadgroupMemory,
+    MTLBindingTypeVisibleFunctionTable,
+)
+from ..objects import MetalObject
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Argument
+
+    from .pipeline import MTLComputePipelineState
+
+_ACCESS = {
+    "read": MTLBindingAccessReadOnly,
+    "write": MTLBindingAccessWriteOnly,
+    "read_write": MTLBindingAccessReadWrite,
+}
+BINDING_TYPES = {
+    "buffer": MTLBindingTypeBuffer,
+    "threadgroup": MTLBindingTypeThreadgroupMemory,
+    "texture": MTLBindingTypeTexture,
+    "sampler": MTLBindingTypeSampler,
+    "function_table": MTLBindingTypeVisibleFunctionTable,
+}
+
+
+class MTLBinding(MetalObject):
+    """One argument of a kernel; answers to the older MTLArgument too."""
+
+    def __init__(self, argument: "Argument", *, is_used: bool):
+        self._argument = argument
+        self._is_used = is_used
+
+    def name(self) -> str:
+        """The parameter's name in the source."""
+        return self._argument.name
+
+    def type(self) -> int:
+        """The MTLBindingType."""
+        return BINDING_TYPES[self._argument.kind]
+
+    def index(self) -> int:
+        """The number within [[buffer(n)]], [[threadgroup(n)]], [[texture(n)]], [[sampler(n)]]."""
+        return self._argument.index
+
+    def access(self) -> int:
+        """The MTLBindingAccess."""
+        return _ACCESS[self._argument.access]
+
+    def isUsed(self) -> bool:
+        """Whether the kernel's code uses the argument; one that it does not need not be set."""
+        return self._is_used
+
+    def isActive(self) -> bool:
+        """Whether the kernel's code uses the argument; one that it does not need not be set."""
+        return self._is_used
+
+    def isArgument(self) -> bool:
+        """Always True."""
+        return True
+
+    def bufferAlignment(self) -> int:
+        """Bytes that the offset must be a multiple of."""
+        return self._argument.alignment
+
+    def bufferDataSize(self) -> int:
+        """Bytes of what a buffer argument points to; 0 when not known."""
+        return self._argument.size
+
+    def textureType(self) -> int:
+        """The MTLTextureType of a texture."""
+        return self._argument.texture_type
+
+    def textureDataType(self) -> int:
+        """The MTLDataType that a texture is read as."""
+        return self._argument.data_type
+
+    def isDepthTexture(self) -> bool:
+        """Whether a texture is of depths."""
+        return self._argument.is_depth
+
+    def arrayLength(self) -> int:
+        """How many an array of textures or samplers has; 1 for one alone."""
+        return self._argument.count
+
+    def threadgroupMemoryAlignment(self) -> int:
+        """Bytes that a threadgroup argument is aligned to."""
+        return self._argument.alignment
+
+    def threadgroupMemoryDataSize(self) -> int:
+        """Bytes of what a threadgroup argument points to; 0 when not known."""
+        return self._argument.size
+
+
+class MTLComputePipelineReflection(MetalObject):
+    """What a kernel takes."""
+
+    def __init__(self, state: "MTLComputePipelineState"):
+        self._bindings = tuple(
+            MTLBinding(argument, is_used=slot.is_used)
+            for argument, slot in zip(state._kernel.arguments, state._slots, strict=True)
+        )
+
+    def bindings(self) -> tuple[MTLBinding, ...]:
+        """The arguments, in the order of the source."""
+        return self._bindings
+
+    def arguments(self) -> tuple[MTLBinding, ...]:
+        """The arguments, by the older name."""
+        return self._bindings

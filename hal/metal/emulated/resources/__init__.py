@@ -1,0 +1,1 @@
+"""Memory of the emulated device: buffers, heaps, and what kernels may reach."""

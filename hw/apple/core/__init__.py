@@ -1,0 +1,1 @@
+"""How long a kernel takes on a core: occupancy, issue, memory, and the whole dispatch."""

@@ -1,0 +1,1 @@
+"""Where the cycles of an NPU run went."""

@@ -1,0 +1,1 @@
+"""The NPU's programs: abstract commands, their words, and words as text."""

@@ -1,0 +1,1 @@
+"""From words back to abstract commands."""

@@ -1,0 +1,1 @@
+"""From abstract commands to words."""

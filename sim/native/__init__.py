@@ -1,0 +1,1 @@
+"""Code and memory of this host: C and LLVM compiled and loaded, and what is kept on disk."""

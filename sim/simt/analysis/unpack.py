@@ -1,0 +1,135 @@
+"""Sees through integers that the calling convention packed out of smaller ones.
+
+A `uint2` passed by value travels as one `i64`. Its parts are found again here, so that a thread's
+position is not hidden from the analyses behind shifts and masks.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from ..ir.llvm_types import bits, is_float
+from ..ir.nodes import Block, Constant, Function, Instruction, Value
+
+_MAX_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """`value` lies at bit `shift` of a wider integer."""
+
+    shift: int
+    value: Value
+
+
+def unpack(function: Function) -> None:
+    """Replace truncations, shifts and masks of packed integers by the parts they select."""
+    known: dict[Value, list[Piece] | None] = {}
+    replaced: dict[Value, Value] = {}
+    for block in function.blocks:
+        _unpack_block(block, known, replaced)
+    for block in function.blocks:
+        for instruction in block.instructions():
+            instruction.operands = [replaced.get(o, o) for o in instruction.operands]
+        if block.condition is not None:
+            block.condition = replaced.get(block.condition, block.condition)
+
+
+def _turned_back(bitcast: Instruction) -> Value | None:
+    source = bitcast.operands[0]
+    if isinstance(source, Instruction) and source.op == "bitcast":
+        original = source.operands[0]
+        return original if original.type == bitcast.type else None
+    return None
+
+
+def pieces_of(value: Value) -> list[Piece] | None:
+    """The disjoint parts that an integer is made of, lowest first; None if it is not."""
+    return _pieces(value, {}, 0)
+
+
+def _unpack_block(
+    block: Block, known: dict[Value, list[Piece] | None], replaced: dict[Value, Value]
+) -> None:
+    body: list[Instruction] = []
+    for instruction in block.body:
+        instruction.operands = [replaced.get(o, o) for o in instruction.operands]
+        part = _selected(instruction, known)
+        if part is None:
+            body.append(instruction)
+        elif part.type == instruction.type or bits(part.type) == bits(instruction.type):
+            replaced[instruction] = part
+        else:
+            instruction.op, instruction.operands = "zext", [part]
+            body.append(instruction)
+    block.body = body
+
+
+def _selected(instruction: Instruction, known: dict[Value, list[Piece] | None]) -> Value | None:
+    """What is there already: what was reinterpreted and is turned back, or the one part that an
+    instruction picks out of a packed integer."""
+    if instruction.op == "bitcast":
+        return _turned_back(instruction)
+    if instruction.op not in ("trunc", "lshr", "and"):
+        return None
+    source = instruction.operands[0]
+    pieces = _pieces(source, known, 0)
+    if not pieces or (len(pieces) == 1 and pieces[0].shift == 0 and instruction.op != "and"):
+        return None
+    low, high = 0, bits(source.type)
+    if instruction.op == "trunc":
+        high = bits(instruction.type)
+    else:
+        amount = instruction.operands[1]
+        if not isinstance(amount, Constant) or amount.number is None:
+            return None
+        if instruction.op == "lshr":
+            low = amount.number
+        else:
+            high = amount.number.bit_length()
+            if amount.number != (1 << high) - 1:
+                return None
+    inside = [p for p in pieces if p.shift < high and p.shift + bits(p.value.type) > low]
+    if len(inside) != 1 or inside[0].shift != low:
+        return None
+    part = inside[0].value
+    return part if low + bits(part.type) <= high else None
+
+
+def _pieces(value: Value, known: dict[Value, list[Piece] | None], depth: int) -> list[Piece] | None:
+    """The disjoint parts of an integer, None if it is not made of parts."""
+    if value in known:
+        return known[value]
+    found = _find_pieces(value, known, depth) if depth < _MAX_DEPTH else None
+    known[value] = found
+    return found
+
+
+def _find_pieces(
+    value: Value, known: dict[Value, list[Piece] | None], depth: int
+) -> list[Piece] | None:
+    if isinstance(value, Constant):
+        return [] if value.number == 0 else None
+    if not isinstance(value, Instruction) or is_float(value.type):
+        return None
+    if value.op == "zext":
+        return [Piece(0, value.operands[0])]
+    if value.op == "shl":
+        amount = value.operands[1]
+        inner = _pieces(value.operands[0], known, depth + 1)
+        if inner is None or not isinstance(amount, Constant) or amount.number is None:
+            return None
+        moved = [Piece(p.shift + amount.number, p.value) for p in inner]
+        width = bits(value.type)
+        return moved if all(p.shift + bits(p.value.type) <= width for p in moved) else None
+    if value.op == "or":
+        left, right = (_pieces(o, known, depth + 1) for o in value.operands)
+        if left is None or right is None:
+            return None
+        both = sorted(left + right, key=lambda piece: piece.shift)
+        for a, b in itertools.pairwise(both):
+            if a.shift + bits(a.value.type) > b.shift:
+                return None
+        return both
+    return None

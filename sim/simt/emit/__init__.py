@@ -1,0 +1,1 @@
+"""From the engines' IR to code for 32 lanes at once."""

@@ -1,0 +1,170 @@
+"""Loads of 32 lanes: one scalar, plain vector loads where the offsets allow, or a gather."""
+
+from __future__ import annotations
+
+from ..analysis.linear_form import Form
+from ..analysis.windows import Group, plan
+from ..ir import context as c
+from ..ir.llvm_types import Scalar, size_of
+from ..ir.nodes import BufferRoot, Instruction, ShadowRoot
+from ..ir.shape import LANES
+from .access import Access, Memory
+from .text import mangled, shuffle_mask, vector_of
+
+_LINE = 64  # bytes of the host's cache lines
+_AHEAD = 1024  # bytes; tried from 512 to 2048 on a Xeon
+
+
+class Loads(Access):
+    """Emits loads from memory that lanes share."""
+
+    def load(self, instruction: Instruction) -> list[str]:
+        """Emit a load; returns its components, vectors if the load varies and scalars if not."""
+        offset = instruction.operands[0]
+        if self.v.has_varying_address(instruction):
+            return self._slow_only(instruction)
+        memory = self.memory(instruction)
+        if not self.v.varying(instruction):
+            return self._load_uniform(instruction, memory)
+        form = self.v.form(offset)
+        size = size_of(Scalar(instruction.element))
+        groups = plan(form, size, instruction.components, writing=False) if form else None
+        if form is not None and groups is not None:
+            return self._load_windows(instruction, memory, form, groups, size)
+        return self._gather(instruction, memory, size)
+
+    def _load_uniform(self, instruction: Instruction, memory: Memory) -> list[str]:
+        text, element = self.text, instruction.element
+        size = size_of(Scalar(element))
+        offset = text.let(f"freeze i64 {self.v.scalar(instruction.operands[0])}")
+        limit = self.limit(memory, size * instruction.components)
+        inside = text.let(f"icmp ult i64 {offset}, {limit}")
+
+        def fast() -> list[str]:
+            parts = []
+            for number in range(instruction.components):
+                at = text.let(f"add i64 {offset}, {number * size}") if number else offset
+                place = text.let(f"getelementptr i8, ptr {memory.host}, i64 {at}")
+                parts.append(text.let(f"load {element}, ptr {place}, align 1"))
+            return parts
+
+        def slow() -> list[str]:
+            if isinstance(instruction.root, ShadowRoot):
+                return ["0"] * instruction.components
+            lane = text.let(f"shl i32 1, {self.first_lane()}")
+            address = text.let(f"add i64 {memory.address}, {offset}")
+            self.put_addresses(self.text.splat("i64", address))
+            self.call_slow("load", instruction, lane, size, memory)
+            first = text.call("i32", "llvm.cttz.i32", ("i32", lane), ("i1", "false"))
+            wide = text.let(f"zext i32 {first} to i64")
+            parts = []
+            for number in range(instruction.components):
+                cell = text.let(f"add i64 {wide}, {number * LANES}")
+                place = self.exchange(c.SCRATCH_VALUES)
+                place = text.let(f"getelementptr {element}, ptr {place}, i64 {cell}")
+                parts.append(text.let(f"load {element}, ptr {place}, align 1"))
+            return parts
+
+        return self.either(inside, fast, slow, [element] * instruction.components)
+
+    def _load_windows(
+        self,
+        instruction: Instruction,
+        memory: Memory,
+        form: Form,
+        groups: list[Group],
+        size: int,
+    ) -> list[str]:
+        text, element = self.text, instruction.element
+        offsets, inside = self.window_offsets(form, groups, memory, size)
+        kinds = [vector_of(element)] * instruction.components
+
+        def fast() -> list[str]:
+            longest = max(group.elements for group in groups)
+            common = 1 << (longest - 1).bit_length() if len(groups) > 1 else longest
+            windows = []
+            for group, offset in zip(groups, offsets, strict=True):
+                self._fetch_ahead(instruction, memory.host, offset, group.elements * size)
+                windows.append(self._window(element, memory.host, offset, group.elements, common))
+            whole, length = text.concatenate(element, windows, common)
+            return [
+                text.shuffle(element, whole, length, _lane_sources(groups, common, number))
+                for number in range(instruction.components)
+            ]
+
+        return self.either(inside, fast, lambda: self.slow_load(instruction, memory, size), kinds)
+
+    def _fetch_ahead(self, instruction: Instruction, host: str, offset: str, bytes_: int) -> None:
+        """Ask for what a simdgroup soon after this one is likely to read.
+
+        Only where every thread reads a buffer once: the host's own prefetching ends with each page.
+        """
+        once = self.v.cfg.innermost[self.v.block] is None
+        if not once or bytes_ % _LINE or not isinstance(instruction.root, BufferRoot):
+            return
+        for line in range(0, bytes_, _LINE):
+            at = self.text.let(f"add i64 {offset}, {_AHEAD + line}")
+            place = self.text.let(f"getelementptr i8, ptr {host}, i64 {at}")
+            hints = (("i32", "0"), ("i32", "3"), ("i32", "1"))  # to read, into all caches, data
+            self.text.call("void", "llvm.prefetch.p0", ("ptr", place), *hints)
+
+    def _window(self, element: str, host: str, offset: str, count: int, common: int) -> str:
+        text = self.text
+        place = text.let(f"getelementptr i8, ptr {host}, i64 {offset}")
+        if count == 1:
+            one = text.let(f"load {element}, ptr {place}, align 1")
+            return text.let(
+                f"insertelement {vector_of(element, common)} poison, {element} {one}, i64 0"
+            )
+        window = text.let(f"load {vector_of(element, count)}, ptr {place}, align 1")
+        if count == common:
+            return window
+        lanes = [*range(count), *([-1] * (common - count))]
+        kind = vector_of(element, count)
+        return text.let(f"shufflevector {kind} {window}, {kind} poison, {shuffle_mask(lanes)}")
+
+    def _gather(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
+        text, element = self.text, instruction.element
+        offsets = self.frozen_offsets(instruction)
+        active, good = self.inside(offsets, memory, size * instruction.components)
+
+        def fast() -> list[str]:
+            # Lanes that do not take part read the root's start, which is there if any lane's is.
+            kind = vector_of("i64")
+            safe = text.let(
+                f"select {vector_of('i1')} {active}, {kind} {offsets}, {kind} zeroinitializer"
+            )
+            return [
+                self._gather_one(element, memory.host, safe, number * size)
+                for number in range(instruction.components)
+            ]
+
+        kinds = [vector_of(element)] * instruction.components
+        return self.either(good, fast, lambda: self.slow_load(instruction, memory, size), kinds)
+
+    def _gather_one(self, element: str, host: str, offsets: str, extra: int) -> str:
+        text = self.text
+        start = text.let(f"getelementptr i8, ptr {host}, i64 {extra}") if extra else host
+        pointers = self.lane_pointers(start, offsets)
+        return text.call(
+            vector_of(element),
+            f"llvm.masked.gather.v{LANES}{mangled(element)}.v{LANES}p0",
+            (vector_of("ptr"), pointers),
+            (vector_of("i1"), "splat (i1 true)"),
+            (vector_of(element), "poison"),
+        )
+
+    def _slow_only(self, instruction: Instruction) -> list[str]:
+        memory = self.put_varying_addresses(instruction)
+        size = size_of(Scalar(instruction.element))
+        self.call_slow("load", instruction, self.text.mask_bits(self.v.mask), size, memory)
+        return self.take_values(instruction.element, instruction.components)
+
+
+def _lane_sources(groups: list[Group], stride: int, component: int) -> list[int]:
+    """Where each lane's component is in the concatenated windows."""
+    sources = [0] * LANES
+    for number, group in enumerate(groups):
+        for lane, at in zip(group.lanes, group.at, strict=True):
+            sources[lane] = number * stride + at + component
+    return sources

@@ -1,0 +1,89 @@
+"""Stack slots: how values travel between blocks and over barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..ir.nodes import Block
+from ..ir.shape import LANES
+from .text import TextBuilder, vector_of
+
+MASK = vector_of("i1")
+
+
+@dataclass(slots=True)
+class Slot:
+    """A stack slot and where it is used; `place` is its alloca."""
+
+    type: str
+    place: str
+    loads: set[Block] = field(default_factory=set)
+    kills: set[Block] = field(default_factory=set)
+    saved_at: int = -1  # byte offset in the state that a barrier saves, -1 if none does
+
+
+class SlotTable:
+    """All slots of a function, by kind and by what they are for.
+
+    Kinds: `value` (what a block defines and others use), `escape` (the same behind a loop that
+    lanes leave by turns), `incoming` (what a phi takes), `mask` (lanes waiting at a block), `fuel`.
+    """
+
+    def __init__(self, text: TextBuilder) -> None:
+        self._text = text
+        self.all: dict[tuple[str, object], Slot] = {}
+
+    def get(self, kind: str, key: object, type: str) -> Slot:
+        """The slot for a thing, made when first asked for."""
+        slot = self.all.get((kind, key))
+        if slot is None:
+            slot = self.all[kind, key] = Slot(type, self._text.slot(type))
+        return slot
+
+    def initial_stores(self, fuel: Callable[[], str]) -> list[str]:
+        """What the entry block stores, so that nothing is ever undefined."""
+        lines = []
+        for (kind, _), slot in self.all.items():
+            if kind == "fuel":
+                lines.append(f"  store i64 {fuel()}, ptr {slot.place}")
+            elif kind != "value":
+                lines.append(f"  store {slot.type} zeroinitializer, ptr {slot.place}")
+        return lines
+
+    def live_at_start(
+        self, order: list[Block], following: Callable[[Block], list[Block]]
+    ) -> dict[Block, set[str]]:
+        """For each block, the places whose contents may be used from its start on."""
+        live: dict[Block, set[str]] = {block: set() for block in order}
+        uses: dict[Block, set[str]] = {block: set() for block in order}
+        kills: dict[Block, set[str]] = {block: set() for block in order}
+        for slot in self.all.values():
+            for block in slot.loads:
+                uses[block].add(slot.place)
+            for block in slot.kills:
+                kills[block].add(slot.place)
+        after_of = {block: following(block) for block in order}
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(order):
+                after = set[str]().union(*(live[t] for t in after_of[block]))
+                new = uses[block] | (after - kills[block])
+                if new != live[block]:
+                    live[block] = new
+                    changed = True
+        return live
+
+
+def stored_size(type: str) -> int:
+    """Bytes that a slot takes when it is saved."""
+    if not type.startswith("<"):
+        return 8
+    element = type.split(" x ")[1].rstrip(">")
+    if element == "i1":
+        return LANES // 8
+    width = {"half": 16, "bfloat": 16, "float": 32, "double": 64}.get(element)
+    if width is None:
+        width = int(element[1:])
+    return LANES * (1 << (width - 1).bit_length()) // 8 if width > 8 else LANES

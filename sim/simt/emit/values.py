@@ -1,0 +1,322 @@
+"""Values of a kernel while its code is generated: where each is, as a scalar or in every lane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ..analysis.divergence import Divergence, analyse_divergence, escapes
+from ..analysis.linear import LinearForms
+from ..analysis.linear_form import Form
+from ..analysis.lookups import insert_lookups
+from ..analysis.merge_accesses import merge_accesses
+from ..analysis.promote import promote
+from ..ir import context as c
+from ..ir.cfg import Cfg, analyse, split_at_barriers
+from ..ir.nodes import AddressRoot, Block, Constant, Function, Instruction, Value, clone
+from ..ir.shape import LANES, Shape
+from ..watch.initialisation import follow_uninitialised
+from ..watch.observe_values import observe_values
+from ..watch.sites import WatchSites
+from .bfloat import replace_bfloat
+from .positions import fix_positions
+from .slots import MASK, Slot, SlotTable
+from .tape import PLACES, RECORD
+from .text import TextBuilder, literal, vector_of
+
+ALL = "splat (i1 true)"
+
+
+@dataclass(slots=True)
+class Definition:
+    """Where a value was emitted: what is inserted at `line` runs right after it."""
+
+    line: int
+    block: Block
+    mask: str
+
+
+class Values:
+    """The analysed function and the code generated so far.
+
+    Attributes:
+        block: the block that is being emitted.
+        mask: the lanes that run it, as an LLVM operand.
+        full_mask: the lanes that live, as an LLVM operand.
+        observers: the checks that watch the kernel; empty if none does.
+        records: whether the kernel leaves a recording of what it does.
+        records_places: whether every access to threadgroup memory has an event in it.
+    """
+
+    def __init__(
+        self, function: Function, shape: Shape, observers: frozenset[str] = frozenset()
+    ) -> None:
+        self.shape = shape
+        self.observers = observers - {RECORD, PLACES}
+        self.records = RECORD in observers
+        self.records_places = PLACES in observers
+        self.function = clone(function)
+        if self.records:
+            promote(self.function)
+            merge_accesses(self.function)
+        fix_positions(self.function, shape)
+        replace_bfloat(self.function)
+        self.watch_sites = WatchSites()
+        observe_values(self.function, observers, self.watch_sites.number)
+        if observers & {"init", "shuffle"}:
+            follow_uninitialised(self.function, observers, self.watch_sites.number)
+        self.barrier_calls: dict[Block, Instruction] = {}
+        returns = shape.simdgroups > 1 or bool(observers)
+        self.barriers = self._split_at_barriers() if returns else {}
+        self.cfg: Cfg = analyse(self.function)
+        self.divergence: Divergence = analyse_divergence(self.function, self.cfg)
+        self.linear = LinearForms(self.function, self.cfg, self.divergence, shape)
+        self.lookups = insert_lookups(self.function, self.cfg, self.divergence)
+        self.text = TextBuilder()
+        self.sites: list[Instruction | Block] = []
+        self.entry: dict[str, str] = {}  # lines of the entry block, by what they load
+        self.block = self.cfg.order[0]
+        self.mask = ALL
+        self.full_mask = ALL if shape.threads % LANES == 0 else "%mask0"
+        self._scalars: dict[Value, str] = {}
+        self._vectors: dict[Value, str] = {}
+        self._parts: dict[Value, list[str]] = {}
+        self.slots = SlotTable(self.text)
+        self._definitions: dict[Value, Definition] = {}
+        self.insertions: dict[int, list[str]] = {}
+        self.defined: dict[Value, str] = {}  # names as the defining blocks knew them
+
+    def _split_at_barriers(self) -> dict[Block, int]:
+        found = split_at_barriers(self.function)
+        for block in found:
+            self.barrier_calls[block] = block.body.pop()
+        return {block: number for number, block in enumerate(found, 1)}
+
+    def field(self, kind: str, offset: int) -> str:
+        """A field of the context, loaded once at the start."""
+        name = f"%ctx.{offset}"
+        if name not in self.entry:
+            self.entry[name] = (
+                f"  {name}.p = getelementptr i8, ptr %ctx, i64 {offset}\n"
+                f"  {name} = load {kind}, ptr {name}.p"
+            )
+        return name
+
+    def argument(self, number: int) -> tuple[str, str, str]:
+        """(host pointer, bytes available, GPU address) of a kernel argument."""
+        table = self.field("ptr", c.ARGUMENTS)
+        names = []
+        for place, (kind, part) in enumerate((("ptr", "host"), ("i64", "size"), ("i64", "gpu"))):
+            name = f"%arg{number}.{part}"
+            names.append(name)
+            if name not in self.entry:
+                at = number * c.ARGUMENT_STRIDE + 8 * place
+                self.entry[name] = (
+                    f"  {name}.p = getelementptr i8, ptr {table}, i64 {at}\n"
+                    f"  {name} = load {kind}, ptr {name}.p"
+                )
+        return names[0], names[1], names[2]
+
+    @property
+    def private_bytes(self) -> int:
+        """Bytes of private memory of all simdgroups that are under way at once."""
+        simdgroups = self.shape.simdgroups if self.barriers else 1
+        return self.function.private_memory * LANES * simdgroups
+
+    def argument_shadow(self, number: int) -> str:
+        """Host address of the shadow of a kernel argument's buffer as an i64, 0 if none."""
+        _, _, address = self.argument(number)
+        name = f"%arg{number}.shadow"
+        if name not in self.entry:
+            table = self.field("ptr", c.SHADOWS)
+            self.entry[name] = (
+                f"  {name}.h = lshr i64 {address}, {c.HANDLE_SHIFT}\n"
+                f"  {name}.p = getelementptr i64, ptr {table}, i64 {name}.h\n"
+                f"  {name}.s = load i64, ptr {name}.p\n"
+                f"  {name}.o = and i64 {address}, {(1 << c.HANDLE_SHIFT) - 1}\n"
+                f"  {name}.a = add i64 {name}.s, {name}.o\n"
+                f"  {name}.n = icmp eq i64 {name}.s, 0\n"
+                f"  {name} = select i1 {name}.n, i64 0, i64 {name}.a"
+            )
+        return name
+
+    def argument_watched(self, number: int) -> str:
+        """Whether the buffer of a kernel argument has a shadow, as an i1."""
+        table = self.field("ptr", c.ARGUMENTS)
+        name = f"%arg{number}.watched"
+        if name not in self.entry:
+            at = number * c.ARGUMENT_STRIDE + c.ARGUMENT_WATCHED
+            self.entry[name] = (
+                f"  {name}.p = getelementptr i8, ptr {table}, i64 {at}\n"
+                f"  {name}.n = load i64, ptr {name}.p\n"
+                f"  {name} = icmp ne i64 {name}.n, 0"
+            )
+        return name
+
+    def varying(self, value: Value) -> bool:
+        """Whether lanes can hold different values where the current block uses it."""
+        return self.divergence.is_varying(value) or self._escapes(value)
+
+    def form(self, value: Value) -> Form | None:
+        """The linear form of a value where the current block uses it."""
+        return self.linear.of(value, self.block)
+
+    def site(self, what: Instruction | Block) -> int:
+        """The number by which faults refer to an instruction or a loop."""
+        self.sites.append(what)
+        return len(self.sites) - 1
+
+    def has_varying_address(self, instruction: Instruction) -> bool:
+        """Whether lanes may access different buffers."""
+        return isinstance(instruction.root, AddressRoot) and self.varying(instruction.root.address)
+
+    def stop_unless(self, ok: str) -> None:
+        """Leave the kernel if a helper reported a fault."""
+        label = self.text.new_label("ok")
+        self.text.do(f"br i1 {ok}, label %{label}, label %stopped, !prof !0")
+        self.text.place(label)
+
+    @contextmanager
+    def side_path(self) -> Iterator[None]:
+        """What is computed inside is not known outside."""
+        scalars, vectors = dict(self._scalars), dict(self._vectors)
+        computed = dict(self.text.computed)
+        yield
+        self._scalars, self._vectors = scalars, vectors
+        self.text.computed = computed
+
+    def scalar(self, value: Value) -> str:
+        """A uniform value as an LLVM operand."""
+        if isinstance(value, Constant):
+            return value.literal
+        known = self._scalars.get(value)
+        if known is None:
+            known = self._scalars[value] = self._load(value)
+        return known
+
+    def vector(self, value: Value) -> str:
+        """A value in every lane, as an LLVM operand."""
+        if isinstance(value, Constant):
+            return f"splat ({value.type} {value.literal})"
+        known = self._vectors.get(value)
+        if known is None:
+            known = self._vectors[value] = self._find_vector(value)
+        return known
+
+    def _find_vector(self, value: Value) -> str:
+        if self._escapes(value):
+            return self.take(self.slots.get("escape", value, vector_of(value.type)))
+        if not self.divergence.is_varying(value):
+            return self.text.splat(value.type, self.scalar(value))
+        form = self.form(value)
+        if form is not None and not form.guards:
+            return self._materialise(value.type, form)
+        return self._load(value)
+
+    def _materialise(self, type: str, form: Form) -> str:
+        """A linear form as a vector."""
+        text, kind = self.text, vector_of(type)
+        base_known = isinstance(form.base, Constant) and form.base.number == 0
+        if base_known:
+            result = literal(type, form.lanes)
+            if result.startswith("<"):
+                result = text.let(f"add {kind} {result}, zeroinitializer")
+        else:
+            result = text.splat(type, self.scalar(form.base))
+            if any(form.lanes):
+                result = text.let(f"add {kind} {result}, {literal(type, form.lanes)}")
+        for value, pattern in form.terms:
+            term = text.splat(type, self.scalar(value))
+            scaled = text.let(f"mul {kind} {term}, {literal(type, pattern)}")
+            result = text.let(f"add {kind} {result}, {scaled}")
+        return result
+
+    def _escapes(self, value: Value) -> bool:
+        if not isinstance(value, Instruction) or value.block is None:
+            return False
+        if not self.cfg.reducible:
+            return value.block is not self.block and value.block is not self.cfg.order[0]
+        return escapes(value, self.block, self.cfg)
+
+    def take(self, slot: Slot) -> str:
+        """The contents of a slot."""
+        slot.loads.add(self.block)
+        return self.text.let(f"load {slot.type}, ptr {slot.place}")
+
+    def put(self, slot: Slot, value: str, *, whole: bool = True) -> None:
+        """Store to a slot; not `whole` if some lanes keep what they had."""
+        if whole:
+            slot.kills.add(self.block)
+        else:
+            slot.loads.add(self.block)
+        self.text.do(f"store {slot.type} {value}, ptr {slot.place}")
+
+    def _load(self, value: Value) -> str:
+        """A value that another block defines."""
+        if isinstance(value, Instruction) and value.block is self.block:
+            return self.defined[value]
+        type = value.type if not self.divergence.is_varying(value) else vector_of(value.type)
+        return self.take(self.slots.get("value", value, type))
+
+    def define(self, value: Instruction, name: str, *, vector: bool) -> None:
+        """Remember what an instruction was emitted as."""
+        varying = self.divergence.is_varying(value)
+        if vector and not varying:
+            raise AssertionError(f"{value.op} {value.callee} is uniform but was emitted as lanes")
+        if varying and not vector:
+            name = self.text.splat(value.type, name)
+        (self._vectors if varying else self._scalars)[value] = name
+        self._definitions[value] = Definition(len(self.text.lines), self.block, self.mask)
+
+    def store_requested(self) -> None:
+        """Insert the stores of all slots that turned out to be needed."""
+        done: set[tuple[str, object]] = set()
+        while True:
+            wanted = [
+                (key, slot)
+                for key, slot in self.slots.all.items()
+                if key[0] in ("value", "escape") and key not in done
+            ]
+            if not wanted:
+                return
+            for key, slot in wanted:
+                done.add(key)
+                assert isinstance(key[1], Instruction)
+                self._insert_store(key[0], key[1], slot)
+
+    def _insert_store(self, kind: str, value: Instruction, slot: Slot) -> None:
+        definition = self._definitions[value]
+        lines, self.text.lines = self.text.lines, []
+        self.text.computed = {}
+        self.block, self.mask = definition.block, definition.mask
+        self._scalars, self._vectors = {}, {}
+        name = self.defined.get(value)
+        if name is not None:
+            (self._vectors if self.divergence.is_varying(value) else self._scalars)[value] = name
+        if kind == "value":
+            varying = self.divergence.is_varying(value)
+            self.put(slot, self.vector(value) if varying else self.scalar(value))
+        else:
+            new = self.vector(value)
+            if self.mask != ALL:
+                old = self.take(slot)
+                new = self.text.let(
+                    f"select {MASK} {self.mask}, {slot.type} {new}, {slot.type} {old}"
+                )
+                self.put(slot, new, whole=False)
+            else:
+                self.put(slot, new)
+        self.insertions.setdefault(definition.line, []).extend(self.text.lines)
+        self.text.lines = lines
+
+    def has_exact_form(self, value: Instruction) -> bool:
+        """Whether a uniform base and a pattern stand for a value, so that it needs no code."""
+        if not self.divergence.is_varying(value):
+            return False
+        form = self.linear.forms.get(value)
+        return form is not None and not form.guards
+
+    def remember_linear(self, value: Instruction) -> None:
+        """Note where a value that needs no code would have been."""
+        self._definitions[value] = Definition(len(self.text.lines), self.block, self.mask)

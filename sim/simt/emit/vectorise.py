@@ -1,0 +1,327 @@
+"""The lane-vector engine's code generator: a kernel for one shape, as LLVM IR over 32 lanes.
+
+Every block is emitted once. Lanes that part at a branch wait at their next block; the block that
+comes first in the order runs next, under the mask of the lanes that wait there, so lanes meet
+again by themselves. Where lanes cannot part, plain branches are emitted.
+
+Values that other blocks use go through stack slots, which LLVM turns into registers. A barrier
+saves the slots that are live and returns; the next call resumes behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ir import context as c
+from ..ir.faults import UnsupportedKernel
+from ..ir.insertion import OBSERVE
+from ..ir.nodes import Block, Function, Instruction, Value
+from ..ir.shape import LANES, Shape
+from ..read.math_marks import MATH_PREFIX
+from ..watch.needs import WatchNeeds
+from .arithmetic import Arithmetic, is_arithmetic
+from .bounds import Bounds
+from .branches import Branches
+from .lanes import LaneOperations
+from .memory import MemoryAccess
+from .positions import lane_position, uniform_position
+from .slots import MASK, stored_size
+from .tape import is_access
+from .tape_events import Record
+from .text import vector_of, zero_of
+from .values import ALL
+from .watch import Watch
+
+
+@dataclass(slots=True)
+class Code:
+    """Generated code and what is needed to run it and to explain its faults."""
+
+    text: str
+    sites: list[Instruction | Block]  # by site number
+    state_size: int  # bytes a simdgroup saves at barriers
+    has_barriers: bool
+    watch_sites: list[Instruction | Block]  # by the number that observers' records hold, less one
+    watch_needs: WatchNeeds
+    streams: bool  # whether some stores go past the caches
+    known: dict[tuple[int, int], int]  # what a recording leaves out; see `Recording.known`
+
+
+class Vectoriser(Branches):
+    """Emits one function for one shape."""
+
+    def __init__(
+        self, function: Function, shape: Shape, observers: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(function, shape, observers)
+        self.memory = MemoryAccess(self)
+        self.watch = Watch(self)
+        self.bounds = Bounds(self)
+        self.record = Record(self)
+        self.lanes = LaneOperations(self)
+        self.arithmetic = Arithmetic(self.text)
+        self._looked_up: dict[Value, tuple[str, str]] = {}
+        self._barrier_lines: dict[Block, int] = {}
+
+    def run(self) -> Code:
+        """Generate the code.
+
+        Raises:
+            UnsupportedKernel: for what cannot be executed.
+        """
+        self.pending = self.find_pending()
+        for block in self.cfg.order:
+            self._emit_block(block)
+        self.store_requested()
+        resumes, state_size = self._save_and_resume()
+        return Code(
+            self._assemble(resumes),
+            self.sites,
+            state_size,
+            has_barriers=bool(self.barriers),
+            watch_sites=self.watch_sites.all,
+            watch_needs=self.watch.needs,
+            streams=self.memory.streams,
+            known=self.record.known,
+        )
+
+    def _assemble(self, resumes: list[str]) -> str:
+        body: list[str] = []
+        for number, line in enumerate(self.text.lines):
+            body += self.insertions.get(number, [])
+            body.append(line)
+        body += self.insertions.get(len(self.text.lines), [])
+        first = f"b{self.cfg.index[self.cfg.order[0]]}"
+        initial = self.slots.initial_stores(lambda: self.field("i64", c.FUEL))
+        head = [
+            "define internal i32 @simdgroup(ptr noalias %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %sg, "
+            "ptr %state) #0 {",
+            "entry:",
+            *self.text.slots,
+            *self.entry.values(),
+        ]
+        if self.full_mask != ALL:
+            head += _entry_mask(self.shape)
+        head += initial
+        if self.barriers:
+            cases = " ".join(f"i32 {n}, label %resume{n}" for n in self.barriers.values())
+            head.append("  %pc = load i32, ptr %state")
+            head.append(f"  switch i32 %pc, label %{first} [ {cases} ]")
+        else:
+            head.append(f"  br label %{first}")
+        end = ["stopped:", "  ret i32 -1", "}", *sorted(self.text.declarations)]
+        return "\n".join([*head, *resumes, *body, *end])
+
+    def _emit_block(self, block: Block) -> None:
+        self.block = block
+        self._scalars, self._vectors = {}, {}
+        self.text.computed = {}
+        self.text.place(f"b{self.cfg.index[block]}")
+        self.enter(block)
+        if self.records:
+            self.record.begin(block)
+        for phi in block.phis:
+            self._emit_phi(phi)
+        for phi in block.phis:
+            if self.has_exact_form(phi):
+                self.remember_linear(phi)
+        for instruction in block.body:
+            try:
+                self._emit_instruction(instruction)
+            except UnsupportedKernel as error:
+                raise UnsupportedKernel(error.reason, error.site, self.function.name) from error
+        if self.records:
+            self.record.end()
+        if block in self.barriers:
+            self._emit_barrier(block)
+        else:
+            self.emit_branch(block)
+
+    def _emit_phi(self, phi: Instruction) -> None:
+        if self.has_exact_form(phi):
+            return
+        vector = self.divergence.is_varying(phi)
+        type = vector_of(phi.type) if vector else phi.type
+        name = self.take(self.slots.get("incoming", phi, type))
+        self.define(phi, name, vector=vector)
+        self.defined[phi] = name
+
+    def _emit_instruction(self, instruction: Instruction) -> None:
+        if self.has_exact_form(instruction):
+            self.remember_linear(instruction)
+            return
+        if self.observers:
+            self._observe(instruction)
+        if self.records and is_access(instruction):
+            self.record.access(instruction)
+        if instruction.op == "load":
+            self._finish_load(instruction, self.memory.load(instruction))
+        elif instruction.op == "component":
+            source = instruction.operands[0]
+            name = self._parts[source][instruction.index]
+            self._finish(instruction, name, self.divergence.is_varying(source))
+        elif instruction.op == "store":
+            self.memory.store(instruction)
+        elif instruction.op == "address":
+            self._finish(instruction, self.memory.address_of(instruction), False)
+        elif instruction.op in ("lookup_host", "lookup_available"):
+            self._emit_lookup(instruction)
+        elif instruction.op == "select":
+            self._emit_select(instruction)
+        elif instruction.op == "intrinsic":
+            self._emit_intrinsic(instruction)
+        elif is_arithmetic(instruction):
+            vector = any(self.varying(o) for o in instruction.operands)
+            vector = vector or self.divergence.is_varying(instruction)
+            get = self.vector if vector else self.scalar
+            operands = [get(o) for o in instruction.operands]
+            name = self.arithmetic.emit(instruction, operands, LANES if vector else 0)
+            self._finish(instruction, name, vector)
+        else:
+            raise UnsupportedKernel(f"'{instruction.op}' is not supported", instruction.site)
+
+    def _observe(self, instruction: Instruction) -> None:
+        """Report what is about to happen."""
+        if instruction.op == "load":
+            self.bounds.access(instruction, write=False)
+            self.watch.access(instruction, write=False)
+        elif instruction.op == "store":
+            self.bounds.access(instruction, write=True)
+            self.watch.access(instruction, write=True)
+        elif instruction.callee.startswith("atomic_"):
+            reads = instruction.callee.startswith("atomic_load")
+            self.bounds.access(instruction, write=not reads)
+            self.watch.access(instruction, write=not reads, atomic=True)
+        elif instruction.callee == "simdgroup_barrier":
+            self.watch.simdgroup_wait(instruction)
+        elif instruction.callee == "fence":
+            self.watch.fence(instruction)
+
+    def _finish(self, instruction: Instruction, name: str, vector: bool) -> None:
+        self.define(instruction, name, vector=vector)
+        self.defined[instruction] = (
+            self._vectors if self.divergence.is_varying(instruction) else self._scalars
+        )[instruction]
+
+    def _finish_load(self, instruction: Instruction, parts: list[str]) -> None:
+        self._parts[instruction] = parts
+        self._finish(instruction, parts[0], self.divergence.is_varying(instruction))
+
+    def _emit_lookup(self, instruction: Instruction) -> None:
+        (address,) = instruction.operands
+        if instruction.op == "lookup_host":
+            frozen = self.text.let(f"freeze i64 {self.scalar(address)}")
+            self._looked_up[address] = self.memory.look_up(frozen)
+        host, available = self._looked_up[address]
+        name = host if instruction.op == "lookup_host" else available
+        self._finish(instruction, name, False)
+
+    def _emit_select(self, instruction: Instruction) -> None:
+        condition, first, second = instruction.operands
+        if not any(self.varying(o) for o in instruction.operands):
+            name = self.text.let(
+                f"select i1 {self.scalar(condition)}, {instruction.type} {self.scalar(first)}, "
+                f"{instruction.type} {self.scalar(second)}"
+            )
+            self._finish(instruction, name, False)
+            return
+        kind = vector_of(instruction.type)
+        chooser = (
+            f"{MASK} {self.vector(condition)}"
+            if self.varying(condition)
+            else f"i1 {self.scalar(condition)}"
+        )
+        name = self.text.let(
+            f"select {chooser}, {kind} {self.vector(first)}, {kind} {self.vector(second)}"
+        )
+        self._finish(instruction, name, True)
+
+    def _emit_intrinsic(self, instruction: Instruction) -> None:
+        name = instruction.callee
+        if name.startswith(OBSERVE):
+            self.watch.observe(instruction)
+            return
+        if name.startswith("uninitialised_"):
+            self._finish(instruction, zero_of(instruction.type), False)
+            return
+        if name.startswith(MATH_PREFIX):
+            self._pass_on(instruction)
+            return
+        if name.startswith("atomic_"):
+            result = self.memory.atomic(instruction)
+            if instruction.type != "void":
+                self._finish(instruction, result, True)
+            return
+        if name in ("threadgroup_barrier", "simdgroup_barrier", "fence"):
+            return  # lanes run in lock step, simdgroups one after the other
+        position = uniform_position(self, instruction)
+        if position is not None:
+            self._finish(instruction, position, False)
+            return
+        lanes = lane_position(self, instruction)
+        if lanes is not None:
+            self._finish(instruction, lanes, True)
+            return
+        emitted = self.lanes.emit(instruction)
+        if emitted is None:
+            raise UnsupportedKernel(f"operation '{name}' is not supported", instruction.site)
+        self._finish(instruction, *emitted)
+
+    def _pass_on(self, instruction: Instruction) -> None:
+        """What a function of mathematics gives was computed already."""
+        result = instruction.operands[0]
+        vector = self.divergence.is_varying(instruction)
+        self._finish(instruction, (self.vector if vector else self.scalar)(result), vector)
+
+    def _emit_barrier(self, block: Block) -> None:
+        (following,) = block.targets
+        if self.observers:
+            self.watch.wait(self.barrier_calls[block], block)
+        self.leave(block, following, self.mask)
+        self._barrier_lines[block] = len(self.text.lines)
+        self.text.do(f"store i32 {self.barriers[block]}, ptr %state")
+        self.text.do("ret i32 1")
+
+    def _save_and_resume(self) -> tuple[list[str], int]:
+        """Fill in what each barrier saves; returns the resuming blocks and the state's size."""
+        live_in = self.slots.live_at_start(self.cfg.order, self._successors)
+        size, resumes = 64, []
+        for block, number in self.barriers.items():
+            (following,) = block.targets
+            live = [slot for slot in self.slots.all.values() if slot.place in live_in[following]]
+            saves, loads = [], []
+            for slot in live:
+                if slot.saved_at < 0:
+                    slot.saved_at = size
+                    size += -(-stored_size(slot.type) // 64) * 64
+                name = f"%save{number}.{slot.place[1:]}"
+                at = f"getelementptr i8, ptr %state, i64 {slot.saved_at}"
+                saves += [
+                    f"  {name} = load {slot.type}, ptr {slot.place}",
+                    f"  {name}.p = {at}",
+                    f"  store {slot.type} {name}, ptr {name}.p, align 4",
+                ]
+                loads += [
+                    f"  {name}.q = {at}",
+                    f"  {name}.r = load {slot.type}, ptr {name}.q, align 4",
+                    f"  store {slot.type} {name}.r, ptr {slot.place}",
+                ]
+            line = self._barrier_lines[block]
+            self.insertions.setdefault(line, []).extend(saves)
+            go = f"  br label %b{self.cfg.index[following]}"
+            resumes += [f"resume{number}:", *loads, go]
+        return resumes, size
+
+    def _successors(self, block: Block) -> list[Block]:
+        """Where the simdgroup can go next, which is more than where this block's lanes go."""
+        return [*block.targets, *self.pending[block]]
+
+
+def _entry_mask(shape: Shape) -> list[str]:
+    """The live lanes: all but in the last simdgroup."""
+    rest = (1 << shape.last_lanes) - 1
+    return [
+        f"  %last = icmp eq i32 %sg, {shape.simdgroups - 1}",
+        f"  %live = select i1 %last, i32 {rest}, i32 -1",
+        f"  %mask0 = bitcast i32 %live to {MASK}",
+    ]

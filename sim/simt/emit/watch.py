@@ -1,0 +1,333 @@
+"""What a watched kernel tells its observers: accesses, barriers, and who leaves when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ...check import layout
+from ..analysis.linear_form import Form
+from ..analysis.windows import Group, plan
+from ..ir import context as c
+from ..ir.cfg import Cfg, Loop
+from ..ir.insertion import OBSERVE
+from ..ir.llvm_types import Scalar, size_of
+from ..ir.nodes import (
+    PRIVATE_ROOTS,
+    Block,
+    BufferRoot,
+    Constant,
+    ConstantRoot,
+    Instruction,
+    ShadowRoot,
+)
+from ..ir.shape import LANES
+from ..watch.needs import RACE_CHECKS, find_watch_needs
+from .access import Access, Memory
+from .text import vector_of
+from .values import ALL
+
+if TYPE_CHECKING:
+    from .vectorise import Vectoriser
+
+_UNWATCHED = (*PRIVATE_ROOTS, ConstantRoot, ShadowRoot)
+_EVENTS = {
+    "uninitialised": layout.UNINITIALISED,
+    "non_uniform": layout.NON_UNIFORM,
+    "nan_born": layout.NAN_BORN,
+    "infinity_born": layout.INFINITY_BORN,
+    "index_overflow": layout.OVERFLOW,
+}
+
+
+class Watch(Access):
+    """Emits the calls that report a kernel's accesses and barriers."""
+
+    def __init__(self, vectoriser: Vectoriser) -> None:
+        super().__init__(vectoriser)
+        self.site = vectoriser.watch_sites.number
+        self.needs = find_watch_needs(vectoriser.function)
+
+    # -- accesses -------------------------------------------------------------------------------
+
+    def access(self, instruction: Instruction, *, write: bool, atomic: bool = False) -> None:
+        """Report an access of the current lanes, which is about to happen."""
+        root = instruction.root
+        if not self.v.observers & RACE_CHECKS or isinstance(root, _UNWATCHED):
+            return
+        how = self.site(instruction) << layout.HOW_SITE
+        how |= (layout.HOW_WRITE if write else 0) | (layout.HOW_ATOMIC if atomic else 0)
+        if self.v.has_varying_address(instruction):
+            self._lanes(instruction, how, None)
+            return
+        memory = self.memory(instruction)
+        if isinstance(root, BufferRoot) and root.parameter not in self.needs.written:
+            # Nobody writes to it, unless it is bound a second time under another name.
+            watched = self.v.argument_watched(root.parameter)
+            self.when(
+                watched, lambda: self._access(instruction, how, memory), lambda: None, unlikely=True
+            )
+        else:
+            self._access(instruction, how, memory)
+
+    def _access(self, instruction: Instruction, how: int, memory: Memory) -> None:
+        offset = instruction.operands[0]
+        size = size_of(Scalar(instruction.element))
+        if how & layout.HOW_ATOMIC:
+            self._lanes(instruction, how, memory)
+            return
+        if not self.v.varying(offset):
+            if any(self.v.varying(value) for value in instruction.operands[1:]):
+                self._lanes(instruction, how, memory)
+            else:
+                self._uniform(instruction, how, memory, size * instruction.components)
+            return
+        form = self.v.form(offset)
+        groups = plan(form, size, instruction.components, writing=True) if form else None
+        if groups is None and form is not None and not how & layout.HOW_WRITE:
+            shared = plan(form, size, instruction.components, writing=False)
+            if shared is not None and all(_is_dense(g, instruction.components) for g in shared):
+                groups = shared
+        if form is not None and groups is not None:
+            self._windows(instruction, how, memory, form, groups, size)
+        else:
+            self._lanes(instruction, how, memory)
+
+    def _uniform(self, instruction: Instruction, how: int, memory: Memory, bytes_: int) -> None:
+        offset = self.text.let(f"freeze i64 {self.v.scalar(instruction.operands[0])}")
+        bad = self._range(how, memory, offset, bytes_, self.first_lane(), 0)
+        self._if(bad, lambda: self._lanes(instruction, how, memory))
+
+    def _windows(
+        self,
+        instruction: Instruction,
+        how: int,
+        memory: Memory,
+        form: Form,
+        groups: list[Group],
+        size: int,
+    ) -> None:
+        text = self.text
+        offsets, inside = self.window_offsets(form, groups, memory, size)
+
+        def ranges() -> None:
+            bad = "false"
+            for group, offset in zip(groups, offsets, strict=True):
+                step = _lane_step(group)
+                found = self._range(
+                    how, memory, offset, group.elements * size, str(group.lanes[0]), step * size
+                )
+                bad = found if bad == "false" else text.let(f"or i1 {bad}, {found}")
+            self._if(bad, lambda: self._lanes(instruction, how, memory))
+
+        if self.v.mask == ALL:
+            self.when(inside, ranges, lambda: self._lanes(instruction, how, memory))
+            return
+        mask = text.mask_bits(self.v.mask)
+        step = _lane_step(groups[0])
+        if step and len(groups[0].lanes) == LANES:  # then there is no other group
+            self._prefix(instruction, how, memory, offsets[0], step * size, inside)
+            return
+        full = text.let(f"icmp eq i32 {mask}, -1")
+        full = text.let(f"and i1 {full}, {inside}")
+        self.when(full, ranges, lambda: self._lanes(instruction, how, memory))
+
+    def _prefix(
+        self,
+        instruction: Instruction,
+        how: int,
+        memory: Memory,
+        offset: str,
+        step: int,
+        regular: str,
+    ) -> None:
+        """Lanes from the first one on, each with its own bytes right behind the one before."""
+        text = self.text
+        mask = text.mask_bits(self.v.mask)
+        above = text.let(f"add i32 {mask}, 1")
+        inside = text.let(f"and i32 {mask}, {above}")
+        prefix = text.let(f"icmp eq i32 {inside}, 0")
+        prefix = text.let(f"and i1 {prefix}, {regular}")
+
+        def some() -> None:
+            count = text.call("i32", "llvm.ctpop.i32", ("i32", mask))
+            wide = text.let(f"zext i32 {count} to i64")
+            bytes_ = text.let(f"mul i64 {wide}, {step}")
+            bad = self._range(how, memory, offset, bytes_, "0", step)
+            self._if(bad, lambda: self._lanes(instruction, how, memory))
+
+        self.when(prefix, some, lambda: self._lanes(instruction, how, memory))
+
+    def _range(
+        self,
+        how: int,
+        memory: Memory,
+        offset: str,
+        bytes_: int | str,
+        lane: str,
+        lane_bytes: int,
+    ) -> str:
+        address = self.text.let(f"add i64 {memory.address}, {offset}")
+        bad = self.text.call(
+            "i32",
+            "assay_watch_range",
+            ("ptr", "%ctx"),
+            ("i32", str(how)),
+            ("i64", address),
+            ("i64", str(bytes_)),
+            ("i32", lane),
+            ("i32", str(lane_bytes)),
+        )
+        return self.text.let(f"icmp ne i32 {bad}, 0")
+
+    def _lanes(self, instruction: Instruction, how: int, memory: Memory | None) -> None:
+        if memory is None:
+            self.put_varying_addresses(instruction)
+        else:
+            self.put_addresses(self.addresses(instruction, memory))
+        size = size_of(Scalar(instruction.element))
+        if how & layout.HOW_WRITE and not how & layout.HOW_ATOMIC:
+            self.give_values(instruction, size)
+        self.text.call(
+            "void",
+            "assay_watch_lanes",
+            ("ptr", "%ctx"),
+            ("i32", str(how)),
+            ("i32", self.text.mask_bits(self.v.mask)),
+            ("i32", str(size)),
+            ("i32", str(instruction.components)),
+        )
+
+    def _if(self, condition: str, then: Callable[[], None]) -> None:
+        self.when(condition, then, lambda: None, unlikely=True)
+
+    # -- barriers -------------------------------------------------------------------------------
+
+    def wait(self, barrier: Instruction, block: Block) -> None:
+        """Report that the current lanes wait at a barrier."""
+        flags = barrier.operands[0]
+        number = self.v.scalar(flags) if not self.v.varying(flags) else "0"
+        self.text.call(
+            "void",
+            "assay_watch_wait",
+            ("ptr", "%ctx"),
+            ("i32", str(self.site(barrier))),
+            ("i32", number),
+            ("i32", self.text.mask_bits(self.v.mask)),
+            ("i32", self.text.mask_bits(self.v.full_mask)),
+            ("i32", str(self._parting(block))),
+        )
+
+    def simdgroup_wait(self, barrier: Instruction) -> None:
+        """Report that the current lanes are at a barrier of their simdgroup."""
+        if "lanes" in self.v.observers:
+            self.text.call("void", "assay_watch_lane_barrier", ("ptr", "%ctx"))
+        if self.v.mask == self.v.full_mask:
+            return
+        self.text.call(
+            "void",
+            "assay_watch_simdgroup_wait",
+            ("ptr", "%ctx"),
+            ("i32", str(self.site(barrier))),
+            ("i32", self.text.mask_bits(self.v.mask)),
+            ("i32", self.text.mask_bits(self.v.full_mask)),
+            ("i32", str(self._parting(self.v.block))),
+        )
+
+    def _parting(self, block: Block) -> int:
+        """The site of the branch that may have kept others from a block; 0 if none can."""
+        cfg = self.v.cfg
+        for loop in cfg.loops_of(block):
+            if loop.divergent_exit:
+                return self.site(_exit(cfg, loop))
+        above = cfg.dominator.get(block)
+        while above is not None:
+            if len(above.targets) > 1 and not _always_after(cfg, block, above):
+                return self.site(above)
+            above = cfg.dominator.get(above)
+        loops = cfg.loops_of(block)
+        return self.site(_exit(cfg, loops[0])) if loops and loops[0].exits() else 0
+
+    def leave(self, block: Block, mask: str) -> None:
+        """Report that lanes go from a block to the kernel's end."""
+        self.text.call(
+            "void",
+            "assay_watch_leave",
+            ("ptr", "%ctx"),
+            ("i32", str(self.site(block))),
+            ("i32", self.text.mask_bits(mask)),
+        )
+
+    def observe(self, instruction: Instruction) -> None:
+        """Report lanes for which a condition holds, or whose origin is not 0."""
+        text, (flag,) = self.text, instruction.operands
+        kind = _EVENTS[instruction.callee.removeprefix(OBSERVE)]
+        if self.v.varying(flag):
+            type = vector_of(flag.type)
+            bad = text.let(f"icmp ne {type} {self.v.vector(flag)}, zeroinitializer")
+            mask = text.mask_bits(text.let(f"and {vector_of('i1')} {bad}, {self.v.mask}"))
+            some = text.let(f"icmp ne i32 {mask}, 0")
+        else:
+            some = text.let(f"icmp ne {flag.type} {self.v.scalar(flag)}, 0")
+            mask = text.mask_bits(self.v.mask)
+
+        def report() -> None:
+            kind32 = vector_of("i32")
+            details = "zeroinitializer"
+            if flag.type == "i16":
+                details = text.let(f"zext {vector_of('i16')} {self.v.vector(flag)} to {kind32}")
+            text.do(f"store {kind32} {details}, ptr {self.exchange(c.SCRATCH_VALUES)}, align 4")
+            self._event(kind, instruction, mask)
+
+        self._if(some, report)
+
+    def _event(self, kind: int, instruction: Instruction, mask: str) -> None:
+        self.text.call(
+            "void",
+            "assay_watch_event",
+            ("ptr", "%ctx"),
+            ("i32", str(kind)),
+            ("i32", str(self.site(instruction))),
+            ("i32", mask),
+        )
+
+    def fence(self, instruction: Instruction) -> None:
+        """Report a fence that publishes or acquires."""
+        flags, order, *_ = instruction.operands
+        if isinstance(order, Constant) and order.number == 0:  # relaxed
+            return
+        self.text.call("void", "assay_watch_fence", ("ptr", "%ctx"), ("i32", self.v.scalar(flags)))
+
+
+def _exit(cfg: Cfg, loop: Loop) -> Block:
+    """The first block that leads out of a loop."""
+    return next(
+        block
+        for block in cfg.order
+        if block in loop.blocks and any(target not in loop.blocks for target in block.targets)
+    )
+
+
+def _always_after(cfg: Cfg, block: Block, above: Block) -> bool:
+    """Whether everyone who is at `above` comes to `block`."""
+    following = cfg.postdominator.get(above)
+    while following is not None and following is not block:
+        following = cfg.postdominator.get(following)
+    return following is block
+
+
+def _is_dense(group: Group, components: int) -> bool:
+    """Whether every element of a window belongs to some lane."""
+    return len({at + n for at in group.at for n in range(components)}) == group.elements
+
+
+def _lane_step(group: Group) -> int:
+    """Elements from one lane's to the next one's, if lanes lie in their order; else 0."""
+    if len(group.lanes) < 2 or group.at[0] != 0:
+        return 0
+    step = group.at[1]
+    regular = all(
+        lane == group.lanes[0] + n and at == n * step
+        for n, (lane, at) in enumerate(zip(group.lanes, group.at, strict=True))
+    )
+    return step if regular else 0

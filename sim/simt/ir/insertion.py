@@ -1,0 +1,62 @@
+"""Rewrites a function's blocks instruction by instruction, with others put in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .cfg import reverse_postorder
+from .nodes import Block, Function, Instruction, Value
+
+Numbering = Callable[[Instruction | Block], int]
+OBSERVE = "observe_"
+
+
+class Inserter:
+    """Visits every instruction once, definitions before uses but for phis.
+
+    A subclass says in `before` and `after` what else to emit around an instruction, and in `ends`
+    at the end of a block. `at` is what is being visited, whose place emitted instructions take.
+    """
+
+    def __init__(self, function: Function, number: Numbering) -> None:
+        self.function = function
+        self.number = number
+        self.block = function.blocks[0]
+        self.body: list[Instruction] = []
+        self.at: Instruction | Block = self.block
+
+    def visit(self) -> None:
+        """Go through the function."""
+        for block in reverse_postorder(self.function.blocks[0]):
+            self.block = block
+            visited, self.body = block.body, []
+            for instruction in visited:
+                self.at = instruction
+                self.before(instruction)
+                self.body.append(instruction)
+                self.after(instruction)
+            self.at = block
+            self.ends(block)
+            block.body = self.body
+
+    def before(self, instruction: Instruction) -> None:
+        """What comes before an instruction."""
+
+    def after(self, instruction: Instruction) -> None:
+        """What comes after an instruction."""
+
+    def ends(self, block: Block) -> None:
+        """What comes at the end of a block."""
+
+    def emit(
+        self, op: str, type: str, *operands: Value, callee: str = "", predicate: str = ""
+    ) -> Instruction:
+        """Append an instruction."""
+        made = Instruction(op, type, list(operands), self.at.site)
+        made.callee, made.predicate, made.block = callee, predicate, self.block
+        self.body.append(made)
+        return made
+
+    def observe(self, what: str, condition: Value) -> None:
+        """Report lanes for which a condition (`i1`) holds, or an origin (`i16`) is not 0."""
+        self.emit("intrinsic", "void", condition, callee=f"{OBSERVE}{what}")

@@ -1,0 +1,1 @@
+"""From LLVM's IR to the engines' IR."""

@@ -1,0 +1,123 @@
+"""Looks at who calls whom before everything is inlined: recursion, and growth without bound."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from ..ir.faults import UnsupportedKernel
+from .sites import SiteTable
+
+# Lines of IR after inlining: what LLVM would take minutes and gigabytes for.
+MOST_LINES = 1_000_000
+
+_DEFINE = re.compile(r"^define [^\n]*?@([-\w.$]+|\"[^\"]+\")\(.*?^}", re.MULTILINE | re.DOTALL)
+_CALL = re.compile(
+    r"\b(?:call|invoke)\b[^\n]*?@([-\w.$]+|\"[^\"]+\")\([^\n]*?(?:!dbg (![0-9]+))?$", re.MULTILINE
+)
+_METADATA = re.compile(r"^(![0-9]+) = (.*)$", re.MULTILINE)
+_MANGLED = re.compile(r"_Z(NK?)?")
+_PART = re.compile(r"(\d+)")
+
+
+class _Graph:
+    """Functions with their lines of IR and their calls."""
+
+    def __init__(self, text: str) -> None:
+        self.lines: dict[str, int] = {}
+        self.calls: dict[str, Counter[str]] = {}
+        self.places: dict[tuple[str, str], str] = {}
+        for match in _DEFINE.finditer(text):
+            name, body = match[1], match[0]
+            self.lines[name] = body.count("\n")
+            self.calls[name] = Counter()
+            for callee, place in _CALL.findall(body):
+                self.calls[name][callee] += 1
+                self.places.setdefault((name, callee), place)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """What a kernel's calls amount to.
+
+    Attributes:
+        lines: lines of IR when all functions are put in the places of their calls.
+        recursion: what to say of a function that calls itself, if the optimiser finds no end.
+    """
+
+    lines: int
+    recursion: UnsupportedKernel | None
+
+
+def check_calls(text: str, entry: str, kernel: str) -> Calls:
+    """Refuse a kernel that grows too large when inlined.
+
+    A function that calls itself may turn out to do so a few times at most.
+
+    Args:
+        text: a module's text before inlining.
+        entry: symbol of the entry function.
+        kernel: the kernel's name for messages.
+
+    Raises:
+        UnsupportedKernel: names the function and the line.
+    """
+    graph = _Graph(text)
+    itself: UnsupportedKernel | None = None
+    sizes: dict[str, int] = {}
+    # Each entry: a function, and its callees that are still to be looked at.
+    path: list[tuple[str, list[str]]] = [(entry, list(graph.calls.get(entry, ())))]
+    active = {entry}
+    while path:
+        name, waiting = path[-1]
+        if waiting:
+            callee = waiting.pop()
+            if callee in active:
+                itself = itself or _recursion(
+                    graph, text, [step for step, _ in path], callee, kernel
+                )
+                continue
+            if callee in graph.calls and callee not in sizes:
+                path.append((callee, list(graph.calls[callee])))
+                active.add(callee)
+            continue
+        path.pop()
+        active.discard(name)
+        calls = graph.calls.get(name, Counter())
+        sizes[name] = graph.lines.get(name, 0) + sum(
+            sizes.get(callee, 0) * times for callee, times in calls.items()
+        )
+        if sizes[name] > MOST_LINES:
+            raise UnsupportedKernel(
+                f"'{_plain(name)}' grows to {sizes[name]} lines of code when the functions that it "
+                f"calls are put in their places; at most {MOST_LINES} are supported",
+                kernel=kernel,
+            )
+    return Calls(lines=sizes[entry], recursion=itself)
+
+
+def _recursion(
+    graph: _Graph, text: str, path: list[str], callee: str, kernel: str
+) -> UnsupportedKernel:
+    metadata = dict(_METADATA.findall(text))
+    site = SiteTable(metadata).site(graph.places[path[-1], callee])
+    around = [_plain(name) for name in path[path.index(callee) + 1 :]]
+    through = f" through '{', '.join(around)}'" if around else ""
+    return UnsupportedKernel(
+        f"'{_plain(callee)}' calls itself{through}: recursion is not supported", site, kernel
+    )
+
+
+def _plain(symbol: str) -> str:
+    """The source name in a mangled symbol, as far as it is plain, without its namespaces."""
+    nested = _MANGLED.match(symbol)
+    if nested is None:
+        return symbol
+    name, place = symbol, nested.end()
+    while part := _PART.match(symbol, place):
+        place = part.end() + int(part[1])
+        name = symbol[part.end() : place]
+        if nested[1] is None:
+            break
+    return name

@@ -1,0 +1,189 @@
+"""Imports a kernel's bitcode: everything inlined, optimised as scalar code, lowered."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+
+import llvmlite.binding as llvm
+
+from ...native.llvm_modules import module_of
+from ..analysis.contract import contract
+from ..analysis.unpack import unpack
+from ..ir.faults import UnsupportedKernel
+from ..ir.nodes import Function
+from .call_graph import Calls, check_calls
+from .complete_sites import complete_sites
+from .hidden_arguments import bind_hidden_arguments
+from .llvm_records import IRSyntaxError
+from .llvm_text import read_module
+from .lower import lower
+from .math_marks import mark_math, unroll_all, unroll_no_more
+from .roots import Parameter
+from .uninitialised import forget_uniform, mark_signed, mark_uninitialised
+
+# LLVM's global tables are set up once, and its contexts are not made for concurrent use.
+LLVM_LOCK = threading.RLock()
+_INLINE_EVERYTHING = 1_000_000
+# Kernels of more lines, such as elliptic curves, take minutes when their loops are unrolled too.
+_UNROLLED_LINES = 20_000
+_THREAD_LOCAL = re.compile(r"^@[^\n]*\bthread_local\b", re.MULTILINE)
+_ARRAY = re.compile(r"= alloca ")
+# What a data layout says of the widths that a machine computes in: a GPU has none of 64 bits, and
+# the optimiser shall not widen indices to them.
+_NATIVE_INTEGERS = re.compile(r"-n[0-9]+(?::[0-9]+)*")
+_started = False
+
+
+def start_llvm() -> None:
+    """Set up LLVM's code generator for this host. Cheap when done already."""
+    global _started
+    with LLVM_LOCK:
+        if not _started:
+            llvm.initialize_native_target()
+            llvm.initialize_native_asmprinter()
+            _started = True
+
+
+# A call of a function of the user's, which was not put in its place.
+_CALL_OF_SOURCE = re.compile(r"\bcall [^\n@]*@(?!llvm\.|__assay_)")
+
+
+def import_kernel(
+    bitcode: bytes,
+    entry: str,
+    parameters: Sequence[Parameter],
+    name: str,
+    *,
+    marks: frozenset[str] = frozenset(),
+) -> Function:
+    """Read a kernel's unoptimised bitcode into the engines' IR.
+
+    Args:
+        bitcode: an LLVM module as clang emits it before optimisation.
+        entry: symbol of the entry function.
+        parameters: description of the entry's parameters, in order.
+        name: the kernel's name for messages.
+        marks: what the optimiser must not forget, for checks: `init` where variables have no
+            value, `uniform` what must be the same in all lanes, `overflow` what is signed; and,
+            for models of machines, `math` where it calls functions of mathematics. Then integers
+            are also kept as narrow as the machine's own.
+
+    Raises:
+        UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
+    """
+    text = optimised_text(bitcode, entry, name, marks=marks)
+    try:
+        module = read_module(text)
+    except IRSyntaxError as error:
+        raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
+    if "@" + entry in module.functions:
+        bind_hidden_arguments(module.functions["@" + entry])
+    function = lower(module, entry, parameters, name)
+    complete_sites(function)
+    unpack(function)
+    contract(function)
+    return function
+
+
+def optimised_text(
+    bitcode: bytes, entry: str, name: str, *, marks: frozenset[str] = frozenset()
+) -> str:
+    """The module's text after inlining and scalar optimisation."""
+    start_llvm()
+    with LLVM_LOCK:
+        try:
+            with module_of(bitcode) as module:
+                text = str(module)
+                calls = _check(text, entry, name)
+                changed = _marked(text, marks)
+                same = changed == text and "math" not in marks
+                optimised = _optimise(module, entry, calls) if same else ""
+            if "math" in marks:
+                optimised = _optimised_for_models(changed, entry, calls)
+            elif not optimised:
+                with module_of(changed) as module:
+                    optimised = _optimise(module, entry, calls)
+        except RuntimeError as error:
+            raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
+    if calls.recursion is not None and _CALL_OF_SOURCE.search(optimised):
+        raise calls.recursion
+    return optimised
+
+
+def _optimised_for_models(text: str, entry: str, calls: Calls) -> str:
+    """As a compiler for a GPU would: with narrow integers, and arrays of threads in registers.
+
+    Where an array is left in memory because a loop runs over it, loops of known length are
+    unrolled however long they get.
+    """
+    with module_of(text) as module:
+        module.data_layout = _NATIVE_INTEGERS.sub("-n8:16:32", module.data_layout)
+        optimised = _optimise(module, entry, calls)
+    if not _ARRAY.search(optimised):
+        return optimised
+    with module_of(unroll_all(optimised)) as module:
+        _unroll(module)
+        unrolled = unroll_no_more(str(module))
+    if unrolled.count("\n") > _UNROLLED_LINES:
+        return optimised
+    with module_of(unrolled) as module:
+        unrolled = _optimise(module, entry, calls)
+    fewer = len(_ARRAY.findall(unrolled)) < len(_ARRAY.findall(optimised))
+    return unrolled if fewer else optimised
+
+
+def _marked(text: str, marks: frozenset[str]) -> str:
+    if "init" in marks:
+        text = mark_uninitialised(text)
+    if "overflow" in marks:
+        text = mark_signed(text)
+    if "math" in marks:
+        text = mark_math(text)
+    return text if "uniform" in marks else forget_uniform(text)
+
+
+def _check(text: str, entry: str, name: str) -> Calls:
+    # LLVM ends the process in the middle of its work on these.
+    if _THREAD_LOCAL.search(text):
+        raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
+    return check_calls(text, entry, name)
+
+
+def _prepare(module: llvm.ModuleRef, entry: str) -> None:
+    for variable in module.global_variables:
+        # An external variable keeps its type and place: the optimiser would shrink an internal one.
+        if str(variable.type).endswith("addrspace(3)"):
+            variable.linkage = "external"
+    for function in module.functions:
+        if not function.is_declaration and function.name != entry:
+            function.linkage = "internal"
+            function.add_function_attribute("alwaysinline")
+
+
+def _optimise(module: llvm.ModuleRef, entry: str, calls: Calls) -> str:
+    _prepare(module, entry)
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = False
+    options.slp_vectorization = False
+    options.loop_interleaving = False
+    options.loop_unrolling = calls.lines < _UNROLLED_LINES
+    options.inlining_threshold = _INLINE_EVERYTHING
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return str(module)
+
+
+def _unroll(module: llvm.ModuleRef) -> None:
+    """Unroll the loops that ask for it, and put arrays into registers as far as that allows."""
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_loop_simplify_pass()
+    passes.add_loop_unroll_pass()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, builder)

@@ -1,0 +1,192 @@
+"""From LLVM's IR as read to the engines' IR: scalars, roots and offsets, plain branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.faults import UnsupportedKernel
+from ..ir.llvm_types import Pointer, Scalar, leaves
+from ..ir.nodes import Block, Constant, Function, Instruction, link_predecessors
+from .intrinsics import lower_call
+from .llvm_records import FunctionText, ModuleText, Record
+from .lower_base import Address, Lowered
+from .lower_values import ValueLowering
+from .roots import Parameter
+
+
+def lower(module: ModuleText, entry: str, parameters: Sequence[Parameter], name: str) -> Function:
+    """Lower the entry function, into which everything it calls has been inlined.
+
+    Raises:
+        UnsupportedKernel: for what the engines cannot execute, with the source line.
+    """
+    text = module.functions.get("@" + entry)
+    if text is None:
+        raise UnsupportedKernel(f"the compiled module has no function '{entry}'", kernel=name)
+    if len(text.parameters) != len(parameters):
+        raise UnsupportedKernel(
+            f"the compiled function has {len(text.parameters)} parameters, its description "
+            f"{len(parameters)}",
+            kernel=name,
+        )
+    return Lowering(module, text, parameters, name).run()
+
+
+class Lowering(ValueLowering):
+    """Lowers a whole function."""
+
+    def __init__(
+        self, module: ModuleText, text: FunctionText, parameters: Sequence[Parameter], name: str
+    ) -> None:
+        super().__init__(module, text, parameters, name)
+        self.phis: list[tuple[Record, list[Instruction]]] = []
+        self.extra: dict[str, list[Block]] = {}  # blocks a switch was split into, by its label
+        self.homes: dict[Block, Block] = {}  # such a block -> the block that had the switch
+
+    def run(self) -> Function:
+        """Lower the function."""
+        for label in self.text.blocks:
+            self.blocks[label] = Block(label.lstrip("%"))
+        order = self._order()
+        for label in order:
+            self.block = self.blocks[label]
+            for record in self.text.blocks[label]:
+                self.site = self.sites.site(record.location)
+                self._lower_record(record)
+            self.ends[label] = self.block
+        blocks = self._collect_blocks(order)
+        link_predecessors(blocks)
+        self._fill_phis(set(order))
+        return Function(
+            self.name,
+            blocks,
+            self.memory.threadgroup_memory,
+            self.memory.private_memory,
+            bytes(self.memory.constants),
+        )
+
+    def _order(self) -> list[str]:
+        """Reverse post-order of the labels, so that definitions come before uses."""
+        labels = {label: records[-1].labels for label, records in self.text.blocks.items()}
+        entry = next(iter(self.text.blocks))
+        seen, order = {entry}, []
+        stack = [(entry, iter(labels[entry]))]
+        while stack:
+            label, successors = stack[-1]
+            for successor in successors:
+                if successor not in seen:
+                    seen.add(successor)
+                    stack.append((successor, iter(labels[successor])))
+                    break
+            else:
+                order.append(label)
+                stack.pop()
+        return order[::-1]
+
+    def _collect_blocks(self, order: list[str]) -> list[Block]:
+        blocks: list[Block] = []
+        for label in order:
+            blocks.append(self.blocks[label])
+            blocks.extend(self.extra.get(label, []))
+        return blocks
+
+    def _lower_record(self, record: Record) -> None:
+        handler = getattr(self, f"_op_{record.op}", None)
+        if handler is not None:
+            handler(record)
+        elif record.op in ("atomicrmw", "cmpxchg", "fence"):
+            raise self.fail(f"'{record.op}' written with compiler builtins is not supported")
+        else:
+            self._elementwise(record)
+
+    def _op_phi(self, record: Record) -> None:
+        phis, results = [], list[Lowered]()
+        for kind in leaves(record.type):
+            name = kind.name if isinstance(kind, Scalar) else "i64"
+            phi = Instruction("phi", name, [], self.site)
+            phi.block = self.block
+            self.block.phis.append(phi)
+            phis.append(phi)
+            if isinstance(kind, Pointer):
+                if not isinstance(record.type, Pointer):
+                    raise self.fail("a vector of pointers is not supported")
+                results.append(self._pointer_result(record, phi))
+            else:
+                results.append(phi)
+        self.phis.append((record, phis))
+        self.values[record.name] = results
+
+    def _fill_phis(self, reachable: set[str]) -> None:
+        for record, phis in self.phis:
+            assert phis[0].block is not None
+            incoming: dict[Block, list[Lowered]] = {}
+            for label, operand in zip(record.labels, record.operands, strict=True):
+                if label in reachable:
+                    self.block = self.ends[label]
+                    incoming[self.ends[label]] = self.operand(operand)
+            self._fill(record, phis, incoming)
+
+    def _fill(
+        self, record: Record, phis: list[Instruction], incoming: dict[Block, list[Lowered]]
+    ) -> None:
+        root = self.roots.get(record.name)
+        for number, phi in enumerate(phis):
+            assert phi.block is not None
+            for predecessor in phi.block.predecessors:
+                value = incoming[self.homes.get(predecessor, predecessor)][number]
+                if isinstance(value, Address):
+                    self.block = predecessor
+                    value = self._in_root(value, root)
+                phi.operands.append(value)
+
+    def _op_br(self, record: Record) -> None:
+        self.block.site = self.site
+        if record.operands:
+            first, second = (self.blocks[label] for label in record.labels)
+            if first is second:
+                self.block.targets = [first]
+            else:
+                self.block.condition = self.scalar(record.operands[0])
+                self.block.targets = [first, second]
+        else:
+            self.block.targets = [self.blocks[record.labels[0]]]
+
+    def _op_switch(self, record: Record) -> None:
+        """Becomes a chain of comparisons, each in a block of its own."""
+        default, *targets = (self.blocks[label] for label in record.labels)
+        subject = self.scalar(record.operands[0])
+        home, name = self.block, self.block.name
+        cases = list(zip(record.operands[1:], targets, strict=True))
+        if not cases:
+            home.targets = [default]
+            return
+        extra: list[Block] = []
+        for number, (case, target) in enumerate(cases):
+            value = self.scalar(case)
+            assert isinstance(value, Constant) and value.number is not None
+            self.block.site = self.site
+            self.block.condition = self._equals(subject, value.number)
+            if number == len(cases) - 1:
+                following = default
+            else:
+                following = Block(f"{name}.case{number + 1}")
+                extra.append(following)
+                self.homes[following] = home
+            self.block.targets = [target, following]
+            if target is following:
+                self.block.condition, self.block.targets = None, [target]
+            self.block = following if following is not default else self.block
+        label = next(label for label, block in self.blocks.items() if block is home)
+        self.extra[label] = extra
+        self.block = home
+
+    def _op_ret(self, record: Record) -> None:
+        self.block.site = self.site
+        self.block.targets = []
+
+    _op_unreachable = _op_ret
+
+    _op_unreachable = _op_ret
+
+    def _op_call(self, record: Record) -> None:
+        lower_call(self, record)

@@ -1,0 +1,1 @@
+"""Running compiled kernels: memory, dispatches, tapes, and what watchers saw."""

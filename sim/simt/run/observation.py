@@ -1,0 +1,178 @@
+"""A dispatch under watch: its shadow memory, its order, and what its observers report."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import random
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...check import layout
+from ...check.checker import Checker
+from ...check.shadow import Shadows
+from ..ir import context as c
+from ..ir.shape import LANES
+from ..watch.needs import RACE_CHECKS
+from .memory import Memory
+from .uninitialised_buffers import UninitialisedBuffers
+
+if TYPE_CHECKING:
+    from .program import Executable
+
+# What changes the generated code; the other checks are made elsewhere.
+OBSERVED = frozenset(
+    {"race", "lanes", "barrier", "bounds", "init", "shuffle", "uniform", "nan", "overflow"}
+)
+_MAX_ARGUMENT_BUFFER = 1 << 16  # bytes that are searched for the addresses of further buffers
+_DEPTH = 2  # argument buffers inside argument buffers
+
+
+def observers_of(checker: Checker | None) -> frozenset[str]:
+    """The checks of a checker that watch a kernel while it runs."""
+    if checker is None:
+        return frozenset()
+    wanted = checker.checks & OBSERVED
+    return wanted or (frozenset({"order"}) if checker.seed is not None else frozenset())
+
+
+class WorkerWatch:
+    """The structures that one worker's kernel reports through."""
+
+    def __init__(self, observation: Observation, executable: Executable, arena: int) -> None:
+        self.observation = observation
+        self.executable = executable
+        shift = executable.watch_needs.arena_shift
+        granules = -(-arena >> shift) + 1
+        self._arena = np.zeros((5, granules), np.uint64)
+        self._reports = (layout.Report * layout.REPORT_LIMIT)()
+        self.order = np.arange(LANES, dtype=np.uint32)
+        self.watch = layout.Watch()
+        self._fill(granules, shift)
+
+    def _fill(self, granules: int, shift: int) -> None:
+        watch, shadows = self.watch, self.observation.shadows
+        pointer = ctypes.POINTER(ctypes.c_uint64)
+        watch.buffers = ctypes.cast(shadows.table, ctypes.POINTER(layout.Buffer))
+        names = ("written", "read", "before", "lane_written", "lane_read")
+        for name, row in zip(names, self._arena, strict=True):
+            setattr(watch, f"arena_{name}", row.ctypes.data_as(pointer))
+        watch.arena_granules, watch.arena_shift = granules, shift
+        watch.locks = shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
+        watch.reports = ctypes.cast(self._reports, ctypes.POINTER(layout.Report))
+        watch.report_limit = layout.REPORT_LIMIT
+        watch.tag = shadows.tag
+        watch.lanes = "lanes" in self.observation.checker.checks
+        watch.group_base = self.observation.first_group
+        watch.run = 0
+        watch.order_factor, watch.order_shift, watch.order_count = 1, 0, 1 << 62
+
+    def permute(self, seed: int, threadgroups: int) -> None:
+        """Run simdgroups and threadgroups in an order that depends on the seed."""
+        chance = random.Random(seed)
+        count = self.executable.shape.simdgroups
+        order = list(range(count))
+        chance.shuffle(order)
+        self.order[:count] = order
+        factor = chance.randrange(1, max(2, threadgroups))
+        while math.gcd(factor, threadgroups) != 1:
+            factor += 1
+        watch = self.watch
+        watch.order_factor, watch.order_count = factor, threadgroups
+        watch.order_shift = chance.randrange(max(1, threadgroups))
+        watch.flush_denormals = seed & 1
+
+    @property
+    def address(self) -> int:
+        """Host address of the watch structure."""
+        return ctypes.addressof(self.watch)
+
+    @property
+    def reports(self) -> list[layout.Report]:
+        """What was reported so far."""
+        return list(self._reports[: self.watch.report_count])
+
+
+class Observation:
+    """What the workers of one dispatch share."""
+
+    def __init__(
+        self,
+        checker: Checker,
+        memory: Memory,
+        arguments: Sequence[int],
+        executable: Executable,
+        threadgroups: int,
+        ordering: int | None,
+    ) -> None:
+        self.checker = checker
+        self.memory = memory
+        self.seed = checker.seed
+        self.workers: list[WorkerWatch] = []
+        self.shadows = _shadows_of(checker, memory)
+        self.first_group = self.shadows.begin(ordering, threadgroups)
+        self.uninitialised = checker.state(memory.identity, UninitialisedBuffers)
+        needs = executable.watch_needs
+        bound = [
+            value
+            for parameter, value in zip(executable.program.parameters, arguments, strict=True)
+            if parameter.kind == "buffer"
+        ]
+        reachable = self._reachable(bound) if needs.follows_pointers else []
+        if "init" in checker.checks:
+            self.uninitialised.refresh(memory, _handles([*bound, *reachable]))
+        if checker.checks & RACE_CHECKS:
+            self.shadows.keep(memory.handles())
+            read = _handles([arguments[number] for number in needs.read])
+            written = [arguments[number] for number in needs.written]
+            if needs.follows_pointers:
+                written += [*bound, *reachable]
+            for handle in _handles(written):
+                if memory.size(handle) > 0:
+                    readers = needs.follows_pointers or handle in read
+                    lanes = "lanes" in checker.checks
+                    self.shadows.watch(handle, memory.size(handle), readers=readers, lanes=lanes)
+
+    @property
+    def fill(self) -> int:
+        """The byte that memory nobody wrote holds."""
+        return 0 if self.seed is None else random.Random(self.seed ^ 0x5EED).randrange(256)
+
+    def _reachable(self, bound: list[int]) -> list[int]:
+        """Addresses of buffers that lie in the bound buffers, and in those they lead to."""
+        found: list[int] = []
+        seen: set[int] = set()
+        for _ in range(_DEPTH):
+            following: list[int] = []
+            for address in bound:
+                handle = address >> c.HANDLE_SHIFT
+                if handle in seen or self.memory.size(handle) > _MAX_ARGUMENT_BUFFER:
+                    continue
+                seen.add(handle)
+                following += self.memory.addresses_in(handle)
+            found += following
+            bound = following
+        return found
+
+    def start(self, executable: Executable, arena: int, threadgroups: int) -> WorkerWatch:
+        """The structures of one more worker."""
+        worker = WorkerWatch(self, executable, arena)
+        if self.seed is not None:
+            worker.permute(self.seed, threadgroups)
+        self.workers.append(worker)
+        return worker
+
+
+def _handles(addresses: Sequence[int]) -> set[int]:
+    return {address >> c.HANDLE_SHIFT for address in addresses}
+
+
+def _shadows_of(checker: Checker, memory: Memory) -> Shadows:
+    shadows: Shadows = checker.state(memory.identity, _make_shadows)
+    return shadows
+
+
+def _make_shadows() -> Shadows:
+    return Shadows(c.TABLE_ENTRIES)

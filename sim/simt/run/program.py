@@ -1,0 +1,318 @@
+"""Kernels as programs: imported once, specialised by threadgroup size, kept on disk."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...native.disk_cache import DiskCache, digest
+from ...native.jit import LoadedCode, compile_object, host_target, load_kernel
+from ...site import Site
+from ..analysis.reach import follows_pointers, untouched_parameters
+from ..emit.driver import driver
+from ..emit.tape import PLACES, RECORD, RECORDED_MARKS, prepare
+from ..emit.vectorise import Vectoriser
+from ..ir.llvm_types import Scalar, size_of
+from ..ir.nodes import Block, Function, Instruction
+from ..ir.shape import Shape
+from ..read.importer import import_kernel
+from ..read.roots import Parameter
+from ..watch.needs import WatchNeeds
+from .tape_code import FUNCTIONS as RECORD_FUNCTIONS
+from .tape_code import load_record
+from .watch_code import FUNCTIONS as WATCH_FUNCTIONS
+from .watch_code import load_watch
+
+# Checks that need a function in which the optimiser has not thrown away what they look for.
+_MARKED = frozenset({"init", "uniform", "overflow"})
+_COMMUTATIVE = ("add", "sub", "and", "or", "xor", "min", "max")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessSite:
+    """What a fault's site number stands for."""
+
+    site: Site
+    memory: str  # name of the root in the kernel's own words
+    size: int  # bytes of the access, 0 for a loop
+    space: int = 0  # LLVM's address space of a pointer from memory, 0 if it may be any
+    deed: str = ""  # what the instruction does, as the engine calls it
+    start: int = 0  # byte offset in the arena or constant data that `memory` starts at
+    length: int = -1  # bytes that `memory` has, -1 if that depends on the dispatch
+    parameter: int = -1  # the argument that `memory` is, -1 if it is none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What a kernel needs of its surroundings; memory in bytes."""
+
+    threadgroup_memory: int
+    private_memory: int  # of one thread
+    constants: bytes
+    serial: bool  # whether threadgroups must run in order for results to repeat
+    follows_pointers: bool  # whether it reaches buffers through addresses in memory
+    untouched: tuple[int, ...]  # numbers of the parameters that it never uses
+
+
+class Program:
+    """One kernel's IR, not yet specialised.
+
+    Args:
+        bitcode: LLVM bitcode as clang emits it before optimisation.
+        entry: symbol of the entry function.
+        name: what messages call the kernel.
+        parameters: description of the entry function's parameters, in order.
+
+    Raises:
+        UnsupportedKernel: if the kernel uses what the engine cannot execute. Raised when the
+            code is first needed, not by the constructor.
+    """
+
+    def __init__(
+        self, bitcode: bytes, entry: str, *, name: str, parameters: Sequence[Parameter]
+    ) -> None:
+        self.bitcode = bitcode
+        self.entry = entry
+        self.name = name
+        self.parameters = tuple(parameters)
+        described = json.dumps([asdict(p) for p in self.parameters])
+        self._key = digest(_engine_version(), bitcode, entry, name, described)
+        self._lock = threading.RLock()
+        self._function: Function | None = None
+        self._marked: dict[frozenset[str], Function] = {}
+        self._recorded: Function | None = None
+        self._needs: Needs | None = None
+        self._executables: dict[tuple[Shape, frozenset[str]], Executable] = {}
+
+    @property
+    def function(self) -> Function:
+        """The kernel in the engines' IR."""
+        with self._lock:
+            if self._function is None:
+                self._function = import_kernel(self.bitcode, self.entry, self.parameters, self.name)
+            return self._function
+
+    def marked_function(self, marks: frozenset[str]) -> Function:
+        """The same, without the optimisations that hide what checks look for."""
+        with self._lock:
+            known = self._marked.get(marks)
+            if known is None:
+                known = self._marked[marks] = import_kernel(
+                    self.bitcode, self.entry, self.parameters, self.name, marks=marks
+                )
+            return known
+
+    @property
+    def recorded_function(self) -> Function:
+        """The kernel in the blocks that recordings count; always the same object."""
+        with self._lock:
+            if self._recorded is None:
+                self._recorded = prepare(self.marked_function(RECORDED_MARKS))
+            return self._recorded
+
+    @property
+    def needs(self) -> Needs:
+        """Memory that the kernel needs."""
+        with self._lock:
+            if self._needs is None:
+                self._needs = self._find_needs()
+            return self._needs
+
+    @property
+    def static_threadgroup_memory(self) -> int:
+        """Bytes of threadgroup variables declared in the kernel."""
+        return self.needs.threadgroup_memory
+
+    def _find_needs(self) -> Needs:
+        cache = DiskCache("programs")
+        stored = cache.get(self._key)
+        if stored is not None:
+            fields = json.loads(stored)
+            fields["constants"] = bytes.fromhex(fields["constants"])
+            fields["untouched"] = tuple(fields["untouched"])
+            return Needs(**fields)
+        function = self.function
+        needs = Needs(
+            threadgroup_memory=function.threadgroup_memory,
+            private_memory=function.private_memory,
+            constants=function.constants,
+            serial=_is_serial(function),
+            follows_pointers=follows_pointers(function),
+            untouched=untouched_parameters(function, len(self.parameters)),
+        )
+        fields = {**asdict(needs), "constants": needs.constants.hex()}
+        cache.put(self._key, json.dumps(fields).encode())
+        return needs
+
+    def specialise(self, threadgroup_size: tuple[int, int, int]) -> Executable:
+        """Machine code for a threadgroup size."""
+        return self.specialise_shape(Shape(size=threadgroup_size, nominal=threadgroup_size))
+
+    def specialise_shape(self, shape: Shape, observers: frozenset[str] = frozenset()) -> Executable:
+        """Machine code for a shape, which may be that of an edge threadgroup.
+
+        `observers` names the checks that shall watch it, or is `RECORD`, perhaps with
+        `PLACES`.
+        """
+        with self._lock:
+            known = self._executables.get((shape, observers))
+            if known is None:
+                stored = self._code(shape, observers)
+                known = Executable(self, shape, stored, observers)
+                self._executables[shape, observers] = known
+            return known
+
+    def _code(self, shape: Shape, observers: frozenset[str]) -> bytes:
+        cache = DiskCache("kernels")
+        key = digest(self._key, repr(shape), repr(sorted(observers)), *host_target())
+        stored = cache.get(key)
+        if stored is None:
+            stored = self._generate(shape, observers)
+            cache.put(key, stored)
+        return stored
+
+    def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
+        marks = RECORDED_MARKS if RECORD in observers else observers & _MARKED
+        function = self.marked_function(marks) if marks else self.function
+        code = Vectoriser(function, shape, observers).run()
+        text = code.text + driver(
+            shape,
+            has_barriers=code.has_barriers,
+            private_memory=function.private_memory,
+            streams=code.streams,
+            observed=bool(observers - {RECORD, PLACES}),
+            shadowed="init" in observers,
+            recorded=RECORD in observers,
+        )
+        machine_code = compile_object(text)
+        head = json.dumps(
+            {
+                "state_size": code.state_size,
+                "has_barriers": code.has_barriers,
+                "sites": [asdict(_describe(site)) for site in code.sites],
+                "watch_sites": [asdict(_describe_watched(site)) for site in code.watch_sites],
+                "watch": asdict(code.watch_needs),
+                "private_memory": function.private_memory,
+                "threadgroup_memory": function.threadgroup_memory,
+                "constants": function.constants.hex(),
+                "known": [[*place, about] for place, about in code.known.items()],
+            }
+        ).encode()
+        return len(head).to_bytes(8, "little") + head + machine_code
+
+    def llvm_text(self, threadgroup_size: tuple[int, int, int]) -> str:
+        """The generated LLVM IR before optimisation, for people who debug the engine."""
+        shape = Shape(size=threadgroup_size, nominal=threadgroup_size)
+        return Vectoriser(self.function, shape).run().text
+
+
+class Executable:
+    """A kernel's machine code for one shape."""
+
+    def __init__(
+        self, program: Program, shape: Shape, stored: bytes, observers: frozenset[str]
+    ) -> None:
+        self.program = program
+        self.shape = shape
+        self.observers = observers
+        length = int.from_bytes(stored[:8], "little")
+        head: dict[str, Any] = json.loads(stored[8 : 8 + length])
+        self.state_size: int = head["state_size"]
+        self.has_barriers: bool = head["has_barriers"]
+        self.private_memory: int = head["private_memory"]  # bytes of one thread
+        self.threadgroup_memory: int = head["threadgroup_memory"]
+        self.constants = bytes.fromhex(head["constants"])
+        # (block, ordinal, description) of the accesses that a recording leaves out.
+        self.known_accesses: list[tuple[int, int, int]] = head["known"]
+        self._sites: list[dict[str, Any]] = head["sites"]
+        self._watch_sites: list[dict[str, Any]] = head["watch_sites"]
+        self.watch_needs = WatchNeeds(**head["watch"])
+        known: tuple[str, ...] = ()
+        if RECORD in observers:
+            load_record()
+            known = RECORD_FUNCTIONS
+        elif observers:
+            load_watch()
+            known = WATCH_FUNCTIONS
+        self._owner: LoadedCode
+        self.run: ctypes._FuncPointer
+        self._owner, self.run = load_kernel(stored[8 + length :], known)
+
+    def access(self, number: int) -> AccessSite:
+        """What a fault's site number stands for."""
+        return _access_site(self._sites[number])
+
+    def watched(self, number: int) -> AccessSite:
+        """What a number in an observer's report stands for; an empty site for 0."""
+        if 0 < number <= len(self._watch_sites):
+            return _access_site(self._watch_sites[number - 1])
+        return AccessSite(site=Site(), memory="", size=0)
+
+
+def _access_site(fields: dict[str, Any]) -> AccessSite:
+    return AccessSite(**{**fields, "site": _site(fields["site"])})
+
+
+def _site(fields: dict[str, Any]) -> Site:
+    inlined = tuple(_site(outer) for outer in fields["inlined"])
+    return Site(fields["file"], fields["line"], fields["column"], fields["function"], inlined)
+
+
+def _describe(what: Instruction | Block) -> AccessSite:
+    if isinstance(what, Block):
+        return AccessSite(site=_loop_site(what), memory="", size=0)
+    root = what.root
+    if root is None:
+        return AccessSite(site=what.site, memory="", size=0)
+    size = size_of(Scalar(what.element)) * what.components
+    return AccessSite(
+        site=what.site,
+        memory=root.name,
+        size=size,
+        start=getattr(root, "start", 0),
+        length=getattr(root, "size", -1),
+        parameter=getattr(root, "parameter", -1),
+        space=getattr(root, "space", 0),
+    )
+
+
+def _describe_watched(what: Instruction | Block) -> AccessSite:
+    if isinstance(what, Block):
+        return AccessSite(site=what.site, memory="", size=0)
+    return replace(_describe(what), deed=what.callee or what.op)
+
+
+def _loop_site(header: Block) -> Site:
+    """A loop's place in the source: the first line its header knows."""
+    for instruction in header.instructions():
+        if instruction.site.line:
+            return instruction.site
+    return header.site
+
+
+def _is_serial(function: Function) -> bool:
+    """Whether the order of threadgroups can show in the results of atomics on device memory."""
+    used = {operand for i in function.instructions() for operand in i.operands}
+    used.update(b.condition for b in function.blocks if b.condition is not None)
+    for instruction in function.instructions():
+        if not instruction.callee.startswith("atomic_"):
+            continue
+        _, op, suffix = instruction.callee.split("_")
+        if op not in _COMMUTATIVE or suffix == "f32" or instruction in used:
+            return True
+    return False
+
+
+@functools.cache
+def _engine_version() -> bytes:
+    """A digest of the engine's own source, so that an update invalidates what older code made."""
+    sim = Path(__file__).parents[2]
+    files = [path for part in ("native", "check", "simt") for path in (sim / part).rglob("*.[pc]*")]
+    parts = [path.read_bytes() for path in sorted(files) if path.suffix in (".py", ".c")]
+    return digest(*parts).encode()

@@ -1,0 +1,1 @@
+"""What a watched kernel does beside its own work: instrumentation of the IR."""

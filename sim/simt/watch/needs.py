@@ -1,0 +1,58 @@
+"""What shadow memory a watched kernel needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ir.llvm_types import Scalar, size_of
+from ..ir.nodes import THREADGROUP_ROOTS, AddressRoot, BufferRoot, Function, Instruction
+
+# Checks that need records of accesses.
+RACE_CHECKS = frozenset({"race", "lanes"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchNeeds:
+    """Which memory a kernel writes, and how finely it accesses threadgroup memory.
+
+    Attributes:
+        written: parameters whose buffers it writes.
+        read: parameters whose buffers it reads, atomically or not.
+        follows_pointers: whether it accesses buffers whose addresses it found in memory.
+        arena_shift: bytes of the smallest access to threadgroup memory, as a power of two.
+    """
+
+    written: tuple[int, ...]
+    read: tuple[int, ...]
+    follows_pointers: bool
+    arena_shift: int
+
+
+def find_watch_needs(function: Function) -> WatchNeeds:
+    """Look through all accesses of a kernel."""
+    written: set[int] = set()
+    read: set[int] = set()
+    follows, shift = False, 2
+    for instruction in function.instructions():
+        root = instruction.root
+        if not _accesses(instruction):
+            continue
+        if isinstance(root, BufferRoot):
+            if instruction.op != "load":
+                written.add(root.parameter)
+            if instruction.op != "store":
+                read.add(root.parameter)
+        elif isinstance(root, (*THREADGROUP_ROOTS, AddressRoot)):
+            follows = follows or isinstance(root, AddressRoot)
+            size = size_of(Scalar(instruction.element))
+            shift = min(shift, size.bit_length() - 1)
+    return WatchNeeds(
+        written=tuple(sorted(written)),
+        read=tuple(sorted(read)),
+        follows_pointers=follows,
+        arena_shift=shift,
+    )
+
+
+def _accesses(instruction: Instruction) -> bool:
+    return instruction.op in ("load", "store") or instruction.callee.startswith("atomic_")

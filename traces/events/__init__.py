@@ -1,0 +1,1 @@
+"""Events: kinds and causes declared once, recording, finished traces, statistics, comparison."""

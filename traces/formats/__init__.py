@@ -1,0 +1,1 @@
+"""Trace files: which formats there are, read and written."""

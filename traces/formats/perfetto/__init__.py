@@ -1,0 +1,1 @@
+"""Perfetto's native format, in columns."""

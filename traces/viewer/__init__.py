@@ -1,0 +1,1 @@
+"""A trace on the screen: one HTML page of our own, or Perfetto's UI."""
