@@ -2,9 +2,9 @@
 
 from .events.clock import Clock
 from .events.errors import TraceError
-from .events.recorder import Recorder
 from .events.schema import Argument, Cause, Form, Group, Kind, Role, Track, Type
 from .events.trace import Counters, Flows, Instants, Row, Slices, Trace
+from .record.recorder import Recorder
 
 __all__ = [
     "Argument",

@@ -19,12 +19,12 @@ from .events.errors import TraceError, TraceFileError
 from .events.trace import Trace
 from .formats.chrome_read import is_json, read_chrome
 from .formats.chrome_write import write_chrome
-from .formats.container import MAGIC, SUFFIX
-from .formats.container_read import read_container
 from .formats.perfetto.read import is_perfetto, read_perfetto
 from .formats.perfetto.write import write_perfetto
-from .formats.spill import write_container
 from .formats.xctrace_read import is_xctrace, read_xctrace
+from .record.container import MAGIC, SUFFIX
+from .record.container_read import read_container
+from .record.spill import write_container
 from .viewer.html_write import write_html
 
 HTML = ".html"

@@ -56,7 +56,7 @@ def open_traces(paths: list[Path]) -> "Trace":
     """The trace in a file, or those in several side by side below the names of the files."""
     if len(paths) == 1:
         return open_trace(paths[0])
-    from assay.traces.events.merge import merged
+    from assay.traces.record.merge import merged
 
     names = [path.name.removesuffix(".gz").rsplit(".", 1)[0] for path in paths]
     if len(set(names)) < len(names):

@@ -6,9 +6,9 @@ import pytest
 
 from assay.traces.events import kinds as k
 from assay.traces.events.clock import Clock
-from assay.traces.events.recorder import Recorder
 from assay.traces.events.schema import Role
 from assay.traces.events.trace import Trace
+from assay.traces.record.recorder import Recorder
 from tests.support import timelines
 
 from .conftest import Open

@@ -14,7 +14,7 @@ from assay.hal.metal.timed.timer import ProgramTimer
 from assay.hw.apple.facts.chips import chip
 from assay.prediction.timelines.spool import Spool
 from assay.traces.files import read_trace
-from assay.traces.formats.container import CHUNK, HEADER
+from assay.traces.record.container import CHUNK, HEADER
 
 from .made_up import MadeUp
 from .program import COUNT, Program
@@ -90,7 +90,7 @@ def test_a_disk_that_is_full_ends_no_run(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     with assay.timing("m1", spool=tmp_path / "spool.assay-trace") as seen:
-        monkeypatch.setattr("assay.traces.formats.spill.Spill.rows", full)
+        monkeypatch.setattr("assay.traces.record.spill.Spill.rows", full)
         commands = program.queue.commandBuffer()
         encoder = commands.computeCommandEncoder()
         program.scale(encoder, buffer, 2.0)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from assay.traces.events import kinds as k
 from assay.traces.events.clock import Clock
-from assay.traces.events.recorder import Recorder
 from assay.traces.events.schema import Role
 from assay.traces.events.trace import Trace
+from assay.traces.record.recorder import Recorder
 
 _STAGES = 3
 _TILE = 8192  # bytes of the A and B tiles of one stage

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from assay.traces.events import kinds as k
 from assay.traces.events.clock import Clock
 from assay.traces.events.errors import TraceError
-from assay.traces.events.recorder import Recorder
 from assay.traces.events.schema import ABSENT, Form, Kind, Role
 from assay.traces.events.trace import Trace
+from assay.traces.record.recorder import Recorder
 from assay.traces.viewer.encode import Blob, leb128
 from assay.traces.viewer.html_write import LIMIT, page, write_html
 from assay.traces.viewer.paints import paint

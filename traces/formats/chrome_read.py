@@ -15,13 +15,12 @@ from typing import Any
 from ..events.clock import Clock
 from ..events.content import Content
 from ..events.errors import TraceError, TraceFileError
-from ..events.gather import Event, Gatherer, flat
 from ..events.kinds import DATA
-from ..events.recorder import Recorder
 from ..events.schema import Form, Role
+from ..record.gather import Event, Gatherer, flat
+from ..record.recorder import Recorder
 from .chrome_write import FIRST_THREAD, SLICE
-from .extras import Facts, facts_of
-from .perfetto.format import CAUSE
+from .extras import CAUSE, Facts, facts_of
 
 _NS_PER_US = 1000
 

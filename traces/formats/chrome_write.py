@@ -16,8 +16,7 @@ import numpy as np
 
 from ..events.schema import ABSENT, Argument, Role, Type
 from ..events.trace import Column, Integers, Trace
-from .extras import facts_json, lanes_of
-from .perfetto.format import CAUSE
+from .extras import CAUSE, facts_json, lanes_of
 
 _BLOCK = 1 << 16
 SLICE = "slice"

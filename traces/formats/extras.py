@@ -13,9 +13,19 @@ from ..events.content_of import track_definitions
 from ..events.errors import TraceError
 from ..events.schema import Cause, Kind
 from ..events.trace import Integers, Trace
-from .container import cause_of, clock_of, head_json, kind_json, kind_of, track_json, track_of
+from ..record.container import (
+    cause_of,
+    clock_of,
+    head_json,
+    kind_json,
+    kind_of,
+    track_json,
+    track_of,
+)
 
 VERSION = 1
+CAUSE = "cause"
+"""The argument that states the cause of a slice."""
 _MOST_LANES = 1 << 24
 
 

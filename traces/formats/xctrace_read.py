@@ -22,9 +22,9 @@ from xml.etree import ElementTree
 from ..events.clock import Clock
 from ..events.content import Content
 from ..events.errors import TraceFileError
-from ..events.gather import Event, Gatherer
-from ..events.recorder import Recorder
 from ..events.schema import Form, Role
+from ..record.gather import Event, Gatherer
+from ..record.recorder import Recorder
 
 _TIMES = frozenset(("start-time", "event-time", "sample-time"))
 _NAMES = ("event-label", "label", "name", "function", "event-name", "event-type", "state")

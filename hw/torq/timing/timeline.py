@@ -24,9 +24,9 @@ from assay.traces.events.kinds import (
     TASK,
     UNIT_STEP,
 )
-from assay.traces.events.recorder import Recorder
 from assay.traces.events.schema import Role
 from assay.traces.events.trace import Trace
+from assay.traces.record.recorder import Recorder
 
 from ..device.events import Access, Work
 from ..facts.costs import Machine

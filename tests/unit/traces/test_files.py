@@ -17,8 +17,8 @@ from assay.traces.events.content_of import content_of
 from assay.traces.events.kinds import DATA, DMA, MARKER, PHASE, STEP
 from assay.traces.events.schema import Type
 from assay.traces.files import HTML, WRITERS, read_trace, write_trace
-from assay.traces.formats.container import CHUNK, MAGIC, chunk, header, json_chunk
-from assay.traces.formats.spill import write_container
+from assay.traces.record.container import CHUNK, MAGIC, chunk, header, json_chunk
+from assay.traces.record.spill import write_container
 from tests.support.traces import told
 
 READABLE = [suffix for suffix in WRITERS if suffix != HTML]

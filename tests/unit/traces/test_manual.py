@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.traces.events.manual import page
+from assay.traces.manual import page
 
 
 def test_the_reference_of_traces_is_current(pytestconfig: pytest.Config) -> None:

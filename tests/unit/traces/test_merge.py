@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.traces import Clock, Form, Kind, Recorder, Role, Trace
 from assay.traces.events.kinds import PHASE
-from assay.traces.events.merge import merged, rescaled
+from assay.traces.record.merge import merged, rescaled
 from tests.support.traces import told, traces
 
 

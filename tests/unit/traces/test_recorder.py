@@ -14,7 +14,7 @@ import pytest
 from assay.traces import Argument, Clock, Form, Kind, Recorder, Role, TraceError, Type
 from assay.traces.events.kinds import COUNTER, DATA, DMA, KINDS, MARKER, PHASE, STEP
 from assay.traces.files import read_trace
-from assay.traces.formats.container import HEADER
+from assay.traces.record.container import HEADER
 from tests.support.traces import told
 
 ROOT = Path(__file__).parents[3]

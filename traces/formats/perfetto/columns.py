@@ -16,10 +16,10 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 
 from ...events.content import Content
 from ...events.errors import TraceError
-from ...events.recorder import Recorder
 from ...events.schema import ABSENT, NO_CAUSE, Argument, Form, Kind, Type
 from ...events.trace import Column, Integers
-from ..extras import Facts, facts_of
+from ...record.recorder import Recorder
+from ..extras import CAUSE, Facts, facts_of
 from . import format as form
 from .wire import Bytes
 from .wire_read import UnexpectedWire, fields_of, padded
@@ -43,7 +43,7 @@ _EVENT_FIELDS = (
     form.FLOW_END,
 )
 _KEY = form.PACKET << 3 | 2
-_CAUSE = Argument(form.CAUSE, "", type=Type.TEXT)
+_CAUSE = Argument(CAUSE, "", type=Type.TEXT)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -244,7 +244,7 @@ class _Reader:
             return reals
         column = np.full(count, -1 if argument.type is Type.TEXT else ABSENT, np.int64)
         column[at] = values.value[rows]
-        if argument.type is Type.TEXT and argument.name != form.CAUSE:
+        if argument.type is Type.TEXT and argument.name != CAUSE:
             texts = _numbers(self._recorder, self._head.texts)
             column[at] = texts[column[at]]
         return column

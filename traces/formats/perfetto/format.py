@@ -4,8 +4,6 @@ ROOT = 1
 """The track that stands for the whole trace; the lanes of all others have the numbers behind it."""
 SEQUENCE = 1
 """The sequence that all packets are on."""
-CAUSE = "cause"
-"""The argument that states the cause of a slice."""
 DESCRIPTION = "Assay trace. For its reader: "
 """What the description of the root track begins with; facts as JSON follow."""
 FLOW_SHIFT = 40

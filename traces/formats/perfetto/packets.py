@@ -8,6 +8,7 @@ import numpy as np
 
 from ...events.schema import ABSENT, NO_CAUSE, Argument, Type
 from ...events.trace import Column, Integers, Slices, Trace
+from ..extras import CAUSE
 from . import format as form
 from .wire import Bytes, Field, Fixed64, Mask, Nested, Unsigned, Varint
 
@@ -62,7 +63,7 @@ class Packets:
         cause = columns.cause[slices]
         if (cause != NO_CAUSE).any():
             text = cause + len(self._trace.names) + 1
-            event.append(self._annotation(form.CAUSE, form.TEXT, text, cause != NO_CAUSE))
+            event.append(self._annotation(CAUSE, form.TEXT, text, cause != NO_CAUSE))
         event += self._named(form.BEGIN, self._track(slices), columns.name[slices])
         event += self._outgoing.fields(form.FLOW, slices)
         event += self._incoming.fields(form.FLOW_END, slices)
@@ -193,7 +194,7 @@ def _late(trace: Trace) -> Mask:
 
 def argument_names(trace: Trace) -> list[str]:
     """Names of all arguments, numbered from 1 in the file; the cause is the first."""
-    names = {form.CAUSE: None}
+    names = {CAUSE: None}
     for kind in trace.kinds:
         names |= {argument.name: None for argument in kind.arguments}
     return list(names)

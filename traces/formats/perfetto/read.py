@@ -18,13 +18,13 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 from ...events.clock import Clock
 from ...events.content import Content
 from ...events.errors import TraceError, TraceFileError
-from ...events.gather import Event, Gatherer, flat
 from ...events.kinds import DATA
-from ...events.recorder import Recorder
 from ...events.schema import Form, Kind, Role
-from ..extras import Facts, facts_of
+from ...record.gather import Event, Gatherer, flat
+from ...record.recorder import Recorder
+from ..extras import CAUSE, Facts, facts_of
 from .columns import read_own
-from .format import CAUSE, DESCRIPTION, FLOW_ROW, FLOW_SHIFT, ROOT
+from .format import DESCRIPTION, FLOW_ROW, FLOW_SHIFT, ROOT
 
 _CLEARED = protocol.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
 _EVENT = protocol.TrackEvent

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .kinds import KINDS
-from .nesting import depths, first_crossing, parents
+from ..events.kinds import KINDS
+from ..events.nesting import depths, first_crossing, parents
+from ..events.schema import ABSENT, Argument, Form, Kind, Type
 from .recorder import Recorder
-from .schema import ABSENT, Argument, Form, Kind, Type
 
 _TAKEN = ("name", "track", "begin", "duration", "time", "cause", "source", "destination", "value")
 

@@ -11,15 +11,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..formats.spill import Spill
-from .build import build
-from .clock import Clock
-from .content import Content, TrackDefinition
-from .emitters import CounterEmitter, FlowEmitter, InstantEmitter, SliceEmitter, Tables
-from .errors import TraceError
-from .kinds import CAUSES, COUNTER
-from .schema import ABSENT, Cause, Kind, Role, Type
-from .trace import Trace, Value
+from ..events.build import build
+from ..events.clock import Clock
+from ..events.content import Content, TrackDefinition
+from ..events.emitters import CounterEmitter, FlowEmitter, InstantEmitter, SliceEmitter, Tables
+from ..events.errors import TraceError
+from ..events.kinds import CAUSES, COUNTER
+from ..events.schema import ABSENT, Cause, Kind, Role, Type
+from ..events.trace import Trace, Value
+from .spill import Spill
 
 _NO_VALUE: dict[Type, Value] = {Type.INTEGER: ABSENT, Type.REAL: float("nan"), Type.TEXT: ""}
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import textwrap
 
-from ..formats import container
-from .kinds import CAUSES, KINDS
-from .schema import Argument, Form, Group, Kind, Role
+from .events.kinds import CAUSES, KINDS
+from .events.schema import Argument, Form, Group, Kind, Role
+from .record import container
 
 _HEAD = """# Traces
 

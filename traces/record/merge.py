@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .build import build
-from .clock import Clock
-from .content import REFERENCE_SHIFT, Content, TrackDefinition
-from .content_of import content_of
+from ..events.build import build
+from ..events.clock import Clock
+from ..events.content import REFERENCE_SHIFT, Content, TrackDefinition
+from ..events.content_of import content_of
+from ..events.schema import Form, Kind, Role, Type
+from ..events.trace import Column, Integers, Trace
 from .recorder import Recorder
-from .schema import Form, Kind, Role, Type
-from .trace import Column, Integers, Trace
 
 _ROW = (1 << REFERENCE_SHIFT) - 1
 _HALF = 20
