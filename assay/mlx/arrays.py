@@ -42,7 +42,7 @@ class Input:
         They are the array's own and valid as long as it lives; those of read-only arrays are
         copied.
         """
-        from assay.hal.metal.emulated.resources.host import bytes_at
+        from assay.hal.metal.emulated.host import bytes_at
 
         low, high = byte_bounds(self.elements)
         data = bytes_at(low, high - low)

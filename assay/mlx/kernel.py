@@ -234,7 +234,7 @@ def _set_array(
     index: int,
 ) -> MTLBuffer | None:
     """Pass the array's memory; an array without elements is a null pointer, and None here."""
-    from assay.hal.metal.emulated.resources.host import buffer_over
+    from assay.hal.metal.emulated.host import buffer_over
 
     buffer: MTLBuffer | None = None
     if data.nbytes:

@@ -128,7 +128,7 @@ class Binder:
         return self._buffer(storage.data_ptr(), storage.nbytes(), index), offset
 
     def _buffer(self, address: int, length: int, index: int) -> MTLBuffer:
-        from assay.hal.metal.emulated.resources.host import bytes_at
+        from assay.hal.metal.emulated.host import bytes_at
 
         found = self._buffers.get(address)
         if found is None:
@@ -186,6 +186,6 @@ def _check_tensor(index: int, tensor: Any) -> None:
 
 
 def _buffer_over(data: NDArray[np.uint8], label: str) -> MTLBuffer:
-    from assay.hal.metal.emulated.resources.host import buffer_over
+    from assay.hal.metal.emulated.host import buffer_over
 
     return buffer_over(launch.device(), data, label)

@@ -6,7 +6,7 @@ enumerations are types of integers, so that MTLResourceOptions(0) may be written
 
 from typing import NewType
 
-from .textures.constants import *  # noqa: F403  those of textures are a table of their own
+from .texture_constants import *  # noqa: F403  those of textures are a table of their own
 
 # MTLCPUCacheMode, MTLStorageMode, MTLHazardTrackingMode and MTLResourceOptions made of them.
 MTLCPUCacheModeDefaultCache = 0

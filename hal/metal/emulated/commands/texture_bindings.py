@@ -13,7 +13,7 @@ from ..objects import MetalObject, expect
 from ..programs.function_table import MTLVisibleFunctionTable
 from ..resources.memory import Bytes
 from ..structs import as_integer, as_list, as_number, as_range
-from ..textures.constants import MTLTextureUsageShaderRead, MTLTextureUsageShaderWrite
+from ..texture_constants import MTLTextureUsageShaderRead, MTLTextureUsageShaderWrite
 from ..textures.formats import Kind
 from ..textures.sampler import MTLSamplerState
 from ..textures.texture import MTLTexture

@@ -8,7 +8,7 @@ from ..constants import MTLStorageModeShared
 from ..errors import MetalValidationError
 from ..objects import UserMade
 from ..structs import MTLTextureSwizzleChannels, as_integer
-from .constants import (
+from ..texture_constants import (
     MTLPixelFormatRGBA8Unorm,
     MTLTextureType1D,
     MTLTextureType1DArray,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
+from .. import texture_constants as texture_constants
 from ..errors import MetalValidationError
 from ..structs import as_integer
-from . import constants as texture_constants
 
 
 class Kind(IntEnum):

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ..resources.memory import Bytes
-from .constants import (
+from ..texture_constants import (
     MTLTextureType1D,
     MTLTextureType1DArray,
     MTLTextureType3D,

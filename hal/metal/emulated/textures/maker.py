@@ -9,7 +9,11 @@ from ..errors import MetalValidationError
 from ..objects import MetalObject, expect
 from ..resources.buffer import checked_options
 from ..structs import MTLSizeAndAlign, as_integer
-from .constants import MTLReadWriteTextureTier2, MTLTextureType2D, MTLTextureTypeTextureBuffer
+from ..texture_constants import (
+    MTLReadWriteTextureTier2,
+    MTLTextureType2D,
+    MTLTextureTypeTextureBuffer,
+)
 from .descriptor import MTLTextureDescriptor
 from .formats import pixel_format
 from .layout import Layout, linear_layout

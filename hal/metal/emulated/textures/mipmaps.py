@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..resources.memory import Bytes
+from ..texture_constants import MTLTextureType2DArray, MTLTextureType3D
 from ..worker import at_work, compiling, running
-from .constants import MTLTextureType2DArray, MTLTextureType3D
 from .layout import IDENTITY, description
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import MetalValidationError
 from ..objects import MetalObject, UserMade
 from ..structs import MTLResourceID, as_integer, as_number
-from .constants import (
+from ..texture_constants import (
     MTLCompareFunctionNever,
     MTLSamplerAddressModeClampToEdge,
     MTLSamplerBorderColorTransparentBlack,

@@ -10,7 +10,7 @@ from ..errors import MetalValidationError
 from ..resources.memory import Allocation, Bytes, bytes_of
 from ..resources.resource import WithOptions
 from ..structs import MTLResourceID, MTLTextureSwizzleChannels, as_integer
-from .constants import MTLTextureUsagePixelFormatView
+from ..texture_constants import MTLTextureUsagePixelFormatView
 from .formats import pixel_format
 from .layout import IDENTITY, Block, Layout, Swizzle, blocks, description
 from .regions import as_region, check_region

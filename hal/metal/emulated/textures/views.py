@@ -6,7 +6,7 @@ from typing import Final
 
 from ..errors import MetalValidationError
 from ..structs import as_integer, as_range
-from .constants import (
+from ..texture_constants import (
     MTLTextureType1D,
     MTLTextureType1DArray,
     MTLTextureType2D,

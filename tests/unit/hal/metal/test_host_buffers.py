@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from assay.hal.metal.emulated import MTLCreateSystemDefaultDevice
-from assay.hal.metal.emulated.resources.host import buffer_over, bytes_at
+from assay.hal.metal.emulated.host import buffer_over, bytes_at
 
 
 def test_a_buffer_is_the_memory_itself_at_any_address_and_length() -> None:

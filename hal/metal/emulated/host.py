@@ -4,10 +4,10 @@ import ctypes
 
 import numpy as np
 
-from ..constants import MTLResourceStorageModeShared
-from ..device import MTLDevice
-from .buffer import MTLBuffer
-from .memory import Bytes
+from .constants import MTLResourceStorageModeShared
+from .device import MTLDevice
+from .resources.buffer import MTLBuffer
+from .resources.memory import Bytes
 
 
 def buffer_over(device: MTLDevice, data: Bytes, label: str) -> MTLBuffer:

@@ -1,0 +1,120 @@
+"""Which room may import which: the order of the rooms inside each layer, lowest first.
+
+A room is a folder; a module that stands beside rooms is named by itself where it belongs below
+them, and counts with its folder, which comes last, where it joins them. What stands in one row
+may import each other. Machines beside each other are `APART`: neither knows the other.
+"""
+
+from collections.abc import Iterable, Iterator
+
+ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
+    "traces": (
+        ("traces.events",),
+        ("traces.record",),
+        ("traces.formats",),
+        ("traces.formats.perfetto",),
+        ("traces.viewer",),
+        ("traces",),
+    ),
+    "sim": (
+        ("sim.site",),
+        ("sim.native",),
+        ("sim.clock",),
+        ("sim.check",),
+        ("sim.simt.ir",),
+        ("sim.simt.analysis",),
+        ("sim.simt.read",),
+        ("sim.simt.watch",),
+        ("sim.simt.emit",),
+        ("sim.simt.run",),
+        ("sim.simt.oracle",),
+        ("sim.simt",),
+        ("sim",),
+    ),
+    "hw": (
+        ("hw.facts",),
+        ("hw.apple.facts",),
+        ("hw.apple.lower",),
+        ("hw.apple.core",),
+        ("hw.apple.system",),
+        ("hw.apple",),
+        ("hw.torq.intervals", "hw.torq.notes", "hw.torq.faults", "hw.torq.lram"),
+        ("hw.torq.facts",),
+        ("hw.torq.words.errors", "hw.torq.words.stream", "hw.torq.words.commands"),
+        ("hw.torq.words.encode",),
+        ("hw.torq.words.decode",),
+        ("hw.torq.words",),
+        ("hw.torq.datapath",),
+        ("hw.torq.check",),
+        ("hw.torq.device",),
+        ("hw.torq.timing",),
+        ("hw.torq",),
+        ("hw",),
+    ),
+    "compiler": (
+        ("compiler.models",),
+        ("compiler.msl.errors", "compiler.msl.options"),
+        ("compiler.msl.source",),
+        ("compiler.msl.rewrite",),
+        ("compiler.msl.front",),
+        ("compiler.msl",),
+        ("compiler.torq.slice",),
+        ("compiler.torq.kernels",),
+        ("compiler.torq",),
+        ("compiler",),
+    ),
+    "hal": (
+        ("hal",),
+        (
+            "hal.metal.emulated.constants",
+            "hal.metal.emulated.descriptors",
+            "hal.metal.emulated.engine",
+            "hal.metal.emulated.errors",
+            "hal.metal.emulated.objects",
+            "hal.metal.emulated.structs",
+            "hal.metal.emulated.texture_constants",
+            "hal.metal.emulated.worker",
+        ),
+        # Heaps hold textures, and textures may lie in buffers.
+        ("hal.metal.emulated.resources", "hal.metal.emulated.textures"),
+        ("hal.metal.emulated.programs",),
+        ("hal.metal.emulated.commands",),
+        ("hal.metal.emulated",),
+        ("hal.metal.timed",),
+        ("hal.metal",),
+        ("hal.torq",),
+        ("hal.vm.parameters",),
+        # The modules of a session are found by it, and look things up in it.
+        ("hal.vm", "hal.vm.modules", "hal.vm.operations"),
+    ),
+}
+
+APART = (("hw.apple", "hw.torq"), ("compiler.msl", "compiler.torq"), ("hal.metal", "hal.torq"))
+
+MOST_MODULES = 25
+
+
+def rank(module: str) -> int:
+    """The place of a module in the order of its layer, by the longest name that begins it."""
+    rows = ORDER[module.partition(".")[0]]
+    names = {name: place for place, row in enumerate(rows) for name in row}
+    return names[max((name for name in names if within(module, name)), key=len)]
+
+
+def within(module: str, room: str) -> bool:
+    return module == room or module.startswith(f"{room}.")
+
+
+def strangers(module: str) -> Iterator[str]:
+    """The rooms that a module must not know, wherever they stand in the order."""
+    for pair in APART:
+        for room, other in (pair, pair[::-1]):
+            if within(module, room):
+                yield other
+
+
+def unknown(modules: Iterable[str]) -> list[str]:
+    """Rooms that the order names and nobody lives in."""
+    there = list(modules)
+    rooms = (name for rows in ORDER.values() for row in rows for name in row)
+    return [room for room in rooms if not any(within(module, room) for module in there)]

@@ -1,0 +1,61 @@
+"""Inside a layer imports point down the rooms only, and no folder holds too much."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from . import rooms
+from .test_layers import LAYERS, ROOT, files
+
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in files()
+}
+LAYERED = sorted(module for module in FILES if module.partition(".")[0] in LAYERS[:-1])
+
+
+def run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that only type checkers see."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            continue
+        yield node
+        yield from run_time_nodes(node)
+
+
+def imported(module: str) -> Iterator[tuple[int, str]]:
+    """The modules of the same layer that a module imports when it runs, with the lines."""
+    path = FILES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in run_time_nodes(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            parts = package.split(".")
+            base = ".".join(parts[: len(parts) - node.level + 1])
+            name = f"{base}.{node.module}" if node.module else base
+            for alias in node.names:
+                whole = f"{name}.{alias.name}"
+                yield node.lineno, whole if whole in FILES else name
+
+
+@pytest.mark.parametrize("module", LAYERED)
+def test_imports_point_down_the_rooms_of_a_layer(module: str) -> None:
+    for line, other in imported(module):
+        where = f"{FILES[module].relative_to(ROOT)}:{line}: import of {other}"
+        assert rooms.rank(other) <= rooms.rank(module), f"{where}: it points up"
+        for stranger in rooms.strangers(module):
+            assert not rooms.within(other, stranger), f"{where}: they know nothing of each other"
+
+
+def test_every_room_of_the_order_is_there() -> None:
+    assert rooms.unknown(FILES) == []
+
+
+def test_no_folder_holds_more_modules_than_a_reader_can_keep_in_mind() -> None:
+    folders: dict[Path, int] = {}
+    for path in files():
+        if path.name != "__init__.py":
+            folders[path.parent] = folders.get(path.parent, 0) + 1
+    full = {str(f.relative_to(ROOT)): n for f, n in folders.items() if n > rooms.MOST_MODULES}
+    assert full == {}
