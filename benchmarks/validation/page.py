@@ -110,10 +110,10 @@ above are not those of a blind prediction. With the other choices they would be:
 
 | chip | choice | instead | correlation instead |
 |---|---|---|---|
-| m1-max | halves of MPS are widened, as MLX does | they are not | 0.878 |
-| m4-pro-16 | halves of MPP, MPS and torch are not widened | they are | 0.599 |
-| m4-pro-16 | Forge's tiles are carried element by element | in pieces of 16 bytes | 0.644 |
-| m4-pro-16 | both of these | neither | 0.417 |
+| m1-max | halves of MPS are widened, as MLX does | they are not | 0.870 |
+| m4-pro-16 | halves of MPP, MPS and torch are not widened | they are | 0.582 |
+| m4-pro-16 | Forge's tiles are carried element by element | in pieces of 16 bytes | 0.685 |
+| m4-pro-16 | both of these | neither | 0.460 |
 
 For the first there is a published remark that halves are slower than floats in MPS; for the second
 that MPP reaches 98 % of what the matrix instruction can, which leaves no time to widen on the same

@@ -1,12 +1,15 @@
 """The table of published rows, its results and the page that shows them belong together."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from assay.hw.apple.timing.kind import KINDS
+from benchmarks.validation.accuracy import GROUPS, accuracy_text, errors_of
 from benchmarks.validation.cases import Case, Status, chip_key
 from benchmarks.validation.harness import chosen, predict, read_json
-from benchmarks.validation.main import PAGE, PICTURE, PREDICTED
+from benchmarks.validation.main import ACCURACY, PAGE, PICTURE, PREDICTED
 from benchmarks.validation.page import page
 from benchmarks.validation.plot import plot
 from benchmarks.validation.published import Row, published
@@ -131,6 +134,15 @@ def test_the_page_and_its_picture_show_the_results_that_are_kept() -> None:
     again = "run `python -m benchmarks validation --page`"
     assert PAGE.read_text("utf-8") == page(kept), again
     assert PICTURE.read_text("utf-8") == plot(kept), again
+    assert ACCURACY.read_text("utf-8") == accuracy_text(kept), again
+
+
+def test_the_model_s_error_is_that_of_rows_that_count() -> None:
+    [fitted] = [_prediction(2.0, 2.0)]
+    row = replace(fitted, case=replace(fitted.case, status=Status.FITTED))
+
+    assert errors_of([row, _prediction(2.5, 2.0)], "matrix") == [0.25]
+    assert set(GROUPS) == set(KINDS)
 
 
 def test_kept_results_are_there_for_all_rows_that_are_predicted() -> None:
