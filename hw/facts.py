@@ -1,6 +1,7 @@
 """Numbers with a unit, a source and a confidence, read from TOML files.
 
-Errors name the file and the key. Knows nothing of what the numbers mean.
+A number may also say from which published measurements it was taken: `rows` has their numbers in
+the validation's table. Errors name the file and the key. Knows nothing of what the numbers mean.
 """
 
 import tomllib
@@ -18,12 +19,17 @@ class SpecError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One number: how much, of what, who says so (a key of the file's sources), how surely."""
+    """One number: how much, of what, who says so (a key of the file's sources), how surely.
+
+    `rows` are the published measurements that it was read off or fitted to; empty where its source
+    says it elsewhere, None where the file does not tell.
+    """
 
     value: int
     unit: str
     source: str
     confidence: str
+    rows: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +40,7 @@ class Measure:
     unit: str
     source: str
     confidence: str
+    rows: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +96,7 @@ def fact(file: FactFile, key: str, value: object) -> Fact:
     number = entry["value"]
     if not isinstance(number, int) or isinstance(number, bool) or number < 0:
         raise SpecError(f"{file.name}: {key}.value must be a whole number, and is {number!r}")
-    return Fact(value=number, **_words(entry))
+    return Fact(value=number, rows=_rows(file, key, entry), **_words(entry))
 
 
 def measure(file: FactFile, key: str, value: object) -> Measure:
@@ -98,7 +105,7 @@ def measure(file: FactFile, key: str, value: object) -> Measure:
     number = entry["value"]
     if not isinstance(number, int | float) or isinstance(number, bool) or not 0 <= number < inf:
         raise SpecError(f"{file.name}: {key}.value must be a number from 0 on, and is {number!r}")
-    return Measure(value=float(number), **_words(entry))
+    return Measure(value=float(number), rows=_rows(file, key, entry), **_words(entry))
 
 
 def _sourced(file: FactFile, key: str, value: object) -> dict[str, object]:
@@ -107,10 +114,11 @@ def _sourced(file: FactFile, key: str, value: object) -> dict[str, object]:
     expected = {"value", "unit", "source", "confidence"}
     if missing := sorted(expected - entry.keys()):
         raise SpecError(f"{file.name}: [{key}] lacks {', '.join(missing)}")
-    if unknown := sorted(entry.keys() - expected):
+    allowed = expected | {"rows"}
+    if unknown := sorted(entry.keys() - allowed):
         raise SpecError(
             f"{file.name}: [{key}] has {', '.join(unknown)}; "
-            f"there are only {', '.join(sorted(expected))}"
+            f"there are only {', '.join(sorted(allowed))}"
         )
     text(file.name, f"{key}.unit", entry["unit"])
     source = text(file.name, f"{key}.source", entry["source"])
@@ -126,6 +134,16 @@ def _sourced(file: FactFile, key: str, value: object) -> dict[str, object]:
             f"it is one of {', '.join(CONFIDENCES)}"
         )
     return entry
+
+
+def _rows(file: FactFile, key: str, entry: Mapping[str, object]) -> tuple[int, ...] | None:
+    """The numbers of published measurements at `entry`, None where there is no such list."""
+    if "rows" not in entry:
+        return None
+    found = entry["rows"]
+    if not isinstance(found, list) or not all(type(row) is int and row >= 0 for row in found):
+        raise SpecError(f"{file.name}: {key}.rows must be a list of row numbers, and is {found!r}")
+    return tuple(found)
 
 
 def _words(entry: Mapping[str, object]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from assay.sim.clock import seconds_of
@@ -26,7 +27,8 @@ def result_json(result: TimeResult) -> dict[str, Any]:
         },
         "seconds": result.seconds,
         "cycles": result.cycles,
-        "error": result.error,
+        "sampling_error": result.error,
+        "model_error": None if result.model_error is None else asdict(result.model_error),
         "gpu_seconds": result.gpu_seconds,
         "host_seconds": result.host_seconds,
         "flops": result.flops,
@@ -82,7 +84,8 @@ def _dispatch(dispatch: DispatchResult) -> dict[str, Any]:
 def _time(dispatch: DispatchResult) -> dict[str, Any]:
     time = dispatch.time
     return {
-        "error": time.error,
+        "sampling_error": time.error,
+        "model_error": asdict(dispatch.model_error),
         "waves": time.waves,
         "cores": time.cores,
         "threadgroups": time.threadgroups,

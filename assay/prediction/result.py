@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.hal.metal.timed.schedule import Scheduled
 from assay.hal.metal.timed.timer import Dispatched
+from assay.hw.apple.facts.accuracy import ModelError, model_error
 from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.system import Schedule, WorkSpan
 from assay.sim.clock import seconds_of
@@ -61,6 +62,11 @@ class DispatchResult:
     def seconds(self) -> float:
         """Seconds, alone on the GPU."""
         return self.time.seconds
+
+    @property
+    def model_error(self) -> ModelError:
+        """How far off the model was on published measurements of this kind of kernel."""
+        return model_error(self.time.kind)
 
     @cached_property
     def lines(self) -> tuple[LineTime, ...]:
@@ -129,10 +135,18 @@ class TimeResult:
 
     @property
     def error(self) -> float:
-        """Standard error of `seconds` that comes from sampling, relative; errors add up."""
+        """Standard error of `seconds` that comes from sampling alone; relative, errors add up."""
         if not self.seconds:
             return 0.0
         return sum(each.seconds * each.time.error for each in self.dispatches) / self.seconds
+
+    @property
+    def model_error(self) -> ModelError | None:
+        """The model's own error for the kind of kernel that takes most of the time."""
+        times: dict[str, float] = {}
+        for each in self.dispatches:
+            times[each.time.kind] = times.get(each.time.kind, 0.0) + each.seconds
+        return model_error(max(times, key=lambda kind: times[kind])) if times else None
 
     @property
     def flops(self) -> float:

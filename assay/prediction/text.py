@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.hw.apple.core.result import CAUSES, DispatchTime
+from assay.hw.apple.facts.accuracy import ModelError
 from assay.hw.apple.facts.chips import Chip
 
 from ..launches.grid import size_text
@@ -111,11 +112,14 @@ def _facts(result: TimeResult, dispatch: DispatchResult) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(max_width=_BAR, no_wrap=True)
-    error = f" ± {percent(time.error)}" if time.error else ""
     table.add_row(
         "time",
-        Text.assemble((seconds(time.seconds), "bold"), f"{error}, {digits(time.cycles)} cycles"),
+        Text.assemble(
+            (seconds(time.seconds), "bold"),
+            f"{_sampling(time.error)}, {digits(time.cycles)} cycles",
+        ),
     )
+    table.add_row("model error", model_error_text(dispatch.model_error))
     table.add_row(
         "with launch", f"{seconds(result.gpu_seconds)} of GPU time in a command buffer of its own"
     )
@@ -137,6 +141,19 @@ def _facts(result: TimeResult, dispatch: DispatchResult) -> Table:
     if time.sampled < time.threadgroups or time.extrapolated:
         table.add_row("simulated", _simulated(time))
     return table
+
+
+def _sampling(error: float) -> str:
+    """The error that is known of one prediction: what sampling may have missed."""
+    return f" ± {percent(error)} (sampling alone)" if error else ""
+
+
+def model_error_text(error: ModelError) -> str:
+    """How far off the model itself may be, by what it made of published measurements."""
+    return (
+        f"of {error.count} published {error.what}, "
+        f"half within {percent(error.median)}, 9 in 10 within {percent(error.p90)}"
+    )
 
 
 def _simulated(time: DispatchTime) -> str:
@@ -253,15 +270,17 @@ def _totals(result: TimeResult) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(min_width=12)
     table.add_column()
-    error = f" ± {percent(result.error)}" if result.error else ""
     count = len(result.dispatches)
     table.add_row(
         "kernels",
         Text.assemble(
             (seconds(result.seconds), "bold"),
-            f"{error} in {count:,} dispatches, {result.simulations} of them different",
+            f"{_sampling(result.error)} in {count:,} dispatches, "
+            f"{result.simulations} of them different",
         ),
     )
+    if result.model_error is not None:
+        table.add_row("model error", model_error_text(result.model_error))
     buffers = len(result.schedule.submissions)
     table.add_row(
         "GPU time",

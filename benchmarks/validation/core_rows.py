@@ -327,7 +327,7 @@ _TABLE: dict[str, _Entry] = {
     "exp fast": (INSTRUCTIONS, _COUNTED, "", _per_second(throughput("EXPE_32"), unit=1e9)),
     "exp precise": (
         INSTRUCTIONS,
-        _COUNTED,
+        _FITTED,
         "",
         _per_second(throughput("Precise EXPE_32"), unit=1e9),
     ),

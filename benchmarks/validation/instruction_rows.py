@@ -118,6 +118,14 @@ _DERIVED = frozenset(
         *("Fast DIV32 + IMUL32", "Fast EXP2_32 + RSQRT32"),
     }
 )
+# The sequence by which the source measured the insertion of bits.
+_INSERTION = "BITINSERT32 + ADD32"
+# Raw latencies that a class has its own from, since the source does not give an adjusted one.
+_RAW_ONLY = frozenset(
+    {
+        *("SIMD SHUFFLE_RANDOM_SAME32", "SIMD PRODUCT<I32>", "Quad PRODUCT<I32>", "Quad BALLOT"),
+    }
+)
 _PARTS = {
     "IADD64": "IADD(64+64=64)",
     "ADD32": "IADD32",
@@ -277,8 +285,10 @@ def _instruction(row: Row, chip: str, name: str) -> Case:
     else:
         # Of a sequence the source gives this latency only, so its class has it from here.
         predict = raw_latency(parts[0], _REPETITIONS.get(plain, _MOST_REPETITIONS))
-        status = Status.FITTED if is_sequence and own_class else Status.COUNTED
-    if rest in _DERIVED:
+        own = (is_sequence and own_class) or name in _RAW_ONLY
+        status = Status.FITTED if own else Status.COUNTED
+    throughput_row = row.metric.startswith("throughput")
+    if rest in _DERIVED or (rest == _INSERTION and throughput_row):
         status = Status.FITTED
     if bound and status is Status.COUNTED:
         why = "the source gives a bound only"
@@ -333,6 +343,11 @@ def _without_folded(rest: str) -> str:
     return " + ".join(parts)
 
 
+_FULL = "88"  # simdgroups of a core
+_DOUBTED = "author says a later set-up"
+_DOUBT = "the source: a sub-optimal set-up; later ones reduced the latency"
+
+
 def _occupancy(row: Row, chip: str, name: str) -> Case:
     found = re.fullmatch(r"(\S+) ILP=(\d) (\d+) simds/core", name)
     if found is None:
@@ -340,10 +355,11 @@ def _occupancy(row: Row, chip: str, name: str) -> Case:
     width = "32" if row.metric.endswith("32bit") else "16"
     step = ("FFMA" if found[1] == "FFMA" else "FADD") + width
     predict = throughput(step, chains=int(found[2]), simdgroups=int(found[3]))
-    if found[3] != "88":
-        why = "the source: a sub-optimal set-up; later ones reduced the latency"
-        return Case(row=row, chip=chip, group=GROUP, status=Status.SHOWN, why=why, predict=predict)
-    return Case(row=row, chip=chip, group=GROUP, status=Status.FITTED, predict=predict)
+    why = _DOUBT if row.note.startswith(_DOUBTED) else ""
+    status = Status.SHOWN if why else Status.COUNTED
+    if found[3] == _FULL:  # what results that are read at once cost is from here
+        status = Status.FITTED
+    return Case(row=row, chip=chip, group=GROUP, status=status, why=why, predict=predict)
 
 
 def _rate(row: Row, chip: str, name: str) -> Case:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from .accuracy import accuracy_text
 from .cases import Status
 from .harness import chosen, predict, progress, read_json, write_json
 from .page import page
@@ -19,6 +20,7 @@ from .summary import BARS, RANK_BAR, Prediction, summarise
 ROOT = Path(__file__).resolve().parents[2]
 PREDICTED = Path(__file__).with_name("predicted.json")
 PAGE = ROOT / "docs" / "how-it-works" / "timing-validation.md"
+ACCURACY = ROOT / "hw" / "apple" / "facts" / "accuracy.toml"
 PICTURE = ROOT / "docs" / "images" / "timing-validation.svg"
 
 
@@ -68,9 +70,10 @@ def _numbers(text: str, parser: argparse.ArgumentParser) -> list[int]:
 
 
 def write_page(predictions: Sequence[Prediction]) -> None:
-    """The page and its picture."""
+    """The page and its picture, and the model's own errors that `assay time` states."""
     PAGE.write_text(page(predictions), "utf-8")
     PICTURE.write_text(plot(predictions), "utf-8")
+    ACCURACY.write_text(accuracy_text(predictions), "utf-8")
 
 
 def report(predictions: Sequence[Prediction], *, everything: bool) -> int:

@@ -220,8 +220,8 @@ _FITTED, _COUNTED, _SHOWN = Status.FITTED, Status.COUNTED, Status.SHOWN
 # Workload -> group, status, why, prediction.
 _Entry = tuple[str, Status, str, Predict]
 _FIXED: dict[str, _Entry] = {
-    "mem read": (BANDWIDTH, _COUNTED, "", rate(read(), _LARGE)),
-    "mem copy": (BANDWIDTH, _COUNTED, "", rate(stream("copy", 1, 1), 2 * _LARGE)),
+    "mem read": (BANDWIDTH, _FITTED, "", rate(read(), _LARGE)),
+    "mem copy": (BANDWIDTH, _FITTED, "", rate(stream("copy", 1, 1), 2 * _LARGE)),
     "mem/copy fp32 large": (BANDWIDTH, _FITTED, "", rate(stream("copy", 1, 1), 2 * _LARGE)),
     "mem/add fp32": (BANDWIDTH, _COUNTED, "", rate(stream("add", 2, 1), 3 * _LARGE)),
     # The source's text: these are sums of two arrays; the small ones 50 times in a command buffer,
@@ -288,10 +288,10 @@ _FIXED: dict[str, _Entry] = {
         chain_ns("threadgroup_atomic_chain", 1, threads=1),
     ),
     "microbench/device atomic": (CORE, _FITTED, "", _atomic_chain_ns),
-    "gather, 64 MiB table": (LATENCY, _COUNTED, "", _gather_rate),
+    "gather, 64 MiB table": (LATENCY, _FITTED, "", _gather_rate),
     "mem/stride-33 gather useful bytes": (
         BANDWIDTH,
-        _COUNTED,
+        _FITTED,
         "",
         lambda machine: (
             _LARGE

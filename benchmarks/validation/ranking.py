@@ -98,18 +98,12 @@ def definitions(predictions: Sequence[Prediction]) -> list[Ranking]:
     rates = [p for p in everything if p.case.row.metric in _UNITS]
     counted = [p for p in rates if p.is_counted]
     found = _by_chip(counted, "rates, the rows that count")
-    found += _by_chip([p for p in rates if _is_trusted(p)], "with the tiles that spill")
-    mixed = [p for p in everything if _is_trusted(p)]
+    mixed = [p for p in everything if p.is_counted]
     found += _by_chip(mixed, "with MLX's operations, whose times are published")
     found += _by_chip(mixed, "the same by time", key=_time)
     for what, wanted in _PARTS:
         found += _by_chip([p for p in mixed if wanted(p)], what, 5)
     return sorted(found, key=lambda r: r.chip)
-
-
-def _is_trusted(product: Product) -> bool:
-    """Counted, or a spilling tile: not those that hold the host's time or heat."""
-    return product.is_counted or "tile sweep" in product.workload
 
 
 def _is_public(product: Product) -> bool:
@@ -122,7 +116,7 @@ def _is_own(product: Product) -> bool:
 
 _PARTS: tuple[tuple[str, Callable[[Product], bool]], ...] = (
     ("only kernels that are public (MFA, MLX)", _is_public),
-    ("only the source's own kernels (Forge), with the tiles that spill", _is_own),
+    ("only the source's own kernels (Forge)", _is_own),
     ("only libraries whose kernels are not public (MPS, MPP, torch)", lambda p: not (
         _is_public(p) or _is_own(p)
     )),

@@ -83,6 +83,10 @@ _OPERATIONS: dict[str, tuple[str, tuple[Launch, ...]]] = {
 }
 
 
+# Chips whose sustained bandwidth was read off these sums.
+_FITTED_SUMS = frozenset({"m2-ultra"})
+
+
 def case(row: Row, chip: str) -> Case | None:
     """The case of a row of reductions or of MLX's table; None if it is of another kind."""
     if found := _SOFTMAX.match(row.workload):
@@ -116,6 +120,8 @@ def _operation(row: Row, chip: str, name: str) -> Case:
             status=Status.OUT,
             why="the same measurement as the time of the same operation",
         )
+    if name.startswith("SumAll") and chip in _FITTED_SUMS:
+        status = Status.FITTED
     if name.startswith("Softmax"):
         status = Status.SHOWN
         why = "the harness of the source probably makes further passes"

@@ -70,6 +70,7 @@ def dispatch_time(threadgroups: int, *, shown: CoreTimeline | None = None) -> Di
     seconds = cycles / CLOCK
     return DispatchTime(
         chip="m1",
+        kind="memory",
         cycles=cycles,
         seconds=seconds,
         error=0.01,

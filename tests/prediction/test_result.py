@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import xml.etree.ElementTree as xml
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
+from assay.hw.apple.facts.accuracy import model_error
 from assay.prediction.comparison import comparison
 from assay.prediction.listing import listing
 from assay.prediction.numbers import amount, bar, digits, percent, seconds, short_name
@@ -61,7 +63,7 @@ def test_the_text_of_one_dispatch_says_how_long_why_and_what_limits_it() -> None
     for expected in (
         "scale on Apple M1",
         "4 threadgroups of 64 threads",
-        "4.00 us ± 1%, 4,000 cycles",
+        "4.00 us ± 1% (sampling alone), 4,000 cycles",
         "1.00 TFLOP/s of 2.00 TFLOP/s",
         "100 GB/s of 200 GB/s",
         "8 simdgroups, 2 threadgroups per core; limited by registers",
@@ -73,6 +75,39 @@ def test_the_text_of_one_dispatch_says_how_long_why_and_what_limits_it() -> None
         ["dram", "30%"],
         ["barrier", "20%"],
     ]
+
+
+def test_the_model_s_own_error_stands_beside_that_of_sampling() -> None:
+    one, several = made_up_result(), made_up_result((64, 256, 256))
+    known = model_error("memory")
+    told = f"half within {percent(known.median)}, 9 in 10 within {percent(known.p90)}"
+
+    for result in (one, several):
+        assert "± 1% (sampling alone)" in str(result)
+        [line] = [line for line in str(result).splitlines() if line.startswith("model error")]
+        assert f"of {known.count} published streams and reductions, {told}" in line
+
+
+def test_a_result_without_sampling_has_the_model_s_error_and_no_other() -> None:
+    from dataclasses import replace
+
+    result = made_up_result()
+    [dispatch] = result.dispatches
+    exact = replace(dispatch, time=replace(dispatch.time, error=0.0))
+    text = str(replace(result, dispatches=(exact,)))
+
+    assert "±" not in text and "model error" in text
+
+
+def test_a_program_has_the_error_of_the_kind_that_takes_most_of_its_time() -> None:
+    from dataclasses import replace
+
+    result = made_up_result((64, 256))
+    short, long = result.dispatches
+    product = replace(long, time=replace(long.time, kind="matrix"))
+    mixed = replace(result, dispatches=(short, product))
+
+    assert mixed.model_error == model_error("matrix")
 
 
 def test_the_text_of_several_dispatches_is_a_table_with_the_dearest_first() -> None:
@@ -88,7 +123,8 @@ def test_a_program_without_dispatches_says_so() -> None:
 
     nothing = replace(made_up_result(), dispatches=())
     assert "no kernel was dispatched" in str(nothing)
-    assert nothing.seconds == 0 and nothing.error == 0
+    assert nothing.seconds == 0 and nothing.error == 0 and nothing.model_error is None
+    assert nothing.to_json()["model_error"] is None
     assert "<svg" in nothing.plot().svg
 
 
@@ -104,6 +140,9 @@ def test_the_json_says_everything_once(tmp_path: Path) -> None:
     found = json.loads(json.dumps(made_up_result((64, 256, 256)).to_json()))
     assert found["format"] == "assay-time/1"
     assert found["chip"]["key"] == "m1"
+    assert math.isclose(found["sampling_error"], 0.01)
+    assert found["model_error"] == asdict(model_error("memory"))
+    assert found["dispatches"][0]["model_error"] == found["model_error"]
     first, second, third = found["dispatches"]
     assert third["same_as"] == 1 and "causes" not in third
     assert math.isclose(sum(second["causes"].values()), second["cycles"])

@@ -15,6 +15,7 @@ from ..facts.chips import Chip
 from ..facts.instructions import instruction_set
 from ..lower.code import MachineCode
 from .job import QUEUES, TICKS
+from .kind import kind_of
 from .machine import dram_rate
 from .result import CAUSES, LEVELS, CoreTimeline, DispatchTime, Occupancy, Roofline
 from .sample import Sample
@@ -77,8 +78,13 @@ def whole_dispatch(
     error = hypot(error, _EXTRAPOLATION_ERROR * extrapolated)
     late = _late(ran, cycles)
     shares = (cycles - late.cycles) / max(1, ran.ticks * _PARTITIONS)
+    causes = {
+        cause: float(ran.cycles[i]) * shares + (late.cycles if cause == late.cause else 0.0)
+        for i, cause in enumerate(CAUSES)
+    }
     return DispatchTime(
         chip=chip.key,
+        kind=kind_of(code, causes),
         cycles=cycles,
         seconds=seconds,
         error=error,
@@ -89,10 +95,7 @@ def whole_dispatch(
         sampled=len(ran.ends),
         extrapolated=extrapolated,
         instructions=float(ran.instructions.sum()) * times,
-        causes={
-            cause: float(ran.cycles[i]) * shares + (late.cycles if cause == late.cause else 0.0)
-            for i, cause in enumerate(CAUSES)
-        },
+        causes=causes,
         pipes=_pipes(chip, ran, cycles / max(1, ran.ticks * _PARTITIONS)),
         by_site=_by_site(code, ran, shares, late),
         flops=flops,

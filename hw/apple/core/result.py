@@ -99,10 +99,12 @@ class DispatchTime:
 
     Attributes:
         chip: key of the chip.
+        kind: what kind of kernel it is (`kind.KINDS`).
         cycles: of the core's clock, from the first threadgroup's launch to the last one's end.
         seconds: the same at the chip's clock.
-        error: standard error of `cycles` that comes from sampling, relative; 0 if all was executed.
-            Loops that were extrapolated add to it.
+        error: standard error of `cycles` that comes from sampling alone, relative; 0 if all was
+            executed. Loops that were extrapolated add to it. The model's own error is larger, and
+            `accuracy.model_error(kind)`.
         occupancy: what is resident on a core.
         waves: threadgroups per core over those that are resident at a time.
         cores: cores that get at least one threadgroup.
@@ -125,6 +127,7 @@ class DispatchTime:
     """
 
     chip: str
+    kind: str
     cycles: float
     seconds: float
     error: float

@@ -21,7 +21,7 @@ _LANES = range(32)
 
 def page() -> str:
     """The whole page as Markdown."""
-    parts = (_limits, _layout, _chips, _instructions, _memory, _overheads)
+    parts = (_limits, _layout, _chips, _sustained, _instructions, _memory, _overheads)
     return "\n".join((_HEAD, *(part() for part in parts)))
 
 
@@ -95,6 +95,26 @@ def _chip_row(file: FactFile, base: str, key: str, entry: Mapping[str, object]) 
 def _short(found: Measure) -> str:
     unit = "" if found.unit == "ratio" else f" {found.unit}"
     return f"{found.value:g}{unit} {found.confidence[0].upper()}"
+
+
+def _sustained() -> str:
+    file = read_package_file("assay.hw.apple.facts", "chips.toml")
+    rows = [
+        "## What DRAM sustains",
+        "",
+        "Where each chip's share of the nominal bandwidth is from. Rows are those of",
+        "[the validation](../how-it-works/timing-validation.md); they do not count in it. A chip",
+        "with fewer cores has the same share.",
+        "",
+        "| chip | sustained | from | rows |",
+        "|---|---|---|---|",
+    ]
+    for key, value in table(file.name, "chips", file.tables["chips"]).items():
+        entry = table(file.name, f"chips.{key}", value)
+        found = measure(file, f"chips.{key}.sustained", entry["sustained"])
+        named = ", ".join(str(row) for row in found.rows or ())
+        rows.append(f"| `{key}` | {_short(found)} | {file.sources[found.source]} | {named} |")
+    return "\n".join(rows) + "\n"
 
 
 _FAMILIES = ("apple7", "apple9", "apple10")

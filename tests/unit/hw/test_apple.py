@@ -28,7 +28,10 @@ def numbers_in(value: object, path: str = "") -> list[tuple[str, object]]:
 
 @pytest.mark.parametrize(
     "name",
-    ["limits.toml", "chips.toml", "instructions.toml", "memory.toml", "occupancy.toml"],
+    [
+        *("limits.toml", "chips.toml", "instructions.toml", "memory.toml", "occupancy.toml"),
+        *("overheads.toml", "accuracy.toml"),
+    ],
 )
 def test_every_number_has_unit_source_and_confidence(name: str) -> None:
     file = read_package_file("assay.hw.apple.facts", name)

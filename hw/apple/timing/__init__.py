@@ -1,1 +1,0 @@
-"""How long kernels take on an Apple GPU: instructions, cores, memory, occupancy."""
