@@ -222,13 +222,14 @@ class _Kernel:
         threads: str | None,
         threadgroup: str | None,
     ) -> None:
-        from ..checks import CheckInputError, read_file
+        from ..launches.errors import LaunchInputError
+        from ..launches.setups import setups_in_file
         from ..prediction import TimeInputError
         from ..prediction.sources import kernel_run
 
         try:
-            inputs = read_file(args) if args is not None else None
-        except CheckInputError as error:
+            setups = setups_in_file(args) if args is not None else None
+        except LaunchInputError as error:
             raise TimeInputError(str(error)) from None
         self._source = kernel_run(
             file,
@@ -238,7 +239,7 @@ class _Kernel:
             threadgroup=_size("--threadgroup", threadgroup),
             macros=dict(macro(text) for text in define or []),
             include_paths=include or [],
-            inputs=inputs,
+            setups=setups,
         )
 
     def time(

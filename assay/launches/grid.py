@@ -1,4 +1,4 @@
-"""The grid that a kernel is checked on: given, or chosen by what the kernel asks for."""
+"""The grid that a kernel is run on: given, or chosen by what the kernel asks for."""
 
 from __future__ import annotations
 
