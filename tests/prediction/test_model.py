@@ -23,10 +23,10 @@ from assay.sim.simt.analysis.reads import ReadPlace, read_places, touched_places
 from assay.sim.simt.analysis.shifts import shift_words
 from assay.sim.simt.ir.nodes import Function
 from tests.support.msl import PRELUDE
+from tests.support.predictions import MadeUp
+from tests.support.timed_program import COUNT, Program, floats
 
 from .decode import LAYERS, Decoder
-from .made_up import MadeUp
-from .program import COUNT, Program, floats
 
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLDevice

@@ -15,9 +15,8 @@ from assay.hw.apple.facts.chips import chip
 from assay.prediction.timelines.spool import Spool
 from assay.traces.files import read_trace
 from assay.traces.formats.container import CHUNK, HEADER
-
-from .made_up import MadeUp
-from .program import COUNT, Program
+from tests.support.predictions import MadeUp
+from tests.support.timed_program import COUNT, Program
 
 EVENTS = 421
 

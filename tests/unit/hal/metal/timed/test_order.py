@@ -23,9 +23,8 @@ from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult, result_of
 from assay.sim.simt.emit.tape import Recording
 from assay.traces.formats.perfetto.write import write_perfetto
-
-from .made_up import MadeUp
-from .program import COUNT, Program, floats
+from tests.support.predictions import MadeUp
+from tests.support.timed_program import COUNT, Program, floats
 
 LARGE = 1 << 16
 

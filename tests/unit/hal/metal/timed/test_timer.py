@@ -10,9 +10,8 @@ from assay.hal.metal.timed.schedule import schedule_of
 from assay.hal.metal.timed.timer import Copied, Dispatched, PassLog, ProgramTimer
 from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult, result_of
-
-from .made_up import MadeUp
-from .program import COUNT, Program, floats
+from tests.support.predictions import MadeUp
+from tests.support.timed_program import COUNT, Program, floats
 
 
 def result(timer: ProgramTimer) -> TimeResult:
@@ -206,7 +205,7 @@ def test_what_the_program_itself_signals_holds_nothing_up() -> None:
 
 
 def test_programs_whose_files_have_one_name_keep_their_own_texts() -> None:
-    from . import program as module
+    from tests.support import timed_program as module
 
     one, other = Program(), Program()
     library, _ = other.device.newLibraryWithSource_options_error_(
