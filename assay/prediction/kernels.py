@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.hal.metal.emulated import timing
-from assay.hal.metal.timed.predict import ChipPredictor
-from assay.hal.metal.timed.schedule import schedule_of
-from assay.hal.metal.timed.timer import ProgramTimer
+from assay.hal.metal.timed import ChipPredictor, ProgramTimer, schedule_of
 
 from ..launches.constants import compiled_kernel
 from ..launches.errors import LaunchInputError

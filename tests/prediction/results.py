@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from assay.hal.metal import emulated as metal
-from assay.hal.metal.timed.schedule import schedule_of
+from assay.hal.metal.timed import schedule_of
 from assay.hal.metal.timed.timer import Dispatched, PassLog, ProgramTimer
 from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult, result_of

@@ -10,7 +10,7 @@ import pytest
 
 import assay
 from assay.hal.metal import emulated as metal
-from assay.hal.metal.timed.timer import ProgramTimer
+from assay.hal.metal.timed import ProgramTimer
 from assay.hw.apple.facts.chips import chip
 from assay.prediction.timelines.spool import Spool
 from assay.traces.files import read_trace
