@@ -11,7 +11,7 @@ from ..reports.suppressions import Suppression, parse_suppression
 from .errors import CheckInputError
 from .inputs import Inputs, read_annotations, read_file
 from .kernel import check_kernel
-from .orders import order_finding
+from .orders import compare_orders, order_finding
 from .programs import checked, checking, chosen_checks
 from .source import SourceOptions, check_source
 
@@ -31,6 +31,7 @@ __all__ = [
     "checked",
     "checking",
     "chosen_checks",
+    "compare_orders",
     "order_finding",
     "parse_suppression",
     "read_annotations",

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import LaunchInputError
-from .setups import Setups
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Library
+
+    from .setups import Setups
+
+SUFFIXES = (".metal", ".msl")
+"""How files with such source are called."""
 
 _FILE_NAME = "program_source.metal"
 
