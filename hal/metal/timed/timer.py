@@ -1,4 +1,4 @@
-"""Looks on at what a program hands to the emulated device, and predicts each dispatch."""
+"""Logs what a program hands to the emulated device, and predicts each dispatch."""
 
 from __future__ import annotations
 

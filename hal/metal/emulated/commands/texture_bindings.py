@@ -28,9 +28,17 @@ _LIMITS = limits()
 _ENCODER = "MTLComputeCommandEncoder"
 _ADDRESS_SIZE = 8
 _TYPES = (
-    "1D", "1DArray", "2D", "2DArray", "2DMultisample", "Cube", "CubeArray", "3D",
-    "2DMultisampleArray", "TextureBuffer",
-)  # fmt: skip
+    "1D",
+    "1DArray",
+    "2D",
+    "2DArray",
+    "2DMultisample",
+    "Cube",
+    "CubeArray",
+    "3D",
+    "2DMultisampleArray",
+    "TextureBuffer",
+)
 _SIGNED = (MTLDataTypeInt, MTLDataTypeShort)
 _UNSIGNED = (MTLDataTypeUInt, MTLDataTypeUShort)
 # Puts a few bytes into device memory for one command buffer; their address.

@@ -119,6 +119,11 @@ def texture_in_buffer(
     layout = linear_layout(made.format, made.type, level.width, level.height, row)
     buffer._check_range(where, offset, row * (level.height - 1) + level.row)
     return MTLTexture(
-        buffer._device, layout, buffer._allocation, options=buffer._options,
-        usage=descriptor.usage(), start=offset, buffer=buffer,
-    )  # fmt: skip
+        buffer._device,
+        layout,
+        buffer._allocation,
+        options=buffer._options,
+        usage=descriptor.usage(),
+        start=offset,
+        buffer=buffer,
+    )

@@ -170,14 +170,23 @@ class MTLSamplerDescriptor(UserMade):
                 "MTLSamplerMipFilterNotMipmapped alone"
             )
         s, t, r = (_ADDRESS_MODES[mode] for mode in self._address)
-        return (
-            s | t << 3 | r << 6
-            | self._mag_filter << 9 | self._min_filter << 10 | self._mip_filter << 11
-            | (not self._normalized) << 13 | self._border << 14 | self._compare << 16
-            | self._anisotropy << 21
-            | _half_bits(self._lod_min if lod_min is None else lod_min) << 32
-            | _half_bits(self._lod_max if lod_max is None else lod_max) << 48
-        )  # fmt: skip
+        low = self._lod_min if lod_min is None else lod_min
+        high = self._lod_max if lod_max is None else lod_max
+        fields = (  # (first bit, value)
+            (0, s),
+            (3, t),
+            (6, r),
+            (9, self._mag_filter),
+            (10, self._min_filter),
+            (11, self._mip_filter),
+            (13, int(not self._normalized)),
+            (14, self._border),
+            (16, self._compare),
+            (21, self._anisotropy),
+            (32, _half_bits(low)),
+            (48, _half_bits(high)),
+        )
+        return sum(value << bit for bit, value in fields)
 
 
 class MTLSamplerState(MetalObject):

@@ -231,9 +231,17 @@ class MTLTexture(WithOptions):
             )
         layout, part = view_layout(where, self._layout, found, kind, levels, slices, swizzle)
         return MTLTexture(
-            self._device, layout, self._storage, options=self._options, usage=self._usage,
-            start=self._start, buffer=self._buffer, parent=self, part=part, room=self._room,
-        )  # fmt: skip
+            self._device,
+            layout,
+            self._storage,
+            options=self._options,
+            usage=self._usage,
+            start=self._start,
+            buffer=self._buffer,
+            parent=self,
+            part=part,
+            room=self._room,
+        )
 
     # The host's copies
 
