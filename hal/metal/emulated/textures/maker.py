@@ -6,7 +6,7 @@ from assay.hw.apple.facts.limits import limits
 
 from ..constants import MTLStorageModeMemoryless
 from ..errors import MetalValidationError
-from ..objects import MetalObject, expect
+from ..objects import MetalObject, call_of, expect
 from ..resources.buffer import checked_options
 from ..structs import MTLSizeAndAlign, as_integer
 from .constants import MTLReadWriteTextureTier2, MTLTextureType2D, MTLTextureTypeTextureBuffer
@@ -31,7 +31,7 @@ class TextureMaker(MetalObject):
 
         Deviation: MetalOutOfMemoryError is raised where Metal returns nil.
         """
-        where = "MTLDevice.newTextureWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLTextureDescriptor)
         layout = descriptor._layout(where)
         device = cast("MTLDevice", self)
@@ -41,18 +41,18 @@ class TextureMaker(MetalObject):
 
     def newSamplerStateWithDescriptor_(self, descriptor: MTLSamplerDescriptor) -> MTLSamplerState:
         """A sampler."""
-        where = "MTLDevice.newSamplerStateWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLSamplerDescriptor)
         return MTLSamplerState(cast("MTLDevice", self), descriptor)
 
     def minimumLinearTextureAlignmentForPixelFormat_(self, format: int) -> int:
         """Bytes that offset and bytesPerRow of a texture in a buffer are multiples of."""
-        pixel_format("MTLDevice.minimumLinearTextureAlignmentForPixelFormat_", format)
+        pixel_format(call_of(self), format)
         return _LIMITS.linear_texture_alignment
 
     def minimumTextureBufferAlignmentForPixelFormat_(self, format: int) -> int:
         """Bytes that the offset of a texture buffer is a multiple of."""
-        pixel_format("MTLDevice.minimumTextureBufferAlignmentForPixelFormat_", format)
+        pixel_format(call_of(self), format)
         return _LIMITS.linear_texture_alignment
 
     def readWriteTextureSupport(self) -> int:
@@ -67,7 +67,7 @@ class TextureMaker(MetalObject):
         self, descriptor: MTLTextureDescriptor
     ) -> MTLSizeAndAlign:
         """Room that a texture takes."""
-        where = "MTLDevice.heapTextureSizeAndAlignWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLTextureDescriptor)
         align = _LIMITS.heap_alignment
         return MTLSizeAndAlign(-(-descriptor._layout(where).size // align) * align, align)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..errors import MetalValidationError
-from ..objects import MetalObject, UserMade
+from ..objects import MetalObject, UserMade, call_of
 from ..structs import MTLResourceID, as_integer, as_number
 from .constants import (
     MTLCompareFunctionNever,
@@ -103,7 +103,7 @@ class MTLSamplerDescriptor(UserMade):
 
     def setLodMinClamp_(self, level: float) -> None:
         """Set the least level. Deviation: kept as a half."""
-        self._lod_min = as_number("MTLSamplerDescriptor.setLodMinClamp_", "the level", level)
+        self._lod_min = as_number(call_of(self), "the level", level)
 
     def lodMaxClamp(self) -> float:
         """The largest level."""
@@ -111,7 +111,7 @@ class MTLSamplerDescriptor(UserMade):
 
     def setLodMaxClamp_(self, level: float) -> None:
         """Set the largest level. Deviation: kept as a half."""
-        self._lod_max = as_number("MTLSamplerDescriptor.setLodMaxClamp_", "the level", level)
+        self._lod_max = as_number(call_of(self), "the level", level)
 
     def lodAverage(self) -> bool:
         """Whether the device may average levels, which changes nothing."""
@@ -127,7 +127,7 @@ class MTLSamplerDescriptor(UserMade):
 
     def setMaxAnisotropy_(self, most: int) -> None:
         """Set the most samples. Deviation: filtering is isotropic whatever the number."""
-        where = "MTLSamplerDescriptor.setMaxAnisotropy_"
+        where = call_of(self)
         most = as_integer(where, "the value", most)
         if not 1 <= most <= _MOST_ANISOTROPY:
             raise MetalValidationError(f"{where}: {most} is not in 1..{_MOST_ANISOTROPY}")
