@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, CompileOptions, ConstantValue, KernelFunction, Library
 
-SUFFIXES = (".metal", ".msl")
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Registers:

@@ -115,7 +115,7 @@ def check_kernel(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Look on while the test runs, if an option or a marker asks for it."""
+    """Watch the test run, if an option or a marker asks for it."""
     checks = item.config.getoption("--assay-check")
     trace = item.config.getoption("--assay-trace")
     limits = {name: _limit(item, name) for name in _BUDGETS}

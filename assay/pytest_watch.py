@@ -123,7 +123,7 @@ def _write_timeline(timing: Timing, folder: Path) -> None:
 def watching(
     checks: str | None, *, keep: bool, budgets: Budgets, chip: str = "m1"
 ) -> Iterator[Watched]:
-    """Look on at all that the process dispatches; without `checks`, nothing is looked for.
+    """Watch all that the process dispatches; without `checks`, nothing is looked for.
 
     To `keep` what a failing test ran, times are predicted for `chip` on the way.
     """

@@ -10,14 +10,11 @@ from __future__ import annotations
 import itertools
 import statistics
 import time
-from collections.abc import Callable
-from math import prod
+from collections.abc import Callable, Sequence
 
-from assay.hw.apple.core.model import simulate
-from assay.hw.apple.core.occupancy import occupancy
-from assay.hw.apple.core.sample import Position, choose_sample
+from assay.hw.apple.core.sample import Position
+from assay.hw.apple.core.sampled import sampled_dispatch, time_sampled
 from assay.hw.apple.facts.chips import chip
-from assay.hw.apple.lower.lower import lower
 from assay.sim.simt import Recording, record
 
 from .contenders import OnAssay
@@ -52,28 +49,18 @@ def _recorded(workload: Workload, repetitions: int) -> Row:
 
 
 def _predicted(workload: Workload, repetitions: int) -> Row:
-    prepared, where = OnAssay(workload, workers=1), chip(CHIP)
-    code = lower(prepared.executable.program.recorded_function)
-    grid, shape = _grid(workload), prepared.executable.shape
-    resident = occupancy(
-        where,
-        registers=code.registers,
-        simdgroups=shape.simdgroups,
-        threadgroup_memory=prepared.executable.threadgroup_memory,
-        threadgroups=prod(grid),
-    )
-    sample = choose_sample(grid, resident, where)
-    positions = list(sample.positions)
+    prepared = OnAssay(workload, workers=1)
+    dispatch = sampled_dispatch(chip(CHIP), prepared.executable, _grid(workload))
+    count = len(dispatch.sample.positions)
 
     def predict() -> float:
-        recording = _record(prepared, positions)
-        return simulate(code, recording, where, sample=sample).extrapolated
+        return time_sampled(dispatch, lambda sample: _record(prepared, sample)).extrapolated
 
     x, y, z = workload.threadgroup
-    first = (len(positions) * x, y, z)  # as many threadgroups of the first row
+    first = (count * x, y, z)  # as many threadgroups of the first row
     plain = _processor_seconds(lambda: prepared.run(threads=first), repetitions)
     predicted = _processor_seconds(predict, repetitions)
-    rate = f"{len(positions)} threadgroups, {predict():.0%} extrapolated"
+    rate = f"{count} threadgroups, {predict():.0%} extrapolated"
     return _row(workload, f"assay, timed on {CHIP}", predicted, plain, rate)
 
 
@@ -94,7 +81,7 @@ def _grid(workload: Workload) -> Position:
     return x, y, z
 
 
-def _record(prepared: OnAssay, positions: list[Position]) -> Recording:
+def _record(prepared: OnAssay, positions: Sequence[Position]) -> Recording:
     return record(
         prepared.executable,
         prepared.memory,

@@ -1,16 +1,19 @@
 """Checks of kernels and programs: what they are run with, and how findings are reported."""
 
-from ..launches.errors import CheckFindings, CheckInputError
-from ..launches.inputs import Inputs, Setup, read_annotations, read_file
+from ..launches.inputs import Setup
+from ..launches.source import read_source
+from ..reports.errors import CheckFindings
 from ..reports.kinds import CHECKS, KINDS
 from ..reports.machine_formats import report_json, report_junit
 from ..reports.report import KernelRecord, Report
 from ..reports.sarif import report_sarif
 from ..reports.suppressions import Suppression, parse_suppression
+from .errors import CheckInputError
+from .inputs import Inputs, read_annotations, read_file
 from .kernel import check_kernel
-from .orders import order_finding
+from .orders import compare_orders, order_finding
 from .programs import checked, checking, chosen_checks
-from .source import SourceOptions, check_source, read_source
+from .source import SourceOptions, check_source
 
 __all__ = [
     "CHECKS",
@@ -28,6 +31,7 @@ __all__ = [
     "checked",
     "checking",
     "chosen_checks",
+    "compare_orders",
     "order_finding",
     "parse_suppression",
     "read_annotations",

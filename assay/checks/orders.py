@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from assay.sim.check import Finding, Party
@@ -9,6 +12,10 @@ from assay.sim.site import Site
 
 from ..launches.contents import Bytes
 from ..reports.kinds import KINDS
+
+if TYPE_CHECKING:
+    from ..elements import Value
+    from ..reports.report import Report
 
 _KIND = "order-dependent-result"
 _NOWHERE = Site()
@@ -39,3 +46,16 @@ def order_finding(
         hint="let no result depend on which thread comes first; atomic sums of floats do",
         count=int(np.count_nonzero(different)),
     )
+
+
+def compare_orders(runs: Sequence[tuple[int | None, Sequence[Value]]], report: Report) -> None:
+    """Results must have the same bits in every order; `runs` are (seed, results) of each."""
+    _, first = runs[0]
+    for seed, results in runs[1:]:
+        words = f"the natural order and seed {seed}"
+        for position, (one, other) in enumerate(zip(first, results, strict=True)):
+            before, after = (
+                np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in (one, other)
+            )
+            if (before != after).any():
+                report.add(order_finding(f"result {position}", before, after, words))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.hal.metal.emulated import checking
+from assay.sim.check import Checker
 from assay.sim.site import Site
 
 from ..launches.inputs import Setup
@@ -14,6 +16,7 @@ from ..launches.plan import CannotPlan, Plan, make_plan
 from ..launches.runner import CannotRun, Outcome, Runner
 from ..reports.report import KernelRecord, Report
 from .orders import order_finding
+from .registers import register_finding
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
@@ -44,7 +47,7 @@ def run_setup(
         except (CannotPlan, UnsupportedKernel) as error:
             raise CannotRun(str(error)) from None
         checker = report.new_checker()
-        outcome = runner.run(plan, checker)
+        outcome = run_checked(plan, runner, checker)
         if _is_beyond_assumed(outcome, plan) and growth < _MOST_GROWTH:
             growth *= 16
         elif _has_too_many_threads(outcome, plan, setup) and 0 < shrink < _MOST_SHRINK:
@@ -57,6 +60,16 @@ def run_setup(
     _require_run(outcome)
     _run_seeds(plan, outcome, runner, report)
     return plan, outcome
+
+
+def run_checked(plan: Plan, runner: Runner, checker: Checker) -> Outcome:
+    """One dispatch whose findings go to `checker`. Raises CannotRun."""
+    with checking(checker):
+        if "budget" in checker.checks:
+            finding = register_finding(plan.kernel)
+            if finding is not None:
+                checker.report(finding)
+        return runner.run(plan, checker.seed or 0)
 
 
 def record_of_run(
@@ -100,7 +113,7 @@ def _run_seeds(plan: Plan, natural: Outcome, runner: Runner, report: Report) -> 
     kernel = plan.kernel
     site = Site(kernel.file, kernel.line, 1)
     for seed in report.seeds:
-        outcome = runner.run(plan, report.new_checker(seed))
+        outcome = run_checked(plan, runner, report.new_checker(seed))
         _require_run(outcome)
         if natural.error is not None or outcome.error is not None:
             continue

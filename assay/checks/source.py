@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..launches.constants import compiled_kernel
-from ..launches.errors import CheckInputError
-from ..launches.inputs import Inputs, Setup, read_annotations
+from ..launches.inputs import Setup
 from ..launches.runner import CannotRun, Runner
+from ..launches.source import require_known
 from ..reports.report import KernelRecord, Report
+from .errors import CheckInputError
+from .inputs import Inputs, read_annotations
 from .runs import record_of_run, run_setup
 
 if TYPE_CHECKING:
@@ -28,14 +30,6 @@ class SourceOptions:
     include_paths: tuple[Path, ...] = ()
     inputs: Inputs = field(default_factory=Inputs)
     chip: str = "m1"
-
-
-def read_source(path: Path) -> str:
-    """The text of a file. Raises CheckInputError."""
-    try:
-        return path.read_text(errors="replace")
-    except OSError as error:
-        raise CheckInputError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def check_source(source: str, file_name: str, report: Report, options: SourceOptions) -> None:
@@ -60,7 +54,7 @@ def check_source(source: str, file_name: str, report: Report, options: SourceOpt
     report.suppress(inputs.suppressions)
     names = _chosen(library, file_name, options.functions)
     if not options.functions:
-        require_known(inputs, library, file_name)
+        require_known(inputs.setups, library, file_name)
     runner = Runner(library, chip=options.chip)
     for name in names:
         for setup in inputs.setups.get(name, (Setup(),)):
@@ -86,16 +80,6 @@ def _chosen(library: Library, file_name: str, functions: Iterable[str]) -> tuple
     if not chosen:
         raise CheckInputError(f"{file_name}: there is no kernel in it")
     return chosen
-
-
-def require_known(inputs: Inputs, library: Library, file_name: str) -> None:
-    """Raise CheckInputError for a setup of a kernel that the library does not have."""
-    for name, setups in inputs.setups.items():
-        if name not in library.function_names:
-            raise CheckInputError(
-                f"{setups[0].where}: there is no kernel '{name}' in {file_name}; there are "
-                f"{', '.join(library.function_names) or 'none'}"
-            )
 
 
 def _check_kernel(

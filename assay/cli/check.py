@@ -4,124 +4,44 @@ import contextlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from .check_output import FORMATS, write_report
+from ..launches.source import SUFFIXES
+from .check_options import CheckedFiles, CheckedFunction, CheckOptions, Wanted
+from .check_output import write_report
 from .failures import FAILED, USAGE, CommandError
-from .options import (
-    CompileFlags,
-    IncludeFolders,
-    Inputs,
-    Json,
-    Macros,
-    Parameters,
-    SkipHostCode,
-    TorqHardware,
-    macro,
-    refuse_torq_options,
-)
+from .groups import given_options, grouped
+from .option_groups import KernelOptions, ModuleOptions, NpuOptions
+from .options import Json
 
 if TYPE_CHECKING:
     from ..checks import Report
     from ..elements import Value
     from ..module import Function
 
-_SOURCES = (".metal", ".msl")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    """Options that concern MSL source."""
+class _Options:
+    """What the command line says of kernels, modules, and libraries that scripts replace."""
 
     function: str | None
-    arguments: Path | None
-    include: list[Path]
-    define: list[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Module:
-    """Options that concern modules and models, and what scripts are to replace."""
-
+    kernel: KernelOptions
+    module: ModuleOptions
     patches: list[str]
-    function: str | None
-    inputs: list[str]
-    parameters: list[str] | None
-    compile_flags: list[str] | None
 
 
+@grouped
 def check_command(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="One or more .metal files; or one .vmfb or model; or one Python script with its "
-            "arguments; or one Torq executable.",
-            show_default=False,
-        ),
-    ],
-    function: Annotated[
-        str | None,
-        typer.Option(
-            "--function",
-            "-f",
-            help="One kernel of a file instead of all; or which function of a module.",
-        ),
-    ] = None,
-    check: Annotated[
-        str,
-        typer.Option(
-            "--check",
-            help="What to look for, with commas: race, init, bounds, barrier, budget, shuffle, "
-            "uniform ([bold]all[/bold] of these), and by name only lanes, nan, overflow. Of a "
-            "Torq executable: all, and by name only unread.",
-        ),
-    ] = "all",
-    args: Annotated[
-        Path | None,
-        typer.Option("--args", help="A TOML file with grids and arguments of the kernels."),
-    ] = None,
-    include: IncludeFolders = None,
-    define: Macros = None,
-    input: Inputs = None,
-    parameters: Parameters = None,
-    seed: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--seed",
-            help="Run again in the order of this seed and compare bits; 1,2,3 for several.",
-            show_default=False,
-        ),
-    ] = None,
-    suppress: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--suppress",
-            help="Accept findings: KIND, KIND:KERNEL, KIND:KERNEL:FILE or KIND:KERNEL:FILE:LINE.",
-            show_default=False,
-        ),
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option("--format", help=f"{', '.join(FORMATS)}.", show_default="text"),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Where the report goes; the text is printed too."),
-    ] = None,
-    patch: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--patch",
-            metavar="LIBRARY",
-            help="For scripts: a library to replace, as assay python has it.",
-        ),
-    ] = None,
-    compile_flag: CompileFlags = None,
-    torq_hw: TorqHardware = None,
-    skip_host_code: SkipHostCode = False,
+    files: CheckedFiles,
+    function: CheckedFunction = None,
+    check: Wanted = "all",
+    *,
+    kernel: KernelOptions,
+    module: ModuleOptions,
+    how: CheckOptions,
+    npu: NpuOptions,
     json: Json = False,
 ) -> None:
     """Run kernels and look for races, uninitialised reads, accesses out of bounds, and more.
@@ -146,32 +66,25 @@ def check_command(
     from .terminal import want_json
     from .torq.check import check_executable
     from .torq.inspect import is_torq
-    from .torq.run import TorqOptions
 
-    chosen = _format(format, json)
+    chosen = how.report_format(json=json)
     want_json(chosen == "json")
-    if len(files) == 1 and is_torq(Path(files[0])):
-        npu = TorqOptions(
-            path=Path(files[0]), function=function, hardware=torq_hw, skip_host_code=skip_host_code
+    if len(files) == 1 and is_torq(path := Path(files[0])):
+        npu_file = npu.executable(path, function)
+        unread = _unread(check)
+        check_executable(
+            npu_file, module.input or [], unread=unread, format_name=chosen, output=how.output
         )
-        check_executable(npu, input or [], unread=_unread(check), format_name=chosen, output=output)
         return
-    refuse_torq_options(torq_hw, skip_host_code)
-    source = _Source(function=function, arguments=args, include=include or [], define=define or [])
-    module = _Module(
-        function=function,
-        patches=patch or [],
-        inputs=input or [],
-        parameters=parameters,
-        compile_flags=compile_flag,
-    )
+    npu.refuse()
+    options = _Options(function=function, kernel=kernel, module=module, patches=how.patch or [])
     try:
-        report = _new_report(check, seed or [], suppress or [])
+        report = _new_report(check, how)
         # What a script prints must not stand among the data on stdout.
-        quiet = chosen != "text" and output is None
+        quiet = chosen != "text" and how.output is None
         with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
-            ended = _check(files, report, source, module)
-        write_report(report, chosen, output)
+            ended = _check(files, report, options)
+        write_report(report, chosen, how.output)
         failed = bool(report.errors)
     except (CheckInputError, CompileError) as error:
         raise CommandError(str(error), code=USAGE) from None
@@ -179,15 +92,6 @@ def check_command(
         raise typer.Exit(FAILED if failed else ended)
     if report.problems:
         raise typer.Exit(USAGE)
-
-
-def _format(name: str | None, json: bool) -> str:
-    chosen = name or ("json" if json else "text")
-    if chosen not in FORMATS:
-        raise CommandError(f"--format {chosen}: expected {', '.join(FORMATS)}", code=USAGE)
-    if json and chosen != "json":
-        raise CommandError(f"--json and --format {chosen}: give one of them", code=USAGE)
-    return chosen
 
 
 def _unread(check: str) -> bool:
@@ -202,7 +106,7 @@ def _unread(check: str) -> bool:
     return "unread" in names
 
 
-def _new_report(check: str, seeds: list[str], suppress: list[str]) -> "Report":
+def _new_report(check: str, how: CheckOptions) -> "Report":
     from ..checks import Report, chosen_checks, parse_suppression
 
     try:
@@ -213,24 +117,17 @@ def _new_report(check: str, seeds: list[str], suppress: list[str]) -> "Report":
         raise CommandError("--check: it is empty; expected names such as race,init", code=USAGE)
     return Report(
         checks,
-        suppressions=[parse_suppression(text) for text in suppress],
-        seeds=[seed for text in seeds for seed in _seeds(text)],
+        suppressions=[parse_suppression(text) for text in how.suppress or []],
+        seeds=how.seeds(),
     )
 
 
-def _seeds(text: str) -> list[int]:
-    words = [word.strip() for word in text.split(",")]
-    if not all(word.isdigit() and len(word) < 10 for word in words):
-        raise CommandError(f"--seed {text}: expected numbers such as 1,2,3", code=USAGE)
-    return [int(word) for word in words]
-
-
-def _check(files: list[str], report: "Report", source: _Source, module: _Module) -> int:
+def _check(files: list[str], report: "Report", options: _Options) -> int:
     """Check what the files are; the exit code that a script asked for, else 0."""
     first = Path(files[0])
     kind = first.suffix
     if kind == ".py":
-        _refuse(source, module, "a Python script")
+        _refuse(options, "a Python script")
     for name in files[:1] if kind == ".py" else files:
         if Path(name).is_dir():
             where = Path(name) / "*.metal"
@@ -238,32 +135,33 @@ def _check(files: list[str], report: "Report", source: _Source, module: _Module)
         if not Path(name).is_file():
             raise CommandError(f"{name}: there is no such file", code=USAGE)
     if kind == ".py":
-        return _check_script(first, files[1:], module.patches, report)
-    if module.patches:
+        return _check_script(first, files[1:], options.patches, report)
+    if options.patches:
         raise CommandError("--patch is for Python scripts", code=USAGE)
-    if all(Path(name).suffix in _SOURCES for name in files):
-        if module.inputs or module.parameters:
+    if all(Path(name).suffix in SUFFIXES for name in files):
+        if options.module.input or options.module.parameters:
             raise CommandError(
                 "--input and --parameters are for modules; give arguments of kernels with --args "
                 "or in //! lines of the source",
                 code=USAGE,
             )
-        _check_sources([Path(name) for name in files], report, source)
+        _check_sources([Path(name) for name in files], report, options)
         return 0
     if len(files) > 1:
         raise CommandError(
             "several files must all be .metal; check modules and scripts one by one", code=USAGE
         )
-    _check_module(first, report, source, module)
+    _check_module(first, report, options)
     return 0
 
 
-def _check_sources(files: list[Path], report: "Report", options: _Source) -> None:
+def _check_sources(files: list[Path], report: "Report", options: _Options) -> None:
     from ..checks import Inputs, SourceOptions, check_source, read_file, read_source
     from .terminal import progress
 
-    inputs = read_file(options.arguments) if options.arguments is not None else Inputs()
-    macros = dict(macro(text) for text in options.define)
+    kernel = options.kernel
+    inputs = read_file(kernel.args) if kernel.args is not None else Inputs()
+    macros = kernel.macros()
     with progress() as say:
         for path in files:
             say(f"checking {path}")
@@ -274,31 +172,27 @@ def _check_sources(files: list[Path], report: "Report", options: _Source) -> Non
                 SourceOptions(
                     functions=(options.function,) if options.function else (),
                     macros=macros,
-                    include_paths=tuple(options.include),
+                    include_paths=tuple(kernel.include or []),
                     inputs=inputs,
                 ),
             )
 
 
-def _check_module(path: Path, report: "Report", source: _Source, options: _Module) -> None:
+def _check_module(path: Path, report: "Report", options: _Options) -> None:
     """Run one function, all its dispatches checked, in each order that is asked for."""
-    from ..checks import checked
-    from ..text_values import InputError, parse_inputs
+    from ..checks import checked, compare_orders
     from .options import choose_function, load_module, need_inputs, open_model
     from .terminal import progress
 
-    if source.arguments is not None or source.include or source.define:
+    if given_options(options.kernel):
         raise CommandError("--args, -I and -D are for .metal files", code=USAGE)
-    try:
-        values = parse_inputs(options.inputs)
-    except InputError as error:
-        raise CommandError(str(error), code=USAGE) from None
+    values = options.module.values()
     with progress() as say:
-        opened = open_model(path, flags=options.compile_flags, say=say)
+        opened = open_model(path, flags=options.module.compile_flag, say=say)
         runs = []
         for seed in (None, *report.seeds):
             say("loading")
-            loaded = load_module(opened.data, "emulated", options.parameters)
+            loaded = load_module(opened.data, "emulated", options.module.parameters)
             chosen = choose_function(loaded, options.function)
             need_inputs(chosen, len(values))
             say(f"checking {chosen.name}")
@@ -307,7 +201,7 @@ def _check_module(path: Path, report: "Report", source: _Source, options: _Modul
             if results is None:
                 return
             runs.append((seed, results))
-    _compare(runs, report)
+    compare_orders(runs, report)
 
 
 def _invoke(function: "Function", values: "list[Value]", report: "Report") -> "list[Value] | None":
@@ -318,26 +212,6 @@ def _invoke(function: "Function", values: "list[Value]", report: "Report") -> "l
         if not any(finding.check == "bounds" for finding in report.all_findings):
             raise
         return None
-
-
-def _compare(runs: "list[tuple[int | None, list[Value]]]", report: "Report") -> None:
-    """Results must have the same bits, whatever the order."""
-    import numpy as np
-
-    from ..checks import order_finding
-
-    _, first = runs[0]
-    for seed, results in runs[1:]:
-        for position, (one, other) in enumerate(zip(first, results, strict=True)):
-            before, after = (
-                np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in (one, other)
-            )
-            if (before != after).any():
-                report.add(
-                    order_finding(
-                        f"result {position}", before, after, f"the natural order and seed {seed}"
-                    )
-                )
 
 
 def _check_script(path: Path, arguments: list[str], patches: list[str], report: "Report") -> int:
@@ -351,12 +225,8 @@ def _check_script(path: Path, arguments: list[str], patches: list[str], report: 
         return run_script(path, arguments, "emulated", patches)
 
 
-def _refuse(source: _Source, module: _Module, what: str) -> None:
-    given = (
-        *(source.function, source.arguments, source.include, source.define),
-        *(module.inputs, module.parameters, module.compile_flags),
-    )
-    if any(given):
+def _refuse(options: _Options, what: str) -> None:
+    if options.function or given_options(options.kernel, options.module):
         raise CommandError(
             "--function, --args, -I, -D, --input, --parameters and --compile-flag are not for "
             f"{what}",

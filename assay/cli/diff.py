@@ -1,11 +1,13 @@
 """`assay diff`: the same inputs on the emulated device and on IREE's CPU backend, compared."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .failures import FAILED, USAGE, CommandError
+from .groups import grouped
 from .options import (
     CompileFlags,
     Device,
@@ -21,32 +23,52 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..compare import Comparison
+    from ..compare import Comparison, Tolerance
     from ..elements import Value
     from ..module import Function
     from .options import Opened
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToleranceOptions:
+    """How far apart results may be."""
+
+    rtol: Annotated[float, typer.Option("--rtol", min=0, help="Relative tolerance, f32.")] = 2e-4
+    atol: Annotated[float, typer.Option("--atol", min=0, help="Absolute tolerance, f32.")] = 2e-5
+    exact: Annotated[bool, typer.Option("--exact", help="Every bit must be equal.")] = False
+
+    def tolerance(self) -> "Tolerance":
+        """The tolerance that the options say."""
+        from ..compare import EXACT, Tolerance
+
+        return EXACT if self.exact else Tolerance(relative=self.rtol, absolute=self.atol)
+
+
+Against = Annotated[
+    str, typer.Option("--against", help="What to compare with: [bold]llvm-cpu[/bold].")
+]
+Reference = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reference",
+        help="An expected result, in order, in the notation of --input ([bold]@file.npy[/bold]"
+        "); then nothing is run on the CPU.",
+        show_default=False,
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of inputs that are made up.")]
+
+
+@grouped
 def diff_command(
     module: ModelPath,
-    against: Annotated[
-        str, typer.Option("--against", help="What to compare with: [bold]llvm-cpu[/bold].")
-    ] = "llvm-cpu",
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reference",
-            help="An expected result, in order, in the notation of --input ([bold]@file.npy[/bold]"
-            "); then nothing is run on the CPU.",
-            show_default=False,
-        ),
-    ] = None,
+    against: Against = "llvm-cpu",
+    reference: Reference = None,
     function: FunctionName = None,
     input: Inputs = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of inputs that are made up.")] = 0,
-    rtol: Annotated[float, typer.Option("--rtol", min=0, help="Relative tolerance, f32.")] = 2e-4,
-    atol: Annotated[float, typer.Option("--atol", min=0, help="Absolute tolerance, f32.")] = 2e-5,
-    exact: Annotated[bool, typer.Option("--exact", help="Every bit must be equal.")] = False,
+    seed: Seed = 0,
+    *,
+    apart: ToleranceOptions,
     device: Device = "emulated",
     parameters: Parameters = None,
     compile_flag: CompileFlags = None,
@@ -66,8 +88,8 @@ def diff_command(
 
       assay diff model.vmfb --input @image.npy --reference @expected.npy
     """
-    from ..compare import EXACT, Tolerance, compare
-    from .terminal import print_json, progress, want_json
+    from ..compare import compare
+    from .terminal import progress, want_json
 
     want_json(json)
     if against != "llvm-cpu":
@@ -80,24 +102,17 @@ def diff_command(
         values = _inputs(chosen, input, seed)
         say(f"running {chosen.name} on the {device} device")
         got = chosen.invoke(values)
-        expected = (
-            _given(reference)
-            if reference
-            else _on_cpu(
-                _cpu_build(opened, compile_flag, say), chosen.name, values, parameters, say
-            )
-        )
+        if reference:
+            expected = _given(reference)
+        else:
+            build = _cpu_build(opened, compile_flag, say)
+            expected = _on_cpu(build, chosen.name, values, parameters, say)
     if len(got) != len(expected):
         raise CommandError(f"{len(got)} results, but {len(expected)} to compare them with")
-    tolerance = EXACT if exact else Tolerance(relative=rtol, absolute=atol)
+    tolerance = apart.tolerance()
     compared = [compare(a, b, tolerance) for a, b in zip(got, expected, strict=True)]
-    equal = all(result.equal for result in compared)
-    if json:
-        results = [_json(result) for result in compared]
-        print_json({"function": chosen.name, "equal": equal, "results": results})
-    else:
-        _show(chosen.name, "reference" if reference else against, compared)
-    if not equal:
+    _show(chosen.name, "reference" if reference else against, compared, json=json)
+    if not all(result.equal for result in compared):
         raise typer.Exit(FAILED)
 
 
@@ -155,7 +170,18 @@ def _on_cpu(
     return CpuModule(data, parameters=parameter_files(parameters)).invoke(function, values)
 
 
-def _show(function: str, against: str, compared: "list[Comparison]") -> None:
+def _show(function: str, against: str, compared: "list[Comparison]", *, json: bool) -> None:
+    from .terminal import print_json
+
+    if json:
+        equal = all(result.equal for result in compared)
+        results = [_json(result) for result in compared]
+        print_json({"function": function, "equal": equal, "results": results})
+    else:
+        _print(function, against, compared)
+
+
+def _print(function: str, against: str, compared: "list[Comparison]") -> None:
     from rich import box
     from rich.table import Table
 

@@ -1,13 +1,22 @@
 """`assay inspect`: what is in MSL source, a module or a Torq executable, without running it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from .failures import USAGE, CommandError
+from .groups import given_options, grouped
+from .inspect_options import (
+    ContentsOptions,
+    Everything,
+    InspectedFile,
+    InspectedKernel,
+    SourceOptions,
+    TorqListing,
+)
 from .inspect_source import inspect_source
-from .options import CompileFlags, IncludeFolders, Json, Macros, compile_options, open_model
+from .options import CompileFlags, Json, open_model
 
 if TYPE_CHECKING:
     from ..contents import Contents, Kernel
@@ -15,68 +24,15 @@ if TYPE_CHECKING:
 _SOURCE, _MODULE, _TORQ = "MSL source", "modules and models", "Torq executables"
 
 
+@grouped
 def inspect_command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="MSL source (.metal, .msl); or a compiled .vmfb; or a .mlir, .mlirbc, .onnx or "
-            ".tflite model; or a Torq executable (.torq, .fb, .synap, or a .vmfb that holds one).",
-            show_default=False,
-        ),
-    ],
-    function: Annotated[
-        str | None,
-        typer.Option("--function", "-f", help="MSL: only the kernel of this name."),
-    ] = None,
-    every: Annotated[
-        bool,
-        typer.Option(
-            "--all",
-            help="MSL: compile every kernel, however many; say which fail. Torq: list everything.",
-        ),
-    ] = False,
-    instructions: Annotated[
-        bool,
-        typer.Option(
-            "--instructions", help="MSL: show the instructions that an Apple GPU would execute."
-        ),
-    ] = False,
-    include: IncludeFolders = None,
-    define: Macros = None,
-    constant: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--constant",
-            help="MSL: a function constant, [bold]NAME=VALUE[/bold]; others are taken as true "
-            "or 1.",
-            show_default=False,
-        ),
-    ] = None,
-    msl: Annotated[
-        str | None,
-        typer.Option(
-            "--msl", help="Modules: print the MSL source of one kernel (part of its name)."
-        ),
-    ] = None,
-    imports: Annotated[
-        bool, typer.Option("--imports", help="Modules: list the functions that the module calls.")
-    ] = False,
-    words: Annotated[
-        bool, typer.Option("--words", help="Torq: disassemble command words and descriptors.")
-    ] = False,
-    dot: Annotated[
-        bool, typer.Option("--dot", help="Torq: print the task graph for Graphviz.")
-    ] = False,
-    torq_hw: Annotated[
-        str | None,
-        typer.Option(
-            "--torq-hw",
-            help="Torq: the NPU it is for: SL2610, or [bold]LRAM:slices:css:nss[/bold] with LRAM "
-            "in KiB, after a hardware id and a colon if it has one.",
-            show_default=False,
-        ),
-    ] = None,
+    file: InspectedFile,
+    function: InspectedKernel = None,
+    every: Everything = False,
+    *,
+    source: SourceOptions,
+    contents: ContentsOptions,
+    npu: TorqListing,
     compile_flag: CompileFlags = None,
     json: Json = False,
 ) -> None:
@@ -103,37 +59,34 @@ def inspect_command(
 
       assay inspect model.torq --words
     """
-    from ..kernels import SUFFIXES
+    from ..launches.source import SUFFIXES
     from .terminal import want_json
     from .torq.inspect import inspect_torq, is_torq
 
     want_json(json)
     kind = _SOURCE if file.suffix in SUFFIXES else _TORQ if is_torq(file) else _MODULE
-    for option, given, kinds in (
-        ("--function", function is not None, (_SOURCE,)), ("--all", every, (_SOURCE, _TORQ)),
-        ("-I", bool(include), (_SOURCE,)), ("-D", bool(define), (_SOURCE,)),
-        ("--constant", bool(constant), (_SOURCE,)), ("--instructions", instructions, (_SOURCE,)),
-        ("--msl", msl is not None, (_MODULE,)), ("--imports", imports, (_MODULE,)),
-        ("--compile-flag", bool(compile_flag), (_MODULE,)),
-        ("--words", words, (_TORQ,)), ("--dot", dot, (_TORQ,)),
-        ("--torq-hw", torq_hw is not None, (_TORQ,)),
-    ):  # fmt: skip
-        if given and kind not in kinds:
-            raise CommandError(f"{option} is for {' and '.join(kinds)}", code=USAGE)
+    _require(kind, ["--function"] if function is not None else [], _SOURCE)
+    _require(kind, ["--all"] if every else [], _SOURCE, _TORQ)
+    _require(kind, given_options(source), _SOURCE)
+    _require(kind, given_options(contents), _MODULE)
+    _require(kind, ["--compile-flag"] if compile_flag else [], _MODULE)
+    _require(kind, given_options(npu), _TORQ)
     if kind == _TORQ:
-        inspect_torq(file, torq_hw, words=words, dot=dot, every=every, json=json)
+        inspect_torq(file, npu.torq_hw, words=npu.words, dot=npu.dot, every=every, json=json)
     elif kind == _SOURCE:
-        options = compile_options(include, define)
-        inspect_source(
-            file, options, function, constant or [], every=every, json=json,
-            instructions=instructions,
-        )  # fmt: skip
+        inspect_source(file, source, function, every=every, json=json)
     else:
-        _inspect_module(file, msl, compile_flag, imports=imports, json=json)
+        _inspect_module(file, contents, compile_flag, json=json)
+
+
+def _require(kind: str, given: list[str], *kinds: str) -> None:
+    """Raise CommandError for options that were given and are for other kinds of files."""
+    if given and kind not in kinds:
+        raise CommandError(f"{given[0]} is for {' and '.join(kinds)}", code=USAGE)
 
 
 def _inspect_module(
-    module: Path, msl: str | None, compile_flag: list[str] | None, *, imports: bool, json: bool
+    module: Path, options: ContentsOptions, compile_flag: list[str] | None, *, json: bool
 ) -> None:
     from ..contents import read_contents
     from .terminal import print_json, progress
@@ -141,8 +94,8 @@ def _inspect_module(
     with progress() as say:
         opened = open_model(module, flags=compile_flag, say=say)
     contents = read_contents(opened.data, str(module))
-    if msl is not None:
-        kernel = _find(contents, msl)
+    if options.msl is not None:
+        kernel = _find(contents, options.msl)
         if json:
             print_json({"name": kernel.name, "entry_point": kernel.entry_point, "msl": kernel.msl})
         else:
@@ -150,7 +103,7 @@ def _inspect_module(
     elif json:
         print_json(_json(contents))
     else:
-        _show(module, contents, imports)
+        _show(module, contents, options.imports)
 
 
 def _find(contents: "Contents", name: str) -> "Kernel":

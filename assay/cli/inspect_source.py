@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .failures import FAILED, USAGE, CommandError
+from .inspect_options import SourceOptions
+from .options import compile_options
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import Argument, CompileOptions, ConstantValue, Library
+    from assay.compiler.msl import Argument, ConstantValue, Library
 
     from ..kernels import KernelDetails, Refusal
 
@@ -18,30 +20,25 @@ _LISTED = 20
 
 
 def inspect_source(
-    path: Path,
-    options: "CompileOptions",
-    function: str | None,
-    constants: list[str],
-    *,
-    every: bool,
-    json: bool,
-    instructions: bool,
+    path: Path, options: SourceOptions, function: str | None, *, every: bool, json: bool
 ) -> None:
     """Print what the kernels of a file are; ends with exit code 1 if one does not compile."""
     from ..kernels import Refusal, inspect_kernels, read_source
     from .terminal import print_json, progress
 
+    compiled = compile_options(options.include, options.define)
     if not path.is_file():
         raise CommandError(f"{path}: there is no such file", code=USAGE)
-    values: dict[int | str, ConstantValue] = dict(_constant(text) for text in constants)
+    values: dict[int | str, ConstantValue] = dict(_constant(t) for t in options.constant or [])
     with progress() as say:
         say(f"compiling {path}")
-        library = read_source(path, options)
+        library = read_source(path, compiled)
         names = _chosen(library, function)
         skipped = names[_AT_ONCE:] if not every else []
         done: list[KernelDetails | Refusal] = []
         shown = names[: len(names) - len(skipped)]
-        for found in inspect_kernels(library, shown, values, say, instructions=instructions):
+        lowered = options.instructions
+        for found in inspect_kernels(library, shown, values, say, instructions=lowered):
             done.append(found)
             if not json:
                 _show(found)
@@ -103,10 +100,9 @@ def _show(found: "KernelDetails | Refusal") -> None:
     table = Table(box=None, show_header=False, pad_edge=True)
     for argument in found.arguments:
         size = f"{argument.size} B" if argument.size and argument.kind in _SIZED else ""
-        table.add_row(
-            f"{argument.kind}({argument.index})", escape(_type(argument)), argument.name, size,
-            argument.access.replace("_", " and "),
-        )  # fmt: skip
+        place = f"{argument.kind}({argument.index})"
+        access = argument.access.replace("_", " and ")
+        table.add_row(place, escape(_type(argument)), argument.name, size, access)
     show(table)
     top = limits().registers_per_thread
     registers = found.registers

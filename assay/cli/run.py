@@ -1,11 +1,16 @@
 """`assay run`: runs one function of a module, in the manner of `iree-run-module`."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .failures import USAGE, CommandError
+from .groups import grouped
+from .option_groups import NpuOptions
 from .options import (
     CompileFlags,
     Device,
@@ -14,18 +19,13 @@ from .options import (
     Json,
     ModelPath,
     Parameters,
-    SkipHostCode,
-    TorqHardware,
     check_trace_name,
     load_function,
     need_inputs,
     open_model,
-    refuse_torq_options,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..elements import Value
     from ..module import Function
     from .torq.run import TorqOptions
@@ -46,6 +46,21 @@ Limit = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineOptions:
+    """A timeline of the run, and the GPU that it is of."""
+
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace",
+            help="Write a timeline of the run as --chip would do it: .html, .pftrace or .json.",
+        ),
+    ] = None
+    chip: Annotated[str, typer.Option("--chip", help="The GPU of the timeline.")] = "m1"
+
+
+@grouped
 def run_command(
     module: ModelPath,
     function: FunctionName = None,
@@ -55,16 +70,9 @@ def run_command(
     parameters: Parameters = None,
     max_elements: Limit = 1024,
     compile_flag: CompileFlags = None,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            "--trace",
-            help="Write a timeline of the run as --chip would do it: .html, .pftrace or .json.",
-        ),
-    ] = None,
-    chip: Annotated[str, typer.Option("--chip", help="The GPU of the timeline.")] = "m1",
-    torq_hw: TorqHardware = None,
-    skip_host_code: SkipHostCode = False,
+    *,
+    timeline: TimelineOptions,
+    npu: NpuOptions,
     json: Json = False,
 ) -> None:
     """Run a function of a module, or of a model that is compiled first, on the Metal device.
@@ -86,28 +94,20 @@ def run_command(
       assay run model.torq --input 136xi8=@operands.bin --output @results.bin
     """
     from ..text_values import parse_inputs
-    from .terminal import print_json, progress, want_json
+    from .terminal import progress, want_json
     from .torq.inspect import is_torq
-    from .torq.run import TorqOptions
 
     want_json(json)
+    if timeline.trace is not None:
+        check_trace_name(timeline.trace)
+    show = partial(_show, output=output, limit=max_elements, json=json)
     if is_torq(module):
-        if trace is not None:
-            check_trace_name(trace)
-        given = (
-            (device != "emulated", "--device"), (bool(parameters), "--parameters"),
-            (bool(compile_flag), "--compile-flag"),
-        )  # fmt: skip
-        options = TorqOptions(
-            path=module, function=function, hardware=torq_hw, skip_host_code=skip_host_code
-        )
-        _run_torq(options, input or [], output, given, max_elements, trace, json=json)
+        _refuse_for_torq(device, parameters, compile_flag)
+        _run_torq(npu.executable(module, function), input or [], timeline.trace, show)
         return
-    refuse_torq_options(torq_hw, skip_host_code)
-    if trace is not None:
-        check_trace_name(trace)
-        if device != "emulated":
-            raise CommandError("--trace is for --device emulated", code=USAGE)
+    npu.refuse()
+    if timeline.trace is not None and device != "emulated":
+        raise CommandError("--trace is for --device emulated", code=USAGE)
     values = parse_inputs(input or [])
     with progress() as say:
         opened = open_model(module, flags=compile_flag, say=say)
@@ -115,42 +115,57 @@ def run_command(
         chosen = load_function(opened, function, device=device, parameters=parameters)
         need_inputs(chosen, len(values))
         say(f"running {chosen.name}")
-        results = _invoke(chosen, values, trace, chip, say)
-    _keep(results, output)
-    if json:
-        print_json({"function": chosen.name, "results": [_json(r, max_elements) for r in results]})
-    else:
-        _print(chosen.name, results, output, max_elements)
+        results = _invoke(chosen, values, timeline, say)
+    show(chosen.name, results)
+
+
+def _refuse_for_torq(
+    device: str, parameters: list[str] | None, compile_flag: list[str] | None
+) -> None:
+    given = {
+        "--device": device != "emulated",
+        "--parameters": bool(parameters),
+        "--compile-flag": bool(compile_flag),
+    }
+    for option in (name for name, is_given in given.items() if is_given):
+        raise CommandError(f"{option} is not for Torq executables", code=USAGE)
 
 
 def _run_torq(
-    options: "TorqOptions",
-    inputs: list[str],
-    output: list[str] | None,
-    refused: tuple[tuple[bool, str], ...],
-    limit: int,
-    trace: Path | None,
-    *,
-    json: bool,
+    options: "TorqOptions", inputs: list[str], trace: Path | None, show: Callable[..., None]
 ) -> None:
     from ..text_values import parse_inputs
-    from .terminal import print_json, progress
+    from .terminal import progress
     from .torq.run import first, run_torq
 
-    for given, option in refused:
-        if given:
-            raise CommandError(f"{option} is not for Torq executables", code=USAGE)
     values = parse_inputs(inputs)
     with progress() as say:
         say(first("running on the NPU"))
         done = run_torq(options, values, trace)
-    _keep(done.results, output)
+    show(done.name, done.results, cycles=done.cycles)
+
+
+def _show(
+    name: str,
+    results: "list[Value]",
+    *,
+    output: list[str] | None,
+    limit: int,
+    json: bool,
+    cycles: int | None = None,
+) -> None:
+    """Save results where `--output` says, and print them; `cycles` are those of an NPU."""
+    from .terminal import print_json
+
+    _keep(results, output)
     if json:
-        results = [_json(result, limit) for result in done.results]
-        print_json({"function": done.name, "cycles": done.cycles, "results": results})
-    else:
-        _print(done.name, done.results, output, limit)
-        typer.echo(f"{done.cycles} cycles of the NPU")
+        npu = {} if cycles is None else {"cycles": cycles}
+        shown = [_json(result, limit) for result in results]
+        print_json({"function": name, **npu, "results": shown})
+        return
+    _print(name, results, output, limit)
+    if cycles is not None:
+        typer.echo(f"{cycles} cycles of the NPU")
 
 
 def _keep(results: "list[Value]", output: list[str] | None) -> None:
@@ -164,11 +179,11 @@ def _keep(results: "list[Value]", output: list[str] | None) -> None:
 def _invoke(
     function: "Function",
     values: "list[Value]",
-    trace: Path | None,
-    chip: str,
-    say: "Callable[[str], None]",
+    options: TimelineOptions,
+    say: Callable[[str], None],
 ) -> "list[Value]":
-    """The results; with `trace`, the run's timeline goes there, also if it fails half-way."""
+    """The results; the timeline, if one is asked for, is kept also if the run fails half-way."""
+    trace, chip = options.trace, options.chip
     if trace is None:
         return function.invoke(values)
     from assay.hw.facts import SpecError

@@ -1,107 +1,38 @@
 """`assay time`: how long a kernel or a module takes on an Apple GPU, and why."""
 
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from .failures import USAGE, CommandError
-from .options import (
-    CompileFlags,
-    IncludeFolders,
-    Inputs,
-    Json,
-    Macros,
-    Parameters,
-    SkipHostCode,
-    TorqHardware,
-    check_trace_name,
-    check_writable,
-    macro,
-    refuse_torq_options,
-)
+from .groups import given_options, grouped
+from .option_groups import KernelOptions, ModuleOptions, NpuOptions
+from .options import Json
+from .time_options import GridOptions, TimedChip, TimedFile, TimedFunction, TimeOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from assay.hw.apple.facts.chips import Chip
 
+    from ..elements import Value
+    from ..module import Function
     from ..prediction import TimeResult
 
-_SOURCES = (".metal", ".msl")
-_LISTED = 4  # dispatches whose lines are shown, the dearest
+_LISTED = 4  # dispatches whose lines are shown: those that take longest
 
 
+@grouped
 def time_command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A .metal file, a compiled .vmfb, a model that is compiled first, or a Torq "
-            "executable.",
-            show_default=False,
-        ),
-    ],
-    function: Annotated[
-        str | None,
-        typer.Option("--function", "-f", help="Which kernel, or which function of a module."),
-    ] = None,
-    chip: Annotated[
-        str, typer.Option("--chip", "-c", help="Which GPU, such as m1, m2-pro or m4-max.")
-    ] = "m1",
-    grid: Annotated[
-        str | None,
-        typer.Option("--grid", metavar="X[,Y[,Z]]", help="Threadgroups of the grid."),
-    ] = None,
-    threads: Annotated[
-        str | None,
-        typer.Option("--threads", metavar="X[,Y[,Z]]", help="Threads of the grid instead."),
-    ] = None,
-    threadgroup: Annotated[
-        str | None,
-        typer.Option("--threadgroup", metavar="X[,Y[,Z]]", help="Threads of a threadgroup."),
-    ] = None,
-    args: Annotated[
-        Path | None,
-        typer.Option("--args", help="A TOML file with grids and arguments of the kernels."),
-    ] = None,
-    include: IncludeFolders = None,
-    define: Macros = None,
-    input: Inputs = None,
-    parameters: Parameters = None,
-    compile_flag: CompileFlags = None,
-    compare: Annotated[
-        str | None,
-        typer.Option("--compare", metavar="CHIPS", help="Further GPUs, with commas: m1,m4-max."),
-    ] = None,
-    cold: Annotated[
-        bool,
-        typer.Option("--cold", help="For kernels: the caches hold nothing of an earlier run."),
-    ] = False,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="Show the source with what each line costs.")
-    ] = False,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="For modules: execute only what is sampled. Much faster; results are wrong.",
-        ),
-    ] = False,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            "--trace",
-            help="Write a timeline (of --chip): .html to look at, .pftrace for Perfetto, .json.",
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Write a picture, .svg or .html: roofline and causes."),
-    ] = None,
-    torq_hw: TorqHardware = None,
-    skip_host_code: SkipHostCode = False,
+    file: TimedFile,
+    function: TimedFunction = None,
+    chip: TimedChip = "m1",
+    *,
+    sizes: GridOptions,
+    kernel: KernelOptions,
+    module: ModuleOptions,
+    how: TimeOptions,
+    npu: NpuOptions,
     json: Json = False,
 ) -> None:
     """Predict how long a kernel or a module takes on an Apple GPU, and say why.
@@ -119,82 +50,46 @@ def time_command(
 
       assay time model.vmfb --chip m2-pro --input 1x224x224x3xf32=0
     """
-    from assay.compiler.msl import CompileError
-    from assay.hw.facts import SpecError
-
-    from ..prediction import TimeInputError
-    from .terminal import progress, want_json
+    from ..launches.source import SUFFIXES
+    from .terminal import want_json
     from .torq.inspect import is_torq
-    from .torq.run import TorqOptions
     from .torq.time import time_executable
 
     want_json(json)
+    _need_file(file)
+    how.check_files()
+    is_source = file.suffix in SUFFIXES
+    if is_torq(file):
+        _refuse_for_torq(sizes, kernel, module, how)
+        time_executable(npu.executable(file, function), module.input or [], how.trace, json=json)
+        return
+    npu.refuse()
+    if is_source:
+        _refuse("modules", file, [*given_options(module), *(["--quick"] if how.quick else [])])
+        results = _kernel_times(file, function, chip, sizes, kernel, how)
+    else:
+        cold = ["--cold"] if how.cold else []
+        _refuse(".metal files", file, [*given_options(sizes, kernel), *cold])
+        results = _module_times(file, function, chip, module, how)
+    _write(results, how, json=json)
+
+
+def _need_file(file: Path) -> None:
     if not file.is_file():
         what = "is a folder; expected a file" if file.is_dir() else "there is no such file"
         raise CommandError(f"{file}: {what}", code=USAGE)
-    kernel_only: dict[str, object] = {
-        **{"--grid": grid, "--threads": threads, "--threadgroup": threadgroup},
-        **{"--args": args, "-I": include, "-D": define, "--cold": cold},
-    }
-    module_only: dict[str, object] = {
-        **{"--input": input, "--parameters": parameters, "--compile-flag": compile_flag},
-        "--quick": quick,
-    }
-    if trace is not None:
-        check_trace_name(trace)
-    if plot is not None and plot.suffix not in (".svg", ".html"):
-        raise CommandError(f"--plot {plot}: expected a name that ends in .svg or .html", code=USAGE)
-    if plot is not None:
-        check_writable("--plot", plot)
-    if is_torq(file):
-        _refuse_for_torq(
-            {
-                **kernel_only,
-                "--parameters": parameters,
-                "--quick": quick,
-                "--compile-flag": compile_flag,
-                "--compare": compare,
-                "--lines": lines,
-                "--plot": plot,
-            }
-        )
-        npu = TorqOptions(
-            path=file, function=function, hardware=torq_hw, skip_host_code=skip_host_code
-        )
-        time_executable(npu, input or [], trace, json=json)
-        return
-    refuse_torq_options(torq_hw, skip_host_code)
-    is_source = file.suffix in _SOURCES
-    _refuse(module_only if is_source else kernel_only, file, is_source)
-    try:
-        with progress() as say:
-            chips = _chips(chip, compare)
-            if is_source:
-                timed = _Kernel(file, function, args, include, define, grid, threads, threadgroup)
-                results = [timed.time(each, not cold, trace is not None, say) for each in chips]
-            else:
-                program = _Module(file, function, input, parameters, compile_flag, not quick)
-                results = [program.time(chips[0], trace, say)]
-                results += [program.time(each, None, say) for each in chips[1:]]
-    except (TimeInputError, SpecError, CompileError) as error:
-        raise CommandError(str(error), code=USAGE) from None
-    _write(results, lines=lines, json=json)
-    if trace is not None:
-        results[0].save_trace(trace)
-    if plot is not None:
-        results[0].plot().save(plot)
 
 
-def _refuse_for_torq(options: dict[str, object]) -> None:
-    for option, given in options.items():
-        if given:
+def _refuse_for_torq(
+    sizes: GridOptions, kernel: KernelOptions, module: ModuleOptions, how: TimeOptions
+) -> None:
+    for option in given_options(sizes, kernel, module, how):
+        if option not in ("--input", "--trace"):
             raise CommandError(f"{option} is not for Torq executables", code=USAGE)
 
 
-def _refuse(given: dict[str, object], file: Path, is_source: bool) -> None:
-    wrong = [name for name, value in given.items() if value]
+def _refuse(kind: str, file: Path, wrong: list[str]) -> None:
     if wrong:
-        kind = "modules" if is_source else ".metal files"
         raise CommandError(f"{wrong[0]} is for {kind}, and {file} is none", code=USAGE)
 
 
@@ -208,89 +103,99 @@ def _chips(first: str, others: str | None) -> "list[Chip]":
     return [chip(name) for name in dict.fromkeys([first, *further])]
 
 
-class _Kernel:
-    """A kernel of a source file, with what the options say of it."""
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """What is wrong with what was given is the user's to put right."""
+    from assay.compiler.msl import CompileError
+    from assay.hw.facts import SpecError
 
-    def __init__(
-        self,
-        file: Path,
-        function: str | None,
-        args: Path | None,
-        include: list[Path] | None,
-        define: list[str] | None,
-        grid: str | None,
-        threads: str | None,
-        threadgroup: str | None,
-    ) -> None:
-        from ..checks import CheckInputError, read_file
-        from ..prediction import TimeInputError
-        from ..prediction.sources import kernel_run
+    from ..launches.errors import LaunchInputError
+    from ..prediction import TimeInputError
 
-        try:
-            inputs = read_file(args) if args is not None else None
-        except CheckInputError as error:
-            raise TimeInputError(str(error)) from None
-        self._source = kernel_run(
+    try:
+        yield
+    except (TimeInputError, LaunchInputError, SpecError, CompileError) as error:
+        raise CommandError(str(error), code=USAGE) from None
+
+
+def _kernel_times(
+    file: Path,
+    function: str | None,
+    chip: str,
+    sizes: GridOptions,
+    kernel: KernelOptions,
+    how: TimeOptions,
+) -> "list[TimeResult]":
+    """A kernel of a source file on each chip."""
+    from ..launches.setups import setups_in_file
+    from ..prediction.sources import kernel_run, time_kernel_run
+    from .terminal import progress
+
+    with _usage_errors(), progress() as say:
+        chips = _chips(chip, how.compare)
+        run = kernel_run(
             file,
             function,
-            threadgroups=_size("--grid", grid),
-            threads=_size("--threads", threads),
-            threadgroup=_size("--threadgroup", threadgroup),
-            macros=dict(macro(text) for text in define or []),
-            include_paths=include or [],
-            inputs=inputs,
+            threadgroups=_size("--grid", sizes.grid),
+            threads=_size("--threads", sizes.threads),
+            threadgroup=_size("--threadgroup", sizes.threadgroup),
+            macros=kernel.macros(),
+            include_paths=kernel.include or [],
+            setups=setups_in_file(kernel.args) if kernel.args is not None else None,
         )
-
-    def time(
-        self, chip: "Chip", warm: bool, timeline: bool, say: "Callable[[str], None]"
-    ) -> "TimeResult":
-        from ..prediction.sources import time_kernel_run
-
-        return time_kernel_run(self._source, chip, warm=warm, timeline=timeline, say=say)
+        timeline = how.trace is not None
+        return [
+            time_kernel_run(run, each, warm=not how.cold, timeline=timeline, say=say)
+            for each in chips
+        ]
 
 
-class _Module:
-    """A function of a module, with its inputs."""
+def _module_times(
+    file: Path, function: str | None, chip: str, module: ModuleOptions, how: TimeOptions
+) -> "list[TimeResult]":
+    """A function of a module on each chip; a timeline is of the first one."""
+    from .options import load_function, need_inputs, open_model
+    from .terminal import progress
 
-    def __init__(
-        self,
-        file: Path,
-        function: str | None,
-        inputs: list[str] | None,
-        parameters: list[str] | None,
-        flags: list[str] | None,
-        results: bool,
-    ) -> None:
-        from ..text_values import InputError, parse_inputs
-        from .options import load_function, need_inputs, open_model
+    with _usage_errors(), progress() as say:
+        first, *others = _chips(chip, how.compare)
+        values = module.values()
+        opened = open_model(file, flags=module.compile_flag)
+        called = load_function(opened, function, device="emulated", parameters=module.parameters)
+        need_inputs(called, len(values))
+        time = partial(_module_time, called, values, results=not how.quick, say=say)
+        return [time(first, how.trace), *(time(each, None) for each in others)]
 
-        try:
-            self._values = parse_inputs(inputs or [])
-        except InputError as error:
-            raise CommandError(str(error), code=USAGE) from None
-        opened = open_model(file, flags=flags)
-        self._function = load_function(opened, function, device="emulated", parameters=parameters)
-        need_inputs(self._function, len(self._values))
-        self._results = results
 
-    def time(self, chip: "Chip", trace: Path | None, say: "Callable[[str], None]") -> "TimeResult":
-        """The result; when the run fails, `trace` shows it up to there."""
-        from ..prediction.programs import time_function
-        from .crash_trace import save_partial, signals_as_exits
-        from .spools import spool_beside
+def _module_time(
+    function: "Function",
+    values: "list[Value]",
+    chip: "Chip",
+    trace: Path | None,
+    *,
+    results: bool,
+    say: Callable[[str], None],
+) -> "TimeResult":
+    """The result; when the run fails, `trace` shows it up to there."""
+    from ..prediction.programs import time_function
+    from .crash_trace import save_partial, signals_as_exits
+    from .spools import spool_beside
 
-        def keep(partial: "TimeResult") -> None:
-            if trace is not None:
-                save_partial(trace, partial.save_trace)
+    def keep(partial: "TimeResult") -> None:
+        if trace is not None:
+            save_partial(trace, partial.save_trace)
 
-        with (
-            signals_as_exits(),
-            spool_beside(trace) if trace is not None else nullcontext() as spool,
-        ):
-            return time_function(
-                self._function, self._values, chip.key, results=self._results,
-                timeline=trace is not None, spool=spool, say=say, failed=keep,
-            )  # fmt: skip
+    with signals_as_exits(), spool_beside(trace) if trace is not None else nullcontext() as spool:
+        return time_function(
+            function,
+            values,
+            chip.key,
+            results=results,
+            timeline=trace is not None,
+            spool=spool,
+            say=say,
+            failed=keep,
+        )
 
 
 def _size(option: str, text: str | None) -> list[int] | None:
@@ -305,7 +210,8 @@ def _size(option: str, text: str | None) -> list[int] | None:
     return [int(word) for word in words]
 
 
-def _write(results: "list[TimeResult]", *, lines: bool, json: bool) -> None:
+def _write(results: "list[TimeResult]", how: TimeOptions, *, json: bool) -> None:
+    """Print the results; the first one has a timeline and a picture."""
     from ..prediction.comparison import comparison, comparison_json
     from ..prediction.listing import listing
     from .terminal import print_json, show
@@ -313,10 +219,13 @@ def _write(results: "list[TimeResult]", *, lines: bool, json: bool) -> None:
     first = results[0]
     if json:
         print_json(comparison_json(results) if len(results) > 1 else first.to_json())
-        return
-    show(first)
-    if lines:
-        for dispatch, _ in first.unique()[:_LISTED]:
+    else:
+        show(first)
+        for dispatch, _ in first.unique()[:_LISTED] if how.lines else ():
             show(listing(dispatch))
-    if len(results) > 1:
-        show("", comparison(results))
+        if len(results) > 1:
+            show("", comparison(results))
+    if how.trace is not None:
+        first.save_trace(how.trace)
+    if how.plot is not None:
+        first.plot().save(how.plot)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import CheckInputError
+from .errors import LaunchInputError
 from .inputs import MOST_BYTES, Exact, Fields, Filled, Given, Literal, Number, Raw
 from .scalars import axes_of, dtype_named, element_of
 
@@ -21,7 +21,7 @@ _MOST_RANDOM_INTEGER = 8  # small, so that random integers do as indices
 
 
 def contents(given: Given, argument: Argument, seed: int, where: str) -> Bytes:
-    """The bytes of a buffer argument. Raises CheckInputError.
+    """The bytes of a buffer argument. Raises LaunchInputError.
 
     Args:
         given: what was written for it.
@@ -43,7 +43,7 @@ def contents(given: Given, argument: Argument, seed: int, where: str) -> Bytes:
             data = _filled(given, argument, seed, what)
     raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
     if raw.nbytes < argument.size:
-        raise CheckInputError(
+        raise LaunchInputError(
             f"{what} is of type {argument.type_name}, {argument.size} bytes; {raw.nbytes} are given"
         )
     return raw
@@ -66,14 +66,14 @@ def _filled(given: Filled, argument: Argument, seed: int, what: str) -> NDArray[
     if isinstance(given.fill, tuple):
         values = _numbers(given.fill, dtype, what)
         if given.shape is not None and values.size != _count(given.shape) * per_element:
-            raise CheckInputError(
+            raise LaunchInputError(
                 f"{what}: {values.size} values for a shape of {_count(given.shape)} elements"
             )
         return values
     assert given.shape is not None
     count = _count(given.shape) * per_element
     if count * dtype.itemsize > MOST_BYTES:
-        raise CheckInputError(
+        raise LaunchInputError(
             f"{what}: {count * dtype.itemsize} bytes are more than the {MOST_BYTES} allowed"
         )
     if given.fill == "random":
@@ -94,7 +94,7 @@ def _dtype(given: Filled, argument: Argument, what: str) -> tuple[np.dtype[Any],
     if own is None:
         if isinstance(given.fill, Path):
             return np.dtype(np.uint8), 1
-        raise CheckInputError(
+        raise LaunchInputError(
             f'{what} is of type {argument.type_name}: say what its memory holds with dtype = "..."'
         )
     return own, max(1, argument.size // own.itemsize)
@@ -106,20 +106,20 @@ def _loaded(given: Filled, dtype: np.dtype[Any] | None, what: str) -> NDArray[An
         array = np.load(str(path), allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise CheckInputError(f"{what}: {path} cannot be read as .npy: {reason}") from None
+        raise LaunchInputError(f"{what}: {path} cannot be read as .npy: {reason}") from None
     if not isinstance(array, np.ndarray) or array.dtype.hasobject:
-        raise CheckInputError(f"{what}: {path} does not hold one array of numbers")
+        raise LaunchInputError(f"{what}: {path} does not hold one array of numbers")
     if given.shape is not None and array.shape != given.shape:
-        raise CheckInputError(f"{what}: {path} has shape {array.shape}, not {given.shape}")
+        raise LaunchInputError(f"{what}: {path} has shape {array.shape}, not {given.shape}")
     if dtype is not None and array.dtype != dtype and array.dtype.kind != "V":
-        raise CheckInputError(f"{what}: {path} holds {array.dtype}, not {dtype}")
+        raise LaunchInputError(f"{what}: {path} holds {array.dtype}, not {dtype}")
     return array
 
 
 def _literal(given: Literal, argument: Argument, what: str) -> NDArray[Any]:
     own = element_of(argument.type_name)
     if own is None:
-        raise CheckInputError(
+        raise LaunchInputError(
             f"{what} is of type {argument.type_name}: give its members, such as "
             'fields = [["uint32", 64], ["float32", 0.5]]'
         )
@@ -128,9 +128,11 @@ def _literal(given: Literal, argument: Argument, what: str) -> NDArray[Any]:
     if len(values) == 1 and room > 1:
         return np.full(room, values[0], own)
     if argument.is_reference and len(values) > room:
-        raise CheckInputError(f"{what} is one {argument.type_name}; {len(values)} values are given")
+        raise LaunchInputError(
+            f"{what} is one {argument.type_name}; {len(values)} values are given"
+        )
     if argument.is_reference and len(values) < axes_of(argument.type_name):
-        raise CheckInputError(
+        raise LaunchInputError(
             f"{what} is one {argument.type_name}; only {len(values)} values are given"
         )
     padding = -len(values) % room  # a float3 is followed by four bytes of nothing
@@ -152,13 +154,13 @@ def _struct(given: Fields) -> NDArray[np.uint8]:
 
 
 def _numbers(values: tuple[Number, ...], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Values as `dtype`. Raises CheckInputError for those that do not fit."""
+    """Values as `dtype`. Raises LaunchInputError for those that do not fit."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         for value in values:
             whole = math.isfinite(value) and value == int(value)
             if not whole or not limits.min <= value <= limits.max:
-                raise CheckInputError(
+                raise LaunchInputError(
                     f"{what}: {value} is not in {limits.min}..{limits.max}, the values of {dtype}"
                 )
     with np.errstate(over="ignore"):

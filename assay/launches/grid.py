@@ -1,4 +1,4 @@
-"""The grid that a kernel is checked on: given, or chosen by what the kernel asks for."""
+"""The grid that a kernel is run on: given, or chosen by what the kernel asks for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _SIMDGROUP = limits().thread_execution_width
 _GROUPS = {1: (3, 1, 1), 2: (2, 2, 1), 3: (2, 2, 2)}
 _GRID_POSITIONS = ("thread_position_in_grid", "threadgroup_position_in_grid")
 _PLACES = (
-    *("thread_position_in_grid", "thread_position_in_threadgroup", "thread_index_in_threadgroup"),
-    *("simdgroup_index_in_threadgroup", "quadgroup_index_in_threadgroup"),
+    "thread_position_in_grid",
+    "thread_position_in_threadgroup",
+    "thread_index_in_threadgroup",
+    "simdgroup_index_in_threadgroup",
+    "quadgroup_index_in_threadgroup",
 )
 _THREAD_POSITIONS = ("thread_position_in_grid", "thread_position_in_threadgroup")
 # A kernel that asks for nothing else treats its threads alike, whatever their threadgroups.

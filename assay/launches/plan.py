@@ -1,4 +1,4 @@
-"""How a kernel is run for its check: what was given, and assumptions for all the rest."""
+"""How a kernel is run: what was given, and assumptions for all the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from assay.hw.apple.facts.limits import limits
 
 from .contents import Bytes, contents, random_array
-from .errors import CheckInputError
+from .errors import LaunchInputError
 from .grid import Grid, choose_grid, size_text
 from .inputs import Exact, Filled, Given, Literal, Raw, Setup
 from .scalars import element_of
@@ -92,14 +92,14 @@ def make_plan(
         sources: texts that the kernel was compiled from.
 
     Raises:
-        CheckInputError: if `setup` does not fit the kernel.
+        LaunchInputError: if `setup` does not fit the kernel.
         CannotPlan: if the kernel cannot be run without a program of its own.
     """
     where = setup.where or f"kernel '{kernel.name}'"
     known = {argument.name for argument in kernel.arguments}
     for name in setup.arguments:
         if name not in known:
-            raise CheckInputError(
+            raise LaunchInputError(
                 f"{where}: kernel '{kernel.name}' has no argument '{name}'; it has "
                 f"{', '.join(sorted(known)) or 'none'}"
             )
@@ -159,11 +159,12 @@ class _Planner:
         """A texture or a sampler, which the runner makes."""
         what = f"argument '{argument.name}' is a {argument.kind.replace('_', ' ')}"
         if given is not None:
-            raise CheckInputError(f"{self._where}: {what}: leave it out, it is assumed")
+            raise LaunchInputError(f"{self._where}: {what}: leave it out, it is assumed")
         if not can_assume(argument):
             raise CannotPlan(
-                f"{what} of type {argument.type_name}, which cannot be assumed; check the kernel "
-                "from the program that binds it: assay check program.py"
+                f"{what} of type {argument.type_name}, which cannot be assumed; run the kernel "
+                "from the program that binds it: assay check program.py, or for its time "
+                "assay python program.py --trace run.html"
             )
         if argument.kind == "texture":
             size = size_text(texture_size(argument, self._grid.elements))
@@ -175,7 +176,7 @@ class _Planner:
 
     def _threadgroup(self, argument: Argument, given: Given | None) -> Bound:
         if given is not None and not isinstance(given, Raw):
-            raise CheckInputError(
+            raise LaunchInputError(
                 f"{self._where}: argument '{argument.name}' is threadgroup memory: give "
                 "{ bytes = 1024 }"
             )

@@ -1,4 +1,4 @@
-"""Runs planned kernels on the emulated device while a checker looks on."""
+"""Runs planned kernels on the emulated device."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from assay.hal.metal import emulated as metal
 from assay.hal.metal.emulated import DeviceOptions, MTLBuffer, MTLDevice, MTLFunction, MTLLibrary
 from assay.hal.metal.emulated.commands.budget import report_memory
 from assay.hal.metal.emulated.commands.checking import leave_uninitialised
-from assay.sim.check import Checker
 
-from ..checks.registers import register_finding
 from .contents import Bytes
 from .inputs import Size
 from .plan import Bound, Plan
@@ -88,28 +86,27 @@ class Runner:
         self._library = MTLLibrary(self._device, library)
         self._queue = self._device.newCommandQueue()
 
-    def run(self, plan: Plan, checker: Checker) -> Outcome:
-        """One dispatch. Raises CannotRun."""
-        with metal.checking(checker), _refusals():
-            self._weigh(plan, checker)
-            commands, buffers = self._launch(plan, checker.seed or 0)
-        failure = commands.error()
-        cause = failure.cause if failure is not None else None
+    def run(self, plan: Plan, seed: int = 0) -> Outcome:
+        """One dispatch, and what it left; `seed` chooses what uninitialised memory holds.
+
+        Raises CannotRun.
+        """
+        with _refusals():
+            self._require_memory(plan)
+            commands, buffers = self._launch(plan, seed)
         left = {name: _left(buffer) for name, buffer in buffers.items()}
         return Outcome(
             buffers={name: data for name, (data, _) in left.items()},
             written={name: written for name, (_, written) in left.items()},
-            error=cause if isinstance(cause, Exception) else None,
+            error=_failure(commands),
         )
 
     def launch(self, plan: Plan) -> Exception | None:
-        """One dispatch without checks; what stopped it, if anything did. Raises CannotRun."""
+        """One dispatch; what stopped it, if anything did. Raises CannotRun."""
         with _refusals():
             self._require_memory(plan)
             commands, _ = self._launch(plan, 0)
-        failure = commands.error()
-        cause = failure.cause if failure is not None else None
-        return cause if isinstance(cause, Exception) else None
+        return _failure(commands)
 
     def _launch(self, plan: Plan, seed: int) -> tuple[metal.MTLCommandBuffer, dict[str, _Given]]:
         """Run the plan to its end; its command buffer, and the buffers by argument name."""
@@ -133,24 +130,16 @@ class Runner:
         commands.waitUntilCompleted()
         return commands, buffers
 
-    def _weigh(self, plan: Plan, checker: Checker) -> None:
-        """Find what the device would refuse or spill. Raises CannotRun."""
-        if "budget" in checker.checks:
-            finding = register_finding(plan.kernel)
-            if finding is not None:
-                checker.report(finding)
-        self._require_memory(plan, report=True)
-
-    def _require_memory(self, plan: Plan, *, report: bool = False) -> None:
+    def _require_memory(self, plan: Plan) -> None:
         """Refuse what needs too much threadgroup memory. Raises CannotRun."""
         static = plan.kernel.program().static_threadgroup_memory
         total = static + sum(bound.length for bound in plan.bound if bound.data is None)
         limit = self._device.maxThreadgroupMemoryLength()
-        if total <= limit:
-            return
-        if report:
+        if total > limit:
             report_memory(plan.kernel, static, total, limit)
-        raise CannotRun(f"it needs {total} bytes of threadgroup memory; a threadgroup has {limit}")
+            raise CannotRun(
+                f"it needs {total} bytes of threadgroup memory; a threadgroup has {limit}"
+            )
 
     def _bind(
         self, encoder: metal.MTLComputeCommandEncoder, plan: Plan, seed: int
@@ -213,6 +202,13 @@ class Runner:
         words = np.frombuffer(buffer.contents().as_buffer(buffer.length()), np.uint8)
         address = np.array([target.gpuAddress()], "<u8").view(np.uint8)
         words[member.offset : member.offset + 8] = address
+
+
+def _failure(commands: metal.MTLCommandBuffer) -> Exception | None:
+    """What stopped a command buffer that has ended, if anything did."""
+    failure = commands.error()
+    cause = failure.cause if failure is not None else None
+    return cause if isinstance(cause, Exception) else None
 
 
 def _element_size(bound: Bound) -> int:

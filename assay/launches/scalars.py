@@ -42,8 +42,17 @@ _NAMES: dict[str, np.dtype[Any]] = {
     **{
         name: np.dtype(name)
         for name in (
-            *("float32", "float16", "int8", "int16", "int32", "int64"),
-            *("uint8", "uint16", "uint32", "uint64", "bool"),
+            "float32",
+            "float16",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "bool",
         )
     },
     "bfloat16": _BFLOAT,

@@ -93,7 +93,11 @@ def assumed_texture(device: MTLDevice, argument: Argument, elements: Size, seed:
         for slice_ in range(_slices(argument)):
             texture.replaceRegion_mipmapLevel_slice_withBytes_bytesPerRow_bytesPerImage_(
                 metal.MTLRegionMake3D(0, 0, 0, width, height, depth),
-                *(0, slice_, data, row, row * height),
+                0,
+                slice_,
+                data,
+                row,
+                row * height,
             )
     return texture
 

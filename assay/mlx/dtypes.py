@@ -18,8 +18,19 @@ class ElementType:
 
 
 _NAMES = (
-    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
-    *("float16", "bfloat16", "float32", "complex64"),
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "complex64",
 )
 _METAL = {"bool": "bool", "float32": "float"}  # the others have a _t at the end
 

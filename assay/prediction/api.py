@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from assay.hw.apple.facts.chips import chip as chip_named
 
+from ..launches.source import SUFFIXES
 from .errors import TimeInputError
 from .result import TimeResult
 
 if TYPE_CHECKING:
     from ..launches.inputs import ConstantValue
     from ..module import Function, Module
-
-_SOURCES = (".metal", ".msl")
 
 
 def time(
@@ -89,7 +88,7 @@ def time(
 
 
 def _is_msl(source: str | Path) -> bool:
-    return Path(source).suffix in _SOURCES or (isinstance(source, str) and "{" in source)
+    return Path(source).suffix in SUFFIXES or (isinstance(source, str) and "{" in source)
 
 
 def _function_of(source: str | Path | Module | Function, name: str | None) -> Function:

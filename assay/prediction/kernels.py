@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.hal.metal.emulated import timing
-from assay.hal.metal.timed.predict import ChipPredictor
-from assay.hal.metal.timed.schedule import schedule_of
-from assay.hal.metal.timed.timer import ProgramTimer
+from assay.hal.metal.timed import ChipPredictor, ProgramTimer, schedule_of
 
 from ..launches.constants import compiled_kernel
-from ..launches.errors import CheckInputError
+from ..launches.errors import LaunchInputError
 from ..launches.inputs import ConstantValue, Given, Setup, Size
 from ..launches.plan import CannotPlan, Plan, make_plan
 from ..launches.runner import CannotRun, Runner
@@ -114,7 +112,7 @@ def _launched(
             plan = make_plan(kernel, setup, growth=growth, sources=library.sources().values())
             with timing(timer):
                 error = runner.launch(plan)
-        except (CannotPlan, CannotRun, UnsupportedKernel, CheckInputError) as refused:
+        except (CannotPlan, CannotRun, UnsupportedKernel, LaunchInputError) as refused:
             raise TimeInputError(f"kernel '{kernel.name}': {refused}") from None
         if error is None:
             timer.finish()

@@ -20,8 +20,8 @@ _CAUSE = 11
 def listing(dispatch: DispatchResult) -> RenderableType:
     """Every file with lines that cost something: those lines, and a few around them.
 
-    Each with its cycles, their share, a bar of causes in proportion to the dearest line, and the
-    main cause.
+    Each with its cycles, their share, a bar of causes in proportion to the most expensive line,
+    and the main cause.
     """
     by_file: dict[str, dict[int, LineTime]] = {}
     for each in dispatch.lines:
@@ -32,8 +32,10 @@ def listing(dispatch: DispatchResult) -> RenderableType:
         if file:
             parts += _file(dispatch, file, lines)
         else:
-            parts += [_line(dispatch, line, "", "what no line of the source says")
-                      for line in lines.values()]  # fmt: skip
+            parts += [
+                _line(dispatch, line, "", "what no line of the source says")
+                for line in lines.values()
+            ]
     return Group(*parts)
 
 

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.hal.metal import emulated
-from assay.hal.metal.timed.predict import ChipPredictor
-from assay.hal.metal.timed.schedule import schedule_of
-from assay.hal.metal.timed.timer import ProgramTimer
+from assay.hal.metal.timed import ChipPredictor, ProgramTimer, schedule_of
 from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.facts.chips import chip as chip_named
 

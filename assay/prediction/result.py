@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.hal.metal.timed.schedule import Scheduled
-from assay.hal.metal.timed.timer import Dispatched
+from assay.hal.metal.timed import Dispatched, Scheduled
 from assay.hw.apple.facts.accuracy import ModelError, model_error
 from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.system import Schedule, WorkSpan

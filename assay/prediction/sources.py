@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checks.kernel import given_of, library_of, size_of
-from ..checks.source import require_known
-from ..launches.errors import CheckInputError
-from ..launches.inputs import ConstantValue, Inputs, Setup, read_annotations
+from ..launches.arguments import given_of, size_of
+from ..launches.errors import LaunchInputError
+from ..launches.inputs import ConstantValue, Setup
+from ..launches.setups import Setups, setups_in_source
+from ..launches.source import library_of, require_known
 from .errors import TimeInputError
 from .kernels import KernelRun, time_kernel
 from .result import TimeResult
@@ -41,16 +42,16 @@ def kernel_run(
     constants: Mapping[int | str, ConstantValue] | None = None,
     macros: Mapping[str, str],
     include_paths: Iterable[str | Path] = (),
-    inputs: Inputs | None = None,
+    setups: Setups | None = None,
 ) -> SourceRun:
-    """What is to be timed; `inputs` of a file replace what the source says of the same kernel.
+    """What is to be timed; `setups` of a file replace what the source says of the same kernel.
 
     Raises TimeInputError, CompileError.
     """
     try:
         library = library_of(source, macros, include_paths)
         name = function or _only_kernel(library)
-        setup = _setup(library, name, inputs)
+        setup = _setup(library, name, setups)
         if threads is not None and threadgroups is not None:
             raise TimeInputError("give threads or threadgroups, not both")
         given = None
@@ -66,7 +67,7 @@ def kernel_run(
             constants=constants,
             arguments=given,
         )
-    except CheckInputError as error:
+    except LaunchInputError as error:
         raise TimeInputError(str(error)) from None
     return SourceRun(library=library, run=run)
 
@@ -93,11 +94,11 @@ def _only_kernel(library: Library) -> str:
     raise TimeInputError(f"{library.file_name}: say which kernel is to be timed; there are {known}")
 
 
-def _setup(library: Library, name: str, inputs: Inputs | None) -> Setup:
+def _setup(library: Library, name: str, setups: Setups | None) -> Setup:
     """What a file, or else the source itself, says of a kernel: its first run."""
     said = library.sources().get(library.file_name, "")
-    written = read_annotations(said, library.file_name).setups
-    if inputs is not None:
-        require_known(inputs, library, library.file_name)
-    setups = (inputs.setups if inputs is not None else {}).get(name) or written.get(name)
-    return setups[0] if setups else Setup(where=f"kernel '{name}'")
+    written = setups_in_source(said, library.file_name).get(name)
+    if setups is not None:
+        require_known(setups, library, library.file_name)
+    found = (setups or {}).get(name) or written
+    return found[0] if found else Setup(where=f"kernel '{name}'")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, Finding
 
-from ..launches.errors import CheckFindings
+from .errors import CheckFindings
 from .suppressions import Suppression, divide, suppressions_in
 
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from assay.sim.check import Finding
 from assay.sim.site import Site
 
-from ..launches.errors import CheckInputError
+from ..launches.errors import LaunchInputError
 
 _COMMENT = re.compile(r"//\s*assay-suppress:\s*(?P<kind>[\w*?-]*)\s*(?P<reason>.*)")
 
@@ -53,11 +53,11 @@ class Suppression:
 
 
 def parse_suppression(text: str) -> Suppression:
-    """`KIND[:KERNEL[:FILE[:LINE]]]`, as the command line has it. Raises CheckInputError."""
+    """`KIND[:KERNEL[:FILE[:LINE]]]`, as the command line has it. Raises LaunchInputError."""
     parts = text.split(":")
     kind, kernel, file, line = (*parts, "", "", "", "")[:4]
     if not kind or len(parts) > 4 or (line and not line.isdigit()):
-        raise CheckInputError(
+        raise LaunchInputError(
             f"--suppress {text}: expected KIND, KIND:KERNEL, KIND:KERNEL:FILE or "
             "KIND:KERNEL:FILE:LINE, such as race-read-write:reduce:kernels.metal:12"
         )
@@ -78,7 +78,7 @@ def suppressions_in(sources: Mapping[str, str]) -> tuple[Suppression, ...]:
         sources: texts by file name.
 
     Raises:
-        CheckInputError: for a comment without a kind or a reason.
+        LaunchInputError: for a comment without a kind or a reason.
     """
     found: list[Suppression] = []
     for file, text in sources.items():
@@ -89,7 +89,7 @@ def suppressions_in(sources: Mapping[str, str]) -> tuple[Suppression, ...]:
                 continue
             origin = f"{file}:{number}"
             if not match["kind"] or not match["reason"].strip():
-                raise CheckInputError(
+                raise LaunchInputError(
                     f"{origin}: expected // assay-suppress: KIND REASON, such as "
                     "// assay-suppress: race-write-write all threads write the same flag"
                 )

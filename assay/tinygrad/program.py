@@ -7,6 +7,7 @@ from tinygrad.device import Program, TinyELF
 from tinygrad.dtype import DType
 
 from assay.hal.metal import emulated as metal
+from assay.hal.metal.emulated.commands.timing import code_for
 
 from .buffer import AssayBuffer
 from .renderer import FAST_MATH
@@ -50,7 +51,7 @@ class AssayProgram(Program["AssayDevice"]):
             )
         if wait:
             # Or the time would count the making of machine code, which hardware is given ready.
-            pipeline._executable(local_size)
+            code_for(pipeline, local_size)
         commands = self._device.queue.commandBuffer()
         commands.setLabel_(self.name)
         encoder = commands.computeCommandEncoder()

@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 
 from assay.compiler.msl import compile_library
 from assay.hal.metal.emulated.resources.memory import zeroed
-from assay.hw.apple.core.model import simulate
-from assay.hw.apple.core.occupancy import occupancy
 from assay.hw.apple.core.result import DispatchTime
-from assay.hw.apple.core.sample import choose_sample
+from assay.hw.apple.core.sampled import sampled_dispatch, time_sampled
 from assay.hw.apple.facts.chips import Chip, chip
 from assay.hw.apple.lower.code import MachineCode
 from assay.hw.apple.lower.lower import lower
 from assay.hw.apple.system.overheads import Overheads, overheads
 from assay.sim.simt import Memory
-from assay.sim.simt.emit.tape import RECORDED_MARKS, Recording, prepare
+from assay.sim.simt.emit.tape import Recording
 from assay.sim.simt.run.program import Executable
 from assay.sim.simt.run.taping import record
 
@@ -34,7 +32,6 @@ _RECORDINGS = 64
 class _Compiled:
     executable: Executable
     code: MachineCode
-    threadgroup_memory: int  # bytes of variables; arguments come on top
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +58,7 @@ class Recorder:
             program = compile_library(launch.source).function(launch.kernel).program()
             self._compiled[key] = _Compiled(
                 executable=program.specialise(launch.threads),
-                code=lower(prepare(program.marked_function(RECORDED_MARKS))),
-                threadgroup_memory=program.needs.threadgroup_memory,
+                code=lower(program.recorded_function),
             )
         return self._compiled[key]
 
@@ -174,24 +170,16 @@ class Machine:
 
     def _simulate(self, launch: Launch) -> DispatchTime:
         compiled = self._recorder.compiled(launch)
-        x, y, z = launch.threads
-        simdgroups = -(-x * y * z // 32)
-        groups_x, groups_y, groups_z = launch.threadgroups
-        scratch = sum(a.bytes for a in launch.arguments if isinstance(a, Scratch))
-        resident = occupancy(
+        dispatch = sampled_dispatch(
             self.chip,
-            registers=compiled.code.registers,
-            simdgroups=simdgroups,
-            threadgroup_memory=compiled.threadgroup_memory + scratch,
-            threadgroups=groups_x * groups_y * groups_z,
+            compiled.executable,
+            launch.threadgroups,
+            given_memory=sum(a.bytes for a in launch.arguments if isinstance(a, Scratch)),
+            code=compiled.code,
         )
-        sample = choose_sample(launch.threadgroups, resident, self.chip)
-        recording = self._recorder.recording(launch, sample.positions)
-        return simulate(
-            compiled.code,
-            recording,
-            self.chip,
-            sample=sample,
+        return time_sampled(
+            dispatch,
+            lambda positions: self._recorder.recording(launch, positions),
             warm=launch.warm,
             footprint=sum(a.bytes for a in launch.arguments if isinstance(a, Buffer)),
         )

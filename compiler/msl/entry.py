@@ -53,11 +53,13 @@ def wrapper(
         pointee = f"__assay_one<{kind}>::pointee"
         reflected += [
             parameter.index or str(NO_INDEX),
-            f"__assay_size<{pointee}>", f"__assay_alignment<{pointee}>",
-            f"__assay_space<__assay_one<{kind}>::pointer>", f"__assay_is_const<{pointee}>",
+            f"__assay_size<{pointee}>",
+            f"__assay_alignment<{pointee}>",
+            f"__assay_space<__assay_one<{kind}>::pointer>",
+            f"__assay_is_const<{pointee}>",
             f"__assay_details<{kind}>",
             f"bool({parameter.condition or 'true'})" if not checking else "true",
-        ]  # fmt: skip
+        ]
         for member in parameter.members:
             reflected += [member.id, f"__builtin_offsetof({pointee}, {member.name})"]
     if logs:

@@ -236,10 +236,12 @@ class Library:
     def _missing(self, described: EntryPoint, name: str) -> CompileError:
         index = next(constant.index for constant in self.constants if constant.name == name)
         return CompileError.at(
-            described.file, described.line, 1,
+            described.file,
+            described.line,
+            1,
             f"kernel '{described.name}' uses function constant '{name}' (index {index}), "
             "which was given no value",
-        )  # fmt: skip
+        )
 
     def _emit(
         self,
@@ -277,9 +279,14 @@ class Library:
         fast = self._options.fast_math
         for last_attempt in (False, True):
             arguments = [
-                *clang.LANGUAGE, *precompiled.header_arguments(text, fast),
-                "-c", "-emit-llvm", "-o", _OUTPUT, "-",
-            ]  # fmt: skip
+                *clang.LANGUAGE,
+                *precompiled.header_arguments(text, fast),
+                "-c",
+                "-emit-llvm",
+                "-o",
+                _OUTPUT,
+                "-",
+            ]
             result = clang.run_clang(
                 arguments, text, directory=directory, visible=precompiled.folders()
             )
@@ -317,10 +324,15 @@ def compile_library(
         record, text = records.unpack(raw)
         if all(_file_digest(Path(path)) == known for path, known in record["includes"]):
             return Library(
-                source, options, file_name, digest(key, *(d for _, d in record["includes"])),
-                text.decode(), records.entries_of(record), records.constants_of(record),
+                source,
+                options,
+                file_name,
+                digest(key, *(d for _, d in record["includes"])),
+                text.decode(),
+                records.entries_of(record),
+                records.constants_of(record),
                 tuple(Path(path) for path, _ in record["includes"]),
-            )  # fmt: skip
+            )
     preprocessed = preprocess(source, options, file_name)
     return _new_library(source, options, file_name, key, preprocessed)
 
@@ -332,9 +344,15 @@ def _new_library(
     rewritten = rewrite(preprocessed.text, {})
     includes = [(str(path), _file_digest(path)) for path in preprocessed.includes]
     library = Library(
-        source, options, file_name, digest(key, *(known for _, known in includes)),
-        preprocessed.text, rewritten.entries, rewritten.constants, preprocessed.includes,
-    )  # fmt: skip
+        source,
+        options,
+        file_name,
+        digest(key, *(known for _, known in includes)),
+        preprocessed.text,
+        rewritten.entries,
+        rewritten.constants,
+        preprocessed.includes,
+    )
     library.check(rewritten)
     record = {**records.described(rewritten.entries, rewritten.constants), "includes": includes}
     _CACHE.put(key, records.pack(record, preprocessed.text.encode()))
@@ -344,11 +362,16 @@ def _new_library(
 def _key(source: str, options: CompileOptions, file_name: str) -> str:
     """Everything that decides what a source compiles to, but for the files that it includes."""
     return digest(
-        _own_digest(), precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE,
-        source, file_name, repr(sorted(options.macros.items())),
+        _own_digest(),
+        precompiled.header_digest(),
+        clang.compiler_version(),
+        *clang.LANGUAGE,
+        source,
+        file_name,
+        repr(sorted(options.macros.items())),
         *[str(path.resolve()) for path in options.include_paths],
         repr((options.fast_math, options.language_version)),
-    )  # fmt: skip
+    )
 
 
 @functools.cache

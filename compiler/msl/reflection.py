@@ -86,9 +86,11 @@ def _check_places(entry: EntryPoint, arguments: list[Argument]) -> None:
     """CompileError if two arguments share a place, or one lies beyond its table's end."""
     known = limits()
     ends = {
-        "buffer": known.buffers_per_stage, "texture": known.textures_per_stage,
-        "sampler": known.samplers_per_stage, "threadgroup": known.threadgroup_memory_arguments,
-    }  # fmt: skip
+        "buffer": known.buffers_per_stage,
+        "texture": known.textures_per_stage,
+        "sampler": known.samplers_per_stage,
+        "threadgroup": known.threadgroup_memory_arguments,
+    }
     taken: dict[tuple[str, int], str] = {}
     for argument in arguments:
         for table, index in sorted(_places(argument, argument.index)):

@@ -1,4 +1,4 @@
-"""Which Metal to speak to: the emulated one or the system's. Chosen by name, never by chance."""
+"""Which Metal is used: the emulated one or the system's. Chosen by name, never by chance."""
 
 import importlib
 import platform

@@ -97,10 +97,9 @@ class MetalAllocator(Allocator):
             return known
         api = self._api
         if memory_type & MemoryType.DEVICE_LOCAL == MemoryType.DEVICE_LOCAL:
-            visible = memory_type & MemoryType.HOST_VISIBLE
-            mode = api.MTLResourceStorageModeManaged if visible else (
-                api.MTLResourceStorageModePrivate
-            )  # fmt: skip
+            mode = api.MTLResourceStorageModePrivate
+            if memory_type & MemoryType.HOST_VISIBLE:
+                mode = api.MTLResourceStorageModeManaged
         else:
             mode = api.MTLResourceStorageModeShared
         cached = memory_type & MemoryType.HOST_CACHED or mode == api.MTLResourceStorageModePrivate

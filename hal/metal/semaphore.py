@@ -14,7 +14,7 @@ FAILURE_VALUE = (1 << 63) - 1
 
 
 class Submission:
-    """A committed command buffer, and the semaphores it waited for, until its fate is known."""
+    """A committed command buffer, and the semaphores it waited for, until its end is known."""
 
     __slots__ = ("_command_buffer", "_error", "_failed_status", "_waits")
 
@@ -112,7 +112,7 @@ class MetalSemaphore(Semaphore):
             self.event.setSignaledValue_(FAILURE_VALUE)
 
     def wait(self, value: int, timeout_ms: int) -> bool:
-        """Block until a value is reached; then the fate of the work that reached it is known."""
+        """Block until a value is reached; then it is known how the work that reached it ended."""
         # A wait also ends when the work that would have signalled has failed.
         if (
             self.event.signaledValue() < value

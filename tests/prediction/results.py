@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from assay.hal.metal import emulated as metal
-from assay.hal.metal.timed.schedule import schedule_of
+from assay.hal.metal.timed import schedule_of
 from assay.hal.metal.timed.timer import Dispatched, PassLog, ProgramTimer
 from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult, result_of
-
-from .made_up import FILE, MadeUp
-from .program import COUNT, Program
+from tests.support.predictions import FILE, MadeUp
+from tests.support.timed_program import COUNT, Program
 
 SOURCE = """#include <metal_stdlib>
 using namespace metal;

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.hal.metal.timed.timer import Dispatched
+from assay.hal.metal.timed import Dispatched
 from assay.prediction.result import TimeResult
 from assay.prediction.timelines.arrays import ArrayUse, array_uses
 from assay.prediction.timelines.core_rows import rows_of

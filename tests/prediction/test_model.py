@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,25 +12,15 @@ import pytest
 import assay
 from assay.compiler.msl import compile_library
 from assay.hal.metal import emulated as metal
-from assay.hal.metal.timed.caches import CacheHistory
-from assay.hal.metal.timed.predict import ChipPredictor
-from assay.hal.metal.timed.timer import ProgramTimer
-from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult
 from assay.sim.simt.analysis.data_dependence import data_dependence
 from assay.sim.simt.analysis.reads import ReadPlace, read_places, touched_places
 from assay.sim.simt.analysis.shifts import shift_words
 from assay.sim.simt.ir.nodes import Function
 from tests.support.msl import PRELUDE
+from tests.support.timed_program import COUNT, Program, floats
 
 from .decode import LAYERS, Decoder
-from .made_up import MadeUp
-from .program import COUNT, Program, floats
-
-if TYPE_CHECKING:
-    from assay.hal.metal.emulated import MTLDevice
-    from assay.hal.metal.emulated.commands.commands import DispatchCommand
-    from assay.hal.metal.timed.prediction import Prediction
 
 KERNEL = (
     PRELUDE
@@ -219,25 +208,6 @@ def test_textures_and_threadgroup_arguments_are_taken_too() -> None:
     assert "textures are read by the arithmetic that emulates them" in str(result)
 
 
-def test_dispatches_whose_addresses_depend_on_data_are_told_apart_by_what_they_do() -> None:
-    program = Program()
-    x = program.buffer(np.ones(COUNT, np.float32))
-    orders = [np.arange(COUNT), np.arange(COUNT), np.random.default_rng(1).permutation(COUNT)]
-    predictor = ChipPredictor(chip("m1"), warm=True)
-    with metal.timing(ProgramTimer(predictor)):
-        commands = program.queue.commandBuffer()
-        encoder = commands.computeCommandEncoder()
-        encoder.setComputePipelineState_(program.pipelines["gather"])
-        encoder.setBuffer_offset_atIndex_(x, 0, 0)
-        for order in orders:
-            at = program.buffer(order.astype(np.uint32))
-            encoder.setBuffer_offset_atIndex_(at, 0, 1)
-            encoder.dispatchThreads_threadsPerThreadgroup_((COUNT, 1, 1), (64, 1, 1))
-        encoder.endEncoding()
-        program.finish(commands)
-    assert predictor.simulations >= 2
-
-
 def test_a_fault_while_recording_is_the_programs_error() -> None:
     program = Program()
     x = program.buffer(np.ones(COUNT, np.float32))
@@ -253,71 +223,6 @@ def test_a_fault_while_recording_is_the_programs_error() -> None:
         commands.commit()
         commands.waitUntilCompleted()
     assert "gather" in commands.error().localizedDescription()
-
-
-class _Noting(MadeUp):
-    """Notes which dispatches are warm, if DRAM moves `traffic` bytes for each."""
-
-    def __init__(self, history: CacheHistory, traffic: float = 600.0) -> None:
-        super().__init__()
-        self.history = history
-        self.traffic = traffic
-        self.seen: list[bool] = []
-
-    def __call__(self, device: MTLDevice, command: DispatchCommand) -> Prediction:
-        uses = self.history.uses(device, command)
-        self.seen.append(self.history.is_warm(uses))
-        self.history.ran(uses, self.traffic)
-        return super().__call__(device, command)
-
-
-def test_data_that_were_pushed_out_of_the_cache_come_from_dram_again() -> None:
-    program = Program()
-    first, second = (program.buffer(np.ones(COUNT, np.float32)) for _ in range(2))
-    noting = _Noting(CacheHistory(size=1000))
-    with metal.timing(ProgramTimer(noting)):
-        commands = program.queue.commandBuffer()
-        encoder = commands.computeCommandEncoder()
-        for buffer in (first, first, second, first, second, second, first):
-            program.scale(encoder, buffer, 2.0)
-        encoder.endEncoding()
-        program.finish(commands)
-    assert noting.seen == [False, True, False, True, True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("cache", "traffic", "expected"),
-    [
-        (1 << 20, 2000.0, [False, True, True]),
-        # Less than a buffer holds: what the next one reads of it may be what was not delivered.
-        (1 << 20, 600.0, [False, False, False]),
-        # A buffer that does not fit is read in parts, and which is not known.
-        (1000, 2000.0, [False, False, False]),
-    ],
-)
-def test_what_is_written_through_an_argument_buffer_is_in_the_cache_for_the_next(
-    cache: int, traffic: float, expected: list[bool]
-) -> None:
-    program = Program()
-    arrays = [program.buffer(np.ones(COUNT, np.float32)) for _ in range(4)]
-    # A table with an entry for each dispatch, as IREE's driver has it.
-    table = np.zeros((3, 1024), np.uint64)
-    for number in range(3):
-        table[number, :2] = [arrays[number + at].gpuAddress() for at in range(2)]
-    entries = program.buffer(table)
-    noting = _Noting(CacheHistory(size=cache), traffic)
-    with metal.timing(ProgramTimer(noting)):
-        commands = program.queue.commandBuffer()
-        encoder = commands.computeCommandEncoder()
-        encoder.setComputePipelineState_(program.pipelines["move"])
-        for array in arrays:
-            encoder.useResource_usage_(array, metal.MTLResourceUsageWrite)
-        for number in range(3):
-            encoder.setBuffer_offset_atIndex_(entries, number * 8192, 0)
-            encoder.dispatchThreads_threadsPerThreadgroup_((COUNT, 1, 1), (64, 1, 1))
-        encoder.endEncoding()
-        program.finish(commands)
-    assert noting.seen == expected
 
 
 def test_dispatches_side_by_side_compute_no_faster_than_the_gpu() -> None:

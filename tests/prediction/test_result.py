@@ -21,8 +21,8 @@ from assay.prediction.numbers import amount, bar, digits, percent, seconds, shor
 from assay.prediction.sites import by_function, by_line, own_places
 from assay.prediction.text import stacked
 from assay.sim.site import Site
+from tests.support.predictions import BARRIER, COMPUTE, FILE, LIBRARY, LOAD
 
-from .made_up import BARRIER, COMPUTE, FILE, LIBRARY, LOAD
 from .results import made_up_result
 
 

@@ -10,14 +10,13 @@ import pytest
 
 import assay
 from assay.hal.metal import emulated as metal
-from assay.hal.metal.timed.timer import ProgramTimer
+from assay.hal.metal.timed import ProgramTimer
 from assay.hw.apple.facts.chips import chip
 from assay.prediction.timelines.spool import Spool
 from assay.traces.files import read_trace
 from assay.traces.record.container import CHUNK, HEADER
-
-from .made_up import MadeUp
-from .program import COUNT, Program
+from tests.support.predictions import MadeUp
+from tests.support.timed_program import COUNT, Program
 
 EVENTS = 421
 

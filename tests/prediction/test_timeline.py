@@ -12,8 +12,8 @@ from assay.prediction.timelines.core_rows import BARRIER, rows_of
 from assay.prediction.timelines.core_timeline import shares
 from assay.prediction.timelines.epochs import barrier_waits, epoch_bounds, late_text
 from assay.traces import Role, Trace
+from tests.support.predictions import FILE, SITES, timeline
 
-from .made_up import FILE, SITES, timeline
 from .results import SOURCE, made_up_result, made_up_result_of_queues
 
 

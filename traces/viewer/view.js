@@ -19,7 +19,7 @@ class Timeline {
     this.lists = { scrolled: new DrawList(), pinned: new DrawList() };
     this.pending = false;
     this.pointer = null; // where the mouse is, in pixels of the picture
-    this.wear();
+    this.applyTheme();
     this.layOut();
   }
 
@@ -31,8 +31,8 @@ class Timeline {
 
   // --- the page ---------------------------------------------------------------------------
 
-  /** Puts on the light or the dark clothes. */
-  wear() {
+  /** Applies the light or the dark theme. */
+  applyTheme() {
     document.documentElement.classList.toggle("dark", this.state.dark);
     this.find("theme").textContent = this.state.dark ? "Light" : "Dark";
     this.inks = new Inks(this.model, document.documentElement, this.state.dark);
@@ -421,7 +421,7 @@ class Timeline {
 
   setDark(dark) {
     this.state.dark = dark;
-    this.wear();
+    this.applyTheme();
     this.showPanels();
     this.drawOverview();
     this.redraw();

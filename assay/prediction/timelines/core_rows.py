@@ -73,7 +73,11 @@ def cut(timeline: CoreTimeline, most: int) -> tuple[CoreTimeline, float | None]:
     until = float(np.partition(timeline.begin, most)[most])
     kept = timeline.begin < until
     columns = (
-        *("partition", "threadgroup", "simdgroup", "begin", "end"),
+        "partition",
+        "threadgroup",
+        "simdgroup",
+        "begin",
+        "end",
         "cause",
         "site",
         "awaited",

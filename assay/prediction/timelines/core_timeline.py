@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.hal.metal.timed.prediction import Prediction
+from assay.hal.metal.timed import Prediction
 from assay.hw.apple.core.result import CAUSES
 from assay.traces import Recorder, Role
 from assay.traces.events import kinds as k

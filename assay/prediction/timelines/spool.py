@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from assay.hal.metal.timed.timer import Copied, Dispatched
+from assay.hal.metal.timed import Copied, Dispatched
 from assay.hw.apple.system import overheads
 from assay.sim.clock import ClockDomain, ticks_of
 from assay.traces import Clock, Recorder, Role

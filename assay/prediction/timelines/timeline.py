@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.hal.metal.timed.timer import Dispatched
+from assay.hal.metal.timed import Dispatched
 from assay.hw.apple.system import PassSpan, SubmissionSpan, WorkSpan
 from assay.sim.clock import ClockDomain
 from assay.traces import Clock, Recorder, Role, Trace

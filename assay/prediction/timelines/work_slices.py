@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.hal.metal.timed.timer import Copied, Dispatched
+from assay.hal.metal.timed import Copied, Dispatched
 from assay.traces.events import kinds as k
 
 if TYPE_CHECKING:

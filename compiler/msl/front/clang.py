@@ -22,21 +22,43 @@ _FILE_BYTES = 64 << 20
 
 # C++23 with clang's SYCL device rules: address spaces are types, and the default one contains all
 # others. The target only fixes sizes and the ABI of structs; the engine makes the machine code.
-_FLAGS = (
-    "-std=c++23", "-target", "x86_64-unknown-linux-gnu", "-march=x86-64-v3",
-    "-nostdinc", "-fno-exceptions", "-fno-threadsafe-statics", "-fdeclspec", "-w",
-    "-Xclang", "-fsycl-is-device", "-Xclang", "-aux-triple", "-Xclang", "x86_64-unknown-linux-gnu",
-    "-Xclang", "-ffake-address-space-map", "-Xclang", "-cl-single-precision-constant",
-    "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",
+_TARGET = "x86_64-unknown-linux-gnu"
+_DRIVER = (
+    "-std=c++23",
+    f"--target={_TARGET}",
+    "-march=x86-64-v3",
+    "-nostdinc",
+    "-fno-exceptions",
+    "-fno-threadsafe-statics",
+    "-fdeclspec",
+    "-w",
     # C++ lets loops that do nothing but run be left out; here they are to be found.
     "-fno-finite-loops",
-    "-fno-crash-diagnostics", "-fdebug-compilation-dir=.", "-O2", "-fno-builtin",
-    "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
+    "-fno-crash-diagnostics",
+    "-fdebug-compilation-dir=.",
+    "-O2",
+    "-fno-builtin",
+    "-gline-tables-only",
+    "-fno-caret-diagnostics",
+    "-fno-color-diagnostics",
+    "-ferror-limit=20",
+    "-ftemplate-depth=512",
+    "-fconstexpr-steps=1000000",
+    "-fbracket-depth=512",
+)
+_FRONTEND = (
+    "-fsycl-is-device",
+    "-aux-triple",
+    _TARGET,
+    "-ffake-address-space-map",
+    "-cl-single-precision-constant",
+    "-ffloat16-excess-precision=none",
+    "-fbfloat16-excess-precision=none",
+    "-disable-llvm-passes",
     # A variable without a value is no licence to assume that the branch to it is not taken.
-    "-Xclang", "-no-enable-noundef-analysis",
-    "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20",
-    "-ftemplate-depth=512", "-fconstexpr-steps=1000000", "-fbracket-depth=512",
-)  # fmt: skip
+    "-no-enable-noundef-analysis",
+)
+_FLAGS = (*_DRIVER, *(part for option in _FRONTEND for part in ("-Xclang", option)))
 LANGUAGE = ("-x", "c++", *_FLAGS)
 LANGUAGE_HEADER = ("-x", "c++-header", *_FLAGS)
 

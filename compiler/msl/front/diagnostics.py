@@ -23,7 +23,7 @@ _WORDS = (
     (re.compile(r"\b__bf16\b"), "bfloat"),
     (re.compile(r"\b__assay_static_cast\b"), "static_cast"),
     (re.compile(r"\bself_\."), ""),
-)  # fmt: skip
+)
 _KEPT_NOTES = re.compile(
     r"in instantiation of|previous|declared here|candidate|requested here|to match this"
 )

@@ -110,9 +110,14 @@ def _build(path: Path, options: tuple[str, ...]) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / "made.pch"
         arguments = [
-            *clang.LANGUAGE_HEADER, *options, "-Xclang", "-fno-pch-timestamp",
-            str(_MAIN), "-o", str(made),
-        ]  # fmt: skip
+            *clang.LANGUAGE_HEADER,
+            *options,
+            "-Xclang",
+            "-fno-pch-timestamp",
+            str(_MAIN),
+            "-o",
+            str(made),
+        ]
         result = clang.run_clang(arguments, "", directory=Path(folder))
         if result.status:
             raise CompileError(f"the standard library does not compile:\n{result.diagnostics}")

@@ -41,20 +41,33 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
         raise CompileError.at(file_name, line, 1, "#embed is not part of MSL")
     major, minor = options.language_version
     macros = {
-        "__METAL__": "1", "__METAL_VERSION__": f"{major}{minor}0", "__METAL_MACOS__": "1",
-        "__HAVE_BFLOAT__": "1", "__APPLE__": "1", "__AIR64__": "1",
+        "__METAL__": "1",
+        "__METAL_VERSION__": f"{major}{minor}0",
+        "__METAL_MACOS__": "1",
+        "__HAVE_BFLOAT__": "1",
+        "__APPLE__": "1",
+        "__AIR64__": "1",
         **({"__FAST_MATH__": "1"} if options.fast_math else {}),
         **options.macros,
-    }  # fmt: skip
+    }
     escaped = file_name.replace("\\", "\\\\").replace('"', '\\"')
     arguments = [
-        *clang.LANGUAGE, "-U__linux__", "-U__gnu_linux__", "-U__unix__", "-U__x86_64__",
+        *clang.LANGUAGE,
+        "-U__linux__",
+        "-U__gnu_linux__",
+        "-U__unix__",
+        "-U__x86_64__",
         "-U__ELF__",
         *[f"-D{name}={value}" for name, value in macros.items()],
         *[f"-I{path}" for path in (p.resolve() for p in options.include_paths)],
-        f"-I{clang.HEADERS}", "-include", str(clang.HEADERS / "assay" / "macros.h"), "-E",
-        "-o", _OUTPUT, "-",
-    ]  # fmt: skip
+        f"-I{clang.HEADERS}",
+        "-include",
+        str(clang.HEADERS / "assay" / "macros.h"),
+        "-E",
+        "-o",
+        _OUTPUT,
+        "-",
+    ]
     with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
         result = clang.run_clang(
             arguments,

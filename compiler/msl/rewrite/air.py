@@ -23,17 +23,20 @@ def _definitions() -> dict[str, str]:
     for suffix, (target, source) in _SPANS.items():
         line = f"air.simdgroup_async_copy_1d.{suffix}"
         found[line] = _define(
-            line, "void*", f"ulong size, ulong align, {target} to, {source} from, ulong count",
+            line,
+            "void*",
+            f"ulong size, ulong align, {target} to, {source} from, ulong count",
             "return metal::__copy_line(size, align, to, from, count)",
-        )  # fmt: skip
+        )
         tile = f"air.simdgroup_async_copy_2d.{suffix}"
         found[tile] = _define(
-            tile, "void*",
+            tile,
+            "void*",
             f"ulong size, ulong align, {target} to, ulong to_row, ulong, ulong2 to_tile, "
             f"{source} from, ulong from_row, ulong, ulong2 from_tile, long2 at, int clamp",
             "return metal::__copy_tile(size, align, to, to_row, to_tile, from, from_row, from_tile,"
             " at, clamp)",
-        )  # fmt: skip
+        )
     return found
 
 

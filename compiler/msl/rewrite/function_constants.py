@@ -16,9 +16,12 @@ from ..source.scopes import Scopes
 
 ConstantValue = bool | int | float | tuple[bool | int | float, ...]
 _OPERATORS = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.LShift: operator.lshift, ast.BitOr: operator.or_,
-}  # fmt: skip
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.LShift: operator.lshift,
+    ast.BitOr: operator.or_,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

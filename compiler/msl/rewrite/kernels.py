@@ -13,14 +13,29 @@ from ..source.scopes import Function, Scopes
 from .address_spaces import ATTRIBUTE, parameter_ranges
 
 POSITIONS = frozenset(
-    {"thread_position_in_grid", "thread_position_in_threadgroup", "threadgroup_position_in_grid",
-     "threads_per_threadgroup", "dispatch_threads_per_threadgroup", "threads_per_grid",
-     "threadgroups_per_grid", "thread_index_in_threadgroup", "thread_index_in_simdgroup",
-     "simdgroup_index_in_threadgroup", "simdgroups_per_threadgroup",
-     "dispatch_simdgroups_per_threadgroup", "threads_per_simdgroup", "thread_execution_width",
-     "thread_index_in_quadgroup", "quadgroup_index_in_threadgroup", "quadgroups_per_threadgroup",
-     "dispatch_quadgroups_per_threadgroup", "grid_origin", "grid_size"}
-)  # fmt: skip
+    {
+        "thread_position_in_grid",
+        "thread_position_in_threadgroup",
+        "threadgroup_position_in_grid",
+        "threads_per_threadgroup",
+        "dispatch_threads_per_threadgroup",
+        "threads_per_grid",
+        "threadgroups_per_grid",
+        "thread_index_in_threadgroup",
+        "thread_index_in_simdgroup",
+        "simdgroup_index_in_threadgroup",
+        "simdgroups_per_threadgroup",
+        "dispatch_simdgroups_per_threadgroup",
+        "threads_per_simdgroup",
+        "thread_execution_width",
+        "thread_index_in_quadgroup",
+        "quadgroup_index_in_threadgroup",
+        "quadgroups_per_threadgroup",
+        "dispatch_quadgroups_per_threadgroup",
+        "grid_origin",
+        "grid_size",
+    }
+)
 TEXTURE_TYPE = re.compile(r"(?:texture|depth)(?:1d|2d|3d|cube|_buffer)\w*")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _SPACES = ("device", "constant", "threadgroup")

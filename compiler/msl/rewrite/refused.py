@@ -53,9 +53,19 @@ _BUILTINS = {
 }
 # Attributes of clang that are about programs of the host.
 _ATTRIBUTES = frozenset(
-    {"constructor", "destructor", "section", "ifunc", "alias", "weakref", "init_priority",
-     "naked", "interrupt", "target_clones"}
-)  # fmt: skip
+    {
+        "constructor",
+        "destructor",
+        "section",
+        "ifunc",
+        "alias",
+        "weakref",
+        "init_priority",
+        "naked",
+        "interrupt",
+        "target_clones",
+    }
+)
 _ATTRIBUTE_WORDS = frozenset({"__attribute__", "__attribute", "__declspec"})
 
 

@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from .lexer import TokenStream
 
 _STANDARD = frozenset(
-    {"maybe_unused", "nodiscard", "likely", "unlikely", "fallthrough", "noreturn", "deprecated",
-     "no_unique_address"}
-)  # fmt: skip
+    {
+        "maybe_unused",
+        "nodiscard",
+        "likely",
+        "unlikely",
+        "fallthrough",
+        "noreturn",
+        "deprecated",
+        "no_unique_address",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,22 @@ from .attributes import Attributes
 from .lexer import TokenStream
 
 _CLASS_KEYS = frozenset({"struct", "class", "union"})
+# Words before a parenthesis that is no parameter list.
+_NO_FUNCTIONS = frozenset(
+    {
+        "decltype",
+        "alignas",
+        "__attribute__",
+        "__declspec",
+        "noexcept",
+        "requires",
+        "explicit",
+        "typeof",
+        "asm",
+        "__asm",
+        "__asm__",
+    }
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -224,8 +240,7 @@ class Scopes:
         """Whether the parenthesis may open a parameter list: a name stands before it."""
         token = self._stream.tokens[paren - 1]
         before = token.original
-        if before in ("decltype", "alignas", "__attribute__", "__declspec", "noexcept", "requires",
-                      "explicit", "typeof", "asm", "__asm", "__asm__"):  # fmt: skip
+        if before in _NO_FUNCTIONS:
             return False
         if token.kind == "ident" or before == ">":
             return True
@@ -307,8 +322,11 @@ class Scopes:
                 break
         name = texts[name_index] if self._stream.tokens[name_index].kind == "ident" else ""
         scope = ClassScope(
-            name=name, start=where.start, body=(brace, close), template=where.template,
+            name=name,
+            start=where.start,
+            body=(brace, close),
+            template=where.template,
             namespace=where.namespace,
-        )  # fmt: skip
+        )
         self.classes.append(scope)
         self._walk(brace + 1, close, where.namespace, scope)

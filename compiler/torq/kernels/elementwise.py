@@ -1,4 +1,4 @@
-"""Operators that go over two or one tensors element by element; tensors are dense and alike."""
+"""Operators that go over one or two tensors element by element, dense and of one shape."""
 
 from __future__ import annotations
 

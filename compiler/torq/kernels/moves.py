@@ -156,7 +156,11 @@ def resize_nearest(x: Tensor, output: Tensor, factors: tuple[int, int]) -> list[
         place=Index(),
         shape=source.shape,
         strides=(
-            *(output.strides[0], rows * down, rows, columns * right, columns),
+            output.strides[0],
+            rows * down,
+            rows,
+            columns * right,
+            columns,
             output.strides[3],
         ),
     )

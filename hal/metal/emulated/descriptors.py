@@ -12,7 +12,7 @@ from .constants import (
     MTLStorageModePrivate,
 )
 from .errors import MetalValidationError
-from .objects import UserMade
+from .objects import UserMade, call_of
 from .structs import MTLSize, Number, as_integer, as_list, as_size
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ class MTLComputePassDescriptor(UserMade):
             raise MetalValidationError(
                 f"MTLComputePassDescriptor.setDispatchType_: {kind!r} is no MTLDispatchType"
             )
-        self._dispatch_type = as_integer(
-            "MTLComputePassDescriptor.setDispatchType_", "the value", kind
-        )
+        self._dispatch_type = as_integer(call_of(self), "the value", kind)
 
 
 class MTLBlitPassDescriptor(UserMade):
@@ -85,9 +83,7 @@ class MTLCommandBufferDescriptor(UserMade):
 
     def setErrorOptions_(self, options: int) -> None:
         """Accepted; errors always say all that is known."""
-        self._error_options = as_integer(
-            "MTLCommandBufferDescriptor.setErrorOptions_", "the value", options
-        )
+        self._error_options = as_integer(call_of(self), "the value", options)
 
 
 class MTLCommandQueueDescriptor(UserMade):
@@ -110,9 +106,7 @@ class MTLCommandQueueDescriptor(UserMade):
 
     def setMaxCommandBufferCount_(self, count: int) -> None:
         """Set how many command buffers may be unfinished at once."""
-        self._max_command_buffers = as_integer(
-            "MTLCommandQueueDescriptor.setMaxCommandBufferCount_", "the value", count
-        )
+        self._max_command_buffers = as_integer(call_of(self), "the value", count)
 
 
 class MTLHeapDescriptor(UserMade):
@@ -130,7 +124,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setSize_(self, size: int) -> None:
         """Set the bytes of the heap."""
-        self._size = as_integer("MTLHeapDescriptor.setSize_", "the value", size)
+        self._size = as_integer(call_of(self), "the value", size)
 
     def storageMode(self) -> int:
         """The MTLStorageMode of everything in the heap."""
@@ -138,7 +132,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setStorageMode_(self, mode: int) -> None:
         """Set the MTLStorageMode of everything in the heap."""
-        self._storage_mode = as_integer("MTLHeapDescriptor.setStorageMode_", "the value", mode)
+        self._storage_mode = as_integer(call_of(self), "the value", mode)
 
     def cpuCacheMode(self) -> int:
         """The MTLCPUCacheMode of everything in the heap."""
@@ -146,7 +140,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setCpuCacheMode_(self, mode: int) -> None:
         """Set the MTLCPUCacheMode of everything in the heap."""
-        self._cpu_cache_mode = as_integer("MTLHeapDescriptor.setCpuCacheMode_", "the value", mode)
+        self._cpu_cache_mode = as_integer(call_of(self), "the value", mode)
 
     def hazardTrackingMode(self) -> int:
         """The MTLHazardTrackingMode of everything in the heap."""
@@ -154,9 +148,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setHazardTrackingMode_(self, mode: int) -> None:
         """Set the MTLHazardTrackingMode of everything in the heap."""
-        self._hazard_tracking_mode = as_integer(
-            "MTLHeapDescriptor.setHazardTrackingMode_", "the value", mode
-        )
+        self._hazard_tracking_mode = as_integer(call_of(self), "the value", mode)
 
     def resourceOptions(self) -> int:
         """Storage, cache and hazard tracking modes as MTLResourceOptions."""
@@ -164,7 +156,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setResourceOptions_(self, options: int) -> None:
         """Set storage, cache and hazard tracking modes at once."""
-        options = as_integer("MTLHeapDescriptor.setResourceOptions_", "the value", options)
+        options = as_integer(call_of(self), "the value", options)
         self._cpu_cache_mode = options & 0xF
         self._storage_mode = options >> 4 & 0xF
         self._hazard_tracking_mode = options >> 8 & 0x3
@@ -175,7 +167,7 @@ class MTLHeapDescriptor(UserMade):
 
     def setType_(self, kind: int) -> None:
         """Set the MTLHeapType."""
-        self._type = as_integer("MTLHeapDescriptor.setType_", "the value", kind)
+        self._type = as_integer(call_of(self), "the value", kind)
 
 
 class MTLComputePipelineDescriptor(UserMade):
@@ -204,7 +196,7 @@ class MTLComputePipelineDescriptor(UserMade):
 
     def setBinaryArchives_(self, archives: Sequence["MTLBinaryArchive"] | None) -> None:
         """Accepted: archives hold no code."""
-        where = "MTLComputePipelineDescriptor.setBinaryArchives_"
+        where = call_of(self)
         given = () if archives is None else archives
         count = len(given) if isinstance(given, Sequence) else 0
         self._archives = tuple(as_list(where, "the archives", given, count))
@@ -239,9 +231,7 @@ class MTLComputePipelineDescriptor(UserMade):
 
     def setMaxTotalThreadsPerThreadgroup_(self, count: int) -> None:
         """Set the most threads that a threadgroup will have; 0 for the device's limit."""
-        self._max_threads = as_integer(
-            "MTLComputePipelineDescriptor.setMaxTotalThreadsPerThreadgroup_", "the value", count
-        )
+        self._max_threads = as_integer(call_of(self), "the value", count)
 
     def requiredThreadsPerThreadgroup(self) -> MTLSize:
         """The one size that threadgroups will have; (0, 0, 0) for any."""
@@ -249,7 +239,7 @@ class MTLComputePipelineDescriptor(UserMade):
 
     def setRequiredThreadsPerThreadgroup_(self, size: Sequence[Number]) -> None:
         """Set the one size that threadgroups will have; code for it is then made at once."""
-        where = "MTLComputePipelineDescriptor.setRequiredThreadsPerThreadgroup_"
+        where = call_of(self)
         self._required_size = MTLSize(*as_size(where, "the size", size))
 
     def reset(self) -> None:

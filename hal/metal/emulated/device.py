@@ -33,7 +33,7 @@ from .constants import (
 from .descriptors import MTLCommandQueueDescriptor, MTLHeapDescriptor
 from .engine import Engine, default_engine
 from .errors import MetalValidationError, NSError
-from .objects import expect
+from .objects import call_of, expect
 from .programs.maker import ProgramMaker
 from .resources.buffer import MTLBuffer, checked_options
 from .resources.heap import MTLHeap
@@ -137,7 +137,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
 
     def supportsFamily_(self, family: int) -> bool:
         """Whether the chip belongs to an MTLGPUFamily."""
-        family = as_integer("MTLDevice.supportsFamily_", "the family", family)
+        family = as_integer(call_of(self), "the family", family)
         apple = family - MTLGPUFamilyApple1 + 1
         if 1 <= apple <= _LAST_APPLE_FAMILY:
             return apple <= self._chip.family
@@ -157,7 +157,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
 
         Deviation: MetalOutOfMemoryError is raised where Metal returns nil.
         """
-        where = "MTLDevice.newBufferWithLength_options_"
+        where = call_of(self)
         length = self._checked_length(where, length)
         allocation = self._memory.allocate(where, length, "")
         return MTLBuffer(self, allocation, checked_options(where, options))
@@ -169,7 +169,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
 
         Deviation: MetalOutOfMemoryError is raised where Metal returns nil.
         """
-        where = "MTLDevice.newBufferWithBytes_length_options_"
+        where = call_of(self)
         length = self._checked_length(where, length)
         if storage_mode_of(checked_options(where, options)) == MTLStorageModePrivate:
             raise MetalValidationError(
@@ -193,7 +193,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
         `deallocator(pointer, length)` is called when the buffer goes. Deviation: address and length
         are multiples of the host's page, which need not be that of Apple silicon.
         """
-        where = "MTLDevice.newBufferWithBytesNoCopy_length_options_deallocator_"
+        where = call_of(self)
         length = self._checked_length(where, length)
         if storage_mode_of(checked_options(where, options)) == MTLStorageModePrivate:
             raise MetalValidationError(f"{where}: MTLStorageModePrivate is not for host memory")
@@ -216,7 +216,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
 
         Deviation: MetalOutOfMemoryError is raised where Metal returns nil.
         """
-        where = "MTLDevice.newHeapWithDescriptor_"
+        where = call_of(self)
         return MTLHeap(self, expect(where, "the descriptor", descriptor, MTLHeapDescriptor))
 
     def newResidencySetWithDescriptor_error_(
@@ -235,7 +235,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
         self, length: int, options: int
     ) -> MTLSizeAndAlign:
         """Room that a buffer takes in a heap."""
-        where = "MTLDevice.heapBufferSizeAndAlignWithLength_options_"
+        where = call_of(self)
         checked_options(where, options)
         length = as_integer(where, "the length", length)
         align = _LIMITS.heap_alignment
@@ -258,7 +258,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
 
     def newCommandQueueWithMaxCommandBufferCount_(self, most: int) -> MTLCommandQueue:
         """A queue with room for `most` unfinished command buffers."""
-        where = "MTLDevice.newCommandQueueWithMaxCommandBufferCount_"
+        where = call_of(self)
         most = as_integer(where, "the count", most)
         if most <= 0:
             raise MetalValidationError(f"{where}: the count is {most}; it must be positive")
@@ -268,7 +268,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
         self, descriptor: MTLLogStateDescriptor, _error: None
     ) -> tuple[MTLLogState, None]:
         """Where messages of os_log go; give it to descriptors of queues or command buffers."""
-        where = "MTLDevice.newLogStateWithDescriptor_error_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLLogStateDescriptor)
         return MTLLogState(descriptor), None
 
@@ -276,7 +276,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
         self, descriptor: MTLCommandQueueDescriptor
     ) -> MTLCommandQueue:
         """A queue as `descriptor` says."""
-        where = "MTLDevice.newCommandQueueWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLCommandQueueDescriptor)
         queue = self.newCommandQueueWithMaxCommandBufferCount_(descriptor.maxCommandBufferCount())
         if (state := descriptor.logState()) is not None:

@@ -59,15 +59,15 @@ def _deviations(kinds: list[tuple[str, type]]) -> str:
     Methods that several classes inherit are listed once, at their base class.
     """
     found: dict[str, str] = {}
-    heirs: dict[str, list[str]] = {}
+    inheriting: dict[str, list[str]] = {}
     texts: dict[str, str] = {}
     for name, kind in kinds:
         found[name] = inspect.getdoc(kind) or ""
         for method, text in _methods(kind):
             defined = getattr(kind, method).__qualname__
-            heirs.setdefault(defined, []).append(f"{name}.{method}")
+            inheriting.setdefault(defined, []).append(f"{name}.{method}")
             texts[defined] = text
-    for defined, names in heirs.items():
+    for defined, names in inheriting.items():
         found[names[0] if len(names) == 1 else defined] = texts[defined]
     rows = ["## Where it differs from Metal", "", "| where | how |", "|---|---|"]
     for where, text in sorted(found.items()):

@@ -1,5 +1,6 @@
 """What all objects of the emulated Metal share: labels, and a clear word on what does not exist."""
 
+import sys
 from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
 from .errors import MetalValidationError
@@ -88,6 +89,15 @@ class Allocated:
 
 class UserMade(Allocated, MetalObject):
     """An object that programs make themselves, with alloc().init() or new()."""
+
+
+def call_of(receiver: object) -> str:
+    """How messages name the method of Metal that calls this: `MTLHeap.setPurgeableState_`.
+
+    Args:
+        receiver: the method's own `self`: its class is Metal's, also if a mixin has the method.
+    """
+    return f"{type(receiver).__name__}.{sys._getframe(1).f_code.co_name}"
 
 
 def expect(where: str, what: str, value: object, kind: type[T]) -> T:

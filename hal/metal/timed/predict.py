@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
-from assay.hw.apple.core.model import simulate
-from assay.hw.apple.core.occupancy import occupancy
-from assay.hw.apple.core.sample import choose_sample
+from assay.hw.apple.core.sampled import sampled_dispatch
 from assay.hw.apple.lower.lower import lower
 
 from ..emulated.commands.timing import Size, record_dispatch, threadgroups_in
@@ -19,8 +17,8 @@ from .keys import DispatchKey, Keys
 from .prediction import Prediction
 
 if TYPE_CHECKING:
-    from assay.hw.apple.core.result import DispatchTime, Occupancy
-    from assay.hw.apple.core.sample import Sample
+    from assay.hw.apple.core.result import DispatchTime
+    from assay.hw.apple.core.sampled import SampledDispatch
     from assay.hw.apple.facts.chips import Chip
     from assay.hw.apple.lower.code import MachineCode
     from assay.sim.simt import Program
@@ -79,6 +77,7 @@ class ChipPredictor:
         self._keep = keep
         self._say = say
         self._code: dict[Program, MachineCode] = {}
+        self._dispatches: dict[DispatchKey, SampledDispatch] = {}
         self._known: dict[tuple[DispatchKey, bool, bytes], Prediction] = {}
         self._varying: dict[DispatchKey, bool] = {}
 
@@ -123,7 +122,7 @@ class ChipPredictor:
 
     def _recorded(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Recorded:
         self._tell(f"recording {look.key.executable.program.name}")
-        sample = self._sample(look)
+        sample = self._dispatch(look).sample
         recording = record_dispatch(device, command, sample.positions)
         return Recorded(recording=recording, digest=_digest(recording))
 
@@ -131,7 +130,8 @@ class ChipPredictor:
         """The first threadgroups once more, with where in threadgroup memory they are."""
         if not self._keep:
             return None
-        return record_dispatch(device, command, self._sample(look).positions[:_SHOWN], places=True)
+        shown = self._dispatch(look).sample.positions[:_SHOWN]
+        return record_dispatch(device, command, shown, places=True)
 
     def _simulated(
         self,
@@ -144,38 +144,33 @@ class ChipPredictor:
         known = self._known.get(ident)
         if known is not None:
             return known
-        program = look.key.executable.program
-        self._tell(f"simulating {program.name}")
-        time = simulate(
-            self._lowered(program),
+        self._tell(f"simulating {look.key.executable.program.name}")
+        dispatch = self._dispatch(look)
+        time = dispatch.simulated(
             recorded.recording,
-            self.chip,
-            sample=self._sample(look),
             warm=warm,
             footprint=look.key.footprint,
             timeline=self._keep,
         )
         self.simulations += 1
-        slots = self._occupancy(look, _MANY).threadgroups * self.chip.cores
+        slots = dispatch.resident(_MANY).threadgroups * self.chip.cores
         prediction = self._known[ident] = Prediction(
             time=time, share=_share(time, slots, self.chip), recording=shown()
         )
         return prediction
 
-    def _sample(self, look: _Look) -> Sample:
-        """Which threadgroups stand for all."""
-        x, y, z = look.grid
-        return choose_sample(look.grid, self._occupancy(look, x * y * z), self.chip)
-
-    def _occupancy(self, look: _Look, threadgroups: int) -> Occupancy:
-        executable = look.key.executable
-        return occupancy(
-            self.chip,
-            registers=self._lowered(executable.program).registers,
-            simdgroups=executable.shape.simdgroups,
-            threadgroup_memory=executable.threadgroup_memory + _given_memory(look.key),
-            threadgroups=threadgroups,
-        )
+    def _dispatch(self, look: _Look) -> SampledDispatch:
+        """The dispatch as the core model has it, with the threadgroups that stand for all."""
+        known = self._dispatches.get(look.key)
+        if known is None:
+            known = self._dispatches[look.key] = sampled_dispatch(
+                self.chip,
+                look.key.executable,
+                look.grid,
+                given_memory=_given_memory(look.key),
+                code=self._lowered(look.key.executable.program),
+            )
+        return known
 
     def _lowered(self, program: Program) -> MachineCode:
         code = self._code.get(program)

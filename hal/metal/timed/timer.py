@@ -1,4 +1,4 @@
-"""Looks on at what a program hands to the emulated device, and predicts each dispatch."""
+"""Logs what a program hands to the emulated device, and predicts each dispatch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..emulated.commands import commands as metal
 from ..emulated.commands.checking import kernel_of, sources_of
-from ..emulated.commands.timing import Place, threadgroups_in
+from ..emulated.commands.timing import Place, events_of, threadgroups_in
 from .order import Event, ProgramOrder, Step
 from .prediction import Prediction, Predictor
 
@@ -133,10 +133,8 @@ class ProgramTimer:
         with self._lock:
             queue = self._queues.number(commands.commandQueue())
             number = self._numbers[commands] = len(self.buffers)
-            for command in commands._commands:
-                if isinstance(command, metal.WaitCommand | metal.SignalCommand):
-                    event = command.event
-                    self._order.seen(self._events.number(event), event._value)
+            for event, value in events_of(commands):
+                self._order.seen(self._events.number(event), value)
             self.calls.append(HostLog(buffer=number, is_wait=False))
             self.buffers.append(BufferLog(label=commands.label() or "", queue=queue))
             self._passes[number] = -1

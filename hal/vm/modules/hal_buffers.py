@@ -226,8 +226,9 @@ def _shape_mismatch(name: str, expected: tuple[int, ...], actual: tuple[int, ...
         ranks = [f"{len(s)}{' (scalar)' if not s else ''}" for s in (expected, actual)]
         text = f"{name} shape rank mismatch; expected {ranks[0]} but have {ranks[1]}"
     else:
-        index = next(i for i, pair in enumerate(zip(expected, actual, strict=True))
-                     if pair[0] != pair[1])  # fmt: skip
+        index = next(
+            i for i, pair in enumerate(zip(expected, actual, strict=True)) if pair[0] != pair[1]
+        )
         text = (
             f"{name} shape dimension {index} mismatch; expected {expected[index]} "
             f"but have {actual[index]}"

@@ -6,7 +6,7 @@ from assay.hw.apple.facts.limits import limits
 
 from ..constants import MTLStorageModeManaged
 from ..errors import MetalValidationError
-from ..objects import expect
+from ..objects import call_of, expect
 from ..resources.buffer import MTLBuffer
 from ..structs import as_integer, as_range
 from ..textures.texture import MTLTexture
@@ -30,7 +30,7 @@ class MTLBlitCommandEncoder(TextureBlits):
         size: int,
     ) -> None:
         """Copy `size` bytes. Offsets and size are multiples of 4, as on every Mac."""
-        where = "MTLBlitCommandEncoder.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_"
+        where = call_of(self)
         self._check_open("copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_")
         expect(where, "the source", source, MTLBuffer)
         expect(where, "the destination", destination, MTLBuffer)
@@ -51,7 +51,7 @@ class MTLBlitCommandEncoder(TextureBlits):
 
     def fillBuffer_range_value_(self, buffer: MTLBuffer, span: Sequence[int], value: int) -> None:
         """Set each byte of `span` to `value`. Its ends are multiples of 4, as on every Mac."""
-        where = "MTLBlitCommandEncoder.fillBuffer_range_value_"
+        where = call_of(self)
         self._check_open("fillBuffer_range_value_")
         expect(where, "the buffer", buffer, MTLBuffer)
         self._check_own(where, buffer)
@@ -68,7 +68,7 @@ class MTLBlitCommandEncoder(TextureBlits):
 
     def synchronizeResource_(self, resource: MTLBuffer | MTLTexture) -> None:
         """Show the host what the device wrote to a managed buffer or texture."""
-        where = "MTLBlitCommandEncoder.synchronizeResource_"
+        where = call_of(self)
         self._check_open("synchronizeResource_")
         if not isinstance(resource, MTLTexture):
             expect(where, "the resource", resource, MTLBuffer)
@@ -84,7 +84,7 @@ class MTLBlitCommandEncoder(TextureBlits):
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
     ) -> None:
         """Make these commands of an indirect command buffer do nothing."""
-        where = "MTLBlitCommandEncoder.resetCommandsInBuffer_withRange_"
+        where = call_of(self)
         start, length = self._checked_commands(where, commands, span)
         self._command_buffer._commands.append(ResetCommand(commands, start, length))
 
@@ -92,7 +92,7 @@ class MTLBlitCommandEncoder(TextureBlits):
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
     ) -> None:
         """Accepted: there is nothing to make faster."""
-        where = "MTLBlitCommandEncoder.optimizeIndirectCommandBuffer_withRange_"
+        where = call_of(self)
         self._checked_commands(where, commands, span)
 
     def copyIndirectCommandBuffer_sourceRange_destination_destinationIndex_(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from assay.hw.apple.facts.limits import limits
 
 from ..errors import MetalValidationError
-from ..objects import expect
+from ..objects import call_of, expect
 from ..programs.pipeline import NOTHING, Binding
 from ..resources.buffer import MTLBuffer
 from ..resources.memory import bytes_of
@@ -14,7 +14,6 @@ from .budget import report_memory
 from .texture_bindings import ResourceEncoder, checked_index
 
 _LIMITS = limits()
-_ENCODER = "MTLComputeCommandEncoder"
 
 
 class BufferEncoder(ResourceEncoder):
@@ -31,7 +30,7 @@ class BufferEncoder(ResourceEncoder):
         kernel that reads or writes there fails.
         """
         self._check_open("setBuffer_offset_atIndex_")
-        self._bind(f"{_ENCODER}.setBuffer_offset_atIndex_", buffer, offset, index)
+        self._bind(call_of(self), buffer, offset, index)
 
     def setBuffers_offsets_withRange_(
         self,
@@ -41,7 +40,7 @@ class BufferEncoder(ResourceEncoder):
     ) -> None:
         """Pass several buffers at successive indices."""
         self._check_open("setBuffers_offsets_withRange_")
-        where = f"{_ENCODER}.setBuffers_offsets_withRange_"
+        where = call_of(self)
         location, length = as_range(where, span)
         bound = as_list(where, "the buffers", buffers, length)
         starts = as_list(where, "the offsets", offsets, length)
@@ -51,7 +50,7 @@ class BufferEncoder(ResourceEncoder):
     def setBufferOffset_atIndex_(self, offset: int, index: int) -> None:
         """Pass the buffer at `index` from another byte on."""
         self._check_open("setBufferOffset_atIndex_")
-        where = f"{_ENCODER}.setBufferOffset_atIndex_"
+        where = call_of(self)
         index = checked_index(where, index, _LIMITS.buffers_per_stage)
         buffer = self._bound_buffers.get(index)
         if buffer is None:
@@ -64,7 +63,7 @@ class BufferEncoder(ResourceEncoder):
         self, buffer: MTLBuffer | None, offset: int, stride: int, index: int
     ) -> None:
         """The same as setBuffer_offset_atIndex_: strides are for [[stage_in]] alone."""
-        as_integer(f"{_ENCODER}.setBuffer_offset_attributeStride_atIndex_", "the stride", stride)
+        as_integer(call_of(self), "the stride", stride)
         self.setBuffer_offset_atIndex_(buffer, offset, index)
 
     def setBuffers_offsets_attributeStrides_withRange_(
@@ -75,7 +74,7 @@ class BufferEncoder(ResourceEncoder):
         span: Sequence[int],
     ) -> None:
         """The same as setBuffers_offsets_withRange_: strides are for [[stage_in]] alone."""
-        where = f"{_ENCODER}.setBuffers_offsets_attributeStrides_withRange_"
+        where = call_of(self)
         as_list(where, "the strides", strides, as_range(where, span)[1])
         self.setBuffers_offsets_withRange_(buffers, offsets, span)
 
@@ -83,20 +82,20 @@ class BufferEncoder(ResourceEncoder):
         self, offset: int, stride: int, index: int
     ) -> None:
         """The same as setBufferOffset_atIndex_: strides are for [[stage_in]] alone."""
-        as_integer(f"{_ENCODER}.setBufferOffset_attributeStride_atIndex_", "the stride", stride)
+        as_integer(call_of(self), "the stride", stride)
         self.setBufferOffset_atIndex_(offset, index)
 
     def setBytes_length_attributeStride_atIndex_(
         self, data: object, length: int, stride: int, index: int
     ) -> None:
         """The same as setBytes_length_atIndex_: strides are for [[stage_in]] alone."""
-        as_integer(f"{_ENCODER}.setBytes_length_attributeStride_atIndex_", "the stride", stride)
+        as_integer(call_of(self), "the stride", stride)
         self.setBytes_length_atIndex_(data, length, index)
 
     def setBytes_length_atIndex_(self, data: object, length: int, index: int) -> None:
         """Pass a copy of the first `length` bytes of `data`."""
         self._check_open("setBytes_length_atIndex_")
-        where = f"{_ENCODER}.setBytes_length_atIndex_"
+        where = call_of(self)
         index = checked_index(where, index, _LIMITS.buffers_per_stage)
         length = as_integer(where, "the length", length)
         if not 0 < length <= _LIMITS.inline_bytes:
@@ -116,7 +115,7 @@ class BufferEncoder(ResourceEncoder):
     def setThreadgroupMemoryLength_atIndex_(self, length: int, index: int) -> None:
         """Give the threadgroup argument at `index` so many bytes."""
         self._check_open("setThreadgroupMemoryLength_atIndex_")
-        where = f"{_ENCODER}.setThreadgroupMemoryLength_atIndex_"
+        where = call_of(self)
         index = checked_index(where, index, _LIMITS.threadgroup_memory_arguments)
         length = as_integer(where, "the length", length)
         if length < 0 or length % _LIMITS.threadgroup_memory_alignment:

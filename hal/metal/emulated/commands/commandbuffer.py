@@ -17,7 +17,7 @@ from ..constants import (
 )
 from ..descriptors import MTLBlitPassDescriptor, MTLComputePassDescriptor
 from ..errors import MetalValidationError, NSError, command_buffer_error
-from ..objects import MetalObject, expect
+from ..objects import MetalObject, call_of, expect
 from ..resources.residency import MTLResidencySet, checked_set
 from ..structs import as_integer, as_list
 from ..worker import Latch, closing, run_handler
@@ -118,31 +118,31 @@ class MTLCommandBuffer(MetalObject):
         self, descriptor: MTLBlitPassDescriptor
     ) -> MTLBlitCommandEncoder:
         """An encoder for copies and fills."""
-        where = "MTLCommandBuffer.blitCommandEncoderWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLBlitPassDescriptor)
         return self.blitCommandEncoder()
 
     def useResidencySet_(self, chosen: MTLResidencySet) -> None:
         """Let kernels of this command buffer reach what the set holds."""
-        where = "MTLCommandBuffer.useResidencySet_"
+        where = call_of(self)
         self._residency_sets.append(checked_set(where, chosen, self._device))
 
     def useResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
         """Let kernels of this command buffer reach what several sets hold."""
-        where = "MTLCommandBuffer.useResidencySets_count_"
+        where = call_of(self)
         for each in as_list(where, "the residency sets", chosen, count):
             self.useResidencySet_(each)
 
     def encodeWaitForEvent_value_(self, event: MTLEvent, value: int) -> None:
         """Run nothing further, on this queue, before `event` is at `value`."""
-        where = "MTLCommandBuffer.encodeWaitForEvent_value_"
+        where = call_of(self)
         self._check_encodable("encodeWaitForEvent_value_")
         self._check_event(where, event)
         self._commands.append(WaitCommand(event, _event_value(where, value)))
 
     def encodeSignalEvent_value_(self, event: MTLEvent, value: int) -> None:
         """Set `event` to `value` once the commands before have run."""
-        where = "MTLCommandBuffer.encodeSignalEvent_value_"
+        where = call_of(self)
         self._check_encodable("encodeSignalEvent_value_")
         self._check_event(where, event)
         self._commands.append(SignalCommand(event, _event_value(where, value)))

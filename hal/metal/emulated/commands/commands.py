@@ -70,7 +70,7 @@ class DispatchCommand:
         self._dispatch(device, self.pipeline._executable(self.threads_per_threadgroup))
 
     def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
-        """Run the grid while `watch` looks on; a fault becomes a finding too."""
+        """Run the grid under `watch`; a fault becomes a finding too."""
         for observer in watch.observers:
             observer.dispatch_begins(device, self)
         executable = self.pipeline._executable(self.threads_per_threadgroup)

@@ -11,7 +11,7 @@ from ..constants import (
     MTLResourceUsageWrite,
 )
 from ..errors import MetalValidationError
-from ..objects import expect
+from ..objects import call_of, expect
 from ..programs.function_table import MTLVisibleFunctionTable
 from ..programs.pipeline import MTLComputePipelineState
 from ..resources.buffer import MTLBuffer
@@ -64,7 +64,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
     def setComputePipelineState_(self, state: MTLComputePipelineState) -> None:
         """Run this kernel from now on."""
         self._check_open("setComputePipelineState_")
-        where = f"{_ENCODER}.setComputePipelineState_"
+        where = call_of(self)
         expect(where, "the state", state, MTLComputePipelineState)
         self._check_own(where, state)
         self._pipeline = state
@@ -74,7 +74,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
     def useResource_usage_(self, resource: Resource, usage: int) -> None:
         """Let later dispatches reach a resource through addresses in memory, and keep it alive."""
         self._check_open("useResource_usage_")
-        where = f"{_ENCODER}.useResource_usage_"
+        where = call_of(self)
         if isinstance(resource, MTLIndirectCommandBuffer):
             self._keep(resource)
             return
@@ -91,27 +91,27 @@ class MTLComputeCommandEncoder(BufferEncoder):
         self, resources: Sequence[Resource], count: int, usage: int
     ) -> None:
         """Let later dispatches reach several resources."""
-        where = f"{_ENCODER}.useResources_count_usage_"
+        where = call_of(self)
         for resource in as_list(where, "the resources", resources, count):
             self.useResource_usage_(resource, usage)
 
     def useHeap_(self, heap: MTLHeap) -> None:
         """Let later dispatches reach what lies in a heap, and keep the heap alive."""
         self._check_open("useHeap_")
-        where = f"{_ENCODER}.useHeap_"
+        where = call_of(self)
         self._check_own(where, expect(where, "the heap", heap, MTLHeap))
         self._residency.use_heap(heap)
         self._keep(heap)
 
     def useHeaps_count_(self, heaps: Sequence[MTLHeap], count: int) -> None:
         """Let later dispatches reach what lies in several heaps."""
-        for heap in as_list(f"{_ENCODER}.useHeaps_count_", "the heaps", heaps, count):
+        for heap in as_list(call_of(self), "the heaps", heaps, count):
             self.useHeap_(heap)
 
     def memoryBarrierWithScope_(self, scope: int) -> None:
         """Order later dispatches after earlier ones of this encoder."""
         self._check_open("memoryBarrierWithScope_")
-        where = f"{_ENCODER}.memoryBarrierWithScope_"
+        where = call_of(self)
         scope = as_integer(where, "the scope", scope)
         if not scope or scope & ~_SCOPES:
             raise MetalValidationError(f"{where}: {scope!r} is no MTLBarrierScope of compute")
@@ -121,7 +121,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
     def memoryBarrierWithResources_count_(self, resources: Sequence[Resource], count: int) -> None:
         """Order later dispatches after earlier ones of this encoder."""
         self._check_open("memoryBarrierWithResources_count_")
-        where = f"{_ENCODER}.memoryBarrierWithResources_count_"
+        where = call_of(self)
         listed = as_list(where, "the resources", resources, count)
         for resource in listed:
             if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
@@ -139,7 +139,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
 
         Deviation: Metal's validation layer refuses an empty grid, here it does nothing.
         """
-        where = f"{_ENCODER}.dispatchThreadgroups_threadsPerThreadgroup_"
+        where = call_of(self)
         self._check_open("dispatchThreadgroups_threadsPerThreadgroup_")
         count = as_size(where, "threadgroupsPerGrid", threadgroups)
         size = as_size(where, "threadsPerThreadgroup", threads)
@@ -153,7 +153,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         self, threads: Sequence[int], per_threadgroup: Sequence[int]
     ) -> None:
         """Run a grid of exactly `threads`; threadgroups at the edges may be smaller."""
-        where = f"{_ENCODER}.dispatchThreads_threadsPerThreadgroup_"
+        where = call_of(self)
         self._check_open("dispatchThreads_threadsPerThreadgroup_")
         count = as_size(where, "threadsPerGrid", threads)
         size = as_size(where, "threadsPerThreadgroup", per_threadgroup)
@@ -188,7 +188,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
     ) -> None:
         """Run these commands of an indirect command buffer."""
-        where = f"{_ENCODER}.executeCommandsInBuffer_withRange_"
+        where = call_of(self)
         self._check_open("executeCommandsInBuffer_withRange_")
         expect(where, "the commands", commands, MTLIndirectCommandBuffer)
         start, length = commands._checked_range(where, span)

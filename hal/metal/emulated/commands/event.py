@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from ..errors import MetalError, MetalValidationError
-from ..objects import MetalObject, UserMade, expect
+from ..objects import MetalObject, UserMade, call_of, expect
 from ..structs import as_integer
 from ..worker import SerialThread, closing, run_handler, wait_for
 from .timing import current_timer
@@ -85,7 +85,7 @@ class MTLSharedEvent(MTLEvent):
 
     def setSignaledValue_(self, value: int) -> None:
         """Signal from the host."""
-        where = "MTLSharedEvent.setSignaledValue_"
+        where = call_of(self)
         value = as_integer(where, "the value", value)
         if not 0 <= value < 1 << 64:
             raise MetalValidationError(f"{where}: {value} is not in 0..2**64-1")
@@ -96,7 +96,7 @@ class MTLSharedEvent(MTLEvent):
 
     def waitUntilSignaledValue_timeoutMS_(self, value: int, milliseconds: int) -> bool:
         """Wait until the event is at `value` or later; False when time ran out first."""
-        where = "MTLSharedEvent.waitUntilSignaledValue_timeoutMS_"
+        where = call_of(self)
         value = as_integer(where, "the value", value)
         milliseconds = as_integer(where, "the time", milliseconds)
         with self._changed:
@@ -107,7 +107,7 @@ class MTLSharedEvent(MTLEvent):
         self, listener: "MTLSharedEventListener", value: int, block: Notification
     ) -> None:
         """Call block(event, value) on the listener's thread once the event is at `value`."""
-        where = "MTLSharedEvent.notifyListener_atValue_block_"
+        where = call_of(self)
         expect(where, "the listener", listener, MTLSharedEventListener)
         if not callable(block):
             raise MetalValidationError(f"{where}: the block must be callable, and is {block!r}")

@@ -11,7 +11,7 @@ from ..constants import (
     MTLIndirectCommandTypeConcurrentDispatchThreads,
 )
 from ..errors import MetalValidationError
-from ..objects import MetalObject, UserMade, expect
+from ..objects import MetalObject, UserMade, call_of, expect
 from ..programs.pipeline import Binding, MTLComputePipelineState, Size
 from ..resources.buffer import MTLBuffer, checked_options
 from ..structs import as_integer, as_range, as_size
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .log_state import MTLLogState
 
 _LIMITS = limits()
-_COMMAND = "MTLIndirectComputeCommand"
 _TYPES = MTLIndirectCommandTypeConcurrentDispatch | MTLIndirectCommandTypeConcurrentDispatchThreads
 
 
@@ -59,7 +58,7 @@ class MTLIndirectCommandBufferDescriptor(UserMade):
 
     def setCommandTypes_(self, types: int) -> None:
         """Set what commands may be; dispatches are all that there is."""
-        where = "MTLIndirectCommandBufferDescriptor.setCommandTypes_"
+        where = call_of(self)
         types = as_integer(where, "the types", types)
         if types & ~_TYPES:
             raise MetalValidationError(
@@ -90,7 +89,7 @@ class MTLIndirectCommandBufferDescriptor(UserMade):
 
     def setMaxKernelBufferBindCount_(self, count: int) -> None:
         """Set how many buffer indices commands have."""
-        where = "MTLIndirectCommandBufferDescriptor.setMaxKernelBufferBindCount_"
+        where = call_of(self)
         self._most_buffers = _up_to(where, count, _LIMITS.buffers_per_stage)
 
     def maxKernelThreadgroupMemoryBindCount(self) -> int:
@@ -99,7 +98,7 @@ class MTLIndirectCommandBufferDescriptor(UserMade):
 
     def setMaxKernelThreadgroupMemoryBindCount_(self, count: int) -> None:
         """Set how many threadgroup memory indices commands have."""
-        where = "MTLIndirectCommandBufferDescriptor.setMaxKernelThreadgroupMemoryBindCount_"
+        where = call_of(self)
         most = _LIMITS.threadgroup_memory_arguments
         self._most_threadgroup_arguments = _up_to(where, count, most)
 
@@ -140,7 +139,7 @@ class MTLIndirectComputeCommand(MetalObject):
 
     def setComputePipelineState_(self, state: MTLComputePipelineState) -> None:
         """Run this kernel."""
-        where = f"{_COMMAND}.setComputePipelineState_"
+        where = call_of(self)
         expect(where, "the state", state, MTLComputePipelineState)
         if self._owner._descriptor.inheritPipelineState():
             raise MetalValidationError(
@@ -152,7 +151,7 @@ class MTLIndirectComputeCommand(MetalObject):
 
     def setKernelBuffer_offset_atIndex_(self, buffer: MTLBuffer, offset: int, index: int) -> None:
         """Pass `buffer` from byte `offset` on. The encoder must make it resident."""
-        where = f"{_COMMAND}.setKernelBuffer_offset_atIndex_"
+        where = call_of(self)
         if self._owner._descriptor.inheritBuffers():
             raise MetalValidationError(
                 f"{where}: the indirect command buffer inherits buffers; set them on the encoder, "
@@ -172,12 +171,12 @@ class MTLIndirectComputeCommand(MetalObject):
         self, buffer: MTLBuffer, offset: int, stride: int, index: int
     ) -> None:
         """The same as setKernelBuffer_offset_atIndex_: strides are for [[stage_in]] alone."""
-        as_integer(f"{_COMMAND}.setKernelBuffer_offset_attributeStride_atIndex_", "stride", stride)
+        as_integer(call_of(self), "stride", stride)
         self.setKernelBuffer_offset_atIndex_(buffer, offset, index)
 
     def setThreadgroupMemoryLength_atIndex_(self, length: int, index: int) -> None:
         """Give the threadgroup argument at `index` so many bytes."""
-        where = f"{_COMMAND}.setThreadgroupMemoryLength_atIndex_"
+        where = call_of(self)
         most = self._owner._descriptor.maxKernelThreadgroupMemoryBindCount()
         index = _below(where, index, most, "setMaxKernelThreadgroupMemoryBindCount_")
         length = as_integer(where, "the length", length)
@@ -200,7 +199,7 @@ class MTLIndirectComputeCommand(MetalObject):
         self, threadgroups: Sequence[int], threads: Sequence[int]
     ) -> None:
         """Run a grid of whole threadgroups, in any order with the commands around it."""
-        where = f"{_COMMAND}.concurrentDispatchThreadgroups_threadsPerThreadgroup_"
+        where = call_of(self)
         self._check_type(where, MTLIndirectCommandTypeConcurrentDispatch)
         self._threadgroups = as_size(where, "threadgroupsPerGrid", threadgroups)
         self._threads = None
@@ -210,7 +209,7 @@ class MTLIndirectComputeCommand(MetalObject):
         self, threads: Sequence[int], per_threadgroup: Sequence[int]
     ) -> None:
         """Run a grid of exactly `threads`, in any order with the commands around it."""
-        where = f"{_COMMAND}.concurrentDispatchThreads_threadsPerThreadgroup_"
+        where = call_of(self)
         self._check_type(where, MTLIndirectCommandTypeConcurrentDispatchThreads)
         self._threads = as_size(where, "threadsPerGrid", threads)
         self._threadgroups = None
@@ -275,7 +274,7 @@ class MTLIndirectCommandBuffer(MetalObject):
 
     def indirectComputeCommandAtIndex_(self, index: int) -> MTLIndirectComputeCommand:
         """Command number `index`, to be encoded."""
-        where = "MTLIndirectCommandBuffer.indirectComputeCommandAtIndex_"
+        where = call_of(self)
         index = as_integer(where, "the index", index)
         if not 0 <= index < self._size:
             raise MetalValidationError(
@@ -296,7 +295,7 @@ class MTLIndirectCommandBuffer(MetalObject):
 
     def resetWithRange_(self, span: Sequence[int]) -> None:
         """Make these commands do nothing."""
-        start, length = self._checked_range("MTLIndirectCommandBuffer.resetWithRange_", span)
+        start, length = self._checked_range(call_of(self), span)
         self._reset(start, length)
 
     def _reset(self, start: int, length: int) -> None:

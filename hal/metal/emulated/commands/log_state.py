@@ -9,7 +9,7 @@ from assay.hw.apple.facts.limits import limits
 
 from ..constants import MTLLogLevelUndefined
 from ..errors import MetalValidationError
-from ..objects import MetalObject, UserMade
+from ..objects import MetalObject, UserMade, call_of
 from ..structs import as_integer
 from ..worker import run_handler
 from . import shader_log
@@ -37,7 +37,7 @@ class MTLLogStateDescriptor(UserMade):
 
     def setLevel_(self, level: int) -> None:
         """Set the least MTLLogLevel that is kept."""
-        where = "MTLLogStateDescriptor.setLevel_"
+        where = call_of(self)
         level = as_integer(where, "the level", level)
         if not 0 <= level < len(_LEVELS):
             raise MetalValidationError(f"{where}: {level} is no MTLLogLevel")
@@ -49,7 +49,7 @@ class MTLLogStateDescriptor(UserMade):
 
     def setBufferSize_(self, size: int) -> None:
         """Set the bytes for the messages of one dispatch."""
-        where = "MTLLogStateDescriptor.setBufferSize_"
+        where = call_of(self)
         size = as_integer(where, "the size", size)
         if not _LIMITS.shader_log_buffer_at_least <= size <= _LIMITS.shader_log_buffer_at_most:
             raise MetalValidationError(

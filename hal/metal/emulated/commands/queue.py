@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..constants import MTLCommandBufferStatusCommitted, MTLCommandBufferStatusEnqueued
 from ..descriptors import MTLCommandBufferDescriptor
-from ..objects import MetalObject, expect
+from ..objects import MetalObject, call_of, expect
 from ..resources.residency import MTLResidencySet, checked_set
 from ..structs import as_list
 from ..worker import SerialThread, Task
@@ -62,7 +62,7 @@ class MTLCommandQueue(MetalObject):
         self, descriptor: MTLCommandBufferDescriptor
     ) -> MTLCommandBuffer:
         """A fresh command buffer as `descriptor` says."""
-        where = "MTLCommandQueue.commandBufferWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLCommandBufferDescriptor)
         state = descriptor.logState()
         if state is not None:
@@ -76,24 +76,24 @@ class MTLCommandQueue(MetalObject):
 
     def addResidencySet_(self, chosen: MTLResidencySet) -> None:
         """Let kernels of this queue reach what the set holds."""
-        where = "MTLCommandQueue.addResidencySet_"
+        where = call_of(self)
         self._residency_sets.append(checked_set(where, chosen, self._device))
 
     def addResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
         """Let kernels of this queue reach what several sets hold."""
-        where = "MTLCommandQueue.addResidencySets_count_"
+        where = call_of(self)
         for each in as_list(where, "the residency sets", chosen, count):
             self.addResidencySet_(each)
 
     def removeResidencySet_(self, chosen: MTLResidencySet) -> None:
         """Undo addResidencySet_ for command buffers that are encoded from now on."""
-        where = "MTLCommandQueue.removeResidencySet_"
+        where = call_of(self)
         checked_set(where, chosen, self._device)
         self._residency_sets = [each for each in self._residency_sets if each is not chosen]
 
     def removeResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
         """Undo addResidencySets_count_ for command buffers that are encoded from now on."""
-        where = "MTLCommandQueue.removeResidencySets_count_"
+        where = call_of(self)
         for each in as_list(where, "the residency sets", chosen, count):
             self.removeResidencySet_(each)
 

@@ -29,7 +29,7 @@ ReadText = Callable[[int], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message: who said it (`thread` counts in the threadgroup), how grave, and the text."""
+    """One message: who said it (`thread` counts in the threadgroup), how severe, and the text."""
 
     threadgroup: int
     thread: int

@@ -9,7 +9,7 @@ from assay.hw.apple.facts.limits import limits
 
 from ..constants import MTLDataTypeInt, MTLDataTypeShort, MTLDataTypeUInt, MTLDataTypeUShort
 from ..errors import MetalValidationError
-from ..objects import MetalObject, expect
+from ..objects import MetalObject, call_of, expect
 from ..programs.function_table import MTLVisibleFunctionTable
 from ..resources.memory import Bytes
 from ..structs import as_integer, as_list, as_number, as_range
@@ -25,12 +25,19 @@ if TYPE_CHECKING:
     from ..programs.pipeline import MTLComputePipelineState
 
 _LIMITS = limits()
-_ENCODER = "MTLComputeCommandEncoder"
 _ADDRESS_SIZE = 8
 _TYPES = (
-    "1D", "1DArray", "2D", "2DArray", "2DMultisample", "Cube", "CubeArray", "3D",
-    "2DMultisampleArray", "TextureBuffer",
-)  # fmt: skip
+    "1D",
+    "1DArray",
+    "2D",
+    "2DArray",
+    "2DMultisample",
+    "Cube",
+    "CubeArray",
+    "3D",
+    "2DMultisampleArray",
+    "TextureBuffer",
+)
 _SIGNED = (MTLDataTypeInt, MTLDataTypeShort)
 _UNSIGNED = (MTLDataTypeUInt, MTLDataTypeUShort)
 # Puts a few bytes into device memory for one command buffer; their address.
@@ -48,14 +55,14 @@ class ResourceEncoder(MTLCommandEncoder):
     def setTexture_atIndex_(self, texture: MTLTexture | None, index: int) -> None:
         """Pass `texture`; None passes a null texture."""
         self._check_open("setTexture_atIndex_")
-        self._set_texture(f"{_ENCODER}.setTexture_atIndex_", texture, index)
+        self._set_texture(call_of(self), texture, index)
 
     def setTextures_withRange_(
         self, textures: Sequence[MTLTexture | None], span: Sequence[int]
     ) -> None:
         """Pass several textures at successive indices."""
         self._check_open("setTextures_withRange_")
-        where = f"{_ENCODER}.setTextures_withRange_"
+        where = call_of(self)
         location, length = as_range(where, span)
         for place, texture in enumerate(as_list(where, "the textures", textures, length)):
             self._set_texture(where, texture, location + place)
@@ -63,14 +70,14 @@ class ResourceEncoder(MTLCommandEncoder):
     def setSamplerState_atIndex_(self, sampler: MTLSamplerState | None, index: int) -> None:
         """Pass `sampler`."""
         self._check_open("setSamplerState_atIndex_")
-        self._set_sampler(f"{_ENCODER}.setSamplerState_atIndex_", sampler, index)
+        self._set_sampler(call_of(self), sampler, index)
 
     def setSamplerStates_withRange_(
         self, samplers: Sequence[MTLSamplerState | None], span: Sequence[int]
     ) -> None:
         """Pass several samplers at successive indices."""
         self._check_open("setSamplerStates_withRange_")
-        where = f"{_ENCODER}.setSamplerStates_withRange_"
+        where = call_of(self)
         location, length = as_range(where, span)
         for place, sampler in enumerate(as_list(where, "the samplers", samplers, length)):
             self._set_sampler(where, sampler, location + place)
@@ -80,7 +87,7 @@ class ResourceEncoder(MTLCommandEncoder):
     ) -> None:
         """Pass `sampler` with other bounds of the level."""
         self._check_open("setSamplerState_lodMinClamp_lodMaxClamp_atIndex_")
-        where = f"{_ENCODER}.setSamplerState_lodMinClamp_lodMaxClamp_atIndex_"
+        where = call_of(self)
         clamp = as_number(where, "lodMinClamp", least), as_number(where, "lodMaxClamp", most)
         self._set_sampler(where, sampler, index, clamp)
 
@@ -89,14 +96,14 @@ class ResourceEncoder(MTLCommandEncoder):
     ) -> None:
         """Pass a function table; None passes a null table."""
         self._check_open("setVisibleFunctionTable_atBufferIndex_")
-        self._set_table(f"{_ENCODER}.setVisibleFunctionTable_atBufferIndex_", table, index)
+        self._set_table(call_of(self), table, index)
 
     def setVisibleFunctionTables_withBufferRange_(
         self, tables: Sequence[MTLVisibleFunctionTable | None], span: Sequence[int]
     ) -> None:
         """Pass several function tables at successive indices."""
         self._check_open("setVisibleFunctionTables_withBufferRange_")
-        where = f"{_ENCODER}.setVisibleFunctionTables_withBufferRange_"
+        where = call_of(self)
         location, length = as_range(where, span)
         for place, table in enumerate(as_list(where, "the tables", tables, length)):
             self._set_table(where, table, location + place)

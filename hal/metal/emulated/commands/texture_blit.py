@@ -169,9 +169,16 @@ class TextureBlits(MTLCommandEncoder):
             "sliceCount_levelCount_"
         )
         self._copy_whole(
-            where, source, source_slice, source_level, target, target_slice, target_level,
-            slices, levels,
-        )  # fmt: skip
+            where,
+            source,
+            source_slice,
+            source_level,
+            target,
+            target_slice,
+            target_level,
+            slices,
+            levels,
+        )
 
     def generateMipmapsForTexture_(self, texture: MTLTexture) -> None:
         """Fill the smaller levels, each texel the linear mean of those it covers."""

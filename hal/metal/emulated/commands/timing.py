@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.sim.simt.emit.tape import Recording
 
     from ..device import MTLDevice
+    from ..programs.pipeline import MTLComputePipelineState
     from .commandbuffer import MTLCommandBuffer
     from .commands import Command, DispatchCommand
     from .event import MTLEvent
@@ -160,7 +161,12 @@ def place_of_dispatch() -> Place | None:
 
 def executable_of(command: DispatchCommand) -> Executable:
     """The code that a dispatch runs."""
-    return command.pipeline._executable(command.threads_per_threadgroup)
+    return code_for(command.pipeline, command.threads_per_threadgroup)
+
+
+def code_for(pipeline: MTLComputePipelineState, threadgroup: Size) -> Executable:
+    """The code of a kernel for a size of threadgroup, made if no dispatch asked for it yet."""
+    return pipeline._executable(threadgroup)
 
 
 def arguments_of(command: DispatchCommand) -> tuple[Argument, ...]:
@@ -174,6 +180,15 @@ def threadgroups_in(command: DispatchCommand) -> Size:
         return command.threadgroups
     assert command.threads is not None
     return threadgroups_of(command.threads, command.threads_per_threadgroup)
+
+
+def events_of(commands: MTLCommandBuffer) -> Iterator[tuple[MTLEvent, int]]:
+    """The events that a command buffer waits for or signals, each with its value now."""
+    from .commands import SignalCommand, WaitCommand
+
+    for command in commands._commands:
+        if isinstance(command, WaitCommand | SignalCommand):
+            yield command.event, command.event._value
 
 
 def memory_of(device: MTLDevice) -> Memory:

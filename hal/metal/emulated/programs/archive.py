@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlparse
 from ..constants import MTLBinaryArchiveErrorInvalidFile
 from ..descriptors import MTLComputePipelineDescriptor
 from ..errors import MTLBinaryArchiveDomain, NSError
-from ..objects import MetalObject, UserMade, expect
+from ..objects import MetalObject, UserMade, call_of, expect
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
@@ -49,7 +49,7 @@ class MTLBinaryArchive(MetalObject):
         self, descriptor: MTLComputePipelineDescriptor, _error: None
     ) -> tuple[bool, NSError | None]:
         """Accepted: nothing is put into the archive."""
-        where = "MTLBinaryArchive.addComputePipelineFunctionsWithDescriptor_error_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLComputePipelineDescriptor)
         _log.info("%s: binary archives keep nothing; compiled code is cached anyway", where)
         return True, None

@@ -14,7 +14,7 @@ from ..constants import (
     MTLDataTypeTexture,
 )
 from ..errors import MetalValidationError
-from ..objects import MetalObject, UserMade, expect
+from ..objects import MetalObject, UserMade, call_of, expect
 from ..resources.buffer import MTLBuffer, VarList
 from ..structs import as_integer, as_list, as_range
 from ..textures.sampler import MTLSamplerState
@@ -62,7 +62,7 @@ class MTLArgumentDescriptor(UserMade):
 
     def setDataType_(self, kind: int) -> None:
         """Set the MTLDataType; MTLDataTypePointer is a buffer."""
-        self._data_type = as_integer("MTLArgumentDescriptor.setDataType_", "the value", kind)
+        self._data_type = as_integer(call_of(self), "the value", kind)
 
     def index(self) -> int:
         """The [[id(n)]]."""
@@ -70,7 +70,7 @@ class MTLArgumentDescriptor(UserMade):
 
     def setIndex_(self, index: int) -> None:
         """Set the [[id(n)]]."""
-        self._index = as_integer("MTLArgumentDescriptor.setIndex_", "the value", index)
+        self._index = as_integer(call_of(self), "the value", index)
 
     def arrayLength(self) -> int:
         """How many of it; 0 for one alone."""
@@ -78,9 +78,7 @@ class MTLArgumentDescriptor(UserMade):
 
     def setArrayLength_(self, length: int) -> None:
         """Set how many of it; 0 for one alone."""
-        self._array_length = as_integer(
-            "MTLArgumentDescriptor.setArrayLength_", "the value", length
-        )
+        self._array_length = as_integer(call_of(self), "the value", length)
 
     def access(self) -> int:
         """The MTLArgumentAccess."""
@@ -88,7 +86,7 @@ class MTLArgumentDescriptor(UserMade):
 
     def setAccess_(self, access: int) -> None:
         """Set the MTLArgumentAccess."""
-        self._access = as_integer("MTLArgumentDescriptor.setAccess_", "the value", access)
+        self._access = as_integer(call_of(self), "the value", access)
 
     def constantBlockAlignment(self) -> int:
         """Alignment in bytes of constant data."""
@@ -96,9 +94,7 @@ class MTLArgumentDescriptor(UserMade):
 
     def setConstantBlockAlignment_(self, alignment: int) -> None:
         """Set the alignment in bytes of constant data."""
-        self._constant_block_alignment = as_integer(
-            "MTLArgumentDescriptor.setConstantBlockAlignment_", "the value", alignment
-        )
+        self._constant_block_alignment = as_integer(call_of(self), "the value", alignment)
 
 
 class MTLArgumentEncoder(MetalObject):
@@ -125,7 +121,7 @@ class MTLArgumentEncoder(MetalObject):
 
     def setArgumentBuffer_offset_(self, buffer: MTLBuffer, offset: int) -> None:
         """Write into `buffer` from `offset` on."""
-        where = "MTLArgumentEncoder.setArgumentBuffer_offset_"
+        where = call_of(self)
         expect(where, "the buffer", buffer, MTLBuffer)
         offset = as_integer(where, "the offset", offset)
         if offset < 0 or offset % _ADDRESS_SIZE:
@@ -149,7 +145,7 @@ class MTLArgumentEncoder(MetalObject):
 
     def setBuffer_offset_atIndex_(self, buffer: MTLBuffer | None, offset: int, index: int) -> None:
         """Write the address of byte `offset` of `buffer` to [[id(index)]]; None writes null."""
-        self._set("MTLArgumentEncoder.setBuffer_offset_atIndex_", buffer, offset, index)
+        self._set(call_of(self), buffer, offset, index)
 
     def setBuffers_offsets_withRange_(
         self,
@@ -158,7 +154,7 @@ class MTLArgumentEncoder(MetalObject):
         span: Sequence[int],
     ) -> None:
         """Write several addresses to successive ids."""
-        where = "MTLArgumentEncoder.setBuffers_offsets_withRange_"
+        where = call_of(self)
         location, length = as_range(where, span)
         bound = as_list(where, "the buffers", buffers, length)
         starts = as_list(where, "the offsets", offsets, length)
@@ -167,26 +163,26 @@ class MTLArgumentEncoder(MetalObject):
 
     def setTexture_atIndex_(self, texture: MTLTexture | None, index: int) -> None:
         """Write `texture` to [[id(index)]]; None writes a null texture."""
-        self._set_texture("MTLArgumentEncoder.setTexture_atIndex_", texture, index)
+        self._set_texture(call_of(self), texture, index)
 
     def setTextures_withRange_(
         self, textures: Sequence[MTLTexture | None], span: Sequence[int]
     ) -> None:
         """Write several textures to successive ids."""
-        where = "MTLArgumentEncoder.setTextures_withRange_"
+        where = call_of(self)
         location, length = as_range(where, span)
         for place, texture in enumerate(as_list(where, "the textures", textures, length)):
             self._set_texture(where, texture, location + place)
 
     def setSamplerState_atIndex_(self, sampler: MTLSamplerState | None, index: int) -> None:
         """Write `sampler` to [[id(index)]]; None writes the plainest of samplers."""
-        self._set_sampler("MTLArgumentEncoder.setSamplerState_atIndex_", sampler, index)
+        self._set_sampler(call_of(self), sampler, index)
 
     def setSamplerStates_withRange_(
         self, samplers: Sequence[MTLSamplerState | None], span: Sequence[int]
     ) -> None:
         """Write several samplers to successive ids."""
-        where = "MTLArgumentEncoder.setSamplerStates_withRange_"
+        where = call_of(self)
         location, length = as_range(where, span)
         for place, sampler in enumerate(as_list(where, "the samplers", samplers, length)):
             self._set_sampler(where, sampler, location + place)
@@ -195,14 +191,14 @@ class MTLArgumentEncoder(MetalObject):
         self, table: MTLVisibleFunctionTable | None, index: int
     ) -> None:
         """Write a function table to [[id(index)]]; None writes a null table."""
-        where = "MTLArgumentEncoder.setVisibleFunctionTable_atIndex_"
+        where = call_of(self)
         if table is not None:
             expect(where, "the table", table, MTLVisibleFunctionTable)
         self._write(where, "function_table", index, table._allocation.address if table else 0)
 
     def constantDataAtIndex_(self, index: int) -> VarList:
         """The bytes from the constant [[id(index)]] to the end, to be written by the program."""
-        where = "MTLArgumentEncoder.constantDataAtIndex_"
+        where = call_of(self)
         member = self._members.get(as_integer(where, "the index", index))
         if member is None or member.kind != "constant":
             known = [number for number, each in self._members.items() if each.kind == "constant"]

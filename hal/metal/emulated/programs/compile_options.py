@@ -12,7 +12,7 @@ from ..constants import (
     MTLMathModeSafe,
 )
 from ..engine import CompileSource
-from ..objects import UserMade, expect
+from ..objects import UserMade, call_of, expect
 from ..structs import as_integer
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class MTLCompileOptions(UserMade):
 
     def setPreprocessorMacros_(self, macros: Mapping[str, object] | None) -> None:
         """Set macro names and values; values are text or numbers."""
-        where = "MTLCompileOptions.setPreprocessorMacros_"
+        where = call_of(self)
         self._macros = dict(expect(where, "the macros", {} if macros is None else macros, Mapping))  # type: ignore[type-abstract]
 
     def fastMathEnabled(self) -> bool:
@@ -57,7 +57,7 @@ class MTLCompileOptions(UserMade):
 
     def setMathMode_(self, mode: int) -> None:
         """Set the MTLMathMode."""
-        self._math_mode = as_integer("MTLCompileOptions.setMathMode_", "the value", mode)
+        self._math_mode = as_integer(call_of(self), "the value", mode)
 
     def mathFloatingPointFunctions(self) -> int:
         """The MTLMathFloatingPointFunctions."""
@@ -73,9 +73,7 @@ class MTLCompileOptions(UserMade):
 
     def setLanguageVersion_(self, version: int) -> None:
         """Set the MTLLanguageVersion."""
-        self._language_version = as_integer(
-            "MTLCompileOptions.setLanguageVersion_", "the value", version
-        )
+        self._language_version = as_integer(call_of(self), "the value", version)
 
     def optimizationLevel(self) -> int:
         """The MTLLibraryOptimizationLevel."""

@@ -12,7 +12,7 @@ from assay.hw.apple.facts.limits import limits
 from .. import constants
 from ..constants import MTLDataTypeNone
 from ..errors import MetalValidationError
-from ..objects import MetalObject, UserMade, expect
+from ..objects import MetalObject, UserMade, call_of, expect
 from ..resources.memory import bytes_of
 from ..structs import as_integer, as_range
 
@@ -59,7 +59,7 @@ class MTLFunctionConstantValues(UserMade):
 
     def setConstantValue_type_atIndex_(self, value: object, kind: int, index: int) -> None:
         """Set constant number `index` to the MTLDataType `kind` that `value` holds."""
-        where = "MTLFunctionConstantValues.setConstantValue_type_atIndex_"
+        where = call_of(self)
         limit = limits().function_constants
         index = as_integer(where, "the index", index)
         if not 0 <= index < limit:
@@ -68,7 +68,7 @@ class MTLFunctionConstantValues(UserMade):
 
     def setConstantValue_type_withName_(self, value: object, kind: int, name: str) -> None:
         """Set the constant called `name` to the MTLDataType `kind` that `value` holds."""
-        where = "MTLFunctionConstantValues.setConstantValue_type_withName_"
+        where = call_of(self)
         expect(where, "the name", name, str)
         self._values[name] = _decode(where, value, kind, 1)[0]
 
@@ -76,7 +76,7 @@ class MTLFunctionConstantValues(UserMade):
         self, values: object, kind: int, span: Sequence[int]
     ) -> None:
         """Set constants of successive numbers to successive values."""
-        where = "MTLFunctionConstantValues.setConstantValues_type_withRange_"
+        where = call_of(self)
         location, length = as_range(where, span)
         for place, value in enumerate(_decode(where, values, kind, length)):
             self._values[location + place] = value

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..constants import MTLFunctionTypeVisible
 from ..errors import MetalValidationError
-from ..objects import MetalObject, UserMade, expect
+from ..objects import MetalObject, UserMade, call_of, expect
 from ..resources.memory import Bytes
 from ..structs import MTLResourceID, as_integer, as_list, as_range
 
@@ -54,7 +54,7 @@ class MTLVisibleFunctionTableDescriptor(UserMade):
 
     def setFunctionCount_(self, count: int) -> None:
         """Set how many places the table has."""
-        where = "MTLVisibleFunctionTableDescriptor.setFunctionCount_"
+        where = call_of(self)
         self._count = as_integer(where, "the count", count)
 
 
@@ -85,13 +85,13 @@ class MTLVisibleFunctionTable(MetalObject):
 
     def setFunction_atIndex_(self, function: MTLFunctionHandle | None, index: int) -> None:
         """Put a function at a place; None empties it."""
-        self._set("MTLVisibleFunctionTable.setFunction_atIndex_", function, index)
+        self._set(call_of(self), function, index)
 
     def setFunctions_withRange_(
         self, functions: Sequence[MTLFunctionHandle | None], span: Sequence[int]
     ) -> None:
         """Put several functions at successive places."""
-        where = "MTLVisibleFunctionTable.setFunctions_withRange_"
+        where = call_of(self)
         location, length = as_range(where, span)
         for place, function in enumerate(as_list(where, "the functions", functions, length)):
             self._set(where, function, location + place)

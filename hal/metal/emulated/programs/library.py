@@ -11,7 +11,7 @@ from ..constants import (
     MTLLibraryTypeExecutable,
 )
 from ..errors import MetalError, MetalValidationError, NSError, compile_error, library_error
-from ..objects import MetalObject, UserMade, expect
+from ..objects import MetalObject, UserMade, call_of, expect
 from ..worker import run_handler
 from .argument import MTLArgumentEncoder, encoder_of
 from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
@@ -92,7 +92,7 @@ class MTLFunction(MetalObject):
 
     def newArgumentEncoderWithBufferIndex_(self, index: int) -> MTLArgumentEncoder:
         """An encoder for the argument buffer that the function takes at `index`."""
-        where = "MTLFunction.newArgumentEncoderWithBufferIndex_"
+        where = call_of(self)
         kernel = self._compiled()
         for argument in kernel.arguments:
             if argument.kind == "buffer" and argument.index == index:
@@ -144,7 +144,7 @@ class MTLLibrary(MetalObject):
         self, name: str, values: MTLFunctionConstantValues, _error: None
     ) -> tuple[MTLFunction | None, NSError | None]:
         """The kernel called `name` with its function constants set."""
-        where = "MTLLibrary.newFunctionWithName_constantValues_error_"
+        where = call_of(self)
         expect(where, "the values", values, MTLFunctionConstantValues)
         names = self.functionNames()
         if name in self._library.visible_names:
@@ -183,7 +183,7 @@ class MTLLibrary(MetalObject):
         self, descriptor: MTLFunctionDescriptor, _error: None
     ) -> tuple[MTLFunction | None, NSError | None]:
         """The kernel that `descriptor` describes."""
-        where = "MTLLibrary.newFunctionWithDescriptor_error_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLFunctionDescriptor)
         values = descriptor.constantValues() or MTLFunctionConstantValues.new()
         name = expect(where, "the descriptor's name", descriptor.name(), str)

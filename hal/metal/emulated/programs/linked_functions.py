@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..constants import MTLFunctionTypeVisible
 from ..errors import MetalValidationError
-from ..objects import MetalObject, UserMade, expect
+from ..objects import MetalObject, UserMade, call_of, expect
 from ..structs import as_list
 from .function_table import (
     MTLFunctionHandle,
@@ -36,7 +36,7 @@ class MTLLinkedFunctions(UserMade):
 
     def setFunctions_(self, functions: Sequence[MTLFunction] | None) -> None:
         """Set the functions that tables may hold."""
-        self._functions = _visible("MTLLinkedFunctions.setFunctions_", functions)
+        self._functions = _visible(call_of(self), functions)
 
     def privateFunctions(self) -> tuple[MTLFunction, ...]:
         """Functions that are linked but have no handle."""
@@ -44,7 +44,7 @@ class MTLLinkedFunctions(UserMade):
 
     def setPrivateFunctions_(self, functions: Sequence[MTLFunction] | None) -> None:
         """Set functions that are linked but have no handle: they are found in the source."""
-        self._private = _visible("MTLLinkedFunctions.setPrivateFunctions_", functions)
+        self._private = _visible(call_of(self), functions)
 
     def groups(self) -> object:
         """Names of groups of functions, as given."""
@@ -84,7 +84,7 @@ class FunctionTables(MetalObject):
 
     def functionHandleWithFunction_(self, function: MTLFunction) -> MTLFunctionHandle | None:
         """The handle of a function that is linked, or None for another."""
-        where = "MTLComputePipelineState.functionHandleWithFunction_"
+        where = call_of(self)
         expect(where, "the function", function, MTLFunction)
         names = [linked.name() for linked in self._linked]
         if function.name() not in names:
@@ -95,7 +95,7 @@ class FunctionTables(MetalObject):
         self, descriptor: MTLVisibleFunctionTableDescriptor
     ) -> MTLVisibleFunctionTable:
         """An empty table for functions of this pipeline state."""
-        where = "MTLComputePipelineState.newVisibleFunctionTableWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLVisibleFunctionTableDescriptor)
         return MTLVisibleFunctionTable(self._as_state(), descriptor)
 

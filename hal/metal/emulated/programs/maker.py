@@ -7,7 +7,7 @@ from ..constants import MTLLibraryErrorUnsupported
 from ..descriptors import MTLComputePipelineDescriptor
 from ..engine import Engine
 from ..errors import NSError, compile_error, library_error
-from ..objects import MetalObject, expect
+from ..objects import MetalObject, call_of, expect
 from ..worker import SerialThread, run_handler
 from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor, new_binary_archive
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, encoder_of, members_described
@@ -38,7 +38,7 @@ class ProgramMaker(MetalObject):
         self, source: str, options: MTLCompileOptions | None, _error: None
     ) -> tuple[MTLLibrary | None, NSError | None]:
         """The kernels of MSL `source`, or the compiler's complaints."""
-        where = "MTLDevice.newLibraryWithSource_options_error_"
+        where = call_of(self)
         expect(where, "the source", source, str)
         chosen = options if options is not None else MTLCompileOptions()
         expect(where, "the options", chosen, MTLCompileOptions)
@@ -98,7 +98,7 @@ class ProgramMaker(MetalObject):
         self, function: MTLFunction, _error: None
     ) -> tuple[MTLComputePipelineState | None, NSError | None]:
         """The kernel, ready to run."""
-        where = "MTLDevice.newComputePipelineStateWithFunction_error_"
+        where = call_of(self)
         state, _, error = self._pipeline(where, _descriptor_of(function), 0)
         return state, error
 
@@ -106,7 +106,7 @@ class ProgramMaker(MetalObject):
         self, function: MTLFunction, options: int, _reflection: None, _error: None
     ) -> PipelineResult:
         """The kernel, ready to run, and what it takes."""
-        where = "MTLDevice.newComputePipelineStateWithFunction_options_reflection_error_"
+        where = call_of(self)
         return self._pipeline(where, _descriptor_of(function), options)
 
     def newComputePipelineStateWithDescriptor_options_reflection_error_(
@@ -117,7 +117,7 @@ class ProgramMaker(MetalObject):
         _error: None,
     ) -> PipelineResult:
         """The descriptor's kernel, ready to run, and what it takes."""
-        where = "MTLDevice.newComputePipelineStateWithDescriptor_options_reflection_error_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLComputePipelineDescriptor)
         return self._pipeline(where, descriptor, options)
 
@@ -154,13 +154,13 @@ class ProgramMaker(MetalObject):
         self, descriptors: Sequence[MTLArgumentDescriptor]
     ) -> MTLArgumentEncoder:
         """An encoder for an argument buffer of the described members."""
-        where = "MTLDevice.newArgumentEncoderWithArguments_"
+        where = call_of(self)
         members, length = members_described(where, descriptors)
         return MTLArgumentEncoder(self._as_device(), members, length)
 
     def newArgumentEncoderWithBufferBinding_(self, binding: MTLBinding) -> MTLArgumentEncoder:
         """An encoder for the argument buffer that a kernel takes, found by reflection."""
-        where = "MTLDevice.newArgumentEncoderWithBufferBinding_"
+        where = call_of(self)
         argument = expect(where, "the binding", binding, MTLBinding)._argument
         return encoder_of(where, self._as_device(), argument)
 

@@ -20,6 +20,7 @@ from ..constants import (
     MTLStorageModeShared,
 )
 from ..errors import MetalValidationError
+from ..objects import call_of
 from ..structs import as_integer, as_range
 from .memory import Allocation, Bytes
 from .resource import WithOptions, storage_mode_of
@@ -134,7 +135,7 @@ class MTLBuffer(WithOptions):
                 f"MTLBuffer.contents: {self!r} has MTLStorageModePrivate, which the host cannot "
                 "see; copy it into a shared buffer with a blit encoder"
             )
-        return VarList("MTLBuffer.contents", self._host)
+        return VarList(call_of(self), self._host)
 
     def gpuAddress(self) -> int:
         """Address of the first byte as kernels see it."""
@@ -150,7 +151,7 @@ class MTLBuffer(WithOptions):
 
     def didModifyRange_(self, changed: Sequence[int]) -> None:
         """Carry what the host wrote into `changed` over to the device (managed storage)."""
-        where = "MTLBuffer.didModifyRange_"
+        where = call_of(self)
         if self._storage_mode != MTLStorageModeManaged:
             raise MetalValidationError(
                 f"{where}: {self!r} is not of MTLStorageModeManaged; only managed buffers have "
@@ -167,7 +168,7 @@ class MTLBuffer(WithOptions):
         Deviation: memory is taken back only when the buffer goes. What is made empty is filled
         with 0xFF, which reads as NaN; kernels that reach it meanwhile fail.
         """
-        state = as_integer("MTLBuffer.setPurgeableState_", "the state", state)
+        state = as_integer(call_of(self), "the state", state)
         before = self._purgeable_state
         if state != MTLPurgeableStateKeepCurrent:
             self._purgeable_state = state
@@ -190,7 +191,7 @@ class MTLBuffer(WithOptions):
 
     def addDebugMarker_range_(self, marker: str, marked: Sequence[int]) -> None:
         """Accepted and ignored: markers serve Xcode alone."""
-        self._check_range("MTLBuffer.addDebugMarker_range_", *as_range("MTLBuffer", marked))
+        self._check_range(call_of(self), *as_range("MTLBuffer", marked))
 
     def removeAllDebugMarkers(self) -> None:
         """Accepted and ignored: markers serve Xcode alone."""

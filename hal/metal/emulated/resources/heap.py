@@ -9,6 +9,7 @@ from ..commands.checking import note_undefined
 from ..constants import MTLHeapTypeAutomatic, MTLHeapTypePlacement, MTLPurgeableStateNonVolatile
 from ..descriptors import MTLHeapDescriptor
 from ..errors import MetalValidationError
+from ..objects import call_of
 from ..structs import as_integer
 from ..textures.descriptor import MTLTextureDescriptor
 from ..textures.layout import Layout
@@ -60,7 +61,7 @@ class MTLHeap(WithOptions):
 
     def maxAvailableSizeWithAlignment_(self, alignment: int) -> int:
         """Bytes of the largest buffer that still fits at a multiple of `alignment`."""
-        where = "MTLHeap.maxAvailableSizeWithAlignment_"
+        where = call_of(self)
         alignment = max(as_integer(where, "the alignment", alignment), _ALIGNMENT)
         return max((end - start for start, end in self._gaps(alignment)), default=0)
 
@@ -74,7 +75,7 @@ class MTLHeap(WithOptions):
 
     def newBufferWithLength_options_(self, length: int, options: int) -> MTLBuffer | None:
         """A buffer where there is room, or None where there is none."""
-        where = "MTLHeap.newBufferWithLength_options_"
+        where = call_of(self)
         length = self._checked_length(where, MTLHeapTypeAutomatic, length, options)
         for start, end in self._gaps(_ALIGNMENT):
             if end - start >= length:
@@ -87,7 +88,7 @@ class MTLHeap(WithOptions):
         self, length: int, options: int, offset: int
     ) -> MTLBuffer:
         """A buffer at `offset` of a placement heap; buffers may overlap."""
-        where = "MTLHeap.newBufferWithLength_options_offset_"
+        where = call_of(self)
         length = self._checked_length(where, MTLHeapTypePlacement, length, options)
         offset = as_integer(where, "the offset", offset)
         if offset < 0 or offset % _ALIGNMENT:
@@ -103,7 +104,7 @@ class MTLHeap(WithOptions):
 
     def newTextureWithDescriptor_(self, descriptor: MTLTextureDescriptor) -> MTLTexture | None:
         """A texture where there is room, or None where there is none."""
-        where = "MTLHeap.newTextureWithDescriptor_"
+        where = call_of(self)
         layout = layout_in_heap(where, descriptor)
         room = self.newBufferWithLength_options_(layout.size, descriptor.resourceOptions())
         return None if room is None else self._texture(descriptor, layout, room)
@@ -112,7 +113,7 @@ class MTLHeap(WithOptions):
         self, descriptor: MTLTextureDescriptor, offset: int
     ) -> MTLTexture:
         """A texture at `offset` of a placement heap; resources may overlap."""
-        where = "MTLHeap.newTextureWithDescriptor_offset_"
+        where = call_of(self)
         layout = layout_in_heap(where, descriptor)
         room = self.newBufferWithLength_options_offset_(
             layout.size, descriptor.resourceOptions(), offset

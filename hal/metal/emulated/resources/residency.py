@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..constants import MTLResourceUsageWrite
 from ..errors import MetalValidationError, NSError
-from ..objects import MetalObject, UserMade, expect
+from ..objects import MetalObject, UserMade, call_of, expect
 from ..structs import as_integer, as_list
 from ..textures.texture import MTLTexture
 from .buffer import MTLBuffer
@@ -127,7 +127,7 @@ class MTLResidencySetDescriptor(UserMade):
 
     def setInitialCapacity_(self, capacity: int) -> None:
         """Accepted: sets grow as needed."""
-        where = "MTLResidencySetDescriptor.setInitialCapacity_"
+        where = call_of(self)
         self._capacity = as_integer(where, "the capacity", capacity)
 
 
@@ -150,7 +150,7 @@ class MTLResidencySet(MetalObject):
 
     def addAllocations_count_(self, allocations: Sequence[Resident], count: int) -> None:
         """Add several, from the next commit on."""
-        where = "MTLResidencySet.addAllocations_count_"
+        where = call_of(self)
         for allocation in as_list(where, "the allocations", allocations, count):
             self.addAllocation_(allocation)
 
@@ -160,7 +160,7 @@ class MTLResidencySet(MetalObject):
 
     def removeAllocations_count_(self, allocations: Sequence[Resident], count: int) -> None:
         """Remove several, from the next commit on."""
-        where = "MTLResidencySet.removeAllocations_count_"
+        where = call_of(self)
         for allocation in as_list(where, "the allocations", allocations, count):
             self.removeAllocation_(allocation)
 

@@ -6,7 +6,7 @@ from assay.hw.apple.facts.limits import limits
 
 from ..constants import MTLStorageModeShared
 from ..errors import MetalValidationError
-from ..objects import UserMade
+from ..objects import UserMade, call_of
 from ..structs import MTLTextureSwizzleChannels, as_integer
 from ..texture_constants import (
     MTLPixelFormatRGBA8Unorm,
@@ -96,7 +96,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setTextureType_(self, kind: int) -> None:
         """Set the MTLTextureType."""
-        self._type = as_integer("MTLTextureDescriptor.setTextureType_", "the value", kind)
+        self._type = as_integer(call_of(self), "the value", kind)
 
     def pixelFormat(self) -> int:
         """The MTLPixelFormat."""
@@ -104,7 +104,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setPixelFormat_(self, format: int) -> None:
         """Set the MTLPixelFormat."""
-        self._format = as_integer("MTLTextureDescriptor.setPixelFormat_", "the value", format)
+        self._format = as_integer(call_of(self), "the value", format)
 
     def width(self) -> int:
         """Texels in a row."""
@@ -112,7 +112,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setWidth_(self, width: int) -> None:
         """Set the texels in a row."""
-        self._width = as_integer("MTLTextureDescriptor.setWidth_", "the value", width)
+        self._width = as_integer(call_of(self), "the value", width)
 
     def height(self) -> int:
         """Rows."""
@@ -120,7 +120,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setHeight_(self, height: int) -> None:
         """Set the number of rows."""
-        self._height = as_integer("MTLTextureDescriptor.setHeight_", "the value", height)
+        self._height = as_integer(call_of(self), "the value", height)
 
     def depth(self) -> int:
         """Planes of a 3D texture."""
@@ -128,7 +128,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setDepth_(self, depth: int) -> None:
         """Set the planes of a 3D texture."""
-        self._depth = as_integer("MTLTextureDescriptor.setDepth_", "the value", depth)
+        self._depth = as_integer(call_of(self), "the value", depth)
 
     def mipmapLevelCount(self) -> int:
         """Mipmap levels, the full size included."""
@@ -136,7 +136,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setMipmapLevelCount_(self, count: int) -> None:
         """Set the number of mipmap levels."""
-        self._levels = as_integer("MTLTextureDescriptor.setMipmapLevelCount_", "the value", count)
+        self._levels = as_integer(call_of(self), "the value", count)
 
     def sampleCount(self) -> int:
         """Samples of a texel."""
@@ -144,7 +144,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setSampleCount_(self, count: int) -> None:
         """Set the samples of a texel, for multisampled types."""
-        self._samples = as_integer("MTLTextureDescriptor.setSampleCount_", "the value", count)
+        self._samples = as_integer(call_of(self), "the value", count)
 
     def arrayLength(self) -> int:
         """Slices of an array; a cube is one slice."""
@@ -152,7 +152,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setArrayLength_(self, length: int) -> None:
         """Set the slices of an array."""
-        self._array_length = as_integer("MTLTextureDescriptor.setArrayLength_", "the value", length)
+        self._array_length = as_integer(call_of(self), "the value", length)
 
     def resourceOptions(self) -> int:
         """Storage, cache and hazard tracking modes as MTLResourceOptions."""
@@ -160,7 +160,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setResourceOptions_(self, options: int) -> None:
         """Set storage, cache and hazard tracking modes at once."""
-        self._options = as_integer("MTLTextureDescriptor.setResourceOptions_", "options", options)
+        self._options = as_integer(call_of(self), "options", options)
 
     def storageMode(self) -> int:
         """The MTLStorageMode."""
@@ -168,7 +168,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setStorageMode_(self, mode: int) -> None:
         """Set the MTLStorageMode."""
-        mode = as_integer("MTLTextureDescriptor.setStorageMode_", "the value", mode)
+        mode = as_integer(call_of(self), "the value", mode)
         self._options = self._options & ~0xF0 | mode << 4
 
     def cpuCacheMode(self) -> int:
@@ -177,7 +177,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setCpuCacheMode_(self, mode: int) -> None:
         """Set the MTLCPUCacheMode."""
-        mode = as_integer("MTLTextureDescriptor.setCpuCacheMode_", "the value", mode)
+        mode = as_integer(call_of(self), "the value", mode)
         self._options = self._options & ~0xF | mode
 
     def hazardTrackingMode(self) -> int:
@@ -186,7 +186,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setHazardTrackingMode_(self, mode: int) -> None:
         """Set the MTLHazardTrackingMode."""
-        mode = as_integer("MTLTextureDescriptor.setHazardTrackingMode_", "the value", mode)
+        mode = as_integer(call_of(self), "the value", mode)
         self._options = self._options & ~0x300 | mode << 8
 
     def usage(self) -> int:
@@ -195,7 +195,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setUsage_(self, usage: int) -> None:
         """Set the MTLTextureUsage; dispatches are checked against it."""
-        self._usage = as_integer("MTLTextureDescriptor.setUsage_", "the value", usage)
+        self._usage = as_integer(call_of(self), "the value", usage)
 
     def allowGPUOptimizedContents(self) -> bool:
         """Whether the device may choose its own layout, which shows nowhere."""
@@ -211,7 +211,7 @@ class MTLTextureDescriptor(UserMade):
 
     def setSwizzle_(self, channels: tuple[int, int, int, int]) -> None:
         """Set what reads give as red, green, blue and alpha."""
-        self._swizzle = checked_swizzle("MTLTextureDescriptor.setSwizzle_", channels)
+        self._swizzle = checked_swizzle(call_of(self), channels)
 
     def _layout(self, where: str) -> Layout:
         """The layout of such a texture. Raises MetalValidationError."""

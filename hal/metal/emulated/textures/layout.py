@@ -104,9 +104,13 @@ def layout_of(
 ) -> Layout:
     """The layout of a texture with memory of its own: level after level, without gaps in rows."""
     plain = Layout(
-        format=format, type=kind, array_length=array_length, samples=samples, levels=(),
+        format=format,
+        type=kind,
+        array_length=array_length,
+        samples=samples,
+        levels=(),
         swizzle=swizzle,
-    )  # fmt: skip
+    )
     found: list[Level] = []
     offset = 0
     width, height, depth = size
@@ -138,11 +142,19 @@ def description(layout: Layout, texels: int) -> bytes:
     depth = first.depth if layout.type == MTLTextureType3D else 1
     swizzle = sum(component << 8 * place for place, component in enumerate(layout.swizzle))
     head = _HEAD.pack(
-        texels, first.width, first.height, depth, layout.array_length, len(layout.levels),
-        layout.samples, layout.format.size, layout.format.kind,
+        texels,
+        first.width,
+        first.height,
+        depth,
+        layout.array_length,
+        len(layout.levels),
+        layout.samples,
+        layout.format.size,
+        layout.format.kind,
         *[channel.first | channel.width << 8 for channel in layout.format.channels],
-        swizzle, layout.faces,
-    )  # fmt: skip
+        swizzle,
+        layout.faces,
+    )
     levels = b"".join(
         _LEVEL.pack(level.offset, level.image, level.row, 0) for level in layout.levels
     )
@@ -177,9 +189,13 @@ class Block:
 
 
 def blocks(
-    layout: Layout, level: int, first_slice: int, origin: tuple[int, int, int],
-    extent: tuple[int, int, int], slices: int = 1,
-) -> Iterator[Block]:  # fmt: skip
+    layout: Layout,
+    level: int,
+    first_slice: int,
+    origin: tuple[int, int, int],
+    extent: tuple[int, int, int],
+    slices: int = 1,
+) -> Iterator[Block]:
     """The bytes of a region, slice by slice."""
     at = layout.levels[level]
     for number in range(first_slice, first_slice + slices):

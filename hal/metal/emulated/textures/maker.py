@@ -6,7 +6,7 @@ from assay.hw.apple.facts.limits import limits
 
 from ..constants import MTLStorageModeMemoryless
 from ..errors import MetalValidationError
-from ..objects import MetalObject, expect
+from ..objects import MetalObject, call_of, expect
 from ..resources.buffer import checked_options
 from ..structs import MTLSizeAndAlign, as_integer
 from ..texture_constants import (
@@ -35,7 +35,7 @@ class TextureMaker(MetalObject):
 
         Deviation: MetalOutOfMemoryError is raised where Metal returns nil.
         """
-        where = "MTLDevice.newTextureWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLTextureDescriptor)
         layout = descriptor._layout(where)
         device = cast("MTLDevice", self)
@@ -45,18 +45,18 @@ class TextureMaker(MetalObject):
 
     def newSamplerStateWithDescriptor_(self, descriptor: MTLSamplerDescriptor) -> MTLSamplerState:
         """A sampler."""
-        where = "MTLDevice.newSamplerStateWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLSamplerDescriptor)
         return MTLSamplerState(cast("MTLDevice", self), descriptor)
 
     def minimumLinearTextureAlignmentForPixelFormat_(self, format: int) -> int:
         """Bytes that offset and bytesPerRow of a texture in a buffer are multiples of."""
-        pixel_format("MTLDevice.minimumLinearTextureAlignmentForPixelFormat_", format)
+        pixel_format(call_of(self), format)
         return _LIMITS.linear_texture_alignment
 
     def minimumTextureBufferAlignmentForPixelFormat_(self, format: int) -> int:
         """Bytes that the offset of a texture buffer is a multiple of."""
-        pixel_format("MTLDevice.minimumTextureBufferAlignmentForPixelFormat_", format)
+        pixel_format(call_of(self), format)
         return _LIMITS.linear_texture_alignment
 
     def readWriteTextureSupport(self) -> int:
@@ -71,7 +71,7 @@ class TextureMaker(MetalObject):
         self, descriptor: MTLTextureDescriptor
     ) -> MTLSizeAndAlign:
         """Room that a texture takes."""
-        where = "MTLDevice.heapTextureSizeAndAlignWithDescriptor_"
+        where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLTextureDescriptor)
         align = _LIMITS.heap_alignment
         return MTLSizeAndAlign(-(-descriptor._layout(where).size // align) * align, align)
@@ -123,6 +123,11 @@ def texture_in_buffer(
     layout = linear_layout(made.format, made.type, level.width, level.height, row)
     buffer._check_range(where, offset, row * (level.height - 1) + level.row)
     return MTLTexture(
-        buffer._device, layout, buffer._allocation, options=buffer._options,
-        usage=descriptor.usage(), start=offset, buffer=buffer,
-    )  # fmt: skip
+        buffer._device,
+        layout,
+        buffer._allocation,
+        options=buffer._options,
+        usage=descriptor.usage(),
+        start=offset,
+        buffer=buffer,
+    )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..errors import MetalValidationError
-from ..objects import MetalObject, UserMade
+from ..objects import MetalObject, UserMade, call_of
 from ..structs import MTLResourceID, as_integer, as_number
 from ..texture_constants import (
     MTLCompareFunctionNever,
@@ -103,7 +103,7 @@ class MTLSamplerDescriptor(UserMade):
 
     def setLodMinClamp_(self, level: float) -> None:
         """Set the least level. Deviation: kept as a half."""
-        self._lod_min = as_number("MTLSamplerDescriptor.setLodMinClamp_", "the level", level)
+        self._lod_min = as_number(call_of(self), "the level", level)
 
     def lodMaxClamp(self) -> float:
         """The largest level."""
@@ -111,7 +111,7 @@ class MTLSamplerDescriptor(UserMade):
 
     def setLodMaxClamp_(self, level: float) -> None:
         """Set the largest level. Deviation: kept as a half."""
-        self._lod_max = as_number("MTLSamplerDescriptor.setLodMaxClamp_", "the level", level)
+        self._lod_max = as_number(call_of(self), "the level", level)
 
     def lodAverage(self) -> bool:
         """Whether the device may average levels, which changes nothing."""
@@ -127,7 +127,7 @@ class MTLSamplerDescriptor(UserMade):
 
     def setMaxAnisotropy_(self, most: int) -> None:
         """Set the most samples. Deviation: filtering is isotropic whatever the number."""
-        where = "MTLSamplerDescriptor.setMaxAnisotropy_"
+        where = call_of(self)
         most = as_integer(where, "the value", most)
         if not 1 <= most <= _MOST_ANISOTROPY:
             raise MetalValidationError(f"{where}: {most} is not in 1..{_MOST_ANISOTROPY}")
@@ -170,14 +170,23 @@ class MTLSamplerDescriptor(UserMade):
                 "MTLSamplerMipFilterNotMipmapped alone"
             )
         s, t, r = (_ADDRESS_MODES[mode] for mode in self._address)
-        return (
-            s | t << 3 | r << 6
-            | self._mag_filter << 9 | self._min_filter << 10 | self._mip_filter << 11
-            | (not self._normalized) << 13 | self._border << 14 | self._compare << 16
-            | self._anisotropy << 21
-            | _half_bits(self._lod_min if lod_min is None else lod_min) << 32
-            | _half_bits(self._lod_max if lod_max is None else lod_max) << 48
-        )  # fmt: skip
+        low = self._lod_min if lod_min is None else lod_min
+        high = self._lod_max if lod_max is None else lod_max
+        fields = (  # (first bit, value)
+            (0, s),
+            (3, t),
+            (6, r),
+            (9, self._mag_filter),
+            (10, self._min_filter),
+            (11, self._mip_filter),
+            (13, int(not self._normalized)),
+            (14, self._border),
+            (16, self._compare),
+            (21, self._anisotropy),
+            (32, _half_bits(low)),
+            (48, _half_bits(high)),
+        )
+        return sum(value << bit for bit, value in fields)
 
 
 class MTLSamplerState(MetalObject):

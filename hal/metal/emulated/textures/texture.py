@@ -7,6 +7,7 @@ import numpy as np
 
 from ..constants import MTLPurgeableStateNonVolatile, MTLStorageModePrivate
 from ..errors import MetalValidationError
+from ..objects import call_of
 from ..resources.memory import Allocation, Bytes, bytes_of
 from ..resources.resource import WithOptions
 from ..structs import MTLResourceID, MTLTextureSwizzleChannels, as_integer
@@ -190,7 +191,7 @@ class MTLTexture(WithOptions):
 
     def newTextureViewWithPixelFormat_(self, format: int) -> "MTLTexture":
         """The same texels, read as another format of the same size."""
-        where = "MTLTexture.newTextureViewWithPixelFormat_"
+        where = call_of(self)
         whole = (0, len(self._layout.levels)), (0, self._layout.slices)
         return self._view(where, format, self._layout.type, *whole, IDENTITY)
 
@@ -198,7 +199,7 @@ class MTLTexture(WithOptions):
         self, format: int, kind: int, levels: Sequence[int], slices: Sequence[int]
     ) -> "MTLTexture":
         """Some levels and slices, as another type and format."""
-        where = "MTLTexture.newTextureViewWithPixelFormat_textureType_levels_slices_"
+        where = call_of(self)
         return self._view(where, format, kind, levels, slices, IDENTITY)
 
     def newTextureViewWithPixelFormat_textureType_levels_slices_swizzle_(
@@ -210,7 +211,7 @@ class MTLTexture(WithOptions):
         swizzle: Swizzle,
     ) -> "MTLTexture":
         """Some levels and slices, as another type and format, with channels exchanged."""
-        where = "MTLTexture.newTextureViewWithPixelFormat_textureType_levels_slices_swizzle_"
+        where = call_of(self)
         return self._view(where, format, kind, levels, slices, swizzle)
 
     def _view(
@@ -231,9 +232,17 @@ class MTLTexture(WithOptions):
             )
         layout, part = view_layout(where, self._layout, found, kind, levels, slices, swizzle)
         return MTLTexture(
-            self._device, layout, self._storage, options=self._options, usage=self._usage,
-            start=self._start, buffer=self._buffer, parent=self, part=part, room=self._room,
-        )  # fmt: skip
+            self._device,
+            layout,
+            self._storage,
+            options=self._options,
+            usage=self._usage,
+            start=self._start,
+            buffer=self._buffer,
+            parent=self,
+            part=part,
+            room=self._room,
+        )
 
     # The host's copies
 
@@ -241,7 +250,7 @@ class MTLTexture(WithOptions):
         self, region: Region, level: int, data: object, bytes_per_row: int
     ) -> None:
         """Copy `data` into a region of slice 0."""
-        where = "MTLTexture.replaceRegion_mipmapLevel_withBytes_bytesPerRow_"
+        where = call_of(self)
         self._replace(where, region, level, 0, data, bytes_per_row, 0)
 
     def replaceRegion_mipmapLevel_slice_withBytes_bytesPerRow_bytesPerImage_(
@@ -254,14 +263,14 @@ class MTLTexture(WithOptions):
         bytes_per_image: int,
     ) -> None:
         """Copy `data` into a region of a slice."""
-        where = "MTLTexture.replaceRegion_mipmapLevel_slice_withBytes_bytesPerRow_bytesPerImage_"
+        where = call_of(self)
         self._replace(where, region, level, slice, data, bytes_per_row, bytes_per_image)
 
     def getBytes_bytesPerRow_fromRegion_mipmapLevel_(
         self, data: object, bytes_per_row: int, region: Region, level: int
     ) -> None:
         """Copy a region of slice 0 into `data`, a writable object with the buffer protocol."""
-        where = "MTLTexture.getBytes_bytesPerRow_fromRegion_mipmapLevel_"
+        where = call_of(self)
         self._get(where, region, level, 0, data, bytes_per_row, 0)
 
     def getBytes_bytesPerRow_bytesPerImage_fromRegion_mipmapLevel_slice_(
@@ -274,7 +283,7 @@ class MTLTexture(WithOptions):
         slice: int,
     ) -> None:
         """Copy a region of a slice into `data`, a writable object with the buffer protocol."""
-        where = "MTLTexture.getBytes_bytesPerRow_bytesPerImage_fromRegion_mipmapLevel_slice_"
+        where = call_of(self)
         self._get(where, region, level, slice, data, bytes_per_row, bytes_per_image)
 
     def _replace(

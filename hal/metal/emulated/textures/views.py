@@ -21,8 +21,11 @@ from .formats import PixelFormat
 from .layout import Layout, Swizzle
 
 _FLAT: Final = (
-    MTLTextureType2D, MTLTextureType2DArray, MTLTextureTypeCube, MTLTextureTypeCubeArray,
-)  # fmt: skip
+    MTLTextureType2D,
+    MTLTextureType2DArray,
+    MTLTextureTypeCube,
+    MTLTextureTypeCubeArray,
+)
 # Types whose texels lie alike; the others are only viewed as themselves.
 _ALIKE: Final = (
     _FLAT,

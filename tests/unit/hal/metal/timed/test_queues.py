@@ -14,18 +14,12 @@ import numpy as np
 import pytest
 
 from assay.hal.metal import emulated as metal
-from assay.hal.metal.timed.backlog import Backlog, Recorded
-from assay.hal.metal.timed.order import Event, ProgramOrder, Step
-from assay.hal.metal.timed.predict import ChipPredictor
-from assay.hal.metal.timed.schedule import schedule_of
-from assay.hal.metal.timed.timer import ProgramTimer
+from assay.hal.metal.timed import ChipPredictor, ProgramTimer, schedule_of
 from assay.hw.apple.facts.chips import chip
 from assay.prediction.result import TimeResult, result_of
-from assay.sim.simt.emit.tape import Recording
 from assay.traces.formats.perfetto.write import write_perfetto
-
-from .made_up import MadeUp
-from .program import COUNT, Program, floats
+from tests.support.predictions import MadeUp
+from tests.support.timed_program import COUNT, Program, floats
 
 LARGE = 1 << 16
 
@@ -187,66 +181,3 @@ def test_nothing_of_another_queue_runs_while_a_dispatch_is_looked_at() -> None:
             commands.waitUntilCompleted()
     assert not watching.changed
     assert (floats(buffer)[:128] == np.repeat([7, 3], 64)).all()
-
-
-def order_of(calls: list[tuple[str, Any]]) -> list[str]:
-    """What has its turn when, if an order is told `calls`."""
-    taken: list[str] = []
-    order = ProgramOrder()
-    for name, arguments in calls:
-        if name == "step":
-            buffer, text, event = arguments
-            order.arrived(buffer, Step(take=lambda text=text: taken.append(text), event=event))  # type: ignore[misc]
-        else:
-            getattr(order, name)(*arguments)
-    order.finish()
-    return taken
-
-
-WAIT = Event(number=0, value=1, is_wait=True)
-SIGNAL = Event(number=0, value=1, is_wait=False)
-COMMITS = [("seen", (0, 0)), ("committed", (0, 0)), ("committed", (1, 1))]
-
-
-def test_a_queue_that_waits_lets_others_go_first_until_its_event_comes() -> None:
-    one = [("step", (0, "wait", WAIT)), ("step", (0, "after", None)), ("ended", (0,))]
-    other = [("step", (1, "before", None)), ("step", (1, "signal", SIGNAL))]
-    last = [("step", (1, "last", None)), ("ended", (1,))]
-    expected = ["before", "signal", "wait", "after", "last"]
-    assert order_of([*COMMITS, *one, *other, *last]) == expected
-    assert order_of([*COMMITS, *other, *one, *last]) == expected
-    assert order_of([*COMMITS, *other, *last, *one]) == expected
-
-
-def test_signals_of_the_program_count_after_what_was_committed_before() -> None:
-    one = [("step", (0, "wait", WAIT)), ("step", (0, "after", None)), ("ended", (0,))]
-    other = [("step", (1, "other", None)), ("ended", (1,))]
-    signal = [("signalled", (0, 1))]
-    expected = ["other", "wait", "after"]
-    assert order_of([*COMMITS, *signal, *one, *other]) == expected
-    assert order_of([*COMMITS, *other, *one[:1], *signal, *one[1:]]) == expected
-
-
-def test_what_waits_for_a_signal_that_nobody_saw_has_its_turn_at_the_end() -> None:
-    one = [("step", (0, "wait", WAIT)), ("step", (0, "after", None)), ("ended", (0,))]
-    other = [("step", (1, "other", None))]
-    assert order_of([*COMMITS, *one, *other]) == ["other", "wait", "after"]
-
-
-def test_recordings_that_wait_are_kept_once_and_on_disk_if_there_are_many() -> None:
-    def recorded(value: int) -> Recorded:
-        recording = Recording.__new__(Recording)
-        words = np.full(100, value, np.uint64)
-        for name in Recording.__slots__:
-            object.__setattr__(recording, name, words if name == "words" else None)
-        return Recorded(recording=recording, digest=bytes([value]))
-
-    backlog = Backlog(most=1000)
-    first = backlog.kept("key", recorded(1))
-    assert backlog.kept("key", recorded(1)) is first
-    second = backlog.kept("key", recorded(2))
-    assert not isinstance(first.recording.words, np.memmap)
-    assert isinstance(second.recording.words, np.memmap)
-    assert (second.recording.words == 2).all()
-    del first
-    assert not isinstance(backlog.kept("key", recorded(3)).recording.words, np.memmap)

@@ -6,9 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from assay.checks import CheckInputError
 from assay.compiler.msl import Argument
 from assay.launches.contents import contents
+from assay.launches.errors import LaunchInputError
 from assay.launches.inputs import Exact, Fields, Filled, Given, Literal, Raw
 from assay.launches.scalars import axes_of, element_of
 
@@ -97,7 +97,7 @@ def test_arrays_from_files(tmp_path: Path) -> None:
     ids=lambda value: "" if isinstance(value, Argument) else None,
 )
 def test_what_does_not_fit_is_refused(given: Given, to: Argument, complaint: str) -> None:
-    with pytest.raises(CheckInputError, match=complaint) as caught:
+    with pytest.raises(LaunchInputError, match=complaint) as caught:
         contents(given, to, 1, "args.toml:3")
     assert str(caught.value).startswith("args.toml:3: argument 'x'")
 

@@ -10,8 +10,8 @@ import numpy as np
 from assay.hal.metal.emulated import MTLDevice
 from assay.hal.metal.emulated.commands.commands import DispatchCommand
 from assay.hal.metal.emulated.commands.timing import threadgroups_in
+from assay.hal.metal.timed import Prediction
 from assay.hal.metal.timed.keys import DispatchKey, Keys
-from assay.hal.metal.timed.prediction import Prediction
 from assay.hw.apple.core.result import CAUSES, CoreTimeline, DispatchTime, Occupancy, Roofline
 from assay.sim.site import Site
 

@@ -1,0 +1,89 @@
+"""Options of `assay inspect`: those of each kind of file, as a group."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import IncludeFolders, Macros
+
+InspectedFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="MSL source (.metal, .msl); or a compiled .vmfb; or a .mlir, .mlirbc, .onnx or "
+        ".tflite model; or a Torq executable (.torq, .fb, .synap, or a .vmfb that holds one).",
+        show_default=False,
+    ),
+]
+InspectedKernel = Annotated[
+    str | None,
+    typer.Option("--function", "-f", help="MSL: only the kernel of this name."),
+]
+Everything = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="MSL: compile every kernel, however many; say which fail. Torq: list everything.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """For MSL source."""
+
+    instructions: Annotated[
+        bool,
+        typer.Option(
+            "--instructions", help="MSL: show the instructions that an Apple GPU would execute."
+        ),
+    ] = False
+    include: IncludeFolders = None
+    define: Macros = None
+    constant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--constant",
+            help="MSL: a function constant, [bold]NAME=VALUE[/bold]; others are taken as true "
+            "or 1.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentsOptions:
+    """For modules and models."""
+
+    msl: Annotated[
+        str | None,
+        typer.Option(
+            "--msl", help="Modules: print the MSL source of one kernel (part of its name)."
+        ),
+    ] = None
+    imports: Annotated[
+        bool, typer.Option("--imports", help="Modules: list the functions that the module calls.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TorqListing:
+    """For Torq executables."""
+
+    words: Annotated[
+        bool, typer.Option("--words", help="Torq: disassemble command words and descriptors.")
+    ] = False
+    dot: Annotated[bool, typer.Option("--dot", help="Torq: print the task graph for Graphviz.")] = (
+        False
+    )
+    torq_hw: Annotated[
+        str | None,
+        typer.Option(
+            "--torq-hw",
+            help="Torq: the NPU it is for: SL2610, or [bold]LRAM:slices:css:nss[/bold] with LRAM "
+            "in KiB, after a hardware id and a colon if it has one.",
+            show_default=False,
+        ),
+    ] = None

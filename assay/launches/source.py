@@ -1,0 +1,54 @@
+"""Source with kernels to launch: read, compiled, and compared with what is said of its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import LaunchInputError
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Library
+
+    from .setups import Setups
+
+SUFFIXES = (".metal", ".msl")
+"""How files with such source are called."""
+
+_FILE_NAME = "program_source.metal"
+
+
+def read_source(path: Path) -> str:
+    """The text of a file. Raises LaunchInputError."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError as error:
+        raise LaunchInputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def library_of(
+    source: str | Path, macros: Mapping[str, str], include_paths: Iterable[str | Path]
+) -> Library:
+    """The kernels of MSL text, or of a file if it is the path of one. Raises CompileError."""
+    from assay.compiler.msl import CompileOptions, compile_library
+
+    paths = [Path(path) for path in include_paths]
+    if isinstance(source, Path) or (source.endswith(".metal") and "\n" not in source):
+        path = Path(source)
+        text, file_name = read_source(path), str(path)
+        paths.append(path.parent)
+    else:
+        text, file_name = source, _FILE_NAME
+    options = CompileOptions(macros=macros, include_paths=tuple(paths))
+    return compile_library(text, options=options, file_name=file_name)
+
+
+def require_known(setups: Setups, library: Library, file_name: str) -> None:
+    """Raise LaunchInputError for a setup of a kernel that the library does not have."""
+    for name, given in setups.items():
+        if name not in library.function_names:
+            raise LaunchInputError(
+                f"{given[0].where}: there is no kernel '{name}' in {file_name}; there are "
+                f"{', '.join(library.function_names) or 'none'}"
+            )

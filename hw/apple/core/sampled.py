@@ -1,0 +1,110 @@
+"""A dispatch by its sample: which threadgroups are to be recorded, and what they tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import prod
+
+from assay.sim.simt import Executable, Recording
+
+from ..facts.chips import Chip
+from ..lower.code import MachineCode
+from ..lower.lower import lower
+from .model import simulate
+from .occupancy import occupancy
+from .result import DispatchTime, Occupancy
+from .sample import Position, Sample, choose_sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledDispatch:
+    """One dispatch on one chip. Its sample is recorded by whoever has its buffers.
+
+    Attributes:
+        chip: the chip.
+        code: the kernel's instructions.
+        grid: threadgroups in x, y and z.
+        simdgroups: of one threadgroup.
+        threadgroup_memory: bytes that one threadgroup takes.
+        sample: the threadgroups to record.
+    """
+
+    chip: Chip
+    code: MachineCode
+    grid: Position
+    simdgroups: int
+    threadgroup_memory: int
+    sample: Sample = field(init=False)
+
+    def __post_init__(self) -> None:
+        sample = choose_sample(self.grid, self.resident(prod(self.grid)), self.chip)
+        object.__setattr__(self, "sample", sample)
+
+    def resident(self, threadgroups: int) -> Occupancy:
+        """What is on a core at a time, if the grid had so many threadgroups."""
+        return occupancy(
+            self.chip,
+            registers=self.code.registers,
+            simdgroups=self.simdgroups,
+            threadgroup_memory=self.threadgroup_memory,
+            threadgroups=threadgroups,
+        )
+
+    def simulated(
+        self,
+        recording: Recording,
+        *,
+        warm: bool = True,
+        footprint: int | None = None,
+        timeline: bool = False,
+    ) -> DispatchTime:
+        """How long the dispatch takes whose sample was recorded; arguments as of `simulate`."""
+        return simulate(
+            self.code,
+            recording,
+            self.chip,
+            sample=self.sample,
+            warm=warm,
+            footprint=footprint,
+            timeline=timeline,
+        )
+
+
+def sampled_dispatch(
+    chip: Chip,
+    executable: Executable,
+    grid: Position,
+    *,
+    given_memory: int = 0,
+    code: MachineCode | None = None,
+) -> SampledDispatch:
+    """The dispatch of a kernel that is ready to run.
+
+    Args:
+        chip: the chip.
+        executable: the kernel for its threadgroup size.
+        grid: threadgroups in x, y and z.
+        given_memory: bytes of threadgroup memory that the host gives, beside the kernel's own.
+        code: its instructions, for callers that keep them; made if it is not given.
+    """
+    return SampledDispatch(
+        chip=chip,
+        code=code or lower(executable.program.recorded_function),
+        grid=grid,
+        simdgroups=executable.shape.simdgroups,
+        threadgroup_memory=executable.threadgroup_memory + given_memory,
+    )
+
+
+def time_sampled(
+    dispatch: SampledDispatch,
+    record: Callable[[tuple[Position, ...]], Recording],
+    *,
+    warm: bool = True,
+    footprint: int | None = None,
+    timeline: bool = False,
+) -> DispatchTime:
+    """How long a dispatch takes: `record` runs the threadgroups that it is asked for."""
+    recording = record(dispatch.sample.positions)
+    return dispatch.simulated(recording, warm=warm, footprint=footprint, timeline=timeline)
