@@ -214,7 +214,7 @@ def test_a_process_that_is_killed_leaves_all_but_its_last_events(tmp_path: Path)
 import os, signal
 from pathlib import Path
 from assay.traces import Clock, Recorder
-from assay.traces.kinds import PHASE
+from assay.traces.events.kinds import PHASE
 taker = Recorder(Clock.nanoseconds(), file=Path({str(path)!r}))
 track = taker.track("x")
 for n in range(5000):
