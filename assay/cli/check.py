@@ -140,9 +140,6 @@ def check_command(
 
       assay check program.py -- --size 512
     """
-    from assay.compiler.msl import CompileError
-
-    from ..checks import CheckInputError
     from .terminal import want_json
     from .torq.check import check_executable
     from .torq.inspect import is_torq
@@ -156,6 +153,10 @@ def check_command(
         )
         check_executable(npu, input or [], unread=_unread(check), format_name=chosen, output=output)
         return
+    from assay.compiler.msl import CompileError
+
+    from ..checks import CheckInputError
+
     refuse_torq_options(torq_hw, skip_host_code)
     source = _Source(function=function, arguments=args, include=include or [], define=define or [])
     module = _Module(

@@ -119,10 +119,6 @@ def time_command(
 
       assay time model.vmfb --chip m2-pro --input 1x224x224x3xf32=0
     """
-    from assay.compiler.msl import CompileError
-    from assay.hw.facts import SpecError
-
-    from ..prediction import TimeInputError
     from .terminal import progress, want_json
     from .torq.inspect import is_torq
     from .torq.run import TorqOptions
@@ -163,6 +159,11 @@ def time_command(
         )
         time_executable(npu, input or [], trace, json=json)
         return
+    from assay.compiler.msl import CompileError
+    from assay.hw.facts import SpecError
+
+    from ..prediction import TimeInputError
+
     refuse_torq_options(torq_hw, skip_host_code)
     is_source = file.suffix in _SOURCES
     _refuse(module_only if is_source else kernel_only, file, is_source)
