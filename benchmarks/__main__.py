@@ -12,6 +12,7 @@ from .measure import report
 TITLES = {
     "kernels": "Kernels",
     "checking": "Kernels under checks",
+    "start": "From the shell",
     "compile": "Compilation",
     "dispatch": "Host cost of a dispatch",
     "recording": "What timing costs",

@@ -60,9 +60,6 @@ def check_command(
 
       assay check program.py -- --size 512
     """
-    from assay.compiler.msl import CompileError
-
-    from ..checks import CheckInputError
     from .terminal import want_json
     from .torq.check import check_executable
     from .torq.inspect import is_torq
@@ -76,6 +73,10 @@ def check_command(
             npu_file, module.input or [], unread=unread, format_name=chosen, output=how.output
         )
         return
+    from assay.compiler.msl import CompileError
+
+    from ..checks import CheckInputError
+
     npu.refuse()
     options = _Options(function=function, kernel=kernel, module=module, patches=how.patch or [])
     try:

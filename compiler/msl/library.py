@@ -20,14 +20,14 @@ from .errors import CompileError
 from .front import clang, diagnostics, precompiled
 from .front.preprocess import Preprocessed, preprocess
 from .options import CompileOptions
-from .rewrite.conditionals import repair
 from .rewrite.function_constants import ConstantValue, FunctionConstant
 from .rewrite.kernels import EntryPoint
-from .rewrite.rewrite import Rewritten, rewrite
 from .source.line_directives import named_texts
 
 if TYPE_CHECKING:
     from assay.sim.simt import Program
+
+    from .rewrite.rewrite import Rewritten
 
 _CACHE = DiskCache("msl")
 _OUTPUT = "kernel.bc"
@@ -197,6 +197,8 @@ class Library:
     ) -> KernelFunction:
         rewritten, self._rewritten = self._rewritten, None
         if rewritten is None or values:
+            from .rewrite.rewrite import rewrite  # only what is not in the cache needs it
+
             rewritten = rewrite(self._text, values)
         self._require_conditions(described, rewritten)
         bitcode = self._emit(rewritten, described, frozenset(), linked=linked)
@@ -255,6 +257,8 @@ class Library:
         linked: tuple[str, ...] = (),
     ) -> bytes:
         """Bitcode of one entry point (of none: only the text is checked)."""
+        from .rewrite.conditionals import repair
+
         wrapper = ""
         if linking.TABLE in rewritten.text:
             wrapper = linking.dispatcher([self._visible[name] for name in linked])
@@ -341,6 +345,8 @@ def _new_library(
     source: str, options: CompileOptions, file_name: str, key: str, preprocessed: Preprocessed
 ) -> Library:
     """A library from preprocessed text, checked and put into the cache."""
+    from .rewrite.rewrite import rewrite
+
     rewritten = rewrite(preprocessed.text, {})
     includes = [(str(path), _file_digest(path)) for path in preprocessed.includes]
     library = Library(

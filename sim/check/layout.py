@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from typing import cast
+import sys
+
+from ..native.c_header import named
 
 LANES = 32
 LOCKS = 1 << 12
@@ -104,54 +106,19 @@ class Watch(ctypes.Structure):
     ]
 
 
-_NAMES = {Report: "report", Buffer: "buffer", Waiter: "party", Watch: "watch"}
-_TYPES: dict[object, str] = {
-    _u32: "u32",
-    _u64: "u64",
-    ctypes.POINTER(_u32): "u32 *",
-    ctypes.POINTER(_u64): "u64 *",
-    ctypes.POINTER(Report): "struct report *",
-    ctypes.POINTER(Buffer): "struct buffer *",
-}
-
-
-def c_structures() -> str:
-    """The structures as C text."""
-    parts = []
-    for structure, name in _NAMES.items():
-        fields = []
-        for field in structure._fields_:
-            kind = field[1]
-            if isinstance(kind, type) and issubclass(kind, ctypes.Array):
-                inner = _NAMES[cast(type[ctypes.Structure], kind._type_)]
-                fields.append(f"  struct {inner} {field[0]}[{kind._length_}];")
-            else:
-                fields.append(f"  {_TYPES[kind]} {field[0]};")
-        parts.append("\n".join([f"struct {name} {{", *fields, "};"]))
-    return "\n".join(parts)
+STRUCTURES = (Report, Buffer, Waiter, Watch)
 
 
 def c_constants() -> dict[str, int]:
     """Numbers that the C text uses."""
     return {
-        "LOCKS": LOCKS,
-        "GROUP_MASK": GROUP_MASK,
-        "HOW_WRITE": HOW_WRITE,
-        "HOW_ATOMIC": HOW_ATOMIC,
-        "HOW_SITE": HOW_SITE,
-        "MEM_DEVICE": MEM_DEVICE,
-        "MEM_THREADGROUP": MEM_THREADGROUP,
-        "REPORT_WRITE_WRITE": WRITE_WRITE,
-        "REPORT_WRITE_READ": WRITE_READ,
-        "REPORT_READ_WRITE": READ_WRITE,
-        "REPORT_WEAK": WEAK,
-        "REPORT_SAME_STORE": SAME_STORE,
-        "REPORT_LANE_RACE": LANE_RACE,
-        "REPORT_LANES_LEFT": LANES_LEFT,
-        "REPORT_LANES_ELSEWHERE": LANES_ELSEWHERE,
-        "REPORT_OTHER_BARRIER": OTHER_BARRIER,
-        "REPORT_SIMDGROUP_LEFT": SIMDGROUP_LEFT,
-        "HOW_CONSTANT": HOW_CONSTANT,
-        "REPORT_READ_ONLY_WRITE": READ_ONLY_WRITE,
-        "REPORT_MISALIGNED": MISALIGNED,
+        **_named("LANES LOCKS GROUP_MASK MEM_DEVICE MEM_THREADGROUP"),
+        **_named("HOW_WRITE HOW_ATOMIC HOW_CONSTANT HOW_SITE"),
+        **_named("WRITE_WRITE WRITE_READ READ_WRITE WEAK SAME_STORE", "REPORT_"),
+        **_named("LANES_LEFT LANES_ELSEWHERE OTHER_BARRIER SIMDGROUP_LEFT", "REPORT_"),
+        **_named("LANE_RACE READ_ONLY_WRITE MISALIGNED", "REPORT_"),
     }
+
+
+def _named(names: str, prefix: str = "") -> dict[str, int]:
+    return named(sys.modules[__name__], names, prefix)

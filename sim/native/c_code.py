@@ -10,13 +10,19 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from ..simt.read.importer import LLVM_LOCK, start_llvm
+from .c_unit import Code
 from .disk_cache import DiskCache, digest
-from .jit import LoadedCode, host_machine, host_target
+from .jit import LoadedCode, make_known
+from .llvm_host import LLVM_LOCK, host_machine, host_target, start_llvm
 from .llvm_modules import module_of
+from .sanitized import chosen_sanitizers, load_sanitized
+
+# What C leaves to compilers is decided here: products are not fused with sums.
+LANGUAGE = ("-std=c11", "-ffreestanding", "-fno-builtin", "-ffp-contract=off")
+_WITHOUT_A_LIBRARY = ("-nostdinc", "-fno-stack-protector", "-fPIC")
 
 
-def load_c(text: str, kind: str, functions: Sequence[str] = ()) -> LoadedCode:
+def load_c(text: str, kind: str, functions: Sequence[str] = ()) -> Code:
     """Compile C text, or take it from the cache.
 
     Args:
@@ -26,16 +32,28 @@ def load_c(text: str, kind: str, functions: Sequence[str] = ()) -> LoadedCode:
     """
     with LLVM_LOCK:
         start_llvm()
-        cache = DiskCache(kind)
-        key = digest(text, *host_target())
-        data = cache.get(key)
-        if data is None:
-            data = _compile(text, kind)
-            cache.put(key, data)
-        code = LoadedCode(data)
-        for name in functions:
-            llvm.add_symbol(name, code.address(name))
+        sanitizers = chosen_sanitizers()
+        code = load_sanitized(text, kind, sanitizers, LANGUAGE) if sanitizers else _load(text, kind)
+        make_known(functions, code)
         return code
+
+
+def is_cached(text: str, kind: str) -> bool:
+    """Whether `load_c` has nothing to compile."""
+    return not chosen_sanitizers() and DiskCache(kind).get(_key(text)) is not None
+
+
+def _key(text: str) -> str:
+    return digest(text, *LANGUAGE, *host_target())
+
+
+def _load(text: str, kind: str) -> LoadedCode:
+    cache, key = DiskCache(kind), _key(text)
+    data = cache.get(key)
+    if data is None:
+        data = _compile(text, kind)
+        cache.put(key, data)
+    return LoadedCode(data)
 
 
 def _compile(text: str, kind: str) -> bytes:
@@ -57,10 +75,10 @@ def _llvm_text(text: str, kind: str) -> str:
     if wheel is None or wheel.origin is None:
         raise RuntimeError("the package 'ziglang' is not installed: `pip install ziglang`")
     command = [
-        *(str(Path(wheel.origin).parent / "zig"), "clang", "-x", "c", "-std=c11"),
+        *(str(Path(wheel.origin).parent / "zig"), "clang", "-x", "c"),
         *("-target", llvm.get_process_triple(), "-O3", "-Xclang", "-disable-llvm-passes"),
-        *("-ffreestanding", "-nostdinc", "-fno-builtin", "-fno-stack-protector", "-fPIC"),
-        *("-Wno-unused-command-line-argument", "-S", "-emit-llvm", "-o", "-", "-"),
+        *(*LANGUAGE, *_WITHOUT_A_LIBRARY, "-Wno-unused-command-line-argument"),
+        *("-S", "-emit-llvm", "-o", "-", "-"),
     ]
     done = subprocess.run(command, input=text.encode(), capture_output=True)
     if done.returncode:

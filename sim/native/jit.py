@@ -3,44 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import llvmlite.binding as llvm
 
-from ..simt.emit.helpers import helper_module, helper_names
-from ..simt.ir.faults import UnsupportedKernel
-from ..simt.read.importer import LLVM_LOCK, start_llvm
-from .disk_cache import DiskCache, digest
+from .c_unit import Code
+from .llvm_host import LLVM_LOCK, host_machine, start_llvm
 from .llvm_modules import module_of
 from .object_file import undefined_symbols
 
-RUN_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-# Left out so that all hosts round alike: these units flush or fuse differently.
-_AVOIDED_FEATURES = ("avx512fp16", "avx512bf16")
 
-
-@functools.cache
-def host_target() -> tuple[str, str, str]:
-    """(triple, CPU name, features) that code is made for."""
-    start_llvm()
-    features = llvm.get_host_cpu_features()
-    for avoided in _AVOIDED_FEATURES:
-        features.pop(avoided, None)
-    features.pop("prefer-256-bit", None)
-    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten()
-
-
-def host_machine() -> llvm.TargetMachine:
-    """LLVM's description of this host, with the features that generated code may use."""
-    triple, cpu, features = host_target()
-    avoided = "".join(f",-{feature}" for feature in _AVOIDED_FEATURES)
-    tuned = f"{features}{avoided if 'x86' in triple else ''}"
-    target = llvm.Target.from_triple(triple)
-    return target.create_target_machine(
-        cpu=cpu, features=tuned, opt=2, reloc="pic", codemodel="jitdefault", jit=True
-    )
+class MissingFunction(LookupError):
+    """Code calls a function that nobody has; `str()` is its name."""
 
 
 def compile_object(text: str) -> bytes:
@@ -96,43 +71,25 @@ def _close(engine: llvm.ExecutionEngine, context: llvm.ContextRef) -> None:
         engine.close()
 
 
-@functools.cache
-def load_helpers() -> LoadedCode:
-    """Make the helpers' symbols known to code loaded later."""
+def make_known(functions: Sequence[str], code: Code) -> None:
+    """Let code that is loaded later call functions of `code` by name."""
     with LLVM_LOCK:
-        text = helper_module()
-        cache = DiskCache("helpers")
-        key = digest(text, *host_target())
-        data = cache.get(key)
-        if data is None:
-            data = compile_object(text)
-            cache.put(key, data)
-        helpers = LoadedCode(data)
-        for name in helper_names():
-            llvm.add_symbol(name, helpers.address(name))
-        return helpers
+        for name in functions:
+            llvm.add_symbol(name, code.address(name))
 
 
-def load_kernel(data: bytes, known: Sequence[str] = ()) -> tuple[LoadedCode, ctypes._FuncPointer]:
-    """Load a kernel's object file; returns its owner and `run(ctx, first, count)`.
+def load_linked(data: bytes, known: Collection[str]) -> LoadedCode:
+    """Load an object file that calls functions of others: `known` ones, and the C library's.
 
-    `known` names functions, besides the helpers, that the linker has been told of.
+    Raises:
+        MissingFunction: if it calls another; a call to nowhere would crash.
     """
-    load_helpers()
-    _provide(undefined_symbols(data), known)
-    code = LoadedCode(data)
-    return code, RUN_SIGNATURE(code.address("run"))
-
-
-def _provide(names: list[str], known: Sequence[str]) -> None:
-    """Make the C library's functions known that code calls; a call to nowhere would crash."""
-    ours = {*helper_names(), *known, "_GLOBAL_OFFSET_TABLE_"}
     library = ctypes.CDLL(None)
-    for name in names:
-        if name in ours:
+    for name in undefined_symbols(data):
+        if name in known or name == "_GLOBAL_OFFSET_TABLE_":
             continue
-        try:
-            function = getattr(library, name)
-        except AttributeError:
-            raise UnsupportedKernel(f"it needs the function '{name}', which is not here") from None
+        function = getattr(library, name, None)
+        if function is None:
+            raise MissingFunction(name)
         llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+    return LoadedCode(data)

@@ -14,8 +14,8 @@ from assay.hal.torq.archive import Container, write_container
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.format import Alloc, BufferInfo, BufferType, ElementType, Segment, StartHost
 from assay.hal.torq.write import write_executable
-from assay.hw.torq.datapath import compiled
 from assay.hw.torq.words.commands import NssProgram, NssTask
+from assay.sim.native.c_unit import CUnit
 from assay.traces.files import read_trace
 from tests.support.torq_executables import (
     BLOCK,
@@ -61,10 +61,10 @@ def test_time_says_why_each_unit_has_no_work(assay: Assay, multiply_file: Path) 
 
 
 def test_a_run_that_has_to_compile_first_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "prepared", lambda function: True)
+    monkeypatch.setattr(CUnit, "is_cached", lambda unit: True)
     assert first("running") == "running"
-    monkeypatch.setattr(compiled, "prepared", lambda function: False)
-    assert first("running").endswith("takes some ten seconds once, then running")
+    monkeypatch.setattr(CUnit, "is_cached", lambda unit: False)
+    assert first("running").endswith("takes some seconds once, then running")
 
 
 def test_run_prints_the_buffers_that_the_program_writes(

@@ -12,11 +12,12 @@ import llvmlite.binding as llvm
 import numpy as np
 import ziglang
 
+from assay.sim.native.llvm_host import start_llvm
 from assay.sim.simt import Executable, Memory, Program, dispatch
 from assay.sim.simt.ir.context import FIRST_BUFFER_HANDLE, HANDLE_SHIFT
 from assay.sim.simt.ir.nodes import Function
 from assay.sim.simt.oracle.engine import run_reference
-from assay.sim.simt.read.importer import import_kernel, start_llvm
+from assay.sim.simt.read.importer import import_kernel
 from assay.sim.simt.read.roots import Parameter
 
 Size = tuple[int, int, int]

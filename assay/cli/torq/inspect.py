@@ -13,11 +13,13 @@ _LISTED = 40
 
 def is_torq(path: Path) -> bool:
     """Whether a file is a Torq executable, or an archive with one in it."""
-    from assay.hal.torq.archive import file_is_container
-
     if path.suffix in SUFFIXES:
         return True
-    return path.suffix == ".vmfb" and path.is_file() and file_is_container(path)
+    if path.suffix != ".vmfb" or not path.is_file():
+        return False
+    from assay.hal.torq.archive import file_is_container
+
+    return file_is_container(path)
 
 
 def inspect_torq(

@@ -43,11 +43,10 @@ class TorqRun:
 
 def first(text: str) -> str:
     """What to say while something runs on the NPU: with what comes before, if that takes long."""
-    from assay.hw.torq.datapath.compiled import prepared
-    from assay.hw.torq.datapath.run import run_task
+    from assay.hw.torq.datapath.run import UNIT
 
-    long = "compiling the emulated NPU, which takes some ten seconds once, then "
-    return text if prepared(run_task) else long + text
+    long = "compiling the emulated NPU, which takes some seconds once, then "
+    return text if UNIT.is_cached() else long + text
 
 
 def run_torq(options: TorqOptions, values: "Sequence[Value]", trace: Path | None = None) -> TorqRun:

@@ -1,6 +1,9 @@
 /* Which of L1, L2 and SLC holds a line. L1 is the core's own. L2 and SLC serve all cores, of which
  * one is executed: a line takes as many bytes there as the lines like it that all cores hold. */
 
+#pragma once
+#include "state.c"
+
 static u64 mixed(u64 value) {
     value ^= value >> 31;
     value *= 0x9e3779b97f4a7c15ull;

@@ -1,6 +1,9 @@
 /* Asynchronous copies: an engine beside the partitions moves bytes through the ports of L1 and of
  * threadgroup memory. It takes no issue cycles, and nobody waits for it but who says so. */
 
+#pragma once
+#include "issue.c"
+
 static int is_copied(const struct job *job, int kind) {
     return job->class_does[kind] > WAIT_COPIES;
 }
@@ -17,14 +20,14 @@ static struct answer move(struct core *core, struct simdgroup *s, int does, i64 
     case COPY_TO_CACHED: store(core, here, access, 0); return (struct answer){here, L1};
     case COPY_FROM_THREADGROUP:
         take_up(core, at);
-        job->bytes[AT_THREADGROUP] += (i64)access->words * 4;
-        at = served(core, THREADGROUP_PORT, at, time) + time + job->threadgroup_latency;
-        return (struct answer){at, THREADGROUP};
+        job->bytes[AT_THREADGROUP_MEMORY] += (i64)access->words * 4;
+        at = served(core, THREADGROUP_MEMORY_PORT, at, time) + time + job->threadgroup_latency;
+        return (struct answer){at, THREADGROUP_MEMORY};
     default:
         at = MOST(at, s->fetched);
-        job->bytes[AT_THREADGROUP] += (i64)access->words * 4;
+        job->bytes[AT_THREADGROUP_MEMORY] += (i64)access->words * 4;
         expect(core, at, time);
-        return (struct answer){at + time, s->fetched ? s->copied_cause : THREADGROUP};
+        return (struct answer){at + time, s->fetched ? s->copied_cause : THREADGROUP_MEMORY};
     }
 }
 

@@ -14,14 +14,13 @@ from assay.sim.site import Site
 from ..facts.chips import Chip
 from ..facts.instructions import instruction_set
 from ..lower.code import MachineCode
-from .job import QUEUES, TICKS
 from .kind import kind_of
 from .machine import dram_rate
 from .result import CAUSES, LEVELS, CoreTimeline, DispatchTime, Occupancy, Roofline
 from .sample import Sample
+from .shared import PARTITIONS, QUEUES, TICKS
 
 _LANES_PER_PARTITION = 32
-_PARTITIONS = 4
 # Root mean square of what extrapolated loops change, for a dispatch of nothing else; over the
 # dispatches of the validation benchmark, each simulated both ways.
 _EXTRAPOLATION_ERROR = 0.02
@@ -77,7 +76,7 @@ def whole_dispatch(
     extrapolated = ran.skipped / max(1, int(ran.instructions.sum()))
     error = hypot(error, _EXTRAPOLATION_ERROR * extrapolated)
     late = _late(ran, cycles)
-    shares = (cycles - late.cycles) / max(1, ran.ticks * _PARTITIONS)
+    shares = (cycles - late.cycles) / max(1, ran.ticks * PARTITIONS)
     causes = {
         cause: float(ran.cycles[i]) * shares + (late.cycles if cause == late.cause else 0.0)
         for i, cause in enumerate(CAUSES)
@@ -96,7 +95,7 @@ def whole_dispatch(
         extrapolated=extrapolated,
         instructions=float(ran.instructions.sum()) * times,
         causes=causes,
-        pipes=_pipes(chip, ran, cycles / max(1, ran.ticks * _PARTITIONS)),
+        pipes=_pipes(chip, ran, cycles / max(1, ran.ticks * PARTITIONS)),
         by_site=_by_site(code, ran, shares, late),
         flops=flops,
         bytes=moved,
@@ -154,7 +153,7 @@ def _middle(ran: Run) -> float:
 def _busiest(ran: Run) -> tuple[str, float]:
     """The cause that stands for the queue or pipe that is busiest, and its ticks."""
     queue = int(ran.busy.argmax())
-    pipe = float(ran.pipe_cycles.max()) / _PARTITIONS
+    pipe = float(ran.pipe_cycles.max()) / PARTITIONS
     return (QUEUES[queue], float(ran.busy[queue])) if ran.busy[queue] > pipe else ("issue", pipe)
 
 
@@ -204,7 +203,7 @@ def _roofline(
         used = half if busy[half.pipe] > busy[single.pipe] else single
     else:
         used = half if _computes_in_half(code) else single
-    lanes = chip.cores * _PARTITIONS * _LANES_PER_PARTITION
+    lanes = chip.cores * PARTITIONS * _LANES_PER_PARTITION
     peak = 2 * lanes * chip.clock / used.interval
     bandwidth = dram_rate(chip) * chip.clock
     compute, moving = flops / peak, dram / bandwidth

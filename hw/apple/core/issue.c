@@ -1,5 +1,9 @@
 /* What one instruction does, and how the time until then is accounted for. */
 
+#pragma once
+#include "threadgroup.c"
+#include "turns.c"
+
 static void charge(struct core *core, struct partition *p, i64 until, int cause, i32 place) {
     struct job *job = core->job;
     i64 time = until - p->accounted;

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.sim.native.c_code import load_c
-from assay.sim.native.jit import LoadedCode
-from assay.sim.simt.emit import tape as r
-from assay.sim.simt.ir import context as c
+from assay.sim.native.c_header import c_header, named, numbered
+from assay.sim.native.c_unit import Code, CUnit
+from assay.sim.native.structures import dtype_of, pointer
+from assay.sim.simt.emit import tape
+from assay.sim.simt.ir import context, shape
 
-TICKS = 256  # to a cycle
-QUEUES = ("l1", "l2", "slc", "dram", "threadgroup_memory", "atomic")
-MARKS = 1024  # notes of how far the core is
-
-# Files of one translation unit, each building on those before it.
-PARTS = (
-    *("state", "caches", "memory", "threadgroup", "streams", "turns", "issue", "copies"),
-    *("loops", "rounds", "skip", "steady", "run"),
-)
+from ..lower.code import SOURCES
+from . import shared
+from .result import CAUSES, LEVELS
+from .sharing import CATEGORIES
 
 # Arrays of the structure, with their elements; what each holds is said where it is made.
 ARRAYS = {
@@ -86,25 +81,31 @@ class Job(ctypes.Structure):
     """The structure; make one with `job`."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ARRAYS),
+        *((name, pointer(element)) for name, element in ARRAYS.items()),
         *((name, ctypes.c_int64) for name in NUMBERS),
     )
 
 
-# An instruction; sources that it lacks are the register behind the last one.
-OP = np.dtype(
-    [
-        *(("sources", "<i4", (4,)), ("destination", "<i4"), ("access", "<i4"), ("place", "<i4")),
-        *(("flops", "<i4"), ("kind", "<i4")),
-    ]
-)
-SLICE = np.dtype(
-    [
-        *(("begin", "<i8"), ("end", "<i8"), ("partition", "<i4"), ("threadgroup", "<i4")),
-        *(("simdgroup", "<i4"), ("cause", "<i4"), ("place", "<i4"), ("awaited", "<i4")),
-        *(("met", "<i4"), ("unused", "<i4")),
-    ]
-)
+class Op(ctypes.Structure):
+    """An instruction; sources that it lacks are the register behind the last one."""
+
+    _fields_ = (
+        ("sources", ctypes.c_int32 * SOURCES),
+        *((name, ctypes.c_int32) for name in ("destination", "access", "place", "flops", "kind")),
+    )
+
+
+class Slice(ctypes.Structure):
+    """What a simdgroup did for a while, on its timeline."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("begin", "end")),
+        *((name, ctypes.c_int32) for name in ("partition", "threadgroup", "simdgroup", "cause")),
+        *((name, ctypes.c_int32) for name in ("place", "awaited", "met", "unused")),
+    )
+
+
+OP, SLICE = dtype_of(Op), dtype_of(Slice)
 
 
 def job(arrays: dict[str, NDArray[np.generic]], numbers: dict[str, int]) -> Job:
@@ -114,61 +115,39 @@ def job(arrays: dict[str, NDArray[np.generic]], numbers: dict[str, int]) -> Job:
     )
 
 
-def source() -> str:
-    """The C text with the numbers and the structure that it shares with Python."""
-    shared = {
-        "TICKS": TICKS,
-        "TYPE_MASK": r.TYPE_MASK,
-        "NUMBER_MASK": r.NUMBER_MASK,
-        "NUMBER_SHIFT": r.NUMBER_SHIFT,
-        "LANES_SHIFT": r.LANES_SHIFT,
-        "ACCESS_EVENT": r.ACCESS,
-        "LINES_SHIFT": r.LINES_SHIFT,
-        "WORDS_SHIFT": r.WORDS_SHIFT,
-        "WAYS_SHIFT": r.WAYS_SHIFT,
-        "SHARING_SHIFT": r.SHARING_SHIFT,
-        "FIELD_MASK": r.FIELD_MASK,
-        "CONSECUTIVE": f"{r.CONSECUTIVE}ull",
-        "CACHED": f"{r.CACHED}ull",
-        "PRIVATE_SHIFT": c.HANDLE_SHIFT - (r.LINE_BYTES.bit_length() - 1),
-        "PRIVATE_HANDLE": c.PRIVATE_HANDLE,
-    }
-    defines = "\n".join(f"#define {name} {value}" for name, value in shared.items())
-    texts = [files(__package__).joinpath(f"{name}.c").read_text() for name in PARTS]
-    return "\n".join((defines, _TYPES, _structures(), *texts))
+def _header() -> str:
+    return c_header(
+        constants={
+            **named(shape, "LANES"),
+            **named(tape, "TYPE_MASK NUMBER_MASK NUMBER_SHIFT LANES_SHIFT FIELD_MASK"),
+            **named(tape, "LINES_SHIFT WORDS_SHIFT WAYS_SHIFT SHARING_SHIFT CONSECUTIVE CACHED"),
+            **named(tape, "ACCESS", suffix="_EVENT"),
+            **named(context, "PRIVATE_HANDLE"),
+            "PRIVATE_SHIFT": context.HANDLE_SHIFT - (tape.LINE_BYTES.bit_length() - 1),
+            "LINE": tape.LINE_BYTES,
+            "SOURCES": SOURCES,
+            "CATEGORIES": CATEGORIES,
+            "CAUSES": len(CAUSES),
+            "QUEUES": len(shared.QUEUES),
+            **named(shared, "TICKS PARTITIONS MARKS REUSE"),
+        },
+        enumerations=(
+            numbered(CAUSES),
+            numbered(LEVELS, prefix="AT_"),
+            numbered(shared.QUEUES, suffix="_PORT"),
+            shared.Does,
+        ),
+        structures=(Op, Slice, Job),
+    )
 
 
-_TYPES = """
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef short i16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-"""
-
-
-def _structures() -> str:
-    arrays = "".join(f"    {kind} *{name};\n" for name, kind in ARRAYS.items())
-    numbers = "".join(f"    i64 {name};\n" for name in NUMBERS)
-    job = f"struct line;\nstruct job {{\n{arrays}{numbers}}};\n"
-    return _structure("op", OP) + job + _structure("slice", SLICE)
-
-
-def _structure(name: str, dtype: np.dtype[np.void]) -> str:
-    words = {"<i8": "i64", "<i4": "i32"}
-    fields = ""
-    for field in dtype.names or ():
-        base, shape = dtype[field].base, dtype[field].shape
-        fields += f"    {words[base.str]} {field}{''.join(f'[{n}]' for n in shape)};\n"
-    return f"struct {name} {{\n{fields}}};\n"
+UNIT = CUnit(kind="core", package=__package__, main="run.c", header="job.h", declared=_header)
 
 
 @functools.cache
-def load_core() -> LoadedCode:
+def load_core() -> Code:
     """The compiled core."""
-    return load_c(source(), "core")
+    return UNIT.load()
 
 
 @functools.cache

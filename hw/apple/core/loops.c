@@ -1,6 +1,9 @@
 /* Loops in the recorded streams: which one a simdgroup is in, and going through it without
  * executing anything. */
 
+#pragma once
+#include "copies.c"
+
 enum { PERIOD = 256 /* blocks of an iteration, at most */ };
 
 /* Move past a block's events. */

@@ -14,28 +14,26 @@ from ...facts import SpecError
 from ..facts.chips import Chip
 from ..facts.instructions import WIDTHS, InstructionClass, InstructionSet, instruction_set
 from ..facts.memory import MemorySpec, memory
-from .job import TICKS
+from .shared import REUSE, TICKS, Does
 
-_REUSE = 8
 _GRAIN = 16  # cycles that a wait must have to be a slice of its own
 
-# What the core model does with an instruction; the numbers are those of `state.c`.
 _DOES = {
-    "device_load": 1,
-    "constant_load": 1,
-    "device_store": 2,
-    "device_atomic": 3,
-    "private_load": 4,
-    "private_store": 4,
-    "threadgroup_load": 5,
-    "threadgroup_store": 5,
-    "threadgroup_atomic": 6,
-    "barrier": 7,
-    "async_copy_wait": 8,
-    "copy_device_load": 9,
-    "copy_device_store": 10,
-    "copy_threadgroup_load": 11,
-    "copy_threadgroup_store": 12,
+    "device_load": Does.CACHED_LOAD,
+    "constant_load": Does.CACHED_LOAD,
+    "device_store": Does.CACHED_STORE,
+    "device_atomic": Does.CACHED_ATOMIC,
+    "private_load": Does.PRIVATE_ACCESS,
+    "private_store": Does.PRIVATE_ACCESS,
+    "threadgroup_load": Does.THREADGROUP_ACCESS,
+    "threadgroup_store": Does.THREADGROUP_ACCESS,
+    "threadgroup_atomic": Does.THREADGROUP_ATOMIC,
+    "barrier": Does.WAIT_ALL,
+    "async_copy_wait": Does.WAIT_COPIES,
+    "copy_device_load": Does.COPY_FROM_CACHED,
+    "copy_device_store": Does.COPY_TO_CACHED,
+    "copy_threadgroup_load": Does.COPY_FROM_THREADGROUP,
+    "copy_threadgroup_store": Does.COPY_TO_THREADGROUP,
 }
 
 
@@ -63,7 +61,7 @@ def class_tables(timing: str, names: tuple[str, ...]) -> Mapping[str, NDArray[np
         return np.array([of(one) for one in classes], kind)
 
     return {
-        "class_does": column(lambda one: _DOES.get(one.name, 0), np.uint8),
+        "class_does": column(lambda one: _DOES.get(one.name, Does.ARITHMETIC), np.uint8),
         "class_pipe": column(lambda one: known.pipes.index(one.pipe), np.uint8),
         "class_width": column(lambda one: (*("", *WIDTHS),).index(one.operands), np.uint8),
         "class_issue": column(lambda one: ticks(one.issue), np.int64),
@@ -96,9 +94,9 @@ def _after(classes: list[InstructionClass], known: InstructionSet) -> NDArray[np
 
 
 def _reuse(known: InstructionSet) -> NDArray[np.int64]:
-    table = np.zeros((len(WIDTHS), _REUSE), np.int64)
+    table = np.zeros((len(WIDTHS), REUSE), np.int64)
     for row, width in enumerate(WIDTHS):
-        cycles = known.reuse[width][:_REUSE]
+        cycles = known.reuse[width][:REUSE]
         table[row, : len(cycles)] = [ticks(one) for one in cycles]
     return table
 

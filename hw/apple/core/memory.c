@@ -1,5 +1,8 @@
 /* How long accesses to memory take, and the queues that they stand in. */
 
+#pragma once
+#include "caches.c"
+
 /* One access as the recording describes it. */
 struct access {
     i32 lines, words, ways, sharing, lanes;

@@ -18,6 +18,7 @@ from .machine import class_tables, numbers, ticks
 from .occupancy import occupancy
 from .result import CAUSES, LEVELS, DispatchTime, Occupancy
 from .sample import Sample
+from .shared import MARKS, QUEUES
 from .sharing import CATEGORIES, Lines, Machine, Sharing, sharing
 
 _SLICES = 1 << 20  # of a timeline, at most
@@ -218,13 +219,13 @@ class _Work:
             "site_cycles": max(1, len(self.code.sites)) * len(CAUSES),
             "pipe_cycles": _PIPES,
             "bytes": len(LEVELS),
-            "busy": len(j.QUEUES),
+            "busy": len(QUEUES),
         }
         counters = np.zeros(sum(counted.values()), np.int64)
         ends = np.cumsum(list(counted.values()))[:-1]
         others = {"group_begin": groups, "group_end": groups, "group_instructions": groups}
         others |= {
-            "marks": j.MARKS,
+            "marks": MARKS,
             "counters_before": len(counters),
             "counters_learned": len(counters),
         }

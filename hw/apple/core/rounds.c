@@ -1,6 +1,9 @@
 /* Rounds of the loops that simdgroups are in, each of as many instructions as one iteration of all
  * has: how long they take, and what they do. */
 
+#pragma once
+#include "loops.c"
+
 enum {
     FIRST = 8192, /* instructions that are executed in any case */
     PAUSE = 128   /* instructions between looks for loops */

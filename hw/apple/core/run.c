@@ -1,5 +1,8 @@
 /* The core's life: threadgroups come, their simdgroups issue, wait for each other, and leave. */
 
+#pragma once
+#include "steady.c"
+
 static void leave(struct core *core, i32 slot, i64 at);
 
 static void release(struct core *core, i32 number) {

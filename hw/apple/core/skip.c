@@ -1,5 +1,8 @@
 /* Iterations that are counted as those that were watched, and not executed. */
 
+#pragma once
+#include "rounds.c"
+
 enum { TRUST = 12 /* times as many instructions are counted as were watched */ };
 
 /* How often what was learned can come again, in 1 / TICKS: until the first threadgroup has done its

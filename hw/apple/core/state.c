@@ -1,22 +1,12 @@
 /* The state of one core while it executes recorded streams. Times are in ticks, TICKS of them to
- * a cycle. `struct job` (what to execute, on what, and where results go) stands before this text. */
+ * a cycle. `struct job` says what to execute, on what, and where results go. */
+
+#pragma once
+#include "job.h"
 
 enum {
-    PARTITIONS = 4, SOURCES = 4, LANES = 32, LINE = 128, REUSE = 8, CATEGORIES = 9,
     CLASS_BITS = 7, CLASSES = 1 << CLASS_BITS, MEMBER_BITS = 7, MEMBERS = 1 << MEMBER_BITS,
-    MARKS = 1024, ARRIVALS = 1024, ROUNDS = 16
-};
-enum {
-    ISSUE, DEPENDENCY, L1, L2, SLC, DRAM, THREADGROUP, BARRIER, ATOMIC, LAUNCH, IDLE, CAUSES
-};
-enum { /* bytes by level, as in LEVELS */ AT_THREADGROUP, AT_L1, AT_L2, AT_SLC, AT_DRAM };
-enum { /* queues of a core */
-    L1_PORT, L2_PORT, SLC_PORT, DRAM_PORT, THREADGROUP_PORT, ATOMIC_PORT, QUEUES
-};
-enum { /* what an instruction class does */
-    ARITHMETIC, CACHED_LOAD, CACHED_STORE, CACHED_ATOMIC, PRIVATE_ACCESS,
-    THREADGROUP_ACCESS, THREADGROUP_ATOMIC, WAIT_ALL, WAIT_COPIES,
-    COPY_FROM_CACHED, COPY_TO_CACHED, COPY_FROM_THREADGROUP, COPY_TO_THREADGROUP
+    ARRIVALS = 1024, ROUNDS = 16
 };
 
 #define NEVER ((i64)1 << 48) /* minutes of a GPU; keys have as many bits and those of turns */

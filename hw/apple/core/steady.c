@@ -5,6 +5,9 @@
  * on. It also does when a simdgroup comes to the end of its loop; what was learned of the loops is
  * used again when others are in them. */
 
+#pragma once
+#include "skip.c"
+
 enum { LONGEST_PAUSE = 4096 /* between looks for loops: twice as many each time in vain */ };
 
 /* Look for loops: to go on in those that are known, or to watch others. */

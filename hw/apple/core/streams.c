@@ -1,5 +1,8 @@
 /* Walking the recorded streams: which block comes next, what its accesses touch. */
 
+#pragma once
+#include "memory.c"
+
 #define TYPE(head) ((head) & TYPE_MASK)
 #define NUMBER(head) ((i32)((head) >> NUMBER_SHIFT & NUMBER_MASK))
 

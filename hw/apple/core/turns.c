@@ -1,5 +1,8 @@
 /* Whose turn it is: when instructions have what they need, and who issues next on a partition. */
 
+#pragma once
+#include "streams.c"
+
 /* Where an instruction stands among those that could issue at a time: its class's turn. */
 static i64 key_of(i64 at, i64 turn) { return (at * CLASSES + turn) * MEMBERS; }
 

@@ -9,7 +9,7 @@ from ..faults import AccessFault, CountMismatch, TorqFault
 from ..lram import Lram
 from . import layout as at
 from .descriptors import Descriptor
-from .feed import steps_in_python, words_in_python
+from .feed import steps_of_word, words_of_row
 from .plan import SlicePlan
 from .plan_alu import without_fast_path
 from .run import run_task
@@ -36,6 +36,9 @@ class Interpreter:
     def __init__(self) -> None:
         self.pram: NDArray[np.int32] = np.zeros(PRAM_WORDS, np.int32)
         self._scratch = scratch()
+        self._report = self._scratch["report"]
+        self._machine = Slice()
+        self._machine.point({"pram": self.pram, **self._scratch})
 
     def run(self, plan: SlicePlan, lram: Lram, *, fast: bool = True) -> None:
         """Runs a task on LRAM; `fast` False forgoes the fast paths.
@@ -43,14 +46,16 @@ class Interpreter:
         Raises TorqFault when the task leaves LRAM; what it wrote until then stays written.
         """
         numbers = plan.numbers if fast else without_fast_path(plan.numbers)
-        machine = Slice(
-            p=numbers, nests=plan.nests, loops=plan.loops, lanes=plan.lanes, lram=lram.bytes,
-            pram=self.pram, base=plan.base, slope=plan.slope, expansion=plan.expansion,
-            **self._scratch,
-        )  # fmt: skip
-        run_task(machine)
-        report = machine.report
-        code, agent, address, size = (int(number) for number in report)
+        self._machine.point(
+            {
+                **{"p": numbers, "nests": plan.nests, "loops": plan.loops, "lanes": plan.lanes},
+                **{"base": plan.base, "slope": plan.slope, "expansion": plan.expansion},
+                "lram": lram.bytes,
+            }
+        )
+        self._machine.lram_size = len(lram.bytes)
+        run_task(self._machine)
+        code, agent, address, size = (int(number) for number in self._report)
         if code == at.OUT_OF_RANGE:
             raise AccessFault(
                 f"bytes {address:#x} to {address + size:#x} are not inside of LRAM, "
@@ -167,11 +172,7 @@ def _data_cycles(plan: SlicePlan, transfers: int) -> int:
             "segments that CEDW writes",
             agent="DEDR",
         )
-    steps = [_steps(plan, k) for k in range(int(words_in_python(plan.numbers)))]
+    steps = [steps_of_word(plan.numbers, k) for k in range(words_of_row(plan.numbers))]
     rows, rest = divmod(words, len(steps))
     used = rows * sum(steps) + sum(steps[:rest])
     return used * plan[at.REPEAT_STEP] * plan[at.REPEAT_WORD]
-
-
-def _steps(plan: SlicePlan, sequence: int) -> int:
-    return int(steps_in_python(plan.numbers, sequence))

@@ -1,6 +1,7 @@
 """Where the compiled interpreter finds each number of a decoded slice task.
 
-A task is one array of integers (these are the indices), a table of loops, and tables of lanes.
+A task is one array of integers (these are the indices), a table of loops, and tables of lanes. The
+same names stand for the same numbers in C.
 """
 
 AGENTS = ("DEDR", "DEDR1", "DEWR", "DEBR", "DEBR1", "DEQW")
@@ -19,8 +20,10 @@ OP_GREATER, OP_GREATER_EQUAL, OP_EQUAL = 8, 9, 10
 # Columns of the table of loops: count, what a tick adds to the address, which counter of the
 # window it advances (0: none; else an index into the walker's state) and by how much.
 COUNT, DELTA, COUNTER, STEP = range(4)
+LOOP_COLUMNS = 4
 # Columns of the table of descriptors.
 BASE, FIRST_LOOP, LOOPS = range(3)
+NEST_COLUMNS = 3
 # A walker's state: address, descriptor, whether it is through, then the window's counters.
 AT, NEST, THROUGH, PIXEL, ROW, COLUMN, ROW_PARITY, COLUMN_PARITY = range(8)
 COUNTERS = 8
@@ -31,6 +34,8 @@ STATE = COUNTERS + 16
 LANE_WORD, LANE_DATA, LANE_WEIGHT, LANE_PIXEL, LANE_BYTE, LANE_DATA_SIGNED, LANE_WEIGHT_SIGNED = (
     range(7)
 )
+LANE_COUNT = 256
+"""Columns of that table."""
 
 (
     # ALU

@@ -25,9 +25,9 @@ from ..ir.nodes import (
     is_private,
 )
 from ..ir.shape import LANES
-from ..run.tape_code import LIMIT, POSITION
 from . import tape as r
 from .access import Access, Memory
+from .tape_memory import LIMIT, POSITION
 from .values import ALL
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
+from ...native.llvm_host import LLVM_LOCK, start_llvm
 from ...native.llvm_modules import module_of
 from ..analysis.contract import contract
 from ..analysis.unpack import unpack
@@ -23,8 +23,6 @@ from .math_marks import mark_math, unroll_all, unroll_no_more
 from .roots import Parameter
 from .uninitialised import forget_uniform, mark_signed, mark_uninitialised
 
-# LLVM's global tables are set up once, and its contexts are not made for concurrent use.
-LLVM_LOCK = threading.RLock()
 _INLINE_EVERYTHING = 1_000_000
 # Kernels of more lines, such as elliptic curves, take minutes when their loops are unrolled too.
 _UNROLLED_LINES = 20_000
@@ -33,19 +31,6 @@ _ARRAY = re.compile(r"= alloca ")
 # What a data layout says of the widths that a machine computes in: a GPU has none of 64 bits, and
 # the optimiser shall not widen indices to them.
 _NATIVE_INTEGERS = re.compile(r"-n[0-9]+(?::[0-9]+)*")
-_started = False
-
-
-def start_llvm() -> None:
-    """Set up LLVM's code generator for this host. Cheap when done already."""
-    global _started
-    with LLVM_LOCK:
-        if not _started:
-            llvm.initialize_native_target()
-            llvm.initialize_native_asmprinter()
-            _started = True
-
-
 # A call of a function of the user's, which was not put in its place.
 _CALL_OF_SOURCE = re.compile(r"\bcall [^\n@]*@(?!llvm\.|__assay_)")
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ...native.disk_cache import DiskCache, digest
-from ...native.jit import LoadedCode, compile_object, host_target, load_kernel
+from ...native.jit import LoadedCode, compile_object
+from ...native.llvm_host import host_target
 from ...site import Site
 from ..analysis.reach import follows_pointers, untouched_parameters
 from ..emit.driver import driver
@@ -24,6 +25,7 @@ from ..ir.shape import Shape
 from ..read.importer import import_kernel
 from ..read.roots import Parameter
 from ..watch.needs import WatchNeeds
+from .kernel_code import load_kernel
 from .tape_code import FUNCTIONS as RECORD_FUNCTIONS
 from .tape_code import load_record
 from .watch_code import FUNCTIONS as WATCH_FUNCTIONS

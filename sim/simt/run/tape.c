@@ -1,26 +1,14 @@
 // What recorded kernels call: it describes accesses that generated code cannot describe by itself.
 //
-// Constants in capitals come from the Python side (record_code.py). Events are laid out as
-// recording.py says.
+// Events are laid out as emit/tape.py says.
 
-typedef __UINT8_TYPE__ u8;
-typedef __UINT32_TYPE__ u32;
-typedef __UINT64_TYPE__ u64;
+#include "tape.h"
 
-STRUCTURES
-
-#define LANE_COUNT 32
-#define MOST_LINES 255
-
-static inline struct recorder *recorder_of(u8 *context) {
-  return *(struct recorder **)(context + CONTEXT_RECORDER);
-}
-
-static inline u64 capped(u64 number) { return number < 255 ? number : 255; }
+static inline u64 capped(u64 number) { return number < FIELD_MASK ? number : FIELD_MASK; }
 
 // The room is used up: from now on events are written over each other behind the last that counts.
-u64 *assay_record_full(u8 *context, u64 *at) {
-  struct recorder *r = recorder_of(context);
+u64 *assay_record_full(struct context *context, u64 *at) {
+  struct recorder *r = context->recorder;
   if (!r->full) {
     r->full = 1;
     r->end = at;
@@ -29,11 +17,11 @@ u64 *assay_record_full(u8 *context, u64 *at) {
 }
 
 // The next threadgroup of the sample begins.
-void assay_record_group(u8 *context) { recorder_of(context)->group++; }
+void assay_record_group(struct context *context) { context->recorder->group++; }
 
 // A simdgroup begins, or goes on behind a barrier.
-void assay_record_resume(u8 *context, u32 simdgroup) {
-  struct recorder *r = recorder_of(context);
+void assay_record_resume(struct context *context, u32 simdgroup) {
+  struct recorder *r = context->recorder;
   r->private_line = PRIVATE_LINES + (r->group * r->simdgroups + simdgroup) * r->private_rows;
   if (r->full) return;
   if (r->segment_count == r->segment_limit) {
@@ -48,7 +36,7 @@ void assay_record_resume(u8 *context, u32 simdgroup) {
 // Lanes are often in order already, which is quickly seen.
 static int ascending(const u64 *addresses) {
   u64 wrong = 0;
-  for (u32 n = 0; n + 1 < LANE_COUNT; n++) wrong |= addresses[n] > addresses[n + 1];
+  for (u32 n = 0; n + 1 < LANES; n++) wrong |= addresses[n] > addresses[n + 1];
   return !wrong;
 }
 
@@ -101,9 +89,8 @@ static u64 bank_ways(const u64 *address, u32 count, u32 bytes) {
 
 // Where in threadgroup memory the lanes are: the first row and the last.
 static u64 row_places(const u64 *address, u32 count, u32 bytes) {
-  u64 offset = (1ull << HANDLE_SHIFT) - 1;
-  u64 first = (address[0] & offset) / LINE_BYTES;
-  u64 last = ((address[count - 1] & offset) + bytes - 1) / LINE_BYTES;
+  u64 first = (address[0] & OFFSET_MASK) / LINE_BYTES;
+  u64 last = ((address[count - 1] & OFFSET_MASK) + bytes - 1) / LINE_BYTES;
   return capped(first) << FIRST_ROW_SHIFT | capped(last) << LAST_ROW_SHIFT;
 }
 
@@ -124,16 +111,16 @@ static u64 put_lines(u64 *at, const u64 *address, u32 count, u32 bytes) {
   for (u32 n = 0; n < count; n++) {
     u64 line = address[n] / LINE_BYTES, end = (address[n] + bytes - 1) / LINE_BYTES + 1;
     line = line < next ? next : line;
-    for (; line < end && lines < MOST_LINES; line++) at[lines++] = line, next = end;
+    for (; line < end && lines < FIELD_MASK; line++) at[lines++] = line, next = end;
   }
   u64 consecutive = lines && at[lines - 1] - at[0] == lines - 1;
   return lines << LINES_SHIFT | (consecutive ? CONSECUTIVE : 0) | CACHED;
 }
 
 // An access of `bytes` bytes by the lanes of `mask` at the addresses in the scratch memory.
-u64 *assay_record_lanes(u8 *context, u64 *at, u32 head, u32 mask, u32 bytes) {
-  const u64 *addresses = *(u64 **)(context + CONTEXT_SCRATCH);
-  u64 room[LANE_COUNT];
+u64 *assay_record_lanes(struct context *context, u64 *at, u32 head, u32 mask, u32 bytes) {
+  const u64 *addresses = (const u64 *)context->scratch;
+  u64 room[LANES];
   u32 count;
   const u64 *address = sorted(addresses, mask, room, &count);
   u64 about = capped(distinct_words(address, count, bytes)) << WORDS_SHIFT |
@@ -147,29 +134,29 @@ u64 *assay_record_lanes(u8 *context, u64 *at, u32 head, u32 mask, u32 bytes) {
   }
   about |= put_lines(at + 2, address, count, bytes);
   at[1] = about;
-  u64 lines = about >> LINES_SHIFT & 255;
+  u64 lines = about >> LINES_SHIFT & FIELD_MASK;
   return at + 2 + (about & CONSECUTIVE ? 1 : lines);
 }
 
 // The same for private memory, whose offsets in a thread are in the scratch memory: equal words
 // of all lanes lie together in one line.
-u64 *assay_record_private(u8 *context, u64 *at, u32 head, u32 mask, u32 bytes) {
-  const u64 *offsets = *(u64 **)(context + CONTEXT_SCRATCH);
-  u64 room[LANE_COUNT], row[LANE_COUNT];
+u64 *assay_record_private(struct context *context, u64 *at, u32 head, u32 mask, u32 bytes) {
+  const u64 *offsets = (const u64 *)context->scratch;
+  u64 room[LANES], row[LANES];
   u32 count;
   const u64 *offset = sorted(offsets, mask, room, &count);
-  u64 base = recorder_of(context)->private_line;
+  u64 base = context->recorder->private_line;
   u64 words = 0;
   for (u32 n = 0; n < count; n++) {
     u64 first = offset[n] / BANK_BYTES, last = (offset[n] + bytes - 1) / BANK_BYTES;
     words += last - first + 1;
-    row[n] = (base + first) * LINE_BYTES + offset[n] % BANK_BYTES * LANE_COUNT;
+    row[n] = (base + first) * LINE_BYTES + offset[n] % BANK_BYTES * LANES;
   }
   // A row of words is a line: an access of so many rows is one of so many lines.
-  u64 about = put_lines(at + 2, row, count, bytes * LANE_COUNT);
+  u64 about = put_lines(at + 2, row, count, bytes * LANES);
   at[0] = head | (u64)mask << LANES_SHIFT;
   at[1] = about | capped(words) << WORDS_SHIFT | 1ull << SHARING_SHIFT | (u64)bytes << BYTES_SHIFT;
-  u64 lines = about >> LINES_SHIFT & 255;
+  u64 lines = about >> LINES_SHIFT & FIELD_MASK;
   return at + 2 + (about & CONSECUTIVE ? 1 : lines);
 }
 

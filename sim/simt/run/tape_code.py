@@ -1,92 +1,48 @@
-"""The memory that recorded kernels and the host share, and the C functions that they call."""
+"""The C functions that recorded kernels call."""
 
 from __future__ import annotations
 
-import ctypes
 import functools
-from importlib.resources import files
 
-from ...native.c_code import load_c
-from ...native.jit import LoadedCode
-from ..emit import tape as r
-from ..ir import context as c
+from ...native.c_header import c_header, named
+from ...native.c_unit import Code, CUnit
+from ..emit import tape, tape_memory
+from ..ir import context, shape
 
 FUNCTIONS = (
     *("assay_record_full", "assay_record_group", "assay_record_resume"),
     *("assay_record_lanes", "assay_record_private"),
 )
-PRIVATE_LINES = (c.PRIVATE_HANDLE << c.HANDLE_SHIFT) // r.LINE_BYTES
-
-_POINTER = ctypes.c_void_p
-_u64 = ctypes.c_uint64
 
 
-class Segment(ctypes.Structure):
-    """Where a stream, by its number, begins or goes on."""
-
-    _fields_ = [("start", _POINTER), ("stream", _u64)]
-
-
-class Recorder(ctypes.Structure):
-    """Where a recorded kernel writes.
-
-    `position` is where the next event goes; the room up to `limit` suffices for any block. When
-    it is used up, `end` is where the recording ends and blocks are written to `spare`.
-    """
-
-    _fields_ = [
-        *((name, _POINTER) for name in ("position", "limit", "spare", "end")),
-        ("segments", ctypes.POINTER(Segment)),
-        *((name, _u64) for name in ("segment_count", "segment_limit", "full")),
-        *((name, _u64) for name in ("group", "simdgroups", "private_rows", "private_line")),
-    ]
+def _header() -> str:
+    return c_header(
+        constants={
+            **named(shape, "LANES"),
+            **named(context, "HANDLE_SHIFT OFFSET_MASK THREADGROUP_HANDLE"),
+            **named(tape_memory, "PRIVATE_LINES"),
+            **named(tape, "LINE_BYTES BANKS BANK_BYTES LANES_SHIFT FIELD_MASK"),
+            **named(tape, "LINES_SHIFT WORDS_SHIFT WAYS_SHIFT SHARING_SHIFT BYTES_SHIFT"),
+            **named(tape, "FIRST_ROW_SHIFT LAST_ROW_SHIFT CONSECUTIVE CACHED"),
+        },
+        structures=(
+            *(context.TableEntry, context.Context),
+            *(tape_memory.Segment, tape_memory.Recorder),
+        ),
+    )
 
 
-POSITION = Recorder.position.offset
-LIMIT = Recorder.limit.offset
-
-_TYPES: dict[object, str] = {
-    _POINTER: "u64 *",
-    _u64: "u64 ",
-    ctypes.POINTER(Segment): "struct segment *",
-}
-
-
-def _structures() -> str:
-    parts = []
-    for structure, name in ((Segment, "segment"), (Recorder, "recorder")):
-        fields = "".join(f"  {_TYPES[field[1]]}{field[0]};\n" for field in structure._fields_)
-        parts.append(f"struct {name} {{\n{fields}}};")
-    return "\n".join(parts)
-
-
-def _source() -> str:
-    shared = {
-        "CONTEXT_RECORDER": c.RECORDER,
-        "CONTEXT_SCRATCH": c.SCRATCH,
-        "HANDLE_SHIFT": c.HANDLE_SHIFT,
-        "THREADGROUP_HANDLE": c.THREADGROUP_HANDLE,
-        "PRIVATE_LINES": PRIVATE_LINES,
-        "LINE_BYTES": r.LINE_BYTES,
-        "BANKS": r.BANKS,
-        "BANK_BYTES": r.BANK_BYTES,
-        "LANES_SHIFT": r.LANES_SHIFT,
-        "LINES_SHIFT": r.LINES_SHIFT,
-        "WORDS_SHIFT": r.WORDS_SHIFT,
-        "WAYS_SHIFT": r.WAYS_SHIFT,
-        "SHARING_SHIFT": r.SHARING_SHIFT,
-        "BYTES_SHIFT": r.BYTES_SHIFT,
-        "FIRST_ROW_SHIFT": r.FIRST_ROW_SHIFT,
-        "LAST_ROW_SHIFT": r.LAST_ROW_SHIFT,
-        "CONSECUTIVE": r.CONSECUTIVE,
-        "CACHED": r.CACHED,
-    }
-    numbers = "\n".join(f"#define {name} {value}ull" for name, value in shared.items())
-    text = files(__package__).joinpath("tape.c").read_text()
-    return f"{numbers}\n{text.replace('STRUCTURES', _structures(), 1)}"
+UNIT = CUnit(
+    kind="record",
+    package=__package__,
+    main="tape.c",
+    header="tape.h",
+    declared=_header,
+    functions=FUNCTIONS,
+)
 
 
 @functools.cache
-def load_record() -> LoadedCode:
+def load_record() -> Code:
     """Compile the functions, or take them from the cache, and make their symbols known."""
-    return load_c(_source(), "record", FUNCTIONS)
+    return UNIT.load()

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..emit.tape import BANK_BYTES, FIELD_MASK, PLACES, RECORD, Recording, accesses
+from ..emit.tape_memory import Recorder, Segment
 from ..ir.nodes import Function
 from .boxes import DispatchError, Size, boxes_of, check_arguments
 from .memory import Memory
 from .pool import stopped_at_exit
 from .program import Executable
 from .settings import chosen_fuel
-from .tape_code import Recorder, Segment, load_record
+from .tape_code import load_record
 from .worker import Launch, Worker
 
 RECORDING_BYTES = 512 << 20

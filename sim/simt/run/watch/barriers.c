@@ -1,5 +1,8 @@
 // What happens to a threadgroup as a whole: its start, its barriers and fences, who leaves when.
 
+#pragma once
+#include "lanes.c"
+
 static void flush_denormals(u32 flush) {
 #if defined(__x86_64__)
   u32 state = __builtin_ia32_stmxcsr();
@@ -11,25 +14,25 @@ static void flush_denormals(u32 flush) {
 }
 
 // A worker begins to run threadgroups, or has run them.
-void assay_watch_begin(u8 *context) {
-  if (watch_of(context)->flush_denormals) flush_denormals(1);
+void assay_watch_begin(struct context *context) {
+  if (context->watch->flush_denormals) flush_denormals(1);
 }
 
-void assay_watch_end(u8 *context) {
-  if (watch_of(context)->flush_denormals) flush_denormals(0);
+void assay_watch_end(struct context *context) {
+  if (context->watch->flush_denormals) flush_denormals(0);
 }
 
 // Threadgroups of a box are run in an order that the seed permutes.
-u64 assay_watch_permuted(u8 *context, u64 number) {
-  struct watch *w = watch_of(context);
+u64 assay_watch_permuted(struct context *context, u64 number) {
+  struct watch *w = context->watch;
   return (number * w->order_factor + w->order_shift) % w->order_count;
 }
 
 // A threadgroup begins.
-void assay_watch_group(u8 *context) {
-  struct watch *w = watch_of(context);
-  u32 *position = (u32 *)(context + CONTEXT_POSITION);
-  u32 *groups = (u32 *)(context + CONTEXT_THREADGROUPS);
+void assay_watch_group(struct context *context) {
+  struct watch *w = context->watch;
+  u32 *position = context->position;
+  u32 *groups = context->threadgroups;
   w->group = w->group_base + position[0] +
              (u64)groups[0] * (position[1] + (u64)groups[1] * position[2]);
   w->run = w->run + 1 & GROUP_MASK;
@@ -37,16 +40,17 @@ void assay_watch_group(u8 *context) {
   w->arena_epoch = w->device_epoch = 0;
   w->arena_covered = w->device_covered = 0;
   w->arena_fenced = w->device_fenced = 0;
-  for (u32 i = 0; i < LANE_COUNT; i++) {
+  for (u32 i = 0; i < LANES; i++) {
     w->waiting[i].mask = 0;
     w->left[i].mask = 0;
     w->left[i].passed = 0;
   }
 }
 
-static void divergence(struct watch *w, u8 *context, u32 kind, struct party *here, u32 simdgroup,
-                       struct party *other, u32 other_simdgroup, u32 other_site, u32 absent) {
-  *(u32 *)(context + CONTEXT_SIMDGROUP) = simdgroup;
+static void divergence(struct watch *w, struct context *context, u32 kind, struct waiter *here,
+                       u32 simdgroup, struct waiter *other, u32 other_simdgroup, u32 other_site,
+                       u32 absent) {
+  context->simdgroup = simdgroup;
   u64 record = (u64)other_simdgroup << SIMDGROUP_SHIFT |
                (u64)(absent ? __builtin_ctz(absent) : 0) << LANE_SHIFT |
                (u64)other_site << SITE_SHIFT | (w->group & GROUP_MASK) << GROUP_SHIFT;
@@ -55,9 +59,10 @@ static void divergence(struct watch *w, u8 *context, u32 kind, struct party *her
 }
 
 // Lanes of `mask` wait at a barrier; `live` lanes began the kernel; `branch` may have parted them.
-void assay_watch_wait(u8 *context, u32 site, u32 flags, u32 mask, u32 live, u32 branch) {
-  struct watch *w = watch_of(context);
-  struct party *p = &w->waiting[simdgroup_of(context)];
+void assay_watch_wait(struct context *context, u32 site, u32 flags, u32 mask, u32 live,
+                      u32 branch) {
+  struct watch *w = context->watch;
+  struct waiter *p = &w->waiting[context->simdgroup];
   p->site = site;
   p->flags = flags;
   p->mask = mask;
@@ -67,11 +72,11 @@ void assay_watch_wait(u8 *context, u32 site, u32 flags, u32 mask, u32 live, u32 
 }
 
 // Lanes of `mask` are at a barrier of their simdgroup.
-void assay_watch_simdgroup_wait(u8 *context, u32 site, u32 mask, u32 live, u32 branch) {
-  struct watch *w = watch_of(context);
-  u32 simdgroup = simdgroup_of(context);
-  struct party here = {site, 0, mask, live, branch, 0};
-  struct party *gone = &w->left[simdgroup];
+void assay_watch_simdgroup_wait(struct context *context, u32 site, u32 mask, u32 live, u32 branch) {
+  struct watch *w = context->watch;
+  u32 simdgroup = context->simdgroup;
+  struct waiter here = {site, 0, mask, live, branch, 0};
+  struct waiter *gone = &w->left[simdgroup];
   u32 absent = live & ~mask;
   if (!absent) return;
   u32 left = absent & gone->mask;
@@ -80,21 +85,21 @@ void assay_watch_simdgroup_wait(u8 *context, u32 site, u32 mask, u32 live, u32 b
 }
 
 // Lanes of `mask` leave the kernel.
-void assay_watch_leave(u8 *context, u32 site, u32 mask) {
-  struct party *p = &watch_of(context)->left[simdgroup_of(context)];
+void assay_watch_leave(struct context *context, u32 site, u32 mask) {
+  struct waiter *p = &context->watch->left[context->simdgroup];
   if (!p->mask) p->site = site;
   p->mask |= mask;
 }
 
 // A fence of the calling simdgroup that orders what other simdgroups published before it.
-void assay_watch_fence(u8 *context, u32 flags) {
-  struct watch *w = watch_of(context);
+void assay_watch_fence(struct context *context, u32 flags) {
+  struct watch *w = context->watch;
   if (flags & MEM_DEVICE) w->device_fenced = 1;
   if (flags & MEM_THREADGROUP) w->arena_fenced = 1;
 }
 
-static void check_lanes(struct watch *w, u8 *context, u32 simdgroup) {
-  struct party *p = &w->waiting[simdgroup], *gone = &w->left[simdgroup];
+static void check_lanes(struct watch *w, struct context *context, u32 simdgroup) {
+  struct waiter *p = &w->waiting[simdgroup], *gone = &w->left[simdgroup];
   u32 absent = p->live & ~p->mask;
   if (!absent) return;
   if (absent & gone->mask)
@@ -118,23 +123,23 @@ static void pass_barrier(struct watch *w, u32 flags) {
 }
 
 // All simdgroups wait or have ended.
-void assay_watch_round(u8 *context, u32 simdgroups) {
-  struct watch *w = watch_of(context);
-  u32 first = LANE_COUNT;
-  for (u32 i = 0; i < simdgroups && first == LANE_COUNT; i++)
+void assay_watch_round(struct context *context, u32 simdgroups) {
+  struct watch *w = context->watch;
+  u32 first = LANES;
+  for (u32 i = 0; i < simdgroups && first == LANES; i++)
     if (w->waiting[i].mask) first = i;
-  if (first == LANE_COUNT) return;
-  struct party *reference = &w->waiting[first];
+  if (first == LANES) return;
+  struct waiter *reference = &w->waiting[first];
   u32 flags = reference->flags;
   for (u32 i = 0; i < simdgroups; i++) {
-    struct party *p = &w->waiting[i];
+    struct waiter *p = &w->waiting[i];
     if (p->mask) {
       check_lanes(w, context, i);
       if (p->site != reference->site)
         divergence(w, context, REPORT_OTHER_BARRIER, p, i, reference, first, reference->site, 0);
       flags &= p->flags;
     } else {
-      struct party *gone = &w->left[i];
+      struct waiter *gone = &w->left[i];
       divergence(w, context, REPORT_SIMDGROUP_LEFT, reference, first, gone, i,
                  reference->branch ? reference->branch : gone->site, gone->mask);
     }

@@ -1,22 +1,25 @@
 // Reports of what the generated code itself finds out.
 
+#pragma once
+#include "records.c"
+
 // Lanes of `mask` saw something; `details` has a number for each lane.
-void assay_watch_event(u8 *context, u32 kind, u32 site, u32 mask) {
-  struct watch *w = watch_of(context);
-  u32 *details = (u32 *)(*(u8 **)(context + CONTEXT_SCRATCH) + SCRATCH_VALUES);
+void assay_watch_event(struct context *context, u32 kind, u32 site, u32 mask) {
+  struct watch *w = context->watch;
+  u32 *details = (u32 *)(context->scratch + SCRATCH_VALUES);
   u32 lane = (u32)__builtin_ctz(mask);
   u64 other = (u64)(details[lane] & 1023) << SITE_SHIFT | (u64)lane << LANE_SHIFT |
-              (u64)simdgroup_of(context) << SIMDGROUP_SHIFT |
+              (u64)context->simdgroup << SIMDGROUP_SHIFT |
               (w->group & GROUP_MASK) << GROUP_SHIFT;
   report(w, context, kind, site, lane, other, 0, w->barriers, mask);
 }
 
 // Lanes of `mask` are about to access the addresses in the scratch memory: reports those that are
 // no multiples of `need`, and writes to what may only be read.
-void assay_watch_place(u8 *context, u32 how, u32 site, u32 mask, u64 need) {
-  struct watch *w = watch_of(context);
-  u64 *addresses = *(u64 **)(context + CONTEXT_SCRATCH);
-  u8 *read_only = *(u8 **)(context + CONTEXT_READ_ONLY);
+void assay_watch_place(struct context *context, u32 how, u32 site, u32 mask, u64 need) {
+  struct watch *w = context->watch;
+  u64 *addresses = (u64 *)context->scratch;
+  u8 *read_only = context->read_only;
   for (; mask; mask &= mask - 1) {
     u32 lane = (u32)__builtin_ctz(mask);
     u64 address = addresses[lane];

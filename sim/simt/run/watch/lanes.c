@@ -1,23 +1,26 @@
 // Accesses lane by lane: what a run did not settle, and lanes among each other.
 
-static u8 *host_of(u8 *context, u64 address) {
+#pragma once
+#include "records.c"
+
+static u8 *host_of(struct context *context, u64 address) {
   u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
   if (handle == THREADGROUP_HANDLE) {
-    u64 size = *(u64 *)(context + CONTEXT_ARENA_SIZE);
-    return offset < size ? *(u8 **)(context + CONTEXT_ARENA) + offset : 0;
+    return offset < context->arena_size ? context->arena + offset : 0;
   }
-  u64 *entry = *(u64 **)(context + CONTEXT_TABLE) + 2 * handle;
-  return offset < entry[1] ? (u8 *)entry[0] + offset : 0;
+  struct table_entry *entry = context->table + handle;
+  return offset < entry->size ? entry->host + offset : 0;
 }
 
 // The byte of a value that a lane stores, as the generated code left it in the scratch memory:
 // component by component, each a vector of lanes.
 static inline u8 stored_byte(u8 *scratch, u32 lane, u32 n, u32 size) {
-  return scratch[SCRATCH_VALUES + (n / size * LANE_COUNT + lane) * size + n % size];
+  return scratch[SCRATCH_VALUES + (n / size * LANES + lane) * size + n % size];
 }
 
-static int changes_value(u8 *context, u64 address, u32 lane, u32 from, u32 to, u32 size) {
-  u8 *scratch = *(u8 **)(context + CONTEXT_SCRATCH);
+static int changes_value(struct context *context, u64 address, u32 lane, u32 from, u32 to,
+                         u32 size) {
+  u8 *scratch = context->scratch;
   for (u32 n = from; n < to; n++) {
     u8 *host = host_of(context, address + n);
     if (!host || *host != stored_byte(scratch, lane, n, size)) return 1;
@@ -25,16 +28,16 @@ static int changes_value(u8 *context, u64 address, u32 lane, u32 from, u32 to, u
   return 0;
 }
 
-static void race(struct watch *w, u8 *context, const struct shadow *s, u32 kind, u32 how, u32 lane,
-                 u64 old, u64 now, u64 address) {
+static void race(struct watch *w, struct context *context, const struct shadow *s, u32 kind,
+                 u32 how, u32 lane, u64 old, u64 now, u64 address) {
   u32 same_group = !((old ^ now) >> GROUP_SHIFT);
   u32 passed = epoch_of(now) - epoch_of(old);
   report(w, context, same_group && passed ? REPORT_WEAK : kind, how >> HOW_SITE & 1023, lane, old,
          address, same_group ? w->barriers - passed : epoch_of(old), kind);
 }
 
-static void watch_write(struct watch *w, u8 *context, struct shadow *s, u64 granule, u32 how,
-                        u32 lane, u64 now, u64 address, int changes) {
+static void watch_write(struct watch *w, struct context *context, struct shadow *s, u64 granule,
+                        u32 how, u32 lane, u64 now, u64 address, int changes) {
   u64 old = s->written[granule], reader = s->read[granule];
   u64 flags = 0;
   if (write_clash(s, old, now)) {
@@ -53,8 +56,8 @@ static void watch_write(struct watch *w, u8 *context, struct shadow *s, u64 gran
   s->written[granule] = joined_write(s, old, now | flags);
 }
 
-static void watch_read(struct watch *w, u8 *context, struct shadow *s, u64 granule, u32 how,
-                       u32 lane, u64 now, u64 address) {
+static void watch_read(struct watch *w, struct context *context, struct shadow *s, u64 granule,
+                       u32 how, u32 lane, u64 now, u64 address) {
   u64 old = s->written[granule], reader = s->read[granule];
   u64 quiet = s->device && (old ^ now) >> GROUP_SHIFT ? FLAG_SECOND | FLAG_SHARED : FLAG_SECOND;
   if (write_clash(s, old, now) && !(old & quiet))
@@ -66,13 +69,14 @@ static void watch_read(struct watch *w, u8 *context, struct shadow *s, u64 granu
 }
 
 // Lanes of one store that write different values to one place.
-static void watch_same_store(struct watch *w, u8 *context, u32 how, u32 mask, u32 size, u32 bytes) {
-  u8 *scratch = *(u8 **)(context + CONTEXT_SCRATCH);
+static void watch_same_store(struct watch *w, struct context *context, u32 how, u32 mask, u32 size,
+                             u32 bytes) {
+  u8 *scratch = context->scratch;
   u64 *addresses = (u64 *)scratch;
   u64 seen[64];
   u8 owner[64];
   u64 used = 0;
-  for (u32 lane = 0; lane < LANE_COUNT; lane++) {
+  for (u32 lane = 0; lane < LANES; lane++) {
     if (!(mask >> lane & 1)) continue;
     u64 address = addresses[lane];
     u32 slot = (u32)((address >> 1) * 0x9E3779B97F4A7C15ull >> 58);
@@ -85,7 +89,7 @@ static void watch_same_store(struct watch *w, u8 *context, u32 how, u32 mask, u3
     }
     for (u32 n = 0; n < bytes; n++)
       if (stored_byte(scratch, lane, n, size) != stored_byte(scratch, owner[slot], n, size)) {
-        u64 other = (u64)simdgroup_of(context) << SIMDGROUP_SHIFT |
+        u64 other = (u64)context->simdgroup << SIMDGROUP_SHIFT |
                     (u64)owner[slot] << LANE_SHIFT | (u64)(how >> HOW_SITE & 1023) << SITE_SHIFT |
                     (w->group & GROUP_MASK) << GROUP_SHIFT;
         u32 site = how >> HOW_SITE & 1023;
@@ -100,10 +104,10 @@ static void watch_same_store(struct watch *w, u8 *context, u32 how, u32 mask, u3
 
 // Lanes of one simdgroup that only lock step keeps apart. All lanes of an access are looked at
 // before any of them is noted: they access at once.
-static void lane_race(struct watch *w, u8 *context, struct shadow *s, u64 granule, u32 how,
-                      u32 lane, u64 now, u64 address, int changes) {
+static void lane_race(struct watch *w, struct context *context, struct shadow *s, u64 granule,
+                      u32 how, u32 lane, u64 now, u64 address, int changes) {
   u64 written = s->lane_written[granule], read = s->lane_read[granule];
-  u32 limit = w->left[simdgroup_of(context)].passed >= EPOCH_LIMIT;
+  u32 limit = w->left[context->simdgroup].passed >= EPOCH_LIMIT;
   if (limit || !changes) return;
   for (u32 reads = 0; reads <= (how & HOW_WRITE ? 1u : 0u); reads++) {
     u64 old = reads ? read : written, x = old ^ now;
@@ -122,11 +126,11 @@ static void note_lane(struct shadow *s, u64 granule, u32 how, u64 now) {
   *place = now | (same ? *place & FULL_MASK : 0) | (second ? FLAG_SECOND : 0);
 }
 
-static void watch_lane_order(struct watch *w, u8 *context, u32 how, u32 mask, u32 size, u32 bytes,
-                             int noting) {
-  u64 *addresses = *(u64 **)(context + CONTEXT_SCRATCH);
-  u64 passed = w->left[simdgroup_of(context)].passed;
-  for (u32 lane = 0; lane < LANE_COUNT; lane++) {
+static void watch_lane_order(struct watch *w, struct context *context, u32 how, u32 mask, u32 size,
+                             u32 bytes, int noting) {
+  u64 *addresses = (u64 *)context->scratch;
+  u64 passed = w->left[context->simdgroup].passed;
+  for (u32 lane = 0; lane < LANES; lane++) {
     struct shadow s;
     u64 address = addresses[lane], offset = address & OFFSET_MASK;
     if (!(mask >> lane & 1) || !find_shadow(w, address, &s) || !s.lane_written) continue;
@@ -146,15 +150,15 @@ static void watch_lane_order(struct watch *w, u8 *context, u32 how, u32 mask, u3
 }
 
 // A barrier of the calling simdgroup.
-void assay_watch_lane_barrier(u8 *context) {
-  watch_of(context)->left[simdgroup_of(context)].passed++;
+void assay_watch_lane_barrier(struct context *context) {
+  context->watch->left[context->simdgroup].passed++;
 }
 
 // An access of the lanes of `mask`, `parts` elements of `size` bytes each, at the addresses in the
 // scratch memory; the values of a store are there too.
-void assay_watch_lanes(u8 *context, u32 how, u32 mask, u32 size, u32 parts) {
-  struct watch *w = watch_of(context);
-  u64 *addresses = *(u64 **)(context + CONTEXT_SCRATCH);
+void assay_watch_lanes(struct context *context, u32 how, u32 mask, u32 size, u32 parts) {
+  struct watch *w = context->watch;
+  u64 *addresses = (u64 *)context->scratch;
   u32 bytes = size * parts;
   if ((how & (HOW_WRITE | HOW_ATOMIC)) == HOW_WRITE)
     watch_same_store(w, context, how, mask, size, bytes);
@@ -162,7 +166,7 @@ void assay_watch_lanes(u8 *context, u32 how, u32 mask, u32 size, u32 parts) {
     watch_lane_order(w, context, how, mask, size, bytes, 0);
     watch_lane_order(w, context, how, mask, size, bytes, 1);
   }
-  for (u32 lane = 0; lane < LANE_COUNT; lane++) {
+  for (u32 lane = 0; lane < LANES; lane++) {
     if (!(mask >> lane & 1)) continue;
     struct shadow s;
     u64 address = addresses[lane];

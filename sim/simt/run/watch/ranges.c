@@ -1,5 +1,8 @@
 // Accesses by runs of consecutive lanes: checked in one go, with vector instructions.
 
+#pragma once
+#include "records.c"
+
 // Records that may not be ordered before an access, as intervals of their numbers: a record starts
 // with tag, threadgroup and epoch. Coarse: what it lets through is looked at lane by lane.
 #define OTHER_THREADS (31ull << SIMDGROUP_SHIFT | ~0ull << GROUP_SHIFT)
@@ -38,7 +41,8 @@ static inline u64 suspect_writes(struct window v, const u64 *written, u64 n) {
 static inline u64 suspect_reads(struct window v, const u64 *read, u64 n) {
   u64 bad = 0;
   for (u64 i = 0; i < n; i++) {
-    u64 old = read[i], shared = (old & FLAG_SHARED) != 0, flags = (old & (FLAG_SHARED | FLAG_SECOND)) != 0;
+    u64 old = read[i], shared = (old & FLAG_SHARED) != 0;
+    u64 flags = (old & (FLAG_SHARED | FLAG_SECOND)) != 0;
     bad |= (is_open(v, old) | (is_current(v, old) & shared)) & (by_other(v, old) | flags);
   }
   return bad;
@@ -91,9 +95,9 @@ static inline void fetch_ahead(const struct shadow *s, u64 *written, u64 *read, 
 
 // An access by consecutive lanes, `lane_bytes` each (0: one lane's), to whole granules. Returns 1,
 // without an effect, if something looks like a race: then the lanes are to be looked at one by one.
-u32 assay_watch_range(u8 *context, u32 how, u64 address, u64 bytes, u32 first_lane,
+u32 assay_watch_range(struct context *context, u32 how, u64 address, u64 bytes, u32 first_lane,
                       u32 lane_bytes) {
-  struct watch *w = watch_of(context);
+  struct watch *w = context->watch;
   struct shadow s;
   if (!find_shadow(w, address, &s)) return 0;
   if (w->lanes) return 1;

@@ -2,19 +2,14 @@
 //
 // Every granule of watched memory has a record of its last write and of its last read: who, where
 // and in which epoch. An access that is not ordered after the recorded one by a barrier is a race,
-// whatever the schedule was. Constants in capitals come from the Python side (layout.py).
+// whatever the schedule was.
 //
 // A threadgroup's simdgroups run one after the other between two barriers, so within an epoch the
 // last record of a granule is enough to see every conflict of two simdgroups.
 
-typedef __UINT8_TYPE__ u8;
-typedef __UINT16_TYPE__ u16;
-typedef __UINT32_TYPE__ u32;
-typedef __UINT64_TYPE__ u64;
+#pragma once
+#include "watch.h"
 
-STRUCTURES
-
-#define LANE_COUNT 32
 #define FLAG_ATOMIC 1u
 // On a write: more than one thread wrote this same value. On a read: other threadgroups read too.
 #define FLAG_SHARED 2u
@@ -30,19 +25,13 @@ STRUCTURES
 #define FULL_MASK (15ull << MASK_SHIFT)
 #define EPOCH_LIMIT 1023u
 
-static inline struct watch *watch_of(u8 *context) {
-  return *(struct watch **)(context + CONTEXT_WATCH);
-}
-
-static inline u32 simdgroup_of(u8 *context) { return *(u32 *)(context + CONTEXT_SIMDGROUP); }
-
 static inline u32 lane_of(u64 record) { return record >> LANE_SHIFT & 31; }
 static inline u32 epoch_of(u64 record) { return record >> EPOCH_SHIFT & EPOCH_LIMIT; }
 
 // -- reports ----------------------------------------------------------------------------------
 
-static void report(struct watch *w, u8 *context, u32 kind, u32 site, u32 lane, u64 other,
-                   u64 address, u32 other_epoch, u32 detail) {
+static void report(struct watch *w, struct context *context, u32 kind, u32 site, u32 lane,
+                   u64 other, u64 address, u32 other_epoch, u32 detail) {
   u32 other_site = other >> SITE_SHIFT & 1023;
   u64 handle = address >> HANDLE_SHIFT;
   for (u64 i = 0; i < w->report_count; i++) {
@@ -62,7 +51,7 @@ static void report(struct watch *w, u8 *context, u32 kind, u32 site, u32 lane, u
   r->site = site;
   r->other_site = other_site;
   r->lane = lane;
-  r->simdgroup = simdgroup_of(context);
+  r->simdgroup = context->simdgroup;
   r->group = w->group;
   r->epoch = w->barriers;
   r->other_lane = lane_of(other);
@@ -78,7 +67,7 @@ static void report(struct watch *w, u8 *context, u32 kind, u32 site, u32 lane, u
 
 struct shadow {
   u64 *lane_written, *lane_read;  // for races of the lanes of a simdgroup; null if not asked for
-  u64 *written, *read, *before;  // `before`: the reader before the last one, threadgroup memory only
+  u64 *written, *read, *before;  // `before`: the reader before the last, threadgroup memory only
   u64 first;                     // granule that the arrays start with
   u64 count;                     // granules
   u32 shift;                     // bytes of a granule, as a power of two
@@ -189,9 +178,9 @@ static inline u64 joined_write(const struct shadow *s, u64 old, u64 now) {
   return (now & ~softened) | (old & FULL_MASK);
 }
 
-static inline u64 record_of(struct watch *w, u8 *context, const struct shadow *s, u32 how,
-                            u32 lane) {
-  return s->stamp | (u64)simdgroup_of(context) << SIMDGROUP_SHIFT | (u64)lane << LANE_SHIFT |
+static inline u64 record_of(struct watch *w, struct context *context, const struct shadow *s,
+                            u32 how, u32 lane) {
+  return s->stamp | (u64)context->simdgroup << SIMDGROUP_SHIFT | (u64)lane << LANE_SHIFT |
          (u64)(how >> HOW_SITE & 1023) << SITE_SHIFT | FULL_MASK |
          (how & HOW_ATOMIC ? FLAG_ATOMIC : 0);
 }

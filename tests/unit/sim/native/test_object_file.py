@@ -3,8 +3,8 @@
 import llvmlite.binding as llvm
 import pytest
 
+from assay.sim.native.llvm_host import start_llvm
 from assay.sim.native.object_file import undefined_symbols
-from assay.sim.simt.read.importer import start_llvm
 
 SOURCE = """
 declare void @elsewhere(i32)

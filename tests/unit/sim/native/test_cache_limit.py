@@ -106,7 +106,7 @@ def test_a_long_unpruned_folder_is_pruned_by_the_next_process(
 
 def test_several_processes_may_prune_at_once(folder: Path) -> None:
     program = (
-        "from assay.sim.simt.disk_cache import DiskCache, digest\n"
+        "from assay.sim.native.disk_cache import DiskCache, digest\n"
         "cache = DiskCache('things')\n"
         "for i in range(150):\n"
         "    key = digest(str(i))\n"

@@ -1,0 +1,43 @@
+"""LLVM's description of this host, and the lock under which LLVM is used."""
+
+from __future__ import annotations
+
+import functools
+import threading
+
+import llvmlite.binding as llvm
+
+# LLVM's global tables are set up once, and its contexts are not made for concurrent use.
+LLVM_LOCK = threading.RLock()
+# Left out so that all hosts round alike: these units flush or fuse differently.
+_AVOIDED_FEATURES = ("avx512fp16", "avx512bf16")
+
+
+@functools.cache
+def start_llvm() -> None:
+    """Set up LLVM's code generator for this host. Cheap when done already."""
+    with LLVM_LOCK:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+
+
+@functools.cache
+def host_target() -> tuple[str, str, str]:
+    """(triple, CPU name, features) that code is made for."""
+    start_llvm()
+    features = llvm.get_host_cpu_features()
+    for avoided in _AVOIDED_FEATURES:
+        features.pop(avoided, None)
+    features.pop("prefer-256-bit", None)
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten()
+
+
+def host_machine() -> llvm.TargetMachine:
+    """LLVM's description of this host, with the features that generated code may use."""
+    triple, cpu, features = host_target()
+    avoided = "".join(f",-{feature}" for feature in _AVOIDED_FEATURES)
+    tuned = f"{features}{avoided if 'x86' in triple else ''}"
+    target = llvm.Target.from_triple(triple)
+    return target.create_target_machine(
+        cpu=cpu, features=tuned, opt=2, reloc="pic", codemodel="jitdefault", jit=True
+    )

@@ -1,0 +1,163 @@
+/* Made of what Python declares: change it there, then run `python -m tests.c_headers`. */
+
+#pragma once
+
+typedef __INT8_TYPE__ i8;
+typedef __UINT8_TYPE__ u8;
+typedef __INT16_TYPE__ i16;
+typedef __UINT16_TYPE__ u16;
+typedef __INT32_TYPE__ i32;
+typedef __UINT32_TYPE__ u32;
+typedef __INT64_TYPE__ i64;
+typedef __UINT64_TYPE__ u64;
+typedef float f32;
+typedef double f64;
+
+#define SCRATCH_VALUES 256
+#define HANDLE_SHIFT 48
+#define OFFSET_MASK 281474976710655ull
+#define TABLE_ENTRIES 65536
+#define THREADGROUP_HANDLE 1
+#define FIRST_BUFFER_HANDLE 16
+#define LANES 32
+#define LOCKS 4096
+#define GROUP_MASK 4194303
+#define MEM_DEVICE 1
+#define MEM_THREADGROUP 2
+#define HOW_WRITE 1
+#define HOW_ATOMIC 2
+#define HOW_CONSTANT 4
+#define HOW_SITE 8
+#define REPORT_WRITE_WRITE 1
+#define REPORT_WRITE_READ 2
+#define REPORT_READ_WRITE 3
+#define REPORT_WEAK 4
+#define REPORT_SAME_STORE 5
+#define REPORT_LANES_LEFT 6
+#define REPORT_LANES_ELSEWHERE 7
+#define REPORT_OTHER_BARRIER 8
+#define REPORT_SIMDGROUP_LEFT 9
+#define REPORT_LANE_RACE 18
+#define REPORT_READ_ONLY_WRITE 16
+#define REPORT_MISALIGNED 17
+
+struct buffer;
+struct context;
+struct recorder;
+struct report;
+struct table_entry;
+struct waiter;
+struct watch;
+
+struct table_entry {
+    u8 *host;
+    u64 size;
+};
+_Static_assert(sizeof(struct table_entry) == 16, "as Python has it");
+
+struct context {
+    struct table_entry *table;
+    u64 *arguments;
+    u8 *arena;
+    u8 *private_memory;
+    u8 *scratch;
+    i32 *fault;
+    i32 *stop;
+    u8 *states;
+    i64 state_stride;
+    i64 fuel;
+    u8 *constants;
+    u64 arena_size;
+    i64 constants_size;
+    i64 private_size;
+    u8 *private_all;
+    u32 threadgroups[3];
+    i32 threads[3];
+    i32 origin[3];
+    i32 box[3];
+    u32 position[3];
+    u32 simdgroup;
+    i64 grid_threads;
+    struct watch *watch;
+    u32 *order;
+    i32 fill;
+    u8 *arena_shadow;
+    u64 *shadows;
+    i64 floor;
+    u8 *read_only;
+    struct recorder *recorder;
+};
+_Static_assert(sizeof(struct context) == 256, "as Python has it");
+
+struct report {
+    u32 kind;
+    u32 site;
+    u32 other_site;
+    u32 lane;
+    u32 simdgroup;
+    u32 epoch;
+    u32 other_lane;
+    u32 other_simdgroup;
+    u32 other_epoch;
+    u32 detail;
+    u64 group;
+    u64 other_group;
+    u64 address;
+    u64 count;
+};
+_Static_assert(sizeof(struct report) == 72, "as Python has it");
+
+struct buffer {
+    u64 *written;
+    u64 *read;
+    u64 granules;
+    u64 has_readers;
+    u64 *lane_written;
+    u64 *lane_read;
+};
+_Static_assert(sizeof(struct buffer) == 48, "as Python has it");
+
+struct waiter {
+    u32 site;
+    u32 flags;
+    u32 mask;
+    u32 live;
+    u32 branch;
+    u32 passed;
+};
+_Static_assert(sizeof(struct waiter) == 24, "as Python has it");
+
+struct watch {
+    struct buffer *buffers;
+    u64 *arena_written;
+    u64 *arena_read;
+    u64 *arena_before;
+    u64 *arena_lane_written;
+    u64 *arena_lane_read;
+    u64 arena_granules;
+    u32 *locks;
+    struct report *reports;
+    u64 report_count;
+    u64 report_limit;
+    u64 reports_dropped;
+    u64 tag;
+    u64 group;
+    u64 group_base;
+    u64 run;
+    u64 order_factor;
+    u64 order_shift;
+    u64 order_count;
+    u32 arena_shift;
+    u32 barriers;
+    u32 arena_epoch;
+    u32 device_epoch;
+    u32 arena_covered;
+    u32 device_covered;
+    u32 arena_fenced;
+    u32 device_fenced;
+    u32 flush_denormals;
+    u32 lanes;
+    struct waiter waiting[32];
+    struct waiter left[32];
+};
+_Static_assert(sizeof(struct watch) == 1728, "as Python has it");
