@@ -263,7 +263,7 @@ class Values:
         """Remember what an instruction was emitted as."""
         varying = self.divergence.is_varying(value)
         if vector and not varying:
-            raise AssertionError(f"{value.op} {value.callee} is uniform but was emitted as lanes")
+            raise AssertionError(f"{value.spelling} is uniform but was emitted as lanes")
         if varying and not vector:
             name = self.text.splat(value.type, name)
         (self._vectors if varying else self._scalars)[value] = name

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .nodes import Block, Function, Instruction, Value
+from .operations.control import PHI
+from .operations.operation import Meeting
 
 
 @dataclass(slots=True, eq=False)
@@ -158,7 +160,7 @@ def _unify_latches(function: Function, header: Block, latches: list[Block]) -> N
     positions = [i for i, p in enumerate(header.predecessors) if p in latches]
     latch.predecessors = [header.predecessors[i] for i in positions]
     for phi in header.phis:
-        merged = Instruction("phi", phi.type, [phi.operands[i] for i in positions], phi.site)
+        merged = Instruction(PHI, phi.type, [phi.operands[i] for i in positions], phi.site)
         merged.block = latch
         latch.phis.append(merged)
         phi.operands = [v for i, v in enumerate(phi.operands) if i not in positions] + [merged]
@@ -316,7 +318,7 @@ def split_at_barriers(function: Function) -> list[Block]:
     while work:
         block = work.pop()
         for at, instruction in enumerate(block.body):
-            if instruction.callee == "threadgroup_barrier":
+            if instruction.operation.meeting is Meeting.THREADGROUP:
                 work.append(split_block(function, block, at + 1))
                 found.append(block)
                 break
