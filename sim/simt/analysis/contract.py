@@ -9,10 +9,12 @@ from collections import Counter
 
 from ..ir.nodes import Block, Function, Instruction, Value
 from ..ir.operations.floats import FADD, FMA, FMUL, FNEG, FSUB
+from ..ir.passes import rewrites
 
 _SUMS = frozenset({FADD, FSUB})
 
 
+@rewrites
 def contract(function: Function) -> None:
     """Replace `a * b + c`, `a * b - c` and `c - a * b` by `llvm.fma`, in place.
 

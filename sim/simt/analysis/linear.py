@@ -19,6 +19,7 @@ from ..ir.operations.control import PHI, SELECT
 from ..ir.operations.conversions import SEXT, TRUNC, ZEXT
 from ..ir.operations.integers import ADD, AND, ASHR, LSHR, MUL, OR, SHL, SUB, UDIV, UREM, XOR
 from ..ir.operations.operation import Operation
+from ..ir.passes import rewrites
 from ..ir.shape import Shape
 from .divergence import Divergence, escapes
 from .linear_form import ZEROS, Form, Guard, number_of
@@ -359,6 +360,14 @@ def _constants(type: str, values: list[int]) -> Form:
         return Form(integer(type, 0), tuple(values))
     lanes = tuple(value - 2 * half if value >= half else value for value in values)
     return Form(integer(type, 0), lanes, unsigned=False)
+
+
+@rewrites
+def add_linear_forms(
+    function: Function, cfg: Cfg, divergence: Divergence, shape: Shape
+) -> LinearForms:
+    """The forms of a function's varying integers, whose scalars are added to it."""
+    return LinearForms(function, cfg, divergence, shape)
 
 
 _Handler = Callable[[LinearForms, Instruction, list[Form]], Form | None]

@@ -8,6 +8,7 @@ from ..ir.cfg import Cfg
 from ..ir.nodes import AddressRoot, Block, Function, Instruction, Value
 from ..ir.operations.control import PHI
 from ..ir.operations.memory import LOOKUP_AVAILABLE, LOOKUP_HOST
+from ..ir.passes import rewrites
 from .divergence import Divergence
 
 
@@ -19,6 +20,7 @@ class Lookup:
     available: Instruction
 
 
+@rewrites
 def insert_lookups(function: Function, cfg: Cfg, divergence: Divergence) -> dict[Value, Lookup]:
     """Add a look-up behind the definition of every address that all lanes share."""
     found: dict[Value, Lookup] = {}

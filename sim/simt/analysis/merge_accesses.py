@@ -26,6 +26,7 @@ from ..ir.nodes import (
 from ..ir.operations.conversions import BITCAST
 from ..ir.operations.integers import ADD
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
+from ..ir.passes import rewrites
 from .offsets import Offset, offset_of
 from .unpack import pieces_of
 
@@ -33,6 +34,7 @@ _MOST_BYTES = 16
 _DISJOINT = (ThreadgroupRoot, PrivateRoot, ConstantRoot)
 
 
+@rewrites
 def merge_accesses(function: Function) -> None:
     """Rewrite the loads and stores of every block; what the function does stays the same."""
     replaced: dict[Value, Value] = {}

@@ -22,6 +22,7 @@ from ..ir.nodes import (
 from ..ir.operations.control import PHI
 from ..ir.operations.conversions import BITCAST
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
+from ..ir.passes import rewrites
 from .linear_form import number_of
 
 _MOST_ELEMENTS = 1024
@@ -29,6 +30,7 @@ _PLAIN = frozenset({LOAD, STORE})
 Slot = tuple[PrivateRoot, int]  # and the byte at which an element begins
 
 
+@rewrites
 def promote(function: Function) -> None:
     """Replace accesses to such arrays by values, in place."""
     slots = _find_slots(function)

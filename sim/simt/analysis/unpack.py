@@ -13,6 +13,7 @@ from ..ir.llvm_types import bits, is_float
 from ..ir.nodes import Block, Constant, Function, Instruction, Value
 from ..ir.operations.conversions import BITCAST, TRUNC, ZEXT
 from ..ir.operations.integers import AND, LSHR, OR, SHL
+from ..ir.passes import rewrites
 
 _MAX_DEPTH = 8
 _SELECTS = frozenset({TRUNC, LSHR, AND})
@@ -26,6 +27,7 @@ class Piece:
     value: Value
 
 
+@rewrites
 def unpack(function: Function) -> None:
     """Replace truncations, shifts and masks of packed integers by the parts they select."""
     known: dict[Value, list[Piece] | None] = {}

@@ -17,6 +17,7 @@ from ..ir.operations.floats import FABS, FCMP, FMA, FNEG
 from ..ir.operations.integers import ADD, AND, LSHR, OR, SHL, SUB, XOR
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from ..ir.operations.operation import Operation, Origin
+from ..ir.passes import rewrites
 from ..read.constant_data import scalar_bytes
 
 _MOVED = frozenset({LOAD, COMPONENT, PHI, SELECT, STORE})
@@ -25,6 +26,7 @@ _MACHINE = frozenset({Origin.MACHINE, Origin.MARK})  # of these, none computes w
 _SIGN = 0x8000
 
 
+@rewrites
 def replace_bfloat(function: Function) -> None:
     """Rewrite a function in place so that no value is a bfloat."""
     if not _uses_bfloat(function):

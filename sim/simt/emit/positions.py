@@ -26,6 +26,7 @@ from ..ir.operations.positions import (
     THREADS_PER_GRID,
     THREADS_PER_THREADGROUP,
 )
+from ..ir.passes import rewrites
 from ..ir.shape import LANES, Shape, matrix_column, matrix_row
 from .text import literal, vector_of
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .values import Values
 
 
+@rewrites
 def fix_positions(function: Function, shape: Shape) -> None:
     """Replace sizes that the specialisation knows by constants."""
     known: dict[Value, Constant] = {}

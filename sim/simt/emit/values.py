@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..analysis.divergence import Divergence, analyse_divergence, escapes
-from ..analysis.linear import LinearForms
+from ..analysis.linear import add_linear_forms
 from ..analysis.linear_form import Form
 from ..analysis.lookups import insert_lookups
 from ..analysis.merge_accesses import merge_accesses
@@ -71,7 +71,7 @@ class Values:
         self.barriers = self._split_at_barriers() if returns else {}
         self.cfg: Cfg = analyse(self.function)
         self.divergence: Divergence = analyse_divergence(self.function, self.cfg)
-        self.linear = LinearForms(self.function, self.cfg, self.divergence, shape)
+        self.linear = add_linear_forms(self.function, self.cfg, self.divergence, shape)
         self.lookups = insert_lookups(self.function, self.cfg, self.divergence)
         self.text = TextBuilder()
         self.sites: list[Instruction | Block] = []

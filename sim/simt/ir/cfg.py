@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from .nodes import Block, Function, Instruction, Value
 from .operations.control import PHI
 from .operations.operation import Meeting
+from .passes import rewrites
 
 
 @dataclass(slots=True, eq=False)
@@ -50,10 +51,11 @@ class Cfg:
         return found
 
 
+@rewrites
 def analyse(function: Function) -> Cfg:
     """Give every loop one latch, then order the blocks."""
     order = reverse_postorder(function.blocks[0])
-    dominator = _dominators(order)
+    dominator = dominators(order)
     back_edges = _back_edges(order, dominator)
     innermost = _innermost(order, _loops(order, back_edges))
     for header, latches in back_edges.items():
@@ -61,7 +63,7 @@ def analyse(function: Function) -> Cfg:
         if len(latches) > 1 or (around is not None and around.header is not header):
             _unify_latches(function, header, latches)
     order = reverse_postorder(function.blocks[0])
-    dominator = _dominators(order)
+    dominator = dominators(order)
     loops = _loops(order, _back_edges(order, dominator))
     innermost = _innermost(order, loops)
     reducible = _is_reducible(order, dominator)
@@ -96,7 +98,7 @@ def reverse_postorder(entry: Block) -> list[Block]:
     return order[::-1]
 
 
-def _dominators(order: list[Block]) -> dict[Block, Block | None]:
+def dominators(order: list[Block]) -> dict[Block, Block | None]:
     """Immediate dominators (Cooper, Harvey and Kennedy's iteration)."""
     index = {block: i for i, block in enumerate(order)}
     result: dict[Block, Block | None] = {order[0]: order[0]}
@@ -311,6 +313,7 @@ def split_block(function: Function, block: Block, at: int) -> Block:
     return rest
 
 
+@rewrites
 def split_at_barriers(function: Function) -> list[Block]:
     """Cut blocks behind every threadgroup barrier; returns those that end in one."""
     found: list[Block] = []

@@ -10,6 +10,7 @@ from ..ir.nodes import Block, Constant, Function, Instruction, link_predecessors
 from ..ir.operations.control import PHI
 from ..ir.operations.operation import Operation
 from ..ir.operations.table import INSTRUCTIONS
+from ..ir.passes import rewrites
 from .intrinsics import lower_call
 from .llvm_records import FunctionText, ModuleText, Record
 from .lower_base import Address, Lowered
@@ -17,6 +18,7 @@ from .lower_values import ValueLowering
 from .roots import Parameter
 
 
+@rewrites
 def lower(module: ModuleText, entry: str, parameters: Sequence[Parameter], name: str) -> Function:
     """Lower the entry function, into which everything it calls has been inlined.
 

@@ -43,6 +43,7 @@ from ..ir.operations.marks import OBSERVE_UNINITIALISED
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from ..ir.operations.number import I16, I32, U32
 from ..ir.operations.operation import Inactive, Operation, Uninitialised
+from ..ir.passes import rewrites
 
 _CLEAN = integer("i16", 0)
 # Operations whose result counts as set whatever goes in.
@@ -56,6 +57,7 @@ def has_shadow(root: Root | None) -> bool:
     return isinstance(root, (*PRIVATE_ROOTS, *THREADGROUP_ROOTS, BufferRoot, AddressRoot))
 
 
+@rewrites
 def follow_uninitialised(function: Function, observers: frozenset[str], number: Numbering) -> None:
     """Add origins, shadow accesses and observations to a function.
 

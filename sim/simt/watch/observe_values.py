@@ -22,6 +22,7 @@ from ..ir.operations.marks import (
 )
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from ..ir.operations.operation import Operation, Origin
+from ..ir.passes import rewrites
 
 _MARKS = frozenset({UNIFORM, EXPECT_UNIFORM})
 _LEAVES = frozenset({LOAD, COMPONENT, PHI})
@@ -36,6 +37,7 @@ _MAX_DEPTH = 12
 _MAX_OWN_STEPS = 3  # instructions that an operator of the language becomes
 
 
+@rewrites
 def observe_values(function: Function, observers: frozenset[str], number: Numbering) -> None:
     """Add the observations that `observers` ask for.
 
@@ -54,6 +56,7 @@ def observe_values(function: Function, observers: frozenset[str], number: Number
     drop_uniform_marks(function)
 
 
+@rewrites
 def drop_uniform_marks(function: Function) -> None:
     """Replace arguments that were marked as uniform by themselves."""
     marked = {i: i.operands[0] for i in function.instructions() if i.operation in _MARKS}
