@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.hw.apple.facts.limits import limits
+from assay.sim.simt.ir.operations import positions as p
+from assay.sim.simt.ir.operations.operation import OfThread, Operation, Origin
+from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER
 
 from .inputs import Setup, Size
 
@@ -16,17 +19,23 @@ if TYPE_CHECKING:
 _THREADS = 256  # of a threadgroup that nobody stated
 _SIMDGROUP = limits().thread_execution_width
 _GROUPS = {1: (3, 1, 1), 2: (2, 2, 1), 3: (2, 2, 2)}
-_GRID_POSITIONS = ("thread_position_in_grid", "threadgroup_position_in_grid")
+_GRID_POSITIONS = (p.THREAD_POSITION_IN_GRID, p.THREADGROUP_POSITION_IN_GRID)
 _PLACES = (
-    "thread_position_in_grid",
-    "thread_position_in_threadgroup",
-    "thread_index_in_threadgroup",
-    "simdgroup_index_in_threadgroup",
-    "quadgroup_index_in_threadgroup",
+    p.THREAD_POSITION_IN_GRID,
+    p.THREAD_POSITION_IN_THREADGROUP,
+    p.THREAD_INDEX_IN_THREADGROUP,
+    p.SIMDGROUP_INDEX_IN_THREADGROUP,
 )
-_THREAD_POSITIONS = ("thread_position_in_grid", "thread_position_in_threadgroup")
+_THREAD_POSITIONS = (p.THREAD_POSITION_IN_GRID, p.THREAD_POSITION_IN_THREADGROUP)
+_OF_SIMDGROUPS = (
+    p.THREAD_INDEX_IN_SIMDGROUP,
+    p.SIMDGROUP_INDEX_IN_THREADGROUP,
+    p.SIMDGROUPS_PER_THREADGROUP,
+    SIMDGROUP_BARRIER,
+)
 # A kernel that asks for nothing else treats its threads alike, whatever their threadgroups.
-_PLAIN = {"thread_position_in_grid", "threads_per_grid"}
+_PLAIN = {p.THREAD_POSITION_IN_GRID, p.THREADS_PER_GRID}
+_OF_MATRICES = {p.MATRIX_ROW, p.MATRIX_COLUMN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,29 +132,36 @@ def size_text(size: Size) -> str:
 def _use_of(kernel: KernelFunction) -> _Use:
     """Found in the optimised code: what a position is declared as says less than what is used."""
     function = kernel.program().function
-    asked: dict[str, int] = {}
-    has_atomics = False
+    asked: dict[Operation, int] = {}
     for instruction in function.instructions():
-        if instruction.op != "intrinsic":
+        if instruction.operation.origin is not Origin.MACHINE:
             continue
-        has_atomics |= instruction.callee.startswith("atomic")
         axis = getattr(instruction.operands[0], "number", None) if instruction.operands else None
         count = axis + 1 if isinstance(axis, int) and axis < 3 else 1
-        asked[instruction.callee] = max(asked.get(instruction.callee, 1), count)
-    thread_axes = max((asked.get(name, 1) for name in _THREAD_POSITIONS), default=1)
-    grid_axes = max(thread_axes, *(asked.get(name, 1) for name in _GRID_POSITIONS))
-    tells_apart = has_atomics or any(name in asked for name in _PLACES)
-    by_lane = any(name.startswith(("simd", "quad", "thread_index_in_simd")) for name in asked)
-    positions = {name for name in asked if "_in_" in name or "_per_" in name or "barrier" in name}
+        asked[instruction.operation] = max(asked.get(instruction.operation, 1), count)
+    has_atomics = any(each.is_atomic for each in asked)
+    thread_axes = max((asked.get(each, 1) for each in _THREAD_POSITIONS), default=1)
+    grid_axes = max(thread_axes, *(asked.get(each, 1) for each in _GRID_POSITIONS))
+    tells_apart = has_atomics or any(each in asked for each in _PLACES)
+    by_lane = any(each.crosses_lanes or each in _OF_SIMDGROUPS for each in asked)
+    positions = {each for each in asked if _is_position(each) or _is_barrier(each)}
     has_memory = kernel.program().static_threadgroup_memory > 0
     has_memory |= any(argument.kind == "threadgroup" for argument in kernel.arguments)
     return _Use(
         thread_axes=thread_axes,
         grid_axes=grid_axes,
         by_threadgroup=has_memory or not positions <= _PLAIN,
-        is_alone=not has_atomics and not any(name in asked for name in _GRID_POSITIONS),
+        is_alone=not has_atomics and not any(each in asked for each in _GRID_POSITIONS),
         threads=_THREADS if tells_apart else _SIMDGROUP if by_lane else 1,
     )
+
+
+def _is_position(operation: Operation) -> bool:
+    return isinstance(operation.meaning, OfThread) and operation not in _OF_MATRICES
+
+
+def _is_barrier(operation: Operation) -> bool:
+    return operation.meets and not operation.crosses_lanes
 
 
 def _threadgroup(kernel: KernelFunction, use: _Use, threads: Size | None, shrink: int) -> Size:

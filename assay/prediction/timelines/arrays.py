@@ -19,6 +19,8 @@ from assay.sim.simt.ir.nodes import (
     ThreadgroupParameterRoot,
     ThreadgroupRoot,
 )
+from assay.sim.simt.ir.operations.memory import LOAD, STORE
+from assay.sim.simt.ir.operations.operation import Meeting
 from assay.sim.site import Site
 
 MOST_WORDS = 1 << 20
@@ -166,7 +168,7 @@ def _add(
         end = min(end, root.size)
     moved = event.lanes.bit_count() * event.bytes
     for is_write in (False, True):
-        if instruction.op == ("load" if is_write else "store"):
+        if instruction.operation is (LOAD if is_write else STORE):
             continue
         by_range = found.setdefault((*key, instruction.site, is_write), _Touch()).moved
         by_range[first, end] = by_range.get((first, end), 0) + moved
@@ -187,4 +189,4 @@ def _accesses(
 
 
 def _ends_epoch(block: Block) -> bool:
-    return bool(block.body) and block.body[-1].callee == "threadgroup_barrier"
+    return bool(block.body) and block.body[-1].operation.meeting is Meeting.THREADGROUP

@@ -8,8 +8,7 @@ sums of them are ordinary integer additions.
 
 from __future__ import annotations
 
-from assay.sim.simt.analysis.offsets import Term, is_disjoint, offset_of
-from assay.sim.simt.emit.tape import is_access
+from assay.sim.simt.analysis.offsets import EXTENSIONS, Term, is_disjoint, offset_of
 from assay.sim.simt.ir.llvm_types import Scalar, size_of
 from assay.sim.simt.ir.nodes import (
     THREADGROUP_ROOTS,
@@ -19,12 +18,14 @@ from assay.sim.simt.ir.nodes import (
     Value,
     is_private,
 )
+from assay.sim.simt.ir.operations.integers import ADD, MUL, OR, SHL, SUB
 
 from .instructions import Lowered, Op
 from .values import Values
 
 _MOST_SHIFT = 2  # by which a load shifts its index beyond the element's size
-_SUMS = ("add", "sub", "zext", "sext")
+_SUMS = frozenset({ADD, SUB}) | EXTENSIONS
+_PRODUCTS = frozenset({MUL, SHL})
 
 
 class Addresses:
@@ -193,17 +194,19 @@ class Addresses:
 def _is_sum(value: Instruction) -> bool:
     if value.type != "i64" or not value.operands:
         return False
-    if value.op == "or":
+    operation = value.operation
+    if operation is OR:
         return is_disjoint(value)
-    constant = value.op in ("mul", "shl") and not isinstance(value.operands[1], Instruction)
-    return value.op in _SUMS or constant
+    if operation in _PRODUCTS:
+        return not isinstance(value.operands[1], Instruction)
+    return operation in _SUMS
 
 
 def _is_address(value: Value, user: object) -> bool:
     """Whether a value is used as an access's offset and for nothing else."""
     return (
         isinstance(user, Instruction)
-        and is_access(user)
+        and user.operation.accesses_memory
         and user.operands[0] is value
         and value not in user.operands[1:]
     )

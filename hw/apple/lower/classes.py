@@ -4,6 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay.sim.simt.ir.operations import functions as f
+from assay.sim.simt.ir.operations.conversions import (
+    FPTOSI,
+    FPTOSI_SAT,
+    FPTOUI,
+    FPTOUI_SAT,
+    SITOFP,
+    UITOFP,
+)
+from assay.sim.simt.ir.operations.floats import (
+    CANONICALIZE,
+    CEIL,
+    COPYSIGN,
+    FABS,
+    FADD,
+    FLOOR,
+    FMUL,
+    FSUB,
+    FTRUNC,
+    IS_FPCLASS,
+    MAXIMUM,
+    MAXIMUMNUM,
+    MAXNUM,
+    MINIMUM,
+    MINIMUMNUM,
+    MINNUM,
+    NEARBYINT,
+    RINT,
+    ROUND,
+    ROUNDEVEN,
+    SQRT,
+)
+from assay.sim.simt.ir.operations.integers import (
+    ABS,
+    ADD,
+    AND,
+    BITREVERSE,
+    BSWAP,
+    CTLZ,
+    CTPOP,
+    CTTZ,
+    FSHL,
+    FSHR,
+    OR,
+    SADD_SAT,
+    SCMP,
+    SMAX,
+    SMIN,
+    SSUB_SAT,
+    SUB,
+    UADD_SAT,
+    UCMP,
+    UMAX,
+    UMIN,
+    USUB_SAT,
+    XOR,
+)
+from assay.sim.simt.ir.operations.operation import Operation
+
 # Functions of mathematics: the classes of their instructions, each of which reads what the one
 # before gives. What hardware has no instruction for is expanded as its compiler would: from base-2
 # exponentials and logarithms, reciprocals and polynomials.
@@ -11,125 +70,127 @@ _POLYNOMIAL = ("ffma32",) * 8
 # A logarithm in two parts, a product of such, and an exponential: some seventy operations, as in
 # the headers' own.
 _PRECISE_POWER = ("exp_precise", *_POLYNOMIAL * 7, *("cmpsel32_min_max",) * 6, "exp_precise")
-MATH: Mapping[str, tuple[str, ...]] = {
-    "exp2": ("exp2_log2",),
-    "log2": ("exp2_log2",),
-    "exp": ("exp_log_natural",),
-    "log": ("exp_log_natural",),
-    "exp10": ("exp_log_natural",),
-    "log10": ("exp_log_natural",),
-    "pow": ("exp2_log2", "fmul32", "exp2_log2"),
-    "powr": ("exp2_log2", "fmul32", "exp2_log2"),
-    "sqrt": ("sqrt",),
-    "rsqrt": ("rsqrt",),
-    "divide": ("div_fast",),
-    "sin": ("sin_cos_fast",),
-    "cos": ("sin_cos_fast",),
-    "sinpi": ("sinpi_fast",),
-    "cospi": ("sinpi_fast",),
-    "tan": ("sin_cos_fast", "sin_cos_fast", "div_fast"),
-    "tanpi": ("sinpi_fast", "sin_cos_fast", "div_fast"),
-    "sinh": ("exp_log_natural", "recip", "fadd32", "fmul32"),
-    "cosh": ("exp_log_natural", "recip", "fadd32", "fmul32"),
-    "tanh": ("exp_log_natural", "fadd32", "recip", "ffma32"),
-    "asinh": ("ffma32", "sqrt", "fadd32", "exp_log_natural"),
-    "acosh": ("ffma32", "sqrt", "fadd32", "exp_log_natural"),
-    "atanh": ("fadd32", "div_fast", "exp_log_natural", "fmul32"),
-    "asin": ("ffma32", "sqrt", *_POLYNOMIAL, "cmpsel32_min_max"),
-    "acos": ("ffma32", "sqrt", *_POLYNOMIAL, "cmpsel32_min_max"),
-    "atan": ("recip", "cmpsel32_min_max", *_POLYNOMIAL, "cmpsel32_min_max"),
-    "atan2": ("div_fast", "cmpsel32_min_max", *_POLYNOMIAL, "cmpsel32_min_max", "bitwise"),
-    "fmod": ("div_fast", "rint_trunc", "ffma32"),
-    "fract": ("fract",),
-    "round": ("rint_trunc", "fadd32", "cmpsel32_min_max", "rint_trunc"),
-    "mulhi": ("imulhi32",),
-    "madhi": ("imulhi32", "iadd"),
-    "hadd": ("rhadd",),
-    "rhadd": ("rhadd",),
-    "absdiff": ("abs_diff",),
-    "rotate": ("rotate",),
-    "median3": ("cmpsel32_min_max", "cmpsel32_min_max"),  # behind two of y and z
-    "fmedian3": ("cmpsel32_min_max", "cmpsel32_min_max"),
-    "extract_bits": ("bitfield_extract",),
-    "insert_bits": ("bitfield_insert",),
-    "mul24": ("imul32_imad32",),
-    "mad24": ("imul32_imad32",),
+MATH: Mapping[Operation, tuple[str, ...]] = {
+    f.EXP2: ("exp2_log2",),
+    f.LOG2: ("exp2_log2",),
+    f.EXP: ("exp_log_natural",),
+    f.LOG: ("exp_log_natural",),
+    f.EXP10: ("exp_log_natural",),
+    f.LOG10: ("exp_log_natural",),
+    f.POW: ("exp2_log2", "fmul32", "exp2_log2"),
+    f.POWR: ("exp2_log2", "fmul32", "exp2_log2"),
+    f.SQUARE_ROOT: ("sqrt",),
+    f.RSQRT: ("rsqrt",),
+    f.DIVIDE: ("div_fast",),
+    f.SIN: ("sin_cos_fast",),
+    f.COS: ("sin_cos_fast",),
+    f.SINPI: ("sinpi_fast",),
+    f.COSPI: ("sinpi_fast",),
+    f.TAN: ("sin_cos_fast", "sin_cos_fast", "div_fast"),
+    f.TANPI: ("sinpi_fast", "sin_cos_fast", "div_fast"),
+    f.SINH: ("exp_log_natural", "recip", "fadd32", "fmul32"),
+    f.COSH: ("exp_log_natural", "recip", "fadd32", "fmul32"),
+    f.TANH: ("exp_log_natural", "fadd32", "recip", "ffma32"),
+    f.ASINH: ("ffma32", "sqrt", "fadd32", "exp_log_natural"),
+    f.ACOSH: ("ffma32", "sqrt", "fadd32", "exp_log_natural"),
+    f.ATANH: ("fadd32", "div_fast", "exp_log_natural", "fmul32"),
+    f.ASIN: ("ffma32", "sqrt", *_POLYNOMIAL, "cmpsel32_min_max"),
+    f.ACOS: ("ffma32", "sqrt", *_POLYNOMIAL, "cmpsel32_min_max"),
+    f.ATAN: ("recip", "cmpsel32_min_max", *_POLYNOMIAL, "cmpsel32_min_max"),
+    f.ATAN2: ("div_fast", "cmpsel32_min_max", *_POLYNOMIAL, "cmpsel32_min_max", "bitwise"),
+    f.FMOD: ("div_fast", "rint_trunc", "ffma32"),
+    f.FRACT: ("fract",),
+    f.ROUND: ("rint_trunc", "fadd32", "cmpsel32_min_max", "rint_trunc"),
+    f.MULHI: ("imulhi32",),
+    f.MADHI: ("imulhi32", "iadd"),
+    f.HADD: ("rhadd",),
+    f.RHADD: ("rhadd",),
+    f.ABSDIFF: ("abs_diff",),
+    f.ROTATE: ("rotate",),
+    f.MEDIAN3: ("cmpsel32_min_max", "cmpsel32_min_max"),  # behind two of y and z
+    f.FMEDIAN3: ("cmpsel32_min_max", "cmpsel32_min_max"),
+    f.EXTRACT_BITS: ("bitfield_extract",),
+    f.INSERT_BITS: ("bitfield_insert",),
+    f.MUL24: ("imul32_imad32",),
+    f.MAD24: ("imul32_imad32",),
 }
 # Where precise functions take others.
-PRECISE: Mapping[str, tuple[str, ...]] = {
-    "exp": ("exp_precise",),
-    "exp10": ("exp_precise",),
-    "log": ("exp_precise",),
-    "log10": ("exp_precise",),
-    "pow": _PRECISE_POWER,
-    "powr": _PRECISE_POWER,
-    "sqrt": ("sqrt_precise",),
-    "rsqrt": ("rsqrt_precise",),
-    "divide": ("div_precise",),
-    "sin": ("sin_precise",),
-    "cos": ("sin_precise",),
-    "sinpi": ("sinpi_precise",),
-    "cospi": ("sinpi_precise",),
-    "tan": ("sin_precise", "sin_precise", "div_precise"),
-    "tanpi": ("sinpi_precise", "sin_cos_fast", "div_precise"),
+PRECISE: Mapping[Operation, tuple[str, ...]] = {
+    f.EXP: ("exp_precise",),
+    f.EXP10: ("exp_precise",),
+    f.LOG: ("exp_precise",),
+    f.LOG10: ("exp_precise",),
+    f.POW: _PRECISE_POWER,
+    f.POWR: _PRECISE_POWER,
+    f.SQUARE_ROOT: ("sqrt_precise",),
+    f.RSQRT: ("rsqrt_precise",),
+    f.DIVIDE: ("div_precise",),
+    f.SIN: ("sin_precise",),
+    f.COS: ("sin_precise",),
+    f.SINPI: ("sinpi_precise",),
+    f.COSPI: ("sinpi_precise",),
+    f.TAN: ("sin_precise", "sin_precise", "div_precise"),
+    f.TANPI: ("sinpi_precise", "sin_cos_fast", "div_precise"),
 }
 # With other classes for 16 bits, and for 64-bit integers.
-MATH_NARROW: Mapping[str, tuple[str, ...]] = {
-    "sinpi": ("fract", "ffma32", "sin_cos_fast"),
-    "cospi": ("fract", "ffma32", "sin_cos_fast"),
-    "median3": ("cmpsel32_min_max",) * 5,
-    "fmedian3": ("cmpsel32_min_max",) * 5,
-    "rhadd": ("bitwise", "bitfield_extract", "iadd", "iadd"),
-    "hadd": ("bitwise", "bitfield_extract", "iadd"),
+MATH_NARROW: Mapping[Operation, tuple[str, ...]] = {
+    f.SINPI: ("fract", "ffma32", "sin_cos_fast"),
+    f.COSPI: ("fract", "ffma32", "sin_cos_fast"),
+    f.MEDIAN3: ("cmpsel32_min_max",) * 5,
+    f.FMEDIAN3: ("cmpsel32_min_max",) * 5,
+    f.RHADD: ("bitwise", "bitfield_extract", "iadd", "iadd"),
+    f.HADD: ("bitwise", "bitfield_extract", "iadd"),
 }
-MATH_WIDE: Mapping[str, tuple[str, ...]] = {
-    "mulhi": ("imulhi64",),
-    "madhi": ("imulhi64", "iadd64"),
+MATH_WIDE: Mapping[Operation, tuple[str, ...]] = {
+    f.MULHI: ("imulhi64",),
+    f.MADHI: ("imulhi64", "iadd64"),
 }
 
 # LLVM's intrinsics.
-CALLS: Mapping[str, tuple[str, ...]] = {
-    "llvm.floor": ("rint_trunc",),
-    "llvm.ceil": ("rint_trunc",),
-    "llvm.trunc": ("rint_trunc",),
-    "llvm.rint": ("rint_trunc",),
-    "llvm.nearbyint": ("rint_trunc",),
-    "llvm.roundeven": ("rint_trunc",),
-    "llvm.round": ("rint_trunc", "fadd32", "cmpsel32_min_max", "rint_trunc"),
-    "llvm.sqrt": ("sqrt",),
-    "llvm.ctpop": ("popcount_bitrev",),
-    "llvm.bitreverse": ("popcount_bitrev",),
-    "llvm.bswap": ("bitfield_extract", "bitfield_insert", "bitfield_insert"),
-    "llvm.ctlz": ("clz",),
-    "llvm.cttz": ("popcount_bitrev", "clz"),
-    "llvm.abs": ("cmpsel32_min_max",),
-    "llvm.fabs": ("bitwise",),
-    "llvm.copysign": ("bitfield_insert",),
-    "llvm.fshl": ("rotate",),
-    "llvm.fshr": ("rotate",),
-    "llvm.sadd.sat": ("iadd",),
-    "llvm.uadd.sat": ("iadd",),
-    "llvm.ssub.sat": ("iadd",),
-    "llvm.usub.sat": ("iadd",),
-    "llvm.scmp": ("cmpsel32_min_max", "cmpsel32_min_max"),
-    "llvm.ucmp": ("cmpsel32_min_max", "cmpsel32_min_max"),
-    "llvm.is.fpclass": ("bitwise", "cmpsel32_min_max"),
-    "llvm.canonicalize": ("fadd32",),
-    "llvm.fptosi.sat": ("convert_f_i",),
-    "llvm.fptoui.sat": ("convert_f_i",),
+CALLS: Mapping[Operation, tuple[str, ...]] = {
+    FLOOR: ("rint_trunc",),
+    CEIL: ("rint_trunc",),
+    FTRUNC: ("rint_trunc",),
+    RINT: ("rint_trunc",),
+    NEARBYINT: ("rint_trunc",),
+    ROUNDEVEN: ("rint_trunc",),
+    ROUND: ("rint_trunc", "fadd32", "cmpsel32_min_max", "rint_trunc"),
+    SQRT: ("sqrt",),
+    CTPOP: ("popcount_bitrev",),
+    BITREVERSE: ("popcount_bitrev",),
+    BSWAP: ("bitfield_extract", "bitfield_insert", "bitfield_insert"),
+    CTLZ: ("clz",),
+    CTTZ: ("popcount_bitrev", "clz"),
+    ABS: ("cmpsel32_min_max",),
+    FABS: ("bitwise",),
+    COPYSIGN: ("bitfield_insert",),
+    FSHL: ("rotate",),
+    FSHR: ("rotate",),
+    SADD_SAT: ("iadd",),
+    UADD_SAT: ("iadd",),
+    SSUB_SAT: ("iadd",),
+    USUB_SAT: ("iadd",),
+    SCMP: ("cmpsel32_min_max", "cmpsel32_min_max"),
+    UCMP: ("cmpsel32_min_max", "cmpsel32_min_max"),
+    IS_FPCLASS: ("bitwise", "cmpsel32_min_max"),
+    CANONICALIZE: ("fadd32",),
+    FPTOSI_SAT: ("convert_f_i",),
+    FPTOUI_SAT: ("convert_f_i",),
 }
 EXTREMES = frozenset(
-    f"llvm.{name}"
-    for name in ("minnum", "maxnum", "minimum", "maximum", "minimumnum", "maximumnum")
-) | frozenset(f"llvm.{name}" for name in ("smin", "smax", "umin", "umax"))
+    {
+        *(MINNUM, MAXNUM, MINIMUM, MAXIMUM, MINIMUMNUM, MAXIMUMNUM),
+        *(SMIN, SMAX, UMIN, UMAX),
+    }
+)
 
 COPY_START, COPY_WAIT = "async_copy", "async_copy_wait"
 WALLS = frozenset({"barrier", "simdgroup_barrier", COPY_START, COPY_WAIT})
 
-CONVERSIONS = ("sitofp", "uitofp", "fptosi", "fptoui")
-FLOAT_ARITHMETIC: Mapping[str, str] = {"fadd": "fadd", "fsub": "fadd", "fmul": "fmul"}
-INTEGER_SUMS = ("add", "sub")
-LOGIC = ("and", "or", "xor")
+CONVERSIONS = frozenset({SITOFP, UITOFP, FPTOSI, FPTOUI})
+FLOAT_ARITHMETIC: Mapping[Operation, str] = {FADD: "fadd32", FSUB: "fadd32", FMUL: "fmul32"}
+INTEGER_SUMS = frozenset({ADD, SUB})
+LOGIC = frozenset({AND, OR, XOR})
 # What the machine does with 16 bits, instead of a class for 32.
 NARROW: Mapping[str, str] = {
     "fadd32": "fadd16",

@@ -6,27 +6,50 @@ from collections.abc import Callable, Mapping
 
 from assay.sim.simt.ir.llvm_types import bits, is_float
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
+from assay.sim.simt.ir.operations.control import SELECT
+from assay.sim.simt.ir.operations.conversions import TRUNC, ZEXT
+from assay.sim.simt.ir.operations.integers import (
+    ADD,
+    AND,
+    ICMP,
+    LSHR,
+    MUL,
+    OR,
+    SHL,
+    SUB,
+    UDIV,
+    UREM,
+    XOR,
+)
+from assay.sim.simt.ir.operations.operation import Operation
+from assay.sim.simt.ir.operations.positions import (
+    MATRIX_COLUMN,
+    MATRIX_ROW,
+    THREAD_INDEX_IN_SIMDGROUP,
+)
 from assay.sim.simt.ir.shape import LANES, matrix_column, matrix_row
 
 LaneNumbers = tuple[int, ...]
 
 _QUAD = 4
-_POSITIONS: Mapping[str, Callable[[int], int]] = {
-    "thread_index_in_simdgroup": lambda lane: lane,
-    "matrix_row": matrix_row,
-    "matrix_column": matrix_column,
+_SUMS = frozenset({OR, ADD})
+RESIZES = frozenset({ZEXT, TRUNC})
+_POSITIONS: Mapping[Operation, Callable[[int], int]] = {
+    THREAD_INDEX_IN_SIMDGROUP: lambda lane: lane,
+    MATRIX_ROW: matrix_row,
+    MATRIX_COLUMN: matrix_column,
 }
-_BINARY: Mapping[str, Callable[[int, int], int]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "shl": lambda a, b: a << (b & 63),
-    "lshr": lambda a, b: a >> (b & 63),
-    "udiv": lambda a, b: a // b if b else 0,
-    "urem": lambda a, b: a % b if b else 0,
+_BINARY: Mapping[Operation, Callable[[int, int], int]] = {
+    ADD: lambda a, b: a + b,
+    SUB: lambda a, b: a - b,
+    MUL: lambda a, b: a * b,
+    AND: lambda a, b: a & b,
+    OR: lambda a, b: a | b,
+    XOR: lambda a, b: a ^ b,
+    SHL: lambda a, b: a << (b & 63),
+    LSHR: lambda a, b: a >> (b & 63),
+    UDIV: lambda a, b: a // b if b else 0,
+    UREM: lambda a, b: a % b if b else 0,
 }
 _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
@@ -42,23 +65,23 @@ def lane_numbers(
     instruction: Instruction, known: Mapping[Value, LaneNumbers]
 ) -> LaneNumbers | None:
     """What a value is in each lane; None if that depends on more than the lane."""
-    if instruction.op == "intrinsic":
-        position = _POSITIONS.get(instruction.callee)
-        return None if position is None else tuple(map(position, range(LANES)))
+    operation = instruction.operation
+    if operation in _POSITIONS:
+        return tuple(map(_POSITIONS[operation], range(LANES)))
     operands = [_numbers(operand, known) for operand in instruction.operands]
     if not operands or any(numbers is None for numbers in operands):
         return None
     rows = list(zip(*(numbers for numbers in operands if numbers is not None), strict=True))
-    if instruction.op in _BINARY and not is_float(instruction.type):
-        compute, mask = _BINARY[instruction.op], (1 << bits(instruction.type)) - 1
+    if operation in _BINARY and not is_float(instruction.type):
+        compute, mask = _BINARY[operation], (1 << bits(instruction.type)) - 1
         return tuple(compute(a, b) & mask for a, b in rows)
-    if instruction.op == "icmp" and instruction.predicate in _COMPARISONS:
+    if operation is ICMP and instruction.predicate in _COMPARISONS:
         compare = _COMPARISONS[instruction.predicate]
         return tuple(int(compare(a, b)) for a, b in rows)
-    if instruction.op in ("zext", "trunc"):
+    if operation in RESIZES:
         mask = (1 << bits(instruction.type)) - 1
         return tuple(a & mask for (a,) in rows)
-    if instruction.op == "select":
+    if operation is SELECT:
         return tuple(a if condition else b for condition, a, b in rows)
     return None
 
@@ -68,7 +91,7 @@ def stays_in_quads(lane: Value, known: Mapping[Value, LaneNumbers]) -> bool:
     numbers = known.get(lane)
     if numbers is not None:
         return all(other // _QUAD == own // _QUAD for own, other in enumerate(numbers))
-    if not isinstance(lane, Instruction) or lane.op not in ("or", "add"):
+    if not isinstance(lane, Instruction) or lane.operation not in _SUMS:
         return False
     first_of_quad = tuple(n - n % _QUAD for n in range(LANES))
     return any(
@@ -78,9 +101,9 @@ def stays_in_quads(lane: Value, known: Mapping[Value, LaneNumbers]) -> bool:
 
 
 def _is_below_four(value: Value) -> bool:
-    while isinstance(value, Instruction) and value.op in ("zext", "trunc"):
+    while isinstance(value, Instruction) and value.operation in RESIZES:
         value = value.operands[0]
-    if not isinstance(value, Instruction) or value.op != "and":
+    if not isinstance(value, Instruction) or value.operation is not AND:
         return False
     mask = value.operands[1]
     return isinstance(mask, Constant) and mask.number is not None and mask.number < _QUAD

@@ -6,6 +6,21 @@ from typing import TYPE_CHECKING
 
 from assay.sim.simt.ir.llvm_types import Scalar, size_of
 from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, AddressRoot, Instruction, Root, is_private
+from assay.sim.simt.ir.operations.atomics import (
+    ATOMIC_ADD,
+    ATOMIC_AND,
+    ATOMIC_CMPXCHG,
+    ATOMIC_LOAD,
+    ATOMIC_MAX,
+    ATOMIC_MIN,
+    ATOMIC_OR,
+    ATOMIC_STORE,
+    ATOMIC_SUB,
+    ATOMIC_XCHG,
+    ATOMIC_XOR,
+)
+from assay.sim.simt.ir.operations.handlers import Handlers
+from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD, STORE
 
 from .code import ENGINE
 from .instructions import Op, latest
@@ -13,6 +28,17 @@ from .instructions import Op, latest
 if TYPE_CHECKING:
     from .select import Selector
 
+# The end of an access's class, behind the memory that it goes to.
+ACCESSES: Handlers[str] = Handlers("the classes of accesses", lambda each: each.accesses_memory)
+ACCESSES.put((LOAD, ATOMIC_LOAD), "load")
+ACCESSES.put((STORE, ATOMIC_STORE), "store")
+ACCESSES.put(
+    (
+        *(ATOMIC_XCHG, ATOMIC_CMPXCHG, ATOMIC_ADD, ATOMIC_SUB, ATOMIC_MIN, ATOMIC_MAX),
+        *(ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR),
+    ),
+    "atomic",
+)
 _MOST_VALUES = 4
 _WORD = 4
 
@@ -28,16 +54,16 @@ class MemoryInstructions:
         s = self.selector
         ordinal = s.values.ordinals[i]
         if i in s.values.copied:
-            kind = f"{ENGINE}{space_of(i.root)}_{i.op}"
-            self._put(kind, -1, (), i, ordinal, writes=i.op == "store")
+            kind = f"{ENGINE}{space_of(i.root)}_{ACCESSES[i.operation]}"
+            self._put(kind, -1, (), i, ordinal, writes=i.operation.writes_memory)
             return
         address = s.addresses.of(i)
-        if i.callee.startswith("atomic_"):
+        if i.operation.is_atomic:
             self._atomic(i, address, ordinal)
             return
         count = instruction_count(i)
-        kind = f"{space_of(i.root)}_{i.op}"
-        if i.op == "load":
+        kind = f"{space_of(i.root)}_{ACCESSES[i.operation]}"
+        if i.operation is LOAD:
             size = _halves(i)
             registers = []
             for number in range(count):
@@ -58,18 +84,16 @@ class MemoryInstructions:
         s = self.selector
         s.registers[load] = (registers[0],)
         for user in s.values.users_of(load):
-            if isinstance(user, Instruction) and user.op == "component":
+            if isinstance(user, Instruction) and user.operation is COMPONENT:
                 s.registers[user] = (registers[user.index // share],)
 
     def _atomic(self, i: Instruction, address: tuple[int, ...], ordinal: int) -> None:
         s = self.selector
-        space = space_of(i.root)
-        plain = {"atomic_load": "load", "atomic_store": "store"}
-        kind = next((f"{space}_{v}" for k, v in plain.items() if i.callee.startswith(k)), "")
+        kind = f"{space_of(i.root)}_{ACCESSES[i.operation]}"
         used = i.type != "void" and bool(s.values.users_of(i))
         register = s.code.register(_halves(i)) if used else -1
         sources = tuple(dict.fromkeys((*address, *s.read(*i.operands[1:]))))
-        self._put(kind or f"{space}_atomic", register, sources, i, ordinal, writes=True)
+        self._put(kind, register, sources, i, ordinal, writes=True)
         if used:
             s.registers[i] = (register,)
 

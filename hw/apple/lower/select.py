@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from assay.sim.simt.analysis.offsets import EXTENSIONS
 from assay.sim.simt.ir.llvm_types import is_float
 from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value
-from assay.sim.simt.read.math_marks import MATH_PREFIX, PRECISE
+from assay.sim.simt.ir.operations import functions as f
+from assay.sim.simt.ir.operations.control import PHI, SELECT
+from assay.sim.simt.ir.operations.conversions import BITCAST, FPEXT, FPTRUNC, SEXT, TRUNC, ZEXT
+from assay.sim.simt.ir.operations.floats import FADD, FCMP, FDIV, FMA, FMUL, FNEG, FREM, FSUB, SQRT
+from assay.sim.simt.ir.operations.handlers import Handlers
+from assay.sim.simt.ir.operations.integers import (
+    AND,
+    ASHR,
+    ICMP,
+    LSHR,
+    MUL,
+    SDIV,
+    SHL,
+    SREM,
+    UDIV,
+    UREM,
+)
+from assay.sim.simt.ir.operations.lanes import MMA
+from assay.sim.simt.ir.operations.marks import EXPECT_UNIFORM, UNIFORM
+from assay.sim.simt.ir.operations.memory import ADDRESS, COMPONENT, LOOKUP_AVAILABLE, LOOKUP_HOST
+from assay.sim.simt.ir.operations.operation import OfOperands, Operation, Origin
+from assay.sim.simt.ir.operations.synchronisation import (
+    FENCE,
+    SIMDGROUP_BARRIER,
+    THREADGROUP_BARRIER,
+)
 from assay.sim.site import Site
 
 from . import classes as t
@@ -12,11 +40,14 @@ from .address import Addresses
 from .copies import copy_class
 from .folds import Folds
 from .instructions import Lowered, Op, latest
-from .machine_operations import machine_classes
-from .memory import MemoryInstructions
+from .machine_operations import CLASSES, machine_classes
+from .memory import ACCESSES, MemoryInstructions
 from .values import Values, halves_of, is_narrow, is_short
 
-_ROOTS = (f"{MATH_PREFIX}sqrt.", f"{MATH_PREFIX}{PRECISE}sqrt.")
+_ROOTS = frozenset({SQRT, f.SQUARE_ROOT})
+_MEDIANS = frozenset({f.MEDIAN3, f.FMEDIAN3})
+_REMAINDERS = frozenset({UREM, SREM})
+_PRODUCTS = frozenset({MUL, FMUL})
 _MOST_SHIFT = 4  # by which an addition shifts one of its operands
 
 
@@ -88,50 +119,39 @@ class Selector:
             return
         if self.folds.is_folded(i):
             self.alias(i, *self.values.operands(i))
-        elif i.op in ("load", "store") or i.callee.startswith("atomic_"):
-            self.memory.access(i)
-        elif i.op == "intrinsic" and i.callee.startswith(MATH_PREFIX):
-            self._math(i)
-        elif i.op == "intrinsic":
-            self._machine(i)
         else:
-            kinds = self._kinds(i)
-            self.registers[i] = self.chain(kinds, i.type, self.read(*i.operands), i.site)
+            INSTRUCTIONS[i.operation](self, i)
+
+    def _access(self, i: Instruction) -> None:
+        self.memory.access(i)
+
+    def _arithmetic(self, i: Instruction) -> None:
+        kinds = ARITHMETIC[i.operation](self, i)
+        self.registers[i] = self.chain(kinds, i.type, self.read(*i.operands), i.site)
 
     def _math(self, i: Instruction) -> None:
-        name = i.callee.removeprefix(MATH_PREFIX).split(".")[0]
-        table = {**t.MATH, **t.PRECISE} if name.startswith(PRECISE) else t.MATH
-        name = name.removeprefix(PRECISE)
-        if i.type == "i64":
-            table = {**table, **t.MATH_WIDE}
-        elif is_narrow(i.type):
-            table = {**table, **t.MATH_NARROW}
-        operands = list(self.values.operands(i))
-        kinds = table[name]
-        if name == "sqrt" and self._is_reciprocal_root(i):
+        function, operands = i.operation, list(self.values.operands(i))
+        kinds = _function_classes(i)
+        if self._is_reciprocal_root(i):
             kinds = ()
-        if name == "divide" and _is_one(operands[0]):
+        if function is f.DIVIDE and _is_one(operands[0]):
             kinds = ("recip_precise",) if kinds == ("div_precise",) else ("recip",)
-        if name == "rotate" and isinstance(operands[1], Constant):
+        if function is f.ROTATE and isinstance(operands[1], Constant):
             kinds = ("bitfield_extract", "bitfield_insert")
         sources = self.read(*operands)
-        if name in ("median3", "fmedian3"):
+        if function in _MEDIANS:
             others = self.read(*operands[1:])
             both = [self.emit("cmpsel32_min_max", i.type, others, i.site) for _ in range(2)]
             sources = (*self.read(operands[0]), *both)
         self.registers[i] = self.chain(kinds, i.type, sources, i.site)
 
     def _machine(self, i: Instruction) -> None:
-        if i.callee in ("threadgroup_barrier", "simdgroup_barrier", "fence"):
-            plain = "barrier" if i.callee == "threadgroup_barrier" else "simdgroup_barrier"
-            kind = copy_class(i) or plain
-            self.code.ops[self.block].append(Op(kind, -1, (), i.site))
-            return
-        if i.callee == "mma_f32":
-            self._product(i)
-            return
         kinds = machine_classes(i, self.values)
         self.registers[i] = self.chain(kinds, i.type, self.read(*i.operands), i.site)
+
+    def _ordering(self, i: Instruction) -> None:
+        plain = "barrier" if i.operation is THREADGROUP_BARRIER else "simdgroup_barrier"
+        self.code.ops[self.block].append(Op(copy_class(i) or plain, -1, (), i.site))
 
     def _product(self, i: Instruction) -> None:
         """A matrix product, which the IR says once for each of a lane's two elements."""
@@ -147,51 +167,38 @@ class Selector:
 
     # -- arithmetic ----------------------------------------------------------------------------
 
-    def _kinds(self, i: Instruction) -> tuple[str, ...]:
-        if i.op == "call":
-            return self._call(i)
-        if i.op in t.FLOAT_ARITHMETIC:
-            fused = i.op != "fmul" and self._multiplies(i)
-            return ("ffma32",) if fused else (f"{t.FLOAT_ARITHMETIC[i.op]}32",)
-        if i.op in ("fdiv", "frem"):
-            return self._division(i)
-        if i.op in ("icmp", "fcmp", "select"):
-            return ("cmpsel32_min_max",) * (2 if _is_wide(i) else 1)
-        if i.op in t.CONVERSIONS:
-            wide = "i64" in (i.type, i.operands[0].type)
-            return ("convert_f_i", *(("ffma32", "convert_f_i") if wide else ()))
-        if i.op in ("fpext", "fptrunc"):
-            return self._convert(i)
-        if i.op in ("fneg", "bitcast", "trunc", "freeze"):
-            return ("bitwise",)
-        if i.op in ("zext", "sext"):
-            return ("bitwise",) if i.op == "zext" else ("bitfield_extract",)
-        return self._integer(i)
+    def _float_sum(self, i: Instruction) -> tuple[str, ...]:
+        return ("ffma32",) if self._multiplies(i) else (t.FLOAT_ARITHMETIC[i.operation],)
+
+    def _choice(self, i: Instruction) -> tuple[str, ...]:
+        return ("cmpsel32_min_max",) * (2 if _is_wide(i) else 1)
+
+    def _to_or_from_integer(self, i: Instruction) -> tuple[str, ...]:
+        wide = "i64" in (i.type, i.operands[0].type)
+        return ("convert_f_i", *(("ffma32", "convert_f_i") if wide else ()))
+
+    def _extreme(self, i: Instruction) -> tuple[str, ...]:
+        return ("cmpsel32_min_max",) * (2 if i.type == "i64" else 1)
+
+    def _square_root(self, i: Instruction) -> tuple[str, ...]:
+        return () if self._is_reciprocal_root(i) else t.CALLS[i.operation]
 
     def _call(self, i: Instruction) -> tuple[str, ...]:
-        if i.callee == "llvm.fma":
-            return ("ffma32",)
-        if i.callee in t.EXTREMES:
-            return ("cmpsel32_min_max",) * (2 if i.type == "i64" else 1)
-        if i.callee == "llvm.sqrt" and self._is_reciprocal_root(i):
-            return ()
-        return t.CALLS[i.callee]
+        return t.CALLS[i.operation]
 
     def _is_reciprocal_root(self, root: Instruction) -> bool:
         """Whether a square root is taken for what one is divided by."""
-        if root.callee != "llvm.sqrt" and not root.callee.startswith(_ROOTS):
+        if root.operation not in _ROOTS:
             return False
         user = self.values.only_user(root)
         return (
             user is not None
-            and user.op == "fdiv"
+            and user.operation is FDIV
             and _is_one(user.operands[0])
             and user.operands[1] is root
         )
 
     def _division(self, i: Instruction) -> tuple[str, ...]:
-        if i.op == "frem":
-            return t.MATH["fmod"]
         numerator, denominator = i.operands
         fast = self.values.is_fast or is_narrow(i.type)
         if _is_one(numerator):
@@ -206,35 +213,30 @@ class Selector:
         types = (i.type, i.operands[0].type)
         if "bfloat" in types:
             # Half of a register becomes the upper half of another; the way back has to round.
-            return ("move",) if i.op == "fpext" else ("bitfield_extract", "iadd", "bitwise")
+            return ("move",) if i.operation is FPEXT else ("bitfield_extract", "iadd", "bitwise")
         return ("convert_f16_f32",)
 
-    def _integer(self, i: Instruction) -> tuple[str, ...]:
+    def _integer_sum(self, i: Instruction) -> tuple[str, ...]:
         wide = i.type == "i64"
-        if i.op in t.INTEGER_SUMS:
-            if wide and (product := self._widened_product(i)) is not None:
-                return ("imad64",) if product.type == "i64" else ("imad32_add64",)
-            if self._multiplies(i):
-                return ("iadd",) if self._is_stepped(i) else ("imul32_imad32",)
-            if wide and any(is_short(operand) for operand in i.operands):
-                return ("iadd",) * 3
-            return ("iadd64",) if wide else ("iadd",)
-        if i.op == "and" and self._extracts(i):
+        if wide and (product := self._widened_product(i)) is not None:
+            return ("imad64",) if product.type == "i64" else ("imad32_add64",)
+        if self._multiplies(i):
+            return ("iadd",) if self._is_stepped(i) else ("imul32_imad32",)
+        if wide and any(is_short(operand) for operand in i.operands):
+            return ("iadd",) * 3
+        return ("iadd64",) if wide else ("iadd",)
+
+    def _logic(self, i: Instruction) -> tuple[str, ...]:
+        if i.operation is AND and self._extracts(i):
             return ("bitfield_extract",)
-        if i.op in t.LOGIC:
-            return ("bitwise",) * (2 if wide and not is_short(i) else 1)
-        if i.op == "mul":
-            return self._multiplication(i)
-        if i.op in ("shl", "lshr", "ashr"):
-            return self._shift(i)
-        return self._integer_division(i)
+        return ("bitwise",) * (2 if i.type == "i64" and not is_short(i) else 1)
 
     def _extracts(self, i: Instruction) -> bool:
         """Whether what is masked was shifted for that alone."""
         source = i.operands[0]
         return (
             isinstance(source, Instruction)
-            and source.op == "lshr"
+            and source.operation is LSHR
             and self.values.only_user(source) is i
             and self.folds.is_folded(source)
             and not self.folds.is_free_shift(source)
@@ -244,22 +246,27 @@ class Selector:
         """The product that a 64-bit sum makes along."""
         for operand in sum_.operands:
             value = operand
-            if isinstance(value, Instruction) and value.op in ("zext", "sext"):
+            if isinstance(value, Instruction) and value.operation in EXTENSIONS:
                 value = value.operands[0]
-            if isinstance(value, Instruction) and value.op == "mul" and self.folds.widens(value):
+            if (
+                isinstance(value, Instruction)
+                and value.operation is MUL
+                and self.folds.widens(value)
+            ):
                 return value
         return None
 
     def _multiplies(self, i: Instruction) -> bool:
         """Whether one of a sum's operands is a product that is folded into it."""
         return any(
-            isinstance(o, Instruction) and o.op in ("mul", "fmul") and self.folds.is_folded(o)
+            isinstance(o, Instruction) and o.operation in _PRODUCTS and self.folds.is_folded(o)
             for o in i.operands
         )
 
     def _is_stepped(self, i: Instruction) -> bool:
         return any(
-            isinstance(o, Instruction) and o.op == "mul" and self._goes_up(o) for o in i.operands
+            isinstance(o, Instruction) and o.operation is MUL and self._goes_up(o)
+            for o in i.operands
         )
 
     def _goes_up(self, product: Instruction) -> bool:
@@ -286,18 +293,18 @@ class Selector:
         number = amount.number if isinstance(amount, Constant) else None
         if i.type == "i64" and not is_short(i.operands[0]):
             if number is None:
-                return ("shl_dynamic" if i.op == "shl" else "shr_dynamic",) * 2
+                return ("shl_dynamic" if i.operation is SHL else "shr_dynamic",) * 2
             return ("bitfield_extract",) if number >= 32 else ("bitfield_extract", "rotate")
         if number is None:
-            return ("shl_dynamic",) if i.op == "shl" else ("shr_dynamic",)
-        if i.op == "shl":
+            return ("shl_dynamic",) if i.operation is SHL else ("shr_dynamic",)
+        if i.operation is SHL:
             return ("iadd",) if number <= _MOST_SHIFT else ("bitfield_insert",)
         return ("bitfield_extract",)
 
     def _integer_division(self, i: Instruction) -> tuple[str, ...]:
         divisor = i.operands[1]
         number = divisor.number if isinstance(divisor, Constant) else None
-        rest = ("imul32_imad32",) if i.op in ("urem", "srem") else ()
+        rest = ("imul32_imad32",) if i.operation in _REMAINDERS else ()
         if i.type == "i64":
             return ("imul64",) * 3 + ("iadd64",) * 2 if number else ("idiv32",) * 4
         if number is None:
@@ -344,7 +351,11 @@ def _is_one(value: Value) -> bool:
 
 
 def _is_extended(value: Value) -> bool:
-    return isinstance(value, Instruction) and value.op == "sext" and value.operands[0].type == "i32"
+    return (
+        isinstance(value, Instruction)
+        and value.operation is SEXT
+        and value.operands[0].type == "i32"
+    )
 
 
 def _is_wide(i: Instruction) -> bool:
@@ -355,3 +366,70 @@ def _is_shift_and_add(value: Value) -> bool:
     """Whether a number times anything is that plus itself shifted by one to four."""
     number = value.number if isinstance(value, Constant) else None
     return number in (3, 5, 9, 17)
+
+
+def _function_classes(i: Instruction) -> tuple[str, ...]:
+    """What a marked function is made of; some are of others if precise, narrow or wide."""
+    by_type = t.MATH_WIDE if i.type == "i64" else t.MATH_NARROW if is_narrow(i.type) else {}
+    if i.operation in by_type:
+        return by_type[i.operation]
+    if i.precise and i.operation in t.PRECISE:
+        return t.PRECISE[i.operation]
+    return t.MATH[i.operation]
+
+
+def _always(*classes: str) -> Chooser:
+    return lambda selector, i: classes
+
+
+def _is_arithmetic(operation: Operation) -> bool:
+    computes = operation.origin in (Origin.INSTRUCTION, Origin.INTRINSIC)
+    return computes and isinstance(operation.meaning, OfOperands)
+
+
+Chooser = Callable[[Selector, Instruction], tuple[str, ...]]
+ARITHMETIC: Handlers[Chooser] = Handlers("the classes of arithmetic", _is_arithmetic)
+"""The classes of the instructions that an operation takes, each of which reads the one before."""
+
+ARITHMETIC.put((FADD, FSUB), Selector._float_sum)
+ARITHMETIC.put((FMUL,), _always(t.FLOAT_ARITHMETIC[FMUL]))
+ARITHMETIC.put((FMA,), _always("ffma32"))
+ARITHMETIC.put((FDIV,), Selector._division)
+ARITHMETIC.put((FREM,), _always(*t.MATH[f.FMOD]))
+ARITHMETIC.put((ICMP, FCMP, SELECT), Selector._choice)
+ARITHMETIC.put(t.CONVERSIONS, Selector._to_or_from_integer)
+ARITHMETIC.put((FPEXT, FPTRUNC), Selector._convert)
+ARITHMETIC.put((FNEG, BITCAST, TRUNC, ZEXT), _always("bitwise"))
+ARITHMETIC.put((SEXT,), _always("bitfield_extract"))
+ARITHMETIC.put(t.INTEGER_SUMS, Selector._integer_sum)
+ARITHMETIC.put(t.LOGIC, Selector._logic)
+ARITHMETIC.put((MUL,), Selector._multiplication)
+ARITHMETIC.put((SHL, LSHR, ASHR), Selector._shift)
+ARITHMETIC.put((UDIV, SDIV, UREM, SREM), Selector._integer_division)
+ARITHMETIC.put(t.EXTREMES, Selector._extreme)
+ARITHMETIC.put((SQRT,), Selector._square_root)
+ARITHMETIC.put(t.CALLS.keys() - {SQRT}, Selector._call)
+
+
+_FREE = frozenset({COMPONENT, ADDRESS, LOOKUP_HOST, LOOKUP_AVAILABLE})  # always folded
+_COPIES = frozenset(f.COPIES)  # which stand for nothing but what reads them
+
+
+def _takes_instructions(operation: Operation) -> bool:
+    if operation in _FREE or operation in _COPIES or operation is PHI:
+        return False
+    marked_for_checks = operation.origin in _FOR_CHECKS and operation not in f.FUNCTIONS
+    return not marked_for_checks and operation not in _UNIFORM_MARKS
+
+
+_FOR_CHECKS = frozenset({Origin.MARK, Origin.ENGINE})
+_UNIFORM_MARKS = frozenset({UNIFORM, EXPECT_UNIFORM})
+INSTRUCTIONS: Handlers[Callable[[Selector, Instruction], None]] = Handlers(
+    "the choice of instructions", _takes_instructions
+)
+INSTRUCTIONS.put(ACCESSES, Selector._access)
+INSTRUCTIONS.put(t.MATH, Selector._math)
+INSTRUCTIONS.put((THREADGROUP_BARRIER, SIMDGROUP_BARRIER, FENCE), Selector._ordering)
+INSTRUCTIONS.put((MMA,), Selector._product)
+INSTRUCTIONS.put(CLASSES, Selector._machine)
+INSTRUCTIONS.put(ARITHMETIC, Selector._arithmetic)

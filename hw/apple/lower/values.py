@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from assay.sim.simt.analysis.divergence import Divergence, analyse_divergence
-from assay.sim.simt.emit.tape import is_access
 from assay.sim.simt.ir.cfg import Cfg, Loop, analyse
 from assay.sim.simt.ir.nodes import (
     AddressRoot,
@@ -19,7 +18,21 @@ from assay.sim.simt.ir.nodes import (
     Value,
     clone,
 )
-from assay.sim.simt.read.math_marks import MATH_PREFIX, PRECISE
+from assay.sim.simt.ir.operations.control import PHI
+from assay.sim.simt.ir.operations.conversions import SEXT, TRUNC, ZEXT
+from assay.sim.simt.ir.operations.functions import FUNCTIONS
+from assay.sim.simt.ir.operations.integers import ADD, AND, LSHR, OR, SUB, XOR
+from assay.sim.simt.ir.operations.lanes import SIMD_BALLOT
+from assay.sim.simt.ir.operations.memory import LOAD
+from assay.sim.simt.ir.operations.operation import Origin
+from assay.sim.simt.ir.operations.positions import (
+    DISPATCH_SIMDGROUPS_PER_THREADGROUP,
+    DISPATCH_THREADS_PER_THREADGROUP,
+    SIMDGROUPS_PER_THREADGROUP,
+    THREADGROUPS_PER_GRID,
+    THREADS_PER_GRID,
+    THREADS_PER_THREADGROUP,
+)
 
 from .copies import copied_accesses
 from .lanes import LaneNumbers, lane_numbers
@@ -27,13 +40,16 @@ from .lanes import LaneNumbers, lane_numbers
 # What the driver tells a whole dispatch.
 _DISPATCH_WIDE = frozenset(
     {
-        *("threads_per_grid", "threadgroups_per_grid", "threads_per_threadgroup"),
-        *("simdgroups_per_threadgroup", "dispatch_threads_per_threadgroup"),
-        "dispatch_simdgroups_per_threadgroup",
+        *(THREADS_PER_GRID, THREADGROUPS_PER_GRID, THREADS_PER_THREADGROUP),
+        *(SIMDGROUPS_PER_THREADGROUP, DISPATCH_THREADS_PER_THREADGROUP),
+        DISPATCH_SIMDGROUPS_PER_THREADGROUP,
     }
 )
+_FUNCTIONS = frozenset(FUNCTIONS)
+_STEPS = frozenset({ADD, SUB})
+_STEPPED = frozenset({ADD, SUB, OR, ZEXT, SEXT, TRUNC})
+_EITHER = frozenset({OR, XOR})
 _UNIFORM_HALVES = 256  # registers of 16 bits that a dispatch's threads share; dougallj/applegpu
-_EFFECTS = ("store", "threadgroup_barrier", "simdgroup_barrier", "fence")
 
 
 class Values:
@@ -58,7 +74,7 @@ class Values:
         self.ordinals = {
             access: ordinal
             for block in self.blocks
-            for ordinal, access in enumerate(i for i in block.body if is_access(i))
+            for ordinal, access in enumerate(i for i in block.body if i.operation.accesses_memory)
         }
         self.copied = copied_accesses(self.function.instructions())
         self.branches: set[Block] = set()
@@ -83,7 +99,7 @@ class Values:
         fuses nothing and marks its functions.
         """
         found = list(self.function.instructions())
-        precise = any(i.callee.startswith(MATH_PREFIX + PRECISE) for i in found)
+        precise = any(i.precise for i in found)
         return not precise or any(i.contract for i in found)
 
     # -- who needs what --------------------------------------------------------------------------
@@ -92,7 +108,7 @@ class Values:
         """What the machine reads for an instruction."""
         if instruction in self.copied:
             return
-        first = 1 if instruction.callee.startswith(MATH_PREFIX) else 0
+        first = 1 if instruction.operation in _FUNCTIONS else 0
         yield from instruction.operands[first:]
         if isinstance(instruction.root, AddressRoot):
             yield instruction.root.address
@@ -172,7 +188,7 @@ class Values:
         user = users[0] if len(users) == 1 else None
         if not isinstance(user, Instruction) or not isinstance(value, Instruction):
             return None
-        return user if user.block is value.block and user.op != "phi" else None
+        return user if user.block is value.block and user.operation is not PHI else None
 
     # -- when it is known ------------------------------------------------------------------------
 
@@ -181,15 +197,16 @@ class Values:
             for instruction in block.body:
                 if instruction in self.live and self._is_early(instruction):
                     self.early.add(instruction)
-                    if instruction.op == "load":
+                    if instruction.operation is LOAD:
                         self._preloaded += instruction.components * halves_of(instruction.type)
 
     def _is_early(self, instruction: Instruction) -> bool:
-        if instruction.op == "phi" or instruction.type == "void" or instruction in self.copied:
+        operation = instruction.operation
+        if operation is PHI or instruction.type == "void" or instruction in self.copied:
             return False
-        if instruction.op == "intrinsic" and not instruction.callee.startswith(MATH_PREFIX):
-            return instruction.callee in _DISPATCH_WIDE
-        if instruction.op == "load" and not self._is_preloaded(instruction):
+        if operation.origin is Origin.MACHINE:
+            return operation in _DISPATCH_WIDE
+        if operation is LOAD and not self._is_preloaded(instruction):
             return False
         return all(self.is_early(operand) for operand in self.operands(instruction))
 
@@ -241,15 +258,15 @@ class Values:
         """Whether a value goes up by equal steps from round to round of a loop."""
         if not isinstance(value, Instruction) or depth > 8:
             return False
-        if value.op == "phi":
+        if value.operation is PHI:
             return value.block is loop.header and any(
                 isinstance(step, Instruction)
-                and step.op in ("add", "sub")
+                and step.operation in _STEPS
                 and value in step.operands
                 and any(self.is_invariant(o, loop) for o in step.operands)
                 for step in value.operands
             )
-        if value.op in ("add", "sub", "or", "zext", "sext", "trunc"):
+        if value.operation in _STEPPED:
             varying = [o for o in value.operands if not self.is_invariant(o, loop)]
             return len(varying) == 1 and self.is_counter(varying[0], loop, depth + 1)
         return False
@@ -273,22 +290,20 @@ def is_short(value: Value, depth: int = 0) -> bool:
         return value.number is not None and value.number >> 32 == 0
     if not isinstance(value, Instruction) or depth > 8:
         return False
-    if value.op == "zext" or value.callee.startswith("simd_ballot"):
+    if value.operation is ZEXT or value.operation is SIMD_BALLOT:
         return True
     operands = value.operands
-    if value.op == "lshr":
+    if value.operation is LSHR:
         amount = operands[1]
         far = isinstance(amount, Constant) and (amount.number or 0) >= 32
         return far or is_short(operands[0], depth + 1)
-    if value.op == "and":
+    if value.operation is AND:
         return any(is_short(operand, depth + 1) for operand in operands)
-    if value.op in ("or", "xor"):
+    if value.operation in _EITHER:
         return all(is_short(operand, depth + 1) for operand in operands)
     return False
 
 
 def _has_effect(instruction: Instruction) -> bool:
-    return instruction.op in _EFFECTS or (
-        instruction.op == "intrinsic"
-        and (instruction.callee in _EFFECTS or instruction.callee.startswith("atomic_"))
-    )
+    operation = instruction.operation
+    return operation.writes_memory or operation.is_atomic or operation.orders_memory

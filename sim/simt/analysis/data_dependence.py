@@ -21,6 +21,7 @@ from ..ir.nodes import (
     ShadowRoot,
     Value,
 )
+from ..ir.operations.memory import ADDRESS, LOAD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,7 @@ class _Taint:
     def is_address_tainted(self, instruction: Instruction) -> bool:
         """Whether an access goes to a place that depends on data."""
         root = instruction.root
-        if root is None or instruction.op == "address":
+        if root is None or instruction.operation is ADDRESS:
             return False
         if isinstance(root, AddressRoot) and root.address in self.values:
             return True
@@ -73,7 +74,7 @@ class _Taint:
     def _visit(self, instruction: Instruction) -> None:
         tainted = any(operand in self.values for operand in instruction.operands)
         root = instruction.root
-        if root is not None and instruction.op != "address":
+        if root is not None and instruction.operation is not ADDRESS:
             memory = _memory_of(root)
             if memory and tainted and _writes(instruction):
                 self._memories.add(memory)
@@ -91,7 +92,7 @@ class _Taint:
 
 def _writes(instruction: Instruction) -> bool:
     """Anything that is no plain load may store what it is given."""
-    return instruction.op != "load"
+    return instruction.operation is not LOAD
 
 
 def _memory_of(root: Root) -> str:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..ir.cfg import Cfg, Loop
 from ..ir.nodes import AddressRoot, Block, Constant, Function, Instruction, Value, is_private
-
-_LANE_DEPENDENT = {
-    *("thread_position_in_grid", "thread_position_in_threadgroup", "thread_index_in_threadgroup"),
-    *("thread_index_in_simdgroup", "matrix_row", "matrix_column"),
-}
-_UNIFORM_RESULT = ("simd_ballot", "simd_active_mask", "simd_broadcast_first")
-_WHOLE_REDUCTIONS = tuple(
-    f"simd_{op}_" for op in ("sum", "product", "min", "max", "and", "or", "xor")
-)
+from ..ir.operations.operation import Variation
+from ..ir.shape import LANES
 
 
 @dataclass(slots=True)
@@ -92,36 +86,45 @@ def _spread(cfg: Cfg, result: Divergence) -> None:
 
 
 def _varies(instruction: Instruction, block: Block, cfg: Cfg, result: Divergence) -> bool:
-    if instruction.op == "phi":
-        return block in result.joins or any(
-            _seen_varying(value, source, cfg, result)
-            for value, source in zip(instruction.operands, block.predecessors, strict=True)
-        )
-    operands = any(_seen_varying(o, block, cfg, result) for o in instruction.operands)
-    if instruction.op == "intrinsic":
-        return _intrinsic_varies(instruction, block, operands, cfg, result)
-    if instruction.op == "load":
-        root = instruction.root
-        if isinstance(root, AddressRoot) and _seen_varying(root.address, block, cfg, result):
-            return True
-        return operands or is_private(root)
-    return operands
+    return _RULES[instruction.operation.result](instruction, block, cfg, result)
 
 
-def _intrinsic_varies(
-    instruction: Instruction, block: Block, operands: bool, cfg: Cfg, result: Divergence
-) -> bool:
-    name = instruction.callee
-    if name in _LANE_DEPENDENT or name.startswith(("atomic_", "mma_", "simd_prefix_")):
+def _as_operands(instruction: Instruction, block: Block, cfg: Cfg, result: Divergence) -> bool:
+    return any(_seen_varying(o, block, cfg, result) for o in instruction.operands)
+
+
+def _as_memory(instruction: Instruction, block: Block, cfg: Cfg, result: Divergence) -> bool:
+    root = instruction.root
+    if isinstance(root, AddressRoot) and _seen_varying(root.address, block, cfg, result):
         return True
-    if name.startswith(_UNIFORM_RESULT):
-        return False
-    if name.startswith("simd_shuffle_"):
-        return _seen_varying(instruction.operands[1], block, cfg, result)
-    if name.startswith(_WHOLE_REDUCTIONS):
-        cluster = instruction.operands[1]
-        return not (isinstance(cluster, Constant) and cluster.number == 32)
-    return operands
+    return is_private(root) or _as_operands(instruction, block, cfg, result)
+
+
+def _as_edges(phi: Instruction, block: Block, cfg: Cfg, result: Divergence) -> bool:
+    return block in result.joins or any(
+        _seen_varying(value, source, cfg, result)
+        for value, source in zip(phi.operands, block.predecessors, strict=True)
+    )
+
+
+def _as_last(instruction: Instruction, block: Block, cfg: Cfg, result: Divergence) -> bool:
+    return _seen_varying(instruction.operands[-1], block, cfg, result)
+
+
+def _in_clusters(instruction: Instruction, block: Block, cfg: Cfg, result: Divergence) -> bool:
+    cluster = instruction.operands[-1]
+    return not (isinstance(cluster, Constant) and cluster.number == LANES)
+
+
+_RULES: dict[Variation, Callable[[Instruction, Block, Cfg, Divergence], bool]] = {
+    Variation.AS_OPERANDS: _as_operands,
+    Variation.NEVER: lambda instruction, block, cfg, result: False,
+    Variation.ALWAYS: lambda instruction, block, cfg, result: True,
+    Variation.AS_LAST: _as_last,
+    Variation.IN_CLUSTERS: _in_clusters,
+    Variation.AS_MEMORY: _as_memory,
+    Variation.AS_EDGES: _as_edges,
+}
 
 
 def _diverge_at(block: Block, cfg: Cfg, result: Divergence) -> None:

@@ -15,13 +15,19 @@ from typing import Literal
 from ..ir.cfg import Cfg
 from ..ir.llvm_types import bits, is_float
 from ..ir.nodes import Block, Function, Instruction, Value, integer
+from ..ir.operations.control import PHI, SELECT
+from ..ir.operations.conversions import SEXT, TRUNC, ZEXT
+from ..ir.operations.integers import ADD, AND, ASHR, LSHR, MUL, OR, SHL, SUB, UDIV, UREM, XOR
+from ..ir.operations.operation import Operation
+from ..ir.passes import rewrites
 from ..ir.shape import Shape
 from .divergence import Divergence, escapes
 from .linear_form import ZEROS, Form, Guard, number_of
-from .linear_positions import Positions
+from .linear_positions import POSITIONS, Positions
 from .uniform_facts import power_of_two_part
 
 _MAX_TERMS = 2
+_SHIFTS = frozenset({LSHR, ASHR})
 
 
 class LinearForms(Positions):
@@ -77,7 +83,7 @@ class LinearForms(Positions):
                 form = self.of(value, source)
                 if form is None or form.guards:
                     return
-                base = Instruction("phi", phi.type, [], phi.site)
+                base = Instruction(PHI, phi.type, [], phi.site)
                 base.block = block
                 entry = power_of_two_part(self.facts.multiple(form.base))
                 self.facts.assumed[base] = self.multiples.setdefault(phi, entry)
@@ -131,35 +137,36 @@ class LinearForms(Positions):
     # -- forms of operations ----------------------------------------------------------------------
 
     def _form(self, instruction: Instruction, block: Block) -> Form | None:
-        if instruction.op == "intrinsic":
-            return self._position(instruction)
-        handler = _HANDLERS.get(instruction.op)
+        operation = instruction.operation
+        if operation in POSITIONS:
+            return POSITIONS[operation](self, instruction)
+        handler = _HANDLERS.get(operation)
         if handler is None:
             return None
         operands = [form for o in instruction.operands if (form := self.of(o, block)) is not None]
         if len(operands) < len(instruction.operands):
             return None
         if all(form.is_uniform and not form.guards for form in operands):
-            return Form(self._new(instruction.op, instruction.type, *(f.base for f in operands)))
+            return Form(self._new(operation, instruction.type, *(f.base for f in operands)))
         return handler(self, instruction, operands)
 
     def add(self, instruction: Instruction, operands: list[Form]) -> Form | None:
         """`a + b`, and `a | b` where no bit is in both."""
         left, right = operands
-        if instruction.op == "or" and not (
+        if instruction.operation is OR and not (
             "disjoint" in instruction.flags or self._disjoint(left, right)
         ):
             return self._bitwise(instruction, operands)
-        sign = -1 if instruction.op == "sub" else 1
+        sign = -1 if instruction.operation is SUB else 1
         terms = dict(left.terms)
         for value, pattern in right.terms:
             old = terms.get(value, ZEROS)
             terms[value] = tuple(a + sign * b for a, b in zip(old, pattern, strict=True))
         kept = tuple((value, pattern) for value, pattern in terms.items() if any(pattern))
         lanes = tuple(a + sign * b for a, b in zip(left.lanes, right.lanes, strict=True))
-        exact = instruction.op == "or"
+        exact = instruction.operation is OR
         form = Form(
-            self._new("sub" if sign < 0 else "add", instruction.type, left.base, right.base),
+            self._new(SUB if sign < 0 else ADD, instruction.type, left.base, right.base),
             lanes,
             kept,
             left.guards + right.guards,
@@ -184,7 +191,7 @@ class LinearForms(Positions):
         `nuw` is a promise for lanes that use the value: in `t - d` lane 0's may be below zero, and
         with it the base.
         """
-        if instruction.op == "sub":
+        if instruction.operation is SUB:
             return not form.terms and max(form.lanes) <= 0
         rising = all(min(pattern) >= 0 for _, pattern in form.terms) and min(form.lanes) >= 0
         # Terms are read as signed.
@@ -212,7 +219,7 @@ class LinearForms(Positions):
         if not right.is_uniform:
             return None
         factor = right.base
-        if instruction.op == "shl":
+        if instruction.operation is SHL:
             amount = number_of(factor)
             if (
                 amount is None
@@ -223,7 +230,7 @@ class LinearForms(Positions):
             if left is not operands[0]:
                 return None
             factor = integer(instruction.type, 1 << amount)
-        base = self._new("mul", instruction.type, left.base, factor)
+        base = self._new(MUL, instruction.type, left.base, factor)
         known = number_of(factor)
         if known is not None:
             form = Form(
@@ -245,7 +252,7 @@ class LinearForms(Positions):
             return None
         known = number_of(left.base)
         width = bits(instruction.type)
-        op = _BITWISE[instruction.op]
+        op = _BITWISE[instruction.operation]
         if known is not None:
             values = [op((known + lane) % (1 << width), mask % (1 << width)) for lane in left.lanes]
             return _constants(instruction.type, values)
@@ -254,8 +261,8 @@ class LinearForms(Positions):
         if low < 0 or high >= min(step, 1 << (width - 1)) or step & (step - 1):
             return None
         # The base has zeros where the lanes have bits.
-        if instruction.op == "and":
-            base = self._new("and", instruction.type, left.base, right.base)
+        if instruction.operation is AND:
+            base = self._new(AND, instruction.type, left.base, right.base)
         elif 0 <= mask < step:
             base = left.base
         else:
@@ -268,7 +275,7 @@ class LinearForms(Positions):
         amount = number_of(right.base)
         if amount is None or not right.is_uniform or left.terms or left.guards:
             return None
-        if instruction.op in ("lshr", "ashr"):
+        if instruction.operation in _SHIFTS:
             if not 0 <= amount < bits(instruction.type):
                 return None
             divisor = 1 << amount
@@ -276,9 +283,9 @@ class LinearForms(Positions):
             divisor = amount
         if divisor <= 0 or not self._no_carry(left):
             return None
-        if instruction.op == "ashr" and not self.facts.fits(left.base, left.lanes):
+        if instruction.operation is ASHR and not self.facts.fits(left.base, left.lanes):
             return self._shift_signed(left, amount)
-        if instruction.op == "urem":
+        if instruction.operation is UREM:
             return self._remainder(left, divisor)
         return self._divide(left, divisor)
 
@@ -291,7 +298,7 @@ class LinearForms(Positions):
         alike = (1 << amount) % (high + 1) == 0 and step % (high + 1) == 0
         if step % (1 << amount) and not alike:
             return None
-        base = self._new("ashr", type, form.base, integer(type, amount))
+        base = self._new(ASHR, type, form.base, integer(type, amount))
         return Form(base, tuple(lane >> amount for lane in form.lanes))
 
     def _no_carry(self, form: Form) -> bool:
@@ -305,8 +312,8 @@ class LinearForms(Positions):
         (form,) = operands
         if form.guards:
             return None
-        terms = tuple((self._new("trunc", instruction.type, v), p) for v, p in form.terms)
-        base = self._new("trunc", instruction.type, form.base)
+        terms = tuple((self._new(TRUNC, instruction.type, v), p) for v, p in form.terms)
+        base = self._new(TRUNC, instruction.type, form.base)
         fits = not terms and self.facts.fits(base, form.lanes)
         return Form(base, form.lanes, terms, (), fits, fits)
 
@@ -314,14 +321,14 @@ class LinearForms(Positions):
         """A wider integer has the same form if the narrow one did not wrap."""
         (form,) = operands
         # What is not negative may be read as signed, though its base alone may be negative.
-        plain = instruction.op == "zext" and "nneg" not in instruction.flags
+        plain = instruction.operation is ZEXT and "nneg" not in instruction.flags
         kind: Literal["zext", "sext"] = "zext" if plain else "sext"
         exact = form.unsigned if kind == "zext" else form.signed
         if bits(form.base.type) == 1:
             return None
-        terms = tuple((self._new("sext", instruction.type, v), p) for v, p in form.terms)
+        terms = tuple((self._new(SEXT, instruction.type, v), p) for v, p in form.terms)
         guards = form.guards if exact else (*form.guards, Guard(kind, form))
-        base = self._new(kind, instruction.type, form.base)
+        base = self._new(ZEXT if plain else SEXT, instruction.type, form.base)
         return Form(base, form.lanes, terms, guards)
 
     def choose(self, instruction: Instruction, operands: list[Form]) -> Form | None:
@@ -329,7 +336,7 @@ class LinearForms(Positions):
         condition, left, right = operands
         if not condition.is_uniform or (left.lanes, left.terms) != (right.lanes, right.terms):
             return None
-        base = self._new("select", instruction.type, condition.base, left.base, right.base)
+        base = self._new(SELECT, instruction.type, condition.base, left.base, right.base)
         both = left.guards + right.guards
         return Form(
             base,
@@ -355,27 +362,35 @@ def _constants(type: str, values: list[int]) -> Form:
     return Form(integer(type, 0), lanes, unsigned=False)
 
 
+@rewrites
+def add_linear_forms(
+    function: Function, cfg: Cfg, divergence: Divergence, shape: Shape
+) -> LinearForms:
+    """The forms of a function's varying integers, whose scalars are added to it."""
+    return LinearForms(function, cfg, divergence, shape)
+
+
 _Handler = Callable[[LinearForms, Instruction, list[Form]], Form | None]
-_HANDLERS: dict[str, _Handler] = {
-    "add": LinearForms.add,
-    "sub": LinearForms.add,
-    "or": LinearForms.add,
-    "mul": LinearForms.multiply,
-    "shl": LinearForms.multiply,
-    "and": LinearForms._bitwise,
-    "xor": LinearForms._bitwise,
-    "lshr": LinearForms.shift_right,
-    "ashr": LinearForms.shift_right,
-    "udiv": LinearForms.shift_right,
-    "urem": LinearForms.shift_right,
-    "trunc": LinearForms.truncate,
-    "zext": LinearForms.extend,
-    "sext": LinearForms.extend,
-    "select": LinearForms.choose,
+_HANDLERS: dict[Operation, _Handler] = {
+    ADD: LinearForms.add,
+    SUB: LinearForms.add,
+    OR: LinearForms.add,
+    MUL: LinearForms.multiply,
+    SHL: LinearForms.multiply,
+    AND: LinearForms._bitwise,
+    XOR: LinearForms._bitwise,
+    LSHR: LinearForms.shift_right,
+    ASHR: LinearForms.shift_right,
+    UDIV: LinearForms.shift_right,
+    UREM: LinearForms.shift_right,
+    TRUNC: LinearForms.truncate,
+    ZEXT: LinearForms.extend,
+    SEXT: LinearForms.extend,
+    SELECT: LinearForms.choose,
 }
 
-_BITWISE: dict[str, Callable[[int, int], int]] = {
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
+_BITWISE: dict[Operation, Callable[[int, int], int]] = {
+    AND: lambda a, b: a & b,
+    OR: lambda a, b: a | b,
+    XOR: lambda a, b: a ^ b,
 }

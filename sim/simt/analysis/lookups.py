@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from ..ir.cfg import Cfg
 from ..ir.nodes import AddressRoot, Block, Function, Instruction, Value
+from ..ir.operations.control import PHI
+from ..ir.operations.memory import LOOKUP_AVAILABLE, LOOKUP_HOST
+from ..ir.passes import rewrites
 from .divergence import Divergence
 
 
@@ -17,6 +20,7 @@ class Lookup:
     available: Instruction
 
 
+@rewrites
 def insert_lookups(function: Function, cfg: Cfg, divergence: Divergence) -> dict[Value, Lookup]:
     """Add a look-up behind the definition of every address that all lanes share."""
     found: dict[Value, Lookup] = {}
@@ -35,8 +39,8 @@ def insert_lookups(function: Function, cfg: Cfg, divergence: Divergence) -> dict
 def _insert(address: Instruction) -> Lookup:
     block = address.block
     assert block is not None
-    host = Instruction("lookup_host", "ptr", [address], address.site)
-    available = Instruction("lookup_available", "i64", [address], address.site)
+    host = Instruction(LOOKUP_HOST, "ptr", [address], address.site)
+    available = Instruction(LOOKUP_AVAILABLE, "i64", [address], address.site)
     host.block = available.block = block
     at = _place_behind(address, block)
     block.body[at:at] = [host, available]
@@ -44,6 +48,6 @@ def _insert(address: Instruction) -> Lookup:
 
 
 def _place_behind(address: Instruction, block: Block) -> int:
-    if address.op == "phi":
+    if address.operation is PHI:
         return 0
     return block.body.index(address) + 1

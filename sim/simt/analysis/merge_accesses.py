@@ -23,20 +23,24 @@ from ..ir.nodes import (
     integer,
     is_private,
 )
+from ..ir.operations.conversions import BITCAST
+from ..ir.operations.integers import ADD
+from ..ir.operations.memory import COMPONENT, LOAD, STORE
+from ..ir.passes import rewrites
 from .offsets import Offset, offset_of
 from .unpack import pieces_of
 
 _MOST_BYTES = 16
 _DISJOINT = (ThreadgroupRoot, PrivateRoot, ConstantRoot)
-_WALLS = ("threadgroup_barrier", "simdgroup_barrier", "fence")
 
 
+@rewrites
 def merge_accesses(function: Function) -> None:
     """Rewrite the loads and stores of every block; what the function does stays the same."""
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
         for instruction in block.body:
-            if instruction.op == "store":
+            if instruction.operation is STORE:
                 _take_apart(instruction)
         replaced |= _Merger(block).run()
     _replace(function, replaced)
@@ -71,7 +75,7 @@ def _take_apart(store: Instruction) -> None:
 def _parts(value: Value) -> list[Value]:
     """The equal parts that a value is packed from, lowest first; itself if it is not packed."""
     source = value
-    while isinstance(source, Instruction) and source.op == "bitcast":
+    while isinstance(source, Instruction) and source.operation is BITCAST:
         source = source.operands[0]
     if is_float(source.type) or bits(source.type) != bits(value.type):
         return [value]
@@ -91,7 +95,7 @@ def _as_they_were(values: list[Value]) -> list[Value]:
     sources = [
         value.operands[0]
         for value in values
-        if isinstance(value, Instruction) and value.op == "bitcast"
+        if isinstance(value, Instruction) and value.operation is BITCAST
     ]
     if len(sources) == len(values) and len({source.type for source in sources}) == 1:
         return sources
@@ -132,11 +136,12 @@ class _Merger:
     def run(self) -> dict[Value, Value]:
         """Join what can be joined; returns what other values have become."""
         for at, instruction in enumerate(self.block.body):
-            if instruction.callee in _WALLS:
+            operation = instruction.operation
+            if operation.orders_memory:
                 self._close(list(self.open))
-            elif instruction.callee.startswith("atomic_"):
+            elif operation.is_atomic:
                 self._close(self._conflicts(instruction, None))
-            elif instruction.op in ("load", "store"):
+            elif operation.accesses_memory:
                 self._meet(_Place(instruction, offset_of(instruction.operands[0]), at))
         self._close(list(self.open))
         self._rewrite()
@@ -144,10 +149,10 @@ class _Merger:
 
     def _meet(self, place: _Place) -> None:
         access = place.access
-        key = (access.op, _memory_of(access.root), access.element, place.offset.key)
+        key = (access.operation, _memory_of(access.root), access.element, place.offset.key)
         group = self.open.get(key, [])
         overlaps = any(p.start < place.end and place.start < p.end for p in group)
-        same = None if access.op == "store" and overlaps else key
+        same = None if access.operation is STORE and overlaps else key
         self._close(self._conflicts(access, same))
         if not is_private(access.root):
             self.open.setdefault(key, []).append(place)
@@ -158,7 +163,7 @@ class _Merger:
             key
             for key, group in self.open.items()
             if key != same
-            and "store" in (key[0], access.op if access.op == "load" else "store")
+            and (key[0] is STORE or access.operation is not LOAD)
             and _may_meet(group[0].access.root, access.root)
         ]
 
@@ -175,7 +180,7 @@ class _Merger:
     def _join(self, run: list[_Place]) -> None:
         if len(run) < 2:
             return
-        writes = run[0].access.op == "store"
+        writes = run[0].access.operation is STORE
         anchor = (max if writes else min)(run, key=lambda place: place.at)
         offset, before = self._start(run, anchor)
         values = [value for place in run for value in place.access.operands[1:]]
@@ -190,13 +195,13 @@ class _Merger:
         offset = anchor.access.operands[0]
         if step == 0:
             return offset, []
-        moved = Instruction("add", "i64", [offset, integer("i64", step)], anchor.access.site)
+        moved = Instruction(ADD, "i64", [offset, integer("i64", step)], anchor.access.site)
         moved.block = self.block
         return moved, [moved]
 
     def _merged(self, run: list[_Place], anchor: _Place, operands: list[Value]) -> Instruction:
         access = run[0].access
-        merged = Instruction(access.op, access.type, operands, anchor.access.site)
+        merged = Instruction(access.operation, access.type, operands, anchor.access.site)
         merged.block, merged.root = self.block, anchor.access.root
         merged.element, merged.align = access.element, access.align
         merged.components = sum(place.access.components for place in run)
@@ -211,7 +216,7 @@ class _Merger:
             for component in range(place.access.components):
                 part = merged
                 if number:
-                    part = Instruction("component", merged.type, [merged], place.access.site)
+                    part = Instruction(COMPONENT, merged.type, [merged], place.access.site)
                     part.block, part.index = self.block, number
                     parts.append(part)
                 self.parts[place.access, component] = part
@@ -223,7 +228,7 @@ class _Merger:
         body: list[Instruction] = []
         for instruction in self.block.body:
             body += self.before.get(instruction, [])
-            if instruction.op == "component" and instruction.operands[0] in self.removed:
+            if instruction.operation is COMPONENT and instruction.operands[0] in self.removed:
                 part = self.parts[instruction.operands[0], instruction.index]
                 self.replaced[instruction] = part
             elif instruction not in self.removed:

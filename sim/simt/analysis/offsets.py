@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from ..ir.llvm_types import bits
 from ..ir.nodes import Constant, Instruction, Value
+from ..ir.operations.conversions import SEXT, ZEXT
+from ..ir.operations.integers import ADD, AND, MUL, OR, SHL, SUB
+from ..ir.operations.operation import Operation
 from .linear_form import number_of
 
 _MAX_DEPTH = 12
-Term = tuple[str, Value]  # (`zext`, `sext` or nothing, what is extended)
+EXTENSIONS = frozenset({ZEXT, SEXT})
+_KEEPS_ZEROS = frozenset({MUL, AND})
+Term = tuple[Operation | None, Value]  # (one of `EXTENSIONS` or nothing, what is extended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +56,9 @@ def _add(
         parts = _parts(value, factor)
         if parts is not None and (not is_whole(value) or len(parts) < 2 or _shifts(parts)):
             return sum(_add(part, times, terms, is_whole, depth + 1) for part, times in parts)
-        if value.op in ("zext", "sext") and not is_whole(value):
-            return _add_extended(value.op, value.operands[0], factor, terms)
-    term = ("", value)
+        if value.operation in EXTENSIONS and not is_whole(value):
+            return _add_extended(value.operation, value.operands[0], factor, terms)
+    term = (None, value)
     terms[term] = terms.get(term, 0) + factor
     return 0
 
@@ -61,14 +66,14 @@ def _add(
 def _parts(value: Instruction, factor: int) -> list[tuple[Value, int]] | None:
     """What a value is the sum of, times what; None if it is no sum."""
     first, *rest = value.operands
-    if value.op == "add" or (value.op == "or" and is_disjoint(value)):
+    if value.operation is ADD or (value.operation is OR and is_disjoint(value)):
         return [(first, factor), (rest[0], factor)]
-    if value.op == "sub":
+    if value.operation is SUB:
         return [(first, factor), (rest[0], -factor)]
     amount = number_of(rest[0]) if rest else None
-    if value.op == "mul" and amount is not None:
+    if value.operation is MUL and amount is not None:
         return [(first, factor * amount)]
-    if value.op == "shl" and amount is not None and 0 <= amount < bits(value.type):
+    if value.operation is SHL and amount is not None and 0 <= amount < bits(value.type):
         return [(first, factor << amount)]
     return None
 
@@ -78,7 +83,7 @@ def _shifts(parts: list[tuple[Value, int]]) -> bool:
     return any(isinstance(part, Constant) for part, _ in parts)
 
 
-def _add_extended(kind: str, inner: Value, factor: int, terms: dict[Term, int]) -> int:
+def _add_extended(kind: Operation, inner: Value, factor: int, terms: dict[Term, int]) -> int:
     constant = 0
     while isinstance(inner, Instruction) and _keeps_constant(kind, inner):
         number = number_of(inner.operands[1])
@@ -90,15 +95,17 @@ def _add_extended(kind: str, inner: Value, factor: int, terms: dict[Term, int]) 
     return constant
 
 
-def _keeps_constant(kind: str, value: Instruction) -> bool:
+def _keeps_constant(kind: Operation, value: Instruction) -> bool:
     """Whether the extended sum is the sum of what is extended and a constant."""
     if len(value.operands) != 2 or not isinstance(value.operands[1], Constant):
         return False
     number = number_of(value.operands[1])
-    if value.op == "or":
+    if value.operation is OR:
         return number is not None and number >= 0 and is_disjoint(value)
-    promise = "nuw" if kind == "zext" else "nsw"
-    return value.op == "add" and promise in value.flags and (kind == "sext" or (number or 0) >= 0)
+    promise = "nuw" if kind is ZEXT else "nsw"
+    return (
+        value.operation is ADD and promise in value.flags and (kind is SEXT or (number or 0) >= 0)
+    )
 
 
 def is_disjoint(value: Instruction) -> bool:
@@ -116,8 +123,8 @@ def _low_zeros(value: Value, depth: int) -> int:
         return 1
     amount = value.operands[1]
     number = amount.number if isinstance(amount, Constant) else None
-    if value.op == "shl" and number is not None and number < bits(value.type):
+    if value.operation is SHL and number is not None and number < bits(value.type):
         return _low_zeros(value.operands[0], depth + 1) << number
-    if value.op in ("mul", "and") and number:
+    if value.operation in _KEEPS_ZEROS and number:
         return max(number & -number, _low_zeros(value.operands[0], depth + 1))
     return 1

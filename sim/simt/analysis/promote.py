@@ -19,12 +19,18 @@ from ..ir.nodes import (
     is_private,
     zero,
 )
+from ..ir.operations.control import PHI
+from ..ir.operations.conversions import BITCAST
+from ..ir.operations.memory import COMPONENT, LOAD, STORE
+from ..ir.passes import rewrites
 from .linear_form import number_of
 
 _MOST_ELEMENTS = 1024
+_PLAIN = frozenset({LOAD, STORE})
 Slot = tuple[PrivateRoot, int]  # and the byte at which an element begins
 
 
+@rewrites
 def promote(function: Function) -> None:
     """Replace accesses to such arrays by values, in place."""
     slots = _find_slots(function)
@@ -51,7 +57,7 @@ def _find_slots(function: Function) -> dict[Slot, str]:
 
 def _note(access: Instruction, root: PrivateRoot, found: dict[Slot, str]) -> bool:
     """Take the elements of an access to those found; false if it is not known which they are."""
-    if access.op not in ("load", "store"):
+    if access.operation not in _PLAIN:
         return False
     start = number_of(access.operands[0])
     size = size_of(Scalar(access.element))
@@ -130,12 +136,12 @@ class _Promoter:
         parts: dict[tuple[Value, int], Slot | Value] = {}
         for instruction in block.body:
             slots = self._slots_of(instruction)
-            if instruction.op == "component" and (instruction.operands[0], 0) in parts:
+            if instruction.operation is COMPONENT and (instruction.operands[0], 0) in parts:
                 self._take(instruction, parts[instruction.operands[0], instruction.index], waiting)
                 body.append(instruction)
             elif not slots:
                 body.append(instruction)
-            elif instruction.op == "store":
+            elif instruction.operation is STORE:
                 for slot, value in zip(slots, instruction.operands[1:], strict=True):
                     current[slot] = self._as_element(slot, value, instruction, body)
             else:
@@ -152,7 +158,7 @@ class _Promoter:
         self, use: Instruction, found: Slot | Value, waiting: list[tuple[Instruction, Slot]]
     ) -> None:
         """Make a load, or a component of one, a conversion of the element's value."""
-        use.op, use.root, use.components, use.index = "bitcast", None, 1, 0
+        use.operation, use.root, use.components, use.index = BITCAST, None, 1, 0
         self.made.add(use)
         if isinstance(found, Value):
             use.operands = [found]
@@ -167,14 +173,14 @@ class _Promoter:
         type = self.slots[slot]
         if value.type == type:
             return value
-        converted = Instruction("bitcast", type, [value], store.site)
+        converted = Instruction(BITCAST, type, [value], store.site)
         converted.block = store.block
         body.append(converted)
         return converted
 
     def _slots_of(self, instruction: Instruction) -> list[Slot]:
         root = instruction.root
-        if not isinstance(root, PrivateRoot) or instruction.op not in ("load", "store"):
+        if not isinstance(root, PrivateRoot) or instruction.operation not in _PLAIN:
             return []
         start = number_of(instruction.operands[0])
         if start is None or (root, start) not in self.slots:
@@ -207,7 +213,7 @@ class _Promoter:
         return found
 
     def _phi(self, slot: Slot, block: Block) -> Instruction:
-        phi = Instruction("phi", self.slots[slot], [], block.site)
+        phi = Instruction(PHI, self.slots[slot], [], block.site)
         phi.block = block
         block.phis.append(phi)
         self.starts[slot, block] = phi

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from ...site import Site
 from ..ir.cfg import analyse
 from ..ir.nodes import AddressRoot, Block, Constant, Function, Instruction, Value, clone
+from ..ir.operations.integers import ADD, MUL, OR, SHL, SUB
 from .divergence import Divergence, analyse_divergence
+from .offsets import EXTENSIONS
 
 _HALVES = {"i1": 1, "i8": 1, "i16": 1, "half": 1, "bfloat": 1, "i32": 2, "float": 2}
 _LONG = 4
 # The machine adds a 32-bit index to a base address, so extensions to 64 bits take no register; and
 # what one instruction makes of a value and a constant is made again rather than kept.
-_EXTENSIONS = ("zext", "sext")
-_REMADE = ("add", "sub", "mul", "shl", "or")
+_REMADE = frozenset({ADD, SUB, MUL, SHL, OR})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +161,8 @@ def _register_of(value: Value | None) -> Instruction | None:
 
 def _source(value: Instruction) -> Value | None:
     """The value that `value` is made again from where it is needed, None if it is kept."""
-    if value.op in _EXTENSIONS:
+    if value.operation in EXTENSIONS:
         return value.operands[0]
-    if value.op in _REMADE and isinstance(value.operands[1], Constant):
+    if value.operation in _REMADE and isinstance(value.operands[1], Constant):
         return value.operands[0]
     return None

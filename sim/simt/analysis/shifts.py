@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..ir.nodes import BufferRoot, Constant, Function, Instruction, Value
+from ..ir.operations.control import PHI
+from ..ir.operations.conversions import SEXT, TRUNC, ZEXT
+from ..ir.operations.integers import ADD, AND, LSHR, MUL, OR, SHL, SUB
+from ..ir.operations.memory import COMPONENT, LOAD
 
 _WORD = 4
-_STEPS = frozenset({"zext", "sext", "trunc", "phi"})
-_MULTIPLES = frozenset({"mul", "shl"})
+_STEPS = frozenset({ZEXT, SEXT, TRUNC, PHI, ADD, OR})
+_MULTIPLES = frozenset({MUL, SHL})
 
 
 def shift_words(function: Function) -> frozenset[tuple[int, int]]:
@@ -39,13 +43,13 @@ def _loaded_words(function: Function) -> Iterator[tuple[tuple[int, int], Instruc
     loads: dict[Value, tuple[int, int]] = {}
     for instruction in function.instructions():
         root = instruction.root
-        if instruction.op == "load" and isinstance(root, BufferRoot):
+        if instruction.operation is LOAD and isinstance(root, BufferRoot):
             offset = instruction.operands[0]
             if instruction.element == "i32" and isinstance(offset, Constant):
                 place = root.parameter, offset.number or 0
                 loads[instruction] = place
                 yield place, instruction
-        elif instruction.op == "component" and instruction.operands[0] in loads:
+        elif instruction.operation is COMPONENT and instruction.operands[0] in loads:
             parameter, start = loads[instruction.operands[0]]
             yield (parameter, start + _WORD * instruction.index), instruction
 
@@ -57,7 +61,7 @@ def _only_shifts(value: Instruction, users: dict[Value, list[Instruction]]) -> b
     while work:
         current = work.pop()
         for user in users.get(current, ()):
-            if user.op == "component" and user.operands[0] is value:
+            if user.operation is COMPONENT and user.operands[0] is value:
                 continue  # another word, with users of its own
             if _is_offset(user, current):
                 continue
@@ -70,20 +74,23 @@ def _only_shifts(value: Instruction, users: dict[Value, list[Instruction]]) -> b
 
 
 def _is_offset(user: Instruction, value: Value) -> bool:
-    is_access = user.op in ("load", "store") or user.callee.startswith("atomic_")
-    return is_access and value is user.operands[0] and value not in user.operands[1:]
+    return (
+        user.operation.accesses_memory
+        and value is user.operands[0]
+        and value not in user.operands[1:]
+    )
 
 
 def _keeps_a_shift(user: Instruction, value: Value) -> bool:
     """Whether the result of `user` moves along with `value`, whatever its other operands are."""
-    if user.op in _STEPS or user.op == "add" or user.op == "or":
+    if user.operation in _STEPS:
         return True
     others = [operand for operand in user.operands if operand is not value]
-    if user.op == "sub":
+    if user.operation is SUB:
         return user.operands[0] is value and value not in user.operands[1:]
-    if user.op in _MULTIPLES:
+    if user.operation in _MULTIPLES:
         return len(others) == 1 and isinstance(others[0], Constant)
-    if user.op == "and":
+    if user.operation is AND:
         mask = others[0].number if others and isinstance(others[0], Constant) else None
         return mask is not None and mask & (mask + 1) == 0
-    return user.op == "lshr" and len(others) == 1 and isinstance(others[0], Constant)
+    return user.operation is LSHR and len(others) == 1 and isinstance(others[0], Constant)

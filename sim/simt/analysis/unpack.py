@@ -11,8 +11,12 @@ from dataclasses import dataclass
 
 from ..ir.llvm_types import bits, is_float
 from ..ir.nodes import Block, Constant, Function, Instruction, Value
+from ..ir.operations.conversions import BITCAST, TRUNC, ZEXT
+from ..ir.operations.integers import AND, LSHR, OR, SHL
+from ..ir.passes import rewrites
 
 _MAX_DEPTH = 8
+_SELECTS = frozenset({TRUNC, LSHR, AND})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ class Piece:
     value: Value
 
 
+@rewrites
 def unpack(function: Function) -> None:
     """Replace truncations, shifts and masks of packed integers by the parts they select."""
     known: dict[Value, list[Piece] | None] = {}
@@ -38,7 +43,7 @@ def unpack(function: Function) -> None:
 
 def _turned_back(bitcast: Instruction) -> Value | None:
     source = bitcast.operands[0]
-    if isinstance(source, Instruction) and source.op == "bitcast":
+    if isinstance(source, Instruction) and source.operation is BITCAST:
         original = source.operands[0]
         return original if original.type == bitcast.type else None
     return None
@@ -61,7 +66,7 @@ def _unpack_block(
         elif part.type == instruction.type or bits(part.type) == bits(instruction.type):
             replaced[instruction] = part
         else:
-            instruction.op, instruction.operands = "zext", [part]
+            instruction.operation, instruction.operands = ZEXT, [part]
             body.append(instruction)
     block.body = body
 
@@ -69,22 +74,24 @@ def _unpack_block(
 def _selected(instruction: Instruction, known: dict[Value, list[Piece] | None]) -> Value | None:
     """What is there already: what was reinterpreted and is turned back, or the one part that an
     instruction picks out of a packed integer."""
-    if instruction.op == "bitcast":
+    if instruction.operation is BITCAST:
         return _turned_back(instruction)
-    if instruction.op not in ("trunc", "lshr", "and"):
+    if instruction.operation not in _SELECTS:
         return None
     source = instruction.operands[0]
     pieces = _pieces(source, known, 0)
-    if not pieces or (len(pieces) == 1 and pieces[0].shift == 0 and instruction.op != "and"):
+    if not pieces or (
+        len(pieces) == 1 and pieces[0].shift == 0 and instruction.operation is not AND
+    ):
         return None
     low, high = 0, bits(source.type)
-    if instruction.op == "trunc":
+    if instruction.operation is TRUNC:
         high = bits(instruction.type)
     else:
         amount = instruction.operands[1]
         if not isinstance(amount, Constant) or amount.number is None:
             return None
-        if instruction.op == "lshr":
+        if instruction.operation is LSHR:
             low = amount.number
         else:
             high = amount.number.bit_length()
@@ -113,9 +120,9 @@ def _find_pieces(
         return [] if value.number == 0 else None
     if not isinstance(value, Instruction) or is_float(value.type):
         return None
-    if value.op == "zext":
+    if value.operation is ZEXT:
         return [Piece(0, value.operands[0])]
-    if value.op == "shl":
+    if value.operation is SHL:
         amount = value.operands[1]
         inner = _pieces(value.operands[0], known, depth + 1)
         if inner is None or not isinstance(amount, Constant) or amount.number is None:
@@ -123,7 +130,7 @@ def _find_pieces(
         moved = [Piece(p.shift + amount.number, p.value) for p in inner]
         width = bits(value.type)
         return moved if all(p.shift + bits(p.value.type) <= width for p in moved) else None
-    if value.op == "or":
+    if value.operation is OR:
         left, right = (_pieces(o, known, depth + 1) for o in value.operands)
         if left is None or right is None:
             return None

@@ -6,15 +6,94 @@ must not be optimised away on the strength of what the kernel's author promised.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..ir.llvm_types import bits
 from ..ir.nodes import Constant, Instruction
+from ..ir.operations.control import SELECT
+from ..ir.operations.conversions import (
+    BITCAST,
+    FPEXT,
+    FPTOSI,
+    FPTOSI_SAT,
+    FPTOUI,
+    FPTOUI_SAT,
+    FPTRUNC,
+    SEXT,
+    SITOFP,
+    TRUNC,
+    UITOFP,
+    ZEXT,
+)
+from ..ir.operations.floats import (
+    CANONICALIZE,
+    CEIL,
+    COPYSIGN,
+    FABS,
+    FADD,
+    FCMP,
+    FDIV,
+    FLOOR,
+    FMA,
+    FMUL,
+    FNEG,
+    FREM,
+    FSUB,
+    FTRUNC,
+    IS_FPCLASS,
+    MAXIMUM,
+    MAXIMUMNUM,
+    MAXNUM,
+    MINIMUM,
+    MINIMUMNUM,
+    MINNUM,
+    NEARBYINT,
+    RINT,
+    ROUND,
+    ROUNDEVEN,
+    SQRT,
+)
+from ..ir.operations.handlers import Handlers
+from ..ir.operations.integers import (
+    ABS,
+    ADD,
+    AND,
+    ASHR,
+    BITREVERSE,
+    BSWAP,
+    CTLZ,
+    CTPOP,
+    CTTZ,
+    FSHL,
+    FSHR,
+    ICMP,
+    LSHR,
+    MUL,
+    OR,
+    SADD_SAT,
+    SCMP,
+    SDIV,
+    SHL,
+    SMAX,
+    SMIN,
+    SREM,
+    SSUB_SAT,
+    SUB,
+    UADD_SAT,
+    UCMP,
+    UDIV,
+    UMAX,
+    UMIN,
+    UREM,
+    USUB_SAT,
+    XOR,
+)
+from ..ir.operations.operation import OfOperands, Operation, Origin
 from .text import TextBuilder, mangled
 
-_PLAIN = {"add", "sub", "mul", "and", "or", "xor", "fadd", "fsub", "fmul", "fdiv", "frem"}
-_SHIFTS = {"shl", "lshr", "ashr"}
-_DIVISIONS = {"udiv", "sdiv", "urem", "srem"}
-_CASTS = {"trunc", "zext", "sext", "uitofp", "sitofp", "bitcast", "fpext", "fptrunc"}
-_FLAGGED_CALLS = {"llvm.ctlz", "llvm.cttz", "llvm.abs"}
+_FLAGGED_CALLS = frozenset({CTLZ, CTTZ, ABS})
+_SIGNED = frozenset({SDIV, SREM})
+_QUOTIENTS = frozenset({UDIV, SDIV})
 EXACT_IN_DOUBLE = 32  # integers of so many bits divide exactly through f64
 
 
@@ -36,32 +115,16 @@ class Arithmetic:
         """Emit an operation whose operands are given as LLVM operands.
 
         Raises:
-            KeyError: for an operation that is not arithmetic.
+            LookupError: for an operation that is not arithmetic.
         """
-        op, type = instruction.op, instruction.type
-        source = instruction.operands[0].type
-        if op == "icmp":
-            return self._compare(instruction, operands, width)
-        if op == "fcmp":
-            return self._float_compare(instruction, operands, width)
-        if op in _SHIFTS:
-            return self._shift(op, type, operands, width)
-        if op in _DIVISIONS:
-            return self._divide(instruction, operands, width)
-        if op in ("fptoui", "fptosi"):
-            return self._to_integer(op, source, type, operands[0], width)
-        if op in _CASTS:
-            return self.cast(op, source, type, operands[0], width)
-        if op == "fneg":
-            return self._negate(type, operands[0], width)
-        if op == "call":
-            return self._call(instruction, operands, width)
-        if op in _PLAIN:
-            return self._binary(op, type, operands, width)
-        raise KeyError(op)
+        return ARITHMETIC[instruction.operation](self, instruction, operands, width)
 
-    def _binary(self, op: str, type: str, operands: list[str], width: int) -> str:
-        return self.text.let(f"{op} {self.kind(type, width)} {operands[0]}, {operands[1]}")
+    def _binary(self, operation: Operation, type: str, operands: list[str], width: int) -> str:
+        kind = self.kind(type, width)
+        return self.text.let(f"{operation.name} {kind} {operands[0]}, {operands[1]}")
+
+    def _plain(self, instruction: Instruction, operands: list[str], width: int) -> str:
+        return self._binary(instruction.operation, instruction.type, operands, width)
 
     def _compare(self, instruction: Instruction, operands: list[str], width: int) -> str:
         kind = self.kind(instruction.operands[0].type, width)
@@ -72,26 +135,27 @@ class Arithmetic:
         kind = self.kind(type, width)
         return self.text.let(f"fcmp {instruction.predicate} {kind} {operands[0]}, {operands[1]}")
 
-    def _negate(self, type: str, operand: str, width: int) -> str:
-        return self.text.let(f"fneg {self.kind(type, width)} {operand}")
+    def _negate(self, instruction: Instruction, operands: list[str], width: int) -> str:
+        return self.text.let(f"fneg {self.kind(instruction.type, width)} {operands[0]}")
 
     def _bitcast(self, source: str, target: str, operand: str, width: int) -> str:
         return self.text.let(
             f"bitcast {self.kind(source, width)} {operand} to {self.kind(target, width)}"
         )
 
-    def _shift(self, op: str, type: str, operands: list[str], width: int) -> str:
+    def _shift(self, instruction: Instruction, operands: list[str], width: int) -> str:
+        type = instruction.type
         limit = bits(type)
         amount = operands[1]
         if amount.startswith("%") and limit & (limit - 1) == 0:
             # Metal takes shift amounts modulo the width.
             amount = self._binary(
-                "and", type, [amount, self.constant(type, str(limit - 1), width)], width
+                AND, type, [amount, self.constant(type, str(limit - 1), width)], width
             )
-        return self._binary(op, type, [operands[0], amount], width)
+        return self._binary(instruction.operation, type, [operands[0], amount], width)
 
     def _divide(self, instruction: Instruction, operands: list[str], width: int) -> str:
-        op, type = instruction.op, instruction.type
+        op, type = instruction.operation, instruction.type
         divisor = instruction.operands[1]
         if isinstance(divisor, Constant) and divisor.number not in (0, (1 << bits(type)) - 1):
             return self._binary(op, type, operands, width)
@@ -99,25 +163,25 @@ class Arithmetic:
             return self._divide_in_double(op, type, operands, width)
         return self._divide_guarded(op, type, operands, width)
 
-    def _divide_guarded(self, op: str, type: str, operands: list[str], width: int) -> str:
+    def _divide_guarded(self, op: Operation, type: str, operands: list[str], width: int) -> str:
         kind, text = self.kind(type, width), self.text
         flags = self.kind("i1", width)
         zero, one = (self.constant(type, n, width) for n in ("0", "1"))
         by_zero = text.let(f"icmp eq {kind} {operands[1]}, {zero}")
         unsafe = by_zero
-        if op in ("sdiv", "srem"):
+        if op in _SIGNED:
             minus = self.constant(type, "-1", width)
             by_minus = text.let(f"icmp eq {kind} {operands[1]}, {minus}")
             unsafe = text.let(f"or {flags} {by_zero}, {by_minus}")
         safe = text.let(f"select {flags} {unsafe}, {kind} {one}, {kind} {operands[1]}")
         result = self._binary(op, type, [operands[0], safe], width)
-        if op == "sdiv":
-            negated = self._binary("sub", type, [zero, operands[0]], width)
+        if op is SDIV:
+            negated = self._binary(SUB, type, [zero, operands[0]], width)
             result = text.let(f"select {flags} {by_minus}, {kind} {negated}, {kind} {result}")
         return text.let(f"select {flags} {by_zero}, {kind} {zero}, {kind} {result}")
 
-    def _divide_in_double(self, op: str, type: str, operands: list[str], width: int) -> str:
-        signed = op[0] == "s"
+    def _divide_in_double(self, op: Operation, type: str, operands: list[str], width: int) -> str:
+        signed = op in _SIGNED
         convert, back = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
         kind, double, text = self.kind(type, width), self.kind("double", width), self.text
         flags = self.kind("i1", width)
@@ -132,27 +196,34 @@ class Arithmetic:
         wide = self.kind("i64", width)
         quotient64 = text.let(f"{back} {double} {safe} to {wide}")
         quotient = text.let(f"trunc {wide} {quotient64} to {kind}")
-        if op in ("udiv", "sdiv"):
+        if op in _QUOTIENTS:
             return quotient
-        product = self._binary("mul", type, [quotient, operands[1]], width)
-        rest = self._binary("sub", type, [operands[0], product], width)
+        product = self._binary(MUL, type, [quotient, operands[1]], width)
+        rest = self._binary(SUB, type, [operands[0], product], width)
         return text.let(f"select {flags} {by_zero}, {kind} {zero}, {kind} {rest}")
 
-    def _to_integer(self, op: str, source: str, type: str, operand: str, width: int) -> str:
+    def _to_integer(self, instruction: Instruction, operands: list[str], width: int) -> str:
+        """What does not fit becomes the nearest number that does."""
+        source, type = instruction.operands[0].type, instruction.type
         lanes = f"v{width}" if width else ""
         return self.text.call(
             self.kind(type, width),
-            f"llvm.{op}.sat.{lanes}{mangled(type)}.{lanes}{mangled(source)}",
-            (self.kind(source, width), operand),
+            f"{_SATURATING[instruction.operation].name}.{lanes}{mangled(type)}"
+            f".{lanes}{mangled(source)}",
+            (self.kind(source, width), operands[0]),
         )
 
-    def cast(self, op: str, source: str, target: str, operand: str, width: int) -> str:
+    def _cast(self, instruction: Instruction, operands: list[str], width: int) -> str:
+        source = instruction.operands[0].type
+        return self.cast(instruction.operation, source, instruction.type, operands[0], width)
+
+    def cast(self, operation: Operation, source: str, target: str, operand: str, width: int) -> str:
         """A conversion."""
-        if op == "fptrunc" and source == "double" and target == "half":
+        if operation is FPTRUNC and source == "double" and target == "half":
             # No host converts this in one step without a library call.
             operand, source = self._double_to_odd_float(operand, width), "float"
         return self.text.let(
-            f"{op} {self.kind(source, width)} {operand} to {self.kind(target, width)}"
+            f"{operation.name} {self.kind(source, width)} {operand} to {self.kind(target, width)}"
         )
 
     def _double_to_odd_float(self, operand: str, width: int) -> str:
@@ -172,58 +243,55 @@ class Arithmetic:
             for o in (operand, back)
         )
         too_far = text.let(f"fcmp ogt {double} {size_back}, {size}")
-        less = self._binary("sub", "i32", [raw, self.constant("i32", "1", width)], width)
+        less = self._binary(SUB, "i32", [raw, self.constant("i32", "1", width)], width)
         towards_zero = text.let(f"select {flags} {too_far}, {kind} {less}, {kind} {raw}")
-        odd = self._binary("or", "i32", [towards_zero, self.constant("i32", "1", width)], width)
+        odd = self._binary(OR, "i32", [towards_zero, self.constant("i32", "1", width)], width)
         chosen = text.let(f"select {flags} {inexact}, {kind} {odd}, {kind} {raw}")
         return self._bitcast("i32", "float", chosen, width)
 
     def _call(self, instruction: Instruction, operands: list[str], width: int) -> str:
-        name, type = instruction.callee, instruction.type
-        if name in ("llvm.fptosi.sat", "llvm.fptoui.sat"):
-            op = name.split(".")[1]
-            return self._to_integer(op, instruction.operands[0].type, type, operands[0], width)
-        if type == "half" and name == "llvm.fma":
-            # f64 holds the product and rounds the sum innocuously: the result is rounded once.
-            wide = [self.cast("fpext", "half", "double", o, width) for o in operands]
-            result = self._intrinsic(name, "double", wide, width)
-            return self.cast("fptrunc", "double", "half", result, width)
-        if name == "llvm.round":
-            return self._round(type, operands[0], width)
-        if name == "llvm.is.fpclass":
-            return self._classify(instruction, operands, width)
-        if name in ("llvm.scmp", "llvm.ucmp"):
-            source = instruction.operands[0].type
-            lanes = f"v{width}" if width else ""
-            return self.text.call(
-                self.kind(type, width),
-                f"{name}.{lanes}{mangled(type)}.{lanes}{mangled(source)}",
-                *((self.kind(source, width), o) for o in operands),
-            )
-        return self._intrinsic(name, type, operands, width)
+        return self._intrinsic(instruction.operation, instruction.type, operands, width)
 
-    def _intrinsic(self, name: str, type: str, operands: list[str], width: int) -> str:
+    def _fma(self, instruction: Instruction, operands: list[str], width: int) -> str:
+        if instruction.type != "half":
+            return self._call(instruction, operands, width)
+        # f64 holds the product and rounds the sum innocuously: the result is rounded once.
+        wide = [self.cast(FPEXT, "half", "double", o, width) for o in operands]
+        result = self._intrinsic(FMA, "double", wide, width)
+        return self.cast(FPTRUNC, "double", "half", result, width)
+
+    def _order(self, instruction: Instruction, operands: list[str], width: int) -> str:
+        source, type = instruction.operands[0].type, instruction.type
+        lanes = f"v{width}" if width else ""
+        return self.text.call(
+            self.kind(type, width),
+            f"{instruction.operation.name}.{lanes}{mangled(type)}.{lanes}{mangled(source)}",
+            *((self.kind(source, width), o) for o in operands),
+        )
+
+    def _intrinsic(self, operation: Operation, type: str, operands: list[str], width: int) -> str:
         kind = self.kind(type, width)
         arguments = [(kind, o) for o in operands]
-        if name in _FLAGGED_CALLS:
+        if operation in _FLAGGED_CALLS:
             arguments.append(("i1", "false"))
         lanes = f"v{width}" if width else ""
-        return self.text.call(kind, f"{name}.{lanes}{mangled(type)}", *arguments)
+        return self.text.call(kind, f"{operation.name}.{lanes}{mangled(type)}", *arguments)
 
-    def _round(self, type: str, operand: str, width: int) -> str:
+    def _round(self, instruction: Instruction, operands: list[str], width: int) -> str:
         """Half away from zero; vectors have no instruction for it."""
+        type, (operand,) = instruction.type, operands
         text, kind, flags = self.text, self.kind(type, width), self.kind("i1", width)
-        whole = self._intrinsic("llvm.trunc", type, [operand], width)
-        rest = self._binary("fsub", type, [operand, whole], width)
-        size = self._intrinsic("llvm.fabs", type, [rest], width)
+        whole = self._intrinsic(FTRUNC, type, [operand], width)
+        rest = self._binary(FSUB, type, [operand, whole], width)
+        size = self._intrinsic(FABS, type, [rest], width)
         up = text.let(f"fcmp oge {kind} {size}, {self.constant(type, '0.5', width)}")
         step = text.let(
             f"select {flags} {up}, {kind} {self.constant(type, '1.0', width)}, "
             f"{kind} {self.constant(type, '0.0', width)}"
         )
-        signed = self._intrinsic("llvm.copysign", type, [step, operand], width)
-        moved = self._binary("fadd", type, [whole, signed], width)
-        return self._intrinsic("llvm.copysign", type, [moved, operand], width)
+        signed = self._intrinsic(COPYSIGN, type, [step, operand], width)
+        moved = self._binary(FADD, type, [whole, signed], width)
+        return self._intrinsic(COPYSIGN, type, [moved, operand], width)
 
     def _classify(self, instruction: Instruction, operands: list[str], width: int) -> str:
         source = instruction.operands[0].type
@@ -239,7 +307,44 @@ class Arithmetic:
         )
 
 
-def is_arithmetic(instruction: Instruction) -> bool:
-    """Whether `Arithmetic` emits the operation."""
-    plain = _PLAIN | _SHIFTS | _DIVISIONS | _CASTS
-    return instruction.op in plain | {"icmp", "fcmp", "fptoui", "fptosi", "fneg", "call"}
+Emitter = Callable[[Arithmetic, Instruction, list[str], int], str]
+_SATURATING = {
+    **{FPTOSI: FPTOSI_SAT, FPTOUI: FPTOUI_SAT},
+    **{FPTOSI_SAT: FPTOSI_SAT, FPTOUI_SAT: FPTOUI_SAT},
+}
+
+
+def _is_arithmetic(operation: Operation) -> bool:
+    computes = operation.origin in (Origin.INSTRUCTION, Origin.INTRINSIC)
+    return computes and operation is not SELECT and isinstance(operation.meaning, OfOperands)
+
+
+# By operation; select, of which only some operands may vary, is emitted elsewhere.
+ARITHMETIC: Handlers[Emitter] = Handlers("the emission of arithmetic", _is_arithmetic)
+ARITHMETIC.put(
+    (ADD, SUB, MUL, AND, OR, XOR, FADD, FSUB, FMUL, FDIV, FREM),
+    Arithmetic._plain,
+)
+ARITHMETIC.put((ICMP,), Arithmetic._compare)
+ARITHMETIC.put((FCMP,), Arithmetic._float_compare)
+ARITHMETIC.put((SHL, LSHR, ASHR), Arithmetic._shift)
+ARITHMETIC.put((UDIV, SDIV, UREM, SREM), Arithmetic._divide)
+ARITHMETIC.put(_SATURATING, Arithmetic._to_integer)
+ARITHMETIC.put(
+    (TRUNC, ZEXT, SEXT, UITOFP, SITOFP, BITCAST, FPEXT, FPTRUNC),
+    Arithmetic._cast,
+)
+ARITHMETIC.put((FNEG,), Arithmetic._negate)
+ARITHMETIC.put((FMA,), Arithmetic._fma)
+ARITHMETIC.put((ROUND,), Arithmetic._round)
+ARITHMETIC.put((IS_FPCLASS,), Arithmetic._classify)
+ARITHMETIC.put((SCMP, UCMP), Arithmetic._order)
+ARITHMETIC.put(
+    (
+        *(UMIN, UMAX, SMIN, SMAX, UADD_SAT, USUB_SAT, SADD_SAT, SSUB_SAT, FSHL, FSHR),
+        *(CTPOP, BITREVERSE, BSWAP, CTLZ, CTTZ, ABS),
+        *(SQRT, CANONICALIZE, FABS, COPYSIGN, FLOOR, CEIL, FTRUNC, RINT, NEARBYINT, ROUNDEVEN),
+        *(MINNUM, MAXNUM, MINIMUM, MAXIMUM, MINIMUMNUM, MAXIMUMNUM),
+    ),
+    Arithmetic._call,
+)

@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import struct
 
+from ...site import Site
 from ..ir.llvm_types import bits
 from ..ir.nodes import Block, Constant, Function, Instruction, Value, integer
+from ..ir.operations.control import PHI, SELECT
+from ..ir.operations.conversions import BITCAST, FPEXT, FPTRUNC, SITOFP, TRUNC, UITOFP, ZEXT
+from ..ir.operations.floats import FABS, FCMP, FMA, FNEG
+from ..ir.operations.integers import ADD, AND, LSHR, OR, SHL, SUB, XOR
+from ..ir.operations.memory import COMPONENT, LOAD, STORE
+from ..ir.operations.operation import Operation, Origin
+from ..ir.passes import rewrites
 from ..read.constant_data import scalar_bytes
 
-_MOVED = {"load", "component", "phi", "select", "store", "intrinsic"}
+_MOVED = frozenset({LOAD, COMPONENT, PHI, SELECT, STORE})
+_FROM_INTEGERS = frozenset({UITOFP, SITOFP})
+_MACHINE = frozenset({Origin.MACHINE, Origin.MARK})  # of these, none computes with bfloats
 _SIGN = 0x8000
 
 
+@rewrites
 def replace_bfloat(function: Function) -> None:
     """Rewrite a function in place so that no value is a bfloat."""
     if not _uses_bfloat(function):
@@ -44,7 +55,7 @@ class _Rewriter:
         self._bfloats = bfloats
         self._replaced: dict[Value, Value] = {}
         self._body: list[Instruction] = []
-        self._at = Instruction("", "void", [])
+        self._site = Site()
 
     def now(self, value: Value) -> Value:
         """The value that stands for another after the rewriting."""
@@ -60,7 +71,7 @@ class _Rewriter:
             self._move(phi)
         old, self._body = block.body, []
         for instruction in old:
-            self._at = instruction
+            self._site = instruction.site
             self._rewrite(instruction)
         block.body = self._body
         for instruction in block.body:
@@ -76,7 +87,8 @@ class _Rewriter:
         return value in self._bfloats or value.type == "bfloat"
 
     def _rewrite(self, instruction: Instruction) -> None:
-        if instruction.op in _MOVED:
+        operation = instruction.operation
+        if operation in _MOVED or operation.origin in _MACHINE:
             self._move(instruction)
             self._body.append(instruction)
         elif any(self._is_bfloat(value) for value in (instruction, *instruction.operands)):
@@ -89,23 +101,23 @@ class _Rewriter:
         self._replaced[instruction] = self._result(instruction, operands)
 
     def _result(self, instruction: Instruction, operands: list[Value]) -> Value:
-        op, callee = instruction.op, instruction.callee
-        if op == "bitcast":
+        operation = instruction.operation
+        if operation is BITCAST:
             return operands[0]  # to or from i16, which is what it is already
-        if op == "fneg":
-            return self._new("xor", "i16", operands[0], integer("i16", _SIGN))
-        if callee == "llvm.fabs":
-            return self._new("and", "i16", operands[0], integer("i16", _SIGN - 1))
-        if op == "fptrunc":
+        if operation is FNEG:
+            return self._new(XOR, "i16", operands[0], integer("i16", _SIGN))
+        if operation is FABS:
+            return self._new(AND, "i16", operands[0], integer("i16", _SIGN - 1))
+        if operation is FPTRUNC:
             return self._narrow(operands[0])
-        if op in ("uitofp", "sitofp"):
+        if operation in _FROM_INTEGERS:
             wide = "float" if bits(operands[0].type) <= 16 else "double"
-            return self._narrow(self._new(op, wide, operands[0]))
-        if op == "fpext":
+            return self._narrow(self._new(operation, wide, operands[0]))
+        if operation is FPEXT:
             single = self._widen(operands[0])
             if instruction.type == "float":
                 return single
-            return self._new("fpext", instruction.type, single)
+            return self._new(FPEXT, instruction.type, single)
         wide_operands = [
             self._widen(new) if self._is_bfloat(old) else new
             for old, new in zip(instruction.operands, operands, strict=True)
@@ -114,60 +126,56 @@ class _Rewriter:
 
     def _computed(self, instruction: Instruction, operands: list[Value]) -> Value:
         """An operation done in f32, or in f64 where f32 could round twice."""
-        if instruction.callee == "llvm.fma":
-            operands = [self._new("fpext", "double", o) for o in operands]
+        if instruction.operation is FMA:
+            operands = [self._new(FPEXT, "double", o) for o in operands]
         narrow = self._is_bfloat(instruction)
         type = operands[0].type if narrow else instruction.type
-        result = self._new(instruction.op, type, *operands)
-        result.predicate, result.callee = instruction.predicate, instruction.callee
+        result = self._new(instruction.operation, type, *operands)
+        result.predicate = instruction.predicate
         return self._narrow(result) if narrow else result
 
-    def _new(self, op: str, type: str, *operands: Value) -> Instruction:
-        instruction = Instruction(op, type, list(operands), self._at.site)
+    def _new(self, operation: Operation, type: str, *operands: Value) -> Instruction:
+        instruction = Instruction(operation, type, list(operands), self._site)
         self._body.append(instruction)
         return instruction
 
     def _widen(self, value: Value) -> Value:
-        wide = self._new("zext", "i32", value)
-        high = self._new("shl", "i32", wide, integer("i32", 16))
-        return self._new("bitcast", "float", high)
+        wide = self._new(ZEXT, "i32", value)
+        high = self._new(SHL, "i32", wide, integer("i32", 16))
+        return self._new(BITCAST, "float", high)
 
     def _narrow(self, value: Value) -> Value:
         """Round to nearest, ties to even; NaNs stay NaNs."""
         if value.type == "double":
             value = self._rounded_to_odd(value)
         elif value.type == "half":
-            value = self._new("fpext", "float", value)
-        raw = self._new("bitcast", "i32", value)
-        high = self._new("lshr", "i32", raw, integer("i32", 16))
-        odd = self._new("and", "i32", high, integer("i32", 1))
-        bias = self._new("add", "i32", odd, integer("i32", 0x7FFF))
-        rounded = self._new("add", "i32", raw, bias)
+            value = self._new(FPEXT, "float", value)
+        raw = self._new(BITCAST, "i32", value)
+        high = self._new(LSHR, "i32", raw, integer("i32", 16))
+        odd = self._new(AND, "i32", high, integer("i32", 1))
+        bias = self._new(ADD, "i32", odd, integer("i32", 0x7FFF))
+        rounded = self._new(ADD, "i32", raw, bias)
         is_nan = self._compare("uno", value, value)
-        quiet = self._new("or", "i32", raw, integer("i32", 1 << 22))
-        chosen = self._new("select", "i32", is_nan, quiet, rounded)
-        top = self._new("lshr", "i32", chosen, integer("i32", 16))
-        return self._new("trunc", "i16", top)
+        quiet = self._new(OR, "i32", raw, integer("i32", 1 << 22))
+        chosen = self._new(SELECT, "i32", is_nan, quiet, rounded)
+        top = self._new(LSHR, "i32", chosen, integer("i32", 16))
+        return self._new(TRUNC, "i16", top)
 
     def _compare(self, predicate: str, left: Value, right: Value) -> Instruction:
-        test = self._new("fcmp", "i1", left, right)
+        test = self._new(FCMP, "i1", left, right)
         test.predicate = predicate
         return test
 
     def _rounded_to_odd(self, value: Value) -> Value:
         """f64 to f32 rounding to odd, so that rounding again is as if done once."""
-        single = self._new("fptrunc", "float", value)
-        back = self._new("fpext", "double", single)
+        single = self._new(FPTRUNC, "float", value)
+        back = self._new(FPEXT, "double", single)
         inexact = self._compare("one", back, value)
-        sizes = []
-        for side in (value, back):
-            size = self._new("call", "double", side)
-            size.callee = "llvm.fabs"
-            sizes.append(size)
+        sizes = [self._new(FABS, "double", side) for side in (value, back)]
         too_far = self._compare("ogt", sizes[1], sizes[0])
-        raw = self._new("bitcast", "i32", single)
-        less = self._new("sub", "i32", raw, integer("i32", 1))
-        towards_zero = self._new("select", "i32", too_far, less, raw)
-        odd = self._new("or", "i32", towards_zero, integer("i32", 1))
-        chosen = self._new("select", "i32", inexact, odd, raw)
-        return self._new("bitcast", "float", chosen)
+        raw = self._new(BITCAST, "i32", single)
+        less = self._new(SUB, "i32", raw, integer("i32", 1))
+        towards_zero = self._new(SELECT, "i32", too_far, less, raw)
+        odd = self._new(OR, "i32", towards_zero, integer("i32", 1))
+        chosen = self._new(SELECT, "i32", inexact, odd, raw)
+        return self._new(BITCAST, "float", chosen)

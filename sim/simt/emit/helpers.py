@@ -7,42 +7,49 @@ Written as LLVM IR and compiled once per process.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..ir import context as c
+from ..ir.operations.atomics import (
+    ATOMIC_ADD,
+    ATOMIC_AND,
+    ATOMIC_CMPXCHG,
+    ATOMIC_LOAD,
+    ATOMIC_MAX,
+    ATOMIC_MIN,
+    ATOMIC_OR,
+    ATOMIC_STORE,
+    ATOMIC_SUB,
+    ATOMIC_XCHG,
+    ATOMIC_XOR,
+)
+from ..ir.operations.handlers import Handlers
+from ..ir.operations.number import Number
+from ..ir.operations.operation import Operation
+from ..ir.operations.table import spelling
 from ..ir.shape import LANES
 
-ATOMIC_TYPES = {"i32": "i32", "u32": "i32", "i64": "i64", "u64": "i64", "f32": "float"}
-_RMW = {
-    **{("add", t): "add" for t in ("i32", "u32", "i64", "u64")},
-    **{("sub", t): "sub" for t in ("i32", "u32", "i64", "u64")},
-    **{(op, t): op for op in ("and", "or", "xor") for t in ("i32", "u32", "i64", "u64")},
-    **{("xchg", t): "xchg" for t in ATOMIC_TYPES},
-    **{("min", t): "min" for t in ("i32", "i64")},
-    **{("max", t): "max" for t in ("i32", "i64")},
-    **{("min", t): "umin" for t in ("u32", "u64")},
-    **{("max", t): "umax" for t in ("u32", "u64")},
-    ("add", "f32"): "fadd",
-    ("sub", "f32"): "fsub",
-    ("min", "f32"): "fmin",
-    ("max", "f32"): "fmax",
-}
+
+def helper_name(atomic: Operation, number: Number | None) -> str:
+    """The helper that does an atomic operation on a kind of number."""
+    return f"assay_{spelling(atomic, number)}"
 
 
-def atomic_operations() -> list[tuple[str, str]]:
-    """All (operation, type suffix) pairs that `atomic_<operation>_<suffix>` helpers exist for."""
-    plain = [(op, t) for op in ("load", "store", "cmpxchg") for t in ATOMIC_TYPES]
-    return [*_RMW, *plain]
+def _atomics() -> list[tuple[Operation, Number]]:
+    """All atomic operations on all kinds of numbers that they exist for."""
+    return [(each, number) for each in ATOMIC_BODIES for number in each.numbers]
 
 
 def helper_module() -> str:
     """LLVM IR of all helpers."""
     parts = [_BYTE, _FAULT_FUNCTION, _transfer("load"), _transfer("store"), _RUNAWAY]
-    parts += [_atomic(op, suffix) for op, suffix in atomic_operations()]
+    parts += [_atomic(operation, number) for operation, number in _atomics()]
     return "\n".join(parts)
 
 
 def helper_names() -> list[str]:
     """Symbols that generated code may call."""
-    atomics = [f"assay_atomic_{op}_{suffix}" for op, suffix in atomic_operations()]
+    atomics = [helper_name(operation, number) for operation, number in _atomics()]
     return ["assay_slow_load", "assay_slow_store", "assay_runaway", *atomics]
 
 
@@ -207,11 +214,11 @@ fail:
 """
 
 
-def _atomic(op: str, suffix: str) -> str:
-    kind = ATOMIC_TYPES[suffix]
+def _atomic(operation: Operation, number: Number) -> str:
+    kind = number.type
     size = 8 if kind == "i64" else 4
     return f"""
-define i1 @assay_atomic_{op}_{suffix}(ptr %ctx, i32 %site, i32 %mask, i64 %low, i64 %high) {{
+define i1 @{helper_name(operation, number)}(ptr %ctx, i32 %site, i32 %mask, i64 %low, i64 %high) {{
 entry:
 {field_text("scratch", "ptr", c.SCRATCH)}
   %values = getelementptr i8, ptr %scratch, i64 {c.SCRATCH_VALUES}
@@ -239,7 +246,7 @@ aligned:
 do:
   %value.p = getelementptr {kind}, ptr %values, i64 %lane.wide
   %second.p = getelementptr {kind}, ptr %seconds, i64 %lane.wide
-{_atomic_body(op, suffix, kind, size)}
+{ATOMIC_BODIES[operation](number, size)}
   br label %next
 next:
   %lane.next = add i32 %lane.n, 1
@@ -255,28 +262,59 @@ fail:
 """
 
 
-def _atomic_body(op: str, suffix: str, kind: str, size: int) -> str:
+def _load(number: Number, size: int) -> str:
     bits = f"i{8 * size}"
-    if op == "load":
-        return (
-            f"  %old = load atomic {bits}, ptr %p seq_cst, align {size}\n"
-            f"  store {bits} %old, ptr %value.p"
-        )
-    if op == "store":
-        return (
-            f"  %value = load {bits}, ptr %value.p\n"
-            f"  store atomic {bits} %value, ptr %p seq_cst, align {size}"
-        )
-    if op == "cmpxchg":
-        return (
-            f"  %expected = load {bits}, ptr %value.p\n"
-            f"  %desired = load {bits}, ptr %second.p\n"
-            f"  %pair = cmpxchg ptr %p, {bits} %expected, {bits} %desired seq_cst seq_cst\n"
-            f"  %old = extractvalue {{ {bits}, i1 }} %pair, 0\n"
-            f"  store {bits} %old, ptr %value.p"
-        )
     return (
-        f"  %value = load {kind}, ptr %value.p\n"
-        f"  %old = atomicrmw {_RMW[op, suffix]} ptr %p, {kind} %value seq_cst\n"
-        f"  store {kind} %old, ptr %value.p"
+        f"  %old = load atomic {bits}, ptr %p seq_cst, align {size}\n"
+        f"  store {bits} %old, ptr %value.p"
     )
+
+
+def _store(number: Number, size: int) -> str:
+    bits = f"i{8 * size}"
+    return (
+        f"  %value = load {bits}, ptr %value.p\n"
+        f"  store atomic {bits} %value, ptr %p seq_cst, align {size}"
+    )
+
+
+def _compare_and_exchange(number: Number, size: int) -> str:
+    bits = f"i{8 * size}"
+    return (
+        f"  %expected = load {bits}, ptr %value.p\n"
+        f"  %desired = load {bits}, ptr %second.p\n"
+        f"  %pair = cmpxchg ptr %p, {bits} %expected, {bits} %desired seq_cst seq_cst\n"
+        f"  %old = extractvalue {{ {bits}, i1 }} %pair, 0\n"
+        f"  store {bits} %old, ptr %value.p"
+    )
+
+
+def _update(signed: str, unsigned: str = "", floating: str = "") -> Body:
+    """LLVM's `atomicrmw`, whose name depends on what numbers are."""
+
+    def body(number: Number, size: int) -> str:
+        kind, integer = number.type, signed if number.is_signed else unsigned or signed
+        return (
+            f"  %value = load {kind}, ptr %value.p\n"
+            f"  %old = atomicrmw {floating if number.is_float else integer} ptr %p, "
+            f"{kind} %value seq_cst\n"
+            f"  store {kind} %old, ptr %value.p"
+        )
+
+    return body
+
+
+Body = Callable[[Number, int], str]
+# What is done with one lane's place, between its checks and the next lane.
+ATOMIC_BODIES: Handlers[Body] = Handlers("the atomic helpers", lambda each: each.is_atomic)
+ATOMIC_BODIES.put((ATOMIC_LOAD,), _load)
+ATOMIC_BODIES.put((ATOMIC_STORE,), _store)
+ATOMIC_BODIES.put((ATOMIC_CMPXCHG,), _compare_and_exchange)
+ATOMIC_BODIES.put((ATOMIC_XCHG,), _update("xchg", floating="xchg"))
+ATOMIC_BODIES.put((ATOMIC_ADD,), _update("add", floating="fadd"))
+ATOMIC_BODIES.put((ATOMIC_SUB,), _update("sub", floating="fsub"))
+ATOMIC_BODIES.put((ATOMIC_MIN,), _update("min", "umin", "fmin"))
+ATOMIC_BODIES.put((ATOMIC_MAX,), _update("max", "umax", "fmax"))
+ATOMIC_BODIES.put((ATOMIC_AND,), _update("and"))
+ATOMIC_BODIES.put((ATOMIC_OR,), _update("or"))
+ATOMIC_BODIES.put((ATOMIC_XOR,), _update("xor"))

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..analysis.linear_form import number_of
 from ..ir.llvm_types import bits, is_float
-from ..ir.nodes import Instruction, Value
+from ..ir.meaning.ieee import decode
+from ..ir.meaning.scalars import signed
+from ..ir.nodes import Instruction
+from ..ir.operations.handlers import Handlers
+from ..ir.operations.lanes import (
+    MMA,
+    SIMD_ACTIVE_MASK,
+    SIMD_AND,
+    SIMD_BALLOT,
+    SIMD_BROADCAST_FIRST,
+    SIMD_MAX,
+    SIMD_MIN,
+    SIMD_OR,
+    SIMD_PREFIX_EXCLUSIVE_PRODUCT,
+    SIMD_PREFIX_EXCLUSIVE_SUM,
+    SIMD_PREFIX_INCLUSIVE_PRODUCT,
+    SIMD_PREFIX_INCLUSIVE_SUM,
+    SIMD_PRODUCT,
+    SIMD_SHUFFLE,
+    SIMD_SUM,
+    SIMD_XOR,
+)
+from ..ir.operations.operation import Operation, Origin
 from ..ir.shape import LANES, matrix_column, matrix_row
-from .text import literal, mangled, vector_of, zero_of
+from .text import literal, mangled, shuffle_mask, vector_of
 
 if TYPE_CHECKING:
     from .vectorise import Vectoriser
-
-_SUFFIX_TYPES = {
-    **{"f32": "float", "i32": "i32", "u32": "i32", "i64": "i64", "u64": "i64"},
-    **{"i16": "i16", "f16": "half"},
-}
-
-
-def _identity(op: str, suffix: str) -> str:
-    type = _SUFFIX_TYPES[suffix]
-    if op in ("sum", "or", "xor"):
-        return zero_of(type)
-    if op == "product":
-        return "1.0" if is_float(type) else "1"
-    if op == "and":
-        return "-1"
-    if suffix == "f32":
-        return "0x7FF0000000000000" if op == "min" else "0xFFF0000000000000"
-    width = bits(type)
-    if suffix[0] == "u":
-        return "-1" if op == "min" else "0"
-    return str((1 << (width - 1)) - 1) if op == "min" else str(-(1 << (width - 1)))
 
 
 class LaneOperations:
@@ -42,26 +45,12 @@ class LaneOperations:
         self.v = vectoriser
         self.text = vectoriser.text
 
-    def emit(self, instruction: Instruction) -> tuple[str, bool] | None:
-        """Emit an operation; returns (result, whether it is a vector), None if not known here."""
-        name = instruction.callee
-        if name.startswith("simd_shuffle_"):
-            return self._shuffle(instruction)
-        if name.startswith("simd_broadcast_first_"):
-            return self._broadcast_first(instruction.operands[0]), False
-        if name == "simd_ballot":
-            return self._ballot(instruction), False
-        if name == "simd_active_mask":
-            return self.text.let(f"zext i32 {self._mask()} to i64"), False
-        if name.startswith("simd_prefix_"):
-            return self._prefix(instruction), True
-        if name.startswith("mma_f32"):
-            return self._multiply_matrices(instruction), True
-        if name.startswith("simd_"):
-            return self._reduce(instruction)
-        return None
+    def emit(self, instruction: Instruction) -> tuple[str, bool]:
+        """Emit an operation; returns (result, whether it is a vector)."""
+        return LANE_OPERATIONS[instruction.operation](self, instruction)
 
-    def _mask(self) -> str:
+    def active_mask(self) -> str:
+        """The lanes that take part, as an `i32`."""
         return self.text.mask_bits(self.v.mask)
 
     def _select_active(self, type: str, value: str, identity: str) -> str:
@@ -107,62 +96,52 @@ class LaneOperations:
             (kind, "poison"),
         )
 
-    def _broadcast_first(self, value: Value) -> str:
+    def _broadcast_first(self, instruction: Instruction) -> tuple[str, bool]:
+        (value,) = instruction.operands
         if not self.v.varying(value):
-            return self.v.scalar(value)
+            return self.v.scalar(value), False
         text = self.text
-        first = text.call("i32", "llvm.cttz.i32", ("i32", self._mask()), ("i1", "false"))
+        first = text.call("i32", "llvm.cttz.i32", ("i32", self.active_mask()), ("i1", "false"))
         lane = text.let(f"and i32 {first}, {LANES - 1}")
         vector = self.v.vector(value)
-        return text.let(f"extractelement {vector_of(value.type)} {vector}, i32 {lane}")
+        return text.let(f"extractelement {vector_of(value.type)} {vector}, i32 {lane}"), False
 
-    def _ballot(self, instruction: Instruction) -> str:
+    def _active(self, instruction: Instruction) -> tuple[str, bool]:
+        return self.text.let(f"zext i32 {self.active_mask()} to i64"), False
+
+    def _ballot(self, instruction: Instruction) -> tuple[str, bool]:
         text = self.text
         predicate = self.v.vector(instruction.operands[0])
         kind = vector_of(instruction.operands[0].type)
         true = text.let(f"icmp ne {kind} {predicate}, zeroinitializer")
         voting = text.let(f"and {vector_of('i1')} {true}, {self.v.mask}")
-        return text.let(f"zext i32 {text.mask_bits(voting)} to i64")
+        return text.let(f"zext i32 {text.mask_bits(voting)} to i64"), False
 
     # -- reductions -----------------------------------------------------------------------------
 
-    def _combine(self, op: str, suffix: str, a: str, b: str, count: int) -> str:
-        type = _SUFFIX_TYPES[suffix]
+    def _combine(self, operation: Operation, type: str, a: str, b: str, count: int) -> str:
         kind = vector_of(type, count) if count > 1 else type
-        floating = is_float(type)
-        plain = {
-            "sum": "fadd" if floating else "add",
-            "product": "fmul" if floating else "mul",
-            "and": "and",
-            "or": "or",
-            "xor": "xor",
-        }
-        if op in plain:
-            return self.text.let(f"{plain[op]} {kind} {a}, {b}")
-        name = f"{op}num" if floating else f"{'u' if suffix[0] == 'u' else 's'}{op}"
+        if operation.origin is Origin.INSTRUCTION:
+            return self.text.let(f"{operation.name} {kind} {a}, {b}")
         lanes = f"v{count}" if count > 1 else ""
-        return self.text.call(kind, f"llvm.{name}.{lanes}{mangled(type)}", (kind, a), (kind, b))
-
-    def _reduce(self, instruction: Instruction) -> tuple[str, bool] | None:
-        parts = instruction.callee.split("_")
-        if len(parts) != 3 or parts[2] not in _SUFFIX_TYPES:
-            return None
-        _, op, suffix = parts
-        type = _SUFFIX_TYPES[suffix]
-        value = self._select_active(
-            type, self.v.vector(instruction.operands[0]), _identity(op, suffix)
+        return self.text.call(
+            kind, f"{operation.name}.{lanes}{mangled(type)}", (kind, a), (kind, b)
         )
+
+    def _reduce(self, instruction: Instruction) -> tuple[str, bool]:
+        combine, type, identity = _reduction(instruction)
+        value = self._select_active(type, self.v.vector(instruction.operands[0]), identity)
         cluster = number_of(instruction.operands[1])
         if cluster == LANES:
-            return self._reduce_all(op, suffix, value), False
+            return self._reduce_all(combine, type, value), False
         for step in (2, 1):
             other = self.text.shuffle(type, value, LANES, [lane ^ step for lane in range(LANES)])
-            value = self._combine(op, suffix, value, other, LANES)
+            value = self._combine(combine, type, value, other, LANES)
         return value, True
 
-    def _reduce_all(self, op: str, suffix: str, value: str) -> str:
+    def _reduce_all(self, combine: Operation, type: str, value: str) -> str:
         """A tree: each step adds the upper half of the lanes to the lower half."""
-        text, type, count = self.text, _SUFFIX_TYPES[suffix], LANES
+        text, count = self.text, LANES
         while count > 1:
             half = count // 2
             low = text.shuffle(type, value, count, range(half))
@@ -171,44 +150,43 @@ class LaneOperations:
                 low, high = (
                     text.let(f"extractelement <1 x {type}> {part}, i64 0") for part in (low, high)
                 )
-            value = self._combine(op, suffix, low, high, half)
+            value = self._combine(combine, type, low, high, half)
             count = half
         return value
 
-    def _prefix(self, instruction: Instruction) -> str:
+    def _prefix(self, instruction: Instruction) -> tuple[str, bool]:
         text = self.text
-        _, _, mode, op, suffix = instruction.callee.split("_")
-        type = _SUFFIX_TYPES[suffix]
+        combine, type, identity = _reduction(instruction)
         cluster = number_of(instruction.operands[1]) or LANES
-        identity = _identity(op, suffix)
         value = self._select_active(type, self.v.vector(instruction.operands[0]), identity)
         step = 1
         while step < cluster:
             moved = self._shifted(type, value, step, cluster, identity)
-            combined = self._combine(op, suffix, moved, value, LANES)
+            combined = self._combine(combine, type, moved, value, LANES)
             reaching = [int(lane % cluster >= step) for lane in range(LANES)]
             value = text.let(
                 f"select {vector_of('i1')} {literal('i1', reaching)}, "
                 f"{vector_of(type)} {combined}, {vector_of(type)} {value}"
             )
             step *= 2
-        if mode == "exclusive":
+        if (
+            instruction.operation.reduction is not None
+            and instruction.operation.reduction.exclusive
+        ):
             value = self._shifted(type, value, 1, cluster, identity)
-        return value
+        return value, True
 
     def _shifted(self, type: str, value: str, step: int, cluster: int, identity: str) -> str:
         """The value of the lane `step` below, in its cluster; the identity where there is none."""
         lanes = [lane - step if lane % cluster >= step else LANES + lane for lane in range(LANES)]
         kind = vector_of(type)
-        from .text import shuffle_mask
-
         return self.text.let(
             f"shufflevector {kind} {value}, {kind} splat ({type} {identity}), {shuffle_mask(lanes)}"
         )
 
     # -- matrices -------------------------------------------------------------------------------
 
-    def _multiply_matrices(self, instruction: Instruction) -> str:
+    def _multiply_matrices(self, instruction: Instruction) -> tuple[str, bool]:
         """One of a lane's two elements of A * B + C: eight fused steps, k ascending."""
         text = self.text
         element = number_of(instruction.operands[0]) or 0
@@ -223,7 +201,7 @@ class LaneOperations:
             result = text.call(
                 kind, f"llvm.fma.v{LANES}f32", (kind, left), (kind, right), (kind, result)
             )
-        return result
+        return result, True
 
 
 _HOLDER = {(matrix_row(lane), matrix_column(lane)): lane for lane in range(LANES)}
@@ -237,3 +215,42 @@ def _row_holders(k: int) -> list[int]:
 def _column_holders(k: int) -> list[int]:
     """For each lane, the lane that holds row k of its columns (B's element for step k)."""
     return [_HOLDER[k, matrix_column(lane)] for lane in range(LANES)]
+
+
+def _reduction(instruction: Instruction) -> tuple[Operation, str, str]:
+    """What combines two operands of a reduction, their type, and the literal of the identity."""
+    reduction, number = instruction.operation.reduction, instruction.number
+    assert reduction is not None and number is not None
+    identity = _literal(number.type, reduction.identity(number))
+    return reduction.combines(number), number.type, identity
+
+
+def _literal(type: str, bits_: int) -> str:
+    """Bits as LLVM writes them; of floats, which here are whole or infinite."""
+    if not is_float(type):
+        return str(signed(bits_, bits(type)))
+    value = decode(bits_, type)
+    (whole,) = struct.unpack("<Q", struct.pack("<d", value))
+    return f"{value:.1f}" if value.is_integer() else f"0x{whole:016X}"
+
+
+Emitter = Callable[[LaneOperations, Instruction], tuple[str, bool]]
+LANE_OPERATIONS: Handlers[Emitter] = Handlers(
+    "the emission of lane operations", lambda operation: operation.crosses_lanes
+)
+LANE_OPERATIONS.put((SIMD_SHUFFLE,), LaneOperations._shuffle)
+LANE_OPERATIONS.put((SIMD_BROADCAST_FIRST,), LaneOperations._broadcast_first)
+LANE_OPERATIONS.put((SIMD_BALLOT,), LaneOperations._ballot)
+LANE_OPERATIONS.put((SIMD_ACTIVE_MASK,), LaneOperations._active)
+LANE_OPERATIONS.put(
+    (SIMD_SUM, SIMD_PRODUCT, SIMD_MIN, SIMD_MAX, SIMD_AND, SIMD_OR, SIMD_XOR),
+    LaneOperations._reduce,
+)
+LANE_OPERATIONS.put(
+    (
+        *(SIMD_PREFIX_INCLUSIVE_SUM, SIMD_PREFIX_EXCLUSIVE_SUM),
+        *(SIMD_PREFIX_INCLUSIVE_PRODUCT, SIMD_PREFIX_EXCLUSIVE_PRODUCT),
+    ),
+    LaneOperations._prefix,
+)
+LANE_OPERATIONS.put((MMA,), LaneOperations._multiply_matrices)

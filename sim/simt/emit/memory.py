@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from ..ir import context as c
 from ..ir.faults import UnsupportedKernel
 from ..ir.llvm_types import Scalar, size_of
-from ..ir.nodes import PRIVATE_ROOTS, ConstantRoot, Instruction, is_private
+from ..ir.nodes import Instruction, is_private
 from .access import Access
+from .helpers import helper_name
 from .loads import Loads
 from .private import PrivateMemory
 from .stores import Stores
@@ -59,11 +60,6 @@ class MemoryAccess(Access):
 
     def atomic(self, instruction: Instruction) -> str:
         """Emit an atomic operation of all active lanes, one after the other."""
-        root = instruction.root
-        if isinstance(root, (*PRIVATE_ROOTS, ConstantRoot)):
-            raise UnsupportedKernel(
-                "atomic operations need device or threadgroup memory", instruction.site
-            )
         element = instruction.element
         size = size_of(Scalar(element))
         if self.v.has_varying_address(instruction):
@@ -79,7 +75,7 @@ class MemoryAccess(Access):
             self.text.do(f"store {vector_of(value.type)} {vector}, ptr {at}, align {size}")
         ok = self.text.call(
             "i1",
-            f"assay_{instruction.callee}",
+            helper_name(instruction.operation, instruction.number),
             ("ptr", "%ctx"),
             ("i32", str(self.v.site(instruction))),
             ("i32", self.text.mask_bits(self.v.mask)),

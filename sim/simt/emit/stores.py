@@ -9,6 +9,7 @@ from ..analysis.windows import Group, plan
 from ..ir import context as c
 from ..ir.llvm_types import Scalar, size_of
 from ..ir.nodes import BufferRoot, Instruction
+from ..ir.operations.memory import LOAD
 from ..ir.shape import LANES
 from ..watch.needs import RACE_CHECKS
 from .access import Access, Memory
@@ -116,7 +117,7 @@ class Stores(Access):
             and self.v.cfg.innermost[self.v.block] is None
             and isinstance(instruction.root, BufferRoot)
             and not any(
-                other.op == "load" and other.root == instruction.root
+                other.operation is LOAD and other.root == instruction.root
                 for other in self.v.function.instructions()
             )
         )

@@ -181,11 +181,6 @@ def prepare(function: Function) -> Function:
     return prepared
 
 
-def is_access(instruction: Instruction) -> bool:
-    """Whether recordings count an instruction as an access to memory."""
-    return instruction.op in ("load", "store") or instruction.callee.startswith("atomic_")
-
-
 def accesses(block: Block) -> list[Instruction]:
     """A block's accesses in the order of their ordinals."""
-    return [instruction for instruction in block.body if is_access(instruction)]
+    return [instruction for instruction in block.body if instruction.operation.accesses_memory]

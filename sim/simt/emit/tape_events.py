@@ -91,7 +91,7 @@ class Record(Access):
             return
         group = _whole(form, bytes_) if form is not None else None
         cached = _is_cached(instruction)
-        simple = cached is not None and not instruction.callee
+        simple = cached is not None and not instruction.operation.is_atomic
         if form is None or group is None or not simple or not _is_plain(group, bytes_, cached):
             self._lanes(instruction, memory, head, bytes_, form)
             return

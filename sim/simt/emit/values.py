@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..analysis.divergence import Divergence, analyse_divergence, escapes
-from ..analysis.linear import LinearForms
+from ..analysis.linear import add_linear_forms
 from ..analysis.linear_form import Form
 from ..analysis.lookups import insert_lookups
 from ..analysis.merge_accesses import merge_accesses
@@ -71,7 +71,7 @@ class Values:
         self.barriers = self._split_at_barriers() if returns else {}
         self.cfg: Cfg = analyse(self.function)
         self.divergence: Divergence = analyse_divergence(self.function, self.cfg)
-        self.linear = LinearForms(self.function, self.cfg, self.divergence, shape)
+        self.linear = add_linear_forms(self.function, self.cfg, self.divergence, shape)
         self.lookups = insert_lookups(self.function, self.cfg, self.divergence)
         self.text = TextBuilder()
         self.sites: list[Instruction | Block] = []
@@ -263,7 +263,7 @@ class Values:
         """Remember what an instruction was emitted as."""
         varying = self.divergence.is_varying(value)
         if vector and not varying:
-            raise AssertionError(f"{value.op} {value.callee} is uniform but was emitted as lanes")
+            raise AssertionError(f"{value.spelling} is uniform but was emitted as lanes")
         if varying and not vector:
             name = self.text.splat(value.type, name)
         (self._vectors if varying else self._scalars)[value] = name

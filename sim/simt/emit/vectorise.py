@@ -10,27 +10,33 @@ saves the slots that are live and returns; the next call resumes behind it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir import context as c
 from ..ir.faults import UnsupportedKernel
-from ..ir.insertion import OBSERVE
 from ..ir.nodes import Block, Function, Instruction, Value
+from ..ir.operations.control import PHI, SELECT
+from ..ir.operations.functions import FUNCTIONS
+from ..ir.operations.handlers import Handlers
+from ..ir.operations.marks import EXPECT_UNIFORM, PLAIN, UNIFORM, UNINITIALISED
+from ..ir.operations.memory import ADDRESS, COMPONENT, LOAD, LOOKUP_AVAILABLE, LOOKUP_HOST, STORE
+from ..ir.operations.operation import OfThread, Operation, Variation
+from ..ir.operations.synchronisation import FENCE, SIMDGROUP_BARRIER, THREADGROUP_BARRIER
 from ..ir.shape import LANES, Shape
-from ..read.math_marks import MATH_PREFIX
 from ..watch.needs import WatchNeeds
-from .arithmetic import Arithmetic, is_arithmetic
+from .arithmetic import ARITHMETIC, Arithmetic
 from .bounds import Bounds
 from .branches import Branches
-from .lanes import LaneOperations
+from .helpers import ATOMIC_BODIES
+from .lanes import LANE_OPERATIONS, LaneOperations
 from .memory import MemoryAccess
-from .positions import lane_position, uniform_position
+from .positions import POSITIONS
 from .slots import MASK, stored_size
-from .tape import is_access
 from .tape_events import Record
 from .text import vector_of, zero_of
 from .values import ALL
-from .watch import Watch
+from .watch import EVENTS, Watch
 
 
 @dataclass(slots=True)
@@ -152,49 +158,42 @@ class Vectoriser(Branches):
             return
         if self.observers:
             self._observe(instruction)
-        if self.records and is_access(instruction):
+        if self.records and instruction.operation.accesses_memory:
             self.record.access(instruction)
-        if instruction.op == "load":
-            self._finish_load(instruction, self.memory.load(instruction))
-        elif instruction.op == "component":
-            source = instruction.operands[0]
-            name = self._parts[source][instruction.index]
-            self._finish(instruction, name, self.divergence.is_varying(source))
-        elif instruction.op == "store":
-            self.memory.store(instruction)
-        elif instruction.op == "address":
-            self._finish(instruction, self.memory.address_of(instruction), False)
-        elif instruction.op in ("lookup_host", "lookup_available"):
-            self._emit_lookup(instruction)
-        elif instruction.op == "select":
-            self._emit_select(instruction)
-        elif instruction.op == "intrinsic":
-            self._emit_intrinsic(instruction)
-        elif is_arithmetic(instruction):
-            vector = any(self.varying(o) for o in instruction.operands)
-            vector = vector or self.divergence.is_varying(instruction)
-            get = self.vector if vector else self.scalar
-            operands = [get(o) for o in instruction.operands]
-            name = self.arithmetic.emit(instruction, operands, LANES if vector else 0)
-            self._finish(instruction, name, vector)
-        else:
-            raise UnsupportedKernel(f"'{instruction.op}' is not supported", instruction.site)
+        _EMITTERS[instruction.operation](self, instruction)
+
+    def _emit_load(self, instruction: Instruction) -> None:
+        self._finish_load(instruction, self.memory.load(instruction))
+
+    def _emit_component(self, instruction: Instruction) -> None:
+        source = instruction.operands[0]
+        name = self._parts[source][instruction.index]
+        self._finish(instruction, name, self.divergence.is_varying(source))
+
+    def _emit_store(self, instruction: Instruction) -> None:
+        self.memory.store(instruction)
+
+    def _emit_address(self, instruction: Instruction) -> None:
+        self._finish(instruction, self.memory.address_of(instruction), False)
+
+    def _emit_arithmetic(self, instruction: Instruction) -> None:
+        vector = any(self.varying(o) for o in instruction.operands)
+        vector = vector or self.divergence.is_varying(instruction)
+        get = self.vector if vector else self.scalar
+        operands = [get(o) for o in instruction.operands]
+        name = self.arithmetic.emit(instruction, operands, LANES if vector else 0)
+        self._finish(instruction, name, vector)
 
     def _observe(self, instruction: Instruction) -> None:
         """Report what is about to happen."""
-        if instruction.op == "load":
-            self.bounds.access(instruction, write=False)
-            self.watch.access(instruction, write=False)
-        elif instruction.op == "store":
-            self.bounds.access(instruction, write=True)
-            self.watch.access(instruction, write=True)
-        elif instruction.callee.startswith("atomic_"):
-            reads = instruction.callee.startswith("atomic_load")
-            self.bounds.access(instruction, write=not reads)
-            self.watch.access(instruction, write=not reads, atomic=True)
-        elif instruction.callee == "simdgroup_barrier":
+        operation = instruction.operation
+        if operation.accesses_memory:
+            writes = operation.writes_memory
+            self.bounds.access(instruction, write=writes)
+            self.watch.access(instruction, write=writes, atomic=operation.is_atomic)
+        elif operation is SIMDGROUP_BARRIER:
             self.watch.simdgroup_wait(instruction)
-        elif instruction.callee == "fence":
+        elif operation is FENCE:
             self.watch.fence(instruction)
 
     def _finish(self, instruction: Instruction, name: str, vector: bool) -> None:
@@ -209,11 +208,11 @@ class Vectoriser(Branches):
 
     def _emit_lookup(self, instruction: Instruction) -> None:
         (address,) = instruction.operands
-        if instruction.op == "lookup_host":
+        if instruction.operation is LOOKUP_HOST:
             frozen = self.text.let(f"freeze i64 {self.scalar(address)}")
             self._looked_up[address] = self.memory.look_up(frozen)
         host, available = self._looked_up[address]
-        name = host if instruction.op == "lookup_host" else available
+        name = host if instruction.operation is LOOKUP_HOST else available
         self._finish(instruction, name, False)
 
     def _emit_select(self, instruction: Instruction) -> None:
@@ -236,36 +235,27 @@ class Vectoriser(Branches):
         )
         self._finish(instruction, name, True)
 
-    def _emit_intrinsic(self, instruction: Instruction) -> None:
-        name = instruction.callee
-        if name.startswith(OBSERVE):
-            self.watch.observe(instruction)
-            return
-        if name.startswith("uninitialised_"):
-            self._finish(instruction, zero_of(instruction.type), False)
-            return
-        if name.startswith(MATH_PREFIX):
-            self._pass_on(instruction)
-            return
-        if name.startswith("atomic_"):
-            result = self.memory.atomic(instruction)
-            if instruction.type != "void":
-                self._finish(instruction, result, True)
-            return
-        if name in ("threadgroup_barrier", "simdgroup_barrier", "fence"):
-            return  # lanes run in lock step, simdgroups one after the other
-        position = uniform_position(self, instruction)
-        if position is not None:
-            self._finish(instruction, position, False)
-            return
-        lanes = lane_position(self, instruction)
-        if lanes is not None:
-            self._finish(instruction, lanes, True)
-            return
-        emitted = self.lanes.emit(instruction)
-        if emitted is None:
-            raise UnsupportedKernel(f"operation '{name}' is not supported", instruction.site)
-        self._finish(instruction, *emitted)
+    def _emit_observation(self, instruction: Instruction) -> None:
+        self.watch.observe(instruction)
+
+    def _emit_uninitialised(self, instruction: Instruction) -> None:
+        self._finish(instruction, zero_of(instruction.type), False)
+
+    def _emit_atomic(self, instruction: Instruction) -> None:
+        result = self.memory.atomic(instruction)
+        if instruction.type != "void":
+            self._finish(instruction, result, True)
+
+    def _emit_ordering(self, instruction: Instruction) -> None:
+        """Nothing: lanes run in lock step, simdgroups one after the other."""
+
+    def _emit_position(self, instruction: Instruction) -> None:
+        of_lane = instruction.operation.result is Variation.ALWAYS
+        position = POSITIONS[instruction.operation](self, instruction)
+        self._finish(instruction, position, of_lane)
+
+    def _emit_lanes(self, instruction: Instruction) -> None:
+        self._finish(instruction, *self.lanes.emit(instruction))
 
     def _pass_on(self, instruction: Instruction) -> None:
         """What a function of mathematics gives was computed already."""
@@ -325,3 +315,31 @@ def _entry_mask(shape: Shape) -> list[str]:
         f"  %live = select i1 %last, i32 {rest}, i32 -1",
         f"  %mask0 = bitcast i32 %live to {MASK}",
     ]
+
+
+# What passes before the emission replace: sizes, and marks of what only they look at.
+_GONE = frozenset({*PLAIN, UNIFORM, EXPECT_UNIFORM})
+
+
+def _is_emitted(operation: Operation) -> bool:
+    of_known_size = isinstance(operation.meaning, OfThread) and not POSITIONS.covers(operation)
+    return operation is not PHI and operation not in _GONE and not of_known_size
+
+
+_EMITTERS: Handlers[Callable[[Vectoriser, Instruction], None]] = Handlers(
+    "the emission", _is_emitted
+)
+_EMITTERS.put((LOAD,), Vectoriser._emit_load)
+_EMITTERS.put((COMPONENT,), Vectoriser._emit_component)
+_EMITTERS.put((STORE,), Vectoriser._emit_store)
+_EMITTERS.put((ADDRESS,), Vectoriser._emit_address)
+_EMITTERS.put((LOOKUP_HOST, LOOKUP_AVAILABLE), Vectoriser._emit_lookup)
+_EMITTERS.put((SELECT,), Vectoriser._emit_select)
+_EMITTERS.put(ARITHMETIC, Vectoriser._emit_arithmetic)
+_EMITTERS.put(POSITIONS, Vectoriser._emit_position)
+_EMITTERS.put(LANE_OPERATIONS, Vectoriser._emit_lanes)
+_EMITTERS.put(ATOMIC_BODIES, Vectoriser._emit_atomic)
+_EMITTERS.put((THREADGROUP_BARRIER, SIMDGROUP_BARRIER, FENCE), Vectoriser._emit_ordering)
+_EMITTERS.put(EVENTS, Vectoriser._emit_observation)
+_EMITTERS.put((UNINITIALISED,), Vectoriser._emit_uninitialised)
+_EMITTERS.put(FUNCTIONS, Vectoriser._pass_on)

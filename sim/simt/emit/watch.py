@@ -10,7 +10,6 @@ from ..analysis.linear_form import Form
 from ..analysis.windows import Group, plan
 from ..ir import context as c
 from ..ir.cfg import Cfg, Loop
-from ..ir.insertion import OBSERVE
 from ..ir.llvm_types import Scalar, size_of
 from ..ir.nodes import (
     PRIVATE_ROOTS,
@@ -21,6 +20,15 @@ from ..ir.nodes import (
     Instruction,
     ShadowRoot,
 )
+from ..ir.operations.handlers import Handlers
+from ..ir.operations.marks import (
+    OBSERVE_INDEX_OVERFLOW,
+    OBSERVE_INFINITY_BORN,
+    OBSERVE_NAN_BORN,
+    OBSERVE_NON_UNIFORM,
+    OBSERVE_UNINITIALISED,
+)
+from ..ir.operations.operation import Effect
 from ..ir.shape import LANES
 from ..watch.needs import RACE_CHECKS, find_watch_needs
 from .access import Access, Memory
@@ -31,13 +39,14 @@ if TYPE_CHECKING:
     from .vectorise import Vectoriser
 
 _UNWATCHED = (*PRIVATE_ROOTS, ConstantRoot, ShadowRoot)
-_EVENTS = {
-    "uninitialised": layout.UNINITIALISED,
-    "non_uniform": layout.NON_UNIFORM,
-    "nan_born": layout.NAN_BORN,
-    "infinity_born": layout.INFINITY_BORN,
-    "index_overflow": layout.OVERFLOW,
-}
+EVENTS: Handlers[int] = Handlers(
+    "the reports of observations", lambda operation: bool(operation.effect & Effect.REPORTS)
+)
+EVENTS.put((OBSERVE_UNINITIALISED,), layout.UNINITIALISED)
+EVENTS.put((OBSERVE_NON_UNIFORM,), layout.NON_UNIFORM)
+EVENTS.put((OBSERVE_NAN_BORN,), layout.NAN_BORN)
+EVENTS.put((OBSERVE_INFINITY_BORN,), layout.INFINITY_BORN)
+EVENTS.put((OBSERVE_INDEX_OVERFLOW,), layout.OVERFLOW)
 
 
 class Watch(Access):
@@ -261,7 +270,7 @@ class Watch(Access):
     def observe(self, instruction: Instruction) -> None:
         """Report lanes for which a condition holds, or whose origin is not 0."""
         text, (flag,) = self.text, instruction.operands
-        kind = _EVENTS[instruction.callee.removeprefix(OBSERVE)]
+        kind = EVENTS[instruction.operation]
         if self.v.varying(flag):
             type = vector_of(flag.type)
             bad = text.let(f"icmp ne {type} {self.v.vector(flag)}, zeroinitializer")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .nodes import Block, Function, Instruction, Value
+from .operations.control import PHI
+from .operations.operation import Meeting
+from .passes import rewrites
 
 
 @dataclass(slots=True, eq=False)
@@ -48,10 +51,11 @@ class Cfg:
         return found
 
 
+@rewrites
 def analyse(function: Function) -> Cfg:
     """Give every loop one latch, then order the blocks."""
     order = reverse_postorder(function.blocks[0])
-    dominator = _dominators(order)
+    dominator = dominators(order)
     back_edges = _back_edges(order, dominator)
     innermost = _innermost(order, _loops(order, back_edges))
     for header, latches in back_edges.items():
@@ -59,7 +63,7 @@ def analyse(function: Function) -> Cfg:
         if len(latches) > 1 or (around is not None and around.header is not header):
             _unify_latches(function, header, latches)
     order = reverse_postorder(function.blocks[0])
-    dominator = _dominators(order)
+    dominator = dominators(order)
     loops = _loops(order, _back_edges(order, dominator))
     innermost = _innermost(order, loops)
     reducible = _is_reducible(order, dominator)
@@ -94,7 +98,7 @@ def reverse_postorder(entry: Block) -> list[Block]:
     return order[::-1]
 
 
-def _dominators(order: list[Block]) -> dict[Block, Block | None]:
+def dominators(order: list[Block]) -> dict[Block, Block | None]:
     """Immediate dominators (Cooper, Harvey and Kennedy's iteration)."""
     index = {block: i for i, block in enumerate(order)}
     result: dict[Block, Block | None] = {order[0]: order[0]}
@@ -158,7 +162,7 @@ def _unify_latches(function: Function, header: Block, latches: list[Block]) -> N
     positions = [i for i, p in enumerate(header.predecessors) if p in latches]
     latch.predecessors = [header.predecessors[i] for i in positions]
     for phi in header.phis:
-        merged = Instruction("phi", phi.type, [phi.operands[i] for i in positions], phi.site)
+        merged = Instruction(PHI, phi.type, [phi.operands[i] for i in positions], phi.site)
         merged.block = latch
         latch.phis.append(merged)
         phi.operands = [v for i, v in enumerate(phi.operands) if i not in positions] + [merged]
@@ -309,6 +313,7 @@ def split_block(function: Function, block: Block, at: int) -> Block:
     return rest
 
 
+@rewrites
 def split_at_barriers(function: Function) -> list[Block]:
     """Cut blocks behind every threadgroup barrier; returns those that end in one."""
     found: list[Block] = []
@@ -316,7 +321,7 @@ def split_at_barriers(function: Function) -> list[Block]:
     while work:
         block = work.pop()
         for at, instruction in enumerate(block.body):
-            if instruction.callee == "threadgroup_barrier":
+            if instruction.operation.meeting is Meeting.THREADGROUP:
                 work.append(split_block(function, block, at + 1))
                 found.append(block)
                 break

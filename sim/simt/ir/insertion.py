@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from .cfg import reverse_postorder
 from .nodes import Block, Function, Instruction, Value
+from .operations.number import Number
+from .operations.operation import Operation
 
 Numbering = Callable[[Instruction | Block], int]
-OBSERVE = "observe_"
 
 
 class Inserter:
@@ -49,14 +50,19 @@ class Inserter:
         """What comes at the end of a block."""
 
     def emit(
-        self, op: str, type: str, *operands: Value, callee: str = "", predicate: str = ""
+        self,
+        operation: Operation,
+        type: str,
+        *operands: Value,
+        number: Number | None = None,
+        predicate: str = "",
     ) -> Instruction:
         """Append an instruction."""
-        made = Instruction(op, type, list(operands), self.at.site)
-        made.callee, made.predicate, made.block = callee, predicate, self.block
+        made = Instruction(operation, type, list(operands), self.at.site, number)
+        made.predicate, made.block = predicate, self.block
         self.body.append(made)
         return made
 
-    def observe(self, what: str, condition: Value) -> None:
+    def observe(self, observation: Operation, condition: Value) -> None:
         """Report lanes for which a condition (`i1`) holds, or an origin (`i16`) is not 0."""
-        self.emit("intrinsic", "void", condition, callee=f"{OBSERVE}{what}")
+        self.emit(observation, "void", condition)

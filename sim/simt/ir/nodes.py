@@ -2,7 +2,7 @@
 
 A kernel arrives as LLVM IR; `lower` turns it into this form, in which vectors and aggregates are
 split into scalars and every pointer is a known root plus an `i64` offset. Both the lane-vector
-engine and the reference interpreter read it.
+engine and the reference interpreter read it. What instructions do is declared in `operations/`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 
 from ...site import Site
 from .llvm_types import bits, is_float
+from .operations.control import PHI
+from .operations.number import Number
+from .operations.operation import Operation
+from .operations.table import spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,13 @@ PRIVATE_ROOTS = (PrivateRoot, PrivateArenaRoot)
 THREADGROUP_ROOTS = (ThreadgroupRoot, ThreadgroupParameterRoot, ThreadgroupArenaRoot)
 
 
+_NO_FLAGS: frozenset[str] = frozenset()
+_COPIED = (
+    *("precise", "predicate", "root", "components", "element", "index", "align", "flags"),
+    *("demand", "contract"),
+)
+
+
 class Value:
     """Anything an instruction can use; `type` is an LLVM scalar type's name."""
 
@@ -149,24 +160,24 @@ def zero(type: str) -> Constant:
 
 
 class Instruction(Value):
-    """One operation.
+    """One use of an operation, of which the table (`operations/`) says all that passes ask.
 
-    Besides LLVM's scalar operations by their names:
-
-    * `load`: operands `[offset]`; `components` scalars of `element` from `root`; the value is the
-      first one, the others are `component` instructions of it with `index` 1 and up;
-    * `store`: operands `[offset, value, ...]`;
-    * `address`: the GPU address where `root` starts;
-    * `call`: an LLVM intrinsic named by `callee` (`llvm.fma`);
-    * `intrinsic`: an operation of the machine named by `callee` (`simd_sum_f32`), with `root` and
-      an offset as first operand if it accesses memory;
-    * `phi`: operands in the order of its block's predecessors.
+    Attributes:
+        number: the kind of number that it is done on, if the operation has several.
+        precise: of a marked function, that fast mathematics is off.
+        predicate: of a comparison.
+        root: memory that it is about; if it is accessed, the first operand is a byte offset.
+        components, element: scalars that a load or store moves, and their type.
+        index: of a component, which one.
+        align: what the address is a multiple of, as far as is known.
+        demand: what it must be a multiple of by the kernel's own types.
+        contract: whether it may be fused with a neighbour and rounded once.
+        flags: LLVM's promises, such as `nsw`.
     """
 
     __slots__ = (
         "align",
         "block",
-        "callee",
         "components",
         "contract",
         "demand",
@@ -174,30 +185,45 @@ class Instruction(Value):
         "flags",
         "index",
         "name",
-        "op",
+        "number",
         "operands",
+        "operation",
+        "precise",
         "predicate",
         "root",
         "site",
     )
 
-    def __init__(self, op: str, type: str, operands: list[Value], site: Site | None = None) -> None:
+    def __init__(
+        self,
+        operation: Operation,
+        type: str,
+        operands: list[Value],
+        site: Site | None = None,
+        number: Number | None = None,
+    ) -> None:
         super().__init__(type)
-        self.op = op
+        self.operation = operation
+        self.number = number
+        self.precise = False
         self.operands = operands
         self.site = site or Site()
         self.predicate = ""
-        self.callee = ""
         self.root: Root | None = None
         self.components = 1
         self.element = type
         self.index = 0
-        self.flags: frozenset[str] = frozenset()  # LLVM's promises, such as `nsw`
-        self.contract = False  # whether it may be fused with a neighbour and rounded once
+        self.flags = _NO_FLAGS
+        self.contract = False
         self.align = 1
-        self.demand = 1  # bytes that the address must be a multiple of by the kernel's own types
+        self.demand = 1
         self.block: Block | None = None
         self.name = ""
+
+    @property
+    def spelling(self) -> str:
+        """What is done, as programs call it: `simd_min_u32`."""
+        return spelling(self.operation, self.number)
 
     def __repr__(self) -> str:
         return f"%{self.name or hex(id(self))[-5:]}"
@@ -268,9 +294,7 @@ def dump(function: Function) -> str:
         lines.append(f"{block.name}: ; from {', '.join(p.name for p in block.predecessors)}")
         for instruction in block.instructions():
             root = f" [{instruction.root.name}]" if instruction.root else ""
-            what = " ".join(
-                x for x in (instruction.op, instruction.callee, instruction.predicate) if x
-            )
+            what = f"{instruction.spelling} {instruction.predicate}".rstrip()
             operands = ", ".join(show(o) for o in instruction.operands)
             count = f" x{instruction.components}" if instruction.components > 1 else ""
             lines.append(
@@ -291,7 +315,7 @@ def clone(function: Function) -> Function:
         for instruction in block.instructions():
             fresh = _copy_instruction(instruction, copy)
             values[instruction] = fresh
-            (copy.phis if instruction.op == "phi" else copy.body).append(fresh)
+            (copy.phis if instruction.operation is PHI else copy.body).append(fresh)
     for block, copy in blocks.items():
         if block.condition is not None:
             copy.condition = values.get(block.condition, block.condition)
@@ -312,11 +336,13 @@ def clone(function: Function) -> Function:
 
 def _copy_instruction(instruction: Instruction, block: Block) -> Instruction:
     fresh = Instruction(
-        instruction.op, instruction.type, list(instruction.operands), instruction.site
+        instruction.operation,
+        instruction.type,
+        list(instruction.operands),
+        instruction.site,
+        instruction.number,
     )
-    for slot in ("predicate", "callee", "root", "components", "element", "index", "align", "flags"):
+    for slot in _COPIED:
         setattr(fresh, slot, getattr(instruction, slot))
-    fresh.demand = instruction.demand
-    fresh.contract = instruction.contract
     fresh.block = block
     return fresh

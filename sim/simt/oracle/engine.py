@@ -14,12 +14,13 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 import numpy as np
 
 from ..ir.faults import FaultPlace
+from ..ir.meaning.lanes import LANES
 from ..ir.nodes import Function, Instruction
+from ..ir.operations.operation import OfLanes, Thread
 from ..read.roots import Parameter
-from .lane import Crossing, Fuel, Lane, Positions
+from .lane import Crossing, Fuel, Lane
 from .memory import Bytes, Memories, ThreadgroupMemory
 from .order import Clock, execution_order
-from .simdgroup import LANES, cross
 
 Size = tuple[int, int, int]
 DEFAULT_FUEL = 10_000_000
@@ -153,30 +154,31 @@ class Dispatch:
                 threadgroup=shared,
                 private=self.fill(self.function.private_memory),
             )
-            positions = self._positions(place, (x, y, z), index)
+            thread = self._thread(place, (x, y, z), index)
             clock = Clock(self.order)
             yield Lane(
-                self.function, memories, positions, place, self.fuel, clock, pauses=self.pauses
+                self.function, memories, thread, place, self.fuel, clock, pauses=self.pauses
             ).run()
 
-    def _positions(self, place: FaultPlace, size: Size, index: int) -> Positions:
-        def simdgroups(each: Size) -> tuple[int]:
-            return (-(-each[0] * each[1] * each[2] // LANES),)
+    def _thread(self, place: FaultPlace, size: Size, index: int) -> Thread:
+        return Thread(
+            position_in_grid=place.thread_position_in_grid,
+            position_in_threadgroup=place.thread_position_in_threadgroup,
+            threadgroup=place.threadgroup_position_in_grid,
+            size=size,
+            full_size=self.full_size,
+            grid=self.grid,
+            threadgroups=_ceiling(self.grid, self.full_size),
+            index=index,
+            lane=place.lane,
+            simdgroup=place.simdgroup,
+            simdgroups=_simdgroups(size),
+            full_simdgroups=_simdgroups(self.full_size),
+        )
 
-        return {
-            "thread_position_in_grid": place.thread_position_in_grid,
-            "thread_position_in_threadgroup": place.thread_position_in_threadgroup,
-            "threadgroup_position_in_grid": place.threadgroup_position_in_grid,
-            "threads_per_threadgroup": size,
-            "dispatch_threads_per_threadgroup": self.full_size,
-            "threads_per_grid": self.grid,
-            "threadgroups_per_grid": _ceiling(self.grid, self.full_size),
-            "thread_index_in_threadgroup": (index,),
-            "thread_index_in_simdgroup": (place.lane,),
-            "simdgroup_index_in_threadgroup": (place.simdgroup,),
-            "simdgroups_per_threadgroup": simdgroups(size),
-            "dispatch_simdgroups_per_threadgroup": simdgroups(self.full_size),
-        }
+
+def _simdgroups(size: Size) -> int:
+    return -(-size[0] * size[1] * size[2] // LANES)
 
 
 class Simdgroup:
@@ -227,14 +229,15 @@ class Simdgroup:
     def complete(self, crossing: Crossing, meeting: Mapping[int, Crossing]) -> None:
         """Do what the lanes of `meeting` wait for, and let them go on."""
         results = [0] * LANES
-        if not crossing.is_pause and not crossing.instruction.callee.endswith("_barrier"):
+        meaning = crossing.instruction.operation.meaning
+        if isinstance(meaning, OfLanes):
             columns: list[list[int | None]] = [
                 [None] * LANES for _ in range(max(len(crossing.operands), 1))
             ]
             for lane, each in meeting.items():
                 for column, operand in zip(columns, each.operands or (0,), strict=True):
                     column[lane] = operand
-            results = cross(crossing.instruction.callee, columns)
+            results = meaning.compute(crossing.instruction, columns)
         for lane in meeting:
             self._resume(lane, results[lane])
 

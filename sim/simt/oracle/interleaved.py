@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from ..ir.nodes import THREADGROUP_ROOTS, AddressRoot, BufferRoot, Function, Instruction, Root
+from ..ir.operations.memory import LOAD, STORE
 from ..read.roots import Parameter
 from .engine import Dispatch, Simdgroup
 from .memory import Bytes
@@ -87,13 +88,9 @@ def _shared_accesses(function: Function) -> frozenset[Instruction]:
     Computed addresses count as memory of their own: that one which is only read leads into a
     buffer which is written is not seen.
     """
-    accesses = [i for i in function.instructions() if _accesses_memory(i)]
-    written = {_memory(i.root) for i in accesses if i.op != "load"}
+    accesses = [i for i in function.instructions() if i.operation.accesses_memory]
+    written = {_memory(i.root) for i in accesses if i.operation is not LOAD}
     return frozenset(i for i in accesses if _memory(i.root) in written - {None})
-
-
-def _accesses_memory(instruction: Instruction) -> bool:
-    return instruction.op in ("load", "store") or instruction.callee.startswith("atomic_")
 
 
 def _memory(root: Root | None) -> object:
@@ -113,7 +110,7 @@ def _flags_needed(accesses: frozenset[Instruction]) -> int:
     flags = 0
     for space, flag in ((False, MEM_DEVICE), (True, MEM_THREADGROUP)):
         mine = [i for i in accesses if (_memory(i.root) == "threadgroup") == space]
-        if len({(i.op, i.callee) for i in mine}) > 1 and any(i.op == "store" for i in mine):
+        if len({i.spelling for i in mine}) > 1 and any(i.operation is STORE for i in mine):
             flags |= flag
     return flags
 

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator
 from dataclasses import dataclass
 
 from ...site import Site
 from ..ir.faults import FaultPlace, KernelFault
-from ..ir.llvm_types import bits
+from ..ir.meaning.scalars import signed
 from ..ir.nodes import AddressRoot, Block, Constant, Function, Instruction, Root, Value
+from ..ir.operations.control import PHI
+from ..ir.operations.handlers import Handlers
+from ..ir.operations.marks import EXPECT_UNIFORM
+from ..ir.operations.memory import ADDRESS, COMPONENT, LOAD, LOOKUP_AVAILABLE, LOOKUP_HOST, STORE
+from ..ir.operations.operation import (
+    STRUCTURAL,
+    Effect,
+    Meeting,
+    OfMemory,
+    OfOperands,
+    OfThread,
+    Operation,
+    Thread,
+    Types,
+)
+from ..ir.operations.synchronisation import FENCE
 from ..read.constant_data import scalar_bytes
-from . import ieee as floats
-from .arithmetic import evaluate, integer_binary, signed
 from .memory import BadAccess, Bytes, Memories, element_size
 from .order import Clock, Moment
-from .simdgroup import matrix_column, matrix_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +41,12 @@ class Crossing:
     @property
     def is_threadgroup_barrier(self) -> bool:
         """Whether the whole threadgroup meets here."""
-        return self.instruction.callee == "threadgroup_barrier"
+        return self.instruction.operation.meeting is Meeting.THREADGROUP
 
     @property
     def is_pause(self) -> bool:
         """Whether the lane only stops here and needs nothing of the others."""
-        return not _crosses(self.instruction)
+        return not self.instruction.operation.meets
 
 
 @dataclass(slots=True)
@@ -43,9 +56,6 @@ class Fuel:
     left: int
 
 
-Positions = Mapping[str, tuple[int, ...]]
-
-
 class Lane:
     """A thread: its values, its memory, its place in the grid."""
 
@@ -53,7 +63,7 @@ class Lane:
         self,
         function: Function,
         memories: Memories,
-        positions: Positions,
+        thread: Thread,
         place: FaultPlace,
         fuel: Fuel,
         clock: Clock,
@@ -65,7 +75,7 @@ class Lane:
         Args:
             function: the kernel.
             memories: what the thread can address.
-            positions: the value of each position operation, by name and dimension.
+            thread: where the thread is.
             place: who this is, for faults.
             fuel: shared by all lanes of the dispatch.
             clock: tells where the thread is in the program.
@@ -73,7 +83,7 @@ class Lane:
         """
         self._function = function
         self._memories = memories
-        self._positions = positions
+        self._thread = thread
         self._place = place
         self._fuel = fuel
         self._clock = clock
@@ -93,7 +103,7 @@ class Lane:
             self._enter(block, previous)
             self._clock.enter(block, previous)
             for number, instruction in enumerate(block.body):
-                if _crosses(instruction):
+                if instruction.operation.meets:
                     operands = tuple(self._value(o) for o in instruction.operands)
                     moment = self._clock.moment(block, number)
                     self._values[instruction] = yield Crossing(moment, instruction, operands)
@@ -126,21 +136,19 @@ class Lane:
         return self._values[value]
 
     def _execute(self, instruction: Instruction) -> None:
-        match instruction.op:
-            case "load":
-                self._load(instruction)
-            case "store":
-                self._store(instruction)
-            case "component":
-                self._values[instruction] = self._parts[instruction.operands[0]][instruction.index]
-            case "address":
-                assert instruction.root is not None
-                self._values[instruction] = self._memories.address(instruction.root)
-            case "intrinsic":
-                self._intrinsic(instruction)
-            case _:
-                operands = [self._value(operand) for operand in instruction.operands]
-                self._values[instruction] = evaluate(instruction, operands)
+        meaning = instruction.operation.meaning
+        if isinstance(meaning, OfOperands):
+            operands = [self._value(operand) for operand in instruction.operands]
+            source = instruction.operands[0].type if instruction.operands else ""
+            types = Types(source, instruction.type, instruction.predicate)
+            self._values[instruction] = meaning.compute(types, operands)
+        elif isinstance(meaning, OfThread):
+            dimension = self._value(instruction.operands[0]) if instruction.operands else 0
+            self._values[instruction] = meaning.compute(self._thread)[dimension]
+        elif isinstance(meaning, OfMemory):
+            self._update(instruction, meaning)
+        else:
+            STRUCTURE[instruction.operation](self, instruction)
 
     # -- memory -------------------------------------------------------------------------------
 
@@ -180,51 +188,41 @@ class Lane:
         raw = b"".join(value.to_bytes(step, "little") for value in values)
         where[:] = memoryview(raw)
 
-    # -- operations of the machine that concern one lane --------------------------------------
+    def _take_component(self, instruction: Instruction) -> None:
+        self._values[instruction] = self._parts[instruction.operands[0]][instruction.index]
 
-    def _intrinsic(self, instruction: Instruction) -> None:
-        name = instruction.callee
-        if name.startswith("atomic_"):
-            self._atomic(instruction, *name.removeprefix("atomic_").rsplit("_", 1))
-        elif name == "matrix_row":
-            self._values[instruction] = matrix_row(self._place.lane)
-        elif name == "matrix_column":
-            self._values[instruction] = matrix_column(self._place.lane)
-        elif name in self._positions:
-            dimension = self._value(instruction.operands[0]) if instruction.operands else 0
-            self._values[instruction] = self._positions[name][dimension]
-        elif name != "fence":
-            raise NotImplementedError(f"the machine operation '{name}'")
+    def _address(self, instruction: Instruction) -> None:
+        assert instruction.root is not None
+        self._values[instruction] = self._memories.address(instruction.root)
 
-    def _atomic(self, instruction: Instruction, op: str, kind: str) -> None:
+    def _update(self, instruction: Instruction, meaning: OfMemory) -> None:
         size = element_size(instruction.element)
         operands = [self._value(operand) for operand in instruction.operands[1:]]
-        where = self._find(instruction, size, write=op != "load")
+        where = self._find(instruction, size, write=instruction.operation.writes_memory)
         old = int.from_bytes(where.tobytes(), "little")
-        where[:] = memoryview(_updated(op, kind, old, operands).to_bytes(size, "little"))
+        if instruction.operation.writes_memory:
+            new = meaning.compute(instruction, old, operands)
+            where[:] = memoryview(new.to_bytes(size, "little"))
         self._values[instruction] = old
 
-
-def _crosses(instruction: Instruction) -> bool:
-    return instruction.op == "intrinsic" and instruction.callee.startswith(
-        ("simd_", "mma_", "threadgroup_barrier", "simdgroup_barrier")
-    )
+    def _pass(self, instruction: Instruction) -> None:
+        """Nothing: this engine does everything in order, and checks nothing."""
 
 
-def _updated(op: str, kind: str, old: int, operands: list[int]) -> int:
-    """What an atomic operation leaves in memory."""
-    match op:
-        case "load":
-            return old
-        case "store" | "xchg":
-            return operands[0]
-        case "cmpxchg":
-            return operands[1] if old == operands[0] else old
-    if kind == "f32":
-        if op in ("min", "max"):
-            both = (old, operands[0])
-            return floats.choose(both, "float", smallest=op == "min", nan_wins=False)
-        return floats.binary({"add": "fadd", "sub": "fsub"}[op], old, operands[0], "float")
-    prefix = "llvm.s" if kind.startswith("i") else "llvm.u"
-    name = prefix + op if op in ("min", "max") else op
-    return integer_binary(name, old, operands[0], bits(f"i{kind[1:]}"))
+_PASSES = frozenset({LOOKUP_HOST, LOOKUP_AVAILABLE, PHI})
+
+
+def _is_structural(operation: Operation) -> bool:
+    made_by_passes = operation in _PASSES or bool(operation.effect & Effect.REPORTS)
+    return operation.meaning is STRUCTURAL and not operation.meets and not made_by_passes
+
+
+# What no function of the table stands for, but for what the engine never meets.
+STRUCTURE: Handlers[Callable[[Lane, Instruction], None]] = Handlers(
+    "the reference engine", _is_structural
+)
+STRUCTURE.put((LOAD,), Lane._load)
+STRUCTURE.put((STORE,), Lane._store)
+STRUCTURE.put((COMPONENT,), Lane._take_component)
+STRUCTURE.put((ADDRESS,), Lane._address)
+STRUCTURE.put((FENCE, EXPECT_UNIFORM), Lane._pass)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ...site import Site
 from ..ir.nodes import Block, Function
+from ..ir.passes import rewrites
 from .sites import GENERATED
 
 
+@rewrites
 def complete_sites(function: Function) -> None:
     """Give an instruction without a line that of its first user, or else of a neighbour.
 

@@ -5,8 +5,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..ir.llvm_types import Scalar, bits, leaves
-from ..ir.nodes import Constant, Instruction, Value
+from ..ir.llvm_types import Pointer, Scalar, bits, leaves
+from ..ir.nodes import PRIVATE_ROOTS, Constant, ConstantRoot, Instruction, Value
+from ..ir.operations.floats import FADD, FMA, FMUL, MAXNUM, MINNUM
+from ..ir.operations.integers import (
+    ABS,
+    ADD,
+    AND,
+    CTLZ,
+    CTTZ,
+    ICMP,
+    MUL,
+    OR,
+    SMAX,
+    SMIN,
+    SUB,
+    UMAX,
+    UMIN,
+    XOR,
+)
+from ..ir.operations.operation import Operation, Origin
+from ..ir.operations.table import INTRINSICS, MACHINE, Spelled, find_machine
 from .llvm_records import Record
 
 if TYPE_CHECKING:
@@ -17,32 +36,29 @@ MACHINE_PREFIX = "@__assay_"
 
 _IGNORED = (
     *("llvm.dbg", "llvm.lifetime", "llvm.assume", "llvm.experimental.noalias", "llvm.prefetch"),
-    *("llvm.donothing", "llvm.invariant", "llvm.sideeffect", "llvm.annotation"),
+    *("llvm.donothing", "llvm.invariant", "llvm.sideeffect", "llvm.annotation", "llvm.trap"),
 )
-_ELEMENTWISE = {
-    *("llvm.fma", "llvm.sqrt", "llvm.fabs", "llvm.floor", "llvm.ceil", "llvm.trunc", "llvm.rint"),
-    *("llvm.nearbyint", "llvm.round", "llvm.roundeven", "llvm.copysign", "llvm.minnum"),
-    *("llvm.maxnum", "llvm.minimum", "llvm.maximum", "llvm.minimumnum", "llvm.maximumnum"),
-    *("llvm.ctpop", "llvm.bitreverse", "llvm.bswap", "llvm.smin", "llvm.smax", "llvm.umin"),
-    *("llvm.umax", "llvm.sadd.sat", "llvm.uadd.sat", "llvm.ssub.sat", "llvm.usub.sat"),
-    *("llvm.fshl", "llvm.fshr", "llvm.fptosi.sat", "llvm.fptoui.sat", "llvm.scmp", "llvm.ucmp"),
-    "llvm.canonicalize",
-}
-_WITH_FLAG = {"llvm.ctlz", "llvm.cttz", "llvm.abs"}  # last operand: a promise that is not needed
+# Whose last operand is a promise that is not needed.
+_WITH_FLAG = frozenset({CTLZ, CTTZ, ABS})
 _OVERFLOW = re.compile(r"llvm\.([su])(add|sub|mul)\.with\.overflow")
+_OVERFLOWING = {"add": ADD, "sub": SUB, "mul": MUL}
 _REDUCTIONS = {
-    "llvm.vector.reduce.add": "add",
-    "llvm.vector.reduce.mul": "mul",
-    "llvm.vector.reduce.and": "and",
-    "llvm.vector.reduce.or": "or",
-    "llvm.vector.reduce.xor": "xor",
-    "llvm.vector.reduce.smin": "llvm.smin",
-    "llvm.vector.reduce.smax": "llvm.smax",
-    "llvm.vector.reduce.umin": "llvm.umin",
-    "llvm.vector.reduce.umax": "llvm.umax",
-    "llvm.vector.reduce.fmin": "llvm.minnum",
-    "llvm.vector.reduce.fmax": "llvm.maxnum",
+    "llvm.vector.reduce.add": ADD,
+    "llvm.vector.reduce.mul": MUL,
+    "llvm.vector.reduce.and": AND,
+    "llvm.vector.reduce.or": OR,
+    "llvm.vector.reduce.xor": XOR,
+    "llvm.vector.reduce.smin": SMIN,
+    "llvm.vector.reduce.smax": SMAX,
+    "llvm.vector.reduce.umin": UMIN,
+    "llvm.vector.reduce.umax": UMAX,
+    "llvm.vector.reduce.fmin": MINNUM,
+    "llvm.vector.reduce.fmax": MAXNUM,
 }
+_REDUCTIONS_FROM = {"llvm.vector.reduce.fadd": FADD, "llvm.vector.reduce.fmul": FMUL}
+_COPIES = frozenset({"llvm.memcpy", "llvm.memmove"})
+_FILL = "llvm.memset"
+_ALIASES = {"llvm.fmuladd": FMA}
 
 
 def lower_call(lowering: Lowering, record: Record) -> None:
@@ -72,94 +88,115 @@ def _base_name(callee: str) -> str:
 
 
 def _machine(lowering: Lowering, record: Record, name: str) -> None:
-    operands: list[Value] = []
+    spelled = _spelled(lowering, name)
     kinds = leaves(record.type)
     kind = kinds[0].name if kinds and isinstance(kinds[0], Scalar) else "void"
-    instruction = Instruction("intrinsic", kind, operands, lowering.site)
-    instruction.callee = name
+    operands: list[Value] = []
+    instruction = Instruction(spelled.operation, kind, operands, lowering.site, spelled.number)
+    instruction.precise = spelled.precise
     arguments = record.operands
-    if name.startswith("atomic_"):
-        address = lowering.pointer(arguments[0])
-        instruction.root = address.root
-        instruction.element = name.rsplit("_", 1)[1].replace("u", "i").replace("f32", "float")
-        operands.append(address.offset)
+    if spelled.operation.accesses_memory:
+        _access(lowering, record, instruction)
         arguments = arguments[1:]
     for argument in arguments:
         operands.extend(lowering.scalars(argument))
+    _check(lowering, name, instruction)
     instruction.block = lowering.block
     lowering.block.body.append(instruction)
     if record.name:
         lowering.values[record.name] = [instruction]
 
 
+def _spelled(lowering: Lowering, name: str) -> Spelled:
+    spelled = find_machine(name)
+    if spelled is not None:
+        return spelled
+    known = [each for each in MACHINE if each.rpartition("_")[0] == name.rpartition("_")[0]]
+    known = [each for each in known if MACHINE[each].operation.origin is Origin.MACHINE]
+    like = f"; there are {', '.join(known)}" if known else ""
+    raise lowering.fail(
+        f"calls '{MACHINE_PREFIX[1:]}{name}', which the machine has no operation for{like}"
+    )
+
+
+def _access(lowering: Lowering, record: Record, instruction: Instruction) -> None:
+    """The place that a machine operation accesses: its first argument, a pointer."""
+    if not record.operands or not isinstance(record.operands[0].type, Pointer):
+        raise lowering.fail(f"calls '{record.callee[1:]}' without a pointer to what it accesses")
+    assert instruction.number is not None
+    address = lowering.pointer(record.operands[0])
+    if isinstance(address.root, (*PRIVATE_ROOTS, ConstantRoot)):
+        raise lowering.fail("atomic operations need device or threadgroup memory")
+    instruction.root = address.root
+    instruction.element = instruction.number.type
+    instruction.operands.append(address.offset)
+
+
+def _check(lowering: Lowering, name: str, instruction: Instruction) -> None:
+    problem = instruction.operation.signature.problem(
+        [(operand.type, isinstance(operand, Constant)) for operand in instruction.operands],
+        instruction.type,
+        instruction.number.type if instruction.number is not None else None,
+    )
+    if problem:
+        raise lowering.fail(f"calls '{MACHINE_PREFIX[1:]}{name}' wrongly: it {problem}")
+
+
 def _llvm(lowering: Lowering, record: Record, name: str) -> None:
     if name.startswith(_IGNORED):
         return
-    if name == "llvm.fmuladd":
-        name = "llvm.fma"
-    if name in _ELEMENTWISE:
-        _elementwise(lowering, record, name, len(record.operands))
-    elif name in _WITH_FLAG:
-        _elementwise(lowering, record, name, len(record.operands) - 1)
+    operation = _ALIASES.get(name) or INTRINSICS.get(name)
+    if operation is not None:
+        # Of a class of numbers, the second operand is a literal.
+        count = len(record.operands) - (operation in _WITH_FLAG)
+        _elementwise(lowering, record, operation, count)
     elif match := _OVERFLOW.fullmatch(name):
-        _with_overflow(lowering, record, match[1] == "s", match[2])
+        _with_overflow(lowering, record, match[1] == "s", _OVERFLOWING[match[2]])
     elif name in _REDUCTIONS:
         _reduce(lowering, record, _REDUCTIONS[name], None)
-    elif name in ("llvm.vector.reduce.fadd", "llvm.vector.reduce.fmul"):
+    elif name in _REDUCTIONS_FROM:
         start = lowering.scalar(record.operands[0])
-        _reduce(lowering, record, name.rsplit(".", 1)[1], start)
-    elif name in ("llvm.memcpy", "llvm.memmove", "llvm.memset"):
+        _reduce(lowering, record, _REDUCTIONS_FROM[name], start)
+    elif name in _COPIES or name == _FILL:
         _memory(lowering, record, name)
-    elif name == "llvm.is.fpclass":
-        _elementwise(lowering, record, name, 2)
-    elif name == "llvm.trap":
-        return
     else:
         raise lowering.fail(f"the compiler emitted '{name}', which is not supported")
 
 
-def _call(lowering: Lowering, name: str, type: str, operands: list[Value]) -> Instruction:
-    if not name.startswith("llvm."):
-        return lowering.emit(name, type, *operands)
-    call = lowering.emit("call", type, *operands)
-    call.callee = name
-    return call
-
-
-def _elementwise(lowering: Lowering, record: Record, name: str, count: int) -> None:
+def _elementwise(lowering: Lowering, record: Record, operation: Operation, count: int) -> None:
     columns = [lowering.scalars(operand) for operand in record.operands[:count]]
     kinds = leaves(record.type)
     columns = [column * (len(kinds) // len(column)) for column in columns]
     results: list[Lowered] = []
     for kind, *operands in zip(kinds, *columns, strict=True):
         assert isinstance(kind, Scalar)
-        results.append(_call(lowering, name, kind.name, operands))
+        results.append(lowering.emit(operation, kind.name, *operands))
     lowering.values[record.name] = results
 
 
-def _with_overflow(lowering: Lowering, record: Record, signed: bool, op: str) -> None:
+def _with_overflow(lowering: Lowering, record: Record, signed: bool, operation: Operation) -> None:
     left, right = (lowering.scalar(operand) for operand in record.operands)
     width = bits(left.type)
     wide = f"i{2 * width}"
     exact = lowering.emit(
-        op,
+        operation,
         wide,
         lowering.convert_integer(left, wide, signed=signed),
         lowering.convert_integer(right, wide, signed=signed),
     )
     result = lowering.convert_integer(exact, left.type, signed=False)
     back = lowering.convert_integer(result, wide, signed=signed)
-    overflow = lowering.emit("icmp", "i1", back, exact)
+    overflow = lowering.emit(ICMP, "i1", back, exact)
     overflow.predicate = "ne"
     lowering.values[record.name] = [result, overflow]
 
 
-def _reduce(lowering: Lowering, record: Record, op: str, start: Value | None) -> None:
+def _reduce(lowering: Lowering, record: Record, operation: Operation, start: Value | None) -> None:
     values = lowering.scalars(record.operands[-1])
     if start is None:
         start, values = values[0], values[1:]
     for value in values:
-        start = _call(lowering, op, value.type, [start, value])
+        start = lowering.emit(operation, value.type, start, value)
     lowering.values[record.name] = [start]
 
 
@@ -168,7 +205,7 @@ def _memory(lowering: Lowering, record: Record, name: str) -> None:
     if not isinstance(size, Constant) or size.number is None:
         raise lowering.fail("copies a number of bytes that is only known at run time")
     target = lowering.pointer(record.operands[0])
-    if name == "llvm.memset":
+    if name == _FILL:
         value = lowering.scalar(record.operands[1])
         lowering.fill(target, value, size.number, record.align)
     else:

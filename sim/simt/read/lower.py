@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from ..ir.faults import UnsupportedKernel
 from ..ir.llvm_types import Pointer, Scalar, leaves
 from ..ir.nodes import Block, Constant, Function, Instruction, link_predecessors
+from ..ir.operations.control import PHI
+from ..ir.operations.operation import Operation
+from ..ir.operations.table import INSTRUCTIONS
+from ..ir.passes import rewrites
 from .intrinsics import lower_call
 from .llvm_records import FunctionText, ModuleText, Record
 from .lower_base import Address, Lowered
@@ -14,6 +18,7 @@ from .lower_values import ValueLowering
 from .roots import Parameter
 
 
+@rewrites
 def lower(module: ModuleText, entry: str, parameters: Sequence[Parameter], name: str) -> Function:
     """Lower the entry function, into which everything it calls has been inlined.
 
@@ -97,13 +102,19 @@ class Lowering(ValueLowering):
         elif record.op in ("atomicrmw", "cmpxchg", "fence"):
             raise self.fail(f"'{record.op}' written with compiler builtins is not supported")
         else:
-            self._elementwise(record)
+            self._elementwise(record, self._operation(record.op))
+
+    def _operation(self, name: str) -> Operation:
+        operation = INSTRUCTIONS.get(name)
+        if operation is None:
+            raise self.fail(f"the compiler emitted '{name}', which is not supported")
+        return operation
 
     def _op_phi(self, record: Record) -> None:
         phis, results = [], list[Lowered]()
         for kind in leaves(record.type):
             name = kind.name if isinstance(kind, Scalar) else "i64"
-            phi = Instruction("phi", name, [], self.site)
+            phi = Instruction(PHI, name, [], self.site)
             phi.block = self.block
             self.block.phis.append(phi)
             phis.append(phi)
@@ -183,8 +194,6 @@ class Lowering(ValueLowering):
     def _op_ret(self, record: Record) -> None:
         self.block.site = self.site
         self.block.targets = []
-
-    _op_unreachable = _op_ret
 
     _op_unreachable = _op_ret
 

@@ -21,6 +21,10 @@ from ..ir.llvm_types import (
     size_of,
 )
 from ..ir.nodes import AddressRoot, Block, Constant, Instruction, Root, Value, integer
+from ..ir.operations.conversions import SEXT, TRUNC, ZEXT
+from ..ir.operations.integers import ADD, MUL
+from ..ir.operations.memory import ADDRESS
+from ..ir.operations.operation import Operation
 from .constant_data import constant_leaf
 from .llvm_records import FunctionText, ModuleText, Operand
 from .roots import Parameter, RootFinder
@@ -122,9 +126,9 @@ class LoweringBase:
             return value
         return self.from_integer(value, operand.type)
 
-    def emit(self, op: str, type: str, *operands: Value) -> Instruction:
+    def emit(self, operation: Operation, type: str, *operands: Value) -> Instruction:
         """Append an instruction to the current block."""
-        instruction = Instruction(op, type, list(operands), self.site)
+        instruction = Instruction(operation, type, list(operands), self.site)
         instruction.block = self.block
         self.block.body.append(instruction)
         return instruction
@@ -134,7 +138,7 @@ class LoweringBase:
         if isinstance(address.root, AddressRoot):
             base: Value = address.root.address
         else:
-            base = self.emit("address", "i64")
+            base = self.emit(ADDRESS, "i64")
             assert isinstance(base, Instruction)
             base.root = address.root
         return self.add(base, address.offset)
@@ -148,14 +152,14 @@ class LoweringBase:
             return right
         if b == 0:
             return left
-        return self.emit("add", "i64", left, right)
+        return self.emit(ADD, "i64", left, right)
 
     def multiply(self, value: Value, factor: int) -> Value:
         """`value * factor` in i64, folded where constant."""
         if isinstance(value, Constant):
             assert value.number is not None
             return integer("i64", value.number * factor)
-        return value if factor == 1 else self.emit("mul", "i64", value, integer("i64", factor))
+        return value if factor == 1 else self.emit(MUL, "i64", value, integer("i64", factor))
 
     def from_integer(self, value: Value, kind: Type) -> Address:
         """A pointer to a GPU address that the kernel computed or loaded."""
@@ -173,8 +177,7 @@ class LoweringBase:
             if signed and number >> (have - 1):
                 number -= 1 << have
             return integer(type, number)
-        op = "trunc" if want < have else "sext" if signed else "zext"
-        return self.emit(op, type, value)
+        return self.emit(TRUNC if want < have else SEXT if signed else ZEXT, type, value)
 
     def step(self, base: Address, kind: Type, indices: list[Operand]) -> Address:
         """A pointer moved as getelementptr moves it."""

@@ -18,6 +18,8 @@ from ..ir.llvm_types import (
     size_of,
 )
 from ..ir.nodes import PRIVATE_ROOTS, Constant, ConstantRoot, Value, integer
+from ..ir.operations.integers import LSHR, MUL, OR, SHL
+from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from .llvm_records import Record
 from .lower_base import Address, Lowered, LoweringBase
 
@@ -45,7 +47,7 @@ class MemoryLowering(LoweringBase):
                 results.append(self._load_odd(place, element, align))
                 continue
             stored = _stored(element)
-            load = self.emit("load", stored, self.add(address.offset, integer("i64", offset)))
+            load = self.emit(LOAD, stored, self.add(address.offset, integer("i64", offset)))
             load.root, load.components, load.element, load.align = (
                 *(address.root, len(run), stored),
                 align or size_of(run[0]),
@@ -53,7 +55,7 @@ class MemoryLowering(LoweringBase):
             load.demand = 1 if offset else _demand(demand or align)
             parts: list[Value] = [load]
             for number in range(1, len(run)):
-                part = self.emit("component", stored, load)
+                part = self.emit(COMPONENT, stored, load)
                 part.index = number
                 parts.append(part)
             for leaf, value in zip(run, parts, strict=True):
@@ -73,8 +75,8 @@ class MemoryLowering(LoweringBase):
             assert isinstance(part, Value)
             wide = self.convert_integer(part, stored, signed=False)
             if at:
-                wide = self.emit("shl", stored, wide, integer(stored, 8 * at))
-            whole = self.emit("or", stored, whole, wide) if at else wide
+                wide = self.emit(SHL, stored, wide, integer(stored, 8 * at))
+            whole = self.emit(OR, stored, whole, wide) if at else wide
         return self._narrowed(whole, element, stored)
 
     def _narrowed(self, value: Value, element: str, stored: str) -> Value:
@@ -106,7 +108,7 @@ class MemoryLowering(LoweringBase):
             if stored != element:
                 parts = [self.convert_integer(p, stored, signed=False) for p in parts]
             store = self.emit(
-                "store", "void", self.add(address.offset, integer("i64", offset)), *parts
+                STORE, "void", self.add(address.offset, integer("i64", offset)), *parts
             )
             store.root, store.components, store.element, store.align = (
                 *(address.root, len(run), stored),
@@ -119,7 +121,7 @@ class MemoryLowering(LoweringBase):
         whole = self.convert_integer(value, stored, signed=False)
         for at, piece in _pieces(element):
             place = Address(address.root, self.add(address.offset, integer("i64", at)))
-            part = self.emit("lshr", stored, whole, integer(stored, 8 * at)) if at else whole
+            part = self.emit(LSHR, stored, whole, integer(stored, 8 * at)) if at else whole
             narrow = self.convert_integer(part, piece, signed=False)
             self.store(place, Scalar(piece), [narrow], math.gcd(align or 1, at))
 
@@ -156,7 +158,7 @@ class MemoryLowering(LoweringBase):
         if isinstance(wide, Constant):
             wide = integer(kind, (wide.number or 0) * ones)
         elif unit > 1:
-            wide = self.emit("mul", kind, wide, integer(kind, ones))
+            wide = self.emit(MUL, kind, wide, integer(kind, ones))
         for at in range(0, size - size % unit, unit):
             self._put_piece(target, at, Scalar(kind), wide, unit, align, 1 if at else align)
         for at in range(size - size % unit, size):

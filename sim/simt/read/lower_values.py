@@ -14,6 +14,11 @@ from ..ir.nodes import (
     Value,
     integer,
 )
+from ..ir.operations.control import SELECT
+from ..ir.operations.conversions import BITCAST
+from ..ir.operations.integers import AND, ICMP, LSHR, OR, SHL
+from ..ir.operations.memory import ADDRESS
+from ..ir.operations.operation import Operation
 from .llvm_records import Record
 from .lower_base import Address, Lowered
 from .lower_memory import MemoryLowering
@@ -22,13 +27,13 @@ from .lower_memory import MemoryLowering
 class ValueLowering(MemoryLowering):
     """Lowers what computes values."""
 
-    def _elementwise(self, record: Record) -> None:
+    def _elementwise(self, record: Record, operation: Operation) -> None:
         columns = [self.scalars(operand) for operand in record.operands]
         kinds = leaves(record.type)
         results: list[Lowered] = []
         for kind, *operands in zip(kinds, *columns, strict=True):
             name = kind.name if isinstance(kind, Scalar) else "i64"
-            instruction = self.emit(record.op, name, *operands)
+            instruction = self.emit(operation, name, *operands)
             instruction.predicate = record.predicate
             instruction.flags = record.flags
             instruction.contract = "contract" in record.flags or "fast" in record.flags
@@ -55,8 +60,6 @@ class ValueLowering(MemoryLowering):
 
     _op_ptrtoaddr = _op_ptrtoint
 
-    _op_ptrtoaddr = _op_ptrtoint
-
     def _op_inttoptr(self, record: Record) -> None:
         value = self.convert_integer(self.scalar(record.operands[0]), "i64", signed=False)
         self.values[record.name] = [self.from_integer(value, record.type)]
@@ -80,7 +83,7 @@ class ValueLowering(MemoryLowering):
             for value in ints:
                 for shift in range(0, have, want):
                     moved = (
-                        self.emit("lshr", value.type, value, integer(value.type, shift))
+                        self.emit(LSHR, value.type, value, integer(value.type, shift))
                         if shift
                         else value
                     )
@@ -97,12 +100,12 @@ class ValueLowering(MemoryLowering):
         packed = self.convert_integer(parts[0], type, signed=False)
         for number, part in enumerate(parts[1:], 1):
             wide = self.convert_integer(part, type, signed=False)
-            moved = self.emit("shl", type, wide, integer(type, number * step))
-            packed = self.emit("or", type, packed, moved)
+            moved = self.emit(SHL, type, wide, integer(type, number * step))
+            packed = self.emit(OR, type, packed, moved)
         return packed
 
     def _same_bits(self, value: Value, type: str) -> Value:
-        return value if value.type == type else self.emit("bitcast", type, value)
+        return value if value.type == type else self.emit(BITCAST, type, value)
 
     def _op_getelementptr(self, record: Record) -> None:
         if not isinstance(record.operands[0].type, Pointer):
@@ -120,11 +123,11 @@ class ValueLowering(MemoryLowering):
         for condition, a, b in zip(conditions, first, second, strict=True):
             if isinstance(a, Address) and isinstance(b, Address):
                 left, right = self._in_root(a, root), self._in_root(b, root)
-                chosen = self.emit("select", "i64", condition, left, right)
+                chosen = self.emit(SELECT, "i64", condition, left, right)
                 results.append(self._pointer_result(record, chosen))
             else:
                 assert not isinstance(a, Address) and not isinstance(b, Address)
-                results.append(self.emit("select", a.type, condition, a, b))
+                results.append(self.emit(SELECT, a.type, condition, a, b))
         self.values[record.name] = results
 
     def _in_root(self, address: Address, root: Root | None) -> Value:
@@ -136,10 +139,10 @@ class ValueLowering(MemoryLowering):
             address.root, ThreadgroupArenaRoot
         ):
             if isinstance(address.root, ThreadgroupParameterRoot):
-                base = self.emit("address", "i64")
+                base = self.emit(ADDRESS, "i64")
                 base.root = address.root
                 mask = integer("i64", (1 << 48) - 1)
-                return self.add(self.emit("and", "i64", base, mask), address.offset)
+                return self.add(self.emit(AND, "i64", base, mask), address.offset)
             return self.add(address.offset, integer("i64", start))
         if isinstance(root, PrivateArenaRoot) and isinstance(address.root, PrivateRoot):
             return self.add(address.offset, integer("i64", start))
@@ -174,11 +177,11 @@ class ValueLowering(MemoryLowering):
         values = self.scalars(record.operands[0])
         chosen = values[0]
         for number, value in enumerate(values[1:], 1):
-            chosen = self.emit("select", value.type, self._equals(index, number), value, chosen)
+            chosen = self.emit(SELECT, value.type, self._equals(index, number), value, chosen)
         self.values[record.name] = [chosen]
 
     def _equals(self, index: Value, number: int) -> Value:
-        test = self.emit("icmp", "i1", index, integer(index.type, number))
+        test = self.emit(ICMP, "i1", index, integer(index.type, number))
         test.predicate = "eq"
         return test
 
@@ -193,7 +196,7 @@ class ValueLowering(MemoryLowering):
             assert not isinstance(value, Address)
             old = self.scalars(record.operands[0])
             elements = [
-                self.emit("select", value.type, self._equals(index, number), value, element)
+                self.emit(SELECT, value.type, self._equals(index, number), value, element)
                 for number, element in enumerate(old)
             ]
         self.values[record.name] = elements

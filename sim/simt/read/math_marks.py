@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import re
 
-MATH_PREFIX = "math_"
-PRECISE = "precise_"  # follows the prefix in programs that are not compiled for fast mathematics
-# What is marked of asynchronous copies, in the same way: where one begins and what waits for it,
-# each word that it reads, and each that it writes.
-COPY, COPIED_FROM, COPIED_TO = COPIES = ("copy", "copied_from", "copied_to")
+from ..ir.operations import positions as p
+from ..ir.operations.functions import COPIES, PRECISE, PREFIX
+from ..ir.operations.table import OPERATIONS
+
 _CALL = re.compile(
     r"^(?P<result>\s*%\S+) = (?:tail )?call (?:[a-z]+ )*?"
     r"(?P<type>half|float|bfloat|i1|i8|i16|i32|i64) "
@@ -29,22 +28,16 @@ _FAST = re.compile(r"= (?:fadd|fsub|fmul|fdiv)(?: [a-z]+)* contract ")
 _ARITHMETIC = re.compile(r"= f(?:add|sub|mul|div) ")
 _FUNCTION = re.compile(r"^define [^\n]*?@(\w+)\([^\n]*\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
 _HEADERS = "_ZN5metal"  # what the headers' own functions are called, which never fuse
-_MARKED = frozenset(
-    {
-        *("exp", "exp2", "exp10", "log", "log2", "log10", "pow", "powr", "sqrt", "rsqrt"),
-        *("sin", "cos", "tan", "sinpi", "cospi", "tanpi", "asin", "acos", "atan", "atan2"),
-        *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "fmod", "divide", "fract", "round"),
-        *("mulhi", "madhi", "hadd", "rhadd", "absdiff", "rotate", "median3", "fmedian3"),
-        *("extract_bits", "insert_bits", "mul24", "mad24"),
-        *COPIES,
-    }
+_POSITIONS = (
+    *(p.THREAD_POSITION_IN_GRID, p.THREAD_POSITION_IN_THREADGROUP, p.THREAD_INDEX_IN_THREADGROUP),
+    *(p.THREAD_INDEX_IN_SIMDGROUP, p.SIMDGROUP_INDEX_IN_THREADGROUP, p.SIMDGROUPS_PER_THREADGROUP),
+    *(p.DISPATCH_THREADS_PER_THREADGROUP, p.DISPATCH_SIMDGROUPS_PER_THREADGROUP),
+    *(p.MATRIX_ROW, p.MATRIX_COLUMN),
 )
-
-
 # Positions and their declarations; what follows them are numbers of attributes.
 _POSITION_DECLARED = re.compile(
     r"(?P<start>(?P<kind>declare|call)[^\n@]*"
-    r"@__assay_(?:thread|simdgroups?|dispatch|matrix)_(?!barrier)\w+\([^)]*\))"
+    rf"@__assay_(?:{'|'.join(position.name for position in _POSITIONS)})\([^)]*\))"
     r"(?: local_unnamed_addr)?(?: #\d+)?"
 )
 _LOOP = re.compile(r"^(!(\d+) = distinct !\{!\2(?:, !\d+)*)\}$", re.MULTILINE)
@@ -60,13 +53,14 @@ def mark_math(text: str) -> str:
     def mark(match: re.Match[str]) -> str:
         name = _name(match["name"], int(match["length"]))
         operands = [_OPERAND.match(part) for part in match["operands"].split(", ")]
-        if name not in _MARKED or not all(operands):
+        function = OPERATIONS.get(PREFIX + name)
+        if function is None or not all(operands):
             return match[0]
-        mode = PRECISE if name not in COPIES and (careful or match["precise"]) else ""
+        mode = PRECISE if function not in COPIES and (careful or match["precise"]) else ""
         result, type = match["result"], match["type"]
         found = [(o["type"], o["value"]) for o in operands if o is not None]
         kinds = [type, *(kind for kind, _ in found)]
-        symbol = f"@__assay_{MATH_PREFIX}{mode}{name}.{'.'.join(kinds)}"
+        symbol = f"@__assay_{PREFIX}{mode}{name}.{'.'.join(kinds)}"
         declared.add(
             f"declare {type} {symbol}({', '.join(kinds)}) nounwind willreturn memory(none)"
         )

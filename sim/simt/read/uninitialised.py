@@ -21,10 +21,11 @@ from ..ir.llvm_types import (
     field_offset,
     size_of,
 )
+from ..ir.operations.marks import PLAIN, UNINITIALISED
 from .llvm_text import read_type_of_alloca, types_of
 
-PREFIX = "__assay_uninitialised_"
-SIGNED_PREFIX = "__assay_signed_"
+PREFIX = f"__assay_{UNINITIALISED.name}_"
+_SIGNED_NAMES = {each.name: f"__assay_{mark.name}_" for mark, each in PLAIN.items()}
 _MAX_SCALARS = 256  # a larger variable stays in memory, which has a shadow of its own
 _ALLOCA = re.compile(r'^\s*(%[-$._A-Za-z0-9]+|%"[^"]*") = alloca (.*)$')
 _BEGIN = re.compile(r"^\s*call void @llvm\.lifetime\.start\.p0\(ptr[^%]*(%[^)\s]+)\)(.*)$")
@@ -53,14 +54,13 @@ def mark_signed(text: str) -> str:
     def call(match: re.Match[str]) -> str:
         name, op, kind, left, right, rest = match.groups()
         used.add((op, kind))
-        return (
-            f"{name} = call {kind} @{SIGNED_PREFIX}{op}_{kind}({kind} {left}, {kind} {right}){rest}"
-        )
+        mark = _SIGNED_NAMES[op]
+        return f"{name} = call {kind} @{mark}{kind}({kind} {left}, {kind} {right}){rest}"
 
     text = _SIGNED.sub(call, text)
     attributes = "nounwind willreturn memory(none)"
     declared = [
-        f"declare {kind} @{SIGNED_PREFIX}{op}_{kind}({kind}, {kind}) {attributes}"
+        f"declare {kind} @{_SIGNED_NAMES[op]}{kind}({kind}, {kind}) {attributes}"
         for op, kind in sorted(used)
     ]
     return "\n".join([text, *declared])

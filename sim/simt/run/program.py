@@ -21,6 +21,7 @@ from ..emit.tape import PLACES, RECORD, RECORDED_MARKS, prepare
 from ..emit.vectorise import Vectoriser
 from ..ir.llvm_types import Scalar, size_of
 from ..ir.nodes import Block, Function, Instruction
+from ..ir.operations.operation import Inactive
 from ..ir.shape import Shape
 from ..read.importer import import_kernel
 from ..read.roots import Parameter
@@ -33,7 +34,6 @@ from .watch_code import load_watch
 
 # Checks that need a function in which the optimiser has not thrown away what they look for.
 _MARKED = frozenset({"init", "uniform", "overflow"})
-_COMMUTATIVE = ("add", "sub", "and", "or", "xor", "min", "max")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class AccessSite:
     memory: str  # name of the root in the kernel's own words
     size: int  # bytes of the access, 0 for a loop
     space: int = 0  # LLVM's address space of a pointer from memory, 0 if it may be any
-    deed: str = ""  # what the instruction does, as the engine calls it
+    reads_inactive: bool = False  # whether it may read what lanes hold that take no part
     start: int = 0  # byte offset in the arena or constant data that `memory` starts at
     length: int = -1  # bytes that `memory` has, -1 if that depends on the dispatch
     parameter: int = -1  # the argument that `memory` is, -1 if it is none
@@ -287,7 +287,8 @@ def _describe(what: Instruction | Block) -> AccessSite:
 def _describe_watched(what: Instruction | Block) -> AccessSite:
     if isinstance(what, Block):
         return AccessSite(site=what.site, memory="", size=0)
-    return replace(_describe(what), deed=what.callee or what.op)
+    reads_inactive = what.operation.inactive is Inactive.READ
+    return replace(_describe(what), reads_inactive=reads_inactive)
 
 
 def _loop_site(header: Block) -> Site:
@@ -303,10 +304,10 @@ def _is_serial(function: Function) -> bool:
     used = {operand for i in function.instructions() for operand in i.operands}
     used.update(b.condition for b in function.blocks if b.condition is not None)
     for instruction in function.instructions():
-        if not instruction.callee.startswith("atomic_"):
-            continue
-        _, op, suffix = instruction.callee.split("_")
-        if op not in _COMMUTATIVE or suffix == "f32" or instruction in used:
+        operation, number = instruction.operation, instruction.number
+        if operation.is_atomic and (
+            not operation.commutes or number is None or number.is_float or instruction in used
+        ):
             return True
     return False
 

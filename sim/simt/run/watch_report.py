@@ -247,7 +247,7 @@ def _uninitialised(scene: _Scene, report: k.Report, executable: Executable) -> F
             -1,
         ),
     )
-    if read.deed.startswith("simd_shuffle"):
+    if read.reads_inactive:
         return _from_inactive(*parties, report, executable)
     return Finding(
         check="init",

@@ -9,7 +9,7 @@ atomic operation, and a store to device memory, where others see it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..ir.context import PRIVATE_GRANULE
 from ..ir.insertion import Inserter, Numbering
@@ -29,12 +29,27 @@ from ..ir.nodes import (
     integer,
     zero,
 )
+from ..ir.operations.control import PHI, SELECT
+from ..ir.operations.conversions import TRUNC, ZEXT
+from ..ir.operations.floats import FADD, FCMP
+from ..ir.operations.integers import ADD, AND, ICMP, LSHR, OR, UMAX, XOR
+from ..ir.operations.lanes import (
+    SIMD_ACTIVE_MASK,
+    SIMD_MAX,
+    SIMD_PREFIX_EXCLUSIVE_SUM,
+    SIMD_PREFIX_INCLUSIVE_SUM,
+)
+from ..ir.operations.marks import OBSERVE_UNINITIALISED
+from ..ir.operations.memory import COMPONENT, LOAD, STORE
+from ..ir.operations.number import I16, I32, U32
+from ..ir.operations.operation import Inactive, Operation, Uninitialised
+from ..ir.passes import rewrites
 
 _CLEAN = integer("i16", 0)
-_VALUE = "uninitialised_"
-_LANE_MOVES = ("simd_shuffle_", "simd_broadcast_first_")
-_CLEAN_RESULTS = ("simd_active_mask", "simd_ballot", "atomic_", "matrix_")
-_VOTES = ("simd_ballot",)
+# Operations whose result counts as set whatever goes in.
+_CLEAN_RESULTS = frozenset({Uninitialised.CLEAN, Uninitialised.DECIDES})
+_RESIZED = frozenset({TRUNC, ZEXT})
+_LOADED = frozenset({LOAD, COMPONENT})
 
 
 def has_shadow(root: Root | None) -> bool:
@@ -42,6 +57,7 @@ def has_shadow(root: Root | None) -> bool:
     return isinstance(root, (*PRIVATE_ROOTS, *THREADGROUP_ROOTS, BufferRoot, AddressRoot))
 
 
+@rewrites
 def follow_uninitialised(function: Function, observers: frozenset[str], number: Numbering) -> None:
     """Add origins, shadow accesses and observations to a function.
 
@@ -68,7 +84,7 @@ class _Follower(Inserter):
         for block in self.function.blocks:
             for phi in list(block.phis):
                 if phi in self.suspects:
-                    origin = Instruction("phi", "i16", [], phi.site)
+                    origin = Instruction(PHI, "i16", [], phi.site)
                     origin.block = block
                     block.phis.append(origin)
                     self.origins[phi] = origin
@@ -91,7 +107,7 @@ class _Follower(Inserter):
             return second
         if second is _CLEAN:
             return first
-        return self.emit("call", "i16", first, second, callee="llvm.umax")
+        return self.emit(UMAX, "i16", first, second)
 
     def _any(self, values: list[Value]) -> Value:
         result: Value = _CLEAN
@@ -100,40 +116,36 @@ class _Follower(Inserter):
         return result
 
     def _is_bad(self, origin: Value) -> Value:
-        bad = self.emit("icmp", "i1", origin, _CLEAN)
+        bad = self.emit(ICMP, "i1", origin, _CLEAN)
         bad.predicate = "ne"
         return bad
 
     def _select(self, condition: Value, first: Value, second: Value, type: str = "i16") -> Value:
         if first is second:
             return first
-        return self.emit("select", type, condition, first, second)
+        return self.emit(SELECT, type, condition, first, second)
 
     def _here(self) -> Constant:
         return integer("i16", self.number(self.at))
 
     def _observe(self, origin: Value) -> None:
         if origin is not _CLEAN:
-            self.observe("uninitialised", origin)
+            self.observe(OBSERVE_UNINITIALISED, origin)
 
     # -- rules ----------------------------------------------------------------------------------
 
     def before(self, instruction: Instruction) -> None:
         """What an instruction decides."""
-        op, callee = instruction.op, instruction.callee
-        if op in ("load", "store") or callee.startswith("atomic_"):
+        operation = instruction.operation
+        if operation.accesses_memory:
             self._observe(self._of(instruction.operands[0]))
-        if callee.startswith(_VOTES):
+        if operation.uninitialised is Uninitialised.DECIDES:
             self._observe(self._of(instruction.operands[0]))
-        elif callee.startswith("atomic_"):
+        elif operation.is_atomic:
             self._observe(self._any(instruction.operands[1:]))
-            if (
-                self.memory
-                and has_shadow(instruction.root)
-                and not callee.startswith("atomic_store")
-            ):
+            if self.memory and has_shadow(instruction.root) and operation.reads_memory:
                 self._observe(self._read(instruction)[0])
-        elif op == "store" and isinstance(instruction.root, (BufferRoot, AddressRoot)):
+        elif operation is STORE and isinstance(instruction.root, (BufferRoot, AddressRoot)):
             worst: Value = _CLEAN
             for value in instruction.operands[1:]:
                 worst = self._either(worst, self._shown(value))
@@ -147,101 +159,112 @@ class _Follower(Inserter):
         known = self.bits.get(value)
         if known is None or not isinstance(value, Instruction) or bits(value.type) <= 8:
             return self._of(value)
-        if value.op not in ("load", "component"):
+        if value.operation not in _LOADED:
             return self._of(value)
         shadow, place = known
-        bad = self.emit("icmp", "i1", shadow, integer(shadow.type, -1), predicate="eq")
+        bad = self.emit(ICMP, "i1", shadow, integer(shadow.type, -1), predicate="eq")
         return self._select(bad, place, _CLEAN)
 
     def after(self, instruction: Instruction) -> None:
         """The origin of a result, and what memory is worth now."""
-        op, callee = instruction.op, instruction.callee
-        if op == "load":
+        operation = instruction.operation
+        if operation is LOAD:
             if self.memory and has_shadow(instruction.root):
                 self._load(instruction)
-        elif op == "store" or callee.startswith("atomic_"):
-            loads = callee.startswith("atomic_load")
-            if self.memory and has_shadow(instruction.root) and not loads:
+        elif operation.accesses_memory:
+            if self.memory and has_shadow(instruction.root) and operation.writes_memory:
                 self._write(instruction)
-        elif callee.startswith(_VALUE):
+        elif operation.uninitialised is Uninitialised.BEGINS:
             if self.memory:
                 self.origins[instruction] = self._here()
-        elif op not in ("phi", "component") and instruction in self.suspects:
-            origin = self._result(instruction)
+        elif operation is not COMPONENT and instruction in self.suspects:
+            origin = _RESULTS[operation.uninitialised](self, instruction)
             if origin is not _CLEAN:
                 self.origins[instruction] = origin
 
-    def _result(self, instruction: Instruction) -> Value:
-        op, callee, operands = instruction.op, instruction.callee, instruction.operands
-        if op == "select":
-            condition, first, second = operands
-            chosen = self._select(condition, self._of(first), self._of(second))
-            return self._either(self._of(condition), chosen)
-        if _takes_bits(instruction) and operands[0] in self.bits:
+    def _spread(self, instruction: Instruction) -> Value:
+        return self._any(instruction.operands)
+
+    def _chosen(self, instruction: Instruction) -> Value:
+        condition, first, second = instruction.operands
+        chosen = self._select(condition, self._of(first), self._of(second))
+        return self._either(self._of(condition), chosen)
+
+    def _in_parts(self, instruction: Instruction) -> Value:
+        if _takes_bits(instruction) and instruction.operands[0] in self.bits:
             return self._part(instruction)
-        if op in ("and", "or") and instruction.type == "i1":
-            return self._logic(op, operands[0], operands[1])
-        if callee.startswith(_LANE_MOVES):
-            return self._moved(instruction)
-        if callee.startswith("simd_prefix_"):
-            return self._scanned(instruction)
-        if callee.startswith("mma_f32"):
-            return self._multiplied(instruction)
-        if callee.startswith("simd_"):
-            wide = self.emit("zext", "i32", self._of(operands[0]))
-            worst = self.emit("intrinsic", "i32", wide, operands[1], callee="simd_max_u32")
-            return self.emit("trunc", "i16", worst)
-        return self._any(operands)
+        return self._any(instruction.operands)
+
+    def _decided(self, instruction: Instruction) -> Value:
+        if _takes_bits(instruction) and instruction.operands[0] in self.bits:
+            return self._part(instruction)
+        if instruction.type == "i1":
+            return self._logic(instruction)
+        return self._any(instruction.operands)
+
+    def _reduced(self, instruction: Instruction) -> Value:
+        """All lanes of a cluster are as bad as the worst one."""
+        value, cluster = instruction.operands
+        wide = self.emit(ZEXT, "i32", self._of(value))
+        worst = self.emit(SIMD_MAX, "i32", wide, cluster, number=U32)
+        return self.emit(TRUNC, "i16", worst)
 
     def _part(self, instruction: Instruction) -> Value:
         """Bits of a loaded integer are as good as their own bytes are."""
         shadow, place = self.bits[instruction.operands[0]]
         rest = instruction.operands[1:]
-        part = self.emit(instruction.op, instruction.type, shadow, *rest)
+        part = self.emit(instruction.operation, instruction.type, shadow, *rest)
         self.bits[instruction] = (part, place)
-        bad = self.emit("icmp", "i1", part, integer(part.type, 0), predicate="ne")
+        bad = self.emit(ICMP, "i1", part, integer(part.type, 0), predicate="ne")
         return self._select(bad, place, _CLEAN)
 
-    def _logic(self, op: str, a: Value, b: Value) -> Value:
+    def _logic(self, instruction: Instruction) -> Value:
         """A side does not count where the other one alone decides."""
+        a, b = instruction.operands
         result: Value = _CLEAN
         for mine, other in ((a, b), (b, a)):
             origin = self._of(mine)
             if origin is _CLEAN:
                 continue
-            decided = other if op == "or" else self.emit("xor", "i1", other, integer("i1", 1))
+            flips = instruction.operation is not OR
+            decided = self.emit(XOR, "i1", other, integer("i1", 1)) if flips else other
             if self._of(other) is not _CLEAN:
-                fine = self.emit("icmp", "i1", self._of(other), _CLEAN)
+                fine = self.emit(ICMP, "i1", self._of(other), _CLEAN)
                 fine.predicate = "eq"
-                decided = self.emit("and", "i1", decided, fine)
+                decided = self.emit(AND, "i1", decided, fine)
             result = self._either(result, self._select(decided, _CLEAN, origin))
         return result
 
     def _moved(self, instruction: Instruction) -> Value:
         value, *lane = instruction.operands
-        stem = instruction.callee.rsplit("_", 1)[0]
         moved: Value = _CLEAN
         if self._of(value) is not _CLEAN:
-            moved = self.emit("intrinsic", "i16", self._of(value), *lane, callee=f"{stem}_i16")
+            moved = self.emit(instruction.operation, "i16", self._of(value), *lane, number=I16)
         if self.lanes and lane:
             moved = self._either(moved, self._from_inactive(lane[0]))
         return self._either(moved, self._any(lane))
 
     def _from_inactive(self, lane: Value) -> Value:
         """This place for lanes that read a lane which does not take part."""
-        active = self.emit("intrinsic", "i64", callee="simd_active_mask")
-        source = self.emit("and", "i32", lane, integer("i32", 31))
-        shifted = self.emit("lshr", "i64", active, self.emit("zext", "i64", source))
-        return self._select(self.emit("trunc", "i1", shifted), _CLEAN, self._here())
+        active = self.emit(SIMD_ACTIVE_MASK, "i64")
+        source = self.emit(AND, "i32", lane, integer("i32", 31))
+        shifted = self.emit(LSHR, "i64", active, self.emit(ZEXT, "i64", source))
+        return self._select(self.emit(TRUNC, "i1", shifted), _CLEAN, self._here())
 
     def _scanned(self, instruction: Instruction) -> Value:
         """Lanes behind a bad one are bad."""
         value, cluster = instruction.operands
-        one = self.emit("zext", "i32", self._is_bad(self._of(value)))
-        order = "exclusive" if "exclusive" in instruction.callee else "inclusive"
-        callee = f"simd_prefix_{order}_sum_i32"
-        count = self.emit("intrinsic", "i32", one, cluster, callee=callee)
-        some = self.emit("icmp", "i1", count, integer("i32", 0))
+        one = self.emit(ZEXT, "i32", self._is_bad(self._of(value)))
+        reduction = instruction.operation.reduction
+        assert reduction is not None
+        count = self.emit(
+            SIMD_PREFIX_EXCLUSIVE_SUM if reduction.exclusive else SIMD_PREFIX_INCLUSIVE_SUM,
+            "i32",
+            one,
+            cluster,
+            number=I32,
+        )
+        some = self.emit(ICMP, "i1", count, integer("i32", 0))
         some.predicate = "ne"
         return self._select(some, self._here(), _CLEAN)
 
@@ -253,11 +276,11 @@ class _Follower(Inserter):
         left = [*flags[:2], one, one, *flags[4:]]
         right = [one, one, *flags[2:4], nothing, nothing]
         sums = [
-            self.emit("intrinsic", "float", element, *operands, callee=instruction.callee)
+            self.emit(instruction.operation, "float", element, *operands, number=instruction.number)
             for operands in (left, right)
         ]
-        total = self.emit("fadd", "float", *sums)
-        some = self.emit("fcmp", "i1", total, nothing)
+        total = self.emit(FADD, "float", *sums)
+        some = self.emit(FCMP, "i1", total, nothing)
         some.predicate = "one"
         return self._select(some, self._here(), _CLEAN)
 
@@ -270,36 +293,36 @@ class _Follower(Inserter):
 
     # -- memory ---------------------------------------------------------------------------------
 
-    def _shadow(self, op: str, instruction: Instruction, type: str) -> Instruction:
+    def _shadow(self, operation: Operation, instruction: Instruction, type: str) -> Instruction:
         root = instruction.root
         assert root is not None
-        access = self.emit(op, type, instruction.operands[0])
+        access = self.emit(operation, type, instruction.operands[0])
         access.root = ShadowRoot(root)
         access.element = f"i{_memory_bits(instruction.element)}"
         access.components, access.align = instruction.components, instruction.align
         return access
 
-    def _bytes(self, op: str, instruction: Instruction) -> Iterator[Instruction]:
+    def _bytes(self, operation: Operation, instruction: Instruction) -> Iterator[Instruction]:
         """Accesses to the shadow's bytes, one for each component, where alignment is unusual."""
         root, size = instruction.root, _memory_bits(instruction.element) // 8
         assert root is not None
         for number in range(instruction.components):
             offset: Value = instruction.operands[0]
             if number:
-                offset = self.emit("add", "i64", offset, integer("i64", number * size))
-            access = self.emit(op, "i8" if op == "load" else "void", offset)
+                offset = self.emit(ADD, "i64", offset, integer("i64", number * size))
+            access = self.emit(operation, "i8" if operation is LOAD else "void", offset)
             access.root, access.element, access.components = ShadowRoot(root), "i8", size
             yield access
 
     def _read_bytes(self, instruction: Instruction) -> list[Value]:
         origins: list[Value] = []
-        for access in self._bytes("load", instruction):
+        for access in self._bytes(LOAD, instruction):
             worst: Value = access
             for index in range(1, access.components):
-                part = self.emit("component", "i8", access)
+                part = self.emit(COMPONENT, "i8", access)
                 part.index = index
-                worst = self.emit("or", "i8", worst, part)
-            bad = self.emit("icmp", "i1", worst, integer("i8", 0))
+                worst = self.emit(OR, "i8", worst, part)
+            bad = self.emit(ICMP, "i1", worst, integer("i8", 0))
             bad.predicate = "ne"
             origins.append(self._select(bad, self._here(), _CLEAN))
         return origins
@@ -311,21 +334,21 @@ class _Follower(Inserter):
             else self._select(self._is_bad(origin), integer("i8", -1), integer("i8", 0), "i8")
             for value in instruction.operands[1:]
         ]
-        for access, mark in zip(self._bytes("store", instruction), marks, strict=True):
+        for access, mark in zip(self._bytes(STORE, instruction), marks, strict=True):
             access.operands += [mark] * access.components
 
     def _read(self, instruction: Instruction) -> list[Value]:
         """The origins of what an instruction loads, by component."""
         if _is_unusual(instruction):
             return self._read_bytes(instruction)
-        access = self._shadow("load", instruction, f"i{_memory_bits(instruction.element)}")
+        access = self._shadow(LOAD, instruction, f"i{_memory_bits(instruction.element)}")
         origins: list[Value] = []
         for index in range(instruction.components):
             part = access
             if index:
-                part = self.emit("component", access.type, access)
+                part = self.emit(COMPONENT, access.type, access)
                 part.index = index
-            bad = self.emit("icmp", "i1", part, integer(part.type, 0))
+            bad = self.emit(ICMP, "i1", part, integer(part.type, 0))
             bad.predicate = "ne"
             origins.append(self._select(bad, self._here(), _CLEAN))
             value = self._component(instruction, index)
@@ -350,7 +373,7 @@ class _Follower(Inserter):
                 other
                 for block in self.function.blocks
                 for other in block.body
-                if other.op == "component" and other.operands[0] is load
+                if other.operation is COMPONENT and other.operands[0] is load
             ]
             if load.components > 1
             else []
@@ -360,9 +383,10 @@ class _Follower(Inserter):
         if _is_unusual(instruction):
             self._write_bytes(instruction)
             return
-        access = self._shadow("store", instruction, "void")
-        values = instruction.operands[1:] if instruction.op == "store" else [_CLEAN]
-        quiet = isinstance(instruction.root, (BufferRoot, AddressRoot)) or instruction.op != "store"
+        access = self._shadow(STORE, instruction, "void")
+        values = instruction.operands[1:] if instruction.operation is STORE else [_CLEAN]
+        quiet = isinstance(instruction.root, (BufferRoot, AddressRoot))
+        quiet = quiet or instruction.operation is not STORE
         for value in values:
             origin = _CLEAN if quiet else self._of(value)
             mark: Value = integer(access.element, 0)
@@ -386,10 +410,9 @@ class _Follower(Inserter):
 
 def _takes_bits(instruction: Instruction) -> bool:
     """Whether a result is some bits of the first operand, in place or moved."""
-    if instruction.op in ("trunc", "zext"):
+    if instruction.operation in _RESIZED:
         return True
-    known = len(instruction.operands) == 2 and isinstance(instruction.operands[1], Constant)
-    return known and instruction.op in ("and", "lshr", "shl")
+    return instruction.operation is not OR and isinstance(instruction.operands[1], Constant)
 
 
 def _is_unusual(instruction: Instruction) -> bool:
@@ -417,12 +440,27 @@ def _suspects(function: Function, observers: frozenset[str]) -> set[Value]:
 
 
 def _is_suspect(instruction: Instruction, known: set[Value], observers: frozenset[str]) -> bool:
-    if instruction.op == "load":
+    what = instruction.operation.uninitialised
+    if instruction.operation is LOAD:
         return "init" in observers and has_shadow(instruction.root)
-    if instruction.callee.startswith(_VALUE):
+    if what is Uninitialised.BEGINS:
         return "init" in observers
-    if "shuffle" in observers and instruction.callee.startswith("simd_shuffle_"):
+    if "shuffle" in observers and instruction.operation.inactive is Inactive.READ:
         return True
-    if instruction.type == "void" or instruction.callee.startswith(_CLEAN_RESULTS):
+    if instruction.type == "void" or what in _CLEAN_RESULTS:
         return False
     return any(operand in known for operand in instruction.operands)
+
+
+# What the origin of a result is made from, by what uninitialised operands do. Loads, components and
+# phis have origins before that is asked.
+_RESULTS: dict[Uninitialised, Callable[[_Follower, Instruction], Value]] = {
+    Uninitialised.SPREADS: _Follower._spread,
+    Uninitialised.CHOOSES: _Follower._chosen,
+    Uninitialised.IN_PARTS: _Follower._in_parts,
+    Uninitialised.DECIDES_ALONE: _Follower._decided,
+    Uninitialised.TRAVELS: _Follower._moved,
+    Uninitialised.SPOILS_CLUSTER: _Follower._reduced,
+    Uninitialised.SPOILS_FOLLOWING: _Follower._scanned,
+    Uninitialised.SPOILS_PRODUCT: _Follower._multiplied,
+}

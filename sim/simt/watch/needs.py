@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir.llvm_types import Scalar, size_of
-from ..ir.nodes import THREADGROUP_ROOTS, AddressRoot, BufferRoot, Function, Instruction
+from ..ir.nodes import THREADGROUP_ROOTS, AddressRoot, BufferRoot, Function
+from ..ir.operations.memory import LOAD, STORE
 
 # Checks that need records of accesses.
 RACE_CHECKS = frozenset({"race", "lanes"})
@@ -35,12 +36,13 @@ def find_watch_needs(function: Function) -> WatchNeeds:
     follows, shift = False, 2
     for instruction in function.instructions():
         root = instruction.root
-        if not _accesses(instruction):
+        operation = instruction.operation
+        if not operation.accesses_memory:
             continue
         if isinstance(root, BufferRoot):
-            if instruction.op != "load":
+            if operation is not LOAD:
                 written.add(root.parameter)
-            if instruction.op != "store":
+            if operation is not STORE:
                 read.add(root.parameter)
         elif isinstance(root, (*THREADGROUP_ROOTS, AddressRoot)):
             follows = follows or isinstance(root, AddressRoot)
@@ -52,7 +54,3 @@ def find_watch_needs(function: Function) -> WatchNeeds:
         follows_pointers=follows,
         arena_shift=shift,
     )
-
-
-def _accesses(instruction: Instruction) -> bool:
-    return instruction.op in ("load", "store") or instruction.callee.startswith("atomic_")

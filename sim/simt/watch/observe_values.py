@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from ..analysis.offsets import EXTENSIONS
 from ..ir.insertion import Inserter, Numbering
 from ..ir.llvm_types import bits
 from ..ir.nodes import Constant, Function, Instruction, Value, integer
+from ..ir.operations.control import PHI
+from ..ir.operations.conversions import SEXT, ZEXT
+from ..ir.operations.floats import FABS, FCMP
+from ..ir.operations.integers import ADD, AND, ICMP, MUL, OR, SHL, SUB, XOR
+from ..ir.operations.lanes import SIMD_BROADCAST_FIRST
+from ..ir.operations.marks import (
+    EXPECT_UNIFORM,
+    OBSERVE_INDEX_OVERFLOW,
+    OBSERVE_INFINITY_BORN,
+    OBSERVE_NAN_BORN,
+    OBSERVE_NON_UNIFORM,
+    PLAIN,
+    UNIFORM,
+)
+from ..ir.operations.memory import COMPONENT, LOAD, STORE
+from ..ir.operations.operation import Operation, Origin
+from ..ir.passes import rewrites
 
-UNIFORM = "uniform_i32"
-EXPECTED = "expect_uniform_i64"
-_SIGNED = "signed_"
-_CREATES = ("fadd", "fsub", "fmul", "fdiv", "frem", "call", "fptrunc", "uitofp", "sitofp")
-_LEAVES = ("load", "component", "phi", "intrinsic")
-_WRAPS = ("add", "sub", "mul", "shl")
+_MARKS = frozenset({UNIFORM, EXPECT_UNIFORM})
+_LEAVES = frozenset({LOAD, COMPONENT, PHI})
+_OUTSIDE = frozenset({Origin.MACHINE, Origin.MARK, Origin.ENGINE})
+_FROM_MEMORY = frozenset({LOAD, COMPONENT})
+_SHOWS = frozenset({STORE, PHI})
+_WRAPS = frozenset({ADD, SUB, MUL, SHL})
+_ARITHMETIC = frozenset({ADD, SUB, MUL})
 _INFINITY = {"float": "0x7FF0000000000000", "half": "0xH7C00", "double": "0x7FF0000000000000"}
 _MAX_STEPS = 256
 _MAX_DEPTH = 12
 _MAX_OWN_STEPS = 3  # instructions that an operator of the language becomes
 
 
+@rewrites
 def observe_values(function: Function, observers: frozenset[str], number: Numbering) -> None:
     """Add the observations that `observers` ask for.
 
@@ -36,9 +56,10 @@ def observe_values(function: Function, observers: frozenset[str], number: Number
     drop_uniform_marks(function)
 
 
+@rewrites
 def drop_uniform_marks(function: Function) -> None:
     """Replace arguments that were marked as uniform by themselves."""
-    marked = {i: i.operands[0] for i in function.instructions() if i.callee in (UNIFORM, EXPECTED)}
+    marked = {i: i.operands[0] for i in function.instructions() if i.operation in _MARKS}
     if not marked:
         return
 
@@ -59,12 +80,11 @@ class _Uniformity(Inserter):
     """Arguments that must be the same in all lanes are compared with the first lane's."""
 
     def before(self, instruction: Instruction) -> None:
-        if instruction.callee not in (UNIFORM, EXPECTED):
+        if instruction.operation not in _MARKS:
             return
         value = instruction.operands[0]
-        callee = f"simd_broadcast_first_{value.type}"
-        first = self.emit("intrinsic", value.type, value, callee=callee)
-        self.observe("non_uniform", self.emit("icmp", "i1", value, first, predicate="ne"))
+        first = self.emit(SIMD_BROADCAST_FIRST, value.type, value, number=instruction.number)
+        self.observe(OBSERVE_NON_UNIFORM, self.emit(ICMP, "i1", value, first, predicate="ne"))
 
 
 class _Births(Inserter):
@@ -84,24 +104,27 @@ class _Births(Inserter):
         sources, creates = _sources(instruction)
         if not creates:
             return
-        for what, test in (("nan_born", self._is_nan), ("infinity_born", self._is_infinite)):
+        for what, test in (
+            (OBSERVE_NAN_BORN, self._is_nan),
+            (OBSERVE_INFINITY_BORN, self._is_infinite),
+        ):
             condition = test(instruction)
             for source in sources:
                 # From infinity may come NaN, which is its own birth; from NaN comes nothing new.
                 bad = self._is_nan(source)
-                if what == "infinity_born":
-                    bad = self.emit("or", "i1", bad, self._is_infinite(source))
-                fine = self.emit("xor", "i1", bad, integer("i1", 1))
-                condition = self.emit("and", "i1", condition, fine)
+                if what is OBSERVE_INFINITY_BORN:
+                    bad = self.emit(OR, "i1", bad, self._is_infinite(source))
+                fine = self.emit(XOR, "i1", bad, integer("i1", 1))
+                condition = self.emit(AND, "i1", condition, fine)
             self.observe(what, condition)
 
     def _is_nan(self, value: Value) -> Value:
-        return self.emit("fcmp", "i1", value, value, predicate="uno")
+        return self.emit(FCMP, "i1", value, value, predicate="uno")
 
     def _is_infinite(self, value: Value) -> Value:
-        size = self.emit("call", value.type, value, callee="llvm.fabs")
+        size = self.emit(FABS, value.type, value)
         limit = Constant(value.type, _INFINITY[value.type], None)
-        return self.emit("fcmp", "i1", size, limit, predicate="oeq")
+        return self.emit(FCMP, "i1", size, limit, predicate="oeq")
 
 
 def _results(function: Function) -> set[Instruction]:
@@ -112,7 +135,7 @@ def _results(function: Function) -> set[Instruction]:
             if (
                 isinstance(operand, Instruction)
                 and operand.type in _INFINITY
-                and (operand.site != instruction.site or instruction.op in ("store", "phi"))
+                and (operand.site != instruction.site or instruction.operation in _SHOWS)
             ):
                 found.add(operand)
     return found
@@ -126,13 +149,13 @@ def _sources(result: Instruction) -> tuple[list[Value], bool]:
     while work and len(seen) < _MAX_STEPS:
         instruction = work.pop()
         steps += 1
-        creates = creates or _creates(instruction)
+        creates = creates or instruction.operation.makes_nan
         for operand in instruction.operands:
             if operand in seen:
                 continue
             seen.add(operand)
             inner = isinstance(operand, Instruction) and operand.site == result.site
-            if inner and isinstance(operand, Instruction) and operand.op not in _LEAVES:
+            if inner and isinstance(operand, Instruction) and not _is_leaf(operand):
                 work.append(operand)
             elif operand.type in _INFINITY:
                 sources[operand] = None
@@ -141,9 +164,9 @@ def _sources(result: Instruction) -> tuple[list[Value], bool]:
     return list(sources), creates
 
 
-def _creates(instruction: Instruction) -> bool:
-    quiet = ("llvm.fabs", "llvm.copysign", "llvm.minnum", "llvm.maxnum")
-    return instruction.op in _CREATES and not instruction.callee.startswith(quiet)
+def _is_leaf(instruction: Instruction) -> bool:
+    """Whether a number is given, not computed."""
+    return instruction.operation in _LEAVES or instruction.operation.origin in _OUTSIDE
 
 
 class _SignedOverflows(Inserter):
@@ -154,17 +177,17 @@ class _SignedOverflows(Inserter):
         self._indices = _index_values(function)
 
     def after(self, instruction: Instruction) -> None:
-        if not instruction.callee.startswith(_SIGNED):
+        operation = PLAIN.get(instruction.operation)
+        if operation is None:
             return
-        operation = instruction.callee.split("_")[1]
-        instruction.op, instruction.callee = operation, ""
+        instruction.operation = operation
         if instruction not in self._indices:
             return
         wide = f"i{2 * bits(instruction.type)}"
-        left, right = (self.emit("sext", wide, operand) for operand in instruction.operands)
+        left, right = (self.emit(SEXT, wide, operand) for operand in instruction.operands)
         exact = self.emit(operation, wide, left, right)
-        found = self.emit("sext", wide, instruction)
-        self.observe("index_overflow", self.emit("icmp", "i1", exact, found, predicate="ne"))
+        found = self.emit(SEXT, wide, instruction)
+        self.observe(OBSERVE_INDEX_OVERFLOW, self.emit(ICMP, "i1", exact, found, predicate="ne"))
 
 
 def _index_values(function: Function) -> set[Value]:
@@ -173,14 +196,14 @@ def _index_values(function: Function) -> set[Value]:
     work = [
         instruction.operands[0]
         for instruction in function.instructions()
-        if instruction.op in ("load", "store") or instruction.callee.startswith("atomic_")
+        if instruction.operation.accesses_memory
     ]
     while work:
         value = work.pop()
         if value in found or not isinstance(value, Instruction):
             continue
         found.add(value)
-        if value.op not in ("load", "component"):
+        if value.operation not in _FROM_MEMORY:
             work += value.operands
     return found
 
@@ -189,20 +212,20 @@ class _Overflows(Inserter):
     """Indices of 32 bits that are not what the same arithmetic gives without a limit."""
 
     def before(self, instruction: Instruction) -> None:
-        if instruction.op not in ("load", "store") and not instruction.callee.startswith("atomic_"):
+        if not instruction.operation.accesses_memory:
             return
         for widened in _widened(instruction.operands[0]):
             index = widened.operands[0]
             if not _is_arithmetic(index):
                 continue
-            exact = [self._exact(index, extend) for extend in ("zext", "sext")]
+            exact = [self._exact(index, extend) for extend in (ZEXT, SEXT)]
             differs: Value = integer("i1", 1)
             for value in exact:
-                other = self.emit("icmp", "i1", value, widened, predicate="ne")
-                differs = self.emit("and", "i1", differs, other)
-            self.observe("index_overflow", differs)
+                other = self.emit(ICMP, "i1", value, widened, predicate="ne")
+                differs = self.emit(AND, "i1", differs, other)
+            self.observe(OBSERVE_INDEX_OVERFLOW, differs)
 
-    def _exact(self, value: Value, extend: str, depth: int = 0) -> Value:
+    def _exact(self, value: Value, extend: Operation, depth: int = 0) -> Value:
         """A value of 32 bits computed in 64; what it starts from counts as unsigned or signed."""
         if isinstance(value, Constant):
             number = value.number or 0
@@ -211,9 +234,9 @@ class _Overflows(Inserter):
             return self.emit(extend, "i64", value)
         assert isinstance(value, Instruction)
         left, right = (self._exact(operand, extend, depth + 1) for operand in value.operands)
-        if value.op == "xor":  # with -1: what the optimiser makes of `-1 - x`
-            return self.emit("sub", "i64", right, left)
-        return self.emit("add" if value.op == "or" else value.op, "i64", left, right)
+        if value.operation is XOR:  # with -1: what the optimiser makes of `-1 - x`
+            return self.emit(SUB, "i64", right, left)
+        return self.emit(ADD if value.operation is OR else value.operation, "i64", left, right)
 
 
 def _widened(offset: Value) -> list[Instruction]:
@@ -225,10 +248,10 @@ def _widened(offset: Value) -> list[Instruction]:
         seen += 1
         if not isinstance(value, Instruction) or value.type != "i64":
             continue
-        if value.op in ("zext", "sext"):
+        if value.operation in EXTENSIONS:
             if value.operands[0].type == "i32":
                 found.append(value)
-        elif value.op in _WRAPS:
+        elif value.operation in _WRAPS:
             work += value.operands
     return found
 
@@ -239,10 +262,10 @@ def _is_arithmetic(value: Value) -> bool:
         return False
     last = value.operands[-1] if value.operands else None
     number = last.number if isinstance(last, Constant) else None
-    if value.op == "xor":
+    if value.operation is XOR:
         return number == (1 << 32) - 1
-    if value.op == "or":
+    if value.operation is OR:
         return "disjoint" in value.flags
-    if value.op == "shl":
+    if value.operation is SHL:
         return number is not None
-    return value.op in ("add", "sub", "mul")
+    return value.operation in _ARITHMETIC

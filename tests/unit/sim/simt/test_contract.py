@@ -2,14 +2,16 @@
 
 from assay.sim.simt.analysis.contract import contract
 from assay.sim.simt.ir.nodes import Block, Constant, Function, Instruction, Value
+from assay.sim.simt.ir.operations.floats import FMUL, FNEG
+from assay.sim.simt.ir.operations.table import OPERATIONS
 
 
 def _multiply_then(op: str, *, product_first: bool, licensed: bool = True) -> list[Instruction]:
     a, b, c = (Constant("float", text, None) for text in ("2.0", "3.0", "4.0"))
-    product = Instruction("fmul", "float", [a, b])
+    product = Instruction(FMUL, "float", [a, b])
     operands: list[Value] = [product, c] if product_first else [c, product]
-    total = Instruction(op, "float", operands)
-    use = Instruction("fneg", "float", [total])
+    total = Instruction(OPERATIONS[op], "float", operands)
+    use = Instruction(FNEG, "float", [total])
     block = Block("entry", body=[product, total, use])
     for instruction in block.body:
         instruction.block, instruction.contract = block, licensed
@@ -18,7 +20,7 @@ def _multiply_then(op: str, *, product_first: bool, licensed: bool = True) -> li
 
 
 def _names(body: list[Instruction]) -> list[str]:
-    return [instruction.callee or instruction.op for instruction in body]
+    return [instruction.spelling for instruction in body]
 
 
 def test_a_product_and_a_sum_become_one_operation() -> None:

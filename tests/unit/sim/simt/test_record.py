@@ -8,6 +8,7 @@ import pytest
 from assay.compiler.msl import compile_library
 from assay.sim.simt import DispatchError, KernelFault, Memory, Recording, dispatch, record
 from assay.sim.simt.emit.tape import ACCESS, BLOCK, LINE_BYTES, Event, events
+from assay.sim.simt.ir.operations.synchronisation import THREADGROUP_BARRIER
 
 ALL = 0xFFFFFFFF
 HEADER = """#include <metal_stdlib>
@@ -177,7 +178,7 @@ def test_a_barrier_ends_a_block_and_the_stream_goes_on() -> None:
         kinds = [e.type for e in stream(recording, 0, simdgroup)]
         assert kinds == [BLOCK, ACCESS, BLOCK, ACCESS, ACCESS]
     first = recording.function.blocks[0]
-    assert first.body[-1].callee == "threadgroup_barrier"
+    assert first.body[-1].operation is THREADGROUP_BARRIER
 
 
 def test_atomics_tell_how_many_lanes_share_an_address() -> None:

@@ -8,7 +8,11 @@ from assay.compiler.msl import CompileOptions, compile_library
 from assay.sim.simt.analysis.offsets import offset_of
 from assay.sim.simt.emit.tape import accesses
 from assay.sim.simt.ir.nodes import Constant, Function, Instruction, integer
-from assay.sim.simt.read.math_marks import MATH_PREFIX, PRECISE
+from assay.sim.simt.ir.operations.conversions import SEXT, ZEXT
+from assay.sim.simt.ir.operations.functions import COPY, FUNCTIONS, PRECISE, PREFIX
+from assay.sim.simt.ir.operations.memory import STORE
+from assay.sim.simt.ir.operations.synchronisation import FENCE, SIMDGROUP_BARRIER
+from assay.sim.simt.ir.operations.table import OPERATIONS
 
 HEAD = (
     "#include <metal_stdlib>\nusing namespace metal;\n#define THREAD [[thread_position_in_grid]]\n"
@@ -22,19 +26,22 @@ def recorded(source: str, **options: object) -> Function:
 
 
 def marks(function: Function) -> list[str]:
-    names = [i.callee for i in function.instructions() if i.callee.startswith(MATH_PREFIX)]
-    return [name.removeprefix(MATH_PREFIX).split(".")[0] for name in names]
+    return [
+        f"{PRECISE if i.precise else ''}{i.operation.name.removeprefix(PREFIX)}"
+        for i in function.instructions()
+        if i.operation in FUNCTIONS
+    ]
 
 
 def moved(function: Function) -> list[tuple[str, int]]:
     """Operation and components of all accesses."""
-    return [(i.op, i.components) for block in function.blocks for i in accesses(block)]
+    return [(i.spelling, i.components) for block in function.blocks for i in accesses(block)]
 
 
 def test_functions_of_mathematics_are_marked_with_their_operands() -> None:
     function = recorded("kernel void f(device float* o, uint i THREAD) { o[i] = pow(o[i], 3); }")
     assert marks(function) == ["pow"]
-    (mark,) = (i for i in function.instructions() if i.callee.startswith(MATH_PREFIX))
+    (mark,) = (i for i in function.instructions() if i.operation in FUNCTIONS)
     assert len(mark.operands) == 3
     assert isinstance(mark.operands[2], Constant)
 
@@ -80,7 +87,7 @@ def test_packed_values_are_stored_as_what_they_are() -> None:
         o[i] = a[i] + 1.0h; }"""
     function = recorded(source)
     assert moved(function) == [("load", 4), ("store", 4)]
-    (store,) = (i for i in function.instructions() if i.op == "store")
+    (store,) = (i for i in function.instructions() if i.operation is STORE)
     assert store.element == "half"
 
 
@@ -104,7 +111,7 @@ def test_the_recorded_function_is_always_the_same_object() -> None:
 
 
 def _op(op: str, type: str, *operands: object, flags: tuple[str, ...] = ()) -> Instruction:
-    made = Instruction(op, type, list(operands))  # type: ignore[arg-type]
+    made = Instruction(OPERATIONS[op], type, list(operands))  # type: ignore[arg-type]
     made.flags = frozenset(flags)
     return made
 
@@ -114,7 +121,7 @@ def test_offsets_are_sums_of_terms_and_a_constant() -> None:
     wide = _op("mul", "i64", _op("zext", "i64", x), integer("i64", 12))
     both = _op("add", "i64", wide, _op("shl", "i64", _op("sext", "i64", y), integer("i64", 2)))
     found = offset_of(_op("add", "i64", both, integer("i64", -8)))
-    assert dict(found.terms) == {("zext", x): 12, ("sext", y): 4}
+    assert dict(found.terms) == {(ZEXT, x): 12, (SEXT, y): 4}
     assert found.constant == -8
 
 
@@ -130,7 +137,7 @@ def test_a_constant_leaves_an_extension_only_where_nothing_wraps(
 def test_barriers_of_simdgroups_stay() -> None:
     source = """kernel void f(device float* o, uint i THREAD) {
         o[i] = 1; simdgroup_barrier(mem_flags::mem_device); o[i + 1] += 2; }"""
-    assert any(i.callee == "simdgroup_barrier" for i in recorded(source).instructions())
+    assert any(i.operation is SIMDGROUP_BARRIER for i in recorded(source).instructions())
 
 
 def test_asynchronous_copies_are_marked_from_their_start_to_the_wait() -> None:
@@ -146,9 +153,9 @@ def test_asynchronous_copies_are_marked_from_their_start_to_the_wait() -> None:
     function = recorded(source)
     assert set(marks(function)) == {"copy", "copied_from", "copied_to"}
     marked = {
-        i.callee
+        i.operation
         for i in function.instructions()
         for o in i.operands
-        if isinstance(o, Instruction) and o.callee.startswith(f"{MATH_PREFIX}copy.")
+        if isinstance(o, Instruction) and o.operation is COPY
     }
-    assert marked == {"fence", "simdgroup_barrier"}
+    assert marked == {FENCE, SIMDGROUP_BARRIER}

@@ -9,11 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.sim.simt.oracle import ieee as floats
+from assay.sim.simt.ir.meaning import ieee as floats
+from assay.sim.simt.ir.operations.floats import (
+    CEIL,
+    FADD,
+    FDIV,
+    FLOOR,
+    FMUL,
+    FSUB,
+    FTRUNC,
+    RINT,
+    ROUND,
+    ROUNDEVEN,
+)
+from assay.sim.simt.ir.operations.operation import OfOperands, Operation, Types
 
 _DTYPES = {"half": np.float16, "bfloat": ml_dtypes.bfloat16, "float": np.float32}
 _BITS = {"half": np.uint16, "bfloat": np.uint16, "float": np.uint32}
-_OPS = {"fadd": np.add, "fsub": np.subtract, "fmul": np.multiply, "fdiv": np.divide}
+_OPS = {FADD: np.add, FSUB: np.subtract, FMUL: np.multiply, FDIV: np.divide}
 _types = st.sampled_from(sorted(_DTYPES))
 
 
@@ -27,13 +40,14 @@ def _as_number(bits: int, type_: str) -> np.generic:
     )[0]
 
 
-@given(type_=_types, op=st.sampled_from(sorted(_OPS)), left=st.integers(0), right=st.integers(0))
-def test_arithmetic_equals_numpy(type_: str, op: str, left: int, right: int) -> None:
+@given(type_=_types, op=st.sampled_from(list(_OPS)), left=st.integers(0), right=st.integers(0))
+def test_arithmetic_equals_numpy(type_: str, op: Operation, left: int, right: int) -> None:
     mask = (1 << floats.FORMATS[type_].width) - 1
     left, right = left & mask, right & mask
     with np.errstate(all="ignore"):
         expected = _OPS[op](_as_number(left, type_), _as_number(right, type_))
-    result = floats.binary(op, left, right, type_)
+    assert isinstance(op.meaning, OfOperands)
+    result = op.meaning.compute(Types(type_, type_), (left, right))
     if np.isnan(expected):
         assert result == floats.FORMATS[type_].nan
     else:
@@ -93,22 +107,24 @@ def test_fma_of_zeros_and_infinities(operands: tuple[float, float, float], expec
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "expected"),
+    ("rounding", "value", "expected"),
     [
-        ("llvm.floor", -0.5, -1.0),
-        ("llvm.ceil", -0.5, -0.0),
-        ("llvm.trunc", -1.9, -1.0),
-        ("llvm.rint", 2.5, 2.0),
-        ("llvm.round", 2.5, 3.0),
-        ("llvm.round", -0.5, -1.0),
-        ("llvm.round", 0.49999997, 0.0),
-        ("llvm.roundeven", 3.5, 4.0),
-        ("llvm.floor", math.inf, math.inf),
+        (FLOOR, -0.5, -1.0),
+        (CEIL, -0.5, -0.0),
+        (FTRUNC, -1.9, -1.0),
+        (RINT, 2.5, 2.0),
+        (ROUND, 2.5, 3.0),
+        (ROUND, -0.5, -1.0),
+        (ROUND, 0.49999997, 0.0),
+        (ROUNDEVEN, 3.5, 4.0),
+        (FLOOR, math.inf, math.inf),
     ],
 )
-def test_rounding_to_whole_numbers(name: str, value: float, expected: float) -> None:
+def test_rounding_to_whole_numbers(rounding: Operation, value: float, expected: float) -> None:
+    assert isinstance(rounding.meaning, OfOperands)
     bits = floats.encode(value, "float")
-    assert floats.round_to_integral(name, bits, "float") == floats.encode(expected, "float")
+    result = rounding.meaning.compute(Types("float", "float"), [bits])
+    assert result == floats.encode(expected, "float")
 
 
 def test_numbers_win_over_nan_in_minnum_and_lose_in_minimum() -> None:

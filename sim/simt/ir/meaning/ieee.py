@@ -96,7 +96,8 @@ def is_nan(bits: int, type: str) -> bool:
     return bits & ~layout.sign > layout.infinity
 
 
-def _divide(left: float, right: float) -> float:
+def divide(left: float, right: float) -> float:
+    """The quotient in double."""
     if right != 0.0 or math.isnan(left):
         return left / right if right != 0.0 else math.nan
     if left == 0.0:
@@ -104,26 +105,20 @@ def _divide(left: float, right: float) -> float:
     return math.copysign(math.inf, left) * math.copysign(1.0, right)
 
 
-def _remainder(left: float, right: float) -> float:
+def remainder(left: float, right: float) -> float:
+    """The remainder in double, with the sign of what is divided."""
     if math.isnan(left) or math.isnan(right) or math.isinf(left) or right == 0.0:
         return math.nan
     return math.fmod(left, right)
 
 
-# A sum, product, quotient or root of two numbers of at most 24 bits, rounded to double's 53 and
-# then to the format, is the correctly rounded one (53 >= 2 * 24 + 2).
-BINARY: dict[str, Callable[[float, float], float]] = {
-    "fadd": lambda a, b: a + b,
-    "fsub": lambda a, b: a - b,
-    "fmul": lambda a, b: a * b,
-    "fdiv": _divide,
-    "frem": _remainder,
-}
+def binary(compute: Callable[[float, float], float], left: int, right: int, type: str) -> int:
+    """A sum, product, quotient or remainder.
 
-
-def binary(op: str, left: int, right: int, type: str) -> int:
-    """`fadd`, `fsub`, `fmul`, `fdiv` or `frem`."""
-    return encode(BINARY[op](decode(left, type), decode(right, type)), type)
+    One of two numbers of at most 24 bits, rounded to double's 53 and then to the format, is the
+    correctly rounded one (53 >= 2 * 24 + 2); so is a root.
+    """
+    return encode(compute(decode(left, type), decode(right, type)), type)
 
 
 def fma(left: int, right: int, addend: int, type: str) -> int:
@@ -148,29 +143,23 @@ def square_root(bits: int, type: str) -> int:
     return encode(math.sqrt(value) if not value < 0.0 else math.nan, type)
 
 
-def _half_away(value: float) -> int:
+def half_away(value: float) -> int:
+    """The nearest integer; of two, the one that is farther from zero."""
     size = math.floor(abs(Fraction(value)) + Fraction(1, 2))
     return -size if value < 0 else size
 
 
-_ROUNDINGS: dict[str, Callable[[float], int]] = {
-    "llvm.floor": math.floor,
-    "llvm.ceil": math.ceil,
-    "llvm.trunc": math.trunc,
-    "llvm.rint": round,
-    "llvm.nearbyint": round,
-    "llvm.roundeven": round,
-    "llvm.round": _half_away,
-}
-ROUNDING_NAMES = frozenset(_ROUNDINGS)
+floor: Callable[[float], int] = math.floor
+ceil: Callable[[float], int] = math.ceil
+trunc: Callable[[float], int] = math.trunc
 
 
-def round_to_integral(name: str, bits: int, type: str) -> int:
-    """`llvm.floor` and its like; the sign stays, also that of a zero."""
+def round_to_integral(rounding: Callable[[float], int], bits: int, type: str) -> int:
+    """A float without fraction; the sign stays, also that of a zero."""
     value = decode(bits, type)
     if math.isnan(value) or math.isinf(value):
         return encode(value, type)
-    return encode(math.copysign(float(_ROUNDINGS[name](value)), value), type)
+    return encode(math.copysign(float(rounding(value)), value), type)
 
 
 def choose(bits: tuple[int, int], type: str, *, smallest: bool, nan_wins: bool) -> int:

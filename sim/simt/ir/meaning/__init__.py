@@ -1,0 +1,1 @@
+"""What operations mean, slowly and obviously, on bit patterns held in Python integers."""

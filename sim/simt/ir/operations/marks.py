@@ -1,0 +1,78 @@
+"""What a program is to be reminded of: functions that the optimiser does not know."""
+
+from __future__ import annotations
+
+from .integers import ADD, MUL, SUB
+from .number import I32, I64
+from .operation import (
+    STRUCTURAL,
+    Effect,
+    OfOperands,
+    Operation,
+    Origin,
+    Uninitialised,
+    Variation,
+)
+
+# Arguments that must be the same in all lanes.
+UNIFORM = Operation(
+    name="uniform",
+    origin=Origin.MACHINE,
+    types="X -> X",
+    meaning=OfOperands(lambda types, o: o[0]),
+    numbers=(I32,),
+)
+EXPECT_UNIFORM = Operation(
+    name="expect_uniform",
+    origin=Origin.MACHINE,
+    types="X -> void",
+    meaning=STRUCTURAL,
+    numbers=(I64,),
+    uninitialised=Uninitialised.CLEAN,
+)
+
+# A variable's life begins without a value. The operand tells variables apart.
+UNINITIALISED = Operation(
+    name="uninitialised",
+    origin=Origin.MARK,
+    types="i32 -> T",
+    meaning=OfOperands(lambda types, o: 0),
+    is_typed=True,
+    uninitialised=Uninitialised.BEGINS,
+)
+
+
+def _signed(plain: Operation) -> Operation:
+    return Operation(
+        name=f"signed_{plain.name}",
+        origin=Origin.MARK,
+        types="I I -> I",
+        meaning=plain.meaning,
+        is_typed=True,
+    )
+
+
+# Signed arithmetic as the source says it, which must not overflow.
+SIGNED_ADD, SIGNED_SUB, SIGNED_MUL = (_signed(plain) for plain in (ADD, SUB, MUL))
+PLAIN = {SIGNED_ADD: ADD, SIGNED_SUB: SUB, SIGNED_MUL: MUL}
+"""What they are without the mark."""
+
+
+def _observation(what: str, type: str = "i1") -> Operation:
+    return Operation(
+        name=f"observe_{what}",
+        origin=Origin.ENGINE,
+        types=f"{type} -> void",
+        meaning=STRUCTURAL,
+        effect=Effect.REPORTS,
+        result=Variation.NEVER,
+        uninitialised=Uninitialised.CLEAN,
+    )
+
+
+# Reports of lanes for which a condition holds, or an origin is not 0.
+OBSERVE_UNINITIALISED = _observation("uninitialised", "i16")
+OBSERVE_NON_UNIFORM = _observation("non_uniform")
+OBSERVE_NAN_BORN = _observation("nan_born")
+OBSERVE_INFINITY_BORN = _observation("infinity_born")
+OBSERVE_INDEX_OVERFLOW = _observation("index_overflow")
