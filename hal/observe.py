@@ -91,21 +91,29 @@ class _Thread(threading.local):
     """What the work that this thread does was submitted under."""
 
     watch: Watch | None = None
+    timer: object | None = None
 
 
 _thread = _Thread()
 
 
 @contextmanager
-def under(watch: Watch | None) -> Iterator[None]:
-    """Work that this thread does meanwhile belongs to `watch`."""
-    outer, _thread.watch = _thread.watch, watch
+def under(watch: Watch | None, timer: object | None = None) -> Iterator[None]:
+    """Work that this thread does meanwhile belongs to `watch` and `timer`."""
+    outer = _thread.watch, _thread.timer
+    _thread.watch, _thread.timer = watch, timer
     try:
         yield
     finally:
-        _thread.watch = outer
+        _thread.watch, _thread.timer = outer
 
 
 def watch_of_work() -> Watch | None:
     """The watch of the work that this thread does."""
     return _thread.watch
+
+
+def timer_of_work(kind: type[T]) -> T | None:
+    """The timer of the work that this thread does, if it implements a driver's protocol."""
+    timer = _thread.timer
+    return timer if isinstance(timer, kind) else None

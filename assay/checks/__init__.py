@@ -7,6 +7,7 @@ from ..reports.machine_formats import report_json, report_junit
 from ..reports.report import KernelRecord, Report
 from ..reports.sarif import report_sarif
 from ..reports.suppressions import Suppression, parse_suppression
+from .api import check
 from .kernel import check_kernel
 from .orders import order_finding
 from .programs import checked, checking, chosen_checks
@@ -23,6 +24,7 @@ __all__ = [
     "Setup",
     "SourceOptions",
     "Suppression",
+    "check",
     "check_kernel",
     "check_source",
     "checked",

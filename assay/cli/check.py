@@ -154,7 +154,7 @@ def check_command(
         npu = TorqOptions(
             path=Path(files[0]), function=function, hardware=torq_hw, skip_host_code=skip_host_code
         )
-        check_executable(npu, input or [], unread=_unread(check), format_name=chosen, output=output)
+        check_executable(npu, input or [], check, suppress or [], format_name=chosen, output=output)
         return
     refuse_torq_options(torq_hw, skip_host_code)
     source = _Source(function=function, arguments=args, include=include or [], define=define or [])
@@ -188,18 +188,6 @@ def _format(name: str | None, json: bool) -> str:
     if json and chosen != "json":
         raise CommandError(f"--json and --format {chosen}: give one of them", code=USAGE)
     return chosen
-
-
-def _unread(check: str) -> bool:
-    """Whether bytes are asked for that a Torq executable writes and nobody reads."""
-    names = {name.strip() for name in check.split(",")}
-    if not names <= {"all", "unread"}:
-        raise CommandError(
-            f"--check {check}: a Torq executable is checked for all that can be found; "
-            "all,unread tells also what is written and never read",
-            code=USAGE,
-        )
-    return "unread" in names
 
 
 def _new_report(check: str, seeds: list[str], suppress: list[str]) -> "Report":
