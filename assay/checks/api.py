@@ -86,7 +86,8 @@ def _check_loaded(
     """Check a function of a module, or an executable."""
     from ..module import load
     from ..npu import NpuFunction, NpuInputError, NpuModule
-    from ..prediction.api import TimeInputError, function_of
+    from ..prediction.api import function_of
+    from ..prediction.errors import TimeInputError
 
     file = str(source) if isinstance(source, str | Path) else ""
     loaded = load(source) if isinstance(source, str | Path | bytes) else source

@@ -108,4 +108,5 @@ def _element(info: BufferInfo | None) -> np.dtype[Any] | None:
     }
     if info is None or info.element_type not in types:
         return None
-    return np.dtype(types[info.element_type])
+    found: np.dtype[Any] = np.dtype(types[info.element_type])
+    return found

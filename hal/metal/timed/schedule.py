@@ -98,7 +98,8 @@ def _work(step: PassLog, first: int, chip: Chip) -> Iterator[Work]:
         if isinstance(item, Copied):
             # A copy is bound by DRAM, and all copies of a pass may overlap.
             seconds = item.bytes / (chip.bandwidth * chip.sustained)
-            yield Work(label=item.name, ticks=ticks_of(seconds), share=1.0, group=-1, ident=ident)
+            yield Work(label=item.name, ticks=ticks_of(seconds), share=1.0, group=-1, ident=ident,
+                       traffic=item.bytes)  # fmt: skip
         else:
             prediction = item.prediction
             yield Work(
@@ -107,4 +108,5 @@ def _work(step: PassLog, first: int, chip: Chip) -> Iterator[Work]:
                 share=prediction.share,
                 group=item.group,
                 ident=ident,
+                traffic=round(prediction.time.bytes.get("dram", 0.0)),
             )

@@ -58,4 +58,4 @@ class Channels:
 
         machine = self._machine
         cycles = machine.dma_start + machine.dma_cycles(transfer.size, transfer.mtu)
-        self._schedule.move(cycles, finish)
+        self._schedule.move(cycles, finish, size=transfer.size)

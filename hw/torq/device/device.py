@@ -1,5 +1,7 @@
 """The whole NPU behind its registers, memories and interrupt: what a driver drives."""
 
+from assay.sim.clock import Environment, Shared
+
 from ..check.watcher import Watcher
 from ..facts.costs import Machine, sl2610
 from ..faults import AccessFault, Deadlock, TorqFault
@@ -40,6 +42,8 @@ class Device:
         fast: whether slices may take fast paths, which give the same bits.
         cycle_limit: cycles of one slice task after which it is refused.
         word_limit: command words of one program after which it is taken to be endless.
+        environment: a time that it shares with the other machines of a board, if it is on one.
+        dram: the board's DRAM; `name` is what the NPU is called there.
     """
 
     def __init__(
@@ -51,11 +55,14 @@ class Device:
         fast: bool = True,
         cycle_limit: int = DEFAULT_CYCLE_LIMIT,
         word_limit: int = LONGEST_PROGRAM,
+        environment: Environment | None = None,
+        dram: Shared | None = None,
+        name: str = "NPU",
     ) -> None:
         self.machine = machine or sl2610()
         self.memories = Memories(self.machine)
         self.xram = Xram()
-        self._schedule = Schedule(self.machine.clock_hz)
+        self._schedule = Schedule(self.machine.clock_hz, environment, dram, name=name)
         self._record = Record(self._schedule, watcher, accesses=record_accesses)
         self._registers = RegisterFile()
         self._registers.on_write("NSS.START.nss", self._start_units)

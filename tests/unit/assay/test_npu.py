@@ -11,6 +11,7 @@ import pytest
 
 import assay
 from assay.checks import CheckInputError, report_json, report_junit, report_sarif
+from assay.hal.status import StatusError
 from assay.hal.torq.archive import Container, write_container
 from assay.hal.torq.format import Executable, Segment
 from assay.hal.torq.write import write_executable
@@ -66,7 +67,7 @@ def test_an_executable_is_loaded_and_called_with_arrays(tmp_path: Path) -> None:
     assert str(module["multiply"].signature) == (
         "multiply(input0: tensor<136xi8>) -> (tensor<64xi8>)"
     )
-    with pytest.raises(ValueError, match="0 inputs for 1 buffers that are read .136 bytes"):
+    with pytest.raises(ValueError, match="0 inputs for 1 buffers that are read"):
         module.multiply()
 
 
@@ -83,10 +84,9 @@ def test_an_npu_that_faulted_runs_the_next_program() -> None:
     waiting = NssProgram(tasks=(NssTask(slc_wait=(True, False)),))
     block = Segment(address=BLOCK, size=640, data=image(waiting, 0, 640))
     stuck = replace(multiply(), segments=(multiply().segments[0], block))
-    module = assay.load(
-        write_container(Container(executables=(("bad", stuck), ("ok", multiply()))))
-    )
-    with pytest.raises(Exception, match="waits for slc0|waits for SLC0"):
+    members = (("bad", stuck), ("ok", multiply()))
+    module = assay.load(write_container(Container(executables=members)))
+    with pytest.raises(StatusError, match="which is not running: it was never started"):
         module["bad"](OPERANDS)
     assert np.array_equal(module["ok"](OPERANDS), PRODUCTS)
 
