@@ -148,7 +148,7 @@ class TorqDevice(Device):
             commands=command_buffer,
             bindings=tuple(bindings),
             watch=current_watch(),
-            timer=current_timer(TorqTimer),
+            timer=current_timer(TorqTimer),  # type: ignore[type-abstract]
         )
         with self._lock:
             self._waiting.append(work)

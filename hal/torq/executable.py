@@ -149,7 +149,7 @@ class LoadedExecutable:
         Gives the cycles of the NPU's clock that passed, the host's work included. Raises
         StatusError, naming the action. Whoever looks on at this moment is told (`hal.observe`).
         """
-        with under(current_watch(), current_timer(TorqTimer)):
+        with under(current_watch(), current_timer(TorqTimer)):  # type: ignore[type-abstract]
             return self.run(buffers, constants)
 
     def run(self, buffers: MutableSequence[Bytes], constants: Sequence[int] = ()) -> int:
@@ -159,7 +159,7 @@ class LoadedExecutable:
         device.xram.space = self._space
         begin = device.now
         try:
-            with timed(self, timer_of_work(TorqTimer)), self._watched():
+            with timed(self, timer_of_work(TorqTimer)), self._watched():  # type: ignore[type-abstract]
                 self._perform(buffers, constants)
         except BaseException:
             device.reset()  # as a driver does with an NPU that hangs: the next program can start

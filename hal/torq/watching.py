@@ -33,7 +33,7 @@ def watching(loaded: LoadedExecutable, watch: Watch, shadow: Shadow) -> Iterator
 
     `shadow` knows what earlier runs wrote.
     """
-    for observer in watch.of(TorqObserver):
+    for observer in watch.of(TorqObserver):  # type: ignore[type-abstract]
         observer.executable_runs(loaded)
     executable, device = loaded.executable, loaded.device
     watcher = Watcher(

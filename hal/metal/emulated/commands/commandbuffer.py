@@ -199,7 +199,7 @@ class MTLCommandBuffer(MetalObject):
         """Hand the commands over to the queue."""
         self._check_encodable("commit")
         self._watch = current_watch()
-        self._timer = current_timer(Timer)
+        self._timer = current_timer(Timer)  # type: ignore[type-abstract]
         if self._timer is not None:
             self._timer.committed(self)
         self._queue._commit(self)

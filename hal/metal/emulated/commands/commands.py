@@ -73,7 +73,7 @@ class DispatchCommand:
 
     def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
         """Run the grid while `watch` looks on; a fault becomes a finding too."""
-        for observer in watch.of(MetalObserver):
+        for observer in watch.of(MetalObserver):  # type: ignore[type-abstract]
             observer.dispatch_begins(device, self)
         executable = self.pipeline._executable(self.threads_per_threadgroup)
         try:

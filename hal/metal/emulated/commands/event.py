@@ -90,7 +90,7 @@ class MTLSharedEvent(MTLEvent):
         value = as_integer(where, "the value", value)
         if not 0 <= value < 1 << 64:
             raise MetalValidationError(f"{where}: {value} is not in 0..2**64-1")
-        timer = current_timer(Timer)
+        timer = current_timer(Timer)  # type: ignore[type-abstract]
         if timer is not None:
             timer.signalled(self, value)
         self._signal(value)

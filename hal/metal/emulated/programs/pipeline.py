@@ -132,7 +132,7 @@ class MTLComputePipelineState(FunctionTables):
             device._specialiser.submit(partial(self._prepare, required_size))
         watch = current_watch()
         if watch is not None:
-            for observer in watch.of(MetalObserver):
+            for observer in watch.of(MetalObserver):  # type: ignore[type-abstract]
                 observer.pipeline_made(self)
 
     def device(self) -> "MTLDevice":
