@@ -77,6 +77,10 @@ class NpuFunction:
             for info in (loaded.described(n),)
         ]
 
+    def check_inputs(self, arguments: Sequence[Any]) -> None:
+        """Raises NpuInputError if arrays do not fit the buffers that are read."""
+        buffers_of(self.loaded, arguments)
+
     def zeros(self) -> list[Value]:
         """Inputs of zeros."""
         return zeros_for(self.loaded)

@@ -106,7 +106,9 @@ def _timed(
     """The results; if the run fails, `trace` shows it up to there."""
     from assay.hal.observe import timing
 
-    with usage_errors(), timing(timer), kept_timeline(trace, lambda path: _save(timer, path)):
+    with usage_errors():
+        function.check_inputs(values)  # before there is anything that a timeline could show
+    with timing(timer), kept_timeline(trace, lambda path: _save(timer, path)):
         return function.invoke(values)
 
 

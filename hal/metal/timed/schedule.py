@@ -30,10 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduled:
-    """A schedule, and what its work's `ident` numbers stand for."""
+    """A schedule, and what its work's `ident` numbers stand for.
+
+    `submissions` and `calls` are what was scheduled: a board takes them, too.
+    """
 
     schedule: Schedule
     work: tuple[Dispatched | Copied, ...]
+    submissions: tuple[Submission, ...] = ()
+    calls: tuple[HostCall, ...] = ()
 
 
 def schedule_of(buffers: Sequence[BufferLog], calls: Sequence[HostLog], chip: Chip) -> Scheduled:
@@ -51,8 +56,11 @@ def schedule_of(buffers: Sequence[BufferLog], calls: Sequence[HostLog], chip: Ch
         )
         for number, buffer in enumerate(buffers)
     ]
-    schedule = run(submissions, _calls(calls), costs=overheads(chip), cores=chip.cores)
-    return Scheduled(schedule=schedule, work=tuple(work))
+    made = _calls(calls)
+    schedule = run(submissions, made, costs=overheads(chip), cores=chip.cores)
+    return Scheduled(
+        schedule=schedule, work=tuple(work), submissions=tuple(submissions), calls=tuple(made)
+    )
 
 
 def _signalled(buffers: Sequence[BufferLog]) -> dict[int, int]:

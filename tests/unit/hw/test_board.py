@@ -7,7 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from assay.hal.torq.driver import TorqDevice
 from assay.hal.torq.executable import LoadedExecutable
+from assay.hal.torq.write import write_executable
 from assay.hw.apple.facts.chips import chip
 from assay.hw.apple.system import (
     Commit,
@@ -21,7 +23,9 @@ from assay.hw.apple.system import (
 )
 from assay.hw.board import Board
 from assay.hw.torq.facts.costs import sl2610
+from assay.hw.torq.facts.hardware import hardware
 from assay.hw.torq.words.commands import NssProgram
+from assay.npu import NpuModule
 from assay.sim.clock import TICKS_PER_SECOND
 from tests.support.torq_executables import multiply
 from tests.unit.hw.torq.test_device import loading, put, start
@@ -134,3 +138,13 @@ def test_an_npu_that_is_reset_leaves_the_rest_of_the_board_alone() -> None:
     board.finish()
     assert gpu.schedule() == run(submissions, CALLS, costs=overheads(M1), cores=M1.cores)
     assert not [work for work in npu.events if work.unit == "XR"]
+
+
+def test_the_hal_drives_an_npu_of_a_board_and_leaves_what_it_did_for_the_timeline() -> None:
+    board = Board(dram=10**12)
+    device = TorqDevice(hardware(), npu=board.npu())
+    module = NpuModule(
+        "multiply", device, device.open(memoryview(write_executable(multiply())), "")
+    )
+    module.multiply(np.zeros(136, np.int8))
+    assert len(board.trace().slices) > 0 and device.npu.now > 0
