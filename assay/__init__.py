@@ -1,4 +1,4 @@
-"""Assay runs, checks and times GPU programs on machines that have no such GPU."""
+"""Assay runs, checks and times programs for GPUs and an NPU on machines that have neither."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ if TYPE_CHECKING:
     from assay.compiler.models import CompiledModel, ModelError
     from assay.compiler.models import compile_model as compile
 
-    from .checks import CheckFindings, Report, check_kernel, checking
+    from .checks import CheckFindings, Report, check, check_kernel, checking
     from .module import Function, Module, load
-    from .prediction import TimeInputError, TimeResult, time, timing
+    from .npu import NpuFunction, NpuModule
+    from .prediction import NpuTimeResult, ProgramTime, TimeInputError, TimeResult, time, timing
 
 __version__ = "0.1.0"
 
@@ -20,10 +21,15 @@ __all__ = [
     "Function",
     "ModelError",
     "Module",
+    "NpuFunction",
+    "NpuModule",
+    "NpuTimeResult",
+    "ProgramTime",
     "Report",
     "TimeInputError",
     "TimeResult",
     "__version__",
+    "check",
     "check_kernel",
     "checking",
     "compile",
@@ -38,9 +44,14 @@ _LAZY = {
     "Function": ("assay.module", "Function"),
     "ModelError": ("assay.compiler.models", "ModelError"),
     "Module": ("assay.module", "Module"),
+    "NpuFunction": ("assay.npu", "NpuFunction"),
+    "NpuModule": ("assay.npu", "NpuModule"),
+    "NpuTimeResult": ("assay.prediction", "NpuTimeResult"),
+    "ProgramTime": ("assay.prediction", "ProgramTime"),
     "Report": ("assay.checks", "Report"),
     "TimeInputError": ("assay.prediction", "TimeInputError"),
     "TimeResult": ("assay.prediction", "TimeResult"),
+    "check": ("assay.checks", "check"),
     "check_kernel": ("assay.checks", "check_kernel"),
     "checking": ("assay.checks", "checking"),
     "compile": ("assay.compiler.models", "compile_model"),

@@ -102,12 +102,24 @@ def load(
     *,
     device: str = "emulated",
     parameters: Mapping[str, str | Path] | None = None,
-) -> Module:
+) -> Module | Any:
     """Loads a `.vmfb` (a path or its bytes), or a model file, which is compiled first.
+
+    An executable of the NPU is loaded into an emulated one, and gives an `NpuModule`, whose
+    functions take and give arrays, too; `assay.npu.load_npu` has its options.
 
     `device` is "emulated" or, on a Mac, "native". `parameters` maps the scopes of a module's
     parameters to `.irpa`, `.safetensors` or `.gguf` files.
     """
+    from .npu import is_executable, load_npu
+
+    if is_executable(source):
+        if device != "emulated" or parameters:
+            raise ValueError(
+                "device and parameters are for modules; an executable of the NPU has neither: "
+                "assay.npu.load_npu takes what it does have"
+            )
+        return load_npu(source)
     from assay.compiler.models import compile_model
     from assay.compiler.models.formats import is_module, read_head
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.hal.metal.emulated import checking
 from assay.hal.metal.emulated.commands.checking import kernel_of
+from assay.hal.observe import checking
 from assay.sim.check import Finding, Party
 from assay.sim.site import Site
 
@@ -22,6 +22,7 @@ from .launches.keep import InputKeeper, file_name
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice
     from assay.hal.metal.emulated.commands.commands import DispatchCommand
+    from assay.hal.torq.executable import LoadedExecutable
 
     from .prediction import Timing
 
@@ -74,6 +75,10 @@ class Watched:
             self._weigh(command.pipeline, static + given)
         if self._keeper is not None:
             self._keeper.dispatch_begins(device, command)
+
+    def executable_runs(self, loaded: LoadedExecutable) -> None:
+        """Count the NPU's executable among what the test ran."""
+        self._program.executable_runs(loaded)
 
     def _weigh(self, pipeline: MTLComputePipelineState, used: int) -> None:
         limit = self._budgets.threadgroup_memory

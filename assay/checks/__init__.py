@@ -8,6 +8,7 @@ from ..reports.machine_formats import report_json, report_junit
 from ..reports.report import KernelRecord, Report
 from ..reports.sarif import report_sarif
 from ..reports.suppressions import Suppression, parse_suppression
+from .api import check
 from .errors import CheckInputError
 from .inputs import Inputs, read_annotations, read_file
 from .kernel import check_kernel
@@ -26,6 +27,7 @@ __all__ = [
     "Setup",
     "SourceOptions",
     "Suppression",
+    "check",
     "check_kernel",
     "check_source",
     "checked",

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assay.hal.metal.emulated import checking as device_checking
 from assay.hal.metal.emulated.commands.checking import kernel_of, sources_of
+from assay.hal.observe import checking as work_checking
 
 from ..launches.grid import grid_text
 from ..reports.report import KernelRecord, Report
@@ -17,10 +17,11 @@ from .registers import register_finding
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice
     from assay.hal.metal.emulated.commands.commands import DispatchCommand
+    from assay.hal.torq.executable import LoadedExecutable
 
 
 class ProgramObserver:
-    """Notes which kernels a program makes and runs, and the sources that they come from."""
+    """Notes which kernels and executables a program runs, and the sources that they come from."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -44,17 +45,24 @@ class ProgramObserver:
                 KernelRecord(name=kernel.name, file=kernel.file, line=kernel.line, runs=(run,))
             )
 
+    def executable_runs(self, loaded: LoadedExecutable) -> None:
+        """Count the NPU's executable among what was checked."""
+        from .npu import record_of
+
+        with self._lock:
+            self._report.add_kernel(record_of(loaded))
+
 
 @contextmanager
 def checked(report: Report, *, seed: int | None = None) -> Iterator[Report]:
-    """Check what is committed meanwhile, by any thread, on any emulated device."""
-    with device_checking(report.new_checker(seed), observer=ProgramObserver(report)):
+    """Check what is submitted meanwhile, by any thread, to any emulated device."""
+    with work_checking(report.new_checker(seed), observer=ProgramObserver(report)):
         yield report
 
 
 @contextmanager
 def checking(checks: str | Iterable[str] = "all", *, seed: int | None = None) -> Iterator[Report]:
-    """Check all kernels that a program dispatches inside of the block.
+    """Check all that a program runs on emulated GPUs and NPUs inside of the block.
 
     Args:
         checks: names such as `"race,init"` or `["race", "init"]`; `"all"` for the usual ones.

@@ -67,10 +67,13 @@ def check_command(
     chosen = how.report_format(json=json)
     want_json(chosen == "json")
     if len(files) == 1 and is_torq(path := Path(files[0])):
-        npu_file = npu.executable(path, function)
-        unread = _unread(check)
         check_executable(
-            npu_file, module.input or [], unread=unread, format_name=chosen, output=how.output
+            npu.executable(path, function),
+            module.input or [],
+            check,
+            how.suppress or [],
+            format_name=chosen,
+            output=how.output,
         )
         return
     from assay.compiler.msl import CompileError
@@ -93,18 +96,6 @@ def check_command(
         raise typer.Exit(FAILED if failed else ended)
     if report.problems:
         raise typer.Exit(USAGE)
-
-
-def _unread(check: str) -> bool:
-    """Whether bytes are asked for that a Torq executable writes and nobody reads."""
-    names = {name.strip() for name in check.split(",")}
-    if not names <= {"all", "unread"}:
-        raise CommandError(
-            f"--check {check}: a Torq executable is checked for all that can be found; "
-            "all,unread tells also what is written and never read",
-            code=USAGE,
-        )
-    return "unread" in names
 
 
 def _new_report(check: str, how: CheckOptions) -> "Report":

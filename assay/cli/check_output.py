@@ -46,10 +46,10 @@ FORMATS: dict[str, Callable[["Report"], str]] = {
 
 
 _STYLES = (
-    ("bold", r"(?m)^\S.*?:\d+:\d+: (?=error|warning|note)"),
-    ("bold red", r"(?m)(?:^|(?<=\d: ))error:"),
-    ("bold yellow", r"(?m)(?:^|(?<=\d: ))warning:"),
-    ("bold cyan", r"(?m)(?<=\d: )note:"),
+    ("bold", r"(?m)^\S.*?: (?=(?:error|warning|note): )"),
+    ("bold red", r"(?m)(?:^|(?<=: ))error:"),
+    ("bold yellow", r"(?m)(?:^|(?<=: ))warning:"),
+    ("bold cyan", r"(?m)(?<=: )note:"),
     ("bold green", r"(?m)^ +\| +\^$"),
     ("green", r"(?m)^  hint: .*$"),
     ("dim", r"(?m)^  assumed: .*$"),

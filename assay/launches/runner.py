@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from assay.hal.metal import emulated as metal
 from assay.hal.metal.emulated import DeviceOptions, MTLBuffer, MTLDevice, MTLFunction, MTLLibrary
-from assay.hal.metal.emulated.commands.budget import report_memory
-from assay.hal.metal.emulated.commands.checking import leave_uninitialised
+from assay.hal.metal.emulated.programs.budget import report_memory
+from assay.hal.metal.emulated.resources.undefined import leave_uninitialised
 
 from .contents import Bytes
 from .inputs import Size

@@ -199,7 +199,7 @@ def _bind(
 
     Checks are told of outputs whose elements are not defined before the kernel sets them.
     """
-    from assay.hal.metal.emulated.commands.checking import note_undefined
+    from assay.hal.metal.emulated.resources.undefined import note_undefined
 
     index = 0
 

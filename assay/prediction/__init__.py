@@ -1,7 +1,9 @@
-"""How long programs would take on an Apple GPU, and why."""
+"""How long programs would take on an Apple GPU or on the NPU, and why."""
 
 from .api import time
+from .common import Part, ProgramTime
 from .errors import TimeInputError
+from .npu import NpuTimeResult
 from .programs import Timing, timing
 from .result import DispatchResult, TimeResult
 from .sites import FunctionTime, LineTime
@@ -10,6 +12,9 @@ __all__ = [
     "DispatchResult",
     "FunctionTime",
     "LineTime",
+    "NpuTimeResult",
+    "Part",
+    "ProgramTime",
     "TimeInputError",
     "TimeResult",
     "Timing",

@@ -15,10 +15,12 @@ from .result import TimeResult
 if TYPE_CHECKING:
     from ..launches.inputs import ConstantValue
     from ..module import Function, Module
+    from ..npu import NpuFunction, NpuModule
+    from .npu import NpuTimeResult
 
 
 def time(
-    source: str | Path | Module | Function,
+    source: str | Path | Module | Function | NpuModule | NpuFunction,
     function: str | None = None,
     *arguments: Any,
     chip: str = "m1",
@@ -32,12 +34,15 @@ def time(
     results: bool = True,
     timeline: bool = False,
     progress: Callable[[str], None] | None = None,
-) -> TimeResult:
+) -> TimeResult | Any:
     """How long a kernel, or a function of a module, takes on an Apple GPU, and why.
+
+    An executable of the NPU is timed on that, and gives an `NpuTimeResult`; both are results of
+    `ProgramTime`. Without arguments its inputs are zeros.
 
     Args:
         source: MSL, the path of a `.metal` file, the path of a module or model, a loaded module or
-            one of its functions.
+            one of its functions; an executable of the NPU, loaded or not.
         function: which kernel or function; may be left out if there is only one.
         arguments: for a kernel as `check_kernel` takes them, one for each argument: an array for a
             buffer, a number or list for `constant T&`, bytes for anything else, the number of bytes
@@ -62,6 +67,11 @@ def time(
         CompileError: if MSL does not compile.
         SpecError: for a chip that is not known.
     """
+    sizes = (threads, threadgroups, threadgroup, constants, macros)
+    if (executable := _executable_of(source, function)) is not None:
+        if any(each is not None for each in sizes):
+            raise TimeInputError("grids, constants and macros are for MSL source, not for the NPU")
+        return time_executable(executable, arguments, timeline=timeline)
     gpu = chip_named(chip)
     if isinstance(source, str | Path) and _is_msl(source):
         from .sources import kernel_run, time_kernel_run
@@ -78,21 +88,57 @@ def time(
             include_paths=include_paths,
         )
         return time_kernel_run(run, gpu, warm=warm, timeline=timeline, say=progress)
-    sizes = (threads, threadgroups, threadgroup, constants, macros)
     if any(each is not None for each in sizes):
         raise TimeInputError("grids, constants and macros are for MSL source, not for modules")
     from .programs import time_function
 
-    chosen = _function_of(source, function)
+    chosen = function_of(source, function)
     return time_function(chosen, arguments, chip, results=results, timeline=timeline, say=progress)
+
+
+def time_executable(
+    function: NpuFunction, arguments: Sequence[Any], *, timeline: bool = True
+) -> NpuTimeResult:
+    """How long one run of an executable takes on its NPU. Raises TimeInputError, StatusError."""
+    from assay.hal.observe import timing
+
+    from ..npu import NpuInputError
+    from .npu import NpuTimer
+
+    timer = NpuTimer(keeps_accesses=timeline)
+    try:
+        with timing(timer):
+            function.invoke(arguments or function.zeros())
+    except NpuInputError as error:
+        raise TimeInputError(str(error)) from None
+    return timer.results[-1]
+
+
+def _executable_of(source: object, name: str | None) -> NpuFunction | None:
+    """The executable of the NPU that is meant, None if the source is none."""
+    from ..npu import NpuFunction, NpuInputError, NpuModule, is_executable, load_npu
+
+    if isinstance(source, NpuFunction):
+        return source
+    if isinstance(source, str | Path) and not _is_msl(source) and is_executable(source):
+        source = load_npu(source)
+    if not isinstance(source, NpuModule):
+        return None
+    try:
+        return source.find(name)
+    except NpuInputError as error:
+        raise TimeInputError(str(error)) from None
 
 
 def _is_msl(source: str | Path) -> bool:
     return Path(source).suffix in SUFFIXES or (isinstance(source, str) and "{" in source)
 
 
-def _function_of(source: str | Path | Module | Function, name: str | None) -> Function:
-    """The function that is meant. Raises TimeInputError."""
+def function_of(source: Any, name: str | None) -> Function:
+    """The function of a module that is meant: one itself, or of a module or its path.
+
+    Raises TimeInputError.
+    """
     from ..module import Function, load
 
     if isinstance(source, Function):

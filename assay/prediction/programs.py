@@ -7,12 +7,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.hal.metal import emulated
+from assay.hal import observe
 from assay.hal.metal.timed import ChipPredictor, ProgramTimer, schedule_of
 from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.facts.chips import chip as chip_named
 
 from .errors import TimeInputError
+from .npu import NpuTimer, NpuTimeResult
 from .result import TimeResult, result_of
 from .timelines.spool import Spool
 
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 class Timing:
     """What a block of `timing` has seen so far."""
 
-    def __init__(self, timer: ProgramTimer, chip: Chip, program: str) -> None:
+    def __init__(self, timer: ProgramTimer, npu: NpuTimer, chip: Chip, program: str) -> None:
         self._timer = timer
+        self._npu = npu
         self._chip = chip
         self._program = program
 
@@ -38,8 +40,13 @@ class Timing:
         """How many dispatches have been seen."""
         return self._timer.dispatches
 
+    @property
+    def npu(self) -> tuple[NpuTimeResult, ...]:
+        """How long each executable took that ran on an emulated NPU, in order."""
+        return self._npu.results
+
     def result(self, *, partial: bool = False) -> TimeResult:
-        """How long all of it takes; wait for command buffers to complete before.
+        """How long all of it takes on the GPU; wait for command buffers to complete before.
 
         Raises TimeInputError if some dispatch could not be predicted; if `partial`, it is left out.
         """
@@ -65,7 +72,7 @@ def timing(
     spool: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Iterator[Timing]:
-    """Time all that this process runs on the emulated device meanwhile.
+    """Time all that this process runs on emulated GPUs and NPUs meanwhile.
 
     Args:
         chip: which GPU, a key of `assay.hw.apple.facts.chips`.
@@ -86,8 +93,9 @@ def timing(
     with Spool(spool, gpu, program) if spool is not None else nullcontext() as kept:
         took = kept.took if kept is not None else None
         timer = ProgramTimer(predictor, results=results, say=say, took=took)
-        with emulated.timing(timer):
-            yield Timing(timer, gpu, program)
+        npu = NpuTimer(keeps_accesses=timeline)
+        with observe.timing(timer, npu):
+            yield Timing(timer, npu, gpu, program)
 
 
 def time_function(

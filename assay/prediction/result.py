@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.hal.metal.timed import Dispatched, Scheduled
@@ -15,6 +14,7 @@ from assay.hw.apple.system import Schedule, WorkSpan
 from assay.sim.clock import seconds_of
 from assay.sim.site import Site
 
+from .common import Part, ProgramTime
 from .sites import FunctionTime, LineTime, by_function, by_line, with_rest
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ class DispatchResult:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TimeResult:
-    """How long a program takes on a chip, and why; prints and plots itself.
+class TimeResult(ProgramTime):
+    """How long a program takes on a GPU, and why; prints and plots itself.
 
     Attributes:
         program: what was timed, for people.
@@ -118,9 +118,17 @@ class TimeResult:
         return sum(each.seconds for each in self.dispatches)
 
     @property
-    def microseconds(self) -> float:
-        """`seconds` in millionths."""
-        return self.seconds * 1e6
+    def machine(self) -> str:
+        """The GPU's name."""
+        return self.chip.name
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The dispatches, as every result of time has its parts."""
+        return tuple(
+            Part(name=d.kernel, begin=d.begin, end=d.end, cycles=d.cycles, causes=d.time.causes)
+            for d in self.dispatches
+        )
 
     @property
     def gpu_seconds(self) -> float:
@@ -219,12 +227,6 @@ class TimeResult:
         from .timelines.timeline import trace_of
 
         return trace_of(self)
-
-    def save_trace(self, path: str | Path) -> None:
-        """Write the timeline: `.html`, `.pftrace` or `.json` by the suffix. Raises TraceError."""
-        from assay.traces.files import write_trace
-
-        write_trace(self.trace(), Path(path))
 
 
 def result_of(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.hw.torq.check.kinds import NPU_KINDS, UNREAD
+
 CHECKS = {
     "race": "Two threads touch the same memory, one of them writes, and nothing orders the two.",
     "init": "A value that was never written decides something.",
@@ -18,6 +20,7 @@ CHECKS = {
     "lanes": "Threads of one simdgroup race, which only lock step hides.",
     "nan": "A calculation makes NaN or infinity out of numbers.",
     "overflow": "The arithmetic of an index leaves its type.",
+    UNREAD: "A program for the NPU writes bytes that nobody reads.",
 }
 """What each check looks for."""
 
@@ -155,6 +158,10 @@ KINDS: dict[str, Kind] = {
         "An index that left its type",
         "Compute the index in a wider type: multiply as ulong, not as uint.",
     ),
+    **{
+        name: _kind(kind.check, kind.title, f"{kind.hint[0].upper()}{kind.hint[1:]}.")
+        for name, kind in NPU_KINDS.items()
+    },
 }
 """All kinds by their stable names."""
 

@@ -13,10 +13,10 @@ from .suppressions import Suppression, divide, suppressions_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelRecord:
-    """A kernel that was checked, or why it could not be.
+    """A kernel that was checked, or why it could not be; or a program of another machine.
 
-    `runs` says on which grids, `assumptions` what nobody had stated, `assumed_memory` names the
-    buffers among that. `seconds` is host time.
+    `noun` says what it is. `runs` says on which grids, `assumptions` what nobody had stated,
+    `assumed_memory` names the buffers among that. `seconds` is host time.
     """
 
     name: str
@@ -27,6 +27,7 @@ class KernelRecord:
     assumed_memory: frozenset[str] = frozenset()
     problem: str = ""
     seconds: float = 0.0
+    noun: str = "kernel"
 
 
 class Report:
@@ -43,7 +44,9 @@ class Report:
         seeds: Iterable[int] = (),
     ) -> None:
         chosen = frozenset(checks)
-        self.checks = tuple(name for name in DEFAULT_CHECKS + OPTIONAL_CHECKS if name in chosen)
+        known = DEFAULT_CHECKS + OPTIONAL_CHECKS
+        self.checks = tuple(name for name in known if name in chosen)
+        self.checks += tuple(sorted(chosen.difference(known)))
         self.seeds = tuple(seeds)
         self.kernels: list[KernelRecord] = []
         self.sources: dict[str, str] = {}
@@ -169,7 +172,7 @@ class Report:
 
 def _defect(finding: Finding) -> tuple[object, ...]:
     """What two findings of one defect have in common; of a race, either side may come first."""
-    if finding.check in ("race", "lanes"):
+    if finding.check in ("race", "lanes") and not finding.at.unit:
         sites = frozenset(party.site for party in finding.parties)
         return (finding.kind, finding.kernel, finding.memory, sites)
     return finding.key

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from assay.sim.check import Finding, Party
+from assay.sim.check import Finding, Party, UnitPlace
 from assay.sim.site import Site
 
 from .kinds import kind_of
@@ -37,7 +37,7 @@ def report_sarif(report: Report, *, root: Path | None = None) -> dict[str, Any]:
     notifications = [
         {
             "level": "error",
-            "message": {"text": f"kernel '{kernel.name}' was not checked: {kernel.problem}"},
+            "message": {"text": f"{kernel.noun} '{kernel.name}' was not checked: {kernel.problem}"},
         }
         for kernel in report.problems
     ]
@@ -94,16 +94,16 @@ class _Writer:
             self.checks[finding.kind] = finding.check
             self.rules.append(finding.kind)
         related = [
-            {**self._location(party.site), "id": number, "message": {"text": _deed(party)}}
+            {**self._location(finding, party), "id": number, "message": {"text": _deed(party)}}
             for number, party in enumerate(finding.parties[1:], 1)
-            if party.site.file
+            if party.site.file or party.unit is not None
         ]
         result: dict[str, Any] = {
             "ruleId": finding.kind,
             "ruleIndex": self.rules.index(finding.kind),
             "level": _LEVELS.get(finding.severity, "note"),
             "message": {"text": finding_text(finding, self._report)},
-            "locations": [self._location(self._site(finding))],
+            "locations": [self._location(finding, next(iter(finding.parties), None))],
             "partialFingerprints": {"assayFinding/v1": self._fingerprint(finding)},
             "occurrenceCount": finding.count,
         }
@@ -119,14 +119,22 @@ class _Writer:
             ]
         return result
 
-    def _site(self, finding: Finding) -> Site:
-        """The primary place, or that of the kernel."""
-        if finding.site.file:
-            return finding.site
-        kernel = self._report.kernel_of(finding)
-        return Site(kernel.file, kernel.line, 1) if kernel is not None else Site()
+    def _location(self, finding: Finding, party: Party | None) -> dict[str, Any]:
+        """A line, or a file with the unit of the machine that runs it."""
+        site = party.site if party is not None and party.site.file else self._kernel_site(finding)
+        found = self._line(site)
+        if party is not None and party.unit is not None:
+            found["logicalLocations"] = [_logical(finding.kernel, party.unit)]
+        return found
 
-    def _location(self, site: Site) -> dict[str, Any]:
+    def _kernel_site(self, finding: Finding) -> Site:
+        """Where the kernel is."""
+        kernel = self._report.kernel_of(finding)
+        if kernel is None:
+            return Site()
+        return Site(kernel.file, kernel.line, 1 if kernel.line else 0)
+
+    def _line(self, site: Site) -> dict[str, Any]:
         place: dict[str, Any] = {"artifactLocation": {"uri": self._uri(site.file)}}
         if site.line > 0:
             place["region"] = {"startLine": site.line}
@@ -146,11 +154,34 @@ class _Writer:
         """The same for the same defect, also after lines were added above it."""
         parts = [finding.kind, finding.kernel, finding.memory]
         for party in finding.parties:
+            if party.unit is not None:
+                parts += _unit_fingerprint(party.unit, finding)
+                continue
             lines = self._report.sources.get(party.site.file, "").split("\n")
             at = party.site.line
             text = lines[at - 1].strip() if 0 < at <= len(lines) else str(at)
             parts += [Path(party.site.file).name, text]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def _logical(program: str, place: UnitPlace) -> dict[str, Any]:
+    """A place in a machine: program, task, unit and agent; the address is told apart."""
+    steps = [program, f"task[{place.task}]" if place.task >= 0 else "", place.unit, place.agent]
+    name = next((step for step in reversed(steps) if step), "program")
+    found: dict[str, Any] = {
+        "name": name,
+        "fullyQualifiedName": ".".join(step for step in steps if step),
+        "kind": "module",
+    }
+    if place.address is not None:
+        found["properties"] = {"address": f"{place.address:#x}"}
+    return found
+
+
+def _unit_fingerprint(place: UnitPlace, finding: Finding) -> list[str]:
+    """What stays when the program is compiled again: names, and numbers only where none are."""
+    what = place.operation or f"task {place.task}, {place.address}"
+    return [place.unit, place.agent, what, finding.tensor or str(finding.offset)]
 
 
 def _deed(party: Party) -> str:

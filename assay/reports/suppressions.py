@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from assay.sim.check import Finding
+from assay.sim.check import Finding, UnitPlace
 from assay.sim.site import Site
 
 from ..launches.errors import LaunchInputError
@@ -21,13 +21,16 @@ class Suppression:
     """Which findings are accepted.
 
     `kind` is a kind (`race-read-write`) or a check (`race`), also with `*`; kernel, file and line
-    narrow it down if given. A file is named by its last parts. `origin` says where it was written.
+    narrow it down if given. A file is named by its last parts. Programs without source lines have a
+    unit (`SLC0`, or `SLC0.DEQW` with its agent) in the place of the file, and a `task` (-1: any).
+    `origin` says where it was written.
     """
 
     kind: str
     kernel: str = ""
     file: str = ""
     line: int = 0
+    task: int = -1
     reason: str = ""
     origin: str = ""
 
@@ -38,9 +41,17 @@ class Suppression:
             return False
         if self.kernel and not fnmatch.fnmatchcase(finding.kernel, self.kernel):
             return False
+        if finding.at.unit:
+            return any(self._is_in(p.unit) for p in finding.parties if p.unit is not None)
         if not self.file and not self.line:
             return True
         return any(self._is_at(site) for site in _sites(finding))
+
+    def _is_in(self, place: UnitPlace) -> bool:
+        if self.task >= 0 and place.task != self.task:
+            return False
+        names = (place.unit, f"{place.unit}.{place.agent}")
+        return not self.file or any(fnmatch.fnmatchcase(name, self.file) for name in names)
 
     def _is_at(self, site: Site) -> bool:
         if self.line and site.line != self.line:
@@ -59,13 +70,15 @@ def parse_suppression(text: str) -> Suppression:
     if not kind or len(parts) > 4 or (line and not line.isdigit()):
         raise LaunchInputError(
             f"--suppress {text}: expected KIND, KIND:KERNEL, KIND:KERNEL:FILE or "
-            "KIND:KERNEL:FILE:LINE, such as race-read-write:reduce:kernels.metal:12"
+            "KIND:KERNEL:FILE:LINE, such as race-read-write:reduce:kernels.metal:12; for the NPU "
+            "KIND:PROGRAM:UNIT:TASK, such as npu-race:conv:SLC0:2"
         )
     return Suppression(
         kind=kind,
         kernel=kernel,
         file=file,
         line=int(line or 0),
+        task=int(line) if line else -1,
         reason="given on the command line",
         origin=f"--suppress {text}",
     )

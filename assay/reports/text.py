@@ -28,7 +28,7 @@ def report_text(report: Report, *, shown: int = SHOWN) -> str:
     if hidden:
         parts.append(f"... and {_counted(hidden, 'further finding')}")
     parts += [
-        f"{_place(kernel.file, kernel.line)}kernel '{kernel.name}' was not checked: "
+        f"{_place(kernel.file, kernel.line)}{kernel.noun} '{kernel.name}' was not checked: "
         f"{kernel.problem}"
         for kernel in report.problems
     ]
@@ -44,11 +44,12 @@ def report_text(report: Report, *, shown: int = SHOWN) -> str:
 def summary(report: Report, findings: int, suppressed: int) -> str:
     """One line: how many kernels and findings, and what was looked for."""
     checked = len(report.kernels) - len(report.problems)
-    counts = [_counted(checked, "kernel"), _counted(findings, "finding")]
+    counts = [*_checked(report), _counted(findings, "finding")]
     if suppressed:
         counts.append(f"{suppressed} suppressed")
     if report.problems:
-        counts.append(f"{_counted(len(report.problems), 'kernel')} not checked")
+        noun = report.problems[0].noun
+        counts.append(f"{_counted(len(report.problems), noun)} not checked")
     text = ", ".join(counts)
     looked = ", ".join(report.checks) or "nothing"
     seeds = f", seeds {', '.join(map(str, report.seeds))}" if report.seeds else ""
@@ -56,8 +57,20 @@ def summary(report: Report, findings: int, suppressed: int) -> str:
     if not report.kernels:
         text += "\nNo kernel was dispatched: nothing was checked."
     if not findings and checked:
-        text += "\nChecked were these runs; other inputs and grids may behave differently."
+        what = "inputs and grids" if _has_kernels(report) else "inputs"
+        text += f"\nChecked were these runs; other {what} may behave differently."
     return text
+
+
+def _checked(report: Report) -> list[str]:
+    """How many of each sort were checked: kernels, executables."""
+    nouns = [kernel.noun for kernel in report.kernels if not kernel.problem]
+    every = dict.fromkeys([*nouns, *(kernel.noun for kernel in report.kernels)]) or ["kernel"]
+    return [_counted(nouns.count(noun), noun) for noun in every]
+
+
+def _has_kernels(report: Report) -> bool:
+    return any(kernel.noun == "kernel" for kernel in report.kernels)
 
 
 def finding_text(finding: Finding, report: Report, *, also: Sequence[Finding] = ()) -> str:
@@ -66,20 +79,30 @@ def finding_text(finding: Finding, report: Report, *, also: Sequence[Finding] = 
     `also` has the same in other kernels, which are only named.
     """
     first, *others = finding.parties or (None,)
-    head = f"{finding.site}: {finding.severity}: {finding.message} [{finding.kind}]"
+    where = _where(finding, report)
+    head = f"{where}{finding.place}: {finding.severity}: {finding.message} [{finding.kind}]"
     lines = [head, *_excerpt(finding.site, report)]
     if first is not None:
-        lines += [f"  {_deed(first)}", *_callers(first)]
+        lines += [f"  {_deed(first)}"] if _deed(first) else []
+        lines += _callers(first)
     for party in others:
         if party is not None:
-            lines.append(f"{party.site}: note: {_deed(party)}")
+            lines.append(f"{where}{party.place}: note: {_deed(party)}")
             lines += [*_excerpt(party.site, report), *_callers(party)]
     lines += [f"  {line}" for line in _facts(finding, report, also)]
     return "\n".join(lines)
 
 
+def _where(finding: Finding, report: Report) -> str:
+    """The file of a program without source lines, as compilers begin their lines."""
+    kernel = report.kernel_of(finding) if finding.at.unit else None
+    return f"{kernel.file}: " if kernel is not None and kernel.file else ""
+
+
 def _deed(party: Party) -> str:
     who = party.who()
+    if party.unit is not None and party.unit.operation:
+        return f"{party.what}, in {party.unit.operation}".removeprefix(", ")
     return f"{party.what} by {who}" if who else party.what
 
 
@@ -113,7 +136,8 @@ def _facts(finding: Finding, report: Report, also: Sequence[Finding]) -> Iterato
         yield f"memory: {memory}"
     if finding.kernel:
         times = f", {finding.count} times" if finding.count > 1 else ""
-        yield f"kernel: {finding.kernel}{times}"
+        kernel = report.kernel_of(finding)
+        yield f"{kernel.noun if kernel is not None else 'kernel'}: {finding.kernel}{times}"
     if also:
         yield f"the same in: {_others(also)}"
     if finding.hint:
@@ -128,6 +152,8 @@ def _facts(finding: Finding, report: Report, also: Sequence[Finding]) -> Iterato
 
 def memory_text(finding: Finding) -> str:
     """Which memory, and which byte and element of it; empty if none is concerned."""
+    if finding.bytes_text():
+        return finding.bytes_text()
     if not finding.memory or finding.offset < 0:
         return finding.memory
     sizes = [_BYTES.search(party.what) for party in finding.parties]

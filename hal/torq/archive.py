@@ -66,6 +66,17 @@ def file_is_container(path: Path) -> bool:
         return False
 
 
+def data_is_container(data: memoryview) -> bool:
+    """Whether bytes are a Torq executable, or an archive with one in it."""
+    if bytes(data[4:8]) == IDENTIFIER:
+        return True
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return any(_starts_executable(archive, entry) for entry in archive.infolist())
+    except _ZIP_ERRORS:
+        return False
+
+
 def _starts_executable(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
     if entry.compress_type != zipfile.ZIP_STORED or entry.file_size < 8:
         return False

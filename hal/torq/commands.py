@@ -18,14 +18,30 @@ Command = Callable[[Bindings], None]
 
 
 class TorqExecutable(Executable):
-    """The executables of a container, each loaded into an NPU when it first runs."""
+    """The executables of a container, each loaded into the device's NPU when it is first used.
 
-    def __init__(self, data: memoryview, load: Callable[..., LoadedExecutable]) -> None:
-        found = read_container(data, "executable").executables
+    `source` is what messages call the container, if it has a name.
+    """
+
+    def __init__(
+        self, data: memoryview, load: Callable[..., LoadedExecutable], source: str = ""
+    ) -> None:
+        found = read_container(data, source or "executable").executables
+        self._source = source
         self._names = [(member, executable.name) for member, executable in found]
         self._executables = [executable for _, executable in found]
         self._load = load
         self._loaded: dict[int, LoadedExecutable] = {}
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The names of the container's members that are executables, by their numbers."""
+        return tuple(member for member, _ in self._names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The executables' own names."""
+        return tuple(own for _, own in self._names)
 
     def lookup(self, name: str) -> int:
         """The number of the executable with this name (its own or its member's)."""
@@ -45,8 +61,10 @@ class TorqExecutable(Executable):
                 f"executable function {function} out of range; there are {len(self._executables)}",
             )
         if function not in self._loaded:
+            member, own = self._names[function]
+            name = f"{self._source}: {member}" if self._source else own
             self._loaded[function] = self._load(
-                self._executables[function], name=self._names[function][1]
+                self._executables[function], name=name, program=member
             )
         return self._loaded[function]
 
@@ -134,7 +152,7 @@ class TorqCommandBuffer(CommandBuffer):
         loaded = executable.loaded(function)
 
         def run(table: Bindings) -> None:
-            loaded.dispatch([view(reference, table) for reference in references], words)
+            loaded.run([view(reference, table) for reference in references], words)
 
         self._add(run)
 

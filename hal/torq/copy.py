@@ -43,13 +43,13 @@ def host_copy(
     ]
     source = _window(device, copy.source, begin, spans[0], where)
     target = _window(device, copy.target, end, spans[1], where)
-    if device.checker is not None:
+    if device.watcher is not None:
         moves = (
             _pieces(copy.source, begin, copy, copy.source_strides),
             _pieces(copy.target, end, copy, copy.target_strides),
         )
-        device.checker.copy("HOST", ("copy", "copy"), 0, moves)
-        device.checker.copied(moves)
+        device.watcher.copy("HOST", ("copy", "copy"), 0, moves)
+        device.watcher.copied(moves)
     elements = _strided(source, copy.shape, copy.source_strides, copy.element_bytes).copy()
     _strided(target, copy.shape, copy.target_strides, copy.element_bytes)[...] = elements
 

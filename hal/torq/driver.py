@@ -11,28 +11,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from assay.hw.torq.device.device import Device as Npu
 from assay.hw.torq.facts import hardware as machines
+from assay.hw.torq.facts.costs import machine_of
 from assay.hw.torq.facts.hardware import Hardware
 
 from ..buffer import File
 from ..device import Binding, BufferRef, CommandBuffer, Device, DeviceInfo, Driver
+from ..observe import Watch, current_timer, current_watch, under
 from ..semaphore import Fence
 from ..status import StatusError, invalid_argument
-from .commands import TorqCommandBuffer, TorqExecutableCache
+from .commands import TorqCommandBuffer, TorqExecutable, TorqExecutableCache
 from .executable import HostFunction, LoadedExecutable
 from .format import Executable
+from .host_code import left_out
 from .memory import TorqAllocator, view
 from .semaphore import TorqSemaphore
+from .timing import TorqTimer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Work:
-    """What was submitted: work to do after `wait`, and what to signal then."""
+    """What was submitted: work to do after `wait`, and what to signal then; who looked on."""
 
     wait: Fence | None
     signal: Fence | None
     commands: TorqCommandBuffer | None
     bindings: tuple[Binding, ...]
+    watch: Watch | None
+    timer: TorqTimer | None
 
 
 class TorqDriver(Driver):
@@ -40,8 +47,18 @@ class TorqDriver(Driver):
 
     name: ClassVar[str] = "torq"
 
-    def __init__(self, host_functions: Mapping[str, HostFunction] | None = None) -> None:
+    def __init__(
+        self,
+        host_functions: Mapping[str, HostFunction] | None = None,
+        *,
+        skip_host_code: bool = False,
+    ) -> None:
+        """`host_functions` stand for executables' host code, by name.
+
+        `skip_host_code`: what has no such function is left out instead of refused.
+        """
         self._host_functions = dict(host_functions or {})
+        self._skips = skip_host_code
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         """The profiles."""
@@ -56,27 +73,50 @@ class TorqDriver(Driver):
             npu = machines.hardware(identifier or machines.DEFAULT)
         except machines.HardwareError as error:
             raise StatusError("NOT_FOUND", str(error)) from error
-        return TorqDevice(npu, self._host_functions)
+        return TorqDevice(npu, self._host_functions, skip_host_code=self._skips)
 
 
 class TorqDevice(Device):
-    """One kind of NPU; every executable has one for itself, with an XRAM of its own."""
+    """An NPU, which runs one executable after the other, each with an XRAM of its own.
+
+    `npu` is the emulated hardware; one that is on a board may be given.
+    """
 
     family: ClassVar[str] = "torq"
 
-    def __init__(self, npu: Hardware, host_functions: Mapping[str, HostFunction]) -> None:
-        self.info = DeviceInfo(identifier=npu.name, name=npu.description)
+    def __init__(
+        self,
+        hardware: Hardware,
+        host_functions: Mapping[str, HostFunction] | None = None,
+        *,
+        skip_host_code: bool = False,
+        npu: Npu | None = None,
+    ) -> None:
+        self.info = DeviceInfo(identifier=hardware.name, name=hardware.description)
         self.allocator = TorqAllocator()
-        self._npu = npu
-        self._host_functions = host_functions
+        self.npu = npu or Npu(machine_of(hardware))
+        self._hardware = hardware
+        self._host_functions = dict(host_functions or {})
+        self._skips = skip_host_code
+        self._keeps_record = npu is not None
         self.executable_cache = TorqExecutableCache(self._load)
         self._waiting: list[_Work] = []
         self._lock = threading.RLock()
         self._working = False
 
-    def _load(self, executable: Executable, *, name: str) -> LoadedExecutable:
+    def open(self, data: memoryview, source: str) -> TorqExecutable:
+        """The executables of a container, which messages call `source`. Raises StatusError."""
+        return TorqExecutable(data, self._load, source)
+
+    def _load(self, executable: Executable, *, name: str, program: str) -> LoadedExecutable:
+        skipped = left_out(executable) if self._skips else {}
         return LoadedExecutable(
-            executable, npu=self._npu, host_functions=self._host_functions, name=name
+            executable,
+            device=self.npu,
+            npu=self._hardware,
+            host_functions={**skipped, **self._host_functions},
+            name=name,
+            program=program,
         )
 
     def create_semaphore(self, initial: int, *, private: bool = False) -> TorqSemaphore:
@@ -102,7 +142,14 @@ class TorqDevice(Device):
             promised: Any = semaphore
             if isinstance(promised, TorqSemaphore):
                 promised.promised = max(promised.promised, value)
-        work = _Work(wait=wait, signal=signal, commands=command_buffer, bindings=tuple(bindings))
+        work = _Work(
+            wait=wait,
+            signal=signal,
+            commands=command_buffer,
+            bindings=tuple(bindings),
+            watch=current_watch(),
+            timer=current_timer(TorqTimer),  # type: ignore[type-abstract]
+        )
         with self._lock:
             self._waiting.append(work)
         self._work()
@@ -152,11 +199,15 @@ class TorqDevice(Device):
             if work.wait is not None:
                 work.wait.reached()
             if work.commands is not None:
-                work.commands.run(work.bindings)
+                with under(work.watch, work.timer):
+                    work.commands.run(work.bindings)
         except StatusError as error:
             if work.signal is None:
                 raise
             work.signal.fail(error)
             return
+        finally:
+            if not self._keeps_record:
+                self.npu.forget()
         if work.signal is not None:
             work.signal.signal()

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableSequence, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.hw.torq.check.shadow import Shadow
 from assay.hw.torq.device.device import Device
+from assay.hw.torq.device.xram import AddressSpace
 from assay.hw.torq.facts.costs import machine_of
 from assay.hw.torq.facts.hardware import Hardware, hardware
 from assay.hw.torq.facts.registers import registers, spaces
 
+from ..observe import current_timer, current_watch, timer_of_work, under, watch_of_work
 from ..status import StatusError
 from .check import check
 from .copy import host_copy
@@ -27,11 +31,11 @@ from .format import (
     StartNss,
     WaitNss,
 )
-from .places import misplaced
+from .timing import TorqTimer, timed
+from .watching import watching
 
 Bytes = NDArray[np.uint8]
 _LARGEST_XRAM = 1 << 29
-_PAGE = 4096
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +60,10 @@ HostFunction = Callable[[HostCall], None]
 
 
 class LoadedExecutable:
-    """An executable in an NPU of its own, with its segments in XRAM.
+    """An executable on an NPU, with its segments in an XRAM of its own.
+
+    Several may be loaded into one NPU: each sees what its own program has mapped, and finds in LRAM
+    what the one before left there.
 
     Args:
         executable: what to run; checked here.
@@ -64,6 +71,7 @@ class LoadedExecutable:
         npu: which hardware.
         host_functions: Python functions for those of the executable's host code, by name.
         name: what messages call it.
+        program: what findings and times call it; its own name if left out.
     """
 
     def __init__(
@@ -74,18 +82,23 @@ class LoadedExecutable:
         npu: Hardware | None = None,
         host_functions: Mapping[str, HostFunction] | None = None,
         name: str = "executable",
+        program: str = "",
     ) -> None:
+        npu = npu or hardware()
         check(executable, npu, name)
         self.executable = executable
-        self.device = device or Device(machine_of(npu or hardware()))
+        self.device = device or Device(machine_of(npu))
+        self.npu = npu
         self.name = name
+        self.program = program or executable.name or name
         self._host_functions = dict(host_functions or {})
+        self._space = AddressSpace()
+        self._shadow = Shadow()
+        self._ran_unwatched = False
         self._load()
 
     def _load(self) -> None:
         """Maps XRAM, and writes initialised segments. Raises StatusError."""
-        if self.device.checker is not None:
-            self.device.checker.findings.extend(misplaced(self.executable))
         begin, end = self.executable.footprint()
         size = end - begin
         if size > _LARGEST_XRAM:
@@ -93,18 +106,13 @@ class LoadedExecutable:
                 "RESOURCE_EXHAUSTED",
                 f"{self.name}: needs {size:,} bytes of XRAM; {_LARGEST_XRAM:,} are emulated",
             )
+        self.device.xram.space = self._space
         with faults(self.name):
             if size:
                 self.device.map(begin, min(size, (1 << 32) - begin))
             for segment in self.executable.segments:
                 if segment.data is not None:
                     self.device.xram.write(segment.address, bytes(segment.data), "HOST")
-
-    def unload(self) -> None:
-        """Gives its XRAM back."""
-        begin, end = self.executable.footprint()
-        if begin != end:
-            self.device.unmap(begin)
 
     def buffer_sizes(self) -> dict[int, int]:
         """Bytes that each buffer must at least have, by number."""
@@ -139,10 +147,42 @@ class LoadedExecutable:
         """Runs all actions; buffers that the program writes are changed in place.
 
         Gives the cycles of the NPU's clock that passed, the host's work included. Raises
-        StatusError, naming the action.
+        StatusError, naming the action. Whoever looks on at this moment is told (`hal.observe`).
         """
+        with under(current_watch(), current_timer(TorqTimer)):  # type: ignore[type-abstract]
+            return self.run(buffers, constants)
+
+    def run(self, buffers: MutableSequence[Bytes], constants: Sequence[int] = ()) -> int:
+        """As `dispatch`, for a queue: it is told who submitted the work under."""
         self._check_buffers(buffers)
-        begin = self.device.now
+        device = self.device
+        device.xram.space = self._space
+        begin = device.now
+        try:
+            with timed(self, timer_of_work(TorqTimer)), self._watched():  # type: ignore[type-abstract]
+                self._perform(buffers, constants)
+        except BaseException:
+            device.reset()  # as a driver does with an NPU that hangs: the next program can start
+            raise
+        return device.now - begin
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Hazards of what is done meanwhile are told to the checker that the work is under."""
+        watch = watch_of_work()
+        if watch is None:
+            self._ran_unwatched = True
+            yield
+            return
+        if self._ran_unwatched:  # it may have written any of it
+            self._shadow.mark("XRAM", *self.executable.footprint())
+            self._ran_unwatched = False
+        with watching(self, watch, self._shadow):
+            yield
+        self._shadow.keep("XRAM")
+
+    def _perform(self, buffers: MutableSequence[Bytes], constants: Sequence[int]) -> None:
+        """Copies inputs, performs all actions, copies results. Raises StatusError."""
         for binding in self.executable.bindings:
             if not binding.write_only:
                 part = buffers[binding.number][binding.offset : binding.offset + binding.size]
@@ -159,8 +199,8 @@ class LoadedExecutable:
                     self._wait()
                 elif isinstance(action, StartHost):
                     self._call(action, where)
-        if self.device.checker is not None:
-            self.device.checker.left()
+        if self.device.watcher is not None:
+            self.device.watcher.left()
         with faults(self.name):
             self.device.run()
         for binding in self.executable.bindings:
@@ -169,7 +209,6 @@ class LoadedExecutable:
                     data = self.device.xram.read(binding.address, binding.size, "HOST")
                 part = buffers[binding.number][binding.offset : binding.offset + binding.size]
                 part[:] = np.frombuffer(data, np.uint8)
-        return self.device.now - begin
 
     def _check_buffers(self, buffers: Sequence[Bytes]) -> None:
         for number, needed in self.buffer_sizes().items():

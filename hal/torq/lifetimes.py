@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.hw.torq.check.finding import Finding
+from assay.hw.torq.check.npu_finding import npu_finding
+from assay.sim.check import Finding, UnitPlace
 
 from .format import Alloc, Dealloc, Executable
 
@@ -61,7 +62,7 @@ def peak(found: Sequence[Life], memory: str) -> tuple[int, int]:
     return most, when
 
 
-def over_budget(executable: Executable, capacity: int) -> Finding | None:
+def over_budget(executable: Executable, capacity: int, program: str = "") -> Finding | None:
     """Tells when buffers that live at one time need more LRAM than there is.
 
     Each of them may well lie inside of LRAM; some then lie on top of each other.
@@ -72,11 +73,12 @@ def over_budget(executable: Executable, capacity: int) -> Finding | None:
         return None
     alive = [life for life in found if life.memory == "LRAM" and life.begin <= when < life.end]
     numbers = ", ".join(str(life.number) for life in alive)
-    return Finding(
-        kind="lram-budget",
-        message=f"from action {when} on, buffers {numbers} need {most} bytes of LRAM at once; "
+    return npu_finding(
+        "npu-lram-budget",
+        f"from action {when} on, buffers {numbers} need {most} bytes of LRAM at once; "
         f"there are {capacity}",
-        unit="HOST",
+        UnitPlace(unit="HOST"),
+        program=program,
         memory="LRAM",
         start=min(life.address for life in alive),
         stop=max(life.address + life.size for life in alive),

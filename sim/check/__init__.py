@@ -2,7 +2,7 @@
 
 from .checker import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, parse_checks
 from .fault_finding import fault_finding
-from .finding import Finding, Party
+from .finding import Finding, Party, UnitPlace
 
 __all__ = [
     "DEFAULT_CHECKS",
@@ -10,6 +10,7 @@ __all__ = [
     "Checker",
     "Finding",
     "Party",
+    "UnitPlace",
     "fault_finding",
     "parse_checks",
 ]

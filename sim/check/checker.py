@@ -16,20 +16,26 @@ OPTIONAL_CHECKS = ("lanes", "nan", "overflow")
 MAX_FINDINGS = 200
 
 
-def parse_checks(text: str) -> frozenset[str]:
-    """Names of checks from `race,init`; `all` stands for the default ones.
+def parse_checks(
+    text: str,
+    *,
+    usual: Iterable[str] = DEFAULT_CHECKS,
+    others: Iterable[str] = OPTIONAL_CHECKS,
+) -> frozenset[str]:
+    """Names of checks from `race,init`; `all` stands for the `usual` ones.
 
     Raises:
-        ValueError: for a name that is no check.
+        ValueError: for a name that is neither of these nor of the `others`.
     """
+    every = (*usual, *others)
     chosen: set[str] = set()
     for name in filter(None, (part.strip() for part in text.split(","))):
         if name == "all":
-            chosen.update(DEFAULT_CHECKS)
-        elif name in DEFAULT_CHECKS + OPTIONAL_CHECKS:
+            chosen.update(usual)
+        elif name in every:
             chosen.add(name)
         else:
-            known = ", ".join((*DEFAULT_CHECKS, *OPTIONAL_CHECKS, "all"))
+            known = ", ".join((*every, "all"))
             raise ValueError(f"'{name}' is no check; there are {known}")
     return frozenset(chosen)
 

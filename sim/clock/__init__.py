@@ -3,6 +3,7 @@
 from .environment import Environment, FractionalTime, Steps
 from .link import Link, Transfer
 from .semaphore import Semaphore
+from .shared import Shared
 from .time import TICKS_PER_SECOND, ClockDomain, seconds_of, ticks_of
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "FractionalTime",
     "Link",
     "Semaphore",
+    "Shared",
     "Steps",
     "Transfer",
     "seconds_of",

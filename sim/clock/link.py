@@ -6,13 +6,17 @@ bytes times ticks per second: all arithmetic is exact, however often transfers c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from simpy.events import Event, Timeout
 
 from .environment import Environment
 from .time import TICKS_PER_SECOND
+
+if TYPE_CHECKING:
+    from .shared import Shared
 
 
 @dataclass(slots=True, eq=False)
@@ -26,6 +30,7 @@ class Transfer:
         done: happens at the first tick at which all bytes have arrived.
         rate: bytes per second now.
         left: what has not arrived, in bytes times ticks per second.
+        traffic: bytes that go over what the link shares with others, in all.
     """
 
     size: int
@@ -34,6 +39,12 @@ class Transfer:
     done: Event
     rate: int = 0
     left: int = field(default=0)
+    traffic: int = 0
+
+    @property
+    def demand(self) -> int:
+        """Bytes per second of `traffic` at the present rate."""
+        return -(-self.rate * self.traffic // self.size)
 
 
 class Link:
@@ -47,6 +58,8 @@ class Link:
         name: what traces and messages call it.
         rate: bytes per second.
         watch: called with the tick and the bytes per second in use whenever that changes.
+        beyond: what it shares with other links, such as DRAM, if anything: transfers with
+            `traffic` are slowed down while all links together ask for more than there is.
     """
 
     def __init__(
@@ -56,6 +69,7 @@ class Link:
         rate: int,
         *,
         watch: Callable[[int, int], None] | None = None,
+        beyond: Shared | None = None,
     ) -> None:
         if rate < 1:
             raise ValueError(f"link {name!r}: {rate} B/s; a link moves at least 1 B/s")
@@ -69,6 +83,9 @@ class Link:
         self._since = environment.tick
         self._version = 0
         self._told = 0
+        self._beyond = beyond
+        if beyond is not None:
+            beyond.attach(self)
 
     @property
     def active(self) -> tuple[Transfer, ...]:
@@ -80,10 +97,11 @@ class Link:
         """Bytes per second that are being moved now."""
         return sum(transfer.rate for transfer in self._active)
 
-    def transfer(self, size: int, *, limit: int | None = None) -> Transfer:
+    def transfer(self, size: int, *, limit: int | None = None, traffic: int = 0) -> Transfer:
         """Begin to move `size` bytes, at most `limit` bytes per second of them.
 
-        Wait for `.done`. Raises ValueError for sizes and limits that cannot be.
+        `traffic` is how many bytes of it go over what the link shares with others. Wait for
+        `.done`. Raises ValueError for sizes and limits that cannot be.
         """
         if size < 0 or (limit is not None and limit < 1):
             raise ValueError(
@@ -96,16 +114,24 @@ class Link:
             began=self._environment.tick,
             done=Event(self._environment),
             left=size * TICKS_PER_SECOND,
+            traffic=traffic,
         )
         if size == 0:
             begun.done.succeed(begun)
             return begun
-        self._advance()
+        self.advance()
         self._active.append(begun)
         self._share()
         return begun
 
-    def _advance(self) -> None:
+    def close(self) -> None:
+        """Forget all transfers; they are never done."""
+        self._active.clear()
+        self._version += 1
+        if self._beyond is not None:
+            self._beyond.detach(self)
+
+    def advance(self) -> None:
         """Account for the time since rates changed last; end what is done."""
         now = self._environment.tick
         elapsed, self._since = now - self._since, now
@@ -119,7 +145,20 @@ class Link:
 
     def _share(self) -> None:
         """Give every transfer its rate; wake up when the first is done."""
-        _share_fairly(self._active, self.rate)
+        if self._beyond is not None:
+            self._beyond.settle()  # other links' transfers get other rates, too
+            return
+        self.set_rates()
+        self.plan()
+
+    def set_rates(self) -> None:
+        """Give every transfer what it can have of this link."""
+        limits = [self.rate if t.limit is None else t.limit for t in self._active]
+        for transfer, rate in zip(self._active, fair_shares(limits, self.rate), strict=True):
+            transfer.rate = rate
+
+    def plan(self) -> None:
+        """Tell what is in use, and wake up when the first transfer is done."""
         used = self.in_use
         if self._watch is not None and used != self._told:
             self._told = used
@@ -134,19 +173,20 @@ class Link:
 
     def _wake(self, version: int) -> None:
         if version == self._version:  # or rates have changed since, and this is out of date
-            self._advance()
+            self.advance()
             self._share()
 
 
-def _share_fairly(transfers: list[Transfer], rate: int) -> None:
-    """Set the rates: those with the lowest limits first, each an even share of what is left.
+def fair_shares(limits: Sequence[int], rate: int) -> list[int]:
+    """Shares of a rate: those with the lowest limits first, each an even share of what is left.
 
     The bytes per second that do not divide go to the oldest; of more transfers than there are
     bytes per second, the youngest wait.
     """
-    limits = [rate if t.limit is None else min(t.limit, rate) for t in transfers]
+    shares = [0] * len(limits)
     left = rate
-    for done, number in enumerate(sorted(range(len(transfers)), key=limits.__getitem__)):
-        share = -(-left // (len(transfers) - done))
-        transfers[number].rate = min(limits[number], share)
-        left -= transfers[number].rate
+    for done, number in enumerate(sorted(range(len(limits)), key=lambda n: min(limits[n], rate))):
+        share = -(-left // (len(limits) - done))
+        shares[number] = min(limits[number], rate, share)
+        left -= shares[number]
+    return shares

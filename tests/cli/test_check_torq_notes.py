@@ -57,7 +57,7 @@ def write(tmp_path: Path) -> Callable[[Executable], Path]:
 def test_a_correct_program_has_no_findings(
     assay: Assay, write: Callable[[Executable], Path]
 ) -> None:
-    assert "clamping: nothing found" in assay("check", write(clamping())).out
+    assert "1 executable, no findings" in assay("check", write(clamping())).out
 
 
 @pytest.mark.parametrize("by", [1, -4, 64])
@@ -67,7 +67,7 @@ def test_a_moved_address_is_told_with_tensor_and_operation(
     (x,) = (s.start for s in clamping().notes.symbols if (s.name, s.memory) == ("x", "LRAM"))
     done = assay("check", write(moved(clamping(), x, by)))
     assert done.code == 1
-    assert "operand: task" in done.out and "SLC0 DEDR" in done.out
+    assert "[npu-operand]" in done.out and "SLC0 DEDR" in done.out
     assert "in clamp of y (model.mlir:7)" in done.out
     assert f"leaves out {abs(by)} byte" in done.out and "of x" in done.out
 
@@ -76,18 +76,20 @@ def test_what_is_loaded_for_nothing_is_told_on_request(
     assay: Assay, write: Callable[[Executable], Path]
 ) -> None:
     path = write(clamping(count=300))
-    assert "nothing found" in assay("check", path).out
+    assert "no findings" in assay("check", path).out
     done = assay("check", path, "--check", "all,unread")
     assert done.code == 1
-    assert "unread" in done.out and "in load x" in done.out
+    assert "[npu-unread]" in done.out and "in load x" in done.out
 
 
 def test_checks_of_kernels_are_refused_for_executables(
     assay: Assay, write: Callable[[Executable], Path]
 ) -> None:
-    done = assay("check", write(clamping()), "--check", "race")
+    done = assay("check", write(clamping()), "--check", "lanes")
     assert done.code == 2
-    assert "all,unread" in done.err
+    assert "'lanes' is no check; there are race, init, bounds, budget, unread, all" in done.err
+    out = assay("check", write(clamping()), "--check", "race,init").out
+    assert "looked for: race, init)" in out
 
 
 def test_inspect_says_what_jobs_are_for(assay: Assay, write: Callable[[Executable], Path]) -> None:

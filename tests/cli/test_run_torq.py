@@ -106,9 +106,9 @@ def test_wrong_inputs_and_options_are_refused(
 ) -> None:
     done = assay("run", multiply_file)
     assert done.code == 2
-    assert "0 times --input for 1 buffers that are read (136 bytes)" in done.err
+    assert "0 inputs for 1 buffers that are read (136 bytes); for example --input" in done.err
     done = assay("run", multiply_file, "--input", "5xi8=0")
-    assert "--input of 5 bytes for buffer 0, which has 136" in done.err
+    assert "an input of 5 bytes for buffer 0, which has 136" in done.err
     assert "--trace" in assay("run", multiply_file, "--trace", "x.doc").err
     assert "--device is not" in assay("run", multiply_file, "--device", "native").err
     assert "there is no such file" in assay("run", tmp_path / "none.torq").err
@@ -151,7 +151,7 @@ def test_a_timeline_that_cannot_be_written_does_not_hide_the_fault(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("assay.traces.files.write_trace", full)
-    monkeypatch.setattr(LoadedExecutable, "dispatch", lambda *_: 1 / 0)
+    monkeypatch.setattr(LoadedExecutable, "_perform", lambda *_: 1 / 0)
     done = assay("run", multiply_file, "--input", "136xi8=1", "--trace", tmp_path / "run.html")
     assert "No space left on device" in done.err and "ZeroDivisionError" in done.err
 
@@ -184,7 +184,7 @@ def test_a_result_that_is_stored_too_early_is_found(
     assay: Assay, multiply_file: Path, tmp_path: Path
 ) -> None:
     done = assay("check", multiply_file)
-    assert (done.code, done.out.strip()) == (0, "multiply: nothing found")
+    assert (done.code, done.out.startswith("1 executable, no findings")) == (0, True)
     program = NssProgram(
         tasks=(
             load(CODE, 0x5A00, 0x200), load(INPUTS, 0x1000, 136),
@@ -200,13 +200,11 @@ def test_a_result_that_is_stored_too_early_is_found(
     )
     done = assay("check", path)
     assert done.code == 1
-    assert "race: task 2 SLC0 DEQW" in done.out
+    assert "early.torq: task 2 SLC0 DEQW at" in done.out
     assert "SLC0 writes what XW reads (DOLR of task 3)" in done.out
     assert "XRAM 0x102000-0x102040" in done.out
     found = json.loads(assay("check", path, "--json").out)["findings"]
     assert {finding["memory"] for finding in found} >= {"XRAM"}
-    sarif = json.loads(assay("check", path, "--format", "sarif").out)
-    assert sarif["runs"][0]["results"][0]["ruleId"].startswith("npu-")
     written = tmp_path / "findings.xml"
     done = assay("check", path, "--format", "junit", "--output", written)
     assert "finding" in done.out
@@ -234,7 +232,8 @@ def test_buffers_that_do_not_fit_into_lram_at_once_are_found(assay: Assay, tmp_p
     path.write_bytes(write_executable(replace(executable, actions=(*allocs, *executable.actions))))
     done = assay("check", path)
     assert done.code == 1
-    assert "lram-budget: HOST: from action 2 on, buffers 7, 8, 0 need 655616 bytes" in done.out
+    assert "HOST: error: from action 2 on, buffers 7, 8, 0 need 655616 bytes" in done.out
+    assert "[npu-lram-budget]" in done.out
 
 
 def test_what_skipped_host_code_would_have_written_counts_as_written(
@@ -245,7 +244,7 @@ def test_what_skipped_host_code_would_have_written_counts_as_written(
     executable = replace(multiply(), actions=(fill,), host_code=b"ELF")
     path.write_bytes(write_executable(executable))
     done = assay("check", path, "--skip-host-code")
-    assert (done.code, done.out.strip()) == (0, "multiply: nothing found")
+    assert (done.code, done.out.startswith("1 executable, no findings")) == (0, True)
     nowhere = replace(fill, sizes=(8,))
     path.write_bytes(write_executable(replace(executable, actions=(nowhere,))))
     done = assay("check", path, "--skip-host-code")

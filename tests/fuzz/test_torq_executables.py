@@ -10,13 +10,14 @@ from assay.compiler.torq.kernels import unary
 from assay.compiler.torq.kernels.convolution import Padding, conv2d
 from assay.compiler.torq.program import ProgramBuilder
 from assay.compiler.torq.slice.scaling import Rescale
+from assay.hal.observe import checking
 from assay.hal.status import StatusError
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.follow import follow
 from assay.hal.torq.format import Executable, Segment
 from assay.hal.torq.pack import pack
-from assay.hw.torq.check.checker import Checker
-from assay.hw.torq.device.device import Device
+from assay.hw.torq.check.kinds import NPU_CHECKS, UNREAD
+from assay.sim.check import Checker
 from tests.support.torq_executables import CODE, multiply
 
 _USED = {CODE: 0x200}
@@ -101,11 +102,10 @@ def watch_many(count: int, seed: int) -> None:
     found = 0
     for _ in range(count):
         executable = flipped(convolution(), rng)
-        checker = Checker(notes=executable.notes, unread=True)
-        device = Device(checker=checker)
+        checker = Checker((*NPU_CHECKS, UNREAD))
         try:
-            LoadedExecutable(executable, device=device).dispatch([np.zeros(256, np.uint8)] * 2)
-            checker.finish()
+            with checking(checker):
+                LoadedExecutable(executable).dispatch([np.zeros(256, np.uint8)] * 2)
         except StatusError as error:
             assert str(error) and checker.findings
         found += bool(checker.findings)

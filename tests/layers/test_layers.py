@@ -50,3 +50,17 @@ def test_imports_point_down_and_stay_inside_their_package_when_relative(path: Pa
         assert len(parts) > 1, f"{where}: a lower layer knows nothing of the public face"
         assert parts[1] != layer, f"{where}: inside a layer imports are relative"
         assert parts[1] in allowed, f"{where}: {layer} may import {', '.join(allowed) or 'nothing'}"
+
+
+INNER = {"programs": ("commands",), "resources": ("commands", "programs")}
+"""Rooms of the emulated Metal, and the rooms that each does not know."""
+
+
+@pytest.mark.parametrize("room", INNER)
+def test_rooms_of_the_emulated_metal_do_not_import_what_lies_above_them(room: str) -> None:
+    folder = ROOT / "hal/metal/emulated"
+    for path in sorted((folder / room).glob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ImportFrom) and node.level == 2 and node.module:
+                above = node.module.split(".")[0]
+                assert above not in INNER[room], f"{room}/{path.name}:{node.lineno}: {above}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.hal.metal.emulated.commands.checking import checking
+from assay.hal.observe import checking
 from assay.sim.check import Checker
 
 

@@ -14,13 +14,14 @@ from assay.compiler.torq.kernels.convolution import Padding, conv2d, depthwise_c
 from assay.compiler.torq.program import Program, ProgramBuilder
 from assay.compiler.torq.slice.scaling import Rescale
 from assay.compiler.torq.slice.tensor import dense
-from assay.hw.torq.check.checker import Checker
-from assay.hw.torq.check.finding import Finding
+from assay.hw.torq.check.kinds import NPU_CHECKS, UNREAD
+from assay.hw.torq.check.watcher import Watcher
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.facts.registers import registers
 from assay.hw.torq.faults import TorqFault
 from assay.hw.torq.words.commands import SliceTask
 from assay.hw.torq.words.errors import EncodeError
+from assay.sim.check import Checker, Finding
 
 from .machine import Array, numbers
 
@@ -111,10 +112,11 @@ def run(
     segments: list[tuple[int, bytes]],
     *,
     unread: bool = False,
-) -> tuple[dict[str, bytes], list[Finding]]:
+) -> tuple[dict[str, bytes], tuple[Finding, ...]]:
     """Outputs (none when a fault ended the run), and what the checker found."""
-    checker = Checker(notes=program.notes, unread=unread)
-    device = Device(checker=checker, cycle_limit=100_000, word_limit=4000)
+    checks = (*NPU_CHECKS, UNREAD) if unread else NPU_CHECKS
+    watcher = Watcher(Checker(checks), notes=program.notes)
+    device = Device(watcher=watcher, cycle_limit=100_000, word_limit=4000)
     device.map(0x100000, 1 << 20)
     for address, data in segments:
         device.xram.write(address, data)
@@ -127,14 +129,14 @@ def run(
             device.write32(register, value)
         device.wait_irq()
     except TorqFault:
-        return {}, checker.findings
+        return {}, watcher.findings
     results = {
         binding.name: device.xram.read(binding.address, binding.size)
         for binding in program.bindings
         if binding.is_output
     }
-    checker.finish()
-    return results, checker.findings
+    watcher.finish()
+    return results, watcher.findings
 
 
 def commands(program: Program) -> Iterator[tuple[int, int, int, int]]:
@@ -276,11 +278,11 @@ def test_what_is_loaded_and_not_used_is_told() -> None:
     builder.store("b", b)
     program = builder.build()
     inputs = {"a": numbers(0, (320,), "int8")}
-    assert run(program, inputs, list(program.segments))[1] == []
+    assert run(program, inputs, list(program.segments))[1] == ()
     _, findings = run(program, inputs, list(program.segments), unread=True)
     (finding,) = findings
-    assert (finding.kind, finding.unit, finding.tensor) == ("unread", "XR", "a")
-    assert finding.stop - finding.start == 256
+    assert (finding.kind, finding.at.unit, finding.tensor) == ("npu-unread", "XR", "a")
+    assert finding.length == 256
     assert "what it writes is never read" in str(finding)
 
 
@@ -354,7 +356,7 @@ def test_a_position_that_is_taken_from_bytes_nobody_wrote_is_reported() -> None:
     builder.store("y", y)
     program = builder.build()
     _, (finding,) = run(program, {}, list(program.segments))
-    assert (finding.kind, finding.agent, finding.tensor) == ("uninitialised", "DEDR", "x")
+    assert (finding.kind, finding.at.agent, finding.tensor) == ("npu-uninitialised", "DEDR", "x")
 
 
 def test_a_fault_names_the_task_that_it_ended() -> None:
@@ -367,7 +369,7 @@ def test_a_fault_names_the_task_that_it_ended() -> None:
         ]
         return replace(task, ndls=tuple(ndls))
 
-    def faults_of(steps: bool, place: int) -> list[Finding]:
+    def faults_of(steps: bool, place: int) -> tuple[Finding, ...]:
         builder = ProgramBuilder.new()
         x, y, z = (builder.lram.tensor(name, "int8", (200,)) for name in "xyz")
         builder.load("x", x)
@@ -378,8 +380,13 @@ def test_a_fault_names_the_task_that_it_ended() -> None:
         return run(program, {"x": numbers(0, x.shape, "int8")}, list(program.segments))[1]
 
     (steps,) = faults_of(True, 0)
-    assert (steps.kind, steps.task, steps.unit) == ("count-mismatch", 2, "SLC0")
-    assert (steps.tensor, steps.operation) == ("y", "clamp of z (clamp_1)")
+    assert (steps.kind, steps.at.task, steps.at.unit) == ("npu-count-mismatch", 2, "SLC0")
+    assert (steps.tensor, steps.at.operation) == ("y", "clamp of z (clamp_1)")
     (place,) = faults_of(False, 0x80000)
-    assert (place.kind, place.task, place.unit, place.agent) == ("out-of-range", 5, "XW", "DOLR")
-    assert (place.tensor, place.operation) == ("z", "store z")
+    assert (place.kind, place.at.task, place.at.unit, place.at.agent) == (
+        "npu-out-of-range",
+        5,
+        "XW",
+        "DOLR",
+    )
+    assert (place.tensor, place.at.operation) == ("z", "store z")

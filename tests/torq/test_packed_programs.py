@@ -6,18 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.cli.torq.run import TorqOptions, check_torq, run_torq
+import assay
+from assay.cli.torq.run import TorqOptions, run_torq
 from assay.compiler.torq.kernels import elementwise, unary
 from assay.compiler.torq.program import Program, ProgramBuilder
+from assay.hal.observe import checking
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.follow import follow
 from assay.hal.torq.format import BufferType, Executable, HostCopy
 from assay.hal.torq.pack import pack
 from assay.hal.torq.places import misplaced
 from assay.hal.torq.write import write_executable
-from assay.hw.torq.check.checker import Checker
-from assay.hw.torq.check.finding import Finding
-from assay.hw.torq.device.device import Device
+from assay.hw.torq.check.kinds import NPU_CHECKS
+from assay.sim.check import Checker, Finding
 
 from .machine import Array, numbers
 
@@ -63,7 +64,8 @@ def test_the_command_line_gives_typed_results_and_finds_no_hazard(packed: Path) 
     assert isinstance(result, np.ndarray)
     assert result.dtype == np.int32
     assert np.array_equal(result, expected)
-    assert check_torq(options, list(inputs)) == ("add", ())
+    report = assay.check(packed, None, *inputs)
+    assert [kernel.name for kernel in report.kernels] == ["add"] and not report.findings
 
 
 def test_every_block_and_slice_program_is_followed_to_its_end() -> None:
@@ -74,15 +76,14 @@ def test_every_block_and_slice_program_is_followed_to_its_end() -> None:
     assert all(job.words and "not followed" not in job.what for job in slices)
 
 
-def findings(executable: Executable) -> list[Finding]:
+def findings(executable: Executable) -> tuple[Finding, ...]:
     """What a check of an executable finds, which gets its inputs."""
-    checker = Checker(notes=executable.notes)
-    loaded = LoadedExecutable(executable, device=Device(checker=checker))
+    loaded = LoadedExecutable(executable)
     buffers = [np.zeros(size, np.uint8) for size in loaded.buffer_sizes().values()]
     for number, value in zip(loaded.inputs(), clamp_then_add()[1], strict=True):
         buffers[number][:] = value.view(np.uint8)
-    loaded.dispatch(buffers)
-    checker.finish()
+    with checking(Checker(NPU_CHECKS)) as checker:
+        loaded.dispatch(buffers)
     return checker.findings
 
 
@@ -90,7 +91,7 @@ def test_a_host_that_does_not_wait_for_the_npu_is_reported() -> None:
     executable = pack(clamp_then_add()[0], "add")
     copy, start, wait = executable.actions
     (finding,) = findings(replace(executable, actions=(copy, start)))
-    assert (finding.kind, finding.unit) == ("not-waited", "NSS")
+    assert (finding.kind, finding.at.unit) == ("npu-not-waited", "NSS")
     result = executable.bindings[-1]
     moved = HostCopy(
         source=BufferType.XRAM,
@@ -102,11 +103,11 @@ def test_a_host_that_does_not_wait_for_the_npu_is_reported() -> None:
         shape=(),
         element_bytes=result.size,
     )
-    assert findings(replace(executable, actions=(copy, start, wait, moved))) == []
+    assert findings(replace(executable, actions=(copy, start, wait, moved))) == ()
     found = findings(replace(executable, actions=(copy, start, moved, wait)))
-    assert [(f.kind, f.unit, f.tensor) for f in found] == [
-        ("race", "HOST", "d"),  # reads what XW writes
-        ("race", "HOST", "a"),  # writes what XR reads
+    assert [(f.kind, f.at.unit, f.tensor) for f in found] == [
+        ("npu-race", "HOST", "d"),  # reads what XW writes
+        ("npu-race", "HOST", "a"),  # writes what XR reads
     ]
 
 
@@ -116,11 +117,11 @@ def test_bindings_and_segments_that_lie_elsewhere_are_reported(step: int) -> Non
     *before, result = executable.bindings
     elsewhere = replace(result, address=result.address + step)
     found = findings(replace(executable, bindings=(*before, elsewhere)))
-    assert ("operand", "HOST", "d") in {(f.kind, f.unit, f.tensor) for f in found}
+    assert ("npu-operand", "HOST", "d") in {(f.kind, f.at.unit, f.tensor) for f in found}
     shorter = replace(result, size=result.size - min(step, 64))
     found = findings(replace(executable, bindings=(*before, shorter)))
-    assert {(f.kind, f.unit, f.tensor) for f in found} == {("operand", "HOST", "d")}
+    assert {(f.kind, f.at.unit, f.tensor) for f in found} == {("npu-operand", "HOST", "d")}
     first, *others = executable.segments
     elsewhere_too = replace(first, address=first.address + step)
     found = list(misplaced(replace(executable, segments=(elsewhere_too, *others))))
-    assert [f.start - first.address for f in found] == [step, 0]
+    assert [f.offset - first.address for f in found] == [step, 0]

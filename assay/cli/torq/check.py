@@ -4,35 +4,37 @@ from pathlib import Path
 
 import typer
 
+from ..check_output import write_report
 from ..failures import FAILED, USAGE, CommandError
-from .run import TorqOptions, check_torq, first
+from .run import TorqOptions, first, open_torq, usage_errors
 
 
 def check_executable(
     options: TorqOptions,
     inputs: list[str],
+    check: str,
+    suppress: list[str],
     *,
-    unread: bool,
     format_name: str,
     output: Path | None,
 ) -> None:
     """Runs it and reports; ends with exit code 1 when there are findings."""
-    from ...reports.torq_findings import FORMATS, TorqFindings, text
+    from ...checks import CheckInputError, Report, parse_suppression
+    from ...checks.npu import check_function, npu_checks
     from ...text_values import InputError, parse_inputs
     from ..terminal import progress
 
     try:
         values = parse_inputs(inputs)
-    except InputError as error:
+        checks = npu_checks(check)
+        report = Report(checks, suppressions=[parse_suppression(text) for text in suppress])
+    except (InputError, CheckInputError) as error:
         raise CommandError(str(error), code=USAGE) from None
-    with progress() as say:
+    except ValueError as error:
+        raise CommandError(f"--check {check}: {error}", code=USAGE) from None
+    with progress() as say, usage_errors():
         say(first(f"checking {options.path}"))
-        name, findings = check_torq(options, values, unread=unread)
-    report = TorqFindings(file=str(options.path), name=name, findings=findings)
-    written = FORMATS[format_name](report)
-    if output is not None:
-        output.write_text(written, encoding="utf-8")
-        written = text(report)
-    typer.echo(written, nl=False)
-    if findings:
+        check_function(open_torq(options), values, report, file=str(options.path))
+    write_report(report, format_name, output)
+    if report.errors:
         raise typer.Exit(FAILED)

@@ -7,19 +7,14 @@ import typer
 
 from ..failures import USAGE, CommandError
 
-SUFFIXES = (".torq", ".fb", ".synap")
 _LISTED = 40
 
 
 def is_torq(path: Path) -> bool:
     """Whether a file is a Torq executable, or an archive with one in it."""
-    if path.suffix in SUFFIXES:
-        return True
-    if path.suffix != ".vmfb" or not path.is_file():
-        return False
-    from assay.hal.torq.archive import file_is_container
+    from ...npu.files import is_executable
 
-    return file_is_container(path)
+    return is_executable(path)
 
 
 def inspect_torq(

@@ -7,9 +7,9 @@ Within the package, objects know each other's attributes with a leading undersco
 none of them.
 """
 
+from ...observe import checking, timing
 from . import constants
 from .commands.blit import MTLBlitCommandEncoder
-from .commands.checking import checking
 from .commands.commandbuffer import MTLCommandBuffer
 from .commands.compute import MTLComputeCommandEncoder
 from .commands.event import MTLEvent, MTLFence, MTLSharedEvent, MTLSharedEventListener
@@ -20,7 +20,6 @@ from .commands.indirect import (
 )
 from .commands.log_state import MTLLogState, MTLLogStateDescriptor
 from .commands.queue import MTLCommandQueue
-from .commands.timing import timing
 from .constants import *  # noqa: F403  the enumerations are a table of their own
 from .descriptors import (
     MTLBlitPassDescriptor,

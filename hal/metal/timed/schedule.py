@@ -30,10 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduled:
-    """A schedule, and what its work's `ident` numbers stand for."""
+    """A schedule, and what its work's `ident` numbers stand for.
+
+    `submissions` and `calls` are what was scheduled: a board takes them, too.
+    """
 
     schedule: Schedule
     work: tuple[Dispatched | Copied, ...]
+    submissions: tuple[Submission, ...] = ()
+    calls: tuple[HostCall, ...] = ()
 
 
 def schedule_of(buffers: Sequence[BufferLog], calls: Sequence[HostLog], chip: Chip) -> Scheduled:
@@ -51,8 +56,11 @@ def schedule_of(buffers: Sequence[BufferLog], calls: Sequence[HostLog], chip: Ch
         )
         for number, buffer in enumerate(buffers)
     ]
-    schedule = run(submissions, _calls(calls), costs=overheads(chip), cores=chip.cores)
-    return Scheduled(schedule=schedule, work=tuple(work))
+    made = _calls(calls)
+    schedule = run(submissions, made, costs=overheads(chip), cores=chip.cores)
+    return Scheduled(
+        schedule=schedule, work=tuple(work), submissions=tuple(submissions), calls=tuple(made)
+    )
 
 
 def _signalled(buffers: Sequence[BufferLog]) -> dict[int, int]:
@@ -98,7 +106,8 @@ def _work(step: PassLog, first: int, chip: Chip) -> Iterator[Work]:
         if isinstance(item, Copied):
             # A copy is bound by DRAM, and all copies of a pass may overlap.
             seconds = item.bytes / (chip.bandwidth * chip.sustained)
-            yield Work(label=item.name, ticks=ticks_of(seconds), share=1.0, group=-1, ident=ident)
+            yield Work(label=item.name, ticks=ticks_of(seconds), share=1.0, group=-1, ident=ident,
+                       traffic=item.bytes)  # fmt: skip
         else:
             prediction = item.prediction
             yield Work(
@@ -107,4 +116,5 @@ def _work(step: PassLog, first: int, chip: Chip) -> Iterator[Work]:
                 share=prediction.share,
                 group=item.group,
                 ident=ident,
+                traffic=round(prediction.time.bytes.get("dram", 0.0)),
             )

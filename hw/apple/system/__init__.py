@@ -1,7 +1,7 @@
 """A GPU as programs see it: queues, command buffers, passes, dispatches, and what they cost."""
 
 from .overheads import Overheads, overheads
-from .run import run
+from .run import Gpu, run
 from .work import (
     Commit,
     EventSignal,
@@ -22,6 +22,7 @@ __all__ = [
     "Commit",
     "EventSignal",
     "EventWait",
+    "Gpu",
     "HostCall",
     "HostSpan",
     "Overheads",

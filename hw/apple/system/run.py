@@ -12,7 +12,7 @@ from typing import Final
 import simpy
 from simpy.events import Process, Timeout
 
-from assay.sim.clock import TICKS_PER_SECOND, Environment, Link, Semaphore, Steps
+from assay.sim.clock import TICKS_PER_SECOND, Environment, Link, Semaphore, Shared, Steps
 
 from .overheads import Overheads
 from .work import (
@@ -42,21 +42,34 @@ def run(
     cores: int,
 ) -> Schedule:
     """When everything happens that `calls` commit; the program itself takes no time."""
-    gpu = _Gpu(submissions, costs, cores)
+    gpu = Gpu(submissions, costs, cores)
     gpu.environment.start(gpu.host(calls))
     gpu.environment.finish()
     return gpu.schedule()
 
 
-class _Gpu:
-    """One GPU with the queues that the submissions name."""
+class Gpu:
+    """One GPU with the queues that the submissions name.
 
-    def __init__(self, submissions: Sequence[Submission], costs: Overheads, cores: int) -> None:
-        self.environment = Environment()
+    On a board it shares `environment`, its time, and `dram` with other machines; work with traffic
+    is slowed down while they want more of that than there is.
+    """
+
+    def __init__(
+        self,
+        submissions: Sequence[Submission],
+        costs: Overheads,
+        cores: int,
+        *,
+        name: str = "gpu",
+        environment: Environment | None = None,
+        dram: Shared | None = None,
+    ) -> None:
+        self.environment = environment if environment is not None else Environment()
         self._submissions = submissions
         self._costs = costs
         self._slots = cores * costs.concurrent_dispatches
-        self._machine = Link(self.environment, "gpu", _WHOLE_GPU)
+        self._machine = Link(self.environment, name, _WHOLE_GPU, beyond=dram)
         self._running = simpy.Resource(self.environment, capacity=costs.concurrent_queues)
         self._events: dict[int, Semaphore] = {}
         self._inboxes: dict[int, simpy.Store] = {}
@@ -164,7 +177,8 @@ class _Gpu:
         self, span: WorkSpan, slots: simpy.Resource, slot: simpy.resources.resource.Request
     ) -> Steps:
         limit, size = _on_link(span.work)
-        yield self._machine.transfer(size, limit=limit).done
+        traffic = span.work.traffic
+        yield self._machine.transfer(size, limit=limit, traffic=traffic).done
         span.end = self.environment.tick
         slots.release(slot)
 

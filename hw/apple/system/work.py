@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 class Work:
     """A dispatch or copy. `ticks` is how long it takes on an idle GPU, `share` the part of the
     GPU (0 to 1] that it can keep busy; two that need half each run side by side. `group` is equal
-    for those that may overlap; `ident` tells the caller which one it is.
+    for those that may overlap; `ident` tells the caller which one it is; `traffic` is how many
+    bytes it moves from and to DRAM, which counts on a board whose machines share that.
     """
 
     label: str
@@ -17,6 +18,7 @@ class Work:
     share: float
     group: int
     ident: int
+    traffic: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,10 @@ class Shadow:
             done += count
         return found
 
+    def keep(self, memory: str) -> None:
+        """Forgets what was written to any other memory."""
+        self._pages = {key: page for key, page in self._pages.items() if key[0] == memory}
+
     def unwritten(self, memory: str, ranges: Ranges) -> Ranges:
         """Those bytes that nobody wrote."""
         found: list[tuple[int, int]] = []

@@ -33,22 +33,22 @@ class Channels:
     def start(self, channel: str, at: int) -> None:
         """Begins the transfer that a channel's registers ask for. Raises TorqFault."""
         begin = self._record.begin(channel, at)
-        checker = self._record.checker
-        if checker is not None:
-            checker.transfer(channel)
+        watcher = self._record.watcher
+        if watcher is not None:
+            watcher.transfer(channel)
         transfer = transfer_of(channel, self._registers.image("nss"))
         try:
             data = fetch(transfer, self._lram, self._xram)
         except TorqFault as fault:
             raise fault.of(channel) from fault
         moves = moves_of(transfer)
-        if checker is not None:
-            checker.copy(channel, AGENTS[channel], at, moves)
+        if watcher is not None:
+            watcher.copy(channel, AGENTS[channel], at, moves)
 
         def finish() -> None:
             deliver(transfer, data, self._lram, self._xram)
-            if checker is not None:
-                checker.copied(moves)
+            if watcher is not None:
+                watcher.copied(moves)
             for agent, move, writes in zip(AGENTS[channel], moves, (False, True), strict=True):
                 ranges = [(first, last) for _, first, last in move]
                 self._record.touch(channel, agent, move[0][0], writes, begin, ranges, at)
@@ -58,4 +58,4 @@ class Channels:
 
         machine = self._machine
         cycles = machine.dma_start + machine.dma_cycles(transfer.size, transfer.mtu)
-        self._schedule.move(cycles, finish)
+        self._schedule.move(cycles, finish, size=transfer.size)

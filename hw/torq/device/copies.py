@@ -40,14 +40,14 @@ class Copies:
         copy = copy_of(self._registers.image("cdma"), self._memories)
         data = copy.fetch()
         moves = copy.moves()
-        checker = self._record.checker
-        if checker is not None:
-            checker.copy("CDMA", ("source", "target"), at, moves)
+        watcher = self._record.watcher
+        if watcher is not None:
+            watcher.copy("CDMA", ("source", "target"), at, moves)
 
         def finish() -> None:
             copy.deliver(data)
-            if checker is not None:
-                checker.copied(moves)
+            if watcher is not None:
+                watcher.copied(moves)
             for agent, move, writes in zip(("source", "target"), moves, (False, True), strict=True):
                 memory, first, last = move[0]
                 self._record.touch("CDMA", agent, memory, writes, begin, ((first, last),), at)

@@ -82,12 +82,12 @@ class Core:
         self._schedule.after(0, self._go)
 
     def _tell(self, mask: int) -> None:
-        """Tells the checker of a wait that is over: what comes now is another run of the core."""
-        checker, task = self._record.checker, self.task
-        if checker is not None and task is not None:
+        """Tells the watcher of a wait that is over: what comes now is another run of the core."""
+        watcher, task = self._record.watcher, self.task
+        if watcher is not None and task is not None:
             units = [unit for unit, bit in status.UNIT_BITS.items() if mask >> bit & 1]
-            checker.join([*units, "CSS"])
-            checker.start("CSS", task.at)
+            watcher.join([*units, "CSS"])
+            watcher.start("CSS", task.at)
 
     def _control(self, value: int, at: int) -> None:
         """CPU.CTL: the end of a reset with the clock on lets the core run."""
@@ -124,9 +124,9 @@ class Core:
         task.view.touched.clear()
         task.since = self._schedule.now
         step = next(task.steps, None)
-        if self._record.checker is not None:
+        if self._record.watcher is not None:
             touched = [(t.memory, t.start, t.stop, t.writes) for t in task.view.touched]
-            self._record.checker.core(task.name, task.at, touched)
+            self._record.watcher.core(task.name, task.at, touched)
         if step is None:
             self._finish(task)
         elif isinstance(step, CssWait):

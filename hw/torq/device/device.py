@@ -1,6 +1,8 @@
 """The whole NPU behind its registers, memories and interrupt: what a driver drives."""
 
-from ..check.checker import Checker
+from assay.sim.clock import Environment, Shared
+
+from ..check.watcher import Watcher
 from ..facts.costs import Machine, sl2610
 from ..faults import AccessFault, Deadlock, TorqFault
 from ..lram import Lram
@@ -36,10 +38,12 @@ class Device:
     Args:
         machine: sizes and speeds.
         record_accesses: whether `accesses` lists the memory that each piece of work touches.
-        checker: who watches the run for hazards, if anybody.
+        watcher: who watches the run for hazards, if anybody.
         fast: whether slices may take fast paths, which give the same bits.
         cycle_limit: cycles of one slice task after which it is refused.
         word_limit: command words of one program after which it is taken to be endless.
+        environment: a time that it shares with the other machines of a board, if it is on one.
+        dram: the board's DRAM; `name` is what the NPU is called there.
     """
 
     def __init__(
@@ -47,20 +51,19 @@ class Device:
         machine: Machine | None = None,
         *,
         record_accesses: bool = False,
-        checker: Checker | None = None,
+        watcher: Watcher | None = None,
         fast: bool = True,
         cycle_limit: int = DEFAULT_CYCLE_LIMIT,
         word_limit: int = LONGEST_PROGRAM,
+        environment: Environment | None = None,
+        dram: Shared | None = None,
+        name: str = "NPU",
     ) -> None:
         self.machine = machine or sl2610()
         self.memories = Memories(self.machine)
         self.xram = Xram()
-        self.checker = checker
-        if checker is not None:
-            for memory in (self.memories.lram, self.memories.itcm, self.memories.dtcm, self.xram):
-                memory.host_access = checker.host
-        self._schedule = Schedule(self.machine.clock_hz)
-        self._record = Record(self._schedule, checker, accesses=record_accesses)
+        self._schedule = Schedule(self.machine.clock_hz, environment, dram, name=name)
+        self._record = Record(self._schedule, watcher, accesses=record_accesses)
         self._registers = RegisterFile()
         self._registers.on_write("NSS.START.nss", self._start_units)
         shared = (self._schedule, self._registers, self._record)
@@ -70,20 +73,40 @@ class Device:
         self._channels = Channels(self.machine, self.lram, self.xram, *shared, done=self._ended)
         self._copies = Copies(self.machine, self.memories, *shared)
         self._core = Core(self.machine, self.memories, *shared)
-        access = self.accesses.append if record_accesses else None
         self.slices = [
             SliceUnit(
-                f"SLC{k}", self.lram, self._schedule, self.machine, ended=self._ended,
-                log=self.events.append, access=access, checker=checker, fast=fast,
-                cycle_limit=cycle_limit,
+                f"SLC{k}", self.lram, self._schedule, self.machine, self._record,
+                ended=self._ended, fast=fast, cycle_limit=cycle_limit,
             )
             for k in range(self.machine.slices)
         ]  # fmt: skip
+        self.watcher = watcher
 
     @property
     def lram(self) -> Lram:
         """The memory that all units share."""
         return self.memories.lram
+
+    @property
+    def watcher(self) -> Watcher | None:
+        """Who watches for hazards; may be another from program to program."""
+        return self._record.watcher
+
+    @watcher.setter
+    def watcher(self, watcher: Watcher | None) -> None:
+        self._record.watcher = watcher
+        told = None if watcher is None else watcher.host
+        for memory in (self.memories.lram, self.memories.itcm, self.memories.dtcm, self.xram):
+            memory.host_access = told
+
+    @property
+    def keeps_accesses(self) -> bool:
+        """Whether `accesses` are recorded; may change from program to program."""
+        return self._record.keeps_accesses
+
+    @keeps_accesses.setter
+    def keeps_accesses(self, keeps: bool) -> None:
+        self._record.keeps_accesses = keeps
 
     @property
     def events(self) -> list[Work]:
@@ -99,6 +122,11 @@ class Device:
     def now(self) -> int:
         """The time, in cycles of the NPU's clock."""
         return self._schedule.now
+
+    def forget(self) -> None:
+        """Forgets what was recorded so far; programs that run for long would fill memory."""
+        self.events.clear()
+        self.accesses.clear()
 
     def map(self, address: int, size: int) -> None:
         """Maps a region of XRAM. Raises AccessFault."""
@@ -184,8 +212,8 @@ class Device:
     def _seen(self) -> None:
         """The host looks: now it knows whether the command stream is done."""
         done = self._registers.pending.units() >> status.NSS & 1
-        if done and self.checker is not None:
-            self.checker.program_known_done()
+        if done and self.watcher is not None:
+            self.watcher.program_known_done()
 
     def _step(self) -> bool:
         try:
@@ -195,8 +223,8 @@ class Device:
             for unit in self.slices:
                 unit.cut_short()
             self._schedule.clear()
-            if self.checker is not None:
-                self.checker.fault(fault)
+            if self.watcher is not None:
+                self.watcher.fault(fault)
             raise
 
     def _host_place(self, address: int) -> Place | None:
@@ -228,19 +256,19 @@ class Device:
                 unit="NSS",
                 address=at,
             )
-        if self.checker is not None and not bits >> status.NSS & 1:
-            self.checker.next_task()
+        if self.watcher is not None and not bits >> status.NSS & 1:
+            self.watcher.next_task()
         for channel in CHANNELS:
             if bits >> status.UNIT_BITS[channel] & 1:
                 self._channels.start(channel, at)
         for unit in self.slices:
             if bits >> status.UNIT_BITS[unit.name] & 1:
-                if self.checker is not None:
-                    self.checker.start(unit.name, at)
+                if self.watcher is not None:
+                    self.watcher.start(unit.name, at)
                 unit.start_program()
         if bits >> status.NSS & 1:
-            if self.checker is not None:
-                self.checker.program()
+            if self.watcher is not None:
+                self.watcher.program()
             self._nss.start()
 
     def _ended(self, unit: str) -> None:
@@ -255,6 +283,6 @@ class Device:
         """Who waits for whom, now that nothing happens any more."""
         ended = {work.unit for work in self.events if work.begin >= self._nss.begun}
         found = deadlock(self._waiters(), ended)
-        if self.checker is not None:
-            self.checker.fault(found)
+        if self.watcher is not None:
+            self.watcher.fault(found)
         return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..check.checker import Checker
+from ..check.watcher import Watcher
 from ..faults import Busy
 from .events import Access, Work
 from .schedule import Schedule
@@ -12,13 +12,16 @@ _AHEAD = ("CDMA", "CSS")
 
 
 class Record:
-    """What the units of one device tell; `checker` is told too, if there is one."""
+    """What the units of one device tell.
 
-    def __init__(self, schedule: Schedule, checker: Checker | None, *, accesses: bool) -> None:
+    `watcher` is told too, if there is one; `keeps_accesses` says whether `accesses` are listed.
+    """
+
+    def __init__(self, schedule: Schedule, watcher: Watcher | None, *, accesses: bool) -> None:
         self.events: list[Work] = []
         self.accesses: list[Access] = []
-        self.checker = checker
-        self._schedule, self._keeps_accesses = schedule, accesses
+        self.watcher, self.keeps_accesses = watcher, accesses
+        self._schedule = schedule
         self._busy: set[str] = set()
 
     def clear(self) -> None:
@@ -30,8 +33,8 @@ class Record:
         if unit in self._busy:
             raise Busy("is started while it is still busy", unit=unit, address=at)
         self._busy.add(unit)
-        if self.checker is not None:
-            self.checker.start(unit, at, ahead=unit in _AHEAD)
+        if self.watcher is not None:
+            self.watcher.start(unit, at, ahead=unit in _AHEAD)
         return self._schedule.now
 
     def finish(
@@ -49,7 +52,7 @@ class Record:
         ranges: Sequence[tuple[int, int]], at: int,
     ) -> None:  # fmt: skip
         """A unit touched memory from `begin` until now."""
-        if self._keeps_accesses:
+        if self.keeps_accesses:
             self.accesses.append(
                 Access(
                     unit=unit,

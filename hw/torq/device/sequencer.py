@@ -35,8 +35,7 @@ class Sequencer:
         self.agent = StreamAgent(
             "NSS", lram, schedule, machine.fetch, write=self._write,
             pending=registers.pending.for_stream, change=registers.change, ended=self._ended,
-            waited=self._waited, limit=word_limit,
-            fetched=None if record.checker is None else self._fetched,
+            waited=self._waited, limit=word_limit, fetched=self._fetched,
         )  # fmt: skip
         registers.watch(self.agent.look)
 
@@ -71,13 +70,13 @@ class Sequencer:
         self._registers.change(1 << status.NSS, True)
 
     def _fetched(self, start: int, stop: int) -> None:
-        if self._record.checker is not None:
-            self._record.checker.fetch("NSS", "commands", start, stop)
+        if self._record.watcher is not None:
+            self._record.watcher.fetch("NSS", "commands", start, stop)
 
     def _waited(self, mask: int, begin: int, end: int, at: int) -> None:
-        if self._record.checker is not None:
+        if self._record.watcher is not None:
             bits = status.UNIT_BITS
-            self._record.checker.join(unit for unit, bit in bits.items() if mask >> bit & 1)
+            self._record.watcher.join(unit for unit, bit in bits.items() if mask >> bit & 1)
         if end > begin:
             self._record.events.append(
                 Work(

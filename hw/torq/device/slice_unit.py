@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from ..check.checker import Checker
 from ..datapath.cycles import cycles_of
 from ..datapath.footprint import touched
 from ..datapath.interpreter import Interpreter, count
@@ -12,6 +11,7 @@ from ..facts.registers import registers
 from ..faults import AccessFault, Busy, CountMismatch, TorqFault
 from ..lram import Lram
 from .events import Access, Work
+from .record import Record
 from .schedule import Schedule
 from .stream_agent import StreamAgent
 
@@ -20,7 +20,7 @@ DEFAULT_CYCLE_LIMIT = 200_000_000
 
 
 class SliceUnit:
-    """A slice; `log` takes work, `access` (or None) the memory it touches, `ended` its name."""
+    """A slice; `record` takes what it does and touches, `ended` its name."""
 
     def __init__(
         self,
@@ -28,11 +28,9 @@ class SliceUnit:
         lram: Lram,
         schedule: Schedule,
         machine: Machine,
+        record: Record,
         *,
         ended: Callable[[str], None],
-        log: Callable[[Work], None],
-        access: Callable[[Access], None] | None,
-        checker: Checker | None = None,
         fast: bool = True,
         cycle_limit: int = DEFAULT_CYCLE_LIMIT,
     ) -> None:
@@ -40,8 +38,8 @@ class SliceUnit:
         self.words: dict[int, int] = {}
         self.busy = False
         self._lram, self._schedule, self._machine = lram, schedule, machine
-        self._log, self._access = log, access
-        self._fast, self._cycle_limit, self._checker = fast, cycle_limit, checker
+        self._record = record
+        self._fast, self._cycle_limit = fast, cycle_limit
         self._interpreter = Interpreter()
         self._ended = ended
         space = registers("slice")
@@ -51,7 +49,7 @@ class SliceUnit:
         self.agent = StreamAgent(
             name, lram, schedule, machine.fetch, write=self.write, pending=self._pending,
             change=self._change, ended=self._program_ended, waited=self._waited,
-            fetched=self._fetched if checker is not None else None,
+            fetched=self._fetched,
         )  # fmt: skip
 
     def start_program(self) -> None:
@@ -64,8 +62,8 @@ class SliceUnit:
             raise Busy(
                 f"is started while its program at {self.agent.pc:#x} still runs", unit=self.name
             )
-        if self._checker is not None:
-            self._checker.slice_program(self.name, field.get(config))
+        if self._record.watcher is not None:
+            self._record.watcher.slice_program(self.name, field.get(config))
         self._begun = self._schedule.now
         self._schedule.after(self._machine.slice_start, lambda: self.agent.start(field.get(config)))
 
@@ -94,8 +92,8 @@ class SliceUnit:
                 "a task is started while the one before still runs", unit=self.name, address=at
             )
         begin = self._schedule.now
-        if self._checker is not None:
-            self._checker.next_slice_task(self.name)
+        if self._record.watcher is not None:
+            self._record.watcher.next_slice_task(self.name)
         try:
             plan = plan_task(dict(self.words), self._lram)
             counts = count(plan)
@@ -110,8 +108,8 @@ class SliceUnit:
                 address=at,
             )
         self.busy = True
-        if self._checker is not None:
-            self._checker.slice_task(self.name, plan, self._lram, self.words)
+        if self._record.watcher is not None:
+            self._record.watcher.slice_task(self.name, plan, self._lram, self.words)
 
         def finish() -> None:
             try:
@@ -119,10 +117,10 @@ class SliceUnit:
             except TorqFault as fault:
                 raise fault.of(self.name) from fault
             self.busy = False
-            if self._checker is not None:
-                self._checker.slice_done(self.name)
+            if self._record.watcher is not None:
+                self._record.watcher.slice_done(self.name)
             end = self._schedule.now
-            self._log(
+            self._record.events.append(
                 Work(
                     unit=self.name,
                     what="task",
@@ -136,9 +134,9 @@ class SliceUnit:
             self._change(bits, True)
             self.agent.look()
 
-        if self._access is not None:
+        if self._record.keeps_accesses:
             for agent, writes, descriptor, ranges in touched(plan, self._lram.bytes):
-                self._access(
+                self._record.accesses.append(
                     Access(
                         unit=self.name,
                         agent=agent,
@@ -161,7 +159,7 @@ class SliceUnit:
 
     def _waited(self, mask: int, begin: int, end: int, at: int) -> None:
         if end > begin:
-            self._log(
+            self._record.events.append(
                 Work(
                     unit=self.name,
                     what="wait",
@@ -173,14 +171,14 @@ class SliceUnit:
             )
 
     def _fetched(self, start: int, stop: int) -> None:
-        if self._checker is not None:
-            self._checker.fetch(self.name, "commands", start, stop)
+        if self._record.watcher is not None:
+            self._record.watcher.fetch(self.name, "commands", start, stop)
 
     def _program_ended(self) -> None:
-        if self._checker is not None:
-            self._checker.slice_program_done(self.name, self.agent.pc)
+        if self._record.watcher is not None:
+            self._record.watcher.slice_program_done(self.name, self.agent.pc)
             if self.busy:
-                self._checker.escaped(self.name, self.agent.pc)
+                self._record.watcher.escaped(self.name, self.agent.pc)
         self._log_program()
         self._ended(self.name)
 
@@ -191,7 +189,9 @@ class SliceUnit:
 
     def _log_program(self, limit: str = "") -> None:
         end = self._schedule.now
-        self._log(Work(unit=self.name, what="program", begin=self._begun, end=end, limit=limit))
+        self._record.events.append(
+            Work(unit=self.name, what="program", begin=self._begun, end=end, limit=limit)
+        )
 
 
 def agent_names(mask: int) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import bisect
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,23 @@ FRESH = 0x77
 """What the vendor's simulator fills memory with that nobody has written."""
 
 
+@dataclass(slots=True, eq=False)
+class AddressSpace:
+    """What is mapped where, for one program: the NPU sees one of them at a time."""
+
+    starts: list[int] = field(default_factory=list)
+    regions: list[NDArray[np.uint8]] = field(default_factory=list)
+
+
 class Xram:
-    """Mapped regions; every access must lie inside of one of them."""
+    """Mapped regions; every access must lie inside of one of them.
+
+    `space` is what is mapped now. A driver puts another program's in its place, as the page tables
+    of the board's IOMMU do.
+    """
 
     def __init__(self) -> None:
-        self._starts: list[int] = []
-        self._regions: list[NDArray[np.uint8]] = []
+        self.space = AddressSpace()
         self.host_access: Callable[[str, int, int, bool], None] | None = None
         """Told of the host's accesses: (`XRAM`, start, stop, whether it writes)."""
 
@@ -29,36 +41,38 @@ class Xram:
         last = -(-(address + size) // PAGE) * PAGE
         if size <= 0 or address < 0 or last > SPACE:
             raise AccessFault(f"{size} bytes at {address:#x} are no region of XRAM", unit="XRAM")
-        at = bisect.bisect(self._starts, first)
-        before = self._starts[at - 1] + len(self._regions[at - 1]) if at else 0
-        if before > first or (at < len(self._starts) and self._starts[at] < last):
+        at = bisect.bisect(self.space.starts, first)
+        before = self.space.starts[at - 1] + len(self.space.regions[at - 1]) if at else 0
+        if before > first or (at < len(self.space.starts) and self.space.starts[at] < last):
             raise AccessFault(
                 f"the region {first:#x} to {last:#x} overlaps one that is mapped",
                 unit="XRAM",
                 address=first,
             )
-        self._starts.insert(at, first)
-        self._regions.insert(at, np.full(last - first, FRESH, np.uint8))
+        self.space.starts.insert(at, first)
+        self.space.regions.insert(at, np.full(last - first, FRESH, np.uint8))
 
     def unmap(self, address: int) -> None:
         """Removes the region that starts in the page of `address`. Raises AccessFault."""
         first = address // PAGE * PAGE
-        at = bisect.bisect_left(self._starts, first)
-        if at == len(self._starts) or self._starts[at] != first:
+        at = bisect.bisect_left(self.space.starts, first)
+        if at == len(self.space.starts) or self.space.starts[at] != first:
             raise AccessFault(f"no region starts at {first:#x}", unit="XRAM", address=first)
-        del self._starts[at], self._regions[at]
+        del self.space.starts[at], self.space.regions[at]
 
     def regions(self) -> tuple[tuple[int, int], ...]:
         """(start, size) of each region, in order."""
-        return tuple((s, len(r)) for s, r in zip(self._starts, self._regions, strict=True))
+        return tuple(
+            (s, len(r)) for s, r in zip(self.space.starts, self.space.regions, strict=True)
+        )
 
     def window(self, address: int, size: int, agent: str = "") -> NDArray[np.uint8]:
         """The bytes themselves, not a copy. Raises AccessFault."""
-        at = bisect.bisect(self._starts, address) - 1
+        at = bisect.bisect(self.space.starts, address) - 1
         if at >= 0:
-            offset = address - self._starts[at]
-            if offset + size <= len(self._regions[at]):
-                return self._regions[at][offset : offset + size]
+            offset = address - self.space.starts[at]
+            if offset + size <= len(self.space.regions[at]):
+                return self.space.regions[at][offset : offset + size]
         raise AccessFault(
             f"bytes {address:#x} to {address + size:#x} of XRAM are not mapped",
             agent=agent,

@@ -8,7 +8,9 @@ last use. Arrows lead from who wrote to who read it. The figures of a run are in
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from assay.sim.clock import TICKS_PER_SECOND, ClockDomain
 from assay.traces.events.clock import Clock
 from assay.traces.events.kinds import (
     AGENT,
@@ -34,7 +36,7 @@ from .idle import DMA_UNITS, SLICES, UNITS, idle_of, stream_of
 from .memory_map import Life, memory_map
 from .unit_time import NpuTime, UnitTime, npu_time, parts
 
-__all__ = ["UNITS", "NpuTime", "Symbols", "UnitTime", "npu_time", "timeline"]
+__all__ = ["UNITS", "NpuTime", "Symbols", "UnitTime", "npu_time", "timeline", "write_timeline"]
 
 Symbols = Sequence[tuple[int, int, str]]
 """(start, stop, name) of ranges of LRAM."""
@@ -50,17 +52,43 @@ def timeline(
 ) -> Trace:
     """The run as a trace: a track for each unit, and the map of LRAM."""
     recorder = Recorder(Clock.cycles("NPU", machine.clock_hz), title=title)
-    writer = _Writer(recorder, events, accesses, symbols)
-    writer.host()
-    for unit in UNITS:
-        writer.unit(unit)
-    if accesses:
-        writer.memory(machine.lram)
+    _write(_Writer(recorder, events, accesses, symbols), machine)
     return recorder.finish()
 
 
+def write_timeline(
+    recorder: Recorder,
+    events: Sequence[Work],
+    machine: Machine,
+    *,
+    name: str,
+    accesses: Sequence[Access] = (),
+    symbols: Symbols = (),
+) -> None:
+    """The run among those of other machines: below the track `name`, in ticks of picoseconds."""
+    clock = ClockDomain(name, machine.clock_hz)
+    ticks = TICKS_PER_SECOND / machine.clock_hz
+    works = [_in_ticks(work, clock, ticks) for work in events]
+    touched = [replace(a, begin=clock.edge(a.begin), end=clock.edge(a.end)) for a in accesses]
+    _write(_Writer(recorder, works, touched, symbols, name=name, cycle=ticks), machine)
+
+
+def _in_ticks(work: Work, clock: ClockDomain, ticks: float) -> Work:
+    """A piece of work that is told in cycles, in ticks."""
+    agents = tuple((agent, round(cycles * ticks)) for agent, cycles in work.agents)
+    return replace(work, begin=clock.edge(work.begin), end=clock.edge(work.end), agents=agents)
+
+
+def _write(writer: _Writer, machine: Machine) -> None:
+    writer.host()
+    for unit in UNITS:
+        writer.unit(unit)
+    if writer.has_accesses:
+        writer.memory(machine.lram)
+
+
 class _Writer:
-    """Puts a run into a recorder."""
+    """Puts a run into a recorder; a cycle takes `cycle` of the recorder's ticks."""
 
     def __init__(
         self,
@@ -68,13 +96,22 @@ class _Writer:
         events: Sequence[Work],
         accesses: Sequence[Access],
         symbols: Symbols,
+        *,
+        name: str = "NPU",
+        cycle: float = 1,
     ) -> None:
+        self._cycle = cycle
         self._recorder, self._symbols = recorder, symbols
         self._events = sorted(events, key=lambda work: (work.begin, -work.end))
         self._accesses = accesses
-        self._root = recorder.track("NPU") if events else -1
+        self._root = recorder.track(name) if events else -1
         self._stream = stream_of(self._events)
         self._slices: dict[tuple[str, int], int] = {}
+
+    @property
+    def has_accesses(self) -> bool:
+        """Whether it is known which memory was touched."""
+        return bool(self._accesses)
 
     def host(self) -> None:
         """The host, which waits for each program of the NSS until its interrupt."""
@@ -176,8 +213,8 @@ class _Writer:
             work.begin,
             work.end - work.begin,
             task=index,
-            alu_cycles=cycles.get("ALU", 0),
-            act_cycles=cycles.get("ACT", 0),
+            alu_cycles=round(cycles.get("ALU", 0) / self._cycle),
+            act_cycles=round(cycles.get("ACT", 0) / self._cycle),
         )
         at = work.begin
         for cause, duration in parts(work):

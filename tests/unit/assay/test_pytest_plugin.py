@@ -274,3 +274,18 @@ def test_the_plugin_is_an_entry_point_of_the_project() -> None:
     assert '[project.entry-points.pytest11]\nassay = "assay.pytest_plugin"' in text
     for point in entry_points(group="pytest11", name="assay"):
         assert point.value == "assay.pytest_plugin"
+
+
+def test_what_a_test_runs_on_an_npu_is_checked_too(run: Run) -> None:
+    result = run(
+        """
+from assay.hal.torq.write import write_executable
+from tests.unit.assay.test_npu import OPERANDS, early
+
+def test_early():
+    assay.load(write_executable(early())).early(OPERANDS)
+""",
+        "--assay-check=all",
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*SLC0 writes what XW reads*npu-race*", "*1 executable, *"])

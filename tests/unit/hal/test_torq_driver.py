@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 
+from assay.hal import observe
 from assay.hal.buffer import Buffer, File
 from assay.hal.device import Binding, BufferRef, Copy, Fill, Update
 from assay.hal.flags import BufferUsage, MemoryType
@@ -13,7 +14,10 @@ from assay.hal.status import StatusError
 from assay.hal.torq.archive import Container, write_container
 from assay.hal.torq.commands import FORMAT, TorqExecutable
 from assay.hal.torq.driver import TorqDevice, TorqDriver
+from assay.hal.torq.executable import LoadedExecutable
+from assay.hal.torq.timing import NpuRun
 from assay.hal.torq.write import write_executable
+from assay.sim.check import Checker
 from tests.support.torq_executables import multiply
 
 HOST = MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE
@@ -159,3 +163,48 @@ def test_wrong_dispatches_are_refused(device: TorqDevice) -> None:
     table.finalize()
     with pytest.raises(StatusError, match="binding slot 1 of 0"):
         device.queue_execute(None, None, table)
+
+
+class Seen:
+    """A timer and observer of NPUs."""
+
+    keeps_accesses = False
+
+    def __init__(self) -> None:
+        self.runs: list[str] = []
+        self.begun: list[str] = []
+
+    def npu_ran(self, run: NpuRun) -> None:
+        self.runs.append(run.program)
+
+    def executable_runs(self, loaded: LoadedExecutable) -> None:
+        self.begun.append(loaded.program)
+
+
+def dispatched(device: TorqDevice, wait: Fence | None = None, done: Fence | None = None) -> None:
+    prepared = executable(device)
+    commands = device.create_command_buffer(0, 0)
+    operands, products = filled(device, OPERANDS), filled(device, bytes(64))
+    commands.dispatch(prepared, 0, (1, 1, 1), (), [whole(operands), whole(products)])
+    commands.finalize()
+    device.queue_execute(wait, done, commands)
+
+
+def test_who_looks_on_is_whoever_did_when_work_was_submitted(device: TorqDevice) -> None:
+    seen, start = Seen(), fence(device)
+    with observe.checking(Checker(), observer=seen), observe.timing(seen):
+        dispatched(device, wait=start)
+    assert seen.begun == seen.runs == []
+    start.signal()
+    assert seen.begun == seen.runs == ["multiply"]
+    late = fence(device)
+    dispatched(device, wait=late)
+    with observe.checking(Checker(), observer=seen), observe.timing(seen):
+        late.signal()
+    assert seen.begun == seen.runs == ["multiply"]
+
+
+def test_a_long_lived_device_does_not_keep_what_was_done(device: TorqDevice) -> None:
+    dispatched(device)
+    dispatched(device)
+    assert device.npu.events == [] and device.npu.now > 0

@@ -6,11 +6,11 @@ from assay.hw.apple.facts.limits import limits
 
 from ..errors import MetalValidationError
 from ..objects import call_of, expect
+from ..programs.budget import report_memory
 from ..programs.pipeline import NOTHING, Binding
 from ..resources.buffer import MTLBuffer
 from ..resources.memory import bytes_of
 from ..structs import as_integer, as_list, as_range
-from .budget import report_memory
 from .texture_bindings import ResourceEncoder, checked_index
 
 _LIMITS = limits()

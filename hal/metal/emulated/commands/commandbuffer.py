@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ....observe import Watch, current_timer, current_watch, under
 from ..constants import (
     MTLCommandBufferErrorOptionNone,
     MTLCommandBufferStatusCommitted,
@@ -22,13 +23,12 @@ from ..resources.residency import MTLResidencySet, checked_set
 from ..structs import as_integer, as_list
 from ..worker import Latch, closing, run_handler
 from .blit import MTLBlitCommandEncoder
-from .checking import Watch, current_watch, under
 from .commands import Command, ProcessEnds, SignalCommand, WaitCommand
 from .compute import MTLComputeCommandEncoder
 from .encoder import MTLCommandEncoder
 from .event import MTLEvent, MTLSharedEvent
 from .log_state import MTLLogState
-from .timing import PassMark, Timer, current_timer, timed
+from .timing import PassMark, Timer, timed
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
@@ -199,7 +199,7 @@ class MTLCommandBuffer(MetalObject):
         """Hand the commands over to the queue."""
         self._check_encodable("commit")
         self._watch = current_watch()
-        self._timer = current_timer()
+        self._timer = current_timer(Timer)  # type: ignore[type-abstract]
         if self._timer is not None:
             self._timer.committed(self)
         self._queue._commit(self)

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from ....observe import Watch, watch_of_work
 from ..errors import MetalError
+from ..observer import MetalObserver
 from ..resources.residency import within
 from ..worker import at_work, running
-from .checking import Watch, report_failure, watch_of_dispatch
+from .checking import report_failure
 from .timing import place_of_dispatch
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ class DispatchCommand:
             self._run(device)
 
     def _run(self, device: "MTLDevice") -> None:
-        watch = watch_of_dispatch()
+        watch = watch_of_work()
         if watch is not None:
             self._run_checked(device, watch)
             return
@@ -71,7 +73,7 @@ class DispatchCommand:
 
     def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
         """Run the grid under `watch`; a fault becomes a finding too."""
-        for observer in watch.observers:
+        for observer in watch.of(MetalObserver):  # type: ignore[type-abstract]
             observer.dispatch_begins(device, self)
         executable = self.pipeline._executable(self.threads_per_threadgroup)
         try:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
+from ....observe import current_timer
 from ..errors import MetalError, MetalValidationError
 from ..objects import MetalObject, UserMade, call_of, expect
 from ..structs import as_integer
 from ..worker import SerialThread, closing, run_handler, wait_for
-from .timing import current_timer
+from .timing import Timer
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
@@ -89,7 +90,7 @@ class MTLSharedEvent(MTLEvent):
         value = as_integer(where, "the value", value)
         if not 0 <= value < 1 << 64:
             raise MetalValidationError(f"{where}: {value} is not in 0..2**64-1")
-        timer = current_timer()
+        timer = current_timer(Timer)  # type: ignore[type-abstract]
         if timer is not None:
             timer.signalled(self, value)
         self._signal(value)

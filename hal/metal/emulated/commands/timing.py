@@ -1,4 +1,4 @@
-"""Which timer is told of the command buffers that are committed now, and how it records them."""
+"""What a timer is told of command buffers, and how it records their dispatches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ class PassMark:
     label: str = ""
 
 
+@runtime_checkable
 class Timer(Protocol):
     """Told what programs hand to the device. Calls come from any thread, for each command buffer
     in this order: committed, begins, (dispatch | other) for each command, ends.
@@ -103,8 +104,6 @@ class Place:
             command.run(device)
 
 
-_active: list[Timer] = []
-_lock = threading.Lock()
 _turn = threading.Lock()
 
 
@@ -115,28 +114,6 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
-
-
-@contextmanager
-def timing(timer: Timer) -> Iterator[None]:
-    """Tell `timer` of all that any thread commits meanwhile; of nested blocks the innermost counts.
-
-    Command buffers that were committed meanwhile are timed to their end, even if that comes after
-    the block's: wait for them before looking at the times.
-    """
-    with _lock:
-        _active.append(timer)
-    try:
-        yield
-    finally:
-        with _lock:
-            _active.remove(timer)
-
-
-def current_timer() -> Timer | None:
-    """That of the innermost block that is open, on whichever thread it was opened."""
-    with _lock:
-        return _active[-1] if _active else None
 
 
 @contextmanager

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.facts.limits import limits
 
-from ..commands.budget import report_grid, report_memory
-from ..commands.checking import current_watch
+from ....observe import current_watch
 from ..errors import MetalError, MetalValidationError
+from ..observer import MetalObserver
 from ..structs import MTLSize
 from ..worker import at_work, closing, compiling
+from .budget import report_grid, report_memory
 from .linked_functions import FunctionTables, linked_names
 from .reflection import BINDING_TYPES
 
@@ -131,7 +132,7 @@ class MTLComputePipelineState(FunctionTables):
             device._specialiser.submit(partial(self._prepare, required_size))
         watch = current_watch()
         if watch is not None:
-            for observer in watch.observers:
+            for observer in watch.of(MetalObserver):  # type: ignore[type-abstract]
                 observer.pipeline_made(self)
 
     def device(self) -> "MTLDevice":

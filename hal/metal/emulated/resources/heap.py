@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.facts.limits import limits
 
-from ..commands.checking import note_undefined
 from ..constants import MTLHeapTypeAutomatic, MTLHeapTypePlacement, MTLPurgeableStateNonVolatile
 from ..descriptors import MTLHeapDescriptor
 from ..errors import MetalValidationError
@@ -17,6 +16,7 @@ from ..textures.maker import layout_in_heap
 from ..textures.texture import MTLTexture
 from .buffer import MTLBuffer, checked_options
 from .resource import WithOptions, storage_mode_of
+from .undefined import note_undefined
 
 if TYPE_CHECKING:
     from ..device import MTLDevice

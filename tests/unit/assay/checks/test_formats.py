@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from assay.checks import KINDS, Report, report_json, report_junit, report_sarif
+from assay.hw.torq.check.kinds import UNREAD
 from assay.reports.suppressions import Suppression
 from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Finding, Party
 from assay.sim.site import Site
@@ -181,5 +182,5 @@ def test_json_has_everything() -> None:
 
 def test_every_kind_belongs_to_a_check_and_says_what_helps() -> None:
     for name, kind in KINDS.items():
-        assert kind.check in DEFAULT_CHECKS + OPTIONAL_CHECKS, name
+        assert kind.check in (*DEFAULT_CHECKS, *OPTIONAL_CHECKS, UNREAD), name
         assert kind.title and kind.help.endswith("."), name

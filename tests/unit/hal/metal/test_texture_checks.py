@@ -4,7 +4,7 @@ import pytest
 
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import MTLDevice
-from assay.hal.metal.emulated.commands.checking import checking
+from assay.hal.observe import checking
 from assay.sim.check import Checker, Finding, parse_checks
 from tests.support.textures import descriptor, pipeline
 

@@ -128,9 +128,10 @@ def test_buffers_that_need_more_lram_than_there_is_are_named_with_the_moment() -
     actions = (alloc(1, 0, 600), alloc(2, 400, 624), Dealloc(number=1), alloc(3, 0, 400))
     found = over_budget(replace(multiply(), actions=actions), 1024)
     assert found is not None
-    assert str(found) == (
-        "lram-budget: HOST: from action 1 on, buffers 1, 2 need 1224 bytes of LRAM at once; there "
-        "are 1024, LRAM 0x0-0x400 (buffer 2)"
-    )
+    assert str(found).splitlines()[:2] == [
+        "HOST: error: from action 1 on, buffers 1, 2 need 1224 bytes of LRAM at once; there are "
+        "1024 [npu-lram-budget]",
+        "  memory: LRAM 0x0-0x400 (buffer 2)",
+    ]
     fits = (actions[0], Dealloc(number=1), *actions[1:])
     assert over_budget(replace(multiply(), actions=fits), 1024) is None

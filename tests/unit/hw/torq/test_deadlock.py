@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from assay.hw.torq.check.checker import Checker
+from assay.hw.torq.check.watcher import Watcher
 from assay.hw.torq.device.css import CssSteps, CssView
 from assay.hw.torq.device.device import Device
 from assay.hw.torq.faults import Deadlock
@@ -232,8 +232,8 @@ def test_what_a_task_waited_for_is_no_race() -> None:
         view.read(0x20008000, 4)
         return 1
 
-    checker = Checker()
-    device = Device(checker=checker)
+    watcher = Watcher()
+    device = Device(watcher=watcher)
     device.map(0x100000, 0x1000)
     device.xram.write(0x100000, bytes(64), "HOST")
     device.memories.itcm.write(0, b"task", "HOST")
@@ -242,4 +242,4 @@ def test_what_a_task_waited_for_is_no_race() -> None:
     for register, value in ((CONFIG, 1 << 24), (CONTROL, 1), (HOST_ENABLES, 1), (START, 1)):
         device.write32(register, value)
     finish(device)
-    assert checker.findings == []
+    assert not watcher.findings

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from assay.sim.check import Finding, Party
 from assay.sim.site import Site
 
-from .checking import current_watch, watch_of_dispatch
+from ....observe import current_watch, watch_of_work
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
@@ -36,7 +36,7 @@ def report_grid(kernel: "KernelFunction", message: str) -> None:
 
 
 def _report(kernel: "KernelFunction", kind: str, message: str, hint: str) -> None:
-    watch = watch_of_dispatch() or current_watch()
+    watch = watch_of_work() or current_watch()
     if watch is None or _CHECK not in watch.checker.checks:
         return
     site = Site(kernel.file, kernel.line, 1, kernel.name)

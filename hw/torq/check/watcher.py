@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from assay.sim.check import Checker, Finding, Party, UnitPlace
+
 from ..datapath.footprint import touched, unmoved
 from ..datapath.plan import SlicePlan
 from ..facts.machine import limit
@@ -16,8 +18,10 @@ from ..faults import TorqFault
 from ..lram import Lram
 from ..notes import Notes, Symbol, TaskNote
 from .declared import Declared, Deviation, Reach, deviations, misconfigured, mistagged
-from .finding import Finding, name_of, of_fault
+from .kinds import NPU_CHECKS, UNREAD
 from .matter import matters
+from .names import name_of
+from .npu_finding import npu_finding, of_fault
 from .order import Order
 from .ranges import Ranges, ordered, overlap, size
 from .shadow import Shadow
@@ -29,35 +33,46 @@ _BLOCKS = ("LRAM", 0, limit("lram_pool_start"))
 """Where blocks of commands lie, which are loaded whole however long they are."""
 
 
-class Checker:
-    """Collects findings of one device's runs; hand it to the device that shall be watched."""
+class Watcher:
+    """Watches one program on a device, which it is handed to; findings go to a checker.
+
+    Args:
+        checker: takes what is found of its checks; one of its own for the usual checks if left out.
+        program: what findings call the program.
+        symbols: names besides those of `notes`, which say what a compiler meant.
+        notes: what the program's compiler says of it.
+        shadow: which bytes were written before; nothing if left out.
+    """
 
     def __init__(
         self,
-        symbols: Iterable[Symbol] = (),
+        checker: Checker | None = None,
         *,
+        program: str = "",
+        symbols: Iterable[Symbol] = (),
         notes: Notes | None = None,
-        unread: bool = False,
+        shadow: Shadow | None = None,
     ) -> None:
-        """`symbols`: names besides those of `notes`, which say what a compiler meant.
-
-        `unread`: also report what was written and never read. A program may load more than it
-        needs, so this has to be asked for.
-        """
         notes = notes or Notes()
+        self.checker = checker if checker is not None else Checker(NPU_CHECKS)
+        self._program = program
         self._declared = Declared(notes)
-        self._unread = Unread((*notes.padding, _BLOCKS)) if unread else None
+        reads = UNREAD in self.checker.checks
+        self._unread = Unread((*notes.padding, _BLOCKS)) if reads else None
         self._owners: list[Touch] = []
-        self.findings: list[Finding] = []
         self.task = -1
-        self.shadow = Shadow()
+        self.shadow = shadow if shadow is not None else Shadow()
         self._symbols: dict[str, list[Symbol]] = {}
         for symbol in (*notes.symbols, *symbols):
             self._symbols.setdefault(symbol.memory, []).append(symbol)
         self._order = Order()
         self._results: dict[str, list[tuple[int, int]]] = {}
         """What the task of each slice will have written."""
-        self._seen: set[tuple[object, ...]] = set()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the checker has found."""
+        return self.checker.findings
 
     # What the device tells.
 
@@ -77,7 +92,7 @@ class Checker:
         """The host goes on to the results; tells if it does not know that they are there."""
         if self._order.is_program_open:
             message = "was started, and the host takes its results without having waited for it"
-            self._report(kind="not-waited", message=message, unit="NSS")
+            self._report(kind="npu-not-waited", message=message, unit="NSS")
 
     def start(self, unit: str, address: int, *, ahead: bool = False) -> None:
         """A unit is started by the command word at `address`.
@@ -88,7 +103,7 @@ class Checker:
         before = self._order.start(unit, task, address)
         if before is not None:
             self._report(
-                kind="not-waited",
+                kind="npu-not-waited",
                 message=f"is started again, but nobody waited for what task {before.task} started",
                 unit=unit,
                 descriptor=address,
@@ -191,7 +206,7 @@ class Checker:
     def escaped(self, unit: str, address: int) -> None:
         """A slice's program ended while its task still ran."""
         self._report(
-            kind="escaped",
+            kind="npu-escaped",
             message="ends its program without waiting for its own task",
             unit=unit,
             descriptor=address,
@@ -252,7 +267,8 @@ class Checker:
         note = self._declared.of(error.unit) or TaskNote()
         tensor = next((o.tensor for o in note.operands if o.agent == error.agent), "")
         task = self._task_of(error.unit)
-        self.findings.append(of_fault(error, task, self._operation(error.unit), tensor))
+        operation = self._operation(error.unit)
+        self.tell(of_fault(error, task, operation, tensor, program=self._program))
 
     # What follows from it.
 
@@ -279,7 +295,7 @@ class Checker:
             for agent, found, meant in mistagged(note, tags)
         ]
         for agent, message in wrong:
-            self._report(kind="configuration", message=message, unit=unit, agent=agent)
+            self._report(kind="npu-configuration", message=message, unit=unit, agent=agent)
 
     def _compare_with_notes(self, unit: str, touches: Sequence[Touch]) -> None:
         """Tells where a task touches what its compiler did not mean, or not what it meant."""
@@ -295,7 +311,7 @@ class Checker:
             touch = next((t for t in touches if t.agent == found.agent), None)
             start, stop = (found.extra or found.missing)[0]
             self._report(
-                kind="operand",
+                kind="npu-operand",
                 message=_deviation(found),
                 unit=unit,
                 agent=found.agent,
@@ -308,7 +324,7 @@ class Checker:
 
     def _report_deviation(self, unit: str, message: str, address: int | None) -> None:
         if message:
-            self._report(kind="operand", message=message, unit=unit, descriptor=address)
+            self._report(kind="npu-operand", message=message, unit=unit, descriptor=address)
 
     def _access(self, touch: Touch, message: str) -> None:
         """What is written is so at once; a read of what is not is told, with `message`."""
@@ -319,7 +335,7 @@ class Checker:
             return
         lacking = self.shadow.unwritten(touch.memory, touch.ranges)
         if lacking:
-            self._report_bytes("uninitialised", message, touch, lacking)
+            self._report_bytes("npu-uninitialised", message, touch, lacking)
 
     def _touch(self, touch: Touch) -> None:
         """Compares with everything that may happen at the same time, and remembers."""
@@ -345,7 +361,7 @@ class Checker:
         for owner, memory, start, stop in lost:
             touch = self._owners[owner - 1]
             self._report(
-                kind="unread",
+                kind="npu-unread",
                 message=f"what it writes {what}",
                 unit=touch.unit,
                 agent=touch.agent,
@@ -371,13 +387,16 @@ class Checker:
         message = (
             f"{mine} what {its} ({_agent_of(other)}), and nothing makes one wait for the other"
         )
-        self._report_bytes("race", message, one, shared)
+        self._report_bytes("npu-race", message, one, shared, others=(_party(other),))
 
     def _check_unwritten(self, touch: Touch) -> None:
         lacking = self.shadow.unwritten(touch.memory, touch.ranges)
         if lacking and self._matters(touch, lacking):
             self._report_bytes(
-                "uninitialised", "takes bytes that nobody wrote into its results", touch, lacking
+                "npu-uninitialised",
+                "takes bytes that nobody wrote into its results",
+                touch,
+                lacking,
             )
 
     def _matters(self, touch: Touch, ranges: Ranges) -> bool:
@@ -386,7 +405,15 @@ class Checker:
             return True
         return matters(touch.plan, touch.before, ranges)
 
-    def _report_bytes(self, kind: str, message: str, touch: Touch, ranges: Ranges) -> None:
+    def _report_bytes(
+        self,
+        kind: str,
+        message: str,
+        touch: Touch,
+        ranges: Ranges,
+        *,
+        others: Sequence[Party] = (),
+    ) -> None:
         start, stop = ranges[0]
         self._report(
             kind=kind,
@@ -394,6 +421,8 @@ class Checker:
             unit=touch.unit,
             agent=touch.agent,
             descriptor=touch.descriptor,
+            what=_deed(touch),
+            others=others,
             memory=touch.memory,
             start=start,
             stop=stop,
@@ -402,15 +431,47 @@ class Checker:
             operation=touch.operation,
         )
 
-    def _report(self, **facts: Any) -> None:
-        unit = facts["unit"]
-        finding = Finding(
-            **{"task": self._task_of(unit), "operation": self._operation(unit), **facts}
+    def _report(
+        self,
+        *,
+        kind: str,
+        message: str,
+        unit: str,
+        agent: str = "",
+        descriptor: int | None = None,
+        task: int | None = None,
+        operation: str | None = None,
+        **facts: Any,
+    ) -> None:
+        place = UnitPlace(
+            unit=unit,
+            agent=agent,
+            task=self._task_of(unit) if task is None else task,
+            address=descriptor,
+            operation=self._operation(unit) if operation is None else operation,
         )
-        key = (finding.kind, finding.unit, finding.agent, finding.descriptor, finding.start)
-        if key not in self._seen:
-            self._seen.add(key)
-            self.findings.append(finding)
+        self.tell(npu_finding(kind, message, place, program=self._program, **facts))
+
+    def tell(self, finding: Finding) -> None:
+        """Reports a finding, if its check is made."""
+        if finding.check in self.checker.checks:
+            self.checker.report(finding)
+
+
+def _party(touch: Touch) -> Party:
+    """The other side of a race."""
+    place = UnitPlace(
+        unit=touch.unit,
+        agent=touch.agent,
+        task=touch.task,
+        address=touch.descriptor,
+        operation=touch.operation,
+    )
+    return Party(what=_deed(touch), unit=place)
+
+
+def _deed(touch: Touch) -> str:
+    return f"{'writes' if touch.writes else 'reads'} {touch.memory}"
 
 
 def _agent_of(touch: Touch) -> str:

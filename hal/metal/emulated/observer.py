@@ -1,0 +1,21 @@
+"""What those who look on at a checked program are told by the emulated Metal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from .commands.commands import DispatchCommand
+    from .device import MTLDevice
+    from .programs.pipeline import MTLComputePipelineState
+
+
+@runtime_checkable
+class MetalObserver(Protocol):
+    """Told about what a program does while its kernels are checked; on any thread."""
+
+    def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
+        """A pipeline state was made."""
+
+    def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
+        """A grid that is not empty is about to run; buffers hold its inputs."""
