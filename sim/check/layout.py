@@ -12,6 +12,13 @@ TAGS = 31  # ordering groups that records can tell apart; 0 is no access at all
 GROUP_MASK = (1 << 22) - 1
 MAX_SITES = 1023  # the last one stands for all beyond it
 
+# How a record is laid out, as far as others than records.c read it.
+FLAG_ATOMIC = 1
+MASK_SHIFT = 3
+FULL_GRANULE = 15
+SITE_SHIFT = 7
+TAG_SHIFT = 59
+
 HOW_WRITE = 1
 HOW_ATOMIC = 2
 HOW_CONSTANT = 4  # the argument is declared const or constant
@@ -135,6 +142,10 @@ def c_constants() -> dict[str, int]:
     """Numbers that the C text uses."""
     return {
         "LOCKS": LOCKS,
+        "FLAG_ATOMIC": FLAG_ATOMIC,
+        "MASK_SHIFT": MASK_SHIFT,
+        "SITE_SHIFT": SITE_SHIFT,
+        "TAG_SHIFT": TAG_SHIFT,
         "GROUP_MASK": GROUP_MASK,
         "HOW_WRITE": HOW_WRITE,
         "HOW_ATOMIC": HOW_ATOMIC,

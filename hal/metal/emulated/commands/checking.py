@@ -66,6 +66,8 @@ def checking(checker: Checker, *, observer: Observer | None = None) -> Iterator[
 
 def current_watch() -> Watch | None:
     """The innermost block that is open, on whichever thread it was opened."""
+    if not _active:
+        return None
     with _lock:
         return _active[-1] if _active else None
 

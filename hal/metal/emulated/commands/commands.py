@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import MetalError
+from ..order.running import running_now
 from ..resources.residency import within
 from ..worker import at_work, running
 from .checking import Watch, report_failure, watch_of_dispatch
@@ -14,6 +15,7 @@ from .timing import place_of_dispatch
 if TYPE_CHECKING:
     from assay.sim.check import Checker
     from assay.sim.simt import Executable
+    from assay.sim.simt.run.accesses import AccessLog
 
     from ..device import MTLDevice
     from ..programs.pipeline import MTLComputePipelineState
@@ -38,7 +40,8 @@ class Command(Protocol):
 class DispatchCommand:
     """A grid of one kernel, given in threads or in threadgroups.
 
-    `ordering` is its group (see `ordering`); `reach` says what it finds through addresses in
+    `ordering` is its group among those of an indirect command buffer and for times (see
+    `ordering`); `reach` says what it finds through addresses in
     memory, None if it follows none.
     """
 
@@ -74,8 +77,13 @@ class DispatchCommand:
         for observer in watch.observers:
             observer.dispatch_begins(device, self)
         executable = self.pipeline._executable(self.threads_per_threadgroup)
+        run = partial(self._dispatch, device, executable, watch.checker)
+        running = running_now()
         try:
-            self._dispatch(device, executable, checker=watch.checker, ordering=self.ordering)
+            if running is None:
+                run()
+            else:
+                running.dispatch(self, run)
         except Exception as error:
             report_failure(watch, error)
             raise
@@ -84,9 +92,8 @@ class DispatchCommand:
         self,
         device: "MTLDevice",
         executable: "Executable",
-        *,
         checker: "Checker | None" = None,
-        ordering: int | None = None,
+        accesses: "AccessLog | None" = None,
     ) -> None:
         """Have the engine run the grid."""
         with at_work(running), within(self.reach, device) as memory:
@@ -99,7 +106,7 @@ class DispatchCommand:
                 workers=device._options.workers,
                 fuel=device._options.fuel,
                 checker=checker,
-                ordering=ordering,
+                accesses=accesses,
             )
 
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Self
 
 from ..errors import MetalError, MetalValidationError
 from ..objects import MetalObject, UserMade, expect
+from ..order.running import history_of
 from ..structs import as_integer
 from ..worker import SerialThread, closing, run_handler, wait_for
+from .checking import current_watch
 from .timing import current_timer
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
+    from ..order.history import History
     from .queue import MTLCommandQueue
 
 Notification = Callable[["MTLSharedEvent", int], None]
@@ -31,6 +34,7 @@ class MTLEvent(MetalObject):
         self._value = 0
         self._changed = threading.Condition(threading.Lock())
         self._broken_at = 0
+        self._histories: weakref.WeakSet[History] = weakref.WeakSet()
         self._broken_why = ""
 
     def device(self) -> "MTLDevice":
@@ -81,7 +85,13 @@ class MTLSharedEvent(MTLEvent):
 
     def signaledValue(self) -> int:
         """The value now."""
-        return self._value
+        value = self._value
+        self._host_sees(value)
+        return value
+
+    def _host_sees(self, value: int) -> None:
+        for history in self._histories:
+            history.host_sees(self, value)
 
     def setSignaledValue_(self, value: int) -> None:
         """Signal from the host."""
@@ -92,6 +102,9 @@ class MTLSharedEvent(MTLEvent):
         timer = current_timer()
         if timer is not None:
             timer.signalled(self, value)
+        history = history_of(current_watch())
+        if history is not None:
+            history.host_signals(self, value)
         self._signal(value)
 
     def waitUntilSignaledValue_timeoutMS_(self, value: int, milliseconds: int) -> bool:
@@ -101,7 +114,10 @@ class MTLSharedEvent(MTLEvent):
         milliseconds = as_integer(where, "the time", milliseconds)
         with self._changed:
             wait_for(self._changed, partial(self._settled, value), milliseconds / 1000)
-            return self._value >= value
+            is_reached = self._value >= value
+        if is_reached:
+            self._host_sees(value)
+        return is_reached
 
     def notifyListener_atValue_block_(
         self, listener: "MTLSharedEventListener", value: int, block: Notification
@@ -117,6 +133,7 @@ class MTLSharedEvent(MTLEvent):
                 self._notifications.append((value, listener, block))
                 return
             reached = self._value
+        self._host_sees(reached)
         listener._notify(block, self, reached)
 
     def _signal(self, value: int) -> None:
@@ -127,6 +144,7 @@ class MTLSharedEvent(MTLEvent):
             if due:
                 self._notifications = [e for e in self._notifications if e[0] > value]
         for _, listener, block in due:
+            self._host_sees(value)
             listener._notify(block, self, value)
 
 

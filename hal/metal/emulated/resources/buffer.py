@@ -81,6 +81,8 @@ class VarList:
 class MTLBuffer(WithOptions):
     """Memory that kernels read and write."""
 
+    _aliased_at = 0
+
     def __init__(
         self,
         device: "MTLDevice",

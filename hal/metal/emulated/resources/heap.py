@@ -9,6 +9,7 @@ from ..commands.checking import note_undefined
 from ..constants import MTLHeapTypeAutomatic, MTLHeapTypePlacement, MTLPurgeableStateNonVolatile
 from ..descriptors import MTLHeapDescriptor
 from ..errors import MetalValidationError
+from ..order.tick import tick
 from ..structs import as_integer
 from ..textures.descriptor import MTLTextureDescriptor
 from ..textures.layout import Layout
@@ -182,6 +183,7 @@ class MTLHeap(WithOptions):
 
     def _make_aliasable(self, buffer: MTLBuffer) -> None:
         self._blocks = [block for block in self._live() if block[2]() is not buffer]
+        buffer._aliased_at = tick()
 
     def _is_aliasable(self, buffer: MTLBuffer) -> bool:
         return all(block[2]() is not buffer for block in self._live())
