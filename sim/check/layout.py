@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from typing import cast
 
 LANES = 32
@@ -111,7 +112,12 @@ class Watch(ctypes.Structure):
     ]
 
 
-_NAMES = {Report: "report", Buffer: "buffer", Waiter: "party", Watch: "watch"}
+_NAMES: Mapping[type[ctypes.Structure], str] = {
+    Report: "report",
+    Buffer: "buffer",
+    Waiter: "party",
+    Watch: "watch",
+}
 _TYPES: dict[object, str] = {
     _u32: "u32",
     _u64: "u64",
@@ -122,15 +128,15 @@ _TYPES: dict[object, str] = {
 }
 
 
-def c_structures() -> str:
-    """The structures as C text."""
+def c_structures(names: Mapping[type[ctypes.Structure], str] = _NAMES) -> str:
+    """The structures as C text; `names` has those of any others, inner ones first."""
     parts = []
-    for structure, name in _NAMES.items():
+    for structure, name in names.items():
         fields = []
         for field in structure._fields_:
             kind = field[1]
             if isinstance(kind, type) and issubclass(kind, ctypes.Array):
-                inner = _NAMES[cast(type[ctypes.Structure], kind._type_)]
+                inner = names[cast(type[ctypes.Structure], kind._type_)]
                 fields.append(f"  struct {inner} {field[0]}[{kind._length_}];")
             else:
                 fields.append(f"  {_TYPES[kind]} {field[0]};")

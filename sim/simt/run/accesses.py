@@ -93,14 +93,16 @@ def _spans(places: NDArray[np.intp], records: Records) -> Spans:
     """Bytes of granules, of some only those that the record's mask names."""
     masks = (records >> np.uint64(k.MASK_SHIFT)).astype(np.int64) & k.FULL_GRANULE
     if (masks == k.FULL_GRANULE).all():
-        return _runs(places) * GRANULE
+        return runs_of(places) * GRANULE
     bits = masks[:, None] >> np.arange(GRANULE) & 1
     bytes_ = places[:, None] * GRANULE + np.arange(GRANULE)
-    return _runs(bytes_[bits != 0])
+    return runs_of(bytes_[bits != 0])
 
 
-def _runs(numbers: NDArray[np.intp]) -> Spans:
+def runs_of(numbers: NDArray[np.int64]) -> Spans:
     """Runs of successive numbers, which ascend."""
+    if not numbers.size:
+        return np.zeros((0, 2), np.int64)
     cuts = np.flatnonzero(np.diff(numbers) != 1)
     firsts = numbers[np.concatenate(([0], cuts + 1))]
     lasts = numbers[np.concatenate((cuts, [numbers.size - 1]))]

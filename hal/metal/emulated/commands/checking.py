@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from assay.sim.check import Checker, fault_finding
 
+from ..order.hooks import look
+
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
 
@@ -62,6 +64,7 @@ def checking(checker: Checker, *, observer: Observer | None = None) -> Iterator[
     finally:
         with _lock:
             _active.remove(watch)
+        look(watch)
 
 
 def current_watch() -> Watch | None:

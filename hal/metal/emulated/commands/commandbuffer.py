@@ -18,8 +18,8 @@ from ..constants import (
 from ..descriptors import MTLBlitPassDescriptor, MTLComputePassDescriptor
 from ..errors import MetalValidationError, NSError, command_buffer_error
 from ..objects import MetalObject, expect
+from ..order.hooks import follow
 from ..order.notes import PassNotes
-from ..order.running import Running, follow
 from ..resources.residency import MTLResidencySet, checked_set
 from ..structs import as_integer, as_list
 from ..worker import Latch, closing, run_handler
@@ -34,6 +34,7 @@ from .timing import PassMark, Place, Timer, current_timer, timed
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
+    from ..order.running import Running
     from .queue import MTLCommandQueue
 
 Handler = Callable[["MTLCommandBuffer"], None]

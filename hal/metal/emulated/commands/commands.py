@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import MetalError
-from ..order.running import running_now
+from ..order.hooks import thread
 from ..resources.residency import within
 from ..worker import at_work, running
 from .checking import Watch, report_failure, watch_of_dispatch
@@ -78,12 +78,12 @@ class DispatchCommand:
             observer.dispatch_begins(device, self)
         executable = self.pipeline._executable(self.threads_per_threadgroup)
         run = partial(self._dispatch, device, executable, watch.checker)
-        running = running_now()
+        follower = thread.follower
         try:
-            if running is None:
+            if follower is None:
                 run()
             else:
-                running.dispatch(self, run)
+                follower.dispatch(self, run)
         except Exception as error:
             report_failure(watch, error)
             raise

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..constants import MTLDispatchTypeConcurrent
 from ..errors import MetalValidationError
 from ..objects import MetalObject, expect
+from ..order.hooks import checks_order
 from ..order.notes import PassNotes
 from .checking import current_watch
 from .event import MTLFence
@@ -30,7 +31,7 @@ class MTLCommandEncoder(MetalObject):
     def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int | None = None):
         self._command_buffer = command_buffer
         self._device: MTLDevice = command_buffer._device
-        if current_watch() is not None:
+        if checks_order(current_watch()):
             self._notes = PassNotes(
                 is_concurrent=dispatch_type == MTLDispatchTypeConcurrent,
                 is_compute=dispatch_type is not None,

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Self
 
 from ..errors import MetalError, MetalValidationError
 from ..objects import MetalObject, UserMade, expect
-from ..order.running import history_of
+from ..order.hooks import history_of
 from ..structs import as_integer
 from ..worker import SerialThread, closing, run_handler, wait_for
 from .checking import current_watch
 from .timing import current_timer
 
 if TYPE_CHECKING:
+    from assay.sim.check import Checker
+
     from ..device import MTLDevice
     from ..order.history import History
     from .queue import MTLCommandQueue
@@ -34,7 +36,7 @@ class MTLEvent(MetalObject):
         self._value = 0
         self._changed = threading.Condition(threading.Lock())
         self._broken_at = 0
-        self._histories: weakref.WeakSet[History] = weakref.WeakSet()
+        self._seen_by: weakref.WeakKeyDictionary[History, Checker] = weakref.WeakKeyDictionary()
         self._broken_why = ""
 
     def device(self) -> "MTLDevice":
@@ -90,8 +92,8 @@ class MTLSharedEvent(MTLEvent):
         return value
 
     def _host_sees(self, value: int) -> None:
-        for history in self._histories:
-            history.host_sees(self, value)
+        for history, checker in list(self._seen_by.items()):
+            history.host_sees(self, value, checker)
 
     def setSignaledValue_(self, value: int) -> None:
         """Signal from the host."""
@@ -102,9 +104,10 @@ class MTLSharedEvent(MTLEvent):
         timer = current_timer()
         if timer is not None:
             timer.signalled(self, value)
-        history = history_of(current_watch())
-        if history is not None:
-            history.host_signals(self, value)
+        watch = current_watch()
+        history = history_of(watch)
+        if watch is not None and history is not None:
+            history.host_signals(self, value, watch.checker)
         self._signal(value)
 
     def waitUntilSignaledValue_timeoutMS_(self, value: int, milliseconds: int) -> bool:

@@ -120,9 +120,8 @@ def _judged_host(found: Clash, memory: str) -> tuple[str, str, str]:
 def _party(touch: Touch, way: Way, address: int) -> Party:
     step = touch.step
     if isinstance(step, HostStep):
-        return Party(
-            what=f"{'write' if way.write else 'read'} by the host, {step.what}", site=step.site
-        )
+        where = f", {step.what}" if step.what else ""
+        return Party(what=f"{'write' if way.write else 'read'} by the host{where}", site=step.site)
     access = way.site_at(address)
     deed = "write" if way.write else "read"
     if access is None:

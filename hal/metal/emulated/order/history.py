@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from assay.sim.site import Site
 
 from .clock import NOTHING, Clock, joined
 from .explain import aliased_finding, clash_finding
+from .flight import Flight, Use
 from .notes import PassNotes
 from .ordered import is_ordered
 from .tick import tick
@@ -58,6 +59,7 @@ class History:
         self._pending: dict[CommandsRun, Clock | None] = {}
         self._touches: dict[int, list[Touch]] = {}
         self._buffers = 0
+        self._flight = Flight()
         # Handles of what commands may write; handles are not soon used again.
         self._written: set[int] = set()
         # Kernels run one at a time while their accesses are read from the shadows.
@@ -65,51 +67,62 @@ class History:
 
     # The host
 
-    def host_step(self, what: str, site: Site) -> HostStep:
-        """Something that the host does now."""
+    def committed(
+        self, label: str, site: Site, uses: Sequence[Use], checker: Checker
+    ) -> CommandsRun:
+        """The host commits a command buffer that may use these resources."""
         with self._lock:
-            return HostStep(what=what, site=site, clock=self._now())
-
-    def committed(self, label: str, site: Site, written: Iterable[int]) -> CommandsRun:
-        """The host commits a command buffer that may write to what has these handles."""
-        with self._lock:
+            self.look(checker)
             self._buffers += 1
             name = f"'{label}'" if label else str(self._buffers)
             run = CommandsRun(name=f"command buffer {name}", site=site, clock=self._now())
             self._pending[run] = None
-            self._written.update(written)
+            self._written.update(use.resource.handle for use in uses if use.writes)
+            self._flight.begins(run, uses)
             return run
 
     def may_be_written(self, handle: int) -> bool:
         """Whether a committed command buffer may write to what has this handle."""
         return handle in self._written
 
-    def host_knows(self, run: CommandsRun) -> bool:
-        """The host learns that a command buffer has ended; whether it had not known."""
+    def look(self, checker: Checker) -> None:
+        """Take what the host has done to memory of command buffers in flight."""
         with self._lock:
-            if run not in self._pending:
-                return False
-            done = self._pending[run]
-            if done is not None:
-                self._learn(done)
-            return True
+            for seen in self._flight.seen():
+                step = HostStep(
+                    what="at this line or just before", site=seen.site, clock=self._now()
+                )
+                self.add(self._flight.touches(seen, step), checker)
 
-    def host_signals(self, event: MTLEvent, value: int) -> None:
+    def host_touches(
+        self, made: Callable[[HostStep], Touch | None], site: Site, checker: Checker
+    ) -> None:
+        """The host touches memory now, by a call that says which."""
+        with self._lock:
+            step = HostStep(what="", site=site, clock=self._now())
+            self.add([made(step)], checker)
+
+    def host_knows(self, run: CommandsRun, checker: Checker) -> None:
+        """The host learns that a command buffer has ended."""
+        with self._lock:
+            done = self._pending.get(run)
+            if done is not None:
+                self.look(checker)
+                self._learn(done)
+
+    def host_signals(self, event: MTLEvent, value: int, checker: Checker) -> None:
         """The host is about to set an event."""
         with self._lock:
-            self._note_signal(event, value, self._now())
+            self.look(checker)
+            self._note_signal(event, value, self._now(), checker)
 
-    def host_sees(self, event: MTLEvent, value: int) -> None:
+    def host_sees(self, event: MTLEvent, value: int, checker: Checker) -> None:
         """The host learns that an event has reached a value."""
         with self._lock:
+            self.look(checker)
             clocks = [clock for at, clock in self._signals.get(event, ()) if at <= value]
             if clocks:
                 self._learn(joined(*clocks))
-
-    def in_flight(self) -> tuple[CommandsRun, ...]:
-        """Command buffers that the host does not know to have ended."""
-        with self._lock:
-            return tuple(self._pending)
 
     def _now(self) -> Clock:
         return Clock(passes=self._host.passes, others=self._host.others, host=tick())
@@ -119,6 +132,7 @@ class History:
         for run, end in list(self._pending.items()):
             if end is not None and self._host.includes(end):
                 del self._pending[run]
+                self._flight.ends(run)
         self._forget()
 
     # The queues
@@ -142,11 +156,13 @@ class History:
                 self._fences[fence] = joined(known, run.before).with_pass(run.queue, run.number)
             return run
 
-    def signals(self, queue: MTLCommandQueue, event: MTLEvent, value: int) -> None:
+    def signals(
+        self, queue: MTLCommandQueue, event: MTLEvent, value: int, checker: Checker
+    ) -> None:
         """A queue is about to set an event, after all that it has run."""
         with self._lock:
             state = self._queue(queue)
-            self._note_signal(event, value, joined(state.done, state.gate))
+            self._note_signal(event, value, joined(state.done, state.gate), checker)
 
     def waited(self, queue: MTLCommandQueue, event: MTLEvent, value: int) -> None:
         """A queue has waited for an event, before all that it will run."""
@@ -165,8 +181,8 @@ class History:
     def _queue(self, queue: MTLCommandQueue) -> _Queue:
         return self._queues.setdefault(queue, _Queue())
 
-    def _note_signal(self, event: MTLEvent, value: int, clock: Clock) -> None:
-        event._histories.add(self)
+    def _note_signal(self, event: MTLEvent, value: int, clock: Clock, checker: Checker) -> None:
+        event._seen_by[self] = checker
         signals = self._signals.setdefault(event, [])
         signals.append((value, clock))
         if len(signals) > _MOST_SIGNALS:

@@ -12,6 +12,7 @@ from ..resources.memory import Bytes
 
 if TYPE_CHECKING:
     from ..objects import MetalObject
+    from .guard import Guarded
 
 _HANDLE_SHIFT = 48
 
@@ -38,6 +39,11 @@ class Resource:
     is_tracked: bool
     is_in_heap: bool
     owner: MTLBuffer | None
+
+    @property
+    def guarded(self) -> Guarded | None:
+        """The memory below, if what the host does to it can be seen."""
+        return self.owner._guarded if self.owner is not None else None
 
     @property
     def aliased(self) -> int:

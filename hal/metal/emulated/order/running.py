@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from assay.sim.simt.run.accesses import Accesses, AccessLog
 
+from .flight import Use
 from .footprints import footprints
 from .history import History
+from .hooks import thread
 from .notes import Encoded, PassNotes
 from .resources import Resource, resources_of
 from .touches import CommandsRun, PassRun, Step, Touch, Way, touch, way_of
@@ -19,40 +20,10 @@ from .where import caller
 if TYPE_CHECKING:
     from assay.sim.check import Checker
 
-    from ..commands.checking import Watch
     from ..commands.commandbuffer import MTLCommandBuffer
     from ..commands.commands import Command, DispatchCommand
 
 _NO_STEP = Encoded()
-
-
-class _Thread(threading.local):
-    """What the thread of a queue runs now."""
-
-    running: Running | None = None
-
-
-_thread = _Thread()
-
-
-def history_of(watch: Watch | None) -> History | None:
-    """What is known of the program so far; None if races are not checked."""
-    if watch is None or "race" not in watch.checker.checks:
-        return None
-    return watch.checker.state(watch.checker, History)
-
-
-def follow(buffer: MTLCommandBuffer, watch: Watch | None) -> Running | None:
-    """What follows a command buffer that is being committed; None if its order is not checked."""
-    history = history_of(watch)
-    if watch is None or history is None:
-        return None
-    return Running(buffer, history, watch.checker)
-
-
-def running_now() -> Running | None:
-    """The command buffer that this thread runs, if its order is checked."""
-    return _thread.running
 
 
 class Running:
@@ -66,8 +37,8 @@ class Running:
         self.checker = checker
         self._buffer = buffer
         self._passes = _passes_of(buffer)
-        written = chain.from_iterable(notes.written for _, notes in self._passes)
-        self.run: CommandsRun = history.committed(buffer.label() or "", caller(), written)
+        uses = list(_uses(buffer, self._passes))
+        self.run: CommandsRun = history.committed(buffer.label() or "", caller(), uses, checker)
         self._pass: PassRun | None = None
         self._next = 0
         self._step = _NO_STEP
@@ -79,14 +50,14 @@ class Running:
         queue = self._buffer._queue
         self._arrive(place)
         if isinstance(command, SignalCommand):
-            self.history.signals(queue, command.event, command.value)
+            self.history.signals(queue, command.event, command.value, self.checker)
         elif self._pass is not None:
             self.history.add(self._copied(self._pass, command), self.checker)
-        _thread.running = self
+        thread.follower = self
         try:
             run()
         finally:
-            _thread.running = None
+            thread.follower = None
         if isinstance(command, WaitCommand):
             self.history.waited(queue, command.event, command.value)
 
@@ -103,7 +74,7 @@ class Running:
 
     def host_knows(self) -> None:
         """The host learns that the commands have run."""
-        self.history.host_knows(self.run)
+        self.history.host_knows(self.run, self.checker)
 
     def ended(self) -> None:
         """All commands have run, or one has failed."""
@@ -166,6 +137,20 @@ def _reached(notes: PassNotes, command: DispatchCommand) -> dict[int, Resource]:
         for resource in resources_of(thing):
             found.setdefault(resource.handle, resource)
     return found
+
+
+def _uses(buffer: MTLCommandBuffer, passes: Iterable[tuple[int, PassNotes]]) -> Iterator[Use]:
+    """What a command buffer may use, as far as it is known when it is committed."""
+    for _, notes in passes:
+        for handle, resource in notes.declared.items():
+            yield Use(resource=resource, writes=handle in notes.written)
+    for command in buffer._commands:
+        for _, resource, way in footprints(command):
+            yield Use(resource=resource, writes=way.write)
+    sets = chain(buffer._residency_sets, buffer._queue._residency_sets)
+    for thing in chain.from_iterable(chosen._committed for chosen in sets):
+        for resource in resources_of(thing):
+            yield Use(resource=resource, writes=True)
 
 
 def _passes_of(buffer: MTLCommandBuffer) -> list[tuple[int, PassNotes]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -161,12 +161,3 @@ def common_byte(first: Spans, second: Spans) -> int | None:
         return None
     row = int(found[0])
     return int(max(first[row, 0], second[at[row], 0]))
-
-
-def merged(numbers: Sequence[int]) -> Spans:
-    """Single bytes as runs."""
-    bytes_ = np.unique(np.asarray(numbers, np.int64))
-    cuts = np.flatnonzero(np.diff(bytes_) != 1)
-    firsts = bytes_[np.concatenate(([0], cuts + 1))]
-    lasts = bytes_[np.concatenate((cuts, [bytes_.size - 1]))]
-    return np.stack((firsts, lasts + 1), axis=1)

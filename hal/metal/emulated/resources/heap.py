@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.facts.limits import limits
 
-from ..commands.checking import note_undefined
+from ..commands.checking import current_watch, note_undefined
 from ..constants import MTLHeapTypeAutomatic, MTLHeapTypePlacement, MTLPurgeableStateNonVolatile
 from ..descriptors import MTLHeapDescriptor
 from ..errors import MetalValidationError
@@ -37,7 +37,7 @@ class MTLHeap(WithOptions):
         self._options = checked_options(where, descriptor.resourceOptions())
         self._type = descriptor.type()
         self._size = descriptor.size()
-        self._allocation = device._memory.allocate(where, self._size, "heap")
+        self._allocation = device._memory.allocate(where, self._size, "heap", current_watch())
         self._buffers: weakref.WeakSet[MTLBuffer] = weakref.WeakSet()
         self._textures: weakref.WeakSet[MTLTexture] = weakref.WeakSet()
         # Where live buffers lie: (offset, end, buffer), in order of offset.

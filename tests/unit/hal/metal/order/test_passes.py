@@ -261,9 +261,7 @@ def test_textures_in_an_untracked_heap_need_a_fence(script: Script) -> None:
                     if fenced and number:
                         encoder.waitForFence_(fence)
                     origin = (0, 0, 0)
-                    getattr(encoder, copy)(
-                        rows, 0, 32, 256, (8, 8, 1), texture, 0, 0, origin
-                    )
+                    getattr(encoder, copy)(rows, 0, 32, 256, (8, 8, 1), texture, 0, 0, origin)
                     encoder.updateFence_(fence)
             finished(commands)
         assert kinds(found) == ([] if fenced else ["unordered-passes"])
