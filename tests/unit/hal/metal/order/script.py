@@ -45,7 +45,8 @@ class Script:
         assert library is not None, error
         self.library = library
         self.states: dict[str, Metal.MTLComputePipelineState] = {}
-        self.queue = self.device.newCommandQueue()
+        self.queues = [self.device.newCommandQueue() for _ in range(3)]
+        self.queue = self.queues[0]
 
     def state(self, name: str) -> Metal.MTLComputePipelineState:
         if name not in self.states:
