@@ -127,7 +127,7 @@ def _party(touch: Touch, way: Way, address: int) -> Party:
     if access is None:
         return Party(what=f"{deed} by {step.what} of {_encoder(step.run)}", site=step.site)
     size = f" of {access.size} byte{'' if access.size == 1 else 's'}" if access.size else ""
-    line = f", encoded at {step.site}" if step.site.file else ""
+    line = f", encoded at {step.site.file}:{step.site.line}" if step.site.file else ""
     return Party(
         what=f"{deed}{size} by {step.what} of {_encoder(step.run)}{line}", site=access.site
     )
