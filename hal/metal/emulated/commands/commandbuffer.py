@@ -299,8 +299,10 @@ class MTLCommandBuffer(MetalObject):
                     if self._running is not None:
                         step = partial(self._run_command, done, command, place)
                         self._running.command(done, command, step)
-                    else:
+                    elif place is not None:
                         self._run_command(done, command, place)
+                    else:
+                        command.run(self._device)
                     done += 1
         # Whatever happens in a kernel is this command buffer's error, never the end of the queue.
         except Exception as error:

@@ -189,9 +189,11 @@ class MTLComputeCommandEncoder(BufferEncoder):
         )
 
     def _dispatch(self, command: DispatchCommand | IndirectDispatchCommand) -> None:
+        commands = self._command_buffer._commands
         if self._notes is not None:
             self._notes.bind(command.pipeline, self._bound_buffers)
-        self._append(with_log(command, self._command_buffer._log_state))
+            self._notes.encoded(len(commands))
+        commands.append(with_log(command, self._command_buffer._log_state))
 
     def executeCommandsInBuffer_withRange_(
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
