@@ -167,6 +167,8 @@ class Guard:
                     self._protect(memory, self._state.regions[memory.slot].level)
             finally:
                 self._lock.release()
+        else:
+            self._state.is_asked = 0  # whoever has the lock looks; ask again next time
         return 0
 
     def _collect(self, site: Site) -> None:
