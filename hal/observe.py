@@ -9,9 +9,9 @@ hear from that driver. Nothing is known here of any machine.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from assay.sim.check import Checker
@@ -25,6 +25,11 @@ class Watch:
 
     checker: Checker
     observers: tuple[object, ...]
+    ends: dict[Callable[[Watch], None], None] = field(default_factory=dict)
+
+    def at_end(self, end: Callable[[Watch], None]) -> None:
+        """Call `end` once when the block that checks is left."""
+        self.ends[end] = None
 
     def of(self, kind: type[T]) -> Iterator[T]:
         """The observers that implement a driver's protocol, the outermost block's first."""
@@ -55,10 +60,14 @@ def checking(checker: Checker, *, observer: object | None = None) -> Iterator[Ch
     finally:
         with _lock:
             _watches.remove(watch)
+        for end in tuple(watch.ends):
+            end(watch)
 
 
 def current_watch() -> Watch | None:
     """The innermost block that is open, on whichever thread it was opened."""
+    if not _watches:
+        return None
     with _lock:
         return _watches[-1] if _watches else None
 

@@ -6,13 +6,20 @@ time, not with these files; a test says when they are out of date.
 
 from pathlib import Path
 
+from assay.hal.metal.emulated.order import guard_layout
 from assay.hw.apple.core import job
 from assay.hw.torq.datapath import run as slice_run
 from assay.sim.native.c_unit import CUnit
 from assay.sim.simt.run import tape_code, watch_code
 
 ROOT = Path(__file__).parents[1]
-UNITS: tuple[CUnit, ...] = (job.UNIT, slice_run.UNIT, tape_code.UNIT, watch_code.UNIT)
+UNITS: tuple[CUnit, ...] = (
+    guard_layout.UNIT,
+    job.UNIT,
+    slice_run.UNIT,
+    tape_code.UNIT,
+    watch_code.UNIT,
+)
 """All C code of the project."""
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from assay.hw.torq.check.kinds import NPU_KINDS, UNREAD
 
 CHECKS = {
-    "race": "Two threads touch the same memory, one of them writes, and nothing orders the two.",
+    "race": "Two threads or commands, or the host and a command, touch the same memory, one of "
+    "them writes, and nothing orders the two.",
     "init": "A value that was never written decides something.",
     "bounds": "An access outside of the memory it belongs to, or a kernel that does not end.",
     "barrier": "Threads of a threadgroup do not all meet at the same barrier.",
@@ -61,6 +62,41 @@ KINDS: dict[str, Kind] = {
         "Results that depend on which thread comes first",
         "Let no result depend on the order of threads. Sums of floats by atomic additions do: "
         "reduce within the threadgroup first, or suppress the finding with that reason.",
+    ),
+    "unordered-dispatches": _kind(
+        "race",
+        "Two dispatches of a concurrent encoder that touch the same memory",
+        "Call memoryBarrierWithScope_(MTLBarrierScopeBuffers) between the two dispatches, or "
+        "memoryBarrierWithResources_count_ with that very resource, or use a serial encoder.",
+    ),
+    "unordered-passes": _kind(
+        "race",
+        "Two encoders that touch the same untracked memory",
+        "Call updateFence_ of the first encoder and waitForFence_ of the second with one MTLFence, "
+        "or make the resource or heap with MTLHazardTrackingModeTracked. What is reached through "
+        "an address is tracked only if useResource_usage_ or useHeap_ names it.",
+    ),
+    "unordered-queues": _kind(
+        "race",
+        "Command buffers of two queues that touch the same memory",
+        "Signal an MTLEvent on the first queue and wait for it on the second, or use one queue: "
+        "hazard tracking does not say which of two queues comes first.",
+    ),
+    "host-read-early": _kind(
+        "race",
+        "The host reads what a command buffer in flight writes",
+        "Call waitUntilCompleted() of that command buffer first, or read in its completed handler.",
+    ),
+    "host-write-in-flight": _kind(
+        "race",
+        "The host writes what a command buffer in flight uses",
+        "Write before commit or after waitUntilCompleted() of that command buffer, or take another "
+        "buffer for the next turn.",
+    ),
+    "aliased-use": _kind(
+        "race",
+        "A command that uses a resource after makeAliasable",
+        "Call makeAliasable after the last command that uses the resource was encoded.",
     ),
     "uninitialised-read": _kind(
         "init",

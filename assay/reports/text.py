@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -166,7 +167,10 @@ def memory_text(finding: Finding) -> str:
 
 def _excerpt(site: Site, report: Report) -> Iterator[str]:
     """The source line with its number and a caret; nothing if the text is not known."""
-    lines = report.sources.get(site.file, "").split("\n")
+    known = report.sources.get(site.file)
+    if known is None and site.file.endswith(".py"):
+        known = "".join(linecache.getlines(site.file))
+    lines = (known or "").split("\n")
     if not 0 < site.line <= len(lines) or not lines[site.line - 1].strip():
         return
     line = lines[site.line - 1].rstrip()[:_LONGEST_LINE]

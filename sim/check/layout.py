@@ -14,6 +14,13 @@ TAGS = 31  # ordering groups that records can tell apart; 0 is no access at all
 GROUP_MASK = (1 << 22) - 1
 MAX_SITES = 1023  # the last one stands for all beyond it
 
+# How a record is laid out, as far as others than records.c read it.
+FLAG_ATOMIC = 1
+MASK_SHIFT = 3
+FULL_GRANULE = 15
+SITE_SHIFT = 7
+TAG_SHIFT = 59
+
 HOW_WRITE = 1
 HOW_ATOMIC = 2
 HOW_CONSTANT = 4  # the argument is declared const or constant
@@ -112,7 +119,8 @@ STRUCTURES = (Report, Buffer, Waiter, Watch)
 def c_constants() -> dict[str, int]:
     """Numbers that the C text uses."""
     return {
-        **_named("LANES LOCKS GROUP_MASK MEM_DEVICE MEM_THREADGROUP"),
+        **_named("LANES LOCKS FLAG_ATOMIC MASK_SHIFT SITE_SHIFT TAG_SHIFT"),
+        **_named("GROUP_MASK MEM_DEVICE MEM_THREADGROUP"),
         **_named("HOW_WRITE HOW_ATOMIC HOW_CONSTANT HOW_SITE"),
         **_named("WRITE_WRITE WRITE_READ READ_WRITE WEAK SAME_STORE", "REPORT_"),
         **_named("LANES_LEFT LANES_ELSEWHERE OTHER_BARRIER SIMDGROUP_LEFT", "REPORT_"),

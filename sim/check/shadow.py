@@ -20,39 +20,27 @@ GRANULE = 4  # bytes of a buffer that share a record
 class Shadows:
     """The shadows of one device's buffers.
 
-    Records carry the number of the dispatch's ordering group, so that they need no clearing: what
-    an earlier group left behind is ordered before everything now.
+    Records carry the number of their dispatch, so that they need no clearing. What orders one
+    dispatch after another is judged elsewhere, from what each of them touched.
     """
 
     def __init__(self, entries: int) -> None:
         self.table = (layout.Buffer * entries)()
         self.locks = np.zeros(layout.LOCKS, np.uint32)
         self.tag = 0
-        self._group: int | None = None
-        self._groups_used = 0
         self._records: dict[int, tuple[int, tuple[Records, ...]]] = {}
+        self._marked: set[int] = set()  # buffers with records since the tags began anew
 
-    def begin(self, ordering: int | None, groups: int) -> int:
-        """Begin a dispatch of so many threadgroups.
-
-        Returns the number of its first threadgroup. Dispatches with the same `ordering`, one after
-        the other, are not ordered among each other; None is ordered after all before.
-        """
-        if ordering is None or ordering != self._group:
-            self._group = ordering
-            self._groups_used = 0
-            self._next_tag()
-        first = self._groups_used
-        self._groups_used += groups
-        return first
-
-    def _next_tag(self) -> None:
+    def begin(self) -> None:
+        """Begin a dispatch."""
         self.tag += 1
-        if self.tag > layout.TAGS:
-            self.tag = 1
-            for _, arrays in self._records.values():
-                for array in arrays:
-                    array[:] = 0
+        if self.tag <= layout.TAGS:
+            return
+        self.tag = 1
+        for handle in self._marked & set(self._records):
+            for array in self._records[handle][1]:
+                array[:] = 0
+        self._marked.clear()
 
     def keep(self, live: Iterable[int]) -> None:
         """Forget buffers that are gone."""
@@ -71,6 +59,7 @@ class Shadows:
             granules = -(-size // GRANULE)
             made = tuple(_zeroed(granules) for _ in range(count))
             self._records[handle] = (size, made)
+        self._marked.add(handle)
         _, arrays = self._records[handle]
         entry = self.table[handle]
         names = ("written", "read", "lane_written", "lane_read")
@@ -85,6 +74,11 @@ class Shadows:
     def watched(self, handle: int) -> bool:
         """Whether a buffer has a shadow."""
         return handle in self._records
+
+    def records(self, handle: int) -> tuple[Records, Records] | None:
+        """Who wrote and who read each granule of a buffer last; None if it has no shadow."""
+        known = self._records.get(handle)
+        return None if known is None else (known[1][0], known[1][1])
 
 
 def _zeroed(count: int) -> Records:

@@ -11,6 +11,7 @@ from typing import Final
 from assay.hw.apple.facts.chips import chip
 from assay.hw.apple.facts.limits import limits
 
+from ...observe import current_watch
 from .commands.event import MTLEvent, MTLFence, MTLSharedEvent
 from .commands.indirect import (
     MTLIndirectCommandBuffer,
@@ -159,7 +160,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
         """
         where = call_of(self)
         length = self._checked_length(where, length)
-        allocation = self._memory.allocate(where, length, "")
+        allocation = self._memory.allocate(where, length, "", current_watch())
         return MTLBuffer(self, allocation, checked_options(where, options))
 
     def newBufferWithBytes_length_options_(
@@ -177,7 +178,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
                 "copy it with a blit encoder"
             )
         given = bytes_of(where, data, length)
-        allocation = self._memory.allocate(where, length, "")
+        allocation = self._memory.allocate(where, length, "", current_watch())
         allocation.data[:] = given
         return MTLBuffer(self, allocation, options)
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from assay.compiler.msl import Library
     from assay.sim.check import Checker
     from assay.sim.simt import Executable, Memory
+    from assay.sim.simt.run.accesses import AccessLog
 
 
 class CompileSource(Protocol):
@@ -38,12 +39,12 @@ class Dispatch(Protocol):
         workers: int | None,
         fuel: int | None,
         checker: "Checker | None" = None,
-        ordering: int | None = None,
+        accesses: "AccessLog | None" = None,
     ) -> None:
         """Run `threads` (dispatchThreads) or `threadgroups` (dispatchThreadgroups).
 
-        `checker` is None but while a program is checked, and so is `ordering`: dispatches of one
-        number are not ordered among each other.
+        `checker` is None but while a program is checked, and so is `accesses`, which takes what
+        the grid touched.
         """
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
 from ...check.checker import Checker
+from .accesses import AccessLog
 from .boxes import Box, Size, boxes_of, check_arguments
 from .memory import Memory
 from .observation import Observation, observers_of
@@ -34,7 +35,7 @@ def dispatch(
     workers: int | None = None,
     fuel: int | None = None,
     checker: Checker | None = None,
-    ordering: int | None = None,
+    accesses: AccessLog | None = None,
 ) -> None:
     """Run a kernel to its end.
 
@@ -48,8 +49,7 @@ def dispatch(
         workers: threads to use; `ASSAY_WORKERS` or the number of cores if None.
         fuel: IR instructions that a simdgroup may run; `ASSAY_FUEL` or 2**34 if None.
         checker: what the kernel is checked for while it runs; findings are reported to it.
-        ordering: dispatches with the same number, one after the other, are checked as if they ran
-            at the same time; None is ordered after all before.
+        accesses: takes which bytes of buffers the kernel touched, if races are checked.
 
     Raises:
         KernelFault: if the kernel accessed memory that is not there, or did not end.
@@ -69,7 +69,7 @@ def dispatch(
         total = math.prod(groups)
         if total * executable.shape.simdgroups <= _ORDERED_SIMDGROUPS or checker.seed is not None:
             workers = 1
-        run.observation = Observation(checker, memory, arguments, executable, total, ordering)
+        run.observation = Observation(checker, memory, arguments, executable, accesses)
     try:
         for box in boxes:
             if box.count:
@@ -77,6 +77,8 @@ def dispatch(
     finally:
         if run.observation is not None:
             report_findings(run.observation, boxes, groups)
+            if accesses is not None:
+                accesses.take(run.observation, executable)
 
 
 @functools.cache

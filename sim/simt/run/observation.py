@@ -20,6 +20,7 @@ from .memory import Memory
 from .uninitialised_buffers import UninitialisedBuffers
 
 if TYPE_CHECKING:
+    from .accesses import AccessLog
     from .program import Executable
 
 # What changes the generated code; the other checks are made elsewhere.
@@ -65,7 +66,7 @@ class WorkerWatch:
         watch.report_limit = layout.REPORT_LIMIT
         watch.tag = shadows.tag
         watch.lanes = "lanes" in self.observation.checker.checks
-        watch.group_base = self.observation.first_group
+        watch.group_base = 0
         watch.run = 0
         watch.order_factor, watch.order_shift, watch.order_count = 1, 0, 1 << 62
 
@@ -104,15 +105,15 @@ class Observation:
         memory: Memory,
         arguments: Sequence[int],
         executable: Executable,
-        threadgroups: int,
-        ordering: int | None,
+        accesses: AccessLog | None = None,
     ) -> None:
         self.checker = checker
         self.memory = memory
         self.seed = checker.seed
         self.workers: list[WorkerWatch] = []
+        self.watched: list[int] = []  # handles of buffers whose accesses are recorded
         self.shadows = _shadows_of(checker, memory)
-        self.first_group = self.shadows.begin(ordering, threadgroups)
+        self.shadows.begin()
         self.uninitialised = checker.state(memory.identity, UninitialisedBuffers)
         needs = executable.watch_needs
         bound = [
@@ -129,11 +130,15 @@ class Observation:
             written = [arguments[number] for number in needs.written]
             if needs.follows_pointers:
                 written += [*bound, *reachable]
-            for handle in _handles(written):
+            watched = _handles(written)
+            if accesses is not None:
+                watched |= {each for each in read if accesses.wants(each, memory.size(each))}
+            for handle in watched:
                 if memory.size(handle) > 0:
                     readers = needs.follows_pointers or handle in read
                     lanes = "lanes" in checker.checks
                     self.shadows.watch(handle, memory.size(handle), readers=readers, lanes=lanes)
+            self.watched = sorted(watched)
 
     @property
     def fill(self) -> int:

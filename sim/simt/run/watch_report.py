@@ -79,12 +79,9 @@ class _Scene:
     boxes: Sequence[Box]
     groups: Size
 
-    def position(self, number: int) -> Size | None:
-        """A threadgroup's position; None if it is of another dispatch."""
-        number -= self.observation.first_group
-        x, y, z = self.groups
-        if not 0 <= number < x * y * z:
-            return None
+    def position(self, number: int) -> Size:
+        """A threadgroup's position."""
+        x, y, _ = self.groups
         return number % x, number // x % y, number // (x * y)
 
     def party(
@@ -92,11 +89,11 @@ class _Scene:
     ) -> Party:
         position = self.position(group)
         thread = None
-        if position is not None and lane >= 0:
+        if lane >= 0:
             shape = self._box(position).executable.shape
             thread = place_of(shape, position, simdgroup, lane).thread_position_in_threadgroup
         return Party(
-            what=what if position is not None else f"{what}, in a dispatch that may run meanwhile",
+            what=what,
             site=access.site,
             threadgroup=position,
             thread=thread,

@@ -47,7 +47,7 @@ class MTLBlitCommandEncoder(TextureBlits):
                 f"{destination_offset + size} of {source!r} overlap; copy through another buffer"
             )
         command = CopyCommand(source, source_offset, destination, destination_offset, size)
-        self._command_buffer._commands.append(command)
+        self._append(command)
 
     def fillBuffer_range_value_(self, buffer: MTLBuffer, span: Sequence[int], value: int) -> None:
         """Set each byte of `span` to `value`. Its ends are multiples of 4, as on every Mac."""
@@ -64,7 +64,7 @@ class MTLBlitCommandEncoder(TextureBlits):
         value = as_integer(where, "the value", value)
         if not 0 <= value <= 0xFF:
             raise MetalValidationError(f"{where}: value {value} is not a byte, 0..255")
-        self._command_buffer._commands.append(FillCommand(buffer, location, length, value))
+        self._append(FillCommand(buffer, location, length, value))
 
     def synchronizeResource_(self, resource: MTLBuffer | MTLTexture) -> None:
         """Show the host what the device wrote to a managed buffer or texture."""
@@ -78,7 +78,7 @@ class MTLBlitCommandEncoder(TextureBlits):
                 f"{where}: {resource!r} is not of MTLStorageModeManaged; only managed buffers have "
                 "copies to bring together, so leave the call out"
             )
-        self._command_buffer._commands.append(SynchronizeCommand(resource))
+        self._append(SynchronizeCommand(resource))
 
     def resetCommandsInBuffer_withRange_(
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
@@ -86,7 +86,7 @@ class MTLBlitCommandEncoder(TextureBlits):
         """Make these commands of an indirect command buffer do nothing."""
         where = call_of(self)
         start, length = self._checked_commands(where, commands, span)
-        self._command_buffer._commands.append(ResetCommand(commands, start, length))
+        self._append(ResetCommand(commands, start, length))
 
     def optimizeIndirectCommandBuffer_withRange_(
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
@@ -108,9 +108,7 @@ class MTLBlitCommandEncoder(TextureBlits):
         start, length = self._checked_commands(where, source, span)
         index = as_integer(where, "the index", index)
         self._checked_commands(where, destination, (index, length))
-        self._command_buffer._commands.append(
-            CopyCommandsCommand(source, start, length, destination, index)
-        )
+        self._append(CopyCommandsCommand(source, start, length, destination, index))
 
     def _checked_commands(
         self, where: str, commands: MTLIndirectCommandBuffer, span: Sequence[int]

@@ -19,6 +19,8 @@ from ..constants import (
 from ..descriptors import MTLBlitPassDescriptor, MTLComputePassDescriptor
 from ..errors import MetalValidationError, NSError, command_buffer_error
 from ..objects import MetalObject, call_of, expect
+from ..order.hooks import follow
+from ..order.notes import PassNotes
 from ..resources.residency import MTLResidencySet, checked_set
 from ..structs import as_integer, as_list
 from ..worker import Latch, closing, run_handler
@@ -28,10 +30,11 @@ from .compute import MTLComputeCommandEncoder
 from .encoder import MTLCommandEncoder
 from .event import MTLEvent, MTLSharedEvent
 from .log_state import MTLLogState
-from .timing import PassMark, Timer, timed
+from .timing import PassMark, Place, Timer, timed
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
+    from ..order.running import Running
     from .queue import MTLCommandQueue
 
 Handler = Callable[["MTLCommandBuffer"], None]
@@ -65,6 +68,8 @@ class MTLCommandBuffer(MetalObject):
         self._watch: Watch | None = None
         self._timer: Timer | None = None
         self._passes: list[PassMark] = []
+        self._notes: list[PassNotes | None] = []
+        self._running: Running | None = None
 
     def device(self) -> "MTLDevice":
         """The device that runs the commands."""
@@ -112,6 +117,7 @@ class MTLCommandBuffer(MetalObject):
         encoder = MTLBlitCommandEncoder(self)
         self._encoder = encoder
         self._passes.append(PassMark(len(self._commands), is_compute=False))
+        self._notes.append(encoder._notes)
         return encoder
 
     def blitCommandEncoderWithDescriptor_(
@@ -171,6 +177,7 @@ class MTLCommandBuffer(MetalObject):
         encoder = MTLComputeCommandEncoder(self, kind)
         self._encoder = encoder
         self._passes.append(PassMark(len(self._commands), is_compute=True))
+        self._notes.append(encoder._notes)
         return encoder
 
     def _check_encodable(self, call: str) -> None:
@@ -199,6 +206,7 @@ class MTLCommandBuffer(MetalObject):
         """Hand the commands over to the queue."""
         self._check_encodable("commit")
         self._watch = current_watch()
+        self._running = follow(self, self._watch)
         self._timer = current_timer(Timer)  # type: ignore[type-abstract]
         if self._timer is not None:
             self._timer.committed(self)
@@ -225,12 +233,16 @@ class MTLCommandBuffer(MetalObject):
         if self._queue._is_callback_thread() and self._status >= MTLCommandBufferStatusCompleted:
             return
         self._completed.wait()
+        self._host_knows()
         if self._timer is not None:
             self._timer.waited(self)
 
     def status(self) -> int:
         """The MTLCommandBufferStatus."""
-        return self._status
+        status = self._status
+        if status >= MTLCommandBufferStatusCompleted:
+            self._host_knows()
+        return status
 
     def error(self) -> NSError | None:
         """What stopped the commands, or None."""
@@ -284,9 +296,11 @@ class MTLCommandBuffer(MetalObject):
                         raise ProcessEnds("the process ends")
                     if not self._times[0] and not isinstance(command, WaitCommand):
                         self._times[0] = time.monotonic()
-                    if place is not None:
-                        place.arrive(done, command)
-                        place.run(command, self._device)
+                    if self._running is not None:
+                        step = partial(self._run_command, done, command, place)
+                        self._running.command(done, command, step)
+                    elif place is not None:
+                        self._run_command(done, command, place)
                     else:
                         command.run(self._device)
                     done += 1
@@ -295,6 +309,8 @@ class MTLCommandBuffer(MetalObject):
             self._error = command_buffer_error(error, self._device._engine)
             status = MTLCommandBufferStatusError
             self._give_up(self._commands[done:])
+        if self._running is not None:
+            self._running.ended()
         self._times[1] = time.monotonic()
         self._times[0] = self._times[0] or self._times[1]
         self._release()
@@ -303,6 +319,18 @@ class MTLCommandBuffer(MetalObject):
             self._queue._call_back(self._complete)
         else:
             self._completed.open()
+
+    def _run_command(self, index: int, command: Command, place: Place | None) -> None:
+        if place is None:
+            command.run(self._device)
+            return
+        place.arrive(index, command)
+        place.run(command, self._device)
+
+    def _host_knows(self) -> None:
+        """The host learns that the commands have run."""
+        if self._running is not None:
+            self._running.host_knows()
 
     def _give_up(self, rest: list[Command]) -> None:
         """Break the waits for what the commands that did not run would have signalled."""
@@ -321,6 +349,7 @@ class MTLCommandBuffer(MetalObject):
         self._return_slot()
 
     def _complete(self) -> None:
+        self._host_knows()
         self._call_handlers(self._completed_handlers)
         self._completed_handlers = []
         self._completed.open()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from ....observe import Watch, watch_of_work
 from ..errors import MetalError
 from ..observer import MetalObserver
+from ..order.hooks import thread
 from ..resources.residency import within
 from ..worker import at_work, running
 from .checking import report_failure
@@ -16,6 +17,7 @@ from .timing import place_of_dispatch
 if TYPE_CHECKING:
     from assay.sim.check import Checker
     from assay.sim.simt import Executable
+    from assay.sim.simt.run.accesses import AccessLog
 
     from ..device import MTLDevice
     from ..programs.pipeline import MTLComputePipelineState
@@ -40,7 +42,8 @@ class Command(Protocol):
 class DispatchCommand:
     """A grid of one kernel, given in threads or in threadgroups.
 
-    `ordering` is its group (see `ordering`); `reach` says what it finds through addresses in
+    `ordering` is its group among those of an indirect command buffer and for times (see
+    `ordering`); `reach` says what it finds through addresses in
     memory, None if it follows none.
     """
 
@@ -76,8 +79,13 @@ class DispatchCommand:
         for observer in watch.of(MetalObserver):  # type: ignore[type-abstract]
             observer.dispatch_begins(device, self)
         executable = self.pipeline._executable(self.threads_per_threadgroup)
+        run = partial(self._dispatch, device, executable, watch.checker)
+        follower = thread.follower
         try:
-            self._dispatch(device, executable, checker=watch.checker, ordering=self.ordering)
+            if follower is None:
+                run()
+            else:
+                follower.dispatch(self, run)
         except Exception as error:
             report_failure(watch, error)
             raise
@@ -86,9 +94,8 @@ class DispatchCommand:
         self,
         device: "MTLDevice",
         executable: "Executable",
-        *,
         checker: "Checker | None" = None,
-        ordering: int | None = None,
+        accesses: "AccessLog | None" = None,
     ) -> None:
         """Have the engine run the grid."""
         with at_work(running), within(self.reach, device) as memory:
@@ -101,7 +108,7 @@ class DispatchCommand:
                 workers=device._options.workers,
                 fuel=device._options.fuel,
                 checker=checker,
-                ordering=ordering,
+                accesses=accesses,
             )
 
 

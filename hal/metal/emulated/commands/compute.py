@@ -39,11 +39,11 @@ class MTLComputeCommandEncoder(BufferEncoder):
     """Records dispatches with the pipeline and arguments set before.
 
     Deviation: dispatches run in the order of encoding; which of them are ordered by barriers
-    matters to checks alone. A barrier for some resources counts as one for all.
+    matters to checks alone.
     """
 
     def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int):
-        super().__init__(command_buffer)
+        super().__init__(command_buffer, dispatch_type)
         self._dispatch_type = dispatch_type
         self._pipeline = None
         self._bindings = {}
@@ -86,6 +86,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
             raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
         self._residency.use(_addresses(resource), usage)
         self._keep(resource)
+        if self._notes is not None:
+            self._notes.use(resource, usage)
 
     def useResources_count_usage_(
         self, resources: Sequence[Resource], count: int, usage: int
@@ -102,6 +104,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
         self._check_own(where, expect(where, "the heap", heap, MTLHeap))
         self._residency.use_heap(heap)
         self._keep(heap)
+        if self._notes is not None:
+            self._notes.use(heap)
 
     def useHeaps_count_(self, heaps: Sequence[MTLHeap], count: int) -> None:
         """Let later dispatches reach what lies in several heaps."""
@@ -117,6 +121,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
             raise MetalValidationError(f"{where}: {scope!r} is no MTLBarrierScope of compute")
         if scope & MTLBarrierScopeBuffers:
             self._ordering.barrier()
+        if self._notes is not None:
+            self._notes.barrier_for(scope)
 
     def memoryBarrierWithResources_count_(self, resources: Sequence[Resource], count: int) -> None:
         """Order later dispatches after earlier ones of this encoder."""
@@ -129,6 +135,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
             self._check_own(where, resource)
         if listed:
             self._ordering.barrier()
+        if self._notes is not None:
+            self._notes.barrier_of(listed)
 
     # Dispatch
 
@@ -145,7 +153,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         size = as_size(where, "threadsPerThreadgroup", threads)
         pipeline, arguments, reach = self._ready(where, size)
         pipeline._check_grid(f"{where}: a grid of {count} threadgroups", count, size)
-        self._append(
+        self._dispatch(
             DispatchCommand(pipeline, arguments, None, count, size, self._ordering.next(), reach)
         )
 
@@ -160,7 +168,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         pipeline, arguments, reach = self._ready(where, size)
         what = f"{where}: a grid of {count} threads in threadgroups"
         pipeline._check_grid(what, threadgroups_of(count, size), size)
-        self._append(
+        self._dispatch(
             DispatchCommand(pipeline, arguments, count, None, size, self._ordering.next(), reach)
         )
 
@@ -174,15 +182,18 @@ class MTLComputeCommandEncoder(BufferEncoder):
         offset = self._checked_indirect(where, buffer, offset, 12)
         size = as_size(where, "threadsPerThreadgroup", threads)
         pipeline, arguments, reach = self._ready(where, size)
-        self._append(
+        self._dispatch(
             IndirectDispatchCommand(
                 pipeline, arguments, buffer, offset, size, self._ordering.next(), reach
             )
         )
 
-    def _append(self, command: DispatchCommand | IndirectDispatchCommand) -> None:
-        log_state = self._command_buffer._log_state
-        self._command_buffer._commands.append(with_log(command, log_state))
+    def _dispatch(self, command: DispatchCommand | IndirectDispatchCommand) -> None:
+        commands = self._command_buffer._commands
+        if self._notes is not None:
+            self._notes.bind(command.pipeline, self._bound_buffers)
+            self._notes.encoded(len(commands))
+        commands.append(with_log(command, self._command_buffer._log_state))
 
     def executeCommandsInBuffer_withRange_(
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
@@ -216,7 +227,10 @@ class MTLComputeCommandEncoder(BufferEncoder):
     def _execute(self, where: str, command: ExecuteCommand) -> None:
         self._check_own(where, command.commands)
         self._keep(command.commands)
-        self._command_buffer._commands.append(command)
+        if self._notes is not None:
+            for bound in self._bound_buffers.values():
+                self._notes.use(bound)
+        self._append(command)
 
     def _inherited(self) -> Inherited:
         return Inherited(

@@ -2,13 +2,18 @@
 
 from typing import TYPE_CHECKING, Protocol
 
+from ....observe import current_watch
+from ..constants import MTLDispatchTypeConcurrent
 from ..errors import MetalValidationError
 from ..objects import MetalObject, expect
+from ..order.hooks import checks_order
+from ..order.notes import PassNotes
 from .event import MTLFence
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
     from .commandbuffer import MTLCommandBuffer
+    from .commands import Command
 
 
 class DeviceObject(Protocol):
@@ -20,9 +25,17 @@ class DeviceObject(Protocol):
 class MTLCommandEncoder(MetalObject):
     """Records commands into a command buffer until endEncoding."""
 
-    def __init__(self, command_buffer: "MTLCommandBuffer"):
+    # What checks are told of the encoder, while there are any.
+    _notes: PassNotes | None = None
+
+    def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int | None = None):
         self._command_buffer = command_buffer
         self._device: MTLDevice = command_buffer._device
+        if checks_order(current_watch()):
+            self._notes = PassNotes(
+                is_concurrent=dispatch_type == MTLDispatchTypeConcurrent,
+                is_compute=dispatch_type is not None,
+            )
         self._ended = False
         self._groups = 0
 
@@ -69,11 +82,20 @@ class MTLCommandEncoder(MetalObject):
         """Later waits for `fence` see the commands up to here, as they do in any case."""
         self._check_fence("updateFence_", fence)
         fence._updated_on(self._command_buffer._queue)
+        if self._notes is not None:
+            self._notes.updates.append(fence)
 
     def waitForFence_(self, fence: MTLFence) -> None:
         """Wait for the commands before updateFence_, which have run in any case."""
         self._check_fence("waitForFence_", fence)
         fence._check_waiter(f"{type(self).__name__}.waitForFence_", self._command_buffer._queue)
+        if self._notes is not None:
+            self._notes.waits.append(fence)
+
+    def _append(self, command: "Command") -> None:
+        if self._notes is not None:
+            self._notes.encoded(len(self._command_buffer._commands))
+        self._command_buffer._commands.append(command)
 
     def _check_fence(self, call: str, fence: MTLFence) -> None:
         self._check_open(call)

@@ -6,15 +6,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from ....observe import current_timer
+from ....observe import current_timer, current_watch
 from ..errors import MetalError, MetalValidationError
 from ..objects import MetalObject, UserMade, call_of, expect
+from ..order.hooks import history_of
 from ..structs import as_integer
 from ..worker import SerialThread, closing, run_handler, wait_for
 from .timing import Timer
 
 if TYPE_CHECKING:
+    from assay.sim.check import Checker
+
     from ..device import MTLDevice
+    from ..order.history import History
     from .queue import MTLCommandQueue
 
 Notification = Callable[["MTLSharedEvent", int], None]
@@ -32,6 +36,7 @@ class MTLEvent(MetalObject):
         self._value = 0
         self._changed = threading.Condition(threading.Lock())
         self._broken_at = 0
+        self._seen_by: weakref.WeakKeyDictionary[History, Checker] = weakref.WeakKeyDictionary()
         self._broken_why = ""
 
     def device(self) -> "MTLDevice":
@@ -82,7 +87,13 @@ class MTLSharedEvent(MTLEvent):
 
     def signaledValue(self) -> int:
         """The value now."""
-        return self._value
+        value = self._value
+        self._host_sees(value)
+        return value
+
+    def _host_sees(self, value: int) -> None:
+        for history, checker in list(self._seen_by.items()):
+            history.host_sees(self, value, checker)
 
     def setSignaledValue_(self, value: int) -> None:
         """Signal from the host."""
@@ -93,6 +104,10 @@ class MTLSharedEvent(MTLEvent):
         timer = current_timer(Timer)  # type: ignore[type-abstract]
         if timer is not None:
             timer.signalled(self, value)
+        watch = current_watch()
+        history = history_of(watch)
+        if watch is not None and history is not None:
+            history.host_signals(self, value, watch.checker)
         self._signal(value)
 
     def waitUntilSignaledValue_timeoutMS_(self, value: int, milliseconds: int) -> bool:
@@ -102,7 +117,10 @@ class MTLSharedEvent(MTLEvent):
         milliseconds = as_integer(where, "the time", milliseconds)
         with self._changed:
             wait_for(self._changed, partial(self._settled, value), milliseconds / 1000)
-            return self._value >= value
+            is_reached = self._value >= value
+        if is_reached:
+            self._host_sees(value)
+        return is_reached
 
     def notifyListener_atValue_block_(
         self, listener: "MTLSharedEventListener", value: int, block: Notification
@@ -118,6 +136,7 @@ class MTLSharedEvent(MTLEvent):
                 self._notifications.append((value, listener, block))
                 return
             reached = self._value
+        self._host_sees(reached)
         listener._notify(block, self, reached)
 
     def _signal(self, value: int) -> None:
@@ -128,6 +147,7 @@ class MTLSharedEvent(MTLEvent):
             if due:
                 self._notifications = [e for e in self._notifications if e[0] > value]
         for _, listener, block in due:
+            self._host_sees(value)
             listener._notify(block, self, value)
 
 

@@ -122,6 +122,8 @@ class ResourceEncoder(MTLCommandEncoder):
             expect(where, "the texture", texture, MTLTexture)
             self._check_own(where, texture)
             self._keep(texture)
+            if self._notes is not None:
+                self._notes.use(texture)
         self._textures[index] = texture
 
     def _set_sampler(

@@ -191,7 +191,7 @@ class TextureBlits(MTLCommandEncoder):
             raise MetalValidationError(
                 f"{where}: texels of {texture!r} cannot be averaged; colours of real numbers can"
             )
-        self._command_buffer._commands.append(MipmapCommand(texture))
+        self._append(MipmapCommand(texture))
 
     def synchronizeTexture_slice_level_(self, texture: MTLTexture, slice: int, level: int) -> None:
         """Accepted: host and device see one copy of a texture."""
@@ -290,7 +290,7 @@ class TextureBlits(MTLCommandEncoder):
         source: tuple[MTLBuffer | MTLTexture, Bytes, Block],
         target: tuple[MTLBuffer | MTLTexture, Bytes, Block],
     ) -> None:
-        self._command_buffer._commands.append(
+        self._append(
             CopyBlockCommand(source[1], source[2], target[1], target[2], (source[0], target[0]))
         )
 

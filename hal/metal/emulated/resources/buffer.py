@@ -82,6 +82,8 @@ class VarList:
 class MTLBuffer(WithOptions):
     """Memory that kernels read and write."""
 
+    _aliased_at = 0
+
     def __init__(
         self,
         device: "MTLDevice",
@@ -100,13 +102,18 @@ class MTLBuffer(WithOptions):
         self._storage_mode = storage_mode_of(options)
         self._heap = heap
         self._heap_offset = heap_offset
+        self._guarded = allocation.guarded if heap is None else heap._allocation.guarded
         self._host: Bytes | None = self._data
+        self._has_copy = False
         self._purgeable_state = MTLPurgeableStateNonVolatile
         self._deallocator: Callable[[], None] | None = None
         if self._storage_mode == MTLStorageModePrivate:
             self._host = None
         elif self._storage_mode == MTLStorageModeManaged and not device.hasUnifiedMemory():
             self._host = self._data.copy()
+            self._has_copy = True
+        elif self._guarded is not None:
+            self._host = self._guarded.host[heap_offset : heap_offset + self._length]
 
     def device(self) -> "MTLDevice":
         """The device whose memory this is."""
@@ -159,7 +166,7 @@ class MTLBuffer(WithOptions):
             )
         location, length = as_range(where, changed)
         self._check_range(where, location, length)
-        if self._host is not None and self._host is not self._data:
+        if self._host is not None and self._has_copy:
             self._data[location : location + length] = self._host[location : location + length]
 
     def setPurgeableState_(self, state: int) -> int:
@@ -213,7 +220,7 @@ class MTLBuffer(WithOptions):
 
     def _synchronize(self) -> None:
         """Carry what the device wrote over to the host's copy."""
-        if self._host is not None and self._host is not self._data:
+        if self._host is not None and self._has_copy:
             self._host[:] = self._data
 
     def __repr__(self) -> str:

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.facts.limits import limits
 
+from ....observe import current_watch
 from ..constants import MTLHeapTypeAutomatic, MTLHeapTypePlacement, MTLPurgeableStateNonVolatile
 from ..descriptors import MTLHeapDescriptor
 from ..errors import MetalValidationError
 from ..objects import call_of
+from ..order.tick import tick
 from ..structs import as_integer
 from ..textures.descriptor import MTLTextureDescriptor
 from ..textures.layout import Layout
@@ -37,7 +39,7 @@ class MTLHeap(WithOptions):
         self._options = checked_options(where, descriptor.resourceOptions())
         self._type = descriptor.type()
         self._size = descriptor.size()
-        self._allocation = device._memory.allocate(where, self._size, "heap")
+        self._allocation = device._memory.allocate(where, self._size, "heap", current_watch())
         self._buffers: weakref.WeakSet[MTLBuffer] = weakref.WeakSet()
         self._textures: weakref.WeakSet[MTLTexture] = weakref.WeakSet()
         # Where live buffers lie: (offset, end, buffer), in order of offset.
@@ -183,6 +185,7 @@ class MTLHeap(WithOptions):
 
     def _make_aliasable(self, buffer: MTLBuffer) -> None:
         self._blocks = [block for block in self._live() if block[2]() is not buffer]
+        buffer._aliased_at = tick()
 
     def _is_aliasable(self, buffer: MTLBuffer) -> bool:
         return all(block[2]() is not buffer for block in self._live())

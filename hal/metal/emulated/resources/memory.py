@@ -11,9 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MetalOutOfMemoryError, MetalTypeError, MetalValidationError
+from ..order.hooks import guarded_memory
 
 if TYPE_CHECKING:
     from assay.sim.simt import Memory
+
+    from ....observe import Watch
+    from ..order.guard import Guarded
 
 Bytes: TypeAlias = NDArray[np.uint8]
 
@@ -26,11 +30,12 @@ _ASSUMED_HOST_MEMORY: Final = 8 << 30
 class Allocation:
     """Device bytes with a GPU address; both go when the last reference does."""
 
-    __slots__ = ("__weakref__", "address", "data")
+    __slots__ = ("__weakref__", "address", "data", "guarded")
 
     def __init__(self, data: Bytes, address: int):
         self.data = data
         self.address = address
+        self.guarded: Guarded | None = None
 
 
 class AddressSpace:
@@ -47,13 +52,23 @@ class AddressSpace:
         self._lock = threading.Lock()
         self._released: deque[tuple[int, int]] = deque()
 
-    def allocate(self, where: str, length: int, name: str) -> Allocation:
-        """`length` zeroed bytes. Raises MetalOutOfMemoryError."""
+    def allocate(
+        self, where: str, length: int, name: str, watch: "Watch | None" = None
+    ) -> Allocation:
+        """`length` zeroed bytes. Raises MetalOutOfMemoryError.
+
+        What the host does to them can be seen if `watch` wants to.
+        """
         if self.allocated + length > self.budget:
             # Cycles of objects, and tracebacks, may hold buffers that nobody can reach any more.
             gc.collect()
             self.settle()
-        return self.adopt(where, zeroed(where, length, self.budget, self.allocated), name)
+        guarded = guarded_memory(watch, length)
+        if guarded is None:
+            return self.adopt(where, zeroed(where, length, self.budget, self.allocated), name)
+        allocation = self.adopt(where, guarded.device, name)
+        allocation.guarded = guarded
+        return allocation
 
     def adopt(self, where: str, data: Bytes, name: str, *, counted: bool = True) -> Allocation:
         """`data` itself as device memory; not `counted` when it is part of what is counted.

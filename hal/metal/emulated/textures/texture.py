@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ....observe import current_watch
 from ..constants import MTLPurgeableStateNonVolatile, MTLStorageModePrivate
 from ..errors import MetalValidationError
 from ..objects import call_of
+from ..order.hooks import host_uses_texels
 from ..resources.memory import Allocation, Bytes, bytes_of
 from ..resources.resource import WithOptions
 from ..structs import MTLResourceID, MTLTextureSwizzleChannels, as_integer
@@ -290,6 +292,7 @@ class MTLTexture(WithOptions):
         self, where: str, region: Region, level: int, slice: int, data: object, row: int, image: int
     ) -> None:
         texels, host = self._blocks(where, region, level, slice, row, image)
+        host_uses_texels(current_watch(), self, texels, write=True)
         texels.view(self._texels())[:] = host.view(bytes_of(where, data, host.size))
 
     def _get(
@@ -301,6 +304,7 @@ class MTLTexture(WithOptions):
             raise MetalValidationError(
                 f"{where}: {type(data).__name__} is read-only; give a bytearray or an array"
             )
+        host_uses_texels(current_watch(), self, texels, write=False)
         host.view(target)[:] = texels.view(self._texels())
 
     def _blocks(

@@ -10,18 +10,14 @@
 #pragma once
 #include "watch.h"
 
-#define FLAG_ATOMIC 1u
 // On a write: more than one thread wrote this same value. On a read: other threadgroups read too.
 #define FLAG_SHARED 2u
 // On a write: it did not change the value. On a read: other simdgroups read in this epoch too.
 #define FLAG_SECOND 4u
-#define MASK_SHIFT 3
-#define SITE_SHIFT 7
 #define LANE_SHIFT 17
 #define SIMDGROUP_SHIFT 22
 #define EPOCH_SHIFT 27
 #define GROUP_SHIFT 37
-#define TAG_SHIFT 59
 #define FULL_MASK (15ull << MASK_SHIFT)
 #define EPOCH_LIMIT 1023u
 

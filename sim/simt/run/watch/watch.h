@@ -21,6 +21,10 @@ typedef double f64;
 #define FIRST_BUFFER_HANDLE 16
 #define LANES 32
 #define LOCKS 4096
+#define FLAG_ATOMIC 1
+#define MASK_SHIFT 3
+#define SITE_SHIFT 7
+#define TAG_SHIFT 59
 #define GROUP_MASK 4194303
 #define MEM_DEVICE 1
 #define MEM_THREADGROUP 2

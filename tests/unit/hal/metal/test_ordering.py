@@ -1,33 +1,30 @@
-"""Which dispatches are told to be unordered, and what orders them."""
+"""Which dispatches count as unordered for times and in indirect command buffers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import (
-    DeviceOptions,
     MetalValidationError,
     MTLBuffer,
     MTLComputeCommandEncoder,
     MTLDevice,
     checking,
 )
+from assay.hal.metal.emulated.commands.commands import DispatchCommand
 from assay.sim.check import Checker
-from tests.support.metal_fakes import KERNELS, fake_engine
+from tests.support.metal_fakes import fake_device
 
 CONCURRENT, SERIAL = Metal.MTLDispatchTypeConcurrent, Metal.MTLDispatchTypeSerial
 
 
 class Bench:
-    """A device whose engine notes the groups of its dispatches."""
+    """A device, and the groups of the dispatches that it ran."""
 
     def __init__(self) -> None:
         self.groups: list[int] = []
-        self.device = MTLDevice(
-            DeviceOptions(), replace(fake_engine(KERNELS), dispatch=self._dispatch)
-        )
+        self.device = fake_device()
         library, _ = self.device.newLibraryWithSource_options_error_("kernels", None, None)
         assert library is not None
         function = library.newFunctionWithName_("add_one")
@@ -41,8 +38,11 @@ class Bench:
         self.state = state
         self.buffer = self.device.newBufferWithLength_options_(64, 0)
 
-    def _dispatch(self, *_: object, ordering: int = 0, **rest: object) -> None:
-        self.groups.append(ordering)
+    def pipeline_made(self, pipeline: Metal.MTLComputePipelineState) -> None:
+        """Nothing."""
+
+    def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
+        self.groups.append(command.ordering)
 
     def dispatch(self, encoder: MTLComputeCommandEncoder, times: int = 1) -> None:
         encoder.setComputePipelineState_(self.state)
@@ -57,7 +57,7 @@ class Bench:
             encoder = command_buffer.computeCommandEncoderWithDispatchType_(kind)
             step(encoder)
             encoder.endEncoding()
-        with checking(Checker()):
+        with checking(Checker(), observer=self):
             command_buffer.commit()
             command_buffer.waitUntilCompleted()
         assert command_buffer.error() is None

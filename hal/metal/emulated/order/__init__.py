@@ -1,0 +1,1 @@
+"""The order of host, queues, encoders and fences: who may touch memory while somebody else does."""
