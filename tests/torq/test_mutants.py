@@ -173,7 +173,7 @@ def changed(program: Program, segment: int, index: int, word: int) -> list[tuple
 def test_a_correct_program_has_no_findings(make) -> None:  # type: ignore[no-untyped-def]
     program, inputs = make()
     results, findings = run(program, inputs, list(program.segments))
-    assert results and findings == []
+    assert results and not findings
 
 
 @pytest.mark.parametrize("make", PROGRAMS)
