@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from .beyond import MAY_END
+from .beyond import PREFIX as BEYOND_PREFIX
+from .defined import HIDE
 from .ir import Constant, Instruction, Value
 from .llvm_records import Record
 from .llvm_types import Scalar, bits, leaves
@@ -25,9 +28,10 @@ _ELEMENTWISE = {
     *("llvm.maxnum", "llvm.minimum", "llvm.maximum", "llvm.minimumnum", "llvm.maximumnum"),
     *("llvm.ctpop", "llvm.bitreverse", "llvm.bswap", "llvm.smin", "llvm.smax", "llvm.umin"),
     *("llvm.umax", "llvm.sadd.sat", "llvm.uadd.sat", "llvm.ssub.sat", "llvm.usub.sat"),
-    *("llvm.fshl", "llvm.fshr", "llvm.fptosi.sat", "llvm.fptoui.sat", "llvm.scmp", "llvm.ucmp"),
+    *("llvm.fshl", "llvm.fshr", "llvm.scmp", "llvm.ucmp"),
     "llvm.canonicalize",
 }
+_CONVERSIONS = {"llvm.fptosi.sat": "fptosi", "llvm.fptoui.sat": "fptoui"}  # as all others here
 _WITH_FLAG = {"llvm.ctlz", "llvm.cttz", "llvm.abs"}  # last operand: a promise that is not needed
 _OVERFLOW = re.compile(r"llvm\.([su])(add|sub|mul)\.with\.overflow")
 _REDUCTIONS = {
@@ -52,6 +56,8 @@ def lower_call(lowering: Lowering, record: Record) -> None:
         UnsupportedKernel: if nothing here knows the callee.
     """
     callee = record.callee
+    if callee == "@" + MAY_END:
+        return
     if callee.startswith(MACHINE_PREFIX):
         _machine(lowering, record, callee.removeprefix(MACHINE_PREFIX))
     elif callee.startswith("@llvm."):
@@ -92,13 +98,32 @@ def _machine(lowering: Lowering, record: Record, name: str) -> None:
         lowering.values[record.name] = [instruction]
 
 
+def _beyond(lowering: Lowering, record: Record) -> None:
+    """An access that the optimiser removed, if it is one outside of what it means.
+
+    Others are still there, or are no more needed; of one element, all but the first are outside.
+    """
+    at = lowering.scalar(record.operands[2])
+    told = record.operands[1].text.removeprefix("@" + BEYOND_PREFIX)
+    deed, count, size, thing = told.split(".", 3)
+    if not isinstance(at, Constant) or (at.number or 0) > int(size) - int(count):
+        lowering.outside(deed, thing, at, int(count), int(size))
+
+
 def _llvm(lowering: Lowering, record: Record, name: str) -> None:
+    if name == "llvm.annotation" and record.operands[1].text.startswith("@" + BEYOND_PREFIX):
+        _beyond(lowering, record)
+        return
     if name.startswith(_IGNORED):
         return
     if name == "llvm.fmuladd":
         name = "llvm.fma"
     if name in _ELEMENTWISE:
         _elementwise(lowering, record, name, len(record.operands))
+    elif name == HIDE:
+        lowering.values[record.name] = lowering.operand(record.operands[0])
+    elif name in _CONVERSIONS:
+        _elementwise(lowering, record, _CONVERSIONS[name], 1)
     elif name in _WITH_FLAG:
         _elementwise(lowering, record, name, len(record.operands) - 1)
     elif match := _OVERFLOW.fullmatch(name):
