@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from .checking import Watch, report_failure, watch_of_dispatch
+from .constant_findings import report_constants
 from .errors import MetalError
 from .residency import within
 from .timing import place_of_dispatch
@@ -79,6 +80,8 @@ class DispatchCommand:
         except Exception as error:
             report_failure(watch, error)
             raise
+        finally:
+            report_constants(watch, self.pipeline._kernel)
 
     def _dispatch(
         self,
