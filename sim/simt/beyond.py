@@ -15,9 +15,10 @@ from collections.abc import Iterator, Mapping
 from .llvm_records import Operand, Record
 from .llvm_text import read_globals, types_of
 from .llvm_types import Type, size_of
-from .object_pointers import Pointers, Thing, Touch, sources, step_of
+from .object_pointers import Pointers, Thing, Touch, innermost, sources, step_of
 
 PREFIX = "__assay_beyond."  # then: load or store, bytes, the size of the thing, and its name
+SEVERAL = "several"  # instead of a name: one of several variables, of which the smallest is given
 MAY_END = "__assay_may_end"
 _KEEP = "__assay_keep"
 _KEPT = re.compile(rf"^  (?:tail )?call void @{_KEEP}\(.*\n", re.MULTILINE)
@@ -31,10 +32,11 @@ _PLAIN_USE = re.compile(
 )
 _NAME = re.compile(r'%(?:"[^"]*"|[-$._A-Za-z0-9]+)')
 _CONSTANT_SPACE = 6
+# The bytes at which an access may begin, its symbol, where it begins, and whether that is inside.
 _ANNOTATION = re.compile(
-    r"^  (?P<name>%\S+) = (?:tail )?call i64 @llvm\.annotation\.i64\.p0\(i64 \S+, ptr (?:nonnull )?"
-    rf"(?P<symbol>@{re.escape(PREFIX)}\w+\.(?P<bytes>\d+)\.(?P<size>\d+)\.[^,]*), "
-    r"ptr (?:nonnull )?(?P<at>.*), i32 (?P<inside>\S+)\)(?P<tail>.*)$",
+    r"^  (?P<name>%\S+) = (?:tail )?call [^@\n]*@llvm\.annotation\.i64\.p0\(i64 (?P<room>\S+), "
+    rf"ptr (?:nonnull )?(?P<symbol>@{re.escape(PREFIX)}\w+\.(?P<bytes>\d+)\.(?P<size>\d+)\."
+    r"(?P<thing>[^,]*)), ptr (?:nonnull )?(?P<at>.*), i32 (?P<inside>\S+)\)(?P<tail>.*)$",
     re.MULTILINE,
 )
 _NUMBER = re.compile(r"(?:inttoptr \(i64 |getelementptr \(i8, ptr null, i64 )(-?\d+)")
@@ -157,6 +159,7 @@ class _Marker:
         self._before: dict[int, list[str]] = {}
         self._after: dict[int, list[str]] = {}
         self._names: dict[str, str] = {}
+        self._rooms: dict[tuple[str, int], str] = {}
         self._waiting: list[str] = []
         self.named: set[str] = set()
         self._frozen: dict[int, list[str]] = {}  # loads, by their lines
@@ -182,20 +185,20 @@ class _Marker:
         if self._pointers.is_inside(touch):
             return
         found = self._pointers.things_of(touch.pointer)
-        if len(found) != 1:
-            self.unclear |= {thing.name for thing in found if thing and thing.name[0] == "%"}
+        things = [thing for thing in found if thing is not None]
+        if len(things) < len(found) or len({thing.name[0] for thing in things}) > 1:
+            self.unclear |= {thing.name for thing in things if thing.name[0] == "%"}
             return
-        (thing,) = found
-        assert thing is not None
         deed = "store" if touch.is_store else "load"
-        symbol = f"{PREFIX}{deed}.{touch.bytes}.{thing.size}.{_word(thing)}"
+        size = min(thing.size for thing in things)
+        symbol = f"{PREFIX}{deed}.{touch.bytes}.{size}.{_word(things)}"
         self.named.add(symbol)
         found_place = re.search(r", !dbg ![0-9]+", line)
         place = found_place[0] if found_place else ""
         at, name = self._offset(touch.pointer), f"%assay.in.{touch.line}{deed}"
         self._before.setdefault(touch.line, []).append(
-            f"  {name} = call i64 @llvm.annotation.i64.p0(i64 0, ptr @{symbol}, ptr {at}, i32 0)"
-            + place
+            f"  {name} = call i64 @llvm.annotation.i64.p0(i64 "
+            f"{self._room(touch.pointer, touch.bytes)}, ptr @{symbol}, ptr {at}, i32 0){place}"
         )
         if not touch.is_store:
             self._freeze(touch.line, line, place)
@@ -222,6 +225,32 @@ class _Marker:
             self._waiting.append(pointer.text)
         return self._names[pointer.text]
 
+    def _room(self, pointer: Operand, count: int) -> str:
+        """How many places an access of `count` bytes may begin at in what a pointer points into."""
+        while True:
+            found = {thing.size for thing in self._pointers.things_of(pointer) if thing}
+            if len(found) == 1:
+                return str(max(found.pop() - count + 1, 0))
+            _, record = self._pointers.defined[innermost(pointer).text]
+            if record.op in ("phi", "select"):
+                return self._room_of_several(record, count)
+            pointer = record.operands[0]
+
+    def _room_of_several(self, record: Record, count: int) -> str:
+        name = self._rooms.get((record.name, count))
+        if name is not None:
+            return name
+        name = self._rooms[record.name, count] = f"%assay.room.{len(self._rooms)}"
+        coming = [self._room(operand, count) for operand in sources(record)]
+        if record.op == "phi":
+            pairs = zip(coming, record.labels, strict=True)
+            text = "phi i64 " + ", ".join(f"[ {room}, {label} ]" for room, label in pairs)
+        else:
+            text = f"select i1 {record.operands[0].text}, i64 {coming[0]}, i64 {coming[1]}"
+        line, _ = self._pointers.defined[record.name]
+        self._after.setdefault(line, []).append(f"  {name} = {text}")
+        return name
+
     def _compute(self, pointer: str) -> None:
         line, record = self._pointers.defined[pointer]
         name, added = self._names[pointer], self._after.setdefault(line, [])
@@ -246,7 +275,10 @@ class _Marker:
         added.append(f"  {name} = getelementptr i8, ptr {start}, i64 {step.fixed}")
 
 
-def _word(thing: Thing) -> str:
+def _word(things: list[Thing]) -> str:
+    thing = things[0]
+    if len(things) > 1:
+        return SEVERAL
     if thing.name[0] == "%":
         return "private"
     return "constant" + (thing.name.replace("@", ".") if '"' not in thing.name else "")
@@ -258,11 +290,10 @@ def compared(text: str) -> str:
 
 
 def _compared(match: re.Match[str]) -> str:
-    if match["at"][0] != "%":
+    if _is_number(match):
         return match[0]
-    name, tail = match["name"], match["tail"]
-    room = max(int(match["size"]) - int(match["bytes"]) + 1, 0)
-    annotated = f"i64 0, ptr {match['symbol']}, ptr {match['at']}, i32 {name}.n"
+    name, tail, room = match["name"], match["tail"], match["room"]
+    annotated = f"i64 {room}, ptr {match['symbol']}, ptr {match['at']}, i32 {name}.n"
     return "\n".join(
         (
             f"  {name}.i = ptrtoint ptr {match['at']} to i64{tail}",
@@ -273,26 +304,34 @@ def _compared(match: re.Match[str]) -> str:
     )
 
 
+def _is_number(match: re.Match[str]) -> bool:
+    return match["at"][0] != "%" and match["room"][0] != "%"
+
+
 def are_inside(text: str) -> bool:
     """Whether the annotations in an optimised module say that all accesses stay inside."""
     return all(match["inside"] == "1" or _is_in_room(match) for match in _ANNOTATION.finditer(text))
 
 
 def _is_in_room(match: re.Match[str]) -> bool:
-    """Whether an annotation names a number, which lies inside."""
+    """Whether an annotation names numbers, and the access is inside."""
     found = _NUMBER.match(match["at"])
     at = 0 if match["at"] == "null" else int(found[1]) if found else -1
-    return 0 <= at <= int(match["size"]) - int(match["bytes"])
+    return match["room"][0] != "%" and 0 <= at < int(match["room"])
 
 
 def without_open(text: str) -> str:
-    """The optimised module without the annotations that name no number: the accesses are there.
+    """The optimised module without the annotations of accesses that are there and will be checked.
 
-    But LLVM takes it that what reaches a variable of one element reaches that element.
+    But LLVM takes it that what reaches a variable of one element reaches that element; and of
+    which one of several variables an access leaves, only its annotation knows.
     """
-    return _ANNOTATION.sub(
-        lambda m: m[0] if m["at"][0] != "%" or m["bytes"] == m["size"] else "", text
-    )
+    return _ANNOTATION.sub(lambda match: match[0] if _is_kept(match) else "", text)
+
+
+def _is_kept(match: re.Match[str]) -> bool:
+    several = match["thing"] == SEVERAL
+    return _is_number(match) or several or match["bytes"] == match["size"]
 
 
 def _entry(text: str, entry: str) -> tuple[str, str, str]:

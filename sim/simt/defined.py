@@ -41,8 +41,10 @@ _STORE = re.compile(
 )
 _DEED = re.compile(r"^  (?:store |.*\bcall )", re.MULTILINE)
 _RESULT = re.compile(r"^define [^@]*?(?P<type>[<{[].*|ptr addrspace\(\d+\)|[^ ]+) @")
+_INTEGERS = r"(?:i\d+|<\d+ x i\d+>)"
 _HIDDEN = re.compile(
-    rf"^(?P<name>  %\S+) = (?:tail )?call (?P<type>[^@]*?) @{HIDE}\.\w+\((?P<arguments>.*), i32 0\)"
+    rf"^(?P<name>  %\S+) = (?:tail )?call [^@\n]*?(?P<type>{_INTEGERS}) @{HIDE}\.\w+\("
+    rf"{_INTEGERS} (?:noundef )?(?P<divisor>-?\d+|<[^>]*>|splat \([^)]*\)), {_INTEGERS} [^\n]*?\)"
     r"(?: #\d+)?(?P<tail>(?:, ![a-zA-Z_.]+ ![0-9]+)*)$",
     re.MULTILINE,
 )
@@ -97,10 +99,10 @@ def known_divisors(text: str) -> str:
 
 
 def _shown(match: re.Match[str]) -> str:
-    divisor = _two(match["arguments"])[0].removeprefix(match["type"]).strip()
-    if not _divides("sdiv", divisor):
+    divisor = f"{match['type']} {match['divisor']}"
+    if not _divides("sdiv", match["divisor"]):
         return match[0]
-    return f"{match['name']} = add {match['type']} {divisor}, zeroinitializer{match['tail']}"
+    return f"{match['name']} = add {divisor}, zeroinitializer{match['tail']}"
 
 
 def _return(line: str, result: str) -> str:

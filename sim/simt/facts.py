@@ -59,8 +59,8 @@ class Facts:
             return result if result < 1 << (bits(operands[0].type) - 1) else limit
         if value.op in ("lshr", "udiv", "urem") and isinstance(operands[1], Constant):
             number = operands[1].number or 0
-            if value.op == "urem":
-                return max(number - 1, 0)
+            if value.op == "urem" and number:
+                return number - 1
             top = self.upper(operands[0], depth)
             return top >> number if value.op == "lshr" else top // max(number, 1)
         return limit

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .beyond import MAY_END
 from .beyond import PREFIX as BEYOND_PREFIX
 from .defined import HIDE
-from .ir import Constant, Instruction, Value
+from .ir import Constant, Instruction, Value, integer
 from .llvm_records import Record
 from .llvm_types import Scalar, bits, leaves
 
@@ -101,13 +101,19 @@ def _machine(lowering: Lowering, record: Record, name: str) -> None:
 def _beyond(lowering: Lowering, record: Record) -> None:
     """An access that the optimiser removed, if it is one outside of what it means.
 
-    Others are still there, or are no more needed; of one element, all but the first are outside.
+    Others are still there, or no more needed; some have their place compared with their room here.
     """
-    at = lowering.scalar(record.operands[2])
+    room, at = lowering.scalar(record.operands[0]), lowering.scalar(record.operands[2])
     told = record.operands[1].text.removeprefix("@" + BEYOND_PREFIX)
     deed, count, size, thing = told.split(".", 3)
-    if not isinstance(at, Constant) or (at.number or 0) > int(size) - int(count):
-        lowering.outside(deed, thing, at, int(count), int(size))
+    if isinstance(at, Constant) and isinstance(room, Constant):
+        if (at.number or 0) >= (room.number or 0):
+            lowering.outside(deed, thing, at, int(count), int(size))
+        return
+    is_outside = lowering.emit("icmp", "i1", at, room)
+    is_outside.predicate = "uge"
+    at = lowering.emit("select", "i64", is_outside, at, integer("i64", 0))
+    lowering.outside(deed, thing, at, int(count), int(size))
 
 
 def _llvm(lowering: Lowering, record: Record, name: str) -> None:

@@ -121,7 +121,7 @@ class Pointers:
                 found.add(None)
                 continue
             for source in sources(self.defined[current][1]):
-                inner = _innermost(source).text
+                inner = innermost(source).text
                 if inner not in seen:
                     seen.add(inner)
                     work.append(inner)
@@ -208,7 +208,8 @@ def _number(operand: Operand) -> int | None:
     return int(operand.text) if re.fullmatch(r"-?\d+", operand.text) else None
 
 
-def _innermost(operand: Operand) -> Operand:
+def innermost(operand: Operand) -> Operand:
+    """What a constant expression steps from, or the operand itself."""
     while operand.parts and operand.text in ("getelementptr", "addrspacecast", "bitcast"):
         operand = operand.parts[0]
     return operand

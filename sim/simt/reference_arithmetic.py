@@ -1,7 +1,7 @@
 """What the engines' scalar operations mean, on bit patterns held in Python integers.
 
-Where LLVM leaves a result undefined, the engines define it: division by zero gives 0, the smallest
-integer divided by -1 gives itself, shifts count modulo the width.
+Where LLVM leaves a result undefined, the engines define it: division by zero gives 0 and leaves
+all of the dividend, the smallest integer divided by -1 gives itself, shifts count modulo the width.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _signed_divide(left: int, right: int, width: int) -> int:
 
 def _signed_remainder(left: int, right: int, width: int) -> int:
     a, b = signed(left, width), signed(right, width)
-    return 0 if b == 0 else abs(a) % abs(b) * (-1 if a < 0 else 1)
+    return a if b == 0 else abs(a) % abs(b) * (-1 if a < 0 else 1)
 
 
 _INTEGER: dict[str, Callable[[int, int, int], int]] = {
@@ -35,7 +35,7 @@ _INTEGER: dict[str, Callable[[int, int, int], int]] = {
     "sub": lambda a, b, w: a - b,
     "mul": lambda a, b, w: a * b,
     "udiv": lambda a, b, w: a // b if b else 0,
-    "urem": lambda a, b, w: a % b if b else 0,
+    "urem": lambda a, b, w: a % b if b else a,
     "sdiv": _signed_divide,
     "srem": _signed_remainder,
     "shl": lambda a, b, w: a << b % w,

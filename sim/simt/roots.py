@@ -99,7 +99,7 @@ class RootFinder:
     def root_of_lost(self, thing: str, size: int) -> Root:
         """The root of a variable, or of a table `constant.NAME`, that the optimiser left out."""
         word, _, symbol = thing.partition(".")
-        if word == "private":
+        if word != "constant":
             return self._place_private(size, "a private variable")
         known = self.roots.get(f"@{symbol}")
         if known is not None:

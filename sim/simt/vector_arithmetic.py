@@ -114,7 +114,8 @@ class Arithmetic:
         if op == "sdiv":
             negated = self._binary("sub", type, [zero, operands[0]], width)
             result = text.let(f"select {flags} {by_minus}, {kind} {negated}, {kind} {result}")
-        return text.let(f"select {flags} {by_zero}, {kind} {zero}, {kind} {result}")
+        none = zero if op in ("udiv", "sdiv") else operands[0]
+        return text.let(f"select {flags} {by_zero}, {kind} {none}, {kind} {result}")
 
     def _divide_in_double(self, op: str, type: str, operands: list[str], width: int) -> str:
         signed = op[0] == "s"
@@ -135,8 +136,7 @@ class Arithmetic:
         if op in ("udiv", "sdiv"):
             return quotient
         product = self._binary("mul", type, [quotient, operands[1]], width)
-        rest = self._binary("sub", type, [operands[0], product], width)
-        return text.let(f"select {flags} {by_zero}, {kind} {zero}, {kind} {rest}")
+        return self._binary("sub", type, [operands[0], product], width)
 
     def _to_integer(self, op: str, source: str, type: str, operand: str, width: int) -> str:
         lanes = f"v{width}" if width else ""

@@ -99,7 +99,7 @@ def expression(choose: random.Random, numbers: Numbers, depth: int = _DEPTH) -> 
 def _computed(op: str, a: int, b: int) -> int:
     if op in "/%":
         if b == 0:
-            return 0
+            return 0 if op == "/" else a
         quotient = abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1)
         return quotient if op == "/" else a - quotient * b
     plain = {"+": a + b, "-": a - b, "*": a * b, "&": a & b, "|": a | b, "^": a ^ b}

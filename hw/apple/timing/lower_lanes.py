@@ -26,7 +26,7 @@ _BINARY: Mapping[str, Callable[[int, int], int]] = {
     "shl": lambda a, b: a << (b & 63),
     "lshr": lambda a, b: a >> (b & 63),
     "udiv": lambda a, b: a // b if b else 0,
-    "urem": lambda a, b: a % b if b else 0,
+    "urem": lambda a, b: a % b if b else a,
 }
 _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
