@@ -29,6 +29,7 @@ _KINDS: dict[str, Kind] = {
     "global-constructors": "no-constant",
 }
 _TOLD = ("shift-count", "division-by-zero", "constant-index")  # what is wrong for sure
+_OPERATORS = ("/", "%", "<", ">")  # shifts are two tokens
 _PLACE = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", re.MULTILINE)
 _LOST = re.compile(
     r"^  (?!.*\b(?:insertelement|shufflevector|insertvalue)\b).*\bpoison\b.*!dbg (!\d+)",
@@ -76,13 +77,13 @@ def keep_operations(
     places = {(error.file, error.line, error.column) for error in errors}
     # An overflow in an operand hides from clang what is wrong with the operation.
     lines = {error.line for error in errors if error.kind == "overflow"}
-    if any(token.text in ("/", "%") for token in tokens):
+    if any(token.text in _OPERATORS for token in tokens):
         lines |= _lost_lines(bitcode)
     columns = output_columns(tokens) if places else {}
     changed = False
     for number, token in enumerate(tokens if places or lines else ()):
         is_named = (token.file, token.line, columns.get(id(token), 0)) in places
-        if is_named or (token.line in lines and token.text in ("/", "%", "<")):
+        if is_named or (token.line in lines and token.text in _OPERATORS):
             changed = _keep(tokens, number) or changed
     return changed
 
@@ -106,12 +107,26 @@ def _text(bitcode: bytes) -> str:
 def _keep(tokens: Sequence[Token], number: int) -> bool:
     """Put the name behind an operator; the two characters of a shift are tokens of their own."""
     operator, last = tokens[number].text, tokens[number]
-    if operator in "<>" and tokens[number + 1].text == operator:
+    if operator in ("<", ">") and tokens[number + 1].text == operator:
         operator, last = 2 * operator, tokens[number + 1]
+    if operator == ">>" and _closes_templates(tokens, number):
+        return False
     name = _NAMES.get(operator)
     if name is not None:
         last.text += f"{name}{operator}"
     return name is not None
+
+
+def _closes_templates(tokens: Sequence[Token], number: int) -> bool:
+    """Whether a `>` may belong to a `<` before it in the same expression."""
+    depth = 0
+    for token in reversed(tokens[:number]):
+        depth += (token.text in (")", "]")) - (token.text in ("(", "["))
+        if depth < 0 or token.text in (";", "{", "}"):
+            return False
+        if depth == 0 and token.text == "<":
+            return True
+    return False
 
 
 def told(

@@ -275,18 +275,24 @@ class Library:
                 text = "".join([token.text for token in rewritten.tokens])
                 result = self._run(text + wrapper, Path(folder))
             if not result.status:
-                errors = self._constant_errors(rewritten, result)
-                bitcode = (Path(folder) / _OUTPUT).read_bytes()
-                if constant_errors.keep_operations(rewritten.tokens, errors, bitcode):
-                    text = "".join([token.text for token in rewritten.tokens])
-                    result = self._run(text + wrapper, Path(folder))
-            if not result.status:
-                bitcode = (Path(folder) / _OUTPUT).read_bytes()
-                return bitcode, constant_errors.told(errors, rewritten.tokens, bitcode)
+                return self._with_all_operations(rewritten, wrapper, result, Path(folder))
         place = f"{described.file}:{described.line}:1" if described else f"{self._file_name}:1:1"
         raise CompileError(
             diagnostics.readable(result.diagnostics, rewritten.tokens, self._sources(), place)
         )
+
+    def _with_all_operations(
+        self, rewritten: Rewritten, wrapper: str, result: clang.ClangResult, folder: Path
+    ) -> tuple[bytes, tuple[ConstantError, ...]]:
+        """What was compiled, again if it lacks operations of constants; and what is wrong there."""
+        errors = self._constant_errors(rewritten, result)
+        bitcode = (folder / _OUTPUT).read_bytes()
+        told = constant_errors.told(errors, rewritten.tokens, bitcode)
+        if constant_errors.keep_operations(rewritten.tokens, errors, bitcode):
+            text = "".join([token.text for token in rewritten.tokens])
+            if not self._run(text + wrapper, folder).status:
+                bitcode = (folder / _OUTPUT).read_bytes()
+        return bitcode, told
 
     def _constant_errors(
         self, rewritten: Rewritten, result: clang.ClangResult

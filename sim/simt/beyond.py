@@ -114,18 +114,38 @@ def shown(text: str) -> str:
     return _KEPT.sub("", text).replace(_OPEN_TABLE, "constant ")
 
 
-def hide_again(text: str, entry: str) -> str | None:
-    """The module `text` for another round, which may find out what pointers in variables point to.
+class Entry:
+    """The function of a module's `text` into which all others were inlined, with its pointers."""
 
-    None if there are no such pointers.
-    """
-    before, body, after = _entry(text, entry)
-    lines = body.split("\n")
-    pointers = Pointers(lines, _tables(text), types_of(text))
-    if not pointers.loads_pointers:
-        return None
-    names = _not_inside(pointers)
-    return _declare_keep(before + "\n".join(_with_keeps(lines, names)) + after)
+    def __init__(self, text: str, entry: str) -> None:
+        self._before, body, self._after = _entry(text, entry)
+        self._lines = body.split("\n")
+        self._pointers = Pointers(self._lines, _tables(text), types_of(text))
+
+    def hidden_again(self) -> str | None:
+        """The module for another round, which may find what pointers in variables point to.
+
+        None if there are no such pointers.
+        """
+        if not self._pointers.loads_pointers:
+            return None
+        return self._text(self._lines, _not_inside(self._pointers))
+
+    def marked(self) -> str | None:
+        """The module with an annotation at each access not known to stay inside its object.
+
+        None if all accesses are known to.
+        """
+        marker = _Marker(self._pointers)
+        lines = marker.marked(self._lines)
+        if not marker.named and not marker.unclear:
+            return None
+        named = [f"@{name} = external constant i8" for name in sorted(marker.named)]
+        declared = f"declare void @{MAY_END}() nounwind memory(none)"
+        return "\n".join([self._text(lines, marker.unclear), *named, declared, ""])
+
+    def _text(self, lines: list[str], kept: set[str]) -> str:
+        return _declare_keep(self._before + "\n".join(_with_keeps(lines, kept)) + self._after)
 
 
 def _not_inside(pointers: Pointers) -> set[str]:
@@ -137,18 +157,6 @@ def _not_inside(pointers: Pointers) -> set[str]:
     for operand in pointers.escaped:
         found |= pointers.things_of(operand)
     return {thing.name for thing in found if thing is not None and thing.name[0] == "%"}
-
-
-def mark_beyond(text: str, entry: str) -> str:
-    """The module `text` with an annotation at each access not known to stay inside its object."""
-    before, body, after = _entry(text, entry)
-    lines = body.split("\n")
-    pointers = Pointers(lines, _tables(text), types_of(text))
-    marker = _Marker(pointers)
-    lines = marker.marked(lines)
-    text = _declare_keep(before + "\n".join(_with_keeps(lines, marker.unclear)) + after)
-    named = [f"@{name} = external constant i8" for name in sorted(marker.named)]
-    return "\n".join([text, *named, f"declare void @{MAY_END}() nounwind memory(none)", ""])
 
 
 class _Marker:

@@ -26,6 +26,11 @@ _PROMISES = re.compile(
 )
 _METADATA = re.compile(r", !(?:range|noundef|nonnull|align|dereferenceable) ![0-9]+")
 _NOTHING = re.compile(r"\b(i\d+|half|bfloat|float|double) poison(?=[,)\s])")
+_SECOND_NOTHING = re.compile(
+    r"^(  %\S+ = (?!insert|shuffle|select|phi|extract)[^<\n]*?\b(?:i\d+|half|bfloat|float|double) "
+    r"[^,<\n]+, )poison(?=[,\s])",
+    re.MULTILINE,
+)
 _NONNULL = re.compile(r"\bnonnull ")
 _TYPE = r"(?:i\d+|half|bfloat|float|double|<\d+ x (?:i\d+|half|bfloat|float|double)>)"
 _LINE = re.compile(
@@ -54,6 +59,7 @@ def defined(text: str) -> str:
     """The unoptimised module `text`, in which no operation on values is undefined."""
     text = _METADATA.sub("", _PROMISES.sub(r"\1", text))
     text = _NOTHING.sub(r"\1 zeroinitializer", _NONNULL.sub("", text))
+    text = _SECOND_NOTHING.sub(r"\1zeroinitializer", text)
     text = _ZERO_IS_POISON.sub(r"\1 false)", text)
     lines: list[str] = []
     result = "void"

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 
 from .beyond import (
+    Entry,
     are_inside,
     compared,
-    hide_again,
     hide_variables,
-    mark_beyond,
     may_leave,
     shown,
     without_open,
@@ -143,14 +142,18 @@ def _optimised_beyond(text: str, entry: str, calls: Calls) -> str:
         _prepare(module, entry)
         _promote(module, inline=True)
         text = shown(str(module))
+    function = Entry(text, entry)
     for _ in range(_ROUNDS):
-        hidden = hide_again(text, entry)
+        hidden = function.hidden_again()
         if hidden is None:
             break
         with module_of(hidden) as module:
             _promote(module, inline=False)
-            text = shown(str(module))
-    with module_of(mark_beyond(text, entry)) as module:
+            function = Entry(shown(str(module)), entry)
+    marked = function.marked()
+    if marked is None:
+        return ""
+    with module_of(marked) as module:
         optimised = _optimise(module, entry, calls)
     if are_inside(optimised):
         return ""

@@ -33,6 +33,9 @@ def _stored(body: str) -> int:
         ("y[0] = (-2147483647 - 1) / -1;", -(2**31)),
         ("int n = 3; y[0] = 7 / (n - 3);", 0),
         ("int n = 33; y[0] = 1 << n;", 2),
+        ("y[0] = 1024 >> (5 - 2147483647 - 2147483640 >> 33);", 1024 >> 7),
+        ("int x = 1; x <<= 33; x *= 12; x /= 5 - 3; x %= 7; y[0] = x;", 5),
+        ("y[0] = (1 << 33) + is_same<int, vec<int, 2>>::value;", 2),
         ("int4 v = int4(8) / int4(1, 2, 0, 4); y[0] = v.z + 10 * v.w;", 20),
         ("int4 v = int4(1) << int4(33); y[0] = v.y;", 2),
         ("int s = 0; for (int i = 0; i < 3; i++) s += 12 / i; y[0] = s;", 18),
@@ -113,6 +116,7 @@ def test_what_the_compiler_warns_of_is_told_once_for_the_kernel_that_does_it() -
         "kernel void b(device int* y) { y[0] = 7 / 0; }\n"
         "kernel void c(device int* y) { int a[2] = {}; y[0] = a[2]; }\n"
         "kernel void d(device int* y) { y[0] = 1 << 31; }\n"
+        "kernel void e(device int* y) { y[0] = 1 << 33; y[1] = 7 / 0; }\n"
     )
     library = compile_library(source)
     told = {
@@ -123,5 +127,6 @@ def test_what_the_compiler_warns_of_is_told_once_for_the_kernel_that_does_it() -
         "a": [("shift-count", 1, 41)],
         "b": [("division-by-zero", 2, 41)],
         "c": [("constant-index", 3, 54)],
+        "e": [("shift-count", 5, 41), ("division-by-zero", 5, 57)],
         "d": [],
     }
