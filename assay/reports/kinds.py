@@ -13,7 +13,8 @@ CHECKS = {
     "race": "Two threads or commands, or the host and a command, touch the same memory, one of "
     "them writes, and nothing orders the two.",
     "init": "A value that was never written decides something.",
-    "bounds": "An access outside of the memory it belongs to, or a kernel that does not end.",
+    "bounds": "An access outside of the memory it belongs to, a kernel that does not end, or a "
+    "constant that an operation has no result for.",
     "barrier": "Threads of a threadgroup do not all meet at the same barrier.",
     "budget": "More threadgroup memory, registers or threads than a GPU has.",
     "shuffle": "A simdgroup function reads from a lane that takes no part.",
@@ -148,6 +149,21 @@ KINDS: dict[str, Kind] = {
         "bounds",
         "A kernel that does not end",
         "Make sure that every loop ends for every thread, or allow more with ASSAY_FUEL.",
+    ),
+    "constant-index": _kind(
+        "bounds",
+        "A constant index outside of its array",
+        "Compare the index with the number of elements.",
+    ),
+    "shift-count": _kind(
+        "bounds",
+        "A shift by a constant that is not less than the number of bits",
+        "Shift by less than the number of bits; Metal counts modulo that number.",
+    ),
+    "division-by-zero": _kind(
+        "bounds",
+        "A division of integers by a constant zero",
+        "Compare the divisor with 0 first; Metal leaves the result open.",
     ),
     "barrier-divergence": _kind(
         "barrier",

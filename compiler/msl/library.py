@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from assay.sim.native.disk_cache import DiskCache, digest
 
-from . import entry, linking, records, reflection
+from . import constant_errors, entry, linking, records, reflection
 from .arguments import Argument
+from .constant_errors import ConstantError
 from .errors import CompileError
 from .front import clang, diagnostics, precompiled
 from .front.preprocess import Preprocessed, preprocess
@@ -38,6 +39,10 @@ _REPAIRS = 8
 # The function that os_log asks for its buffer, in the bitcode of a kernel that logs.
 _LOG_BUFFER = b"__assay_log_buffer"
 _UNDEFINED = re.compile(rb"__assay_undefined_constant\{([^}]*)\}")
+_NO_CONSTANT = (
+    "the variable's value is no constant expression: it does not end, goes wrong, or calls what "
+    "can only be called in functions"
+)
 _Values = tuple[tuple[int | str, ConstantValue], ...]
 
 
@@ -45,7 +50,8 @@ _Values = tuple[tuple[int | str, ConstantValue], ...]
 class KernelFunction:
     """A compiled kernel: its bitcode, the wrapper's symbol in it, and what the host must know.
 
-    One that `logs` takes the buffer of os_log's records behind its arguments.
+    One that `logs` takes the buffer of os_log's records behind its arguments. `errors` are those in
+    constant expressions, with which it does compile.
     """
 
     name: str
@@ -58,6 +64,7 @@ class KernelFunction:
     file: str
     line: int
     logs: bool = False
+    errors: tuple[ConstantError, ...] = ()
 
     def program(self) -> Program:
         """The kernel as the engine takes it; made once."""
@@ -182,6 +189,7 @@ class Library:
             record["arguments"] = records.arguments_of(record["arguments"])
             record["position_attributes"] = tuple(record["position_attributes"])
             record["position_types"] = tuple(record["position_types"])
+            record["errors"] = tuple(ConstantError(**error) for error in record["errors"])
             return KernelFunction(bitcode=bitcode, **record)
         compiled = self._compile(described, dict(values), linked)
         record = asdict(compiled)
@@ -201,12 +209,12 @@ class Library:
 
             rewritten = rewrite(self._text, values)
         self._require_conditions(described, rewritten)
-        bitcode = self._emit(rewritten, described, frozenset(), linked=linked)
+        bitcode, errors = self._emit(rewritten, described, frozenset(), linked=linked)
         self._require_constants(described, bitcode)
         reflected = reflection.reflect(described, reflection.read_marker(bitcode))
         logs = _LOG_BUFFER in bitcode
         if reflected.omitted or reflected.arrays or logs:
-            bitcode = self._emit(
+            bitcode, errors = self._emit(
                 rewritten, described, reflected.omitted, reflected.arrays, logs=logs, linked=linked
             )
         return KernelFunction(
@@ -220,6 +228,7 @@ class Library:
             file=described.file,
             line=described.line,
             logs=logs,
+            errors=errors,
         )
 
     def _require_conditions(self, described: EntryPoint, rewritten: Rewritten) -> None:
@@ -255,8 +264,9 @@ class Library:
         checking: bool = False,
         logs: bool = False,
         linked: tuple[str, ...] = (),
-    ) -> bytes:
-        """Bitcode of one entry point (of none: only the text is checked)."""
+    ) -> tuple[bytes, tuple[ConstantError, ...]]:
+        """Bitcode of one entry point (of none: only the text is checked), and what it does wrong
+        in constant expressions."""
         from .rewrite.conditionals import repair
 
         wrapper = ""
@@ -272,11 +282,41 @@ class Library:
                 text = "".join([token.text for token in rewritten.tokens])
                 result = self._run(text + wrapper, Path(folder))
             if not result.status:
-                return (Path(folder) / _OUTPUT).read_bytes()
+                return self._with_all_operations(rewritten, wrapper, result, Path(folder))
         place = f"{described.file}:{described.line}:1" if described else f"{self._file_name}:1:1"
         raise CompileError(
             diagnostics.readable(result.diagnostics, rewritten.tokens, self._sources(), place)
         )
+
+    def _with_all_operations(
+        self, rewritten: Rewritten, wrapper: str, result: clang.ClangResult, folder: Path
+    ) -> tuple[bytes, tuple[ConstantError, ...]]:
+        """What was compiled, again if it lacks operations of constants; and what is wrong there."""
+        errors = self._constant_errors(rewritten, result)
+        bitcode = (folder / _OUTPUT).read_bytes()
+        told = constant_errors.told(errors, rewritten.tokens, bitcode)
+        if constant_errors.keep_operations(rewritten.tokens, errors, bitcode):
+            text = "".join([token.text for token in rewritten.tokens])
+            if not self._run(text + wrapper, folder).status:
+                bitcode = (folder / _OUTPUT).read_bytes()
+        return bitcode, told
+
+    def _constant_errors(
+        self, rewritten: Rewritten, result: clang.ClangResult
+    ) -> list[ConstantError]:
+        """Errors of constant expressions in the user's text; CompileError where one gives none."""
+        found = constant_errors.constant_errors(result.diagnostics)
+        known = not {constant.name for constant in self.constants} - rewritten.defined
+        own = []
+        for error in found:
+            if error.file.startswith((str(clang.HEADERS), "<")):
+                continue
+            if error.kind == "no-constant" and known:
+                column = constant_errors.in_source(error, rewritten.tokens).column
+                raise CompileError.at(error.file, error.line, column, _NO_CONSTANT)
+            if error.kind != "no-constant":
+                own.append(error)
+        return own
 
     def _run(self, text: str, directory: Path) -> clang.ClangResult:
         """Compile C++ text to `_OUTPUT`; precompiled headers that clang refuses are dropped."""

@@ -20,6 +20,17 @@ _SECONDS = 120.0
 _MEMORY_BYTES = 4 << 30
 _FILE_BYTES = 64 << 20
 
+# Only warnings of constant expressions without a value are asked for; see `constant_errors`.
+_WARNINGS = (
+    "-Wno-everything",
+    "-Wshift-count-overflow",
+    "-Wshift-count-negative",
+    "-Warray-bounds",
+    "-Wdivision-by-zero",
+    "-Winteger-overflow",
+    "-Wglobal-constructors",
+)
+
 # C++23 with clang's SYCL device rules: address spaces are types, and the default one contains all
 # others. The target only fixes sizes and the ABI of structs; the engine makes the machine code.
 _TARGET = "x86_64-unknown-linux-gnu"
@@ -31,9 +42,12 @@ _DRIVER = (
     "-fno-exceptions",
     "-fno-threadsafe-statics",
     "-fdeclspec",
-    "-w",
+    *_WARNINGS,
     # C++ lets loops that do nothing but run be left out; here they are to be found.
     "-fno-finite-loops",
+    # Numbers that an integer type does not hold become the nearest that it does.
+    "-fno-strict-float-cast-overflow",
+    "-fno-delete-null-pointer-checks",
     "-fno-crash-diagnostics",
     "-fdebug-compilation-dir=.",
     "-O2",

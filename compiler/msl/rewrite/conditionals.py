@@ -28,7 +28,7 @@ def repair(tokens: Sequence[Token], diagnostics: str) -> bool:
     if not places:
         return False
     significant = [token for token in tokens if token.significant]
-    starts = _output_columns(tokens)
+    starts = output_columns(tokens)
     changed = False
     for index, token in enumerate(significant):
         if token.text == "?" and (token.file, token.line, starts[id(token)]) in places:
@@ -36,7 +36,7 @@ def repair(tokens: Sequence[Token], diagnostics: str) -> bool:
     return changed
 
 
-def _output_columns(tokens: Sequence[Token]) -> dict[int, int]:
+def output_columns(tokens: Sequence[Token]) -> dict[int, int]:
     """Column of each token in the rewritten line."""
     columns: dict[int, int] = {}
     column = 1

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from assay.sim.simt.ir.operations import functions as f
 from assay.sim.simt.ir.operations.conversions import (
     FPTOSI,
-    FPTOSI_SAT,
     FPTOUI,
-    FPTOUI_SAT,
     SITOFP,
     UITOFP,
 )
@@ -174,8 +172,6 @@ CALLS: Mapping[Operation, tuple[str, ...]] = {
     UCMP: ("cmpsel32_min_max", "cmpsel32_min_max"),
     IS_FPCLASS: ("bitwise", "cmpsel32_min_max"),
     CANONICALIZE: ("fadd32",),
-    FPTOSI_SAT: ("convert_f_i",),
-    FPTOUI_SAT: ("convert_f_i",),
 }
 EXTREMES = frozenset(
     {

@@ -49,7 +49,7 @@ _BINARY: Mapping[Operation, Callable[[int, int], int]] = {
     SHL: lambda a, b: a << (b & 63),
     LSHR: lambda a, b: a >> (b & 63),
     UDIV: lambda a, b: a // b if b else 0,
-    UREM: lambda a, b: a % b if b else 0,
+    UREM: lambda a, b: a % b if b else a,
 }
 _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,

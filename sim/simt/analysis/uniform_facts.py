@@ -75,7 +75,8 @@ class Facts:
 
     def _rest_bound(self, value: Instruction, depth: int) -> int | None:
         divisor = value.operands[1]
-        return max((divisor.number or 0) - 1, 0) if _is_known(divisor) else None
+        # By zero leaves all of the dividend.
+        return divisor.number - 1 if _is_known(divisor) and divisor.number else None
 
     def _divided_bound(self, value: Instruction, depth: int) -> int | None:
         source, divisor = value.operands

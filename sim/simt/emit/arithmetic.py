@@ -15,9 +15,7 @@ from ..ir.operations.conversions import (
     BITCAST,
     FPEXT,
     FPTOSI,
-    FPTOSI_SAT,
     FPTOUI,
-    FPTOUI_SAT,
     FPTRUNC,
     SEXT,
     SITOFP,
@@ -178,7 +176,8 @@ class Arithmetic:
         if op is SDIV:
             negated = self._binary(SUB, type, [zero, operands[0]], width)
             result = text.let(f"select {flags} {by_minus}, {kind} {negated}, {kind} {result}")
-        return text.let(f"select {flags} {by_zero}, {kind} {zero}, {kind} {result}")
+        none = zero if op in _QUOTIENTS else operands[0]
+        return text.let(f"select {flags} {by_zero}, {kind} {none}, {kind} {result}")
 
     def _divide_in_double(self, op: Operation, type: str, operands: list[str], width: int) -> str:
         signed = op in _SIGNED
@@ -199,8 +198,7 @@ class Arithmetic:
         if op in _QUOTIENTS:
             return quotient
         product = self._binary(MUL, type, [quotient, operands[1]], width)
-        rest = self._binary(SUB, type, [operands[0], product], width)
-        return text.let(f"select {flags} {by_zero}, {kind} {zero}, {kind} {rest}")
+        return self._binary(SUB, type, [operands[0], product], width)
 
     def _to_integer(self, instruction: Instruction, operands: list[str], width: int) -> str:
         """What does not fit becomes the nearest number that does."""
@@ -208,8 +206,7 @@ class Arithmetic:
         lanes = f"v{width}" if width else ""
         return self.text.call(
             self.kind(type, width),
-            f"{_SATURATING[instruction.operation].name}.{lanes}{mangled(type)}"
-            f".{lanes}{mangled(source)}",
+            f"{_SATURATING[instruction.operation]}.{lanes}{mangled(type)}.{lanes}{mangled(source)}",
             (self.kind(source, width), operands[0]),
         )
 
@@ -309,8 +306,8 @@ class Arithmetic:
 
 Emitter = Callable[[Arithmetic, Instruction, list[str], int], str]
 _SATURATING = {
-    **{FPTOSI: FPTOSI_SAT, FPTOUI: FPTOUI_SAT},
-    **{FPTOSI_SAT: FPTOSI_SAT, FPTOUI_SAT: FPTOUI_SAT},
+    FPTOSI: "llvm.fptosi.sat",
+    FPTOUI: "llvm.fptoui.sat",
 }
 
 

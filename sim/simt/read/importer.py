@@ -10,11 +10,22 @@ import llvmlite.binding as llvm
 from ...native.llvm_host import LLVM_LOCK, start_llvm
 from ...native.llvm_modules import module_of
 from ..analysis.contract import contract
+from ..analysis.shift_counts import drop_masks
 from ..analysis.unpack import unpack
 from ..ir.faults import UnsupportedKernel
 from ..ir.nodes import Function
+from .beyond import (
+    Entry,
+    are_inside,
+    compared,
+    hide_variables,
+    may_leave,
+    shown,
+    without_open,
+)
 from .call_graph import Calls, check_calls
 from .complete_sites import complete_sites
+from .defined import acts, defined, kept_stores, known_divisors, stores
 from .hidden_arguments import bind_hidden_arguments
 from .llvm_records import IRSyntaxError
 from .llvm_text import read_module
@@ -26,6 +37,8 @@ from .uninitialised import forget_uniform, mark_signed, mark_uninitialised
 _INLINE_EVERYTHING = 1_000_000
 # Kernels of more lines, such as elliptic curves, take minutes when their loops are unrolled too.
 _UNROLLED_LINES = 20_000
+# How often pointers in variables are looked for: each round may find some in what others point to.
+_ROUNDS = 4
 _THREAD_LOCAL = re.compile(r"^@[^\n]*\bthread_local\b", re.MULTILINE)
 _ARRAY = re.compile(r"= alloca ")
 # What a data layout says of the widths that a machine computes in: a GPU has none of 64 bits, and
@@ -67,6 +80,7 @@ def import_kernel(
         bind_hidden_arguments(module.functions["@" + entry])
     function = lower(module, entry, parameters, name)
     complete_sites(function)
+    drop_masks(function)
     unpack(function)
     contract(function)
     return function
@@ -82,19 +96,78 @@ def optimised_text(
             with module_of(bitcode) as module:
                 text = str(module)
                 calls = _check(text, entry, name)
-                changed = _marked(text, marks)
-                same = changed == text and "math" not in marks
-                optimised = _optimise(module, entry, calls) if same else ""
-            if "math" in marks:
+                changed = defined(_marked(text, marks))
+            optimised = _optimised_beyond(changed, entry, calls)
+            if not optimised and "math" in marks:
                 optimised = _optimised_for_models(changed, entry, calls)
             elif not optimised:
-                with module_of(changed) as module:
-                    optimised = _optimise(module, entry, calls)
+                optimised = _optimised(changed, entry, calls)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
     if calls.recursion is not None and _CALL_OF_SOURCE.search(optimised):
         raise calls.recursion
     return optimised
+
+
+def _optimised(text: str, entry: str, calls: Calls) -> str:
+    """The optimised module; one that stores nothing but what was never set still stores that."""
+    with module_of(text) as module:
+        optimised = _optimise(module, entry, calls)
+    if stores(text) and not acts(optimised):
+        with module_of(kept_stores(text)) as module:
+            return _optimise(module, entry, calls)
+    return optimised
+
+
+def _optimised_beyond(text: str, entry: str, calls: Calls) -> str:
+    """The optimised module, if it may leave its variables or tables; "" if it surely does not."""
+    if not may_leave(text) or calls.recursion is not None:
+        return ""
+    with module_of(hide_variables(text)) as module:
+        _prepare(module, entry)
+        _promote(module, inline=True)
+        text = shown(str(module))
+    function = Entry(text, entry)
+    for _ in range(_ROUNDS):
+        hidden = function.hidden_again()
+        if hidden is None:
+            break
+        with module_of(hidden) as module:
+            _promote(module, inline=False)
+            function = Entry(shown(str(module)), entry)
+    marked = function.marked()
+    if marked is None:
+        return ""
+    with module_of(marked) as module:
+        optimised = _optimise(module, entry, calls)
+    if are_inside(optimised):
+        return ""
+    with module_of(compared(optimised)) as module:
+        if are_inside(_run_passes(module, calls)):
+            return ""
+    with module_of(without_open(shown(optimised))) as module:
+        # What the annotations stood in the way of: branches that become selections.
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_dead_code_elimination_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+        _run(passes, module)
+        return str(module)
+
+
+def _promote(module: llvm.ModuleRef, *, inline: bool) -> None:
+    """Put variables into registers; `inline` functions into the places of their calls before."""
+    passes = llvm.create_new_module_pass_manager()
+    if inline:
+        passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    _run(passes, module)
+
+
+def _run(passes: llvm.ModulePassManager, module: llvm.ModuleRef) -> None:
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
 def _optimised_for_models(text: str, entry: str, calls: Calls) -> str:
@@ -149,6 +222,15 @@ def _prepare(module: llvm.ModuleRef, entry: str) -> None:
 
 def _optimise(module: llvm.ModuleRef, entry: str, calls: Calls) -> str:
     _prepare(module, entry)
+    text = _run_passes(module, calls)
+    known = known_divisors(text)
+    if known == text:
+        return text
+    with module_of(known) as again:
+        return _run_passes(again, calls)
+
+
+def _run_passes(module: llvm.ModuleRef, calls: Calls) -> str:
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = False
@@ -163,12 +245,10 @@ def _optimise(module: llvm.ModuleRef, entry: str, calls: Calls) -> str:
 
 def _unroll(module: llvm.ModuleRef) -> None:
     """Unroll the loops that ask for it, and put arrays into registers as far as that allows."""
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
     passes.add_loop_simplify_pass()
     passes.add_loop_unroll_pass()
     passes.add_sroa_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
-    passes.run(module, builder)
+    _run(passes, module)

@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from ..ir.llvm_types import Pointer, Scalar, bits, leaves
-from ..ir.nodes import PRIVATE_ROOTS, Constant, ConstantRoot, Instruction, Value
+from ..ir.nodes import PRIVATE_ROOTS, Constant, ConstantRoot, Instruction, Value, integer
+from ..ir.operations.control import SELECT
+from ..ir.operations.conversions import FPTOSI, FPTOUI
 from ..ir.operations.floats import FADD, FMA, FMUL, MAXNUM, MINNUM
 from ..ir.operations.integers import (
     ABS,
@@ -26,6 +28,9 @@ from ..ir.operations.integers import (
 )
 from ..ir.operations.operation import Operation, Origin
 from ..ir.operations.table import INTRINSICS, MACHINE, Spelled, find_machine
+from .beyond import MAY_END
+from .beyond import PREFIX as BEYOND_PREFIX
+from .defined import HIDE
 from .llvm_records import Record
 
 if TYPE_CHECKING:
@@ -58,7 +63,8 @@ _REDUCTIONS = {
 _REDUCTIONS_FROM = {"llvm.vector.reduce.fadd": FADD, "llvm.vector.reduce.fmul": FMUL}
 _COPIES = frozenset({"llvm.memcpy", "llvm.memmove"})
 _FILL = "llvm.memset"
-_ALIASES = {"llvm.fmuladd": FMA}
+# Conversions of numbers that do not fit give the nearest that does, whoever wrote them.
+_ALIASES = {"llvm.fmuladd": FMA, "llvm.fptosi.sat": FPTOSI, "llvm.fptoui.sat": FPTOUI}
 
 
 def lower_call(lowering: Lowering, record: Record) -> None:
@@ -68,6 +74,8 @@ def lower_call(lowering: Lowering, record: Record) -> None:
         UnsupportedKernel: if nothing here knows the callee.
     """
     callee = record.callee
+    if callee == "@" + MAY_END:
+        return
     if callee.startswith(MACHINE_PREFIX):
         _machine(lowering, record, callee.removeprefix(MACHINE_PREFIX))
     elif callee.startswith("@llvm."):
@@ -142,8 +150,32 @@ def _check(lowering: Lowering, name: str, instruction: Instruction) -> None:
         raise lowering.fail(f"calls '{MACHINE_PREFIX[1:]}{name}' wrongly: it {problem}")
 
 
+def _beyond(lowering: Lowering, record: Record) -> None:
+    """An access that the optimiser removed, if it is one outside of what it means.
+
+    Others are still there, or no more needed; some have their place compared with their room here.
+    """
+    room, at = lowering.scalar(record.operands[0]), lowering.scalar(record.operands[2])
+    told = record.operands[1].text.removeprefix("@" + BEYOND_PREFIX)
+    access, count, size, thing = told.split(".", 3)
+    if isinstance(at, Constant) and isinstance(room, Constant):
+        if (at.number or 0) >= (room.number or 0):
+            lowering.outside(access, thing, at, int(count), int(size))
+        return
+    is_outside = lowering.emit(ICMP, "i1", at, room)
+    is_outside.predicate = "uge"
+    at = lowering.emit(SELECT, "i64", is_outside, at, integer("i64", 0))
+    lowering.outside(access, thing, at, int(count), int(size))
+
+
 def _llvm(lowering: Lowering, record: Record, name: str) -> None:
+    if name == "llvm.annotation" and record.operands[1].text.startswith("@" + BEYOND_PREFIX):
+        _beyond(lowering, record)
+        return
     if name.startswith(_IGNORED):
+        return
+    if name == HIDE:
+        lowering.values[record.name] = lowering.operand(record.operands[0])
         return
     operation = _ALIASES.get(name) or INTRINSICS.get(name)
     if operation is not None:

@@ -40,6 +40,13 @@ def read_module(text: str) -> ModuleText:
     return module
 
 
+def read_globals(text: str) -> list[Global]:
+    """The global variables of a module's text."""
+    types = _NamedTypes(text)
+    lines = (line for line in text.splitlines() if line.startswith("@"))
+    return [variable for line in lines if (variable := _read_global(line, types)) is not None]
+
+
 def types_of(text: str) -> dict[str, Type]:
     """The named structures of a module's text."""
     return _NamedTypes(text)

@@ -17,7 +17,7 @@ from ..ir.llvm_types import (
     is_float,
     size_of,
 )
-from ..ir.nodes import PRIVATE_ROOTS, Constant, ConstantRoot, Value, integer
+from ..ir.nodes import PRIVATE_ROOTS, Constant, ConstantRoot, Value, integer, zero
 from ..ir.operations.integers import LSHR, MUL, OR, SHL
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from .llvm_records import Record
@@ -83,6 +83,17 @@ class MemoryLowering(LoweringBase):
         if stored == element:
             return value
         return self.convert_integer(value, element, signed=False)
+
+    def outside(self, access: str, thing: str, at: Value, count: int, size: int) -> None:
+        """An access of `count` bytes beyond a variable or table of `size` that is gone by now."""
+        root = self.memory.root_of_lost(thing, size)
+        unit = next(unit for unit in (8, 4, 2, 1) if count % unit == 0)
+        kind = Array(count // unit, Scalar(f"i{8 * unit}"))
+        if access == "load":
+            self.load(Address(root, at), kind, unit)
+        else:
+            nothing: list[Value] = [zero(f"i{8 * unit}")] * (count // unit)
+            self.store(Address(root, at), kind, nothing, unit)
 
     def _op_store(self, record: Record) -> None:
         address = self.pointer(record.operands[1])

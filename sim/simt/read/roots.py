@@ -96,6 +96,18 @@ class RootFinder:
                 self.constants.extend(bytes(start + size - len(self.constants)))
                 self.roots[variable.name] = ConstantRoot(start, size, _variable_name(label))
 
+    def root_of_lost(self, thing: str, size: int) -> Root:
+        """The root of a variable, or of a table `constant.NAME`, that the optimiser left out."""
+        word, _, symbol = thing.partition(".")
+        if word != "constant":
+            return self._place_private(size, "a private variable")
+        known = self.roots.get(f"@{symbol}")
+        if known is not None:
+            return known
+        start = -(-len(self.constants) // _ARENA_ALIGNMENT) * _ARENA_ALIGNMENT
+        self.constants.extend(bytes(start + size - len(self.constants)))
+        return ConstantRoot(start, size, _variable_name(symbol or "a table"))
+
     def _name_parameters(self) -> None:
         for number, ((name, kind), parameter) in enumerate(
             zip(self.text.parameters, self.parameters, strict=True)
@@ -119,19 +131,21 @@ class RootFinder:
                 if record.op != "alloca":
                     continue
                 assert record.source is not None
-                size = max(size_of(record.source), 1)
-                start = -(-self.private_memory // _ARENA_ALIGNMENT) * _ARENA_ALIGNMENT
-                self.private_memory = start + size
-                if self.private_memory > _MOST_PRIVATE_BYTES:
-                    raise UnsupportedKernel(
-                        f"a thread has {self.private_memory} bytes of private variables; at most "
-                        f"{_MOST_PRIVATE_BYTES} are supported: pass large arrays in a buffer",
-                        kernel=self.name,
-                    )
                 name = record.name.lstrip("%")
                 label = "a private variable" if name.isdigit() else f"private variable '{name}'"
-                self.roots[record.name] = PrivateRoot(start, size, label)
-        self.private_memory = -(-self.private_memory // _ARENA_ALIGNMENT) * _ARENA_ALIGNMENT
+                size = max(size_of(record.source), 1)
+                self.roots[record.name] = self._place_private(size, label)
+
+    def _place_private(self, size: int, label: str) -> PrivateRoot:
+        start = -(-self.private_memory // _ARENA_ALIGNMENT) * _ARENA_ALIGNMENT
+        self.private_memory = -(-(start + size) // _ARENA_ALIGNMENT) * _ARENA_ALIGNMENT
+        if self.private_memory > _MOST_PRIVATE_BYTES:
+            raise UnsupportedKernel(
+                f"a thread has {self.private_memory} bytes of private variables; at most "
+                f"{_MOST_PRIVATE_BYTES} are supported: pass large arrays in a buffer",
+                kernel=self.name,
+            )
+        return PrivateRoot(start, size, label)
 
     def _find_roots(self) -> None:
         """Find the root of every pointer that one root reaches; the rest get none."""

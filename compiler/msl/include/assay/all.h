@@ -8,6 +8,7 @@
 #include "async_copy.h"
 #include "atomic.h"
 #include "common.h"
+#include "constant_operators.h"
 #include "entry.h"
 #include "function_table.h"
 #include "geometric.h"

@@ -12,6 +12,7 @@ from ..order.hooks import thread
 from ..resources.residency import within
 from ..worker import at_work, running
 from .checking import report_failure
+from .constant_findings import report_constants
 from .timing import place_of_dispatch
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class DispatchCommand:
         except Exception as error:
             report_failure(watch, error)
             raise
+        finally:
+            report_constants(watch, self.pipeline._kernel)
 
     def _dispatch(
         self,

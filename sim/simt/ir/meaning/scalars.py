@@ -1,7 +1,7 @@
 """What operations on one lane's integers mean.
 
-Where LLVM leaves a result undefined, the engines define it: division by zero gives 0, the smallest
-integer divided by -1 gives itself, shifts count modulo the width.
+Where LLVM leaves a result undefined, the engines define it: division by zero gives 0 and leaves
+all of the dividend, the smallest integer divided by -1 gives itself, shifts count modulo the width.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def signed_divide(left: int, right: int, width: int) -> int:
 def signed_remainder(left: int, right: int, width: int) -> int:
     """The remainder, with the sign of what is divided."""
     a, b = signed(left, width), signed(right, width)
-    return 0 if b == 0 else abs(a) % abs(b) * (-1 if a < 0 else 1)
+    return a if b == 0 else abs(a) % abs(b) * (-1 if a < 0 else 1)
 
 
 def saturate(number: int, width: int) -> int:
