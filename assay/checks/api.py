@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..launches.functions import function_of
 from ..launches.source import SUFFIXES, read_source
 from ..reports.report import Report
 from ..reports.suppressions import parse_suppression
@@ -86,8 +87,6 @@ def _check_loaded(
     """Check a function of a module, or an executable."""
     from ..module import load
     from ..npu import NpuFunction, NpuInputError, NpuModule
-    from ..prediction.api import function_of
-    from ..prediction.errors import TimeInputError
 
     file = str(source) if isinstance(source, str | Path) else ""
     loaded = load(source) if isinstance(source, str | Path | bytes) else source
@@ -101,7 +100,7 @@ def _check_loaded(
             return report
         report = Report(chosen_checks(checks), suppressions=accepted, seeds=seeds)
         _check_function(function_of(loaded, name), arguments, report)
-    except (NpuInputError, TimeInputError) as error:
+    except NpuInputError as error:
         raise CheckInputError(str(error)) from None
     return report
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.hw.apple.facts.chips import chip as chip_named
 
+from ..launches.errors import LaunchInputError
+from ..launches.functions import function_of
 from ..launches.source import SUFFIXES
 from .errors import TimeInputError
 from .result import TimeResult
@@ -92,7 +94,10 @@ def time(
         raise TimeInputError("grids, constants and macros are for MSL source, not for modules")
     from .programs import time_function
 
-    chosen = function_of(source, function)
+    try:
+        chosen = function_of(source, function)
+    except LaunchInputError as error:
+        raise TimeInputError(str(error)) from None
     return time_function(chosen, arguments, chip, results=results, timeline=timeline, say=progress)
 
 
@@ -132,25 +137,3 @@ def _executable_of(source: object, name: str | None) -> NpuFunction | None:
 
 def _is_msl(source: str | Path) -> bool:
     return Path(source).suffix in SUFFIXES or (isinstance(source, str) and "{" in source)
-
-
-def function_of(source: Any, name: str | None) -> Function:
-    """The function of a module that is meant: one itself, or of a module or its path.
-
-    Raises TimeInputError.
-    """
-    from ..module import Function, load
-
-    if isinstance(source, Function):
-        return source
-    module = load(source) if isinstance(source, str | Path) else source
-    if name is not None:
-        if name in module.functions:
-            return module.functions[name]
-    elif len(names := [each for each in module.functions if not each.endswith("$async")]) == 1:
-        return module.functions[names[0]]
-    elif "main" in module.functions:
-        return module.functions["main"]
-    known = ", ".join(module.functions) or "none"
-    what = f"there is no function {name!r}" if name is not None else "say which function"
-    raise TimeInputError(f"module {module.name}: {what}; there are {known}")

@@ -72,10 +72,15 @@ class NpuTimeResult(ProgramTime):
     def parts(self) -> tuple[Part, ...]:
         """The units, each over all of the run."""
         return tuple(
-            Part(name=unit.unit, begin=0.0, end=self.seconds, cycles=self.cycles,
-                 causes=dict(unit.causes))
+            Part(
+                name=unit.unit,
+                begin=0.0,
+                end=self.seconds,
+                cycles=self.cycles,
+                causes=dict(unit.causes),
+            )
             for unit in self.time.units
-        )  # fmt: skip
+        )
 
     @cached_property
     def lram_bytes(self) -> int:

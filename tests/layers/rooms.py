@@ -71,6 +71,9 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
             "hal.metal.emulated.engine",
             "hal.metal.emulated.errors",
             "hal.metal.emulated.objects",
+            "hal.metal.emulated.observer",
+            "hal.metal.emulated.order.hooks",
+            "hal.metal.emulated.order.tick",
             "hal.metal.emulated.structs",
             "hal.metal.emulated.texture_constants",
             "hal.metal.emulated.worker",
@@ -78,7 +81,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         # Heaps hold textures, and textures may lie in buffers.
         ("hal.metal.emulated.resources", "hal.metal.emulated.textures"),
         ("hal.metal.emulated.programs",),
-        ("hal.metal.emulated.commands",),
+        ("hal.metal.emulated.commands", "hal.metal.emulated.order"),
         ("hal.metal.emulated",),
         ("hal.metal.timed",),
         ("hal.metal",),
@@ -90,6 +93,9 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 APART = (("hw.apple", "hw.torq"), ("compiler.msl", "compiler.torq"), ("hal.metal", "hal.torq"))
+
+LATE = frozenset({"hal.metal.emulated.order.hooks"})
+"""Seams: inside their functions they load what stands above them, once it is wanted."""
 
 MOST_MODULES = 25
 

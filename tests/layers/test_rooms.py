@@ -16,20 +16,22 @@ FILES = {
 LAYERED = sorted(module for module in FILES if module.partition(".")[0] in LAYERS[:-1])
 
 
-def run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those that only type checkers see."""
+def run_time_nodes(tree: ast.AST, late: bool) -> Iterator[ast.AST]:
+    """All nodes but those that only type checkers see; if `late`, those in functions too."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             continue
+        if isinstance(node, ast.FunctionDef) and not late:
+            continue
         yield node
-        yield from run_time_nodes(node)
+        yield from run_time_nodes(node, late)
 
 
 def imported(module: str) -> Iterator[tuple[int, str]]:
     """The modules of the same layer that a module imports when it runs, with the lines."""
     path = FILES[module]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in run_time_nodes(ast.parse(path.read_text())):
+    for node in run_time_nodes(ast.parse(path.read_text()), module not in rooms.LATE):
         if isinstance(node, ast.ImportFrom) and node.level:
             parts = package.split(".")
             base = ".".join(parts[: len(parts) - node.level + 1])

@@ -106,8 +106,14 @@ def _work(step: PassLog, first: int, chip: Chip) -> Iterator[Work]:
         if isinstance(item, Copied):
             # A copy is bound by DRAM, and all copies of a pass may overlap.
             seconds = item.bytes / (chip.bandwidth * chip.sustained)
-            yield Work(label=item.name, ticks=ticks_of(seconds), share=1.0, group=-1, ident=ident,
-                       traffic=item.bytes)  # fmt: skip
+            yield Work(
+                label=item.name,
+                ticks=ticks_of(seconds),
+                share=1.0,
+                group=-1,
+                ident=ident,
+                traffic=item.bytes,
+            )
         else:
             prediction = item.prediction
             yield Work(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from assay.sim.simt.ir.operations.integers import AND
 from tests.support.kernels import Kernel, assemble, on_engine, on_reference
 
 _KERNEL = """
@@ -36,5 +37,6 @@ def test_a_count_is_taken_modulo_the_width(mask: int, count: int, expected: int)
 
 
 def test_a_mask_of_a_count_is_left_out_where_it_says_no_more_than_the_width() -> None:
-    operations = [[i.op for i in _kernel(mask, 1).function().instructions()] for mask in (31, 15)]
-    assert ["and" in each for each in operations] == [False, True]
+    functions = [_kernel(mask, 1).function() for mask in (31, 15)]
+    operations = [{i.operation for i in function.instructions()} for function in functions]
+    assert [AND in each for each in operations] == [False, True]
