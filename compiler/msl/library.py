@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.sim.simt.disk_cache import DiskCache, digest
+from assay.sim.work_folder import work_folder
 
 from . import clang, diagnostics, entry, linking, precompiled, records, reflection
 from .arguments import Argument
@@ -257,15 +257,15 @@ class Library:
             wrapper = linking.dispatcher([self._visible[name] for name in linked])
         if described is not None:
             wrapper += entry.wrapper(described, omitted, arrays, checking=checking, logs=logs)
-        with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
-            result = self._run(rewritten.text + wrapper, Path(folder))
+        with work_folder() as folder:
+            result = self._run(rewritten.text + wrapper, folder)
             for _ in range(_REPAIRS):
                 if not result.status or not repair(rewritten.tokens, result.diagnostics):
                     break
                 text = "".join([token.text for token in rewritten.tokens])
-                result = self._run(text + wrapper, Path(folder))
+                result = self._run(text + wrapper, folder)
             if not result.status:
-                return (Path(folder) / _OUTPUT).read_bytes()
+                return (folder / _OUTPUT).read_bytes()
         place = f"{described.file}:{described.line}:1" if described else f"{self._file_name}:1:1"
         raise CompileError(
             diagnostics.readable(result.diagnostics, rewritten.tokens, self._sources(), place)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from assay.sim.work_folder import work_folder
 
 from . import clang
 from .errors import CompileError
@@ -55,14 +56,14 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
         f"-I{clang.HEADERS}", "-include", str(clang.HEADERS / "assay" / "macros.h"), "-E",
         "-o", _OUTPUT, "-",
     ]  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
+    with work_folder() as folder:
         result = clang.run_clang(
             arguments,
             f'# 1 "{escaped}"\n{source}',
-            directory=Path(folder),
+            directory=folder,
             visible=[clang.HEADERS, *options.include_paths],
         )
-        output = Path(folder) / _OUTPUT
+        output = folder / _OUTPUT
         raw = output.read_bytes() if output.exists() else b""
     if len(raw) > _LARGEST:
         raise CompileError(

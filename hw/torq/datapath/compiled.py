@@ -4,22 +4,23 @@ numba's own cache lies beside the source (which an installation may not let anyo
 not notice when a function that is called changes; here the key is the text of this whole package.
 """
 
-import contextlib
 import hashlib
 import pickle
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.serialize import dumps
 
 from assay.sim.cache_folder import cache_folder
+from assay.sim.simt.disk_cache import DiskCache, digest
 
 from .parts import PartCompiler, for_all_constants
 
+_KIND = "numba"
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Only compiled code calls them; wrappers for others would take a fifth of the time."""
 F = TypeVar("F", bound=Callable[..., object])
@@ -28,14 +29,14 @@ F = TypeVar("F", bound=Callable[..., object])
 def compiled(function: F) -> F:
     """`function` as machine code without the interpreter's lock; cached on disk."""
     dispatcher: Any = _njit(function)
-    dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]  # numba's own class
+    dispatcher._cache = _Cache(function)
     return cast(F, dispatcher)
 
 
 def prepared(function: Callable[..., object]) -> bool:
     """Whether a compiled function has machine code, in memory or on disk."""
     dispatcher: Any = function
-    return bool(dispatcher.overloads) or Path(dispatcher._cache._cache_file._index_path).exists()
+    return bool(dispatcher.overloads) or dispatcher._cache._cache_file.exist()
 
 
 def inlined(function: F) -> F:
@@ -70,14 +71,17 @@ def _package_digest() -> str:
 
 
 class _Locator(_CacheLocator):
-    """Puts cache files into the project's cache folder."""
+    """Names functions for numba; where entries lie, `_Entries` says."""
 
     def __init__(self, function: Callable[..., object], _file: str) -> None:
         self._line = function.__code__.co_firstlineno
 
     def get_cache_path(self) -> str:
-        """The folder of this version of the package."""
-        return str(cache_folder() / "numba" / _package_digest()[:16])
+        """The folder of entries."""
+        return str(cache_folder() / _KIND)
+
+    def ensure_cache_path(self) -> None:
+        """Nothing: a folder is made when something is kept."""
 
     def get_source_stamp(self) -> str:
         """What must be unchanged for an entry to be of use."""
@@ -89,8 +93,36 @@ class _Locator(_CacheLocator):
 
     @classmethod
     def from_function(cls, function: Callable[..., object], file: str) -> "_Locator":
-        """A locator; its folder is made when something is kept."""
+        """A locator for any function."""
         return cls(function, file)
+
+
+class _Entries:
+    """What numba keeps of one function, in files whose damage is noticed before they are used."""
+
+    def __init__(self, function: str) -> None:
+        self._cache = DiskCache(_KIND)
+        self._function = digest(_package_digest(), numba.__version__, function)
+
+    def load(self, key: object) -> object:
+        """What was kept for argument types and a processor, or None."""
+        raw = self._cache.get(self._key(key))
+        return None if raw is None else pickle.loads(raw)
+
+    def save(self, key: object, data: object) -> None:
+        """Keep it, and that there is something."""
+        self._cache.put(self._key(key), dumps(data))  # type: ignore[no-untyped-call]  # numba's own
+        self._cache.put(self._function, b"")
+
+    def exist(self) -> bool:
+        """Whether something was kept."""
+        return self._cache.get(self._function) is not None
+
+    def flush(self) -> None:
+        """Nothing: what is out of date has another name."""
+
+    def _key(self, key: object) -> str:
+        return digest(self._function, repr(key))
 
 
 class _Files(CompileResultCacheImpl):
@@ -102,23 +134,6 @@ class _Cache(FunctionCache):
 
     _impl_class = _Files
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Machine code for argument types, or None."""
-        try:
-            return super().load_overload(signature, target_context)  # type: ignore[no-untyped-call]
-        except _DAMAGE:
-            with contextlib.suppress(OSError):
-                self.flush()  # type: ignore[no-untyped-call]  # numba's own
-            return None
-
-    def save_overload(self, signature: Any, data: Any) -> None:
-        """Keeps machine code, as far as the disk allows."""
-        with contextlib.suppress(*_DAMAGE):
-            super().save_overload(signature, data)  # type: ignore[no-untyped-call]
-
-
-_DAMAGE = (
-    OSError, EOFError, pickle.PickleError, ValueError, KeyError, IndexError, TypeError,
-    AttributeError, ImportError, RuntimeError,
-)  # fmt: skip
-"""What reading a file of pickled machine code can end in."""
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]  # numba's own
+        self._cache_file: Any = _Entries(self._impl.filename_base)
