@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .check_output import FORMATS, write_report
-from .failures import FAILED, USAGE, CommandError
+from .failures import FAILED, USAGE, CommandError, describe, errors_end_with
 from .options import (
     CompileFlags,
     IncludeFolders,
@@ -150,6 +150,7 @@ def check_command(
 
     chosen = _format(format, json)
     want_json(chosen == "json")
+    errors_end_with(USAGE)  # 1 is for findings
     if len(files) == 1 and is_torq(Path(files[0])):
         npu = TorqOptions(
             path=Path(files[0]), function=function, hardware=torq_hw, skip_host_code=skip_host_code
@@ -172,12 +173,12 @@ def check_command(
         with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
             ended = _check(files, report, source, module)
         write_report(report, chosen, output)
-        failed = bool(report.errors)
+        failed, incomplete = bool(report.errors), bool(report.unchecked)
     except (CheckInputError, CompileError) as error:
         raise CommandError(str(error), code=USAGE) from None
     if failed or ended:
         raise typer.Exit(FAILED if failed else ended)
-    if report.problems:
+    if incomplete:
         raise typer.Exit(USAGE)
 
 
@@ -226,7 +227,7 @@ def _seeds(text: str) -> list[int]:
 
 
 def _check(files: list[str], report: "Report", source: _Source, module: _Module) -> int:
-    """Check what the files are; the exit code that a script asked for, else 0."""
+    """Check what the files are; the exit code that a script chose, else 0."""
     first = Path(files[0])
     kind = first.suffix
     if kind == ".py":
@@ -313,12 +314,15 @@ def _check_module(path: Path, report: "Report", source: _Source, options: _Modul
 
 
 def _invoke(function: "Function", values: "list[Value]", report: "Report") -> "list[Value] | None":
-    """The results, or None if a kernel was stopped by what the report tells already."""
+    """The results, or None if something stopped it, which the report tells then."""
     try:
         return function.invoke(values)
-    except Exception:
-        if not any(finding.check == "bounds" for finding in report.all_findings):
+    except Exception as error:
+        kind, message = describe(error)
+        if kind == "internal":
             raise
+        if not any(finding.check == "bounds" for finding in report.all_findings):
+            report.add_obstacle(f"{function.name} was not checked to its end: {message}")
         return None
 
 
@@ -343,7 +347,7 @@ def _compare(runs: "list[tuple[int | None, list[Value]]]", report: "Report") -> 
 
 
 def _check_script(path: Path, arguments: list[str], patches: list[str], report: "Report") -> int:
-    """Run a script, all its dispatches checked; its exit code."""
+    """Run a script, all its dispatches checked; the exit code that it chose, else 0."""
     from assay.checks import checked
 
     from .python import run_script
@@ -351,7 +355,10 @@ def _check_script(path: Path, arguments: list[str], patches: list[str], report: 
     if report.seeds:
         raise CommandError("--seed is for .metal files and modules", code=USAGE)
     with checked(report):
-        return run_script(path, arguments, "emulated", patches)
+        ending = run_script(path, arguments, "emulated", patches)
+    if ending.reason:
+        report.add_obstacle(f"{path} was not checked to its end: {ending.reason}")
+    return 0 if ending.raised else ending.code
 
 
 def _refuse(source: _Source, module: _Module, what: str) -> None:

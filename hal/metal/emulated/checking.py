@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
 
     from .buffer import MTLBuffer
+    from .commandbuffer import MTLCommandBuffer
     from .commands import DispatchCommand
     from .device import MTLDevice
     from .pipeline import MTLComputePipelineState
@@ -29,8 +30,14 @@ class Observer(Protocol):
     def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
         """A pipeline state was made."""
 
+    def buffer_committed(self, buffer: MTLCommandBuffer) -> None:
+        """A command buffer was committed."""
+
     def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
         """A grid that is not empty is about to run; buffers hold its inputs."""
+
+    def buffer_ended(self, buffer: MTLCommandBuffer, error: Exception | None) -> None:
+        """A command buffer ended, and what stopped it if it did not come to its own end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
