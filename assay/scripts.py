@@ -32,7 +32,7 @@ STAND_INS = {
     "libdispatch": "assay.metal.libdispatch",
 }
 # Libraries that can be made to run their Metal kernels here, and what they are called to pip.
-PATCHES = {"mlx": "mlx[cpu]", "tinygrad": "assay[tinygrad]", "torch": "torch"}
+PATCHES = {"mlx": "mlx[cpu]", "tinygrad": "assay-emulator[tinygrad]", "torch": "torch"}
 
 
 class PatchError(Exception):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-pytest.importorskip("tinygrad", reason='needs tinygrad: pip install "assay[tinygrad]"')
+pytest.importorskip("tinygrad", reason='needs tinygrad: pip install "assay-emulator[tinygrad]"')
 
 from tinygrad import Context, Tensor, dtypes
 
