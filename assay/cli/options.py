@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.compiler.models import CompiledModel
     from assay.compiler.msl import CompileOptions
     from assay.module import Function, Module
+    from assay.signatures import Slot
 
 ModelPath = Annotated[
     Path,
@@ -226,9 +227,16 @@ def need_inputs(function: "Function", given: int) -> None:
         + (":" if wanted else "")
     ]
     for position, slot in enumerate(wanted):
-        example = "1" if not slot.is_tensor else f"{slot.text.replace('?', '1')}=0"
-        lines.append(f"  {position}: {slot.type:<24} such as --input {example}")
+        kind = "an array, of what type the module does not say" if slot.type == "ref" else slot.type
+        lines.append(f"  {position}: {kind:<24} such as --input {_example(slot)}")
     raise CommandError("\n".join(lines), code=USAGE)
+
+
+def _example(slot: "Slot") -> str:
+    """An input in the notation of `--input`."""
+    if slot.type == "ref":
+        return "@input.npy"
+    return f"{slot.text.replace('?', '1')}=0" if slot.is_tensor else "1"
 
 
 def _count(number: int, noun: str) -> str:

@@ -270,7 +270,8 @@ class _Module:
             raise CommandError(str(error), code=USAGE) from None
         opened = open_model(file, flags=flags)
         self._function = load_function(opened, function, device="emulated", parameters=parameters)
-        need_inputs(self._function, len(self._values))
+        if self._values:
+            need_inputs(self._function, len(self._values))
         self._results = results
 
     def time(self, chip: "Chip", trace: Path | None, say: "Callable[[str], None]") -> "TimeResult":
