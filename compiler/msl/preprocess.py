@@ -49,8 +49,10 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
     }  # fmt: skip
     escaped = file_name.replace("\\", "\\\\").replace('"', '\\"')
     arguments = [
-        *clang.LANGUAGE, "-U__linux__", "-U__gnu_linux__", "-U__unix__", "-U__x86_64__",
-        "-U__ELF__",
+        # Microsoft's extensions have macros expanded in pragmas, which this pass leaves to a later
+        # one otherwise; by then their definitions are gone.
+        *clang.LANGUAGE, "-fms-extensions", "-U_MSC_EXTENSIONS", "-U__linux__",
+        "-U__gnu_linux__", "-U__unix__", "-U__x86_64__", "-U__ELF__",
         *[f"-D{name}={value}" for name, value in macros.items()],
         *[f"-I{path}" for path in (p.resolve() for p in options.include_paths)],
         f"-I{clang.HEADERS}", "-include", str(clang.HEADERS / "assay" / "macros.h"), "-E",
