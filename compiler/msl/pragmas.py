@@ -23,7 +23,7 @@ def rewrite_pragmas(stream: TokenStream) -> None:
         if contract:
             token.text = f"#pragma clang fp contract({contract[1]})"
         elif mode:
-            setting = "fast" if mode[1] in ("fast", "relaxed") else "off"
+            setting = "fast" if mode[1] in ("fast", "relaxed") else "on"
             token.text = f"#pragma clang fp contract({setting})"
         elif not _KEPT.match(token.text):
             token.text = ""
