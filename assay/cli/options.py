@@ -227,15 +227,15 @@ def need_inputs(function: "Function", given: int) -> None:
         + (":" if wanted else "")
     ]
     for position, slot in enumerate(wanted):
-        kind = "an array, of what type the module does not say" if slot.type == "ref" else slot.type
+        kind = "any array (unused)" if slot.is_open else slot.type
         lines.append(f"  {position}: {kind:<24} such as --input {_example(slot)}")
     raise CommandError("\n".join(lines), code=USAGE)
 
 
 def _example(slot: "Slot") -> str:
     """An input in the notation of `--input`."""
-    if slot.type == "ref":
-        return "@input.npy"
+    if slot.is_open:
+        return "1xf32=0"
     return f"{slot.text.replace('?', '1')}=0" if slot.is_tensor else "1"
 
 

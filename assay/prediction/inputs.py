@@ -32,12 +32,14 @@ def inputs_of(function: Function, given: Sequence[Any]) -> tuple[Sequence[Any], 
     except UnknownInput as error:
         raise TimeInputError(f"no inputs can be made up for {function.name}: {error}") from None
     pairs = zip(slots, values, strict=True)
-    return values, tuple(f"{slot.name}: {_described(slot, value)}, random" for slot, value in pairs)
+    return values, tuple(f"{slot.name}: {_described(slot, value)}" for slot, value in pairs)
 
 
 def _described(slot: Slot, value: Any) -> str:
+    if slot.is_open:
+        return "not looked at"
     if not isinstance(value, np.ndarray):
-        return slot.type
+        return f"{slot.type}, random"
     taken = "x".join([*map(str, value.shape), element_name(value.dtype)])
     # Sizes that are known only at run time were chosen.
-    return f"{slot.text} taken as {taken}" if "?" in slot.text else slot.text
+    return f"{slot.text} taken as {taken}, random" if "?" in slot.text else f"{slot.text}, random"

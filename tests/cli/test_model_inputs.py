@@ -25,6 +25,22 @@ INPUTS = """
 """
 
 
+def with_an_idle_input(path: Path) -> Path:
+    """A model that does nothing with its second input, of which its module knows nothing."""
+    from onnx import TensorProto, helper
+
+    given = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3]),
+        helper.make_tensor_value_info("idle", TensorProto.FLOAT, [7]),
+    ]
+    gives = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "relu", given, gives)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 9
+    onnx.save(model, path)
+    return path
+
+
 def saved(path: Path) -> Path:
     """A model with inputs of fixed and open shapes, integers, and a condition."""
     from onnx import TensorProto, helper
@@ -97,6 +113,21 @@ def test_time_without_inputs_takes_random_ones_and_says_so(assay: Assay, folder:
     ]
     again = assay("time", folder / "choose.vmfb")
     assert "assumed: input0: 2x3xf32, random; input1: ?x3xf32 taken as" in again.out
+
+
+def test_an_input_that_the_model_does_not_look_at_may_be_anything(
+    assay: Assay, tmp_path: Path
+) -> None:
+    model = with_an_idle_input(tmp_path / "relu.onnx")
+    done = assay("run", model)
+    assert "\n  1: any array (unused)       such as --input 1xf32=0\n" in done.err
+    assert assay("run", model, "--input", "2x3xf32=1", "--input", "1xf32=0").code == 0
+    timed = assay("time", model, "--json")
+    assert timed.code == 0, timed.err
+    assert json.loads(timed.out)["assumptions"] == [
+        "input0: 2x3xf32, random",
+        "input1: not looked at",
+    ]
 
 
 def test_time_with_some_inputs_asks_for_the_others(assay: Assay, folder: Path) -> None:
