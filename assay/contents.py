@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from assay.hal.metal.format import read_executable
 from assay.hal.vm.archive import ModuleDefinition, read_module
-from assay.hal.vm.signature import describe
+from assay.hal.vm.asserted import exported
 
 from .signatures import Signature, signature_of
 
@@ -89,11 +89,10 @@ def read_contents(data: bytes, name: str) -> Contents:
 def _functions(module: ModuleDefinition) -> list[ExportedFunction]:
     """The exports people call: initialisers are left out."""
     found = []
-    for name, ordinal in module.exports.items():
+    for name in module.exports:
         if name.startswith("__"):
             continue
-        function = module.functions[ordinal]
-        info = describe(name, function.convention, function.attributes)
+        info = exported(module, name)
         found.append(
             ExportedFunction(name=name, declaration=info.declaration, signature=signature_of(info))
         )

@@ -20,7 +20,7 @@ from .checks.registers import register_finding
 from .launches.keep import InputKeeper, file_name
 
 if TYPE_CHECKING:
-    from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice
+    from assay.hal.metal.emulated import MTLCommandBuffer, MTLComputePipelineState, MTLDevice
     from assay.hal.metal.emulated.commands.commands import DispatchCommand
     from assay.hal.torq.executable import LoadedExecutable
 
@@ -60,6 +60,14 @@ class Watched:
             finding = register_finding(kernel_of(pipeline), most, who="the test allows")
             if finding is not None:
                 self.report.add(finding)
+
+    def buffer_committed(self, buffer: MTLCommandBuffer) -> None:
+        """Remember it until its end."""
+        self._program.buffer_committed(buffer)
+
+    def buffer_ended(self, buffer: MTLCommandBuffer, error: Exception | None) -> None:
+        """Note what kept its kernels from being checked."""
+        self._program.buffer_ended(buffer, error)
 
     def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
         """Compare what the dispatch has with the budget; keep its inputs."""

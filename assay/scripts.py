@@ -7,10 +7,23 @@ import runpy
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import TracebackType
 
 _FAILED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a program ended: its exit code, whether it raised, and what to say if not well."""
+
+    code: int
+    raised: bool = False
+    reason: str = ""
+
+
 # What PyObjC's modules are stood in for by, where they are not installed.
 STAND_INS = {
     "Foundation": "assay.metal.foundation",
@@ -19,7 +32,7 @@ STAND_INS = {
     "libdispatch": "assay.metal.libdispatch",
 }
 # Libraries that can be made to run their Metal kernels here, and what they are called to pip.
-PATCHES = {"mlx": "mlx[cpu]", "tinygrad": "assay[tinygrad]", "torch": "torch"}
+PATCHES = {"mlx": "mlx[cpu]", "tinygrad": "assay-emulator[tinygrad]", "torch": "torch"}
 
 
 class PatchError(Exception):
@@ -54,6 +67,11 @@ def install(device: str, patches: Sequence[str] = ()) -> None:
 
 def run_script(script: Path, arguments: Sequence[str]) -> int:
     """Run a Python file as `python SCRIPT ARGUMENTS` would; the exit code that it ends with."""
+    return script_ending(script, arguments).code
+
+
+def script_ending(script: Path, arguments: Sequence[str]) -> Ending:
+    """Run a Python file as `python SCRIPT ARGUMENTS` would; how it ended."""
     sys.argv = [str(script), *arguments]
     sys.path.insert(0, str(script.resolve().parent))
     return _to_the_end(lambda: runpy.run_path(str(script), run_name="__main__"), str(script))
@@ -72,27 +90,31 @@ def run_module(name: str, arguments: Sequence[str]) -> int:
         return _FAILED
     return _to_the_end(
         lambda: runpy.run_module(name, run_name="__main__", alter_sys=True), spec.origin
-    )
+    ).code
 
 
-def _to_the_end(run: Callable[[], object], file: str) -> int:
-    """Run a program; its exit code. An exception is shown as Python shows it."""
+def _to_the_end(run: Callable[[], object], file: str) -> Ending:
+    """Run a program. An exception is shown as Python shows it."""
     try:
         run()
     except SystemExit as end:
         if end.code is not None and not isinstance(end.code, int):
             print(end.code, file=sys.stderr)
-            return _FAILED
-        return end.code or 0
+            return Ending(code=_FAILED, reason=f"it ended with the message {str(end.code)!r}")
+        code = end.code or 0
+        return Ending(code=code, reason=f"it ended with exit code {code}" if code else "")
     except Exception as error:
-        _show(error, file)
-        return _FAILED
-    return 0
+        place = _in_program(error, file)
+        traceback.print_exception(type(error), error, place)
+        where = "" if place is None else f" in line {place.tb_lineno}"
+        what = traceback.format_exception_only(error)[-1].strip()
+        return Ending(code=_FAILED, raised=True, reason=f"it raised an exception{where}: {what}")
+    return Ending(code=0)
 
 
-def _show(error: Exception, file: str) -> None:
-    """Prints the program's traceback, beginning in its own file if it got so far."""
+def _in_program(error: Exception, file: str) -> TracebackType | None:
+    """The part of a traceback that begins in the program's own file; None if it never got there."""
     place = error.__traceback__
     while place is not None and place.tb_frame.f_code.co_filename != file:
         place = place.tb_next
-    traceback.print_exception(type(error), error, place)
+    return place

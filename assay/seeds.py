@@ -14,12 +14,17 @@ class UnknownInput(ValueError):
 
 
 def seeded_inputs(signature: Signature, seed: int) -> list[Value]:
-    """One value per argument: normal floats, small integers, random booleans."""
+    """One value per argument: normal floats, small integers, random booleans.
+
+    What a function does not look at is one zero.
+    """
     random = np.random.default_rng(seed)
     return [_value(slot, random) for slot in signature.arguments]
 
 
 def _value(slot: Slot, random: np.random.Generator) -> Value:
+    if slot.is_open:
+        return np.zeros(1, np.float32)
     if not slot.is_tensor:
         if slot.type.startswith("f"):
             return float(np.float32(random.standard_normal()))

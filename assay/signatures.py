@@ -28,6 +28,11 @@ class Slot:
         return self.type.startswith("tensor<")
 
     @property
+    def is_open(self) -> bool:
+        """Whether nothing is known of it: the module neither declares it nor looks at its type."""
+        return self.type == "ref"
+
+    @property
     def shape(self) -> tuple[int | None, ...]:
         """The sizes of a tensor, None where they are known only at run time."""
         return tuple(None if size == "?" else int(size) for size in _SIZE.findall(self._sizes))

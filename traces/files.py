@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import gzip
 import os
+import re
 import tempfile
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,6 +42,8 @@ WRITERS: dict[str, Callable[[Trace, IO[bytes]], None]] = {
 _GZIP = b"\x1f\x8b"
 _LARGEST = 4 << 30
 """Bytes that a compressed file may unpack to."""
+_OLD_S = 3600.0
+"""Seconds after which nobody writes a file any more that nobody touched."""
 
 
 def suffixes() -> tuple[str, ...]:
@@ -80,6 +85,7 @@ def _replace(
     packed: bool,
 ) -> None:
     """Write beside a file and then put it in its place; a link has been followed before."""
+    _remove_left_behind(path, suffix)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=suffix)
     os.close(handle)
     temporary = Path(name)
@@ -89,6 +95,15 @@ def _replace(
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _remove_left_behind(path: Path, suffix: str) -> None:
+    """Remove what processes were writing in place of a file when they were killed."""
+    left = re.compile(re.escape(f".{path.name}.") + r"\w{8}" + re.escape(suffix))
+    with contextlib.suppress(OSError):  # no such folder or closed to us: writing tells it
+        for beside in path.parent.iterdir():
+            if left.fullmatch(beside.name) and time.time() - beside.stat().st_mtime > _OLD_S:
+                beside.unlink(missing_ok=True)
 
 
 def read_trace(path: Path) -> Trace:

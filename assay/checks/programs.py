@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assay.hal.metal.emulated.commands.checking import kernel_of, sources_of
+from assay.hal.metal.emulated.worker import is_busy
 from assay.hal.observe import checking as work_checking
 
 from ..launches.grid import grid_text
@@ -15,9 +17,13 @@ from ..reports.report import KernelRecord, Report
 from .registers import register_finding
 
 if TYPE_CHECKING:
-    from assay.hal.metal.emulated import MTLComputePipelineState, MTLDevice
+    from assay.hal.metal.emulated import MTLCommandBuffer, MTLComputePipelineState, MTLDevice
     from assay.hal.metal.emulated.commands.commands import DispatchCommand
     from assay.hal.torq.executable import LoadedExecutable
+
+
+_IDLE_S = 1.0
+"""Seconds without any work after which what is unfinished counts as never ending."""
 
 
 class ProgramObserver:
@@ -26,6 +32,7 @@ class ProgramObserver:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._lock = threading.Lock()
+        self._unfinished: dict[int, MTLCommandBuffer] = {}
 
     def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
         """Keep the source, for quoting and for the suppressions in it."""
@@ -35,6 +42,35 @@ class ProgramObserver:
             finding = register_finding(kernel_of(pipeline))
             if finding is not None:
                 self._report.add(finding)
+
+    def buffer_committed(self, buffer: MTLCommandBuffer) -> None:
+        """Remember a command buffer until its end."""
+        with self._lock:
+            self._unfinished[id(buffer)] = buffer
+
+    def buffer_ended(self, buffer: MTLCommandBuffer, error: Exception | None) -> None:
+        """Note what stopped it, if that is no finding: then kernels of it were not checked."""
+        from assay.sim.simt import KernelFault
+
+        with self._lock:
+            self._unfinished.pop(id(buffer), None)
+            if error is not None and not isinstance(error, KernelFault):
+                self._report.add_obstacle(f"a command buffer ended with an error: {error}")
+
+    def wait(self) -> None:
+        """Let command buffers end that a program left to run, as long as any does something."""
+        idle_since = time.monotonic()
+        while self._unfinished and time.monotonic() - idle_since < _IDLE_S:
+            before = len(self._unfinished)
+            time.sleep(0.01)
+            if is_busy() or len(self._unfinished) != before:
+                idle_since = time.monotonic()
+        with self._lock:
+            if self._unfinished:
+                self._report.add_obstacle(
+                    f"{len(self._unfinished)} committed command buffers did not end: they wait for "
+                    "something that does not come"
+                )
 
     def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
         """Count the kernel among those that were checked."""
@@ -55,9 +91,14 @@ class ProgramObserver:
 
 @contextmanager
 def checked(report: Report, *, seed: int | None = None) -> Iterator[Report]:
-    """Check what is submitted meanwhile, by any thread, to any emulated device."""
-    with work_checking(report.new_checker(seed), observer=ProgramObserver(report)):
+    """Check what is submitted meanwhile, by any thread, to any emulated device.
+
+    At the end, what was committed and not waited for is let run.
+    """
+    observer = ProgramObserver(report)
+    with work_checking(report.new_checker(seed), observer=observer):
         yield report
+    observer.wait()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import typer
 from ..launches.source import SUFFIXES
 from .check_options import CheckedFiles, CheckedFunction, CheckOptions, Wanted
 from .check_output import write_report
-from .failures import FAILED, USAGE, CommandError
+from .failures import FAILED, USAGE, CommandError, describe, errors_end_with
 from .groups import given_options, grouped
 from .option_groups import KernelOptions, ModuleOptions, NpuOptions
 from .options import Json
@@ -66,6 +66,7 @@ def check_command(
 
     chosen = how.report_format(json=json)
     want_json(chosen == "json")
+    errors_end_with(USAGE)  # 1 is for findings
     if len(files) == 1 and is_torq(path := Path(files[0])):
         check_executable(
             npu.executable(path, function),
@@ -89,12 +90,12 @@ def check_command(
         with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
             ended = _check(files, report, options)
         write_report(report, chosen, how.output)
-        failed = bool(report.errors)
+        failed, incomplete = bool(report.errors), bool(report.unchecked)
     except (CheckInputError, CompileError) as error:
         raise CommandError(str(error), code=USAGE) from None
     if failed or ended:
         raise typer.Exit(FAILED if failed else ended)
-    if report.problems:
+    if incomplete:
         raise typer.Exit(USAGE)
 
 
@@ -115,7 +116,7 @@ def _new_report(check: str, how: CheckOptions) -> "Report":
 
 
 def _check(files: list[str], report: "Report", options: _Options) -> int:
-    """Check what the files are; the exit code that a script asked for, else 0."""
+    """Check what the files are; the exit code that a script chose, else 0."""
     first = Path(files[0])
     kind = first.suffix
     if kind == ".py":
@@ -197,24 +198,30 @@ def _check_module(path: Path, report: "Report", options: _Options) -> None:
 
 
 def _invoke(function: "Function", values: "list[Value]", report: "Report") -> "list[Value] | None":
-    """The results, or None if a kernel was stopped by what the report tells already."""
+    """The results, or None if something stopped it, which the report tells then."""
     try:
         return function.invoke(values)
-    except Exception:
-        if not any(finding.check == "bounds" for finding in report.all_findings):
+    except Exception as error:
+        kind, message = describe(error)
+        if kind == "internal":
             raise
+        if not any(finding.check == "bounds" for finding in report.all_findings):
+            report.add_obstacle(f"{function.name} was not checked to its end: {message}")
         return None
 
 
 def _check_script(path: Path, arguments: list[str], patches: list[str], report: "Report") -> int:
-    """Run a script, all its dispatches checked; its exit code."""
+    """Run a script, all its dispatches checked; the exit code that it chose, else 0."""
     from ..checks import checked
     from .python import run_script
 
     if report.seeds:
         raise CommandError("--seed is for .metal files and modules", code=USAGE)
     with checked(report):
-        return run_script(path, arguments, "emulated", patches)
+        ending = run_script(path, arguments, "emulated", patches)
+    if ending.reason:
+        report.add_obstacle(f"{path} was not checked to its end: {ending.reason}")
+    return 0 if ending.raised else ending.code
 
 
 def _refuse(options: _Options, what: str) -> None:

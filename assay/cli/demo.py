@@ -1,6 +1,5 @@
 """`assay demo`: builds a network, compiles it, runs it emulated, and checks the result."""
 
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -65,13 +64,15 @@ def demo_command(
 
       assay demo --keep here
     """
+    from assay.sim.native.work_folder import work_folder
+
     from .terminal import print_json, progress, want_json
 
     want_json(json)
     if model not in MODELS:
         raise CommandError(f"--model {model}: expected {' or '.join(MODELS)}", code=USAGE)
-    with progress() as say, tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
-        work = keep or Path(folder)
+    with progress() as say, work_folder() as folder:
+        work = keep or folder
         work.mkdir(parents=True, exist_ok=True)
         outcome = _run(model, work, say)
     if json:

@@ -1,11 +1,16 @@
 """Turns whatever goes wrong into one message on stderr and an exit code; never a traceback."""
 
+import contextlib
 import os
 import sys
+
+from .streams import abandon_stdout, prepare, stdout_failure
 
 FAILED = 1
 USAGE = 2
 INTERRUPTED = 130
+
+_state = {"code": FAILED}
 
 _KNOWN = {
     ("assay.compiler.models", "ModelError"): "compile",
@@ -37,22 +42,49 @@ class CommandError(Exception):
 
 def run_guarded() -> int:
     """Runs the application; returns the exit code of the process."""
-    try:
-        from .app import app
+    prepare()
+    _state["code"] = FAILED
+    code = _run()
+    failure = stdout_failure()
+    if failure is None:
+        return code
+    abandon_stdout()
+    _tell(f"the output cannot be written to stdout: {failure.strerror or failure}")
+    return USAGE
 
-        app(standalone_mode=True)
+
+def errors_end_with(code: int) -> None:
+    """From now on errors that users are told of end with `code`: 1 may mean something else."""
+    _state["code"] = code
+
+
+def _run() -> int:
+    try:
+        _application()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else FAILED
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        _tell("interrupted", is_error=False)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output (`| head`) has gone; nothing is left to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        abandon_stdout()
         return FAILED
     except Exception as error:
-        return report(error)
+        # Of a stdout that takes nothing, the caller tells.
+        return USAGE if stdout_failure() is not None else report(error)
     return 0
+
+
+def _application() -> None:
+    if sys.argv[1:] in (["--version"], ["-V"]):  # answered without loading the commands
+        from assay import __version__
+
+        print(f"assay {__version__}")
+        return
+    from .app import app
+
+    app(standalone_mode=True)
 
 
 def report(error: Exception) -> int:
@@ -62,12 +94,27 @@ def report(error: Exception) -> int:
 
         traceback.print_exception(error)
     kind, message = describe(error)
-    from .terminal import json_wanted, print_error, print_json
+    from .terminal import json_wanted, print_json
 
-    print_error(message)
+    _tell(message)
     if json_wanted():
-        print_json({"error": {"kind": kind, "message": message}})
-    return error.code if isinstance(error, CommandError) else FAILED
+        with contextlib.suppress(OSError):  # the caller tells of a stdout that takes nothing
+            print_json({"error": {"kind": kind, "message": message}})
+    if isinstance(error, CommandError):
+        return error.code
+    return USAGE if kind == "internal" else _state["code"]
+
+
+def _tell(message: str, *, is_error: bool = True) -> None:
+    """Print a message on stderr, if that takes one."""
+    from .terminal import print_error
+
+    with contextlib.suppress(OSError):  # closed or full: the exit code says what can be said
+        if is_error:
+            print_error(message)
+        else:
+            print(message, file=sys.stderr)
+        sys.stderr.flush()
 
 
 def describe(error: Exception) -> tuple[str, str]:

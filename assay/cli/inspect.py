@@ -178,7 +178,11 @@ def _json(contents: "Contents") -> dict[str, Any]:
         "name": contents.name,
         "bytes": contents.size,
         "functions": [
-            {"name": function.name, "declaration": function.declaration}
+            {
+                "name": function.name,
+                "declaration": function.declaration,
+                "takes": [slot.type for slot in function.signature.arguments],
+            }
             for function in contents.functions
         ],
         "kernels": [

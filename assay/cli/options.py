@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay.compiler.msl import CompileOptions
 
     from ..module import Function, Module
+    from ..signatures import Slot
 
 ModelPath = Annotated[
     Path,
@@ -227,9 +228,16 @@ def need_inputs(function: "Function", given: int) -> None:
         + (":" if wanted else "")
     ]
     for position, slot in enumerate(wanted):
-        example = "1" if not slot.is_tensor else f"{slot.text.replace('?', '1')}=0"
-        lines.append(f"  {position}: {slot.type:<24} such as --input {example}")
+        kind = "any array (unused)" if slot.is_open else slot.type
+        lines.append(f"  {position}: {kind:<24} such as --input {_example(slot)}")
     raise CommandError("\n".join(lines), code=USAGE)
+
+
+def _example(slot: "Slot") -> str:
+    """An input in the notation of `--input`."""
+    if slot.is_open:
+        return "1xf32=0"
+    return f"{slot.text.replace('?', '1')}=0" if slot.is_tensor else "1"
 
 
 def _count(number: int, noun: str) -> str:

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .failures import USAGE, CommandError
 from .options import DEVICES, Device, check_trace_name
 from .terminal import note
+
+if TYPE_CHECKING:
+    from ..scripts import Ending
 
 
 def python_command(
@@ -57,12 +60,12 @@ def python_command(
         if device != "emulated":
             raise CommandError("--trace is for --device emulated", code=USAGE)
     ready = prepared(script, arguments or [], device, patch or [])
-    code = ready() if trace is None else _traced(ready, script, trace, chip)
+    code = ready().code if trace is None else _traced(ready, script, trace, chip)
     if code:
         raise typer.Exit(code)
 
 
-def _traced(ready: Callable[[], int], script: Path, trace: Path, chip: str) -> int:
+def _traced(ready: "Callable[[], Ending]", script: Path, trace: Path, chip: str) -> int:
     """Run a script; its timeline goes to `trace`, also if it fails half-way."""
     from assay.hw.facts import SpecError
 
@@ -76,7 +79,7 @@ def _traced(ready: Callable[[], int], script: Path, trace: Path, chip: str) -> i
                 timing(chip, program=script.name, timeline=True, spool=spool) as seen,
                 kept_timeline(trace, lambda path: seen.result(partial=True).save_trace(path)),
             ):
-                code = ready()
+                code = ready().code
         except SpecError as error:
             raise CommandError(f"--chip: {error}", code=USAGE) from None
         for failure in seen.failures:
@@ -87,15 +90,17 @@ def _traced(ready: Callable[[], int], script: Path, trace: Path, chip: str) -> i
     return code
 
 
-def run_script(script: Path, arguments: list[str], device: str, patches: Sequence[str] = ()) -> int:
-    """Run a script with the chosen Metal; the exit code that it ends with."""
+def run_script(
+    script: Path, arguments: list[str], device: str, patches: Sequence[str] = ()
+) -> "Ending":
+    """Run a script with the chosen Metal; how it ended."""
     return prepared(script, arguments, device, patches)()
 
 
 def prepared(
     script: Path, arguments: list[str], device: str, patches: Sequence[str] = ()
-) -> Callable[[], int]:
-    """What runs a script with the chosen Metal and gives the exit code that it ends with."""
+) -> "Callable[[], Ending]":
+    """What runs a script with the chosen Metal and tells how it ended."""
     from .. import scripts
 
     if not script.is_file():
@@ -108,4 +113,4 @@ def prepared(
         scripts.install(device, patches)
     except scripts.PatchError as error:
         raise CommandError(str(error)) from None
-    return partial(scripts.run_script, script, arguments)
+    return partial(scripts.script_ending, script, arguments)

@@ -49,7 +49,8 @@ def time(
         arguments: for a kernel as `check_kernel` takes them, one for each argument: an array for a
             buffer, a number or list for `constant T&`, bytes for anything else, the number of bytes
             for threadgroup memory, None for what `//!` lines of the source say or may be assumed.
-            Without any, all come from there. For a function of a module its inputs.
+            Without any, all come from there. For a function of a module its inputs; without any,
+            random ones of the right shapes.
         chip: which GPU, a key of `assay.hw.apple.facts.chips`.
         threads: size of a kernel's grid in threads, or `threadgroups` in threadgroups.
         threadgroups: see `threads`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.facts.chips import chip as chip_named
 
 from .errors import TimeInputError
+from .inputs import inputs_of
 from .npu import NpuTimer, NpuTimeResult
 from .result import TimeResult, result_of
 from .timelines.spool import Spool
@@ -111,16 +113,17 @@ def time_function(
 ) -> TimeResult:
     """How long one call of a module's function takes on the GPU.
 
-    `spool` is as in `timing`; `failed` is given what was timed before an error, which is then
-    raised.
+    Without arguments, a function that needs some gets random ones, which the result tells. `spool`
+    is as in `timing`; `failed` is given what was timed before an error, which is then raised.
     """
+    values, assumed = inputs_of(function, arguments)
     with timing(
         chip, program=function.name, results=results, timeline=timeline, spool=spool, say=say
     ) as seen:
         try:
-            function.invoke(arguments)
-            return seen.result()
+            function.invoke(values)
+            return replace(seen.result(), assumptions=assumed)
         except BaseException:
             if failed is not None:
-                failed(seen.result(partial=True))
+                failed(replace(seen.result(partial=True), assumptions=assumed))
             raise

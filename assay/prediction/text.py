@@ -91,9 +91,13 @@ def _one(result: TimeResult, dispatch: DispatchResult) -> RenderableType:
     ]
     if len(dispatch.functions) > 1:
         parts += [Text(""), _functions(dispatch)]
-    if result.assumptions:
-        parts += [Text(""), Text("assumed: " + "; ".join(result.assumptions), "dim")]
-    return Group(*parts)
+    return Group(*parts, *_assumed(result))
+
+
+def _assumed(result: TimeResult) -> list[RenderableType]:
+    if not result.assumptions:
+        return []
+    return [Text(""), Text("assumed: " + "; ".join(result.assumptions), "dim")]
 
 
 def _grid(dispatch: DispatchResult) -> str:
@@ -238,7 +242,7 @@ def _several(result: TimeResult) -> RenderableType:
         )
     parts += [Text(""), _totals(result), Text(""), Text("where the time goes", "bold")]
     parts.append(cause_table(_in_seconds(result), total))
-    return Group(*parts)
+    return Group(*parts, *_assumed(result))
 
 
 def _prefix(names: list[str]) -> str:

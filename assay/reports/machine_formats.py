@@ -20,7 +20,8 @@ def report_json(report: Report) -> dict[str, Any]:
     findings, suppressed, unused = report.divided()
     return {
         "version": FORMAT_VERSION,
-        "passed": not report.errors and not report.problems,
+        "passed": report.passed,
+        "unchecked": list(report.unchecked),
         "checks": list(report.checks),
         "seeds": list(report.seeds),
         "kernels": [_kernel(kernel) for kernel in report.kernels],
@@ -58,7 +59,10 @@ def _finding(finding: Finding, report: Report) -> dict[str, Any]:
 
 
 def report_junit(report: Report) -> str:
-    """JUnit XML: a test case for each kernel, failed if it has findings of severity error."""
+    """JUnit XML: a test case for each kernel, failed if it has findings of severity error.
+
+    What kept programs from being checked are cases of their own, with errors.
+    """
     by_kernel: dict[KernelRecord, list[Finding]] = {kernel: [] for kernel in report.kernels}
     for finding in report.findings:
         # Findings about host calls belong to no kernel.
@@ -68,8 +72,13 @@ def report_junit(report: Report) -> str:
     suite = ElementTree.Element("testsuite", name="assay check")
     for kernel in kernels:
         suite.append(_test_case(kernel, by_kernel[kernel], report))
+    for number, obstacle in enumerate(report.obstacles, 1):
+        case = ElementTree.SubElement(
+            suite, "testcase", classname="assay check", name=f"not checked {number}", time="0.000"
+        )
+        _add_error(case, obstacle)
     counts = {
-        "tests": str(len(kernels)),
+        "tests": str(len(suite)),
         "failures": str(len(suite.findall("testcase/failure"))),
         "errors": str(len(suite.findall("testcase/error"))),
         "skipped": "0",
@@ -95,8 +104,7 @@ def _test_case(
     if kernel.file:
         case.attrib.update(file=_xml(kernel.file), line=str(kernel.line))
     if kernel.problem:
-        problem = ElementTree.SubElement(case, "error", message="not checked", type="not-checked")
-        problem.text = _xml(kernel.problem)
+        _add_error(case, kernel.problem)
     failed = [finding for finding in findings if finding.severity == "error"]
     if failed:
         failure = ElementTree.SubElement(
@@ -108,6 +116,11 @@ def _test_case(
         out = ElementTree.SubElement(case, "system-out")
         out.text = _xml("\n\n".join(finding_text(each, report) for each in warnings))
     return case
+
+
+def _add_error(case: ElementTree.Element, why: str) -> None:
+    error = ElementTree.SubElement(case, "error", message="not checked", type="not-checked")
+    error.text = _xml(why)
 
 
 def _xml(text: str) -> str:

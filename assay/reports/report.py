@@ -10,6 +10,8 @@ from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, Finding
 from .errors import CheckFindings
 from .suppressions import Suppression, divide, suppressions_in
 
+NOTHING_RAN = "no kernel was dispatched: nothing was checked"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelRecord:
@@ -53,6 +55,7 @@ class Report:
         self._suppressions = list(suppressions)
         self._checkers: list[Checker] = []
         self._own = Checker(chosen)
+        self._obstacles: list[str] = []
 
     def new_checker(self, seed: int | None = None) -> Checker:
         """A checker whose findings belong to this report."""
@@ -81,6 +84,11 @@ class Report:
         named = [kernel for kernel in self.kernels if kernel.name == finding.kernel]
         same = [kernel for kernel in named if kernel.file == finding.site.file]
         return next(iter(same or named), None)
+
+    def add_obstacle(self, text: str) -> None:
+        """Add what kept a program, or a part of it, from being checked: a sentence."""
+        if text not in self._obstacles:
+            self._obstacles.append(text)
 
     def add_sources(self, sources: Mapping[str, str]) -> None:
         """Texts to quote from, by file name; their comments may suppress findings."""
@@ -130,6 +138,29 @@ class Report:
     def problems(self) -> tuple[KernelRecord, ...]:
         """Kernels that could not be checked."""
         return tuple(kernel for kernel in self.kernels if kernel.problem)
+
+    @property
+    def obstacles(self) -> tuple[str, ...]:
+        """What kept programs from being checked to their ends, and whether nothing was checked."""
+        found = list(self._obstacles)
+        if not self.kernels and not self.findings:
+            found.append(NOTHING_RAN)
+        if not self.checks:
+            found.append("nothing was looked for")
+        return tuple(found)
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """Sentences about all that was not checked; a report with any is never clean."""
+        kernels = [
+            f"kernel '{each.name}' was not checked: {each.problem}" for each in self.problems
+        ]
+        return (*self.obstacles, *kernels)
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was checked, and without findings of severity error."""
+        return not self.errors and not self.unchecked
 
     @property
     def dropped(self) -> int:

@@ -37,9 +37,9 @@ def report_sarif(report: Report, *, root: Path | None = None) -> dict[str, Any]:
     notifications = [
         {
             "level": "error",
-            "message": {"text": f"{kernel.noun} '{kernel.name}' was not checked: {kernel.problem}"},
+            "message": {"text": text},
         }
-        for kernel in report.problems
+        for text in report.unchecked
     ]
     return {
         "$schema": SCHEMA,

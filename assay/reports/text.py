@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from assay.sim.check import Finding, Party
 from assay.sim.site import Site
 
-from .report import Report
+from .report import NOTHING_RAN, Report
 
 SHOWN = 50
 """Findings that are written out; further ones are counted."""
@@ -33,6 +33,8 @@ def report_text(report: Report, *, shown: int = SHOWN) -> str:
         f"{kernel.problem}"
         for kernel in report.problems
     ]
+    # What the summary says of a run without kernels is not said twice.
+    parts += [f"error: {text}" for text in report.obstacles if text != NOTHING_RAN]
     notes = [f"note: {each.origin}: nothing to suppress for '{each}'" for each in unused]
     if report.dropped:
         notes.append(f"note: {_counted(report.dropped, 'further finding')} were not kept")

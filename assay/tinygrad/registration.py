@@ -11,7 +11,7 @@ from typing import Final
 NAME: Final = "ASSAY"
 # Devices are no stable interface of tinygrad: each of its versions needs a look.
 _SUPPORTED: Final = "0.14"
-_INSTALL: Final = 'pip install "assay[tinygrad]"'
+_INSTALL: Final = 'pip install "assay-emulator[tinygrad]"'
 
 
 def register() -> None:

@@ -1,10 +1,11 @@
 """Compiles one model: import to MLIR, compile, and again with a work-around when one is known."""
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from assay.sim.native.work_folder import work_folder
 
 from . import diagnostics, importers, tools
 from .defects import Defect, find_defect
@@ -63,8 +64,7 @@ def compile_model(
     say = progress or (lambda text: None)
     if is_module(read_head(source)):
         raise ModelError(f"{source}: this is a compiled module already; run it as it is")
-    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
-        work = Path(folder)
+    with work_folder() as work:
         mlir, notes = importers.to_mlir(source, model_format(source), work, say)
         say(f"compiling {source.name} for {target}")
         compiled = _compile(source, mlir, work / "module.vmfb", target, tuple(flags), notes, say)

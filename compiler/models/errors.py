@@ -18,7 +18,7 @@ class MissingTool(ModelError):
     def __init__(self, tool: str, extra: str) -> None:
         super().__init__(
             f"{tool} is needed for this and is not installed; "
-            f'install it with: pip install "assay[{extra}]"'
+            f'install it with: pip install "assay-emulator[{extra}]"'
         )
         self.tool = tool
         self.extra = extra

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.sim.native.disk_cache import DiskCache, digest
+from assay.sim.native.work_folder import work_folder
 
 from . import constant_errors, entry, linking, records, reflection
 from .arguments import Argument
@@ -274,15 +274,15 @@ class Library:
             wrapper = linking.dispatcher([self._visible[name] for name in linked])
         if described is not None:
             wrapper += entry.wrapper(described, omitted, arrays, checking=checking, logs=logs)
-        with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
-            result = self._run(rewritten.text + wrapper, Path(folder))
+        with work_folder() as folder:
+            result = self._run(rewritten.text + wrapper, folder)
             for _ in range(_REPAIRS):
                 if not result.status or not repair(rewritten.tokens, result.diagnostics):
                     break
                 text = "".join([token.text for token in rewritten.tokens])
-                result = self._run(text + wrapper, Path(folder))
+                result = self._run(text + wrapper, folder)
             if not result.status:
-                return self._with_all_operations(rewritten, wrapper, result, Path(folder))
+                return self._with_all_operations(rewritten, wrapper, result, folder)
         place = f"{described.file}:{described.line}:1" if described else f"{self._file_name}:1:1"
         raise CompileError(
             diagnostics.readable(result.diagnostics, rewritten.tokens, self._sources(), place)

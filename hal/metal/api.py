@@ -37,5 +37,5 @@ def _native() -> ModuleType:
     except ImportError as error:
         raise NoSuchMetal(
             f"device 'native' needs PyObjC's Metal, which cannot be imported ({error}); install "
-            "it with pip install 'assay[macos]', or choose device 'emulated'"
+            "it with pip install 'assay-emulator[macos]', or choose device 'emulated'"
         ) from error

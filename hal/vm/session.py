@@ -13,6 +13,7 @@ from ..metal.driver import MetalDriver
 from ..semaphore import Fence
 from ..status import StatusError, invalid_argument
 from .archive import Import, ModuleDefinition, read_module
+from .asserted import exported
 from .interpreter import Invocation
 from .marshal import from_program, to_program
 from .modules.check import CheckModule
@@ -20,7 +21,7 @@ from .modules.hal import HalModule
 from .modules.io_parameters import ParametersModule
 from .modules.registry import NativeFunction, NativeModule
 from .parameters import ParameterEntry, ParameterIndex, open_parameters
-from .signature import FunctionInfo, describe
+from .signature import FunctionInfo
 from .state import Limits, ModuleState
 from .translate import Translator
 
@@ -128,10 +129,9 @@ class LoadedModule:
         self.state = state
         self.name = state.definition.name
         self._translator = Translator(state)
-        functions = state.definition.functions
         self.functions: dict[str, FunctionInfo] = {
-            name: describe(name, functions[ordinal].convention, functions[ordinal].attributes)
-            for name, ordinal in state.definition.exports.items()
+            name: exported(state.definition, name)
+            for name in state.definition.exports
             if not name.startswith("__")
         }
 

@@ -11,6 +11,7 @@ import functools
 import logging
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,7 +64,11 @@ def limit_of(text: str | None) -> int:
 
 
 def prune(folder: Path, limit: int) -> None:
-    """Remove entries, those not used for longest first, if all together exceed `limit` bytes."""
+    """Remove entries, those not used for longest first, if all together exceed `limit` bytes.
+
+    What killed processes left behind goes in any case.
+    """
+    _remove_left_behind(folder)
     entries = sorted(_entries(folder))
     total = sum(size for _, size, _ in entries)
     if total <= limit:
@@ -84,16 +89,27 @@ def _is_due(stamp: Path) -> bool:
         return True
 
 
-def _entries(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    """(time of last use, bytes, path) of every entry, and of what killed processes left behind."""
+def _remove_left_behind(folder: Path) -> None:
+    """Remove what processes were writing when they were killed: files, or folders of files."""
     now = time.time()
     for path in folder.glob("*/**/*"):
-        left_behind = _LEFT_BEHIND.fullmatch(path.name)
-        if not left_behind and not _ENTRY.fullmatch(path.name):
+        if not _LEFT_BEHIND.fullmatch(path.name):
+            continue
+        with contextlib.suppress(OSError):
+            if now - path.lstat().st_mtime < _PERIOD_S:
+                continue  # another process may be writing it
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+
+def _entries(folder: Path) -> Iterator[tuple[float, int, Path]]:
+    """(time of last use, bytes, path) of every entry."""
+    for path in folder.glob("*/**/*"):
+        if not _ENTRY.fullmatch(path.name):
             continue
         with contextlib.suppress(OSError):
             known = path.stat()
-            if left_behind and now - known.st_mtime < _PERIOD_S:
-                continue  # another process may be writing it
             if path.is_file():
                 yield known.st_mtime, known.st_size, path

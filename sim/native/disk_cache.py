@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
+from .cache_files import write_entry
 from .cache_folder import cache_folder
 from .cache_limit import count_written, mark_used
 
@@ -53,18 +51,5 @@ class DiskCache:
 
     def put(self, key: str, payload: bytes) -> None:
         """Keep an entry, as far as the disk allows."""
-        path = self._path(key)
-        temporary: str | None = None
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent)
-            with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + hashlib.sha256(payload).digest() + payload)
-            os.replace(temporary, path)
-        except OSError:
-            # Without a cache everything still works, only slower.
-            if temporary is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-            return
-        count_written(len(payload), cache_folder())
+        if write_entry(self._path(key), _MAGIC + hashlib.sha256(payload).digest() + payload):
+            count_written(len(payload), cache_folder())

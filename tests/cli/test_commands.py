@@ -172,7 +172,7 @@ def test_an_unexpected_error_asks_for_a_report(
 
     monkeypatch.setattr("assay.contents.read_module", broken)
     done = assay("inspect", module, "--json")
-    assert done.code == 1
+    assert done.code == 2
     assert "internal error (RuntimeError: something odd)" in done.err
     assert "ASSAY_DEBUG=1" in done.err
     assert json.loads(done.out)["error"]["kind"] == "internal"

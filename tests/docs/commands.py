@@ -1,7 +1,7 @@
 """Takes the commands and programs out of a documentation page."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -11,6 +11,7 @@ _FENCE = re.compile(r"^```(?P<kind>\w+)[^\n]*\n(?P<body>.*?)^```", re.M | re.S)
 _INSTALLS = re.compile(
     r"pip install|git clone|pytest(?! -q test_)|\.ci/run|mkdocs|ruff|mypy|cd assay"
 )
+_THEN = re.compile(r"^pip install [^&|;]+&& ")
 _PEER = re.compile(r"^(?:import|from) (torch|mlx)\b|--patch (mlx|torch)\b", re.M)
 
 
@@ -28,14 +29,24 @@ class Step:
 
 
 def steps(page: Path) -> list[Step]:
-    """All steps of a page in order; installing and the project's own checks are left out."""
+    """All steps of a page in order; the project's own checks are left out, and installing.
+
+    Of a command that installs and then does something, what it does then is a step.
+    """
     found = []
     for match in _FENCE.finditer(page.read_text()):
         if match["kind"] == "console":
             found.extend(_commands(match["body"]))
         elif match["kind"] == "python":
             found.append(Step(kind="program", text=match["body"], expected="", fails=False))
+    found = [replace(step, text=_THEN.sub("", step.text, count=1)) for step in found]
     return [step for step in found if not _INSTALLS.search(step.text.split("\n")[0])]
+
+
+def commands(page: Path) -> list[str]:
+    """All commands of a page, those too that are no steps."""
+    blocks = (m["body"] for m in _FENCE.finditer(page.read_text()) if m["kind"] == "console")
+    return [step.text for body in blocks for step in _commands(body)]
 
 
 def peer(step: Step) -> str | None:

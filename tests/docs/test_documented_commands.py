@@ -2,14 +2,18 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-from tests.docs.commands import PAGES, ROOT, matches, peer, steps
+from tests.docs.commands import PAGES, ROOT, commands, matches, peer, steps
+
+README = ROOT / "README.md"
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +68,46 @@ def test_every_command_of_a_page_does_what_the_page_shows(
             assert matches(step.expected, done.stdout), (
                 f"{page.name} shows for {step.text}:\n{step.expected}\n--- got ---\n{done.stdout}"
             )
+
+
+def test_readme_has_one_command_that_installs_and_does_the_main_job() -> None:
+    (command,) = [text for text in commands(README) if re.match(r"pip install .* && assay ", text)]
+    assert command.split(" && ")[1] in [step.text for step in steps(README)], "it is run, too"
+
+
+@pytest.mark.slow
+def test_the_command_of_readme_that_runs_the_tests_finds_them(tools: Path) -> None:
+    (command,) = [text for text in commands(README) if re.match(r"pip install .* && pytest", text)]
+    # Only found, not run: this is one of them.
+    done = subprocess.run(
+        ["bash", "-c", f"{command.split(' && ')[1]} --collect-only -q tests/docs tests/cli"],
+        cwd=ROOT,
+        env={**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "test_documented_commands.py::test_readme_has_one_command" in done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_install_from_a_checkout_with_extras_that_there_are(page: Path) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    for command in commands(page):
+        for target in re.findall(r"pip install ([^&|;\n]+)", command):
+            found = re.fullmatch(r'-e "\.(?:\[([\w,]+)\])?"\s*', target)
+            assert found, f"{page.name}: {command}: is it on a package registry?"
+            assert set((found[1] or "").split(",")) <= {*extras, ""}
+
+
+def test_nothing_tells_people_to_install_the_package_of_somebody_else() -> None:
+    foreign = re.compile(r"pip install (?:-\S+ )*[\"']?assay(?![-\w])")
+    for path in [*PAGES, *ROOT.glob("*/**/*.py"), *ROOT.glob(".ci/*"), ROOT / "pyproject.toml"]:
+        assert not foreign.search(path.read_text()), path
+    name = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["name"]
+    assert name == "assay-emulator"
 
 
 def test_every_command_and_option_is_in_the_reference() -> None:

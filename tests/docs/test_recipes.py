@@ -87,7 +87,7 @@ def test_the_commands_of_github_leave_what_the_later_steps_upload(project: Path)
     write(project, "add", ADD, f"{ARRAY}, {ARRAY}")
     write(project, "mix", RACE, ARRAY)
     commands = [step["run"] for step in github_steps() if "run" in step]
-    assert commands.pop(0) == "pip install assay pytest"
+    assert commands.pop(0) == "pip install ./third_party/assay pytest"
     codes = [shell(command).returncode for command in commands]
     assert codes == [1, 1]
     uploads = [step["with"] for step in github_steps() if "upload" in step.get("uses", "")]

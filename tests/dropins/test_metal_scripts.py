@@ -88,7 +88,9 @@ def test_the_system_s_metal_is_not_replaced_in_silence() -> None:
 
 
 def test_programs_that_call_mlx_s_own_function_need_no_change(tmp_path: Path) -> None:
-    pytest.importorskip("mlx.core", reason="MLX is not installed: pip install 'assay[mlx]'")
+    pytest.importorskip(
+        "mlx.core", reason="MLX is not installed: pip install 'assay-emulator[mlx]'"
+    )
     script = tmp_path / "double.py"
     script.write_text(
         "import mlx.core as mx\n"
@@ -106,7 +108,9 @@ def test_programs_that_call_mlx_s_own_function_need_no_change(tmp_path: Path) ->
 
 
 def test_programs_that_call_pytorch_s_own_function_need_no_change(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'assay[torch]'")
+    pytest.importorskip(
+        "torch", reason="PyTorch is not installed: pip install 'assay-emulator[torch]'"
+    )
     script = tmp_path / "one.py"
     script.write_text(
         "import torch\n"

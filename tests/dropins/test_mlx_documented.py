@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-mx = pytest.importorskip("mlx.core", reason="MLX is not installed: pip install 'assay[mlx]'")
+mx = pytest.importorskip(
+    "mlx.core", reason="MLX is not installed: pip install 'assay-emulator[mlx]'"
+)
 
 from assay.mlx import metal_kernel  # noqa: E402  after the skip
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("tinygrad", reason='needs tinygrad: pip install "assay[tinygrad]"')
+pytest.importorskip("tinygrad", reason='needs tinygrad: pip install "assay-emulator[tinygrad]"')
 
 from tinygrad import Context, Device, Tensor, TinyJit, Variable, dtypes, nn
 from tinygrad.device import Compiled, CompileError, TinyELF

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("tinygrad", reason='needs tinygrad: pip install "assay[tinygrad]"')
+pytest.importorskip("tinygrad", reason='needs tinygrad: pip install "assay-emulator[tinygrad]"')
 
 ROOT = Path(__file__).parents[2]
 MODELS = Path(__file__).parent / "tinygrad_models.py"

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'assay[torch]'")
+torch = pytest.importorskip(
+    "torch", reason="PyTorch is not installed: pip install 'assay-emulator[torch]'"
+)
 
 from assay.torch import compile_shader  # noqa: E402  after the skip
 

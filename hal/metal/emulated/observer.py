@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from .commands.commandbuffer import MTLCommandBuffer
     from .commands.commands import DispatchCommand
     from .device import MTLDevice
     from .programs.pipeline import MTLComputePipelineState
@@ -17,5 +18,11 @@ class MetalObserver(Protocol):
     def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
         """A pipeline state was made."""
 
+    def buffer_committed(self, buffer: MTLCommandBuffer) -> None:
+        """A command buffer was committed."""
+
     def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
         """A grid that is not empty is about to run; buffers hold its inputs."""
+
+    def buffer_ended(self, buffer: MTLCommandBuffer, error: Exception | None) -> None:
+        """A command buffer ended, and what stopped it if it did not come to its own end."""

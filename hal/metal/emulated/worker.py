@@ -38,6 +38,11 @@ def at_work(group: set[int]) -> Iterator[None]:
         group.discard(thread)
 
 
+def is_busy() -> bool:
+    """Whether any thread runs or compiles a kernel now."""
+    return bool(running or compiling)
+
+
 class SerialThread:
     """Runs tasks in order on a thread of its own, which starts with the first task."""
 

@@ -52,7 +52,6 @@ class _Block:
         self.sizes = sizes
         self.followers: list[list[tuple[int, int]]] = [[] for _ in ops]
         self.waits = [0] * len(ops)
-        self._pending = False
         self._depend()
         self.urgency = self._urgency()
         self.uses = remaining_uses([*ops, *ends])
@@ -113,7 +112,7 @@ class _Block:
                 now = max(now, pending[0][0])
                 n = heapq.heappop(pending)[1]
                 heapq.heappush(ready, (self.urgency[n], n))
-            n = self._choose(ready)
+            n = self._choose(ready, may_wait=bool(pending))
             if n < 0:
                 now = pending[0][0]  # no room for a load: what waits will make some
                 continue
@@ -126,13 +125,12 @@ class _Block:
                 earliest[follower] = max(earliest[follower], now - 1 + latency)
                 if waits[follower] == 0:
                     heapq.heappush(pending, (earliest[follower], follower))
-            self._pending = bool(pending)
         return placed
 
-    def _choose(self, ready: list[tuple[int, int]]) -> int:
+    def _choose(self, ready: list[tuple[int, int]], *, may_wait: bool) -> int:
         """The next operation; a load only if there are registers for it, or nothing else to do.
 
-        -1 if it is better to wait.
+        -1 if it is better to wait, which is possible while operands are under way.
         """
         kept: list[tuple[int, int]] = []
         chosen = -1
@@ -144,7 +142,7 @@ class _Block:
                 chosen = entry[1]
                 break
             kept.append(entry)
-        if chosen < 0 and not self._pending:
+        if chosen < 0 and not may_wait:
             chosen = kept.pop(0)[1]
         for entry in kept:
             heapq.heappush(ready, entry)

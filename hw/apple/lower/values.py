@@ -96,7 +96,7 @@ class Values:
         """Whether divisions may be inexact.
 
         That is how kernels are compiled if nothing else is asked for; what is compiled otherwise
-        fuses nothing and marks its functions.
+        licenses no contraction (what clang fused is fused already) and marks its functions.
         """
         found = list(self.function.instructions())
         precise = any(i.precise for i in found)

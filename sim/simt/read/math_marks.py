@@ -25,7 +25,7 @@ _CALL = re.compile(
 )
 _OPERAND = re.compile(r"^(?P<type>half|float|bfloat|i1|i8|i16|i32|i64)\s(?:.*\s)?(?P<value>\S+)$")
 _FAST = re.compile(r"= (?:fadd|fsub|fmul|fdiv)(?: [a-z]+)* contract ")
-_ARITHMETIC = re.compile(r"= f(?:add|sub|mul|div) ")
+_ARITHMETIC = re.compile(r"= f(?:add|sub|mul|div) |@llvm\.fmuladd\.")
 _FUNCTION = re.compile(r"^define [^\n]*?@(\w+)\([^\n]*\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
 _HEADERS = "_ZN5metal"  # what the headers' own functions are called, which never fuse
 _POSITIONS = (
@@ -78,7 +78,7 @@ def mark_math(text: str) -> str:
 
 
 def _is_careful(text: str) -> bool:
-    """Whether a program was not compiled for fast mathematics: its own sums do not fuse."""
+    """Whether a program was not compiled for fast mathematics: nothing may be fused later."""
     own = [body for name, body in _FUNCTION.findall(text) if not name.startswith(_HEADERS)]
     computes = any(_ARITHMETIC.search(body) for body in own)
     return computes and not any(_FAST.search(body) for body in own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import zlib
 from pathlib import Path
@@ -85,6 +86,18 @@ def test_a_write_that_fails_leaves_the_old_file(
     assert error.value.filename == str(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    left = [tmp_path / name for name in (".run.json.abcd1234.json", ".run.json.abcd1235.json")]
+    others = [tmp_path / name for name in (".run.json.abcd.json", ".other.json.abcd1234.json")]
+    for path in (*left, *others):
+        path.write_text("{")
+    for path in (left[0], *others):
+        os.utime(path, (0, 0))
+    write_trace(example(), tmp_path / "run.json")
+    assert [path.exists() for path in left] == [False, True], "a young one may be in the making"
+    assert all(path.exists() for path in others)
 
 
 def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:

@@ -31,9 +31,10 @@
 #include "texture.h"
 #endif
 
-// The program's own expressions may be contracted as its options say; those above may not.
+// The program's own expressions may be contracted as its options say; those above may not. Without
+// fast math that is within one expression, as the source has it: Apple's compiler does the same.
 #ifdef __ASSAY_CONTRACT
 #pragma clang fp contract(fast)
 #else
-#pragma clang fp contract(off)
+#pragma clang fp contract(on)
 #endif

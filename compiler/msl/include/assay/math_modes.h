@@ -1,5 +1,6 @@
 // fast:: and precise:: compute the same as metal::, which keeps the bounds of precise math. Where
 // hardware takes longer to be precise, precise:: has functions of its own, so that they can be told.
+// Apple has all of them for float alone: scalars of 16 bits convert, and float is what comes back.
 #pragma once
 #include "common.h"
 #include "integer.h"
@@ -10,33 +11,73 @@
 #include "math_trig.h"
 #include "geometric.h"
 
+namespace metal {
+template <class T> constexpr bool __is_short_real = __is_same(T, half) || __is_same(T, bfloat);
+template <class... A>
+using __wide_real_t = conditional_t<__is_short_real<__real_t<A...>>, float, __real_t<A...>>;
+template <class... A>
+using __wide_joined_t = conditional_t<__is_short_real<__joined_t<A...>>, float, __joined_t<A...>>;
+}  // namespace metal
+
+#define __ASSAY_WIDE1(type_of, name)                                                              \
+  template <class A> requires __numeric<A>                                                        \
+  __ASSAY_FN constexpr auto name(const A& a) {                                                    \
+    return __apply<type_of<A>>(metal::__op_##name{}, a);                                          \
+  }
+#define __ASSAY_WIDE2(type_of, name)                                                              \
+  template <class A, class B> requires __numeric<A, B>                                            \
+  __ASSAY_FN constexpr auto name(const A& a, const B& b) {                                        \
+    return __apply<type_of<A, B>>(metal::__op_##name{}, a, b);                                    \
+  }
+#define __ASSAY_WIDE3(type_of, name)                                                              \
+  template <class A, class B, class C> requires __numeric<A, B, C>                                \
+  __ASSAY_FN constexpr auto name(const A& a, const B& b, const C& c) {                            \
+    return __apply<type_of<A, B, C>>(metal::__op_##name{}, a, b, c);                              \
+  }
 #define __ASSAY_COMMON                                                                            \
-  using metal::fabs; using metal::floor; using metal::ceil; using metal::trunc; using metal::rint; \
-  using metal::round; using metal::copysign;                                                      \
-  using metal::fmin; using metal::fmax; using metal::fma; using metal::min; using metal::max;     \
-  using metal::min3; using metal::max3; using metal::median3; using metal::fmin3;                 \
-  using metal::fmax3; using metal::fmedian3; using metal::clamp; using metal::saturate;           \
-  using metal::mix; using metal::step; using metal::smoothstep; using metal::sign;                \
-  using metal::abs; using metal::dot; using metal::length; using metal::length_squared;           \
-  using metal::distance; using metal::distance_squared; using metal::normalize;                   \
-  using metal::fmod; using metal::fdim; using metal::nextafter; using metal::fract;               \
-  using metal::ilogb; using metal::ldexp; using metal::frexp; using metal::modf;                  \
-  using metal::isnan; using metal::isinf; using metal::isfinite;
+  __ASSAY_WIDE1(__wide_real_t, fabs) __ASSAY_WIDE1(__wide_real_t, floor)                          \
+  __ASSAY_WIDE1(__wide_real_t, ceil) __ASSAY_WIDE1(__wide_real_t, trunc)                          \
+  __ASSAY_WIDE1(__wide_real_t, rint) __ASSAY_WIDE1(__wide_real_t, round)                          \
+  __ASSAY_WIDE1(__wide_real_t, saturate) __ASSAY_WIDE1(__wide_real_t, fract)                      \
+  __ASSAY_WIDE1(__wide_joined_t, abs)                                                             \
+  template <class A> requires (__numeric<A> && __is_real<__element<__joined_t<A>>>)               \
+  __ASSAY_FN constexpr auto sign(const A& a) {                                                    \
+    return __apply<__wide_joined_t<A>>(metal::__op_sign{}, a);                                    \
+  }                                                                                               \
+  __ASSAY_WIDE2(__wide_real_t, copysign) __ASSAY_WIDE2(__wide_real_t, fmin)                       \
+  __ASSAY_WIDE2(__wide_real_t, fmax) __ASSAY_WIDE2(__wide_real_t, step)                           \
+  __ASSAY_WIDE2(__wide_real_t, fmod) __ASSAY_WIDE2(__wide_real_t, fdim)                           \
+  __ASSAY_WIDE2(__wide_real_t, nextafter)                                                         \
+  __ASSAY_WIDE2(__wide_joined_t, min) __ASSAY_WIDE2(__wide_joined_t, max)                         \
+  __ASSAY_WIDE3(__wide_real_t, fma) __ASSAY_WIDE3(__wide_real_t, mix)                             \
+  __ASSAY_WIDE3(__wide_real_t, smoothstep) __ASSAY_WIDE3(__wide_real_t, fmin3)                    \
+  __ASSAY_WIDE3(__wide_real_t, fmax3) __ASSAY_WIDE3(__wide_real_t, fmedian3)                      \
+  __ASSAY_WIDE3(__wide_joined_t, min3) __ASSAY_WIDE3(__wide_joined_t, max3)                       \
+  __ASSAY_WIDE3(__wide_joined_t, median3) __ASSAY_WIDE3(__wide_joined_t, clamp)                   \
+  using metal::dot; using metal::length; using metal::length_squared; using metal::distance;      \
+  using metal::distance_squared; using metal::normalize;                                          \
+  using metal::ilogb; using metal::frexp; using metal::modf;                                      \
+  using metal::isnan; using metal::isinf; using metal::isfinite;                                  \
+  template <class A, class I> requires __numeric<A>                                               \
+  __ASSAY_FN constexpr auto ldexp(const A& a, const I& n) {                                       \
+    return metal::ldexp(__wide_real_t<A>(a), n);                                                  \
+  }
 #define __ASSAY_OWN1(X)                                                                           \
   X(sqrt) X(rsqrt) X(exp) X(exp2) X(exp10) X(log) X(log2) X(log10) X(sin) X(cos) X(tan) X(sinpi)  \
   X(cospi) X(tanpi) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
 #define __ASSAY_OWN2(X) X(pow) X(powr) X(atan2) X(divide)
-#define __ASSAY_USING(name) using metal::name;
+#define __ASSAY_FAST1(name) __ASSAY_WIDE1(__wide_real_t, name)
+#define __ASSAY_FAST2(name) __ASSAY_WIDE2(__wide_real_t, name)
 #define __ASSAY_PRECISE1(name) \
-  __ASSAY_MAP1(__real_t, name, return metal::__op_##name::template call<T>(x);)
+  __ASSAY_MAP1(__wide_real_t, name, return metal::__op_##name::template call<T>(x);)
 #define __ASSAY_PRECISE2(name) \
-  __ASSAY_MAP2(__real_t, name, return metal::__op_##name::template call<T>(x, y);)
+  __ASSAY_MAP2(__wide_real_t, name, return metal::__op_##name::template call<T>(x, y);)
 
 namespace metal {
 namespace fast {
 __ASSAY_COMMON
-__ASSAY_OWN1(__ASSAY_USING)
-__ASSAY_OWN2(__ASSAY_USING)
+__ASSAY_OWN1(__ASSAY_FAST1)
+__ASSAY_OWN2(__ASSAY_FAST2)
 using metal::sincos;
 }  // namespace fast
 namespace precise {
@@ -49,6 +90,10 @@ template <class T> __ASSAY_FN T sincos(T x, T& cosine) { cosine = cos(x); return
 #undef __ASSAY_COMMON
 #undef __ASSAY_OWN1
 #undef __ASSAY_OWN2
-#undef __ASSAY_USING
+#undef __ASSAY_WIDE1
+#undef __ASSAY_WIDE2
+#undef __ASSAY_WIDE3
+#undef __ASSAY_FAST1
+#undef __ASSAY_FAST2
 #undef __ASSAY_PRECISE1
 #undef __ASSAY_PRECISE2

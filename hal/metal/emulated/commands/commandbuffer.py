@@ -19,6 +19,7 @@ from ..constants import (
 from ..descriptors import MTLBlitPassDescriptor, MTLComputePassDescriptor
 from ..errors import MetalValidationError, NSError, command_buffer_error
 from ..objects import MetalObject, call_of, expect
+from ..observer import MetalObserver
 from ..order.hooks import follow
 from ..order.notes import PassNotes
 from ..resources.residency import MTLResidencySet, checked_set
@@ -210,6 +211,9 @@ class MTLCommandBuffer(MetalObject):
         self._timer = current_timer(Timer)  # type: ignore[type-abstract]
         if self._timer is not None:
             self._timer.committed(self)
+        if self._watch is not None:
+            for observer in self._watch.of(MetalObserver):  # type: ignore[type-abstract]
+                observer.buffer_committed(self)
         self._queue._commit(self)
 
     def addScheduledHandler_(self, handler: Handler) -> None:
@@ -314,6 +318,7 @@ class MTLCommandBuffer(MetalObject):
         self._times[1] = time.monotonic()
         self._times[0] = self._times[0] or self._times[1]
         self._release()
+        self._tell_observers()
         self._status = status
         if self._completed_handlers:
             self._queue._call_back(self._complete)
@@ -331,6 +336,15 @@ class MTLCommandBuffer(MetalObject):
         """The host learns that the commands have run."""
         if self._running is not None:
             self._running.host_knows()
+
+    def _tell_observers(self) -> None:
+        """Before anybody who waits goes on: whoever waited knows that observers have heard."""
+        if self._watch is None:
+            return
+        cause = self._error.cause if self._error is not None else None
+        error = cause if isinstance(cause, Exception) or cause is None else RuntimeError(str(cause))
+        for observer in self._watch.of(MetalObserver):  # type: ignore[type-abstract]
+            observer.buffer_ended(self, error)
 
     def _give_up(self, rest: list[Command]) -> None:
         """Break the waits for what the commands that did not run would have signalled."""

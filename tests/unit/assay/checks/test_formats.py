@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from assay.checks import KINDS, Report, report_json, report_junit, report_sarif
+from assay.checks import KINDS, KernelRecord, Report, report_json, report_junit, report_sarif
 from assay.hw.torq.check.kinds import UNREAD
 from assay.reports.suppressions import Suppression
 from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Finding, Party
@@ -184,3 +184,14 @@ def test_every_kind_belongs_to_a_check_and_says_what_helps() -> None:
     for name, kind in KINDS.items():
         assert kind.check in (*DEFAULT_CHECKS, *OPTIONAL_CHECKS, UNREAD), name
         assert kind.title and kind.help.endswith("."), name
+
+
+def test_a_report_of_nothing_is_not_clean_and_one_that_looked_for_nothing_neither() -> None:
+    assert Report(["bounds"]).unchecked == ("no kernel was dispatched: nothing was checked",)
+    report = Report([])
+    report.add_kernel(KernelRecord(name="k"))
+    assert report.unchecked == ("nothing was looked for",)
+    assert not report.passed
+    report = Report(["bounds"])
+    report.add_kernel(KernelRecord(name="k"))
+    assert report.passed

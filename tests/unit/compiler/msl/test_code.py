@@ -22,15 +22,17 @@ def test_fast_math_licenses_contraction_alone() -> None:
     assert not re.search(r"\b(fast|nnan|ninf|nsz|reassoc|arcp|afn)\b", text)
 
 
+def test_contraction_is_off_where_the_program_says_so() -> None:
+    text = ir(AXPY.format(pragma="\n#pragma METAL fp contract(off)"))
+    assert "contract" not in text and "fmuladd" not in text
+
+
 @pytest.mark.parametrize(
-    "pragma", ["#pragma METAL fp contract(off)", "#pragma METAL fp math_mode(safe)"]
+    ("pragma", "fast"), [("\n#pragma METAL fp math_mode(safe)", True), ("", False)]
 )
-def test_contraction_is_off_where_the_program_says_so(pragma: str) -> None:
-    assert "contract" not in ir(AXPY.format(pragma="\n" + pragma))
-
-
-def test_contraction_is_off_without_fast_math() -> None:
-    assert "contract" not in ir(AXPY.format(pragma=""), fast_math=False)
+def test_without_fast_math_clang_contracts_within_expressions(pragma: str, fast: bool) -> None:
+    text = ir(AXPY.format(pragma=pragma), fast_math=fast)
+    assert "contract" not in text and "llvm.fmuladd.f32" in text
 
 
 @pytest.mark.parametrize(("space", "number"), [("device", 1), ("constant", 6), ("threadgroup", 3)])

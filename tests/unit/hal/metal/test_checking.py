@@ -121,11 +121,17 @@ def test_an_observer_hears_of_pipelines_and_dispatches(device: MTLDevice) -> Non
         def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
             self.heard.append(f"dispatch {command.threads}")
 
+        def buffer_committed(self, buffer: Metal.MTLCommandBuffer) -> None:
+            self.heard.append("committed")
+
+        def buffer_ended(self, buffer: Metal.MTLCommandBuffer, error: Exception | None) -> None:
+            self.heard.append(f"ended, {error}")
+
     observer = Observer()
     pipeline(device, "fail")
     with checking(Checker(), observer=observer):
         commit(device).waitUntilCompleted()
-    assert observer.heard == ["pipeline fail", "dispatch (1, 1, 1)"]
+    assert observer.heard == ["pipeline fail", "committed", "dispatch (1, 1, 1)", "ended, None"]
 
 
 def run_real(name: str, fuel: int | None = None) -> tuple[Metal.MTLCommandBuffer, Checker]:

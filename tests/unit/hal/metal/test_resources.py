@@ -293,7 +293,7 @@ def test_load_chooses_by_name_and_never_falls_back(monkeypatch: pytest.MonkeyPat
     with pytest.raises(api.NoSuchMetal, match="runs Linux; choose device 'emulated'"):
         api.load("native")
     monkeypatch.setattr(api.platform, "system", lambda: "Darwin")
-    with pytest.raises(api.NoSuchMetal, match=r"pip install 'assay\[macos\]'"):
+    with pytest.raises(api.NoSuchMetal, match=r"pip install 'assay-emulator\[macos\]'"):
         api.load("native")
 
 

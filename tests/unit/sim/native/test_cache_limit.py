@@ -71,14 +71,19 @@ def test_files_of_others_are_never_touched(folder: Path) -> None:
     assert other.exists()
 
 
-def test_what_a_killed_process_left_behind_goes_too(folder: Path) -> None:
-    fill(folder, 1)
-    old, new = folder / "things" / "tmp0a1b2c3d", folder / "things" / "tmp0a1b2c3e"
-    old.write_bytes(bytes(1000))
-    new.write_bytes(bytes(1000))
-    os.utime(old, (0, 0))
-    prune(folder, 1500)
-    assert (old.exists(), new.exists()) == (False, True)
+def test_what_a_killed_process_left_behind_goes_however_small_the_cache_is(folder: Path) -> None:
+    names = fill(folder, 1)
+    left = [folder / "things" / f"tmp0a1b2c3{letter}" for letter in "abcd"]
+    for path in left[:2]:
+        path.write_bytes(bytes(1000))
+    for path in left[2:]:
+        path.mkdir()
+        (path / "made.pch").write_bytes(bytes(1000))
+    for path in (left[0], left[2]):
+        os.utime(path, (0, 0))
+    prune(folder, 100_000)
+    assert [path.exists() for path in left] == [False, True, False, True]
+    assert all(kept(folder, names))
 
 
 def test_writing_prunes_when_much_was_written(

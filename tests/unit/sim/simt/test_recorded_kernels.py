@@ -53,8 +53,9 @@ def test_what_is_asked_to_be_precise_is_marked_so(name: str) -> None:
     assert marks(recorded(source))[-1] == expected  # around the mark of what it calls
 
 
-def test_programs_without_fast_mathematics_are_precise_throughout() -> None:
-    source = "kernel void f(device float* o, uint i THREAD) { o[i] = exp(o[i]) + o[i]; }"
+@pytest.mark.parametrize("sum", ["exp(o[i]) + o[i]", "exp(o[i]) * o[1] + o[2]"])
+def test_programs_without_fast_mathematics_are_precise_throughout(sum: str) -> None:
+    source = f"kernel void f(device float* o, uint i THREAD) {{ o[i] = {sum}; }}"
     assert marks(recorded(source, fast_math=False)) == [f"{PRECISE}exp"]
 
 

@@ -1,0 +1,100 @@
+"""`fast::` and `precise::` are for float alone, and what is contracted follows the math mode."""
+
+import numpy as np
+import pytest
+
+from assay.compiler.msl import CompileOptions, compile_library
+from assay.sim.simt import Memory, dispatch
+from tests.support.msl_host import HostKernel
+
+HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
+ONE = (
+    *("sqrt", "rsqrt", "exp", "exp2", "exp10", "log", "log2", "log10", "sin", "cos", "tan"),
+    *("sinpi", "cospi", "tanpi", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh"),
+    *("atanh", "fabs", "floor", "ceil", "trunc", "rint", "round", "saturate", "fract", "abs"),
+    "sign",
+)
+TWO = (
+    *("pow", "powr", "atan2", "divide", "copysign", "fmin", "fmax", "step", "fmod", "fdim"),
+    *("nextafter", "min", "max"),
+)
+THREE = (
+    *("fma", "mix", "smoothstep", "fmin3", "fmax3", "fmedian3"),
+    *("min3", "max3", "median3", "clamp"),
+)
+CALLS = [
+    *(f"{name}(x)" for name in ONE),
+    *(f"{name}(x, x)" for name in TWO),
+    *(f"{name}(x, x, x)" for name in THREE),
+    "ldexp(x, 2)",
+]
+
+
+@pytest.mark.parametrize("space", ["fast", "precise"])
+@pytest.mark.parametrize("narrow", ["half", "bfloat"])
+def test_functions_of_narrow_numbers_return_float(space: str, narrow: str) -> None:
+    asserts = "\n".join(
+        f'static_assert(is_same_v<decltype({space}::{call}), float>, "{call}");' for call in CALLS
+    )
+    source = f"kernel void k(device {narrow}* y) {{ {narrow} x = y[0];\n{asserts}\n y[0] = x; }}"
+    assert compile_library(HEAD + source).function("k")
+
+
+@pytest.mark.parametrize("space", ["fast", "precise"])
+def test_other_types_stay_as_they_are(space: str) -> None:
+    source = f"""kernel void k(device float* y) {{
+        static_assert(is_same_v<decltype({space}::exp(y[0])), float>);
+        static_assert(is_same_v<decltype({space}::exp(float3(1))), float3>);
+        static_assert(is_same_v<decltype({space}::max(1, 2)), int>);
+        static_assert(is_same_v<decltype({space}::pow(float2(1), 2.0h)), float2>);
+        static_assert(is_same_v<decltype(metal::exp(half(1))), half>);
+    }}"""
+    assert compile_library(HEAD + source).function("k")
+
+
+@pytest.mark.parametrize("space", ["fast", "precise"])
+def test_what_follows_such_a_function_is_computed_in_float(space: str) -> None:
+    """The sigmoid of a half: rounded once, at its end."""
+    source = f"""kernel void k(device const half* x, device half* y, constant int& n) {{
+        for (int i = 0; i < n; i++) y[i] = 1 / (1 + {space}::exp(-x[i]));
+    }}"""
+    x = np.random.default_rng(5).normal(0, 3, 2000).astype(np.float16)
+    y = np.zeros_like(x)
+    HostKernel(HEAD + source, "k")(x, y, np.array([x.size], np.int32))
+    exact = (1 / (1 + np.exp(-x.astype(np.float64)))).astype(np.float16)
+    apart = np.abs(y.view(np.int16).astype(int) - exact.view(np.int16))
+    assert apart.max() <= 1
+    assert (apart == 0).mean() > 0.99
+
+
+MODES = [
+    ("", False, True, False),
+    ("", True, True, True),
+    ("#pragma METAL fp math_mode(safe)", True, True, False),
+    ("#pragma METAL fp contract(off)", False, False, False),
+    ("#pragma METAL fp contract(off)", True, False, False),
+    ("#pragma METAL fp contract(on)", True, True, False),
+    ("#pragma METAL fp math_mode(fast)", False, True, True),
+]
+
+
+@pytest.mark.parametrize(("pragma", "fast", "inside", "across"), MODES)
+def test_products_are_fused_within_an_expression_unless_the_program_forbids_it(
+    pragma: str, fast: bool, inside: bool, across: bool
+) -> None:
+    source = f"""{pragma}
+    kernel void k(device const float* x, device float* y) {{
+        y[0] = x[0] * x[1] + x[2];
+        float product = x[0] * x[1];
+        y[1] = product + x[2];
+    }}"""
+    library = compile_library(HEAD + source, options=CompileOptions(fast_math=fast))
+    # The product is rounded to 1 + 2^-11; only where it is fused 2^-24 is left.
+    x = np.float32([1 + 2**-12, 1 + 2**-12, -(1 + 2**-11)])
+    y = np.ones(2, np.float32)
+    memory = Memory()
+    arguments = [memory.register(each.view(np.uint8), name="x") for each in (x, y)]
+    executable = library.function("k").program().specialise((1, 1, 1))
+    dispatch(executable, memory, arguments, (1, 1, 1), None)
+    assert list(y == 2**-24) == [inside, across]
+    assert list(y == 0) == [not inside, not across]
