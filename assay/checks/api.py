@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..launches.functions import function_of
 from ..launches.source import SUFFIXES, read_source
 from ..reports.report import Report
 from ..reports.suppressions import parse_suppression
 from .errors import CheckInputError
 from .npu import check_function, npu_checks
-from .orders import order_finding
+from .orders import compare_orders
 from .programs import checked, chosen_checks
 from .source import SourceOptions, check_source
 
@@ -107,27 +105,17 @@ def _check_loaded(
 
 def _check_function(function: Function, arguments: Sequence[Any], report: Report) -> None:
     """Run a function of a module in each order that is asked for; results must be the same."""
-    first: list[Value] | None = None
+    runs: list[tuple[int | None, list[Value]]] = []
     for seed in (None, *report.seeds):
         with checked(report, seed=seed):
             try:
-                results = function.invoke(arguments)
+                runs.append((seed, function.invoke(arguments)))
             except Exception:
                 # What stopped a kernel is a finding; anything else is not.
                 if not any(finding.check == "bounds" for finding in report.all_findings):
                     raise
                 return
-        if first is None:
-            first = results
-        else:
-            _compare(first, results, f"the natural order and seed {seed}", report)
-
-
-def _compare(first: list[Value], results: list[Value], runs: str, report: Report) -> None:
-    for position, pair in enumerate(zip(first, results, strict=True)):
-        before, after = (np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in pair)
-        if (before != after).any():
-            report.add(order_finding(f"result {position}", before, after, runs))
+    compare_orders(runs, report)
 
 
 def _msl_of(source: object) -> tuple[str, str] | None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..launches.source import SUFFIXES
-from .check_options import CheckedFiles, CheckedFunction, CheckOptions, Wanted
 from .check_output import write_report
 from .failures import FAILED, USAGE, CommandError, describe, errors_end_with
-from .groups import given_options, grouped
-from .option_groups import KernelOptions, ModuleOptions, NpuOptions
-from .options import Json
+from .options.check import CheckedFiles, CheckedFunction, CheckOptions, Wanted
+from .options.common import KernelOptions, ModuleOptions, NpuOptions
+from .options.groups import given_options, grouped
+from .options.shared import Json
 
 if TYPE_CHECKING:
     from ..checks import Report
@@ -77,30 +77,37 @@ def check_command(
             output=how.output,
         )
         return
+    npu.refuse()
+    options = _Options(function=function, kernel=kernel, module=module, patches=how.patch or [])
+    code = _reported(files, _new_report(check, how), options, chosen, how.output)
+    if code:
+        raise typer.Exit(code)
+
+
+def _reported(
+    files: list[str], report: "Report", options: _Options, format_name: str, output: Path | None
+) -> int:
+    """Check and report; the exit code."""
     from assay.compiler.msl import CompileError
 
     from ..checks import CheckInputError
 
-    npu.refuse()
-    options = _Options(function=function, kernel=kernel, module=module, patches=how.patch or [])
     try:
-        report = _new_report(check, how)
         # What a script prints must not stand among the data on stdout.
-        quiet = chosen != "text" and how.output is None
+        quiet = format_name != "text" and output is None
         with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
             ended = _check(files, report, options)
-        write_report(report, chosen, how.output)
+        write_report(report, format_name, output)
         failed, incomplete = bool(report.errors), bool(report.unchecked)
     except (CheckInputError, CompileError) as error:
         raise CommandError(str(error), code=USAGE) from None
     if failed or ended:
-        raise typer.Exit(FAILED if failed else ended)
-    if incomplete:
-        raise typer.Exit(USAGE)
+        return FAILED if failed else ended
+    return USAGE if incomplete else 0
 
 
 def _new_report(check: str, how: CheckOptions) -> "Report":
-    from ..checks import Report, chosen_checks, parse_suppression
+    from ..checks import CheckInputError, Report, chosen_checks, parse_suppression
 
     try:
         checks = chosen_checks(check)
@@ -108,11 +115,11 @@ def _new_report(check: str, how: CheckOptions) -> "Report":
         raise CommandError(f"--check {check}: {error}", code=USAGE) from None
     if not checks:
         raise CommandError("--check: it is empty; expected names such as race,init", code=USAGE)
-    return Report(
-        checks,
-        suppressions=[parse_suppression(text) for text in how.suppress or []],
-        seeds=how.seeds(),
-    )
+    try:
+        suppressions = [parse_suppression(text) for text in how.suppress or []]
+    except CheckInputError as error:
+        raise CommandError(str(error), code=USAGE) from None
+    return Report(checks, suppressions=suppressions, seeds=how.seeds())
 
 
 def _check(files: list[str], report: "Report", options: _Options) -> int:
@@ -174,7 +181,7 @@ def _check_sources(files: list[Path], report: "Report", options: _Options) -> No
 def _check_module(path: Path, report: "Report", options: _Options) -> None:
     """Run one function, all its dispatches checked, in each order that is asked for."""
     from ..checks import checked, compare_orders
-    from .options import choose_function, load_module, need_inputs, open_model
+    from .options.shared import choose_function, load_module, need_inputs, open_model
     from .terminal import progress
 
     if given_options(options.kernel):

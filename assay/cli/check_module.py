@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .failures import FAILED, CommandError
-from .options import CompileFlags, Device, Json, ModelPath, Parameters, load_module, open_model
+from .options.shared import (
+    CompileFlags,
+    Device,
+    Json,
+    ModelPath,
+    Parameters,
+    load_module,
+    open_model,
+)
 
 if TYPE_CHECKING:
     from assay.hal.vm.checks import CheckResult

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .failures import USAGE, CommandError
-from .options import CompileFlags, Json
+from .options.shared import CompileFlags, Json
 
 if TYPE_CHECKING:
     from assay.compiler.models.compile import Target

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .failures import FAILED, USAGE, CommandError
-from .options import Json
+from .options.shared import Json
 
 if TYPE_CHECKING:
     from rich.table import Table

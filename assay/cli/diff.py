@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .failures import FAILED, USAGE, CommandError
-from .groups import grouped
-from .options import (
+from .options.groups import grouped
+from .options.shared import (
     CompileFlags,
     Device,
     FunctionName,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..compare import Comparison, Tolerance
     from ..elements import Value
     from ..module import Function
-    from .options import Opened
+    from .options.shared import Opened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

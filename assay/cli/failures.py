@@ -78,7 +78,7 @@ def _run() -> int:
 
 def _application() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):  # answered without loading the commands
-        from assay import __version__
+        from .. import __version__
 
         print(f"assay {__version__}")
         return

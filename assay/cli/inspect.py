@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .failures import USAGE, CommandError
-from .groups import given_options, grouped
-from .inspect_options import (
+from .inspect_source import inspect_source
+from .options.groups import given_options, grouped
+from .options.inspect import (
     ContentsOptions,
     Everything,
     InspectedFile,
@@ -15,8 +16,7 @@ from .inspect_options import (
     SourceOptions,
     TorqListing,
 )
-from .inspect_source import inspect_source
-from .options import CompileFlags, Json, open_model
+from .options.shared import CompileFlags, Json, open_model
 
 if TYPE_CHECKING:
     from ..contents import Contents, Kernel

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .failures import FAILED, USAGE, CommandError
-from .inspect_options import SourceOptions
-from .options import compile_options
+from .options.inspect import SourceOptions
+from .options.shared import compile_options
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, ConstantValue, Library

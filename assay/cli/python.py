@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .failures import USAGE, CommandError
-from .options import DEVICES, Device, check_trace_name
+from .options.shared import DEVICES, Device, check_trace_name
 from .terminal import note
 
 if TYPE_CHECKING:

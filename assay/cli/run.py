@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .failures import USAGE, CommandError
-from .groups import grouped
-from .option_groups import NpuOptions
-from .options import (
+from .options.common import NpuOptions
+from .options.groups import grouped
+from .options.shared import (
     CompileFlags,
     Device,
     FunctionName,

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .failures import USAGE, CommandError
-from .groups import given_options, grouped
-from .option_groups import KernelOptions, ModuleOptions, NpuOptions
-from .options import Json
-from .time_options import GridOptions, TimedChip, TimedFile, TimedFunction, TimeOptions
+from .options.common import KernelOptions, ModuleOptions, NpuOptions
+from .options.groups import given_options, grouped
+from .options.shared import Json
+from .options.time import GridOptions, TimedChip, TimedFile, TimedFunction, TimeOptions
 
 if TYPE_CHECKING:
     from assay.hw.apple.facts.chips import Chip
@@ -154,7 +154,7 @@ def _module_times(
     file: Path, function: str | None, chip: str, module: ModuleOptions, how: TimeOptions
 ) -> "list[TimeResult]":
     """A function of a module on each chip; a timeline is of the first one."""
-    from .options import load_function, need_inputs, open_model
+    from .options.shared import load_function, need_inputs, open_model
     from .terminal import progress
 
     with _usage_errors(), progress() as say:

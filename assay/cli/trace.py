@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from .failures import FAILED, USAGE, CommandError
-from .options import Json
-from .trace_options import TraceFile, TraceFiles, open_trace, open_traces, ticks
+from .options.shared import Json
+from .options.trace import TraceFile, TraceFiles, open_trace, open_traces, ticks
 
 trace_app = typer.Typer(
     help="Summarise, compare and convert traces.",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .failures import USAGE, CommandError
-from .trace_options import TraceFiles, open_traces
+from .options.trace import TraceFiles, open_traces
 
 
 def view_command(

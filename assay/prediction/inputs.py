@@ -12,8 +12,8 @@ from ..seeds import UnknownInput, seeded_inputs
 from .errors import TimeInputError
 
 if TYPE_CHECKING:
-    from assay.module import Function
-    from assay.signatures import Slot
+    from ..module import Function
+    from ..signatures import Slot
 
 _SEED = 0  # the same inputs in every run
 

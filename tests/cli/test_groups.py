@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from assay.cli.groups import given_options, grouped
+from assay.cli.options.groups import given_options, grouped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

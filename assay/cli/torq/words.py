@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..failures import USAGE, CommandError
-from ..options import Json
+from ..options.shared import Json
 
 if TYPE_CHECKING:
     from assay.hw.torq.words.decode.stream import Read

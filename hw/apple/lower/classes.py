@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.sim.simt.ir.operations import functions as f
-from assay.sim.simt.ir.operations.conversions import (
-    FPTOSI,
-    FPTOUI,
-    SITOFP,
-    UITOFP,
-)
+from assay.sim.simt.ir.operations.conversions import FPTOSI, FPTOUI, SITOFP, UITOFP
 from assay.sim.simt.ir.operations.floats import (
     CANONICALIZE,
     CEIL,

@@ -14,15 +14,7 @@ from ..analysis.shift_counts import drop_masks
 from ..analysis.unpack import unpack
 from ..ir.faults import UnsupportedKernel
 from ..ir.nodes import Function
-from .beyond import (
-    Entry,
-    are_inside,
-    compared,
-    hide_variables,
-    may_leave,
-    shown,
-    without_open,
-)
+from .beyond import Entry, are_inside, compared, hide_variables, may_leave, shown, without_open
 from .call_graph import Calls, check_calls
 from .complete_sites import complete_sites
 from .defined import acts, defined, kept_stores, known_divisors, stores

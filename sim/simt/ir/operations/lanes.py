@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..llvm_types import bits
 from ..meaning import ieee
-from ..meaning.lanes import (
-    LANES,
-    active_lanes,
-    clusters,
-    multiply_accumulate,
-    reduce,
-    scan,
-)
+from ..meaning.lanes import LANES, active_lanes, clusters, multiply_accumulate, reduce, scan
 from .floats import FADD, FMUL, MAXNUM, MINNUM
 from .integers import ADD, AND, MUL, OR, SMAX, SMIN, UMAX, UMIN, XOR
 from .number import F32, I16, I32, I64, U32, U64, Number

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from .integers import ADD, MUL, SUB
 from .number import I32, I64
-from .operation import (
-    STRUCTURAL,
-    Effect,
-    OfOperands,
-    Operation,
-    Origin,
-    Uninitialised,
-    Variation,
-)
+from .operation import STRUCTURAL, Effect, OfOperands, Operation, Origin, Uninitialised, Variation
 
 # Arguments that must be the same in all lanes.
 UNIFORM = Operation(

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .failures import USAGE, CommandError
-from .options import check_trace_name, check_writable
+from ..failures import USAGE, CommandError
+from .shared import check_trace_name, check_writable
 
 TimedFile = Annotated[
     Path,

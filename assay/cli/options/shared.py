@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .failures import USAGE, CommandError
+from ..failures import USAGE, CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from assay.compiler.models import CompiledModel
     from assay.compiler.msl import CompileOptions
 
-    from ..module import Function, Module
-    from ..signatures import Slot
+    from ...module import Function, Module
+    from ...signatures import Slot
 
 ModelPath = Annotated[
     Path,
@@ -105,7 +105,7 @@ def open_model(
     from assay.compiler.models import compile_model
     from assay.compiler.models.formats import is_module, read_head
 
-    from .terminal import note
+    from ..terminal import note
 
     if is_module(read_head(path)) or path.suffix == ".vmfb":
         return Opened(path=path, data=path.read_bytes(), compiled=None)
@@ -166,7 +166,7 @@ def check_writable(option: str, path: Path) -> None:
 
 def load_module(data: bytes, device: str, parameters: list[str] | None) -> "Module":
     """Loads a module on the chosen device."""
-    from ..module import load
+    from ...module import load
 
     if device not in DEVICES:
         known = " or ".join(DEVICES)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .check_output import FORMATS
-from .failures import USAGE, CommandError
+from ..check_output import FORMATS
+from ..failures import USAGE, CommandError
 
 CheckedFiles = Annotated[
     list[str],

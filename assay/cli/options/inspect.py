@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .options import IncludeFolders, Macros
+from .shared import IncludeFolders, Macros
 
 InspectedFile = Annotated[
     Path,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .failures import USAGE, CommandError
-from .options import (
+from ..failures import USAGE, CommandError
+from .shared import (
     CompileFlags,
     IncludeFolders,
     Inputs,
@@ -20,8 +20,8 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..elements import Value
-    from .torq.run import TorqOptions
+    from ...elements import Value
+    from ..torq.run import TorqOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class ModuleOptions:
 
     def values(self) -> "list[Value]":
         """The inputs. Raises CommandError."""
-        from ..text_values import InputError, parse_inputs
+        from ...text_values import InputError, parse_inputs
 
         try:
             return parse_inputs(self.input or [])
@@ -67,7 +67,7 @@ class NpuOptions:
 
     def executable(self, path: Path, function: str | None) -> "TorqOptions":
         """An executable of a file on that NPU."""
-        from .torq.run import TorqOptions
+        from ..torq.run import TorqOptions
 
         return TorqOptions(
             path=path,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .failures import USAGE, CommandError
+from ..failures import USAGE, CommandError
 
 if TYPE_CHECKING:
     from assay.traces import Trace
@@ -38,8 +38,8 @@ def open_trace(path: Path) -> "Trace":
     """The trace in a file; what the reader had to say goes to stderr."""
     from assay.traces.files import read_trace
 
-    from .spools import spools_of
-    from .terminal import note
+    from ..spools import spools_of
+    from ..terminal import note
 
     if not path.exists() and (left := spools_of(path)):
         raise CommandError(

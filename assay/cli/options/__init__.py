@@ -1,0 +1,1 @@
+"""Options of the commands: what each takes, and what several share."""
