@@ -37,7 +37,7 @@ _LINE = re.compile(
     rf"  (?P<name>%\S+) = (?P<op>shl|[al]shr|[su]div|[su]rem|fpto[su]i) (?P<type>{_TYPE}) "
     r"(?P<rest>.*)"
 )
-_WIDENED = re.compile(r"  (?P<name>%\S+) = (?P<op>[sz]ext) (?P<type>\S+) (?P<of>\S+) to [^,]+")
+_WIDENED = re.compile(r"  (?P<name>%\S+) = (?P<op>[sz]ext) (?P<type>i\d+) (?P<of>\S+) to [^,]+")
 _TAIL = re.compile(r"(?:, ![a-zA-Z_.]+ ![0-9]+)*$")
 _ZERO_IS_POISON = re.compile(r"(call [^@\n]*@llvm\.(?:ctlz|cttz|abs)\.[^\n]*, i1) true\)")
 _STORE = re.compile(
@@ -142,10 +142,20 @@ def _operation(match: re.Match[str], number: int, widened: dict[str, re.Match[st
     if _divides(op, right):
         return [match[0]]
     name = f"%assay.divisor{number}"
+    wider = widened.get(right)
+    if op.endswith("rem") and not _is_as_narrow(widened.get(left), wider):
+        wider = None  # or LLVM knew a remainder to be small, of which 0 leaves all of the dividend
     return [
-        *_hidden(name, type, right, widened.get(right), tail[0]),
+        *_hidden(name, type, right, wider, tail[0]),
         f"  {match['name']} = {op} {type} {left}, {name}{tail[0]}",
     ]
+
+
+def _is_as_narrow(dividend: re.Match[str] | None, divisor: re.Match[str] | None) -> bool:
+    """Whether a dividend was widened from a type that is no wider than the divisor's."""
+    if dividend is None or divisor is None or dividend["op"] != divisor["op"]:
+        return False
+    return int(dividend["type"][1:]) <= int(divisor["type"][1:])
 
 
 def _hidden(

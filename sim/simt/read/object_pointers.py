@@ -28,7 +28,8 @@ _WANTED = re.compile(
     r"^  (?:%\S+ = )?(?:alloca|getelementptr|addrspacecast|load|store|phi ptr|select|freeze ptr|"
     r"(?:tail |musttail |notail )?call|ptrtoint|insertvalue|icmp|ret ptr|insertelement)\b"
 )
-_POINTER = re.compile(r"\bptr\b|= alloca ")
+# Pointers to device and threadgroup memory are none to variables or tables.
+_POINTER = re.compile(r"\bptr(?! addrspace\([13]\))|= alloca ")
 _COPIES = ("@llvm.memcpy", "@llvm.memmove", "@llvm.memset")
 _HARMLESS = ("@llvm.lifetime", "@llvm.dbg", "@llvm.assume", "@llvm.annotation", "@llvm.invariant")
 
