@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from tests.checks.mutation.campaign import KERNELS
+from tests.checks.mutation.mutants import single_mutants
+from tests.checks.mutation.test_mutation import DOUBLES
+
 from .cases import bugs, near_misses
-from .mutation.campaign import KERNELS
-from .mutation.mutants import single_mutants
-from .mutation.test_mutation import DOUBLES
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-it-works" / "checks.md"
 _TITLES = {

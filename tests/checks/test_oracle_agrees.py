@@ -11,9 +11,9 @@ from assay.checks import Inputs, read_annotations
 from assay.compiler.msl import Library, compile_library
 from assay.launches.constants import compiled_kernel
 from assay.launches.plan import Plan, make_plan
+from tests.checks.mutation.oracle import depends_on_schedule, run_once
 
 from .cases import Case, bugs, near_misses
-from .mutation.oracle import depends_on_schedule, run_once
 
 pytestmark = pytest.mark.slow
 RACES = ("race_threadgroup", "race_device")

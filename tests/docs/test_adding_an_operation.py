@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.commands import ROOT
+from .commands import ROOT
 
 PAGE = (ROOT / "docs" / "how-it-works" / "adding-an-operation.md").read_text()
 CHANGES = dict(re.findall(r"^\*\*`([^`]+)`\*\*\n\n```\w+\n(.*?)^```", PAGE, re.M | re.S))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.commands import PAGES, ROOT, commands, matches, peer, steps
+from .commands import PAGES, ROOT, commands, matches, peer, steps
 
 README = ROOT / "README.md"
 
@@ -80,7 +80,7 @@ def test_the_command_of_readme_that_runs_the_tests_finds_them(tools: Path) -> No
     (command,) = [text for text in commands(README) if re.match(r"pip install .* && pytest", text)]
     # Only found, not run: this is one of them.
     done = subprocess.run(
-        ["bash", "-c", f"{command.split(' && ')[1]} --collect-only -q tests/docs tests/cli"],
+        ["bash", "-c", f"{command.split(' && ')[1]} --collect-only -q tests/docs tests/assay/cli"],
         cwd=ROOT,
         env={**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"},
         capture_output=True,

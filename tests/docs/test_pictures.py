@@ -8,7 +8,8 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from assay.cli.app import app
-from tests.docs.commands import ROOT
+
+from .commands import ROOT
 
 IMAGES = ROOT / "docs" / "images"
 

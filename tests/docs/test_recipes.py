@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from tests.docs.commands import ROOT
+from .commands import ROOT
 
 PAGE = ROOT / "docs" / "guides" / "continuous-integration.md"
 GITHUB, GITLAB = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.M | re.S)

@@ -95,7 +95,7 @@ def test_kernels_of_pytorch_are_waited_for() -> None:
 @pytest.mark.parametrize("waits", [False, True])
 def test_memory_of_tinygrad_is_to_be_read_after_synchronize(waits: bool) -> None:
     pytest.importorskip("tinygrad", reason="tinygrad is not installed")
-    from tests.dropins.test_tinygrad_device import device, program
+    from .test_tinygrad_device import device, program
 
     with assay.checking("race") as report:
         fill = program("kernel void fill(device float* a) { a[0] = 4; }", "fill", a=1)

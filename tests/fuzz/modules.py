@@ -25,8 +25,8 @@ from assay.hal.metal import emulated
 from assay.hal.metal.device import MetalDevice
 from assay.hal.metal.emulated.device import DeviceOptions, MTLDevice
 from assay.hal.vm import Limits, LoadedModule, Session, VmError
-from tests.unit.hal.vm.doubles import recording_device
-from tests.unit.hal.vm.fuzz_sources import sources
+from tests.hal.vm.doubles import recording_device
+from tests.hal.vm.fuzz_sources import sources
 
 SECONDS = 20
 """The longest a case may take."""

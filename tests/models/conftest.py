@@ -8,7 +8,8 @@ import pytest
 
 from assay.compiler.models import compile_model
 from assay.compiler.models.compile import Target
-from tests.models.zoo import Model
+
+from .zoo import Model
 
 
 class Builds:

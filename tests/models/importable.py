@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from assay.examples.onnx_graph import OnnxGraph
-from tests.models.tflite_cnn import int8_cnn
+
+from .tflite_cnn import int8_cnn
 
 
 def _normal(random: np.random.Generator, *shape: int, scale: float = 0.2) -> np.ndarray:

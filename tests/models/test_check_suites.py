@@ -7,8 +7,9 @@ import pytest
 
 from assay.hal.vm import Session
 from assay.hal.vm.checks import run_tests
-from tests.models.check_reference import verdicts, write
-from tests.models.conftest import Builds
+
+from .check_reference import verdicts, write
+from .conftest import Builds
 
 SUITES = sorted((Path(__file__).parent / "check").glob("*.mlir"))
 

@@ -5,9 +5,10 @@ import pytest
 import assay
 from assay.hal.metal.emulated import checking
 from assay.sim.check import Checker
-from tests.models.conftest import Builds
-from tests.models.test_zoo import parameters
-from tests.models.zoo import MODELS, Model
+
+from .conftest import Builds
+from .test_zoo import parameters
+from .zoo import MODELS, Model
 
 
 @pytest.mark.slow

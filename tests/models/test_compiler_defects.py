@@ -6,8 +6,9 @@ import pytest
 import assay
 from assay.hal.vm import VmError
 from assay.reference import CpuError, CpuModule
-from tests.models.conftest import Builds
-from tests.models.zoo import MLIR, find
+
+from .conftest import Builds
+from .zoo import MLIR, find
 
 # What jax.random gives for seed 7 (JAX 0.10.2 on a CPU).
 UNIFORM = [0.6740899085998535, 0.9746168851852417, 0.3028435707092285, 0.4439585208892822]

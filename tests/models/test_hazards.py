@@ -11,8 +11,9 @@ import assay
 from assay.compare import compare
 from assay.hal.metal import api
 from assay.reference import CpuModule
-from tests.models.conftest import Builds
-from tests.models.zoo import find
+
+from .conftest import Builds
+from .zoo import find
 
 HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
 

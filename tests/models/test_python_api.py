@@ -7,8 +7,9 @@ import pytest
 
 import assay
 from assay.hal.vm import VmError
-from tests.models.conftest import Builds
-from tests.models.zoo import MLIR, find
+
+from .conftest import Builds
+from .zoo import MLIR, find
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ import assay
 from assay.compare import Tolerance, compare
 from assay.compiler.models import ModelError, compile_model
 from assay.reference import CpuModule
-from tests.models.conftest import Builds
-from tests.models.zoo import MLIR, MODELS, REFUSED, Model
+
+from .conftest import Builds
+from .zoo import MLIR, MODELS, REFUSED, Model
 
 
 def parameters(model: Model, builds: Builds) -> dict[str, Path]:

@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tests.models import importable
+from . import importable
 
 MLIR = Path(__file__).parent / "mlir"
 

@@ -20,7 +20,8 @@ from assay.hal.torq.format import (
 from assay.hw.torq.notes import NO_NOTES, Notes, Symbol, TaskNote
 from assay.hw.torq.words.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram
 from assay.hw.torq.words.encode.programs import encode, memory_image
-from tests.support.torq_golden import B1, MULTIPLY, dim
+
+from .torq_golden import B1, MULTIPLY, dim
 
 CODE, INPUTS, OUTPUT, BLOCK = 0x100000, 0x101000, 0x102000, 0x103000
 """XRAM addresses: slice code, a and b and {bias, scale}, the result, the NPU's own commands."""

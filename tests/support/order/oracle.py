@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.support.order.plan import Access, Buffer, Command, Pass, Plan
+    from .plan import Access, Buffer, Command, Pass, Plan
 
 Home = "tuple[Buffer, Pass] | None"
 
@@ -18,7 +18,7 @@ class Oracle:
     """The order of one plan."""
 
     def __init__(self, plan: Plan) -> None:
-        from tests.support.order.plan import Access, Buffer
+        from .plan import Access, Buffer
 
         self._plan = plan
         self._next: dict[object, set[object]] = {}
@@ -39,7 +39,7 @@ class Oracle:
         self._next.setdefault(first, set()).add(second)
 
     def _add_host(self) -> None:
-        from tests.support.order.plan import Wait
+        from .plan import Wait
 
         before: object = "start"
         for step in self._plan.steps:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from tests.support.order.oracle import Oracle, clashes
+from .oracle import Oracle, clashes
 
 REGIONS = 4
 MODES = ("tracked", "untracked", "heap", "tracked heap")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from assay.hal.metal import emulated as Metal
 from assay.hal.metal.emulated import checking
 from assay.sim.check import Checker, Finding
-from tests.support.order.oracle import Oracle, judged
-from tests.support.order.plan import REGIONS, Access, Buffer, Command, Pass, Plan, Sync, Wait
-from tests.unit.hal.metal.order.script import CONCURRENT, SERIAL, SHARED, Script, ints
+from tests.hal.metal.order.script import CONCURRENT, SERIAL, SHARED, Script, ints
+
+from .oracle import Oracle, judged
+from .plan import REGIONS, Access, Buffer, Command, Pass, Plan, Sync, Wait
 
 REGION = 128  # bytes
 COUNT = REGION // 4
