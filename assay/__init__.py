@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .lazy import lazy_exports
+
 if TYPE_CHECKING:
     from assay.compiler.models import CompiledModel, ModelError
     from assay.compiler.models import compile_model as compile
@@ -38,34 +40,32 @@ __all__ = [
     "timing",
 ]
 
-_LAZY = {
-    "CheckFindings": ("assay.checks", "CheckFindings"),
-    "CompiledModel": ("assay.compiler.models", "CompiledModel"),
-    "Function": ("assay.module", "Function"),
-    "ModelError": ("assay.compiler.models", "ModelError"),
-    "Module": ("assay.module", "Module"),
-    "NpuFunction": ("assay.npu", "NpuFunction"),
-    "NpuModule": ("assay.npu", "NpuModule"),
-    "NpuTimeResult": ("assay.prediction", "NpuTimeResult"),
-    "ProgramTime": ("assay.prediction", "ProgramTime"),
-    "Report": ("assay.checks", "Report"),
-    "TimeInputError": ("assay.prediction", "TimeInputError"),
-    "TimeResult": ("assay.prediction", "TimeResult"),
-    "check": ("assay.checks", "check"),
-    "check_kernel": ("assay.checks", "check_kernel"),
-    "checking": ("assay.checks", "checking"),
-    "compile": ("assay.compiler.models", "compile_model"),
-    "load": ("assay.module", "load"),
-    "time": ("assay.prediction", "time"),
-    "timing": ("assay.prediction", "timing"),
-}
+_find = lazy_exports(
+    __name__,
+    {
+        "CheckFindings": ".checks",
+        "CompiledModel": ".compiler.models",
+        "Function": ".module",
+        "ModelError": ".compiler.models",
+        "Module": ".module",
+        "NpuFunction": ".npu",
+        "NpuModule": ".npu",
+        "NpuTimeResult": ".prediction",
+        "ProgramTime": ".prediction",
+        "Report": ".checks",
+        "TimeInputError": ".prediction",
+        "TimeResult": ".prediction",
+        "check": ".checks",
+        "check_kernel": ".checks",
+        "checking": ".checks",
+        "load": ".module",
+        "time": ".prediction",
+        "timing": ".prediction",
+        "compile_model": ".compiler.models",
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the parts of the API when they are first used: `assay --help` needs none of them."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    from importlib import import_module
-
-    module, attribute = _LAZY[name]
-    return getattr(import_module(module), attribute)
+    """A part of the API; `compile` has another name where it is made, which hides no built-in."""
+    return _find("compile_model" if name == "compile" else name)

@@ -1,9 +1,13 @@
 """Function signatures: what goes in and comes out, argument by argument."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from assay.hal.vm import FunctionInfo
+if TYPE_CHECKING:
+    from assay.hal.vm import FunctionInfo
 
 _DECLARATION = re.compile(
     r"func\s+@(?P<name>[^(]+)\((?P<arguments>.*)\)\s*->\s*\((?P<results>.*)\)"

@@ -5,9 +5,10 @@ Tools that show findings by rule take their texts from here, and so does the doc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-from assay.hw.torq.check.kinds import NPU_KINDS, UNREAD
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 CHECKS = {
     "race": "Two threads or commands, or the host and a command, touch the same memory, one of "
@@ -22,7 +23,7 @@ CHECKS = {
     "lanes": "Threads of one simdgroup race, which only lock step hides.",
     "nan": "A calculation makes NaN or infinity out of numbers.",
     "overflow": "The arithmetic of an index leaves its type.",
-    UNREAD: "A program for the NPU writes bytes that nobody reads.",
+    "unread": "A program for the NPU writes bytes that nobody reads.",
 }
 """What each check looks for."""
 
@@ -40,7 +41,7 @@ def _kind(check: str, title: str, help: str) -> Kind:
     return Kind(check=check, title=title, help=help)
 
 
-KINDS: dict[str, Kind] = {
+KERNEL_KINDS: dict[str, Kind] = {
     "race-read-write": _kind(
         "race",
         "A read and a write without order between them",
@@ -210,17 +211,34 @@ KINDS: dict[str, Kind] = {
         "An index that left its type",
         "Compute the index in a wider type: multiply as ulong, not as uint.",
     ),
-    **{
+}
+"""Kinds of findings in kernels and host programs, by their stable names."""
+
+if TYPE_CHECKING:
+    KINDS: Mapping[str, Kind]
+    """All kinds, those of the NPU too."""
+
+
+@cache
+def _all_kinds() -> Mapping[str, Kind]:
+    from assay.hw.torq.check.kinds import NPU_KINDS  # only reports about the NPU need it
+
+    others = {
         name: _kind(kind.check, kind.title, f"{kind.hint[0].upper()}{kind.hint[1:]}.")
         for name, kind in NPU_KINDS.items()
-    },
-}
-"""All kinds by their stable names."""
+    }
+    return {**KERNEL_KINDS, **others}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "KINDS":
+        return _all_kinds()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def kind_of(name: str, check: str) -> Kind:
     """What is known of a kind; for one without an entry, what its check looks for."""
-    known = KINDS.get(name)
+    known = KERNEL_KINDS.get(name) or _all_kinds().get(name)
     if known is not None:
         return known
     return _kind(check, name.replace("-", " ").capitalize(), CHECKS.get(check, ""))

@@ -69,6 +69,7 @@ class FakeKernel:
     static_threadgroup_memory: int = 0
     specialised: list[tuple[int, int, int]] = field(default_factory=list)
     logs: bool = False
+    errors: tuple[object, ...] = ()
 
     file: str = "fakes.metal"
     line: int = 1

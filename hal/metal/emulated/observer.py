@@ -18,11 +18,16 @@ class MetalObserver(Protocol):
     def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
         """A pipeline state was made."""
 
-    def buffer_committed(self, buffer: MTLCommandBuffer) -> None:
-        """A command buffer was committed."""
-
     def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
         """A grid that is not empty is about to run; buffers hold its inputs."""
+
+
+@runtime_checkable
+class CommandBufferObserver(Protocol):
+    """Told about command buffers that are committed while they are checked; on any thread."""
+
+    def buffer_committed(self, buffer: MTLCommandBuffer) -> None:
+        """A command buffer was committed."""
 
     def buffer_ended(self, buffer: MTLCommandBuffer, error: Exception | None) -> None:
         """A command buffer ended, and what stopped it if it did not come to its own end."""

@@ -113,7 +113,7 @@ def test_kernels_that_the_program_did_not_wait_for_are_checked_all_the_same(
 def test_a_command_buffer_that_failed_for_another_reason_is_told(
     assay: Assay, script: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assay.hal.metal.emulated.commands import DispatchCommand
+    from assay.hal.metal.emulated.commands.commands import DispatchCommand
 
     def fail(*arguments: object, **options: object) -> None:
         raise OSError("the host is short of something")

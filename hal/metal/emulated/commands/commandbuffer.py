@@ -19,7 +19,7 @@ from ..constants import (
 from ..descriptors import MTLBlitPassDescriptor, MTLComputePassDescriptor
 from ..errors import MetalValidationError, NSError, command_buffer_error
 from ..objects import MetalObject, call_of, expect
-from ..observer import MetalObserver
+from ..observer import CommandBufferObserver
 from ..order.hooks import follow
 from ..order.notes import PassNotes
 from ..resources.residency import MTLResidencySet, checked_set
@@ -212,7 +212,7 @@ class MTLCommandBuffer(MetalObject):
         if self._timer is not None:
             self._timer.committed(self)
         if self._watch is not None:
-            for observer in self._watch.of(MetalObserver):  # type: ignore[type-abstract]
+            for observer in self._watch.of(CommandBufferObserver):  # type: ignore[type-abstract]
                 observer.buffer_committed(self)
         self._queue._commit(self)
 
@@ -343,7 +343,7 @@ class MTLCommandBuffer(MetalObject):
             return
         cause = self._error.cause if self._error is not None else None
         error = cause if isinstance(cause, Exception) or cause is None else RuntimeError(str(cause))
-        for observer in self._watch.of(MetalObserver):  # type: ignore[type-abstract]
+        for observer in self._watch.of(CommandBufferObserver):  # type: ignore[type-abstract]
             observer.buffer_ended(self, error)
 
     def _give_up(self, rest: list[Command]) -> None:
