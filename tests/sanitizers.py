@@ -1,7 +1,7 @@
 """`python -m tests.sanitizers` runs tests of the C code under AddressSanitizer and UBSan.
 
 All C is compiled by the system's gcc with both, and tests that drive every part of it run in such
-a process: recorded kernels and random ones, watched kernels with their planted bugs, the core
+a process: taped kernels and random ones, watched kernels with their planted bugs, the core
 model, slice programs of the NPU. A fault ends the process with the C file and line.
 """
 

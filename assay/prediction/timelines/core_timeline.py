@@ -133,16 +133,16 @@ class _Dispatch:
     def write(self, kernel: str, prediction: Prediction, places: _Places) -> None:
         """Write all of it but the counters."""
         rows = self._rows
-        recording = prediction.recording
-        positions = recording.threadgroups if recording is not None else ()
+        tape = prediction.tape
+        positions = tape.threadgroups if tape is not None else ()
         self._threadgroups(kernel, positions, places)
         self._phases()
         resumed = self._steps()
         waits = barrier_waits(rows)
         self._barriers(waits, resumed)
-        if recording is not None:
+        if tape is not None:
             bounds = epoch_bounds(rows, waits)
-            uses = array_uses(recording)
+            uses = array_uses(tape)
             # Tracks are in the order in which they are made: stages of one array side by side.
             for use in sorted(uses, key=lambda use: (use.threadgroup, use.name, use.stage)):
                 self._array(use, bounds)

@@ -8,7 +8,7 @@ from math import ceil, hypot, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.sim.simt.emit.tape import Recording
+from assay.sim.simt.emit.tape import Tape
 from assay.sim.site import Site
 
 from ..facts.chips import Chip
@@ -51,7 +51,7 @@ class Run:
 
 def whole_dispatch(
     code: MachineCode,
-    recording: Recording,
+    tape: Tape,
     chip: Chip,
     sample: Sample,
     resident: Occupancy,
@@ -65,7 +65,7 @@ def whole_dispatch(
         spread: counts of instructions over the grid.
         shown: the run whose slices make the timeline, if it has any.
     """
-    total = prod(recording.grid)
+    total = prod(tape.grid)
     cores = min(chip.cores, total)
     even = _evenness(ran, spread)
     cycles, error = _cycles(ran, total / cores, even)

@@ -28,7 +28,7 @@ ARRAYS = {
     **{"class_does": "u8", "class_pipe": "u8", "class_width": "u8", "class_turn": "i64"},
     **{"class_issue": "i64", "class_busy": "i64", "class_latency": "i64", "class_after": "i64"},
     **{"reuse": "i64"},
-    # recording
+    # tape
     **{"words": "u64", "stream_starts": "i64", "known": "u64", "access_starts": "i64"},
     # lines that threadgroups share, by access and by category
     **{"site_shares": "u16", "category_weight": "i64", "category_payers": "i64"},
@@ -157,7 +157,7 @@ def _function(name: str, *arguments: type) -> ctypes._FuncPointer:
 
 
 def run(job: Job) -> int:
-    """Execute the recorded threadgroups; ticks that it takes, or -1 if simdgroups wait for ever."""
+    """Execute the taped threadgroups; ticks that it takes, or -1 if simdgroups wait for ever."""
     return int(_function("run", ctypes.c_void_p)(ctypes.addressof(job)))
 
 

@@ -66,7 +66,7 @@ class CoreTimeline:
 
     Attributes:
         partition: partition 0 to 3 that runs the simdgroup.
-        threadgroup: number of the recorded threadgroup.
+        threadgroup: number of the taped threadgroup.
         simdgroup: number of the simdgroup in its threadgroup.
         begin: first cycle.
         end: the cycle after the last.

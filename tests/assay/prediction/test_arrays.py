@@ -24,8 +24,8 @@ STEPS = 24
 def uses(result: TimeResult) -> list[ArrayUse]:
     """Those of the first threadgroup."""
     [item] = result.scheduled.work
-    assert isinstance(item, Dispatched) and item.prediction.recording is not None
-    return [use for use in array_uses(item.prediction.recording) if use.threadgroup == 0]
+    assert isinstance(item, Dispatched) and item.prediction.tape is not None
+    return [use for use in array_uses(item.prediction.tape) if use.threadgroup == 0]
 
 
 def test_a_ring_shows_which_stage_is_written_and_read_between_which_barriers() -> None:

@@ -27,7 +27,7 @@ using namespace metal;
 
 def lowered(source: str, name: str = "f") -> MachineCode:
     program = compile_library(HEAD + source).function(name).program()
-    return lower(program.recorded_function)
+    return lower(program.taped_function)
 
 
 def classes(code: MachineCode, block: int | None = None) -> list[str]:
@@ -343,7 +343,7 @@ def test_real_kernels_lower_to_known_classes_in_an_order_that_can_run(file: str)
     count = 0
     for name in library.function_names[:4]:
         try:
-            function = library.function(name).program().recorded_function
+            function = library.function(name).program().taped_function
         except UnsupportedKernel:
             continue
         code = lower(function)
