@@ -141,7 +141,15 @@ STRINGS = re.compile(
     re.VERBOSE,
 )
 # Readers of LLVM's text, in which operations are names, and a message.
-READERS = {"call_graph.py", "hidden_arguments.py", "intrinsics.py", "lower.py", "roots.py"}
+READERS = {
+    "beyond.py",
+    "call_graph.py",
+    "hidden_arguments.py",
+    "intrinsics.py",
+    "lower.py",
+    "object_pointers.py",
+    "roots.py",
+}
 
 
 def test_no_pass_asks_an_operation_for_its_name() -> None:
