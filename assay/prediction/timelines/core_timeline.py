@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.hal.metal.timed import Prediction
 from assay.hw.apple.core.result import CAUSES
+from assay.sim.lanes import LANES
 from assay.traces import Recorder, Role
 from assay.traces.events import kinds as k
 from assay.traces.events.schema import ABSENT
@@ -62,7 +63,7 @@ class CoreWriter:
             shown,
             kernel=dispatch.kernel,
             sources=dispatch.sources,
-            per_group=-(-width * height * depth // 32),
+            per_group=-(-width * height * depth // LANES),
             at=begin,
         )
         if len(rows.begin):

@@ -8,6 +8,7 @@ from math import ceil, hypot, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.sim.lanes import LANES
 from assay.sim.simt.emit.tape import Tape
 from assay.sim.site import Site
 
@@ -20,7 +21,6 @@ from .result import CAUSES, LEVELS, CoreTimeline, DispatchTime, Occupancy, Roofl
 from .sample import Sample
 from .shared import PARTITIONS, QUEUES, TICKS
 
-_LANES_PER_PARTITION = 32
 # Root mean square of what extrapolated loops change, for a dispatch of nothing else; over the
 # dispatches of the validation benchmark, each simulated both ways.
 _EXTRAPOLATION_ERROR = 0.02
@@ -203,7 +203,7 @@ def _roofline(
         used = half if busy[half.pipe] > busy[single.pipe] else single
     else:
         used = half if _computes_in_half(code) else single
-    lanes = chip.cores * PARTITIONS * _LANES_PER_PARTITION
+    lanes = chip.cores * PARTITIONS * LANES
     peak = 2 * lanes * chip.clock / used.interval
     bandwidth = dram_rate(chip) * chip.clock
     compute, moving = flops / peak, dram / bandwidth
