@@ -247,10 +247,12 @@ class LoadedExecutable:
             )
         function(
             HostCall(
-                function=action.function, arguments=action.arguments, sizes=action.sizes,
+                function=action.function,
+                arguments=action.arguments,
+                sizes=action.sizes,
                 device=self.device,
             )
-        )  # fmt: skip
+        )
 
 
 def _host_address(name: str) -> int:

@@ -10,8 +10,11 @@ from ..emit import tape, tape_memory
 from ..ir import context, shape
 
 FUNCTIONS = (
-    *("assay_tape_full", "assay_tape_group", "assay_tape_resume"),
-    *("assay_tape_lanes", "assay_tape_private"),
+    "assay_tape_full",
+    "assay_tape_group",
+    "assay_tape_resume",
+    "assay_tape_lanes",
+    "assay_tape_private",
 )
 
 
@@ -26,8 +29,10 @@ def _header() -> str:
             **named(tape, "FIRST_ROW_SHIFT LAST_ROW_SHIFT CONSECUTIVE CACHED"),
         },
         structures=(
-            *(context.TableEntry, context.Context),
-            *(tape_memory.Segment, tape_memory.TapeWriter),
+            context.TableEntry,
+            context.Context,
+            tape_memory.Segment,
+            tape_memory.TapeWriter,
         ),
     )
 

@@ -31,8 +31,13 @@ def numbers_in(value: object, path: str = "") -> list[tuple[str, object]]:
 @pytest.mark.parametrize(
     "name",
     [
-        *("limits.toml", "chips.toml", "instructions.toml", "memory.toml", "occupancy.toml"),
-        *("overheads.toml", "accuracy.toml"),
+        "limits.toml",
+        "chips.toml",
+        "instructions.toml",
+        "memory.toml",
+        "occupancy.toml",
+        "overheads.toml",
+        "accuracy.toml",
     ],
 )
 def test_every_number_has_unit_source_and_confidence(name: str) -> None:

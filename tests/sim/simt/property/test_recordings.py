@@ -108,9 +108,14 @@ def _check(
         if isinstance(a, np.ndarray)
     }
     run_reference(
-        tape.function, kernel.parameters, values, buffers,
-        threadgroup_size=size, threads=threads, fuel=2_000_000,
-    )  # fmt: skip
+        tape.function,
+        kernel.parameters,
+        values,
+        buffers,
+        threadgroup_size=size,
+        threads=threads,
+        fuel=2_000_000,
+    )
     plain = on_engine(kernel, arguments, threadgroup_size=size, threads=threads)
     taped = [a for a in arrays if isinstance(a, np.ndarray)]
     for left, right in zip(taped, plain, strict=True):
@@ -185,9 +190,10 @@ def _check_structured(log: _Log, source: str, seed: int) -> None:
 _shared_log = settings(
     _quick,
     suppress_health_check=[
-        *_quick.suppress_health_check, HealthCheck.function_scoped_fixture,
+        *_quick.suppress_health_check,
+        HealthCheck.function_scoped_fixture,
     ],
-)  # fmt: skip
+)
 
 
 @_shared_log

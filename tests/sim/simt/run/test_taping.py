@@ -226,15 +226,22 @@ def test_a_tape_that_is_full_is_cut_and_the_kernel_still_ends() -> None:
     }"""
     device = Device(source, (64, 1, 1), np.zeros(256, np.float32))
     whole = tape_dispatch(
-        device.executable, device.memory, device.arguments, threadgroups=(1, 1, 1),
+        device.executable,
+        device.memory,
+        device.arguments,
+        threadgroups=(1, 1, 1),
         sample=[(0, 0, 0)],
-    )  # fmt: skip
+    )
     results = device.buffers[0].copy()
     device.buffers[0][:] = 0
     cut = tape_dispatch(
-        device.executable, device.memory, device.arguments, threadgroups=(1, 1, 1),
-        sample=[(0, 0, 0)], limit=4096,
-    )  # fmt: skip
+        device.executable,
+        device.memory,
+        device.arguments,
+        threadgroups=(1, 1, 1),
+        sample=[(0, 0, 0)],
+        limit=4096,
+    )
     assert cut.truncated and not whole.truncated
     np.testing.assert_array_equal(device.buffers[0], results)
     assert 0 < len(cut.words) < len(whole.words)
