@@ -152,7 +152,7 @@ def test_a_checked_block_sees_what_runs_on_an_npu(path: Path) -> None:
     assert {f.kind for f in report.findings} >= {"npu-race"}
     assert [(k.name, k.noun) for k in report.kernels] == [("early", "executable")]
     assert "1 executable," in str(report)
-    module.early(OPERANDS)  # nobody looks on any more
+    module.early(OPERANDS)  # nobody observes any more
     before = len(report.all_findings)
     with assay.checking("budget") as other:
         module.early(OPERANDS)

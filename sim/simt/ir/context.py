@@ -27,7 +27,7 @@ class Context(ctypes.Structure):
         ("private_memory", pointer("u8")),  # of the simdgroup that runs, lanes interleaved
         ("scratch", pointer("u8")),  # where generated code and helpers exchange vectors
         ("fault", pointer("i32")),  # fault record
-        ("stop", pointer("i32")),  # not zero when all workers shall stop
+        ("stop", pointer("i32")),  # not zero when all workers are to stop
         ("states", pointer("u8")),  # saved state of every simdgroup
         ("state_stride", _i64),
         ("fuel", _i64),  # IR instructions that a simdgroup may run

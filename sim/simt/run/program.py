@@ -159,7 +159,7 @@ class Program:
     def specialise_shape(self, shape: Shape, observers: frozenset[str] = frozenset()) -> Executable:
         """Machine code for a shape, which may be that of an edge threadgroup.
 
-        `observers` names the checks that shall watch it, or is `TAPE`, perhaps with
+        `observers` names the checks that are to watch it, or is `TAPE`, perhaps with
         `PLACES`.
         """
         with self._lock:
