@@ -128,7 +128,7 @@ def _instructions(kernel: "KernelFunction") -> str:
     from assay.hw.apple.lower.code_text import code_text
     from assay.hw.apple.lower.lower import lower
 
-    return code_text(lower(kernel.program().recorded_function))
+    return code_text(lower(kernel.program().taped_function))
 
 
 def _text(value: "ConstantValue") -> str:

@@ -6,7 +6,7 @@ from .contenders import Timing, on_assay, openblas_seconds, pocl_timings
 from .measure import Row
 from .workloads import Workload, matrix_gemm, softmax, tiled_gemm, vector_add
 
-# How many times as fast as the best PoCL a kernel shall be, and the share of OpenBLAS's speed.
+# How many times as fast as the best PoCL a kernel has to be, and the share of OpenBLAS's speed.
 POCL_BARS = {"tiled_gemm": 2.0, "softmax_rows": 1.0, "vector_add": 1.0}
 OPENBLAS_SHARE = 0.25
 

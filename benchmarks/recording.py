@@ -1,8 +1,8 @@
 """What timing costs, against running the same threadgroups plainly.
 
 By one thread, and in the processor's time, not the clock's, for others may use the machine too.
-First all threadgroups of a small grid are recorded; then what a chip's sample of a larger one costs
-to record and to simulate, against a plain dispatch of as many threadgroups.
+First all threadgroups of a small grid are taped; then what a chip's sample of a larger one costs
+to tape and to simulate, against a plain dispatch of as many threadgroups.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from assay.hw.apple.core.sample import Position
 from assay.hw.apple.core.sampled import sampled_dispatch, time_sampled
 from assay.hw.apple.facts.chips import chip
-from assay.sim.simt import Recording, record
+from assay.sim.simt import Tape, tape_dispatch
 
 from .contenders import OnAssay
 from .measure import Row
@@ -30,22 +30,22 @@ def rows(*, threads: int, repetitions: int) -> list[Row]:
     small = (matrix_gemm(256), tiled_gemm(256), softmax(256), vector_add(1 << 19))
     large = (matrix_gemm(1024), tiled_gemm(1024), softmax(1024), vector_add(1 << 21))
     return [
-        *(_recorded(workload, repetitions) for workload in small),
+        *(_taped(workload, repetitions) for workload in small),
         *(_predicted(workload, repetitions) for workload in large),
     ]
 
 
-def _recorded(workload: Workload, repetitions: int) -> Row:
+def _taped(workload: Workload, repetitions: int) -> Row:
     prepared = OnAssay(workload, workers=1)
     plain = _processor_seconds(prepared.run, repetitions)
     prepared.check()
     x, y, z = (range(count) for count in _grid(workload))
     everything = [(i, j, k) for k, j, i in itertools.product(z, y, x)]
-    recorded = _processor_seconds(lambda: _record(prepared, everything), repetitions)
+    taped = _processor_seconds(lambda: _tape(prepared, everything), repetitions)
     prepared.check()
-    words = len(_record(prepared, everything).words)
-    rate = f"{words * 8 / 1e6:.1f} MB recorded"
-    return _row(workload, "assay, recorded", recorded, plain, rate)
+    words = len(_tape(prepared, everything).words)
+    rate = f"{words * 8 / 1e6:.1f} MB taped"
+    return _row(workload, "assay, taped", taped, plain, rate)
 
 
 def _predicted(workload: Workload, repetitions: int) -> Row:
@@ -54,7 +54,7 @@ def _predicted(workload: Workload, repetitions: int) -> Row:
     count = len(dispatch.sample.positions)
 
     def predict() -> float:
-        return time_sampled(dispatch, lambda sample: _record(prepared, sample)).extrapolated
+        return time_sampled(dispatch, lambda sample: _tape(prepared, sample)).extrapolated
 
     x, y, z = workload.threadgroup
     first = (count * x, y, z)  # as many threadgroups of the first row
@@ -81,8 +81,8 @@ def _grid(workload: Workload) -> Position:
     return x, y, z
 
 
-def _record(prepared: OnAssay, positions: Sequence[Position]) -> Recording:
-    return record(
+def _tape(prepared: OnAssay, positions: Sequence[Position]) -> Tape:
+    return tape_dispatch(
         prepared.executable,
         prepared.memory,
         prepared.addresses,

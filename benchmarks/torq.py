@@ -72,10 +72,14 @@ def _programs() -> tuple[tuple[NssProgram | SliceProgram, ...], list[tuple[int, 
     y = layout.planes("y", "int8", (1, _CHANNELS, _SIDE, _SIDE))
     weights = rng.integers(-128, 128, (_CHANNELS, _CHANNELS, 3, 3)).astype(np.int8)
     tasks = conv2d(
-        layout, x, weights, np.zeros(_CHANNELS, np.int32), y,
+        layout,
+        x,
+        weights,
+        np.zeros(_CHANNELS, np.int32),
+        y,
         padding=Padding(top=1, bottom=1, left=1, right=1),
         rescale=Rescale(multipliers=(1 << 20,), shifts=(32,)),
-    )  # fmt: skip
+    )
     start = NssTask(slc_start=(True, False), slc_wait=(True, False), slc_cfg_addr=(_CODE, 0))
     constants = [(constant.address, constant.data) for constant in layout.constants]
     constants.append((x.address, rng.integers(0, 256, x.size).astype(np.uint8).tobytes()))

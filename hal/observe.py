@@ -1,6 +1,6 @@
-"""Who looks on at what programs do with devices, whichever driver they call.
+"""Who observes what programs do with devices, whichever driver they call.
 
-A program is checked inside of `checking`, timed inside of `timing`. Drivers ask here who looks on
+A program is checked inside of `checking`, timed inside of `timing`. Drivers ask here who observes
 when work is submitted, and again on the thread that does the work; they tell each observer and
 timer what it can be told: each driver declares a protocol of its own, and objects that implement it
 hear from that driver. Nothing is known here of any machine.

@@ -28,9 +28,14 @@ class BoardTimeline:
         host = self._recorder.track("host", root, Role.HOST)
         for call in schedule.host:
             self._recorder.slice(
-                k.HOST_CALL, host, call.name, call.begin, call.end - call.begin,
-                receiver="MTLCommandBuffer", details=f"command buffer {call.submission}",
-            )  # fmt: skip
+                k.HOST_CALL,
+                host,
+                call.name,
+                call.begin,
+                call.end - call.begin,
+                receiver="MTLCommandBuffer",
+                details=f"command buffer {call.submission}",
+            )
         for number, span in enumerate(schedule.submissions):
             queue = self._recorder.track(f"queue {span.queue}", root, Role.QUEUE)
             self._submission(queue, number, span)
@@ -39,9 +44,14 @@ class BoardTimeline:
         recorder = self._recorder
         buffers = recorder.track("command buffers", queue, Role.COMMAND_BUFFER)
         recorder.slice(
-            k.COMMAND_BUFFER, buffers, span.label, span.begin, span.end - span.begin,
-            index=number, commands=sum(len(each.work) for each in span.passes),
-        )  # fmt: skip
+            k.COMMAND_BUFFER,
+            buffers,
+            span.label,
+            span.begin,
+            span.end - span.begin,
+            index=number,
+            commands=sum(len(each.work) for each in span.passes),
+        )
         passes = recorder.track("passes", queue, Role.COMMAND_BUFFER)
         for index, each in enumerate(span.passes):
             recorder.slice(
@@ -53,9 +63,13 @@ class BoardTimeline:
         track = self._recorder.track("dispatches", queue, Role.COMMAND_BUFFER)
         for work in span.work:
             self._recorder.slice(
-                k.DISPATCH, track, work.work.label, work.begin, work.end - work.begin,
+                k.DISPATCH,
+                track,
+                work.work.label,
+                work.begin,
+                work.end - work.begin,
                 bytes=work.work.traffic,
-            )  # fmt: skip
+            )
 
     def npu(self, name: str, npu: Device) -> None:
         """An NPU: a track for each unit, with why it had no work."""

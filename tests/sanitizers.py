@@ -1,7 +1,7 @@
 """`python -m tests.sanitizers` runs tests of the C code under AddressSanitizer and UBSan.
 
 All C is compiled by the system's gcc with both, and tests that drive every part of it run in such
-a process: recorded kernels and random ones, watched kernels with their planted bugs, the core
+a process: taped kernels and random ones, watched kernels with their planted bugs, the core
 model, slice programs of the NPU. A fault ends the process with the C file and line.
 """
 
@@ -12,10 +12,14 @@ import sys
 from pathlib import Path
 
 TESTS = (
-    *("tests/sim/simt/run/test_taping.py", "tests/sim/simt/run/test_taped_kernels.py"),
-    *("tests/hw/apple/core/test_core.py", "tests/hw/apple/core/test_properties.py"),
-    *("tests/sim/simt/property/test_recordings.py", "tests/checks/test_corpus.py"),
-    *("tests/unit/hw/torq", "tests/compiler/torq/test_programs.py"),
+    "tests/sim/simt/run/test_taping.py",
+    "tests/sim/simt/run/test_taped_kernels.py",
+    "tests/hw/apple/core/test_core.py",
+    "tests/hw/apple/core/test_properties.py",
+    "tests/sim/simt/property/test_recordings.py",
+    "tests/checks/test_corpus.py",
+    "tests/unit/hw/torq",
+    "tests/compiler/torq/test_programs.py",
     "tests/compiler/torq/test_kernels_equal_the_reference.py",
 )
 LEFT_OUT = "tests/hw/torq/datapath/test_cache.py"  # such builds are not kept on disk

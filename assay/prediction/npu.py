@@ -129,7 +129,7 @@ class NpuTimeResult(ProgramTime):
 
 
 class NpuTimer:
-    """Keeps the runs of executables that happen while it looks on; `keeps_accesses` for traces."""
+    """Keeps the runs of executables that happen while it observes; `keeps_accesses` for traces."""
 
     def __init__(self, *, keeps_accesses: bool = True) -> None:
         self.keeps_accesses = keeps_accesses

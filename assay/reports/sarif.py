@@ -94,7 +94,7 @@ class _Writer:
             self.checks[finding.kind] = finding.check
             self.rules.append(finding.kind)
         related = [
-            {**self._location(finding, party), "id": number, "message": {"text": _deed(party)}}
+            {**self._location(finding, party), "id": number, "message": {"text": _action(party)}}
             for number, party in enumerate(finding.parties[1:], 1)
             if party.site.file or party.unit is not None
         ]
@@ -184,6 +184,6 @@ def _unit_fingerprint(place: UnitPlace, finding: Finding) -> list[str]:
     return [place.unit, place.agent, what, finding.tensor or str(finding.offset)]
 
 
-def _deed(party: Party) -> str:
+def _action(party: Party) -> str:
     who = party.who()
     return f"{party.what} by {who}" if who else party.what

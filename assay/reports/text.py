@@ -86,11 +86,11 @@ def finding_text(finding: Finding, report: Report, *, also: Sequence[Finding] = 
     head = f"{where}{finding.place}: {finding.severity}: {finding.message} [{finding.kind}]"
     lines = [head, *_excerpt(finding.site, report)]
     if first is not None:
-        lines += [f"  {_deed(first)}"] if _deed(first) else []
+        lines += [f"  {_action(first)}"] if _action(first) else []
         lines += _callers(first)
     for party in others:
         if party is not None:
-            lines.append(f"{where}{party.place}: note: {_deed(party)}")
+            lines.append(f"{where}{party.place}: note: {_action(party)}")
             lines += [*_excerpt(party.site, report), *_callers(party)]
     lines += [f"  {line}" for line in _facts(finding, report, also)]
     return "\n".join(lines)
@@ -102,7 +102,7 @@ def _where(finding: Finding, report: Report) -> str:
     return f"{kernel.file}: " if kernel is not None and kernel.file else ""
 
 
-def _deed(party: Party) -> str:
+def _action(party: Party) -> str:
     who = party.who()
     if party.unit is not None and party.unit.operation:
         return f"{party.what}, in {party.unit.operation}".removeprefix(", ")

@@ -18,9 +18,14 @@ from assay.hal.torq.format import (
 from assay.hal.torq.lifetimes import lives, peak
 
 _COLOURS = {
-    "HOST": "gray80", "XR": "lightblue", "XW": "lightsalmon", "SLC0": "palegreen",
-    "SLC1": "darkseagreen", "CDMA": "plum", "CSS": "khaki",
-}  # fmt: skip
+    "HOST": "gray80",
+    "XR": "lightblue",
+    "XW": "lightsalmon",
+    "SLC0": "palegreen",
+    "SLC1": "darkseagreen",
+    "CDMA": "plum",
+    "CSS": "khaki",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,9 +55,12 @@ class TorqReport:
             lines.append(f"host code: {len(executable.host_code):,} B")
         for index, binding in enumerate(executable.bindings):
             way = (
-                "read only" if binding.read_only
-                else "write only" if binding.write_only else "read and written"
-            )  # fmt: skip
+                "read only"
+                if binding.read_only
+                else "write only"
+                if binding.write_only
+                else "read and written"
+            )
             lines.append(
                 f"binding {index}: buffer {binding.number} from byte {binding.offset}, "
                 f"{binding.size:,} B at XRAM {binding.address:#x}, {way}"
@@ -177,9 +185,11 @@ def _action(action: Action) -> str:
         )
     if isinstance(action, StartNss):
         used = {
-            "slice 0": action.slice0, "slice 1": action.slice1, "DMA in": action.dma_in,
+            "slice 0": action.slice0,
+            "slice 1": action.slice1,
+            "DMA in": action.dma_in,
             "DMA out": action.dma_out,
-        }  # fmt: skip
+        }
         names = ", ".join(name for name, here in used.items() if here)
         return f"start NSS at LRAM {action.address:#x}{f' ({names})' if names else ''}"
     if isinstance(action, StartHost):

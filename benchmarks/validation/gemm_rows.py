@@ -137,8 +137,15 @@ def mfa(
 
 # What the text of the kernels needs, where products have no blocks.
 _ANY: dict[str, str | int] = {
-    **{"ACC": "float", "BM": 64, "BN": 64, "BK": 16},
-    **{"WM": 2, "WN": 2, "BOUNDED": 0, "WIDENED": 0, "WIDE": 4},
+    "ACC": "float",
+    "BM": 64,
+    "BN": 64,
+    "BK": 16,
+    "WM": 2,
+    "WN": 2,
+    "BOUNDED": 0,
+    "WIDENED": 0,
+    "WIDE": 4,
 }
 _ONE = int.from_bytes(struct.pack("<f", 1.0), "little")  # a float's bits
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from .cases import Case, Status
-from .machine import Machine, Recorder
+from .machine import Machine, Tapes
 from .summary import Prediction
 from .table import cases
 
@@ -41,24 +41,24 @@ def chosen(
 
 def predict(selected: Iterable[Case], say: Callable[[str], None]) -> list[Prediction]:
     """The predictions of all cases, in the order of the rows."""
-    recorder = Recorder()
+    tapes = Tapes()
     machines: dict[str, Machine] = {}
-    # Rows of one workload follow each other, so that chips share its recordings.
+    # Rows of one workload follow each other, so that chips share its tapes.
     work = sorted(selected, key=lambda case: (case.group, case.row.workload, case.chip))
     found: list[Prediction] = []
     begin = time.monotonic()
     for number, case in enumerate(work, 1):
         if number % 20 == 0 or number == len(work):
             say(f"{number} of {len(work)} rows, {time.monotonic() - begin:.0f} s")
-        found.append(_one(case, machines, recorder))
+        found.append(_one(case, machines, tapes))
     return sorted(found, key=lambda prediction: prediction.case.row.ident)
 
 
-def _one(case: Case, machines: dict[str, Machine], recorder: Recorder) -> Prediction:
+def _one(case: Case, machines: dict[str, Machine], tapes: Tapes) -> Prediction:
     if case.predict is None:
         return Prediction(case=case, value=None)
     if case.chip not in machines:
-        machines[case.chip] = Machine(case.chip, recorder)
+        machines[case.chip] = Machine(case.chip, tapes)
     try:
         return Prediction(case=case, value=case.predict(machines[case.chip]))
     except Exception as error:  # a row must not hide the others; the report fails for it

@@ -105,17 +105,31 @@ _RATES = {
 # Sequences without a class of their own: the compiler's instructions are predicted one by one.
 _COMPOSED = frozenset(
     {
-        *("CONVERT(F->I64)", "ROUND_INF", "FMEDIAN16", "FMEDIAN32", "IMADHI16", "IMADHI32"),
-        *("BITWISE32 + ADD32", "BITINSERT32 + ADD32", "BITREV16", "IADD(32+32=64)"),
-        *("IADD(64+32=64)", "IMAD((64x64=64)+64)"),
+        "CONVERT(F->I64)",
+        "ROUND_INF",
+        "FMEDIAN16",
+        "FMEDIAN32",
+        "IMADHI16",
+        "IMADHI32",
+        "BITWISE32 + ADD32",
+        "BITINSERT32 + ADD32",
+        "BITREV16",
+        "IADD(32+32=64)",
+        "IADD(64+32=64)",
+        "IMAD((64x64=64)+64)",
     }
 )
 # Mixtures from which the issue cycles of the complex pipe are derived.
 _DERIVED = frozenset(
     {
-        *("IMUL32 + 3 FMUL32", "IADD64 + 3 IADD32", "Fast EXP2_32 + 3 FMUL32"),
-        *("Fast EXP2_32 + IMUL32", "Fast RSQRT32 + IMUL32", "Fast RECIP32 + IMUL32"),
-        *("Fast DIV32 + IMUL32", "Fast EXP2_32 + RSQRT32"),
+        "IMUL32 + 3 FMUL32",
+        "IADD64 + 3 IADD32",
+        "Fast EXP2_32 + 3 FMUL32",
+        "Fast EXP2_32 + IMUL32",
+        "Fast RSQRT32 + IMUL32",
+        "Fast RECIP32 + IMUL32",
+        "Fast DIV32 + IMUL32",
+        "Fast EXP2_32 + RSQRT32",
     }
 )
 # The sequence by which the source measured the insertion of bits.
@@ -123,7 +137,10 @@ _INSERTION = "BITINSERT32 + ADD32"
 # Raw latencies that a class has its own from, since the source does not give an adjusted one.
 _RAW_ONLY = frozenset(
     {
-        *("SIMD SHUFFLE_RANDOM_SAME32", "SIMD PRODUCT<I32>", "Quad PRODUCT<I32>", "Quad BALLOT"),
+        "SIMD SHUFFLE_RANDOM_SAME32",
+        "SIMD PRODUCT<I32>",
+        "Quad PRODUCT<I32>",
+        "Quad BALLOT",
     }
 )
 _PARTS = {

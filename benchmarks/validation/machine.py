@@ -1,4 +1,4 @@
-"""Predicts dispatches: compiles, records what the chip's sample asks for, simulates."""
+"""Predicts dispatches: compiles, tapes what the chip's sample asks for, simulates."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from assay.hw.apple.lower.code import MachineCode
 from assay.hw.apple.lower.lower import lower
 from assay.hw.apple.system.overheads import Overheads, overheads
 from assay.sim.simt import Memory
-from assay.sim.simt.emit.tape import Recording
+from assay.sim.simt.emit.tape import Tape
 from assay.sim.simt.run.program import Executable
-from assay.sim.simt.run.taping import record
+from assay.sim.simt.run.taping import tape_dispatch
 
 from .launches import Buffer, Launch, Scalars, Scratch, Size
 
 _PREPARED = 4  # launches whose buffers are kept
-_RECORDINGS = 64
+_TAPES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +43,13 @@ class _Prepared:
     arguments: Sequence[int]
 
 
-class Recorder:
-    """Compiled kernels and recordings, shared by all chips."""
+class Tapes:
+    """Compiled kernels and tapes, shared by all chips."""
 
     def __init__(self) -> None:
         self._compiled: dict[tuple[str, str, Size], _Compiled] = {}
         self._prepared: OrderedDict[Launch, _Prepared] = OrderedDict()
-        self._recordings: OrderedDict[tuple[Launch, tuple[Size, ...]], Recording] = OrderedDict()
+        self._tapes: OrderedDict[tuple[Launch, tuple[Size, ...]], Tape] = OrderedDict()
 
     def compiled(self, launch: Launch) -> _Compiled:
         """The kernel for its threadgroup size, and as the GPU would see it."""
@@ -58,27 +58,27 @@ class Recorder:
             program = compile_library(launch.source).function(launch.kernel).program()
             self._compiled[key] = _Compiled(
                 executable=program.specialise(launch.threads),
-                code=lower(program.recorded_function),
+                code=lower(program.taped_function),
             )
         return self._compiled[key]
 
-    def recording(self, launch: Launch, positions: tuple[Size, ...]) -> Recording:
+    def tape(self, launch: Launch, positions: tuple[Size, ...]) -> Tape:
         """What the threadgroups at these positions do."""
         key = (launch, positions)
-        found = self._recordings.get(key)
+        found = self._tapes.get(key)
         if found is None:
             prepared = self._buffers(launch)
-            found = record(
+            found = tape_dispatch(
                 self.compiled(launch).executable,
                 prepared.memory,
                 prepared.arguments,
                 threadgroups=launch.threadgroups,
                 sample=positions,
             )
-            self._recordings[key] = found
-            if len(self._recordings) > _RECORDINGS:
-                self._recordings.popitem(last=False)
-        self._recordings.move_to_end(key)
+            self._tapes[key] = found
+            if len(self._tapes) > _TAPES:
+                self._tapes.popitem(last=False)
+        self._tapes.move_to_end(key)
         return found
 
     def _buffers(self, launch: Launch) -> _Prepared:
@@ -115,9 +115,9 @@ def _prepare(launch: Launch) -> _Prepared:
 class Machine:
     """One chip, on which launches are predicted."""
 
-    def __init__(self, name: str, recorder: Recorder) -> None:
+    def __init__(self, name: str, tapes: Tapes) -> None:
         self.chip: Chip = chip(name)
-        self._recorder = recorder
+        self._tapes = tapes
         self._times: dict[Launch, DispatchTime] = {}
 
     @property
@@ -136,8 +136,8 @@ class Machine:
         return self.cores * 256 * self.chip.clock
 
     def sibling(self, name: str) -> Machine:
-        """Another chip, with the same recordings."""
-        return Machine(name, self._recorder)
+        """Another chip, with the same tapes."""
+        return Machine(name, self._tapes)
 
     def time(self, launch: Launch) -> DispatchTime:
         """The dispatch, alone on an idle GPU, without what it costs to start it."""
@@ -169,7 +169,7 @@ class Machine:
         return self.seconds(launch) + (self.overheads.barrier + self.overheads.dispatch) / 1e9
 
     def _simulate(self, launch: Launch) -> DispatchTime:
-        compiled = self._recorder.compiled(launch)
+        compiled = self._tapes.compiled(launch)
         dispatch = sampled_dispatch(
             self.chip,
             compiled.executable,
@@ -179,7 +179,7 @@ class Machine:
         )
         return time_sampled(
             dispatch,
-            lambda positions: self._recorder.recording(launch, positions),
+            lambda positions: self._tapes.tape(launch, positions),
             warm=launch.warm,
             footprint=sum(a.bytes for a in launch.arguments if isinstance(a, Buffer)),
         )

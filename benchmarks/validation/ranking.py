@@ -117,10 +117,11 @@ def _is_own(product: Product) -> bool:
 _PARTS: tuple[tuple[str, Callable[[Product], bool]], ...] = (
     ("only kernels that are public (MFA, MLX)", _is_public),
     ("only the source's own kernels (Forge)", _is_own),
-    ("only libraries whose kernels are not public (MPS, MPP, torch)", lambda p: not (
-        _is_public(p) or _is_own(p)
-    )),
-)  # fmt: skip
+    (
+        "only libraries whose kernels are not public (MPS, MPP, torch)",
+        lambda p: not (_is_public(p) or _is_own(p)),
+    ),
+)
 
 
 def _time(product: Product, rate: float) -> float:

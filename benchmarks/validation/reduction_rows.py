@@ -16,7 +16,7 @@ _SOFTMAX = re.compile(r"softmax (\d+)x(\d+) (tree|simd|MLX|torch) (fp32|fp16)(?:
 
 
 def softmax(rows: int, columns: int, precision: str, threads: int, *, kind: str) -> Launch:
-    """A threadgroup per row, kept in registers but for the kind "again", which reads it thrice."""
+    """A threadgroup per row, in registers but for the kind "again", which reads it three times."""
     element, width = _WIDTHS[precision]
     macros: dict[str, str | int] = {"T": element}
     if kind == "tree":

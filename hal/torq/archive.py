@@ -28,9 +28,15 @@ _MOST_MEMBERS = 10_000
 _LOCAL_HEADER = 30
 _LARGEST = 1 << 30
 _ZIP_ERRORS = (
-    zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, EOFError, OSError,
-    struct.error, OverflowError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    EOFError,
+    OSError,
+    struct.error,
+    OverflowError,
+)
 """What zipfile raises for damaged directories."""
 _SYNAP_SUFFIX = ".vmfb"
 

@@ -48,15 +48,23 @@ def check(executable: Executable, npu: Hardware | None = None, name: str = "exec
 def _check_xram(executable: Executable, name: str) -> None:
     for index, segment in enumerate(executable.segments):
         if segment.address + segment.size > _XRAM_END:
-            raise _wrong(name, f"segment {index} ends at {segment.address + segment.size:#x}, "
-                         "outside of the NPU's 32-bit addresses")  # fmt: skip
+            raise _wrong(
+                name,
+                f"segment {index} ends at {segment.address + segment.size:#x}, "
+                "outside of the NPU's 32-bit addresses",
+            )
     for index, binding in enumerate(executable.bindings):
         if binding.address + binding.size > _XRAM_END:
-            raise _wrong(name, f"binding {index} ends at {binding.address + binding.size:#x}, "
-                         "outside of the NPU's 32-bit addresses")  # fmt: skip
+            raise _wrong(
+                name,
+                f"binding {index} ends at {binding.address + binding.size:#x}, "
+                "outside of the NPU's 32-bit addresses",
+            )
         if binding.number >= _MOST_BUFFERS:
-            raise _wrong(name, f"binding {index} is of buffer {binding.number}; there are at most "
-                         f"{_MOST_BUFFERS}")  # fmt: skip
+            raise _wrong(
+                name,
+                f"binding {index} is of buffer {binding.number}; there are at most {_MOST_BUFFERS}",
+            )
         if binding.read_only and binding.write_only:
             raise _wrong(name, f"binding {index} is both read-only and write-only")
 
@@ -69,11 +77,17 @@ def _check_actions(executable: Executable, npu: Hardware, name: str) -> None:
             _check_copy(action, npu, name, where)
         elif isinstance(action, StartNss):
             if action.address % 4 or action.address >= npu.lram:
-                raise _wrong(name, f"{where} starts at LRAM {action.address:#x}; a multiple of 4 "
-                             f"below {npu.lram:#x} is possible")  # fmt: skip
+                raise _wrong(
+                    name,
+                    f"{where} starts at LRAM {action.address:#x}; a multiple of 4 "
+                    f"below {npu.lram:#x} is possible",
+                )
             if running == "NSS":
-                raise _wrong(name, f"{where} starts the NPU, which an earlier action started and "
-                             "none has waited for")  # fmt: skip
+                raise _wrong(
+                    name,
+                    f"{where} starts the NPU, which an earlier action started and "
+                    "none has waited for",
+                )
             running = "NSS"
         elif isinstance(action, WaitNss):
             if running != "NSS":
@@ -103,20 +117,27 @@ def _check_copy(copy: HostCopy, npu: Hardware, name: str, where: str) -> None:
     ):
         size = extent(copy.shape, strides, copy.element_bytes)
         if address + size > memory_size(place, npu):
-            raise _wrong(name, f"{where} copies {what} {place.name} {address:#x} to "
-                         f"{address + size:#x}, outside of it")  # fmt: skip
+            raise _wrong(
+                name,
+                f"{where} copies {what} {place.name} {address:#x} to "
+                f"{address + size:#x}, outside of it",
+            )
 
 
 def _check_alloc(alloc: Alloc, npu: Hardware, name: str, where: str) -> None:
     if alloc.address + alloc.size > memory_size(alloc.buffer_type, npu):
-        raise _wrong(name, f"{where} allocates {alloc.size} bytes at {alloc.buffer_type.name} "
-                     f"{alloc.address:#x}, outside of it")  # fmt: skip
+        raise _wrong(
+            name,
+            f"{where} allocates {alloc.size} bytes at {alloc.buffer_type.name} "
+            f"{alloc.address:#x}, outside of it",
+        )
 
 
 def _check_start_host(start: StartHost, executable: Executable, name: str, where: str) -> None:
     if executable.host_code is None:
-        raise _wrong(name, f"{where} calls host function {start.function!r}, and there is no host "
-                     "code")  # fmt: skip
+        raise _wrong(
+            name, f"{where} calls host function {start.function!r}, and there is no host code"
+        )
     if start.ranks and (
         sum(start.ranks) != len(start.shapes) or len(start.shapes) != len(start.strides)
     ):

@@ -147,7 +147,7 @@ class LoadedExecutable:
         """Runs all actions; buffers that the program writes are changed in place.
 
         Gives the cycles of the NPU's clock that passed, the host's work included. Raises
-        StatusError, naming the action. Whoever looks on at this moment is told (`hal.observe`).
+        StatusError, naming the action. Observers of this moment are told (`hal.observe`).
         """
         with under(current_watch(), current_timer(TorqTimer)):  # type: ignore[type-abstract]
             return self.run(buffers, constants)
@@ -247,10 +247,12 @@ class LoadedExecutable:
             )
         function(
             HostCall(
-                function=action.function, arguments=action.arguments, sizes=action.sizes,
+                function=action.function,
+                arguments=action.arguments,
+                sizes=action.sizes,
                 device=self.device,
             )
-        )  # fmt: skip
+        )
 
 
 def _host_address(name: str) -> int:

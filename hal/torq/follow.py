@@ -123,10 +123,17 @@ class _State:
         number = len(self.jobs)
         self.jobs.append(
             Job(
-                number=number, unit=unit, action=self.action, what=what, reads=tuple(reads),
-                writes=tuple(writes), after=self._ended, code=code, words=words,
+                number=number,
+                unit=unit,
+                action=self.action,
+                what=what,
+                reads=tuple(reads),
+                writes=tuple(writes),
+                after=self._ended,
+                code=code,
+                words=words,
             )
-        )  # fmt: skip
+        )
         return number
 
     def end(self, numbers: Sequence[int]) -> None:

@@ -98,9 +98,14 @@ class _Reader:
         if params is None:
             raise self.buffer.damaged("an action has no parameters")
         readers: Mapping[int, Callable[[Table], Action]] = {
-            1: self._host_copy, 2: _start_nss, 3: self._wait_nss, 4: self._start_host,
-            5: self._wait_host, 6: self._alloc, 7: _dealloc,
-        }  # fmt: skip
+            1: self._host_copy,
+            2: _start_nss,
+            3: self._wait_nss,
+            4: self._start_host,
+            5: self._wait_host,
+            6: self._alloc,
+            7: _dealloc,
+        }
         if kind not in readers:
             raise self.buffer.damaged(f"action kind {kind}; there are 1 to {len(readers)}")
         return readers[kind](params)

@@ -140,10 +140,12 @@ def _host_copy(builder: Any, copy: HostCopy) -> int:
     slots = [("Uint32", int(value), 0) for value in places]
     slots += [("table", vector, 0) for vector in vectors]
     slots += [
-        ("Uint32", copy.element_bytes, 0), ("Int32", copy.constant_index, -1),
-        ("Int32", copy.binding_index, -1), ("Uint32", copy.index_bytes, 1),
+        ("Uint32", copy.element_bytes, 0),
+        ("Int32", copy.constant_index, -1),
+        ("Int32", copy.binding_index, -1),
+        ("Uint32", copy.index_bytes, 1),
         ("Int32", copy.direction, 0),
-    ]  # fmt: skip
+    ]
     return _object(builder, slots)
 
 
@@ -151,10 +153,13 @@ def _start_host(builder: Any, start: StartHost) -> int:
     vectors = [
         _numbers(builder, items, size)
         for items, size in (
-            (start.arguments, 8), (start.sizes, 8), (start.strides, 4), (start.shapes, 4),
+            (start.arguments, 8),
+            (start.sizes, 8),
+            (start.strides, 4),
+            (start.shapes, 4),
             (start.ranks, 4),
         )
-    ]  # fmt: skip
+    ]
     name = builder.CreateString(start.function)
     return _object(builder, [("table", offset, 0) for offset in (name, *vectors)])
 

@@ -44,7 +44,7 @@ class TaskNote:
         operation: what it does to which tensor: `conv2d of y`, `load x`.
         source: the operation of the model that it comes from; empty if nobody said.
         operands: one or more for every agent that touches memory.
-        registers: (address, word) of what a slice's registers shall hold when the task starts.
+        registers: (address, word) of what a slice's registers have to hold when the task starts.
     """
 
     operation: str = ""

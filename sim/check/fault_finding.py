@@ -28,7 +28,7 @@ def fault_finding(fault: KernelFault) -> Finding:
     kind = next((whole for whole in _WHOLE if kind.startswith(whole)), kind)
     place = fault.place
     party = Party(
-        what=_deed(fault),
+        what=_action(fault),
         site=fault.site,
         threadgroup=place.threadgroup_position_in_grid,
         thread=place.thread_position_in_threadgroup,
@@ -48,7 +48,7 @@ def fault_finding(fault: KernelFault) -> Finding:
     )
 
 
-def _deed(fault: KernelFault) -> str:
+def _action(fault: KernelFault) -> str:
     if fault.kind == "runaway":
         return "still running"
     verb = "write" if "write" in fault.kind else "read" if "read" in fault.kind else "access"

@@ -39,7 +39,7 @@ class Party:
     """One side of a finding: a thread that does something at a line, or a unit in its task.
 
     Attributes:
-        what: the deed in words: `write of 4 bytes`, `waits at threadgroup_barrier`.
+        what: the action in words: `write of 4 bytes`, `waits at threadgroup_barrier`.
         site: where in the source; its `inlined` sites lead outwards.
         unit: where in a machine without source lines; None for a thread.
         threadgroup: threadgroup position in the grid, if one is meant.

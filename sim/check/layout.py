@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 import sys
 
+from ..lanes import LANES
 from ..native.c_header import named
 
-LANES = 32
 LOCKS = 1 << 12
 REPORT_LIMIT = 256
 TAGS = 31  # ordering groups that records can tell apart; 0 is no access at all

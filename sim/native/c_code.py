@@ -75,10 +75,23 @@ def _llvm_text(text: str, kind: str) -> str:
     if wheel is None or wheel.origin is None:
         raise RuntimeError("the package 'ziglang' is not installed: `pip install ziglang`")
     command = [
-        *(str(Path(wheel.origin).parent / "zig"), "clang", "-x", "c"),
-        *("-target", llvm.get_process_triple(), "-O3", "-Xclang", "-disable-llvm-passes"),
-        *(*LANGUAGE, *_WITHOUT_A_LIBRARY, "-Wno-unused-command-line-argument"),
-        *("-S", "-emit-llvm", "-o", "-", "-"),
+        str(Path(wheel.origin).parent / "zig"),
+        "clang",
+        "-x",
+        "c",
+        "-target",
+        llvm.get_process_triple(),
+        "-O3",
+        "-Xclang",
+        "-disable-llvm-passes",
+        *LANGUAGE,
+        *_WITHOUT_A_LIBRARY,
+        "-Wno-unused-command-line-argument",
+        "-S",
+        "-emit-llvm",
+        "-o",
+        "-",
+        "-",
     ]
     done = subprocess.run(command, input=text.encode(), capture_output=True)
     if done.returncode:

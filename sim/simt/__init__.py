@@ -1,14 +1,14 @@
 """The lane-vector engine: runs kernels of simdgroups of lanes, written as LLVM IR, on the CPU."""
 
 from ..site import Site
-from .emit.tape import Recording
+from .emit.tape import Tape
 from .ir.faults import FaultPlace, KernelFault, UnsupportedKernel
 from .read.roots import Parameter
 from .run.boxes import DispatchError
 from .run.dispatch import dispatch
 from .run.memory import Memory
 from .run.program import Executable, Program
-from .run.taping import record
+from .run.taping import tape_dispatch
 
 __all__ = [
     "DispatchError",
@@ -18,9 +18,9 @@ __all__ = [
     "Memory",
     "Parameter",
     "Program",
-    "Recording",
     "Site",
+    "Tape",
     "UnsupportedKernel",
     "dispatch",
-    "record",
+    "tape_dispatch",
 ]

@@ -31,11 +31,13 @@ def early() -> Executable:
     """Its result is stored before the slice is done."""
     program = NssProgram(
         tasks=(
-            load(CODE, 0x5A00, 0x200), load(INPUTS, 0x1000, 136),
+            load(CODE, 0x5A00, 0x200),
+            load(INPUTS, 0x1000, 136),
             NssTask(slc_start=(True, False), slc_cfg_addr=(0x5A00, 0)),
-            store(0x10C0, OUTPUT, 64), NssTask(slc_wait=(True, False)),
+            store(0x10C0, OUTPUT, 64),
+            NssTask(slc_wait=(True, False)),
         )
-    )  # fmt: skip
+    )
     block = Segment(address=BLOCK, size=640, data=image(program, 0, 640))
     return replace(multiply(), name="early", segments=(multiply().segments[0], block))
 
@@ -84,8 +86,9 @@ def test_an_npu_that_faulted_runs_the_next_program() -> None:
 
 def test_check_gives_the_same_report_for_both_machines(path: Path) -> None:
     npu = assay.check(path)
-    gpu = assay.check("kernel void f(device float *x, uint i [[thread_position_in_grid]]) "
-                      "{ x[0] = i; }")  # fmt: skip
+    gpu = assay.check(
+        "kernel void f(device float *x, uint i [[thread_position_in_grid]]) { x[0] = i; }"
+    )
     assert type(npu) is type(gpu) and npu and gpu
     one, other = report_json(npu), report_json(gpu)
     assert one.keys() == other.keys()
@@ -149,7 +152,7 @@ def test_a_checked_block_sees_what_runs_on_an_npu(path: Path) -> None:
     assert {f.kind for f in report.findings} >= {"npu-race"}
     assert [(k.name, k.noun) for k in report.kernels] == [("early", "executable")]
     assert "1 executable," in str(report)
-    module.early(OPERANDS)  # nobody looks on any more
+    module.early(OPERANDS)  # nobody observes any more
     before = len(report.all_findings)
     with assay.checking("budget") as other:
         module.early(OPERANDS)

@@ -146,8 +146,9 @@ def test_shift(metal_device):
     _, commands = run(metal_device, SHIFT, "shift", X, X)
     assert commands.error() is None
 """,
-        "--assay-check", "all",
-    )  # fmt: skip
+        "--assay-check",
+        "all",
+    )
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["*assert commands.error() is None*", "*assay*", "*out-of-bounds*"])
 
@@ -213,8 +214,9 @@ def test_device(metal_device):
     assert load("emulated").MTLCreateSystemDefaultDevice() is metal_device
     assert "M2" in metal_device.name()
 """,
-        "--assay-chip", "m2",
-    )  # fmt: skip
+        "--assay-chip",
+        "m2",
+    )
     done.assert_outcomes(passed=1)
 
 
@@ -244,8 +246,13 @@ def test_a_failure_leaves_findings_and_inputs_that_assay_check_can_run(
     [report, *_] = data["reports"]
     assert [finding["kind"] for finding in report["findings"]] == ["out-of-bounds-read"]
     again = pytester.run(
-        *(sys.executable, "-m", "assay", "check", folder / "shift" / "kernel.metal"),
-        *("--args", folder / "shift" / "args.toml"),
+        sys.executable,
+        "-m",
+        "assay",
+        "check",
+        folder / "shift" / "kernel.metal",
+        "--args",
+        folder / "shift" / "args.toml",
     )
     assert again.ret == 1
     again.stdout.fnmatch_lines(["*kernel.metal:4:*out-of-bounds read*", "1 kernel, 1 finding*"])
@@ -261,8 +268,11 @@ def test_both(metal_device):
     run(metal_device, SHIFT, "shift", X, X)
     assert False, "of its own"
 """,
-        "--assay-trace", "kept", "--assay-chip", "m4",
-    )  # fmt: skip
+        "--assay-trace",
+        "kept",
+        "--assay-chip",
+        "m4",
+    )
     done.assert_outcomes(failed=1)
     [folder] = (pytester.path / "kept").iterdir()
     assert (folder / "timeline.html").read_text().startswith("<!DOCTYPE html>")

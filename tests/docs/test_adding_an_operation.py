@@ -54,7 +54,7 @@ class Imported(Kernel):
 kernel = Imported(bitcode=program.bitcode, parameters=program.parameters)
 _, expected = on_reference(kernel, [values, np.zeros(32, np.uint64)])
 print("agree:", np.array_equal(out, expected), "first:", hex(out[0]), "last:", hex(out[31]))
-print("classes:", *sorted(set(lower(program.recorded_function).classes)))
+print("classes:", *sorted(set(lower(program.taped_function).classes)))
 print("missing:", *(t.what for t in Handlers.all if t.missing(OPERATIONS.values())))
 '''
 

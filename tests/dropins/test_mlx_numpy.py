@@ -13,9 +13,20 @@ from assay.mlx import metal_kernel
 
 COPY = "out[thread_position_in_grid.x] = inp[thread_position_in_grid.x];"
 TYPES = [
-    np.bool_, np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.int16, np.int32, np.int64,
-    np.float16, ml_dtypes.bfloat16, np.float32, np.complex64,
-]  # fmt: skip
+    np.bool_,
+    np.uint8,
+    np.uint16,
+    np.uint32,
+    np.uint64,
+    np.int8,
+    np.int16,
+    np.int32,
+    np.int64,
+    np.float16,
+    ml_dtypes.bfloat16,
+    np.float32,
+    np.complex64,
+]
 
 
 def call(source: str, a: Any, **arguments: Any) -> Any:

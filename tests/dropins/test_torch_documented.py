@@ -14,9 +14,17 @@ torch = pytest.importorskip(
 from assay.torch import compile_shader  # noqa: E402  after the skip
 
 HEADERS = [
-    "atomic", "common", "error", "expm1f", "igamma", "indexing", "random", "reduction_utils",
-    "special_math", "utils",
-]  # fmt: skip
+    "atomic",
+    "common",
+    "error",
+    "expm1f",
+    "igamma",
+    "indexing",
+    "random",
+    "reduction_utils",
+    "special_math",
+    "utils",
+]
 
 
 def test_the_documented_example_fills_a_tensor() -> None:
@@ -34,9 +42,13 @@ def test_the_documented_example_fills_a_tensor() -> None:
 )
 def test_there_are_as_many_threads_as_the_first_tensor_has_elements(dtype: Any) -> None:
     name = {
-        torch.float32: "float", torch.float16: "half", torch.bfloat16: "bfloat",
-        torch.int32: "int", torch.int64: "long", torch.int8: "char",
-    }[dtype]  # fmt: skip
+        torch.float32: "float",
+        torch.float16: "half",
+        torch.bfloat16: "bfloat",
+        torch.int32: "int",
+        torch.int64: "long",
+        torch.int8: "char",
+    }[dtype]
     library = compile_shader(
         f"kernel void arange(device {name}* x, uint i [[thread_position_in_grid]]) {{ x[i] = i; }}"
     )
@@ -250,9 +262,7 @@ def test_pytorch_s_atomics_add_small_types_too() -> None:
         template [[host_name("half")]] kernel decltype(add<half>) add<half>;
         template [[host_name("char")]] kernel decltype(add<char>) add<char>;
         template [[host_name("float")]] kernel decltype(add<float>) add<float>;""")
-    for name, dtype in (
-        ("half", torch.float16), ("char", torch.int8), ("float", torch.float32)
-    ):  # fmt: skip
+    for name, dtype in (("half", torch.float16), ("char", torch.int8), ("float", torch.float32)):
         values = torch.arange(12).to(dtype)
         out = torch.zeros(4, dtype=dtype)
         getattr(library, name)(out, values, threads=12)

@@ -73,7 +73,7 @@ def test_a_library_is_an_ordinary_object_to_python() -> None:
         ((torch.zeros(4).to_sparse(), 1.0), {}, RuntimeError, "layout torch.sparse_coo"),
         ((torch.zeros(4, dtype=torch.cfloat).conj(), 1.0), {}, RuntimeError, "resolve_conj"),
     ],
-)  # fmt: skip
+)
 def test_calls_that_do_not_fit_are_refused(
     arguments: Any, options: Any, kind: Any, message: str
 ) -> None:

@@ -17,7 +17,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("traces",),
     ),
     "sim": (
-        ("sim.site",),
+        ("sim.lanes", "sim.site"),
         ("sim.native",),
         ("sim.clock",),
         ("sim.check",),

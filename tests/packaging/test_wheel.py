@@ -35,8 +35,19 @@ def test_the_wheel_runs_a_module_in_an_empty_environment(tmp_path: Path) -> None
     elsewhere.mkdir()
     assert run(python, "-m", "assay", "--version", cwd=elsewhere).stdout.startswith("assay ")
     done = run(
-        *(python, "-m", "assay", "run", "../module.vmfb", "--max-elements", "2"),
-        *("--input", "64x64xf32=1", "--input", "64x64xf32=2", "--trace", "run.html"),
+        python,
+        "-m",
+        "assay",
+        "run",
+        "../module.vmfb",
+        "--max-elements",
+        "2",
+        "--input",
+        "64x64xf32=1",
+        "--input",
+        "64x64xf32=2",
+        "--trace",
+        "run.html",
         cwd=elsewhere,
     )
     assert "64x64xf32=[128 128" in done.stdout

@@ -23,14 +23,38 @@ from assay.sim.simt.read.roots import Parameter
 Size = tuple[int, int, int]
 ENTRY = "kernel_entry"
 _FLAGS = (
-    *("--target=x86_64-unknown-linux-gnu", "-march=x86-64-v3", "-x", "c++", "-std=c++23", "-O2"),
-    *("-fno-builtin", "-fno-exceptions", "-nostdinc", "-ffp-contract=fast", "-gline-tables-only"),
-    *("-Xclang", "-fsycl-is-device", "-Xclang", "-ffake-address-space-map"),
-    *("-Xclang", "-aux-triple", "-Xclang", "x86_64-unknown-linux-gnu"),
-    *("-Xclang", "-ffloat16-excess-precision=none"),
-    *("-Xclang", "-fbfloat16-excess-precision=none"),
-    *("-Xclang", "-cl-single-precision-constant", "-Xclang", "-disable-llvm-passes"),
-    *("-emit-llvm", "-c", "-o", "-", "-"),
+    "--target=x86_64-unknown-linux-gnu",
+    "-march=x86-64-v3",
+    "-x",
+    "c++",
+    "-std=c++23",
+    "-O2",
+    "-fno-builtin",
+    "-fno-exceptions",
+    "-nostdinc",
+    "-ffp-contract=fast",
+    "-gline-tables-only",
+    "-Xclang",
+    "-fsycl-is-device",
+    "-Xclang",
+    "-ffake-address-space-map",
+    "-Xclang",
+    "-aux-triple",
+    "-Xclang",
+    "x86_64-unknown-linux-gnu",
+    "-Xclang",
+    "-ffloat16-excess-precision=none",
+    "-Xclang",
+    "-fbfloat16-excess-precision=none",
+    "-Xclang",
+    "-cl-single-precision-constant",
+    "-Xclang",
+    "-disable-llvm-passes",
+    "-emit-llvm",
+    "-c",
+    "-o",
+    "-",
+    "-",
 )
 _TYPES = {
     "i16": "unsigned short",
@@ -47,17 +71,25 @@ def _declarations() -> str:
         *(
             f'extern "C" __attribute__((const)) unsigned __assay_{name}(int);'
             for name in (
-                *("thread_position_in_grid", "thread_position_in_threadgroup", "threads_per_grid"),
-                *("threadgroup_position_in_grid", "threads_per_threadgroup"),
-                *("dispatch_threads_per_threadgroup", "threadgroups_per_grid"),
+                "thread_position_in_grid",
+                "thread_position_in_threadgroup",
+                "threads_per_grid",
+                "threadgroup_position_in_grid",
+                "threads_per_threadgroup",
+                "dispatch_threads_per_threadgroup",
+                "threadgroups_per_grid",
             )
         ),
         *(
             f'extern "C" __attribute__((const)) unsigned __assay_{name}();'
             for name in (
-                *("thread_index_in_threadgroup", "thread_index_in_simdgroup"),
-                *("simdgroup_index_in_threadgroup", "simdgroups_per_threadgroup"),
-                *("dispatch_simdgroups_per_threadgroup", "matrix_row", "matrix_column"),
+                "thread_index_in_threadgroup",
+                "thread_index_in_simdgroup",
+                "simdgroup_index_in_threadgroup",
+                "simdgroups_per_threadgroup",
+                "dispatch_simdgroups_per_threadgroup",
+                "matrix_row",
+                "matrix_column",
             )
         ),
     ]

@@ -68,7 +68,11 @@ def box_halved(image: Image) -> Image:
 def cube_direction(face: int, s: float, t: float) -> tuple[float, float, float]:
     """The direction to a place on a face of a cube, each coordinate from -1 to 1."""
     to: Sequence[Callable[[], tuple[float, float, float]]] = (
-        lambda: (1, -t, -s), lambda: (-1, -t, s), lambda: (s, 1, t),
-        lambda: (s, -1, -t), lambda: (s, -t, 1), lambda: (-s, -t, -1),
-    )  # fmt: skip
+        lambda: (1, -t, -s),
+        lambda: (-1, -t, s),
+        lambda: (s, 1, t),
+        lambda: (s, -1, -t),
+        lambda: (s, -t, 1),
+        lambda: (-s, -t, -1),
+    )
     return to[face]()

@@ -45,8 +45,12 @@ def put(texture: MTLTexture, data: Bytes, level: int = 0, slice: int = 0) -> Non
     row = data.nbytes // (height * depth)
     texture.replaceRegion_mipmapLevel_slice_withBytes_bytesPerRow_bytesPerImage_(
         Metal.MTLRegionMake3D(0, 0, 0, width, height, depth),
-        level, slice, np.ascontiguousarray(data), row, row * height,
-    )  # fmt: skip
+        level,
+        slice,
+        np.ascontiguousarray(data),
+        row,
+        row * height,
+    )
 
 
 def get(texture: MTLTexture, dtype: DTypeLike, level: int = 0, slice: int = 0) -> Bytes:
@@ -57,9 +61,13 @@ def get(texture: MTLTexture, dtype: DTypeLike, level: int = 0, slice: int = 0) -
     row = width * texture._layout.format.size
     data = np.zeros(row * height * depth, np.uint8)
     texture.getBytes_bytesPerRow_bytesPerImage_fromRegion_mipmapLevel_slice_(
-        data, row, row * height,
-        Metal.MTLRegionMake3D(0, 0, 0, width, height, depth), level, slice,
-    )  # fmt: skip
+        data,
+        row,
+        row * height,
+        Metal.MTLRegionMake3D(0, 0, 0, width, height, depth),
+        level,
+        slice,
+    )
     return data.view(np.dtype(dtype)).reshape(depth, height, width, -1)
 
 

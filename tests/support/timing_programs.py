@@ -1,4 +1,4 @@
-"""Small programs for the core model: instructions and recorded streams written by hand."""
+"""Small programs for the core model: instructions and taped streams written by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.hw.apple.lower.code import SOURCES, MachineCode
 from assay.sim.simt.emit import tape as r
-from assay.sim.simt.emit.tape import Recording
+from assay.sim.simt.emit.tape import Tape
 from assay.sim.simt.ir.nodes import Function
 from assay.sim.site import Site
 
@@ -87,7 +87,7 @@ class Program:
                 count += touches
         return found
 
-    def recording(
+    def tape(
         self,
         streams: Sequence[Sequence[tuple[int, Sequence[Touch]]]],
         *,
@@ -96,14 +96,14 @@ class Program:
         positions: tuple[Position, ...] | None = None,
         threadgroup_memory: int = 0,
         lanes: int = ALL_LANES,
-    ) -> Recording:
+    ) -> Tape:
         """Streams of (block, accesses), one after the other for all simdgroups."""
         packed = [_stream(stream, lanes) for stream in streams]
         groups = len(streams) // simdgroups
         ordinals, known = iter(self._ordinals()), [0]
         for block in self.blocks:
             known.append(known[-1] + sum(next(ordinals) >= 0 for _ in block))
-        return Recording(
+        return Tape(
             function=Function("k", [], 0, 0, b""),
             threadgroups=positions or tuple((number, 0, 0) for number in range(groups)),
             simdgroups=simdgroups,

@@ -75,9 +75,15 @@ def multiply() -> Executable:
     )
     block = image(program, 0, 640)
     copy = HostCopy(
-        source=BufferType.XRAM, target=BufferType.LRAM, source_address=BLOCK, target_address=0,
-        source_strides=(), target_strides=(), shape=(), element_bytes=640,
-    )  # fmt: skip
+        source=BufferType.XRAM,
+        target=BufferType.LRAM,
+        source_address=BLOCK,
+        target_address=0,
+        source_strides=(),
+        target_strides=(),
+        shape=(),
+        element_bytes=640,
+    )
     return Executable(
         name="multiply",
         segments=(
@@ -115,33 +121,64 @@ def _many(number: st.SearchStrategy[int]) -> st.SearchStrategy[tuple[int, ...]]:
 
 ACTIONS = st.one_of(
     st.builds(
-        HostCopy, source=_MEMORY, target=_MEMORY, source_address=_WORD, target_address=_WORD,
-        source_strides=_many(_WORD), target_strides=_many(_WORD), shape=_many(_WORD),
-        element_bytes=_WORD, constant_index=_INDEX, binding_index=_INDEX, index_bytes=_WORD,
+        HostCopy,
+        source=_MEMORY,
+        target=_MEMORY,
+        source_address=_WORD,
+        target_address=_WORD,
+        source_strides=_many(_WORD),
+        target_strides=_many(_WORD),
+        shape=_many(_WORD),
+        element_bytes=_WORD,
+        constant_index=_INDEX,
+        binding_index=_INDEX,
+        index_bytes=_WORD,
         direction=st.integers(0, 1),
     ),
     st.builds(
-        StartNss, address=_WORD, slice0=st.booleans(), slice1=st.booleans(), dma_in=st.booleans(),
+        StartNss,
+        address=_WORD,
+        slice0=st.booleans(),
+        slice1=st.booleans(),
+        dma_in=st.booleans(),
         dma_out=st.booleans(),
     ),
     st.builds(WaitNss, returned_buffers=_many(_LONG)),
     st.builds(
-        StartHost, function=st.text(max_size=9), arguments=_many(_LONG), sizes=_many(_LONG),
-        strides=_many(_WORD), shapes=_many(_WORD), ranks=_many(_WORD),
+        StartHost,
+        function=st.text(max_size=9),
+        arguments=_many(_LONG),
+        sizes=_many(_LONG),
+        strides=_many(_WORD),
+        shapes=_many(_WORD),
+        ranks=_many(_WORD),
     ),
     st.builds(WaitHost, returned_buffers=_many(_LONG)),
     st.builds(Alloc, number=_LONG, address=_LONG, size=_LONG, buffer_type=_MEMORY),
     st.builds(Dealloc, number=_LONG),
-)  # fmt: skip
+)
 BUFFERS = st.builds(
-    BufferInfo, number=_LONG, allocated=_SIGNED, deallocated=_SIGNED, last_use=_SIGNED,
-    buffer_type=_MEMORY, address=_WORD, size=_WORD, shape=_many(_WORD),
-    element_type=st.sampled_from(ElementType), strides=_many(_WORD),
-)  # fmt: skip
+    BufferInfo,
+    number=_LONG,
+    allocated=_SIGNED,
+    deallocated=_SIGNED,
+    last_use=_SIGNED,
+    buffer_type=_MEMORY,
+    address=_WORD,
+    size=_WORD,
+    shape=_many(_WORD),
+    element_type=st.sampled_from(ElementType),
+    strides=_many(_WORD),
+)
 BINDINGS = st.builds(
-    Binding, number=_WORD, address=_WORD, offset=_WORD, size=_WORD, read_only=st.booleans(),
+    Binding,
+    number=_WORD,
+    address=_WORD,
+    offset=_WORD,
+    size=_WORD,
+    read_only=st.booleans(),
     write_only=st.booleans(),
-)  # fmt: skip
+)
 
 
 @st.composite

@@ -153,8 +153,13 @@ CONVOLVE = SliceProgram(
                     agent="DEDR",
                     low=(B1, dim("D", 66, 1)),
                     high=(
-                        ONCE, dim("I", 1, 3), dim("J", 3, 8), dim("O", 2, 64), dim("A", 1, 64),
-                        dim("O", 1), dim("O", 1, 128),
+                        ONCE,
+                        dim("I", 1, 3),
+                        dim("J", 3, 8),
+                        dim("O", 2, 64),
+                        dim("A", 1, 64),
+                        dim("O", 1),
+                        dim("O", 1, 128),
                     ),
                     base_address=0x1000,
                     descriptor_address=0x5100,
@@ -163,8 +168,13 @@ CONVOLVE = SliceProgram(
                     agent="DEWR",
                     low=(B1, dim("D", 4, 1)),
                     high=(
-                        ONCE, dim("O", 3, 4), dim("O", 3, 12), dim("O", 2, 36), dim("O", 1),
-                        dim("O", 1, 72), dim("O", 1),
+                        ONCE,
+                        dim("O", 3, 4),
+                        dim("O", 3, 12),
+                        dim("O", 2, 36),
+                        dim("O", 1),
+                        dim("O", 1, 72),
+                        dim("O", 1),
                     ),
                     base_address=0x2000,
                     descriptor_address=0x5180,
@@ -188,7 +198,11 @@ CONVOLVE = SliceProgram(
                     agent="DEQW",
                     low=(B1, dim("D", 16, 1)),
                     high=(
-                        ONCE, dim("A", 4), dim("O", 4, 64), dim("A", 1), dim("O", 1, 256),
+                        ONCE,
+                        dim("A", 4),
+                        dim("O", 4, 64),
+                        dim("A", 1),
+                        dim("O", 1, 256),
                         dim("O", 1, 256),
                     ),
                     special=(B1, dim("X", 64, 1)),
@@ -211,7 +225,7 @@ CONVOLVE = SliceProgram(
             pad_value=-3,
         ),
     ),
-)  # fmt: skip
+)
 CONVOLVE_WORDS = {
     0x5000: words("""
 100e0080 40000000 00000001 00000a00 00000000 0101fffd 00000350 d1000001 01000001 59000001 41050012

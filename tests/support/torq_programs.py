@@ -170,16 +170,23 @@ def register_agents(draw: st.DrawFn, bias_bytes: int) -> tuple[Ndl, ...]:
     found.append(
         Ndl(
             agent="ACPR",
-            low=(unit(draw(st.sampled_from([1, 2, 4]))), Dim(
-                count=draw(st.sampled_from([2, 4, 8, 16])),
-                stride=4 * draw(st.integers(0, 16)), tag="D",
-            )),
-            high=(Dim(
-                count=draw(st.integers(1, 16)),
-                stride=draw(st.sampled_from([16, 32, 64, 128, 256])), tag="S",
-            ),),
+            low=(
+                unit(draw(st.sampled_from([1, 2, 4]))),
+                Dim(
+                    count=draw(st.sampled_from([2, 4, 8, 16])),
+                    stride=4 * draw(st.integers(0, 16)),
+                    tag="D",
+                ),
+            ),
+            high=(
+                Dim(
+                    count=draw(st.integers(1, 16)),
+                    stride=draw(st.sampled_from([16, 32, 64, 128, 256])),
+                    tag="S",
+                ),
+            ),
         )
-    )  # fmt: skip
+    )
     together = draw(st.sampled_from([1, 2, 4]))
     sums = (unit(4), Dim(count=together, stride=4, tag="D"), Dim(count=16 // together, tag="G"))
     found.append(Ndl(agent="ACPW", low=sums))
@@ -234,11 +241,9 @@ def weight_reads(draw: st.DrawFn) -> Ndl:
                 tag="S",
                 pad=-draw(st.integers(0, steps - 1)),
             ),
-            Dim(
-                count=draw(st.sampled_from([1, 3, 1 << 20])), tag="W" if words else "N"
-            ),
+            Dim(count=draw(st.sampled_from([1, 3, 1 << 20])), tag="W" if words else "N"),
         ),
-    )  # fmt: skip
+    )
 
 
 @st.composite

@@ -14,9 +14,18 @@ def element(size: int) -> Dim:
 
 
 def _conv_ndls(
-    data: Ndl, *, taps: int, blocks: int, groups: int, weights: int, bias: int, target: int,
-    height: int, width: int, segments: int = 1,
-) -> tuple[Ndl, ...]:  # fmt: skip
+    data: Ndl,
+    *,
+    taps: int,
+    blocks: int,
+    groups: int,
+    weights: int,
+    bias: int,
+    target: int,
+    height: int,
+    width: int,
+    segments: int = 1,
+) -> tuple[Ndl, ...]:
     """The agents of a convolution around its data: four output channels at a time, 64 pixels."""
     pixels = height * width
     shared = dim("G", 4, 72) if segments == 4 else dim("G", 1, 0)
@@ -47,30 +56,49 @@ def _conv_ndls(
             agent="DEQW",
             low=(element(1), dim("D", 16, 1)),
             high=(
-                ONCE, dim("A", 4), dim("O", 4, pixels), dim("A", blocks),
+                ONCE,
+                dim("A", 4),
+                dim("O", 4, pixels),
+                dim("A", blocks),
                 dim("O", groups, 4 * pixels),
             ),
             special=(element(1), dim("X", pixels, 1)),
             base_address=target,
         ),
-    )  # fmt: skip
+    )
 
 
 def _conv_task(ndls: tuple[Ndl, ...], size: int, config: dict[str, object]) -> SliceTask:
     border = size // 2
     window: dict[str, object] = {
-        "act_rsh": 20, "act_clip_min": -128, "act_clip_max": 127,
-        "kernel_left": border, "kernel_right": border, "kernel_top": border,
-        "kernel_bottom": border, "pad_left": min(border, 1), "pad_right": min(border, 1),
-        "pad_top": border, "pad_bottom": border,
-    }  # fmt: skip
+        "act_rsh": 20,
+        "act_clip_min": -128,
+        "act_clip_max": 127,
+        "kernel_left": border,
+        "kernel_right": border,
+        "kernel_top": border,
+        "kernel_bottom": border,
+        "pad_left": min(border, 1),
+        "pad_right": min(border, 1),
+        "pad_top": border,
+        "pad_bottom": border,
+    }
     return SliceTask(ndls=ndls, **(window | config))  # type: ignore[arg-type]
 
 
 def conv(
-    *, channels: int, outputs: int, height: int, width: int, source: int, weights: int,
-    bias: int, target: int, size: int = 3, **config: object,
-) -> SliceTask:  # fmt: skip
+    *,
+    channels: int,
+    outputs: int,
+    height: int,
+    width: int,
+    source: int,
+    weights: int,
+    bias: int,
+    target: int,
+    size: int = 3,
+    **config: object,
+) -> SliceTask:
     """A convolution with same padding of [channels][height][width] int8; weights are
     [outputs/4][channels][size][size][4], {bias, scale} int32 pairs per output channel."""
     groups, pixels = outputs // 4, height * width
@@ -79,22 +107,41 @@ def conv(
         agent="DEDR",
         low=(element(1), dim("D", 64 + min(size - 1, 2), 1)),
         high=(
-            ONCE, dim("I", -(-size // 3), 3), dim("J", size, width), dim("O", channels, pixels),
-            dim("A", blocks, 64), dim("O", groups, 0),
+            ONCE,
+            dim("I", -(-size // 3), 3),
+            dim("J", size, width),
+            dim("O", channels, pixels),
+            dim("A", blocks, 64),
+            dim("O", groups, 0),
         ),
         base_address=source,
-    )  # fmt: skip
+    )
     ndls = _conv_ndls(
-        data, taps=size * size * channels, blocks=blocks, groups=groups, weights=weights,
-        bias=bias, target=target, height=height, width=width,
-    )  # fmt: skip
+        data,
+        taps=size * size * channels,
+        blocks=blocks,
+        groups=groups,
+        weights=weights,
+        bias=bias,
+        target=target,
+        height=height,
+        width=width,
+    )
     return _conv_task(ndls, size, config)
 
 
 def depthwise(
-    *, channels: int, height: int, width: int, source: int, weights: int, bias: int, target: int,
-    size: int = 3, **config: object,
-) -> SliceTask:  # fmt: skip
+    *,
+    channels: int,
+    height: int,
+    width: int,
+    source: int,
+    weights: int,
+    bias: int,
+    target: int,
+    size: int = 3,
+    **config: object,
+) -> SliceTask:
     """A depthwise convolution with same padding; weights are [channels/4][size][size][4]."""
     groups, pixels = channels // 4, height * width
     blocks = -(-pixels // 64)
@@ -102,22 +149,43 @@ def depthwise(
         agent="DEDR",
         low=(element(1), dim("D", 64 + min(size - 1, 2), 1)),
         high=(
-            ONCE, dim("O", 4, pixels), dim("I", -(-size // 3), 3), dim("J", size, width),
-            dim("A", blocks, 64), dim("O", groups, 4 * pixels),
+            ONCE,
+            dim("O", 4, pixels),
+            dim("I", -(-size // 3), 3),
+            dim("J", size, width),
+            dim("A", blocks, 64),
+            dim("O", groups, 4 * pixels),
         ),
         base_address=source,
-    )  # fmt: skip
+    )
     ndls = _conv_ndls(
-        data, taps=size * size, blocks=blocks, groups=groups, weights=weights, bias=bias,
-        target=target, height=height, width=width, segments=4,
-    )  # fmt: skip
+        data,
+        taps=size * size,
+        blocks=blocks,
+        groups=groups,
+        weights=weights,
+        bias=bias,
+        target=target,
+        height=height,
+        width=width,
+        segments=4,
+    )
     return _conv_task(ndls, size, config)
 
 
 def halving_conv(
-    *, channels: int, outputs: int, height: int, width: int, source: int, weights: int,
-    bias: int, target: int, size: int = 3, **config: object,
-) -> SliceTask:  # fmt: skip
+    *,
+    channels: int,
+    outputs: int,
+    height: int,
+    width: int,
+    source: int,
+    weights: int,
+    bias: int,
+    target: int,
+    size: int = 3,
+    **config: object,
+) -> SliceTask:
     """The same with stride 2, on input in four planes per channel (even rows' even columns, even
     rows' odd ones, odd rows'...); `height` and `width` are the output's, weights in the order
     that `halving_taps` gives."""
@@ -133,16 +201,27 @@ def halving_conv(
         agent="DEDR",
         low=(element(1), dim("D", 64 + min(parts - 1, 2), 1)),
         high=(
-            *columns, dim("I", 2, sign * pixels + even - odd),
-            dim("J", 2, sign * 2 * pixels + width * (even - odd)), dim("J", parts, width),
-            dim("O", channels, 4 * pixels), dim("A", blocks, 64), dim("O", groups, 0),
+            *columns,
+            dim("I", 2, sign * pixels + even - odd),
+            dim("J", 2, sign * 2 * pixels + width * (even - odd)),
+            dim("J", parts, width),
+            dim("O", channels, 4 * pixels),
+            dim("A", blocks, 64),
+            dim("O", groups, 0),
         ),
         base_address=source + 3 * first * pixels,
-    )  # fmt: skip
+    )
     ndls = _conv_ndls(
-        data, taps=size * size * channels, blocks=blocks, groups=groups, weights=weights,
-        bias=bias, target=target, height=height, width=width,
-    )  # fmt: skip
+        data,
+        taps=size * size * channels,
+        blocks=blocks,
+        groups=groups,
+        weights=weights,
+        bias=bias,
+        target=target,
+        height=height,
+        width=width,
+    )
     return _conv_task(ndls, size, {"stride": 2} | config)
 
 
@@ -159,11 +238,23 @@ def lanes_of(count: int, partials: int) -> tuple[int, int]:
 
 
 def streaming(
-    *, source: int, target: int, size: int, count: int, words: int, result: int,
-    operands: int = 1, apart: int = 0, partials: int = 1, weights: Ndl | None = None,
-    weight_step: Dim | None = None, repeat: int = 1, bias: Ndl | None = None,
-    spread: int = 1, **config: object,
-) -> SliceTask:  # fmt: skip
+    *,
+    source: int,
+    target: int,
+    size: int,
+    count: int,
+    words: int,
+    result: int,
+    operands: int = 1,
+    apart: int = 0,
+    partials: int = 1,
+    weights: Ndl | None = None,
+    weight_step: Dim | None = None,
+    repeat: int = 1,
+    bias: Ndl | None = None,
+    spread: int = 1,
+    **config: object,
+) -> SliceTask:
     """Words of `count` data of `size` bytes, each block of `operands` words (which lie `apart`)
     becoming `count` results of `result` bytes; `partials` PRAM words make a result."""
     per_vector, vectors = lanes_of(count, partials)
@@ -273,9 +364,12 @@ def shifting(
         ),
     )
     limits: dict[str, object] = {
-        "act_clip_min": -(1 << 31), "act_clip_max": (1 << 31) - 1, "act_sum_bits": 8 * size,
-        "alu_op0_mode": "DBYP", "alu_op1_mode": "BOR",
-    }  # fmt: skip
+        "act_clip_min": -(1 << 31),
+        "act_clip_max": (1 << 31) - 1,
+        "act_sum_bits": 8 * size,
+        "alu_op0_mode": "DBYP",
+        "alu_op1_mode": "BOR",
+    }
     return SliceTask(ndls=ndls, **(limits | config))  # type: ignore[arg-type]
 
 

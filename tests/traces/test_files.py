@@ -154,7 +154,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
         (header() + chunk(b"ROWS", b""), "byte 16: expected the HEAD chunk first"),
         (header() + CHUNK.pack(b"HEAD", 1, 5) + b"ab", "byte 16: the checksum of chunk b'HEAD'"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_trace_is_refused_with_file_place_and_reason(
     data: bytes, message: str, tmp_path: Path
 ) -> None:
@@ -251,9 +251,16 @@ def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     packed = zlib.compress(bytes(1 << 20))
     head = {"title": "", "clock": {"name": "", "unit": "ns", "hz": 10**9}, "causes": []}
     kind = {
-        "name": "k", "form": "counter", "category": "", "text": "", "arguments": [],
-        "overlapping": False, "tiled": False, "caused": False, "around": False,
-    }  # fmt: skip
+        "name": "k",
+        "form": "counter",
+        "category": "",
+        "text": "",
+        "arguments": [],
+        "overlapping": False,
+        "tiled": False,
+        "caused": False,
+        "around": False,
+    }
     path.write_bytes(
         header()
         + json_chunk(b"HEAD", head)
@@ -268,8 +275,15 @@ CHROME = [
     {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "GPU"}},
     {"ph": "M", "pid": 1, "tid": 2, "name": "thread_name", "args": {"name": "compute"}},
     {"ph": "B", "pid": 1, "tid": 2, "ts": 1.5, "name": "gemm", "cat": "kernel", "args": {"m": 4}},
-    {"ph": "X", "pid": 1, "tid": 2, "ts": 2, "dur": 0.25, "name": "copy",
-     "args": {"x": {"y": [1, 2]}}},
+    {
+        "ph": "X",
+        "pid": 1,
+        "tid": 2,
+        "ts": 2,
+        "dur": 0.25,
+        "name": "copy",
+        "args": {"x": {"y": [1, 2]}},
+    },
     {"ph": "E", "pid": 1, "tid": 2, "ts": 4},
     {"ph": "b", "pid": 1, "id": "a", "cat": "io", "ts": 1, "name": "read"},
     {"ph": "b", "pid": 1, "id": "b", "cat": "io", "ts": 2, "name": "read"},
@@ -281,7 +295,7 @@ CHROME = [
     {"ph": "f", "pid": 1, "tid": 2, "ts": 3.5, "id": 7, "name": "f", "cat": "f", "bp": "e"},
     {"ph": "N", "pid": 1, "ts": 0, "name": "object"},
     {"ph": "E", "pid": 1, "tid": 2, "ts": 9},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -436,10 +450,14 @@ def test_tables_that_instruments_exports_are_understood(tmp_path: Path) -> None:
     common = {"channel-name": "Compute", "event-label": "gemm", "process": "app (42)"}
     assert slices == [
         (
-            1000, 4000, "gemm", "metal-gpu-intervals", "",
+            1000,
+            4000,
+            "gemm",
+            "metal-gpu-intervals",
+            "",
             {**common, "start-latency": 70, "state": "Active"},
         ),
         (6000, 4000, "gemm", "metal-gpu-intervals", "idle", {**common, "state": "Idle"}),
-    ]  # fmt: skip
+    ]
     assert [(i[1], i[2]) for i in said["instants"]] == [(1000, "metal-gpu-intervals")]
     assert trace.notes == ("1 rows without a time were left out",)

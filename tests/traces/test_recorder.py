@@ -124,16 +124,20 @@ def test_a_gap_in_a_tiled_slice_is_told_with_its_place() -> None:
         (lambda r: r.slice(PHASE, 0, "x", 0, 1, colour=3), "no argument 'colour'; there are line"),
         (lambda r: r.slices(STEP)(0, "x", 0, 1, "dram"), "0 arguments were given; it has line, f"),
         (lambda r: r.slices(MARKER), "kind marker is a instant, not slice"),
-        (lambda r: r.slices(STEP).extend(track=[0, 0], name="", begin=np.arange(3), duration=1),
-         "2 values for track, but 3 events"),
-        (lambda r: r.slices(STEP).extend(track=0, name="", begin=np.arange(3), duration=1, at=1),
-         "kind step has no column 'at'"),
+        (
+            lambda r: r.slices(STEP).extend(track=[0, 0], name="", begin=np.arange(3), duration=1),
+            "2 values for track, but 3 events",
+        ),
+        (
+            lambda r: r.slices(STEP).extend(track=0, name="", begin=np.arange(3), duration=1, at=1),
+            "kind step has no column 'at'",
+        ),
         (lambda r: r.slice(STEP, 1, "x", 0, 1, "dram"), "track occupancy is a counter"),
         (lambda r: r.counters()(0, 0, 1.0), "track simdgroup\\[0\\] is no counter"),
         (lambda r: r.flow(DATA, 5, 6), "a flow names slice 5 as its source"),
         (lambda r: r.track("x", 7), "track 'x': there is no track 7"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_an_event_is_said(emit: object, message: str) -> None:
     taker = recorder()
     taker.track("simdgroup[0]", -1, Role.SIMDGROUP)

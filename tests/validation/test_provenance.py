@@ -18,9 +18,21 @@ FILES = ("chips", "instructions", "memory", "occupancy", "overheads")
 NOT_MEASURED: Mapping[str, frozenset[str]] = {
     "chips": frozenset(
         {
-            *("feature_set_tables", "specifications", "metal_benchmarks", "applegpuinfo", "dvfs"),
-            *("phosphor", "chips_and_cheese", "neural_accelerators", "fft_m6", "memory_type"),
-            *("like_m2_pro", "like_m2_ultra", "stream_class", "untraced", "note"),
+            "feature_set_tables",
+            "specifications",
+            "metal_benchmarks",
+            "applegpuinfo",
+            "dvfs",
+            "phosphor",
+            "chips_and_cheese",
+            "neural_accelerators",
+            "fft_m6",
+            "memory_type",
+            "like_m2_pro",
+            "like_m2_ultra",
+            "stream_class",
+            "untraced",
+            "note",
         }
     ),
     "instructions": frozenset({"estimate", "mfa", "note"}),

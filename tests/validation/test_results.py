@@ -20,8 +20,16 @@ from benchmarks.validation.table import cases
 
 def _row(**changed: object) -> Row:
     given: dict[str, object] = {
-        **{"ident": 1, "chip": "M1", "workload": "w", "metric": "gflops", "value": 2.0},
-        **{"unit": "u", "source": "s", "confidence": "high", "kind": "measured", "note": ""},
+        "ident": 1,
+        "chip": "M1",
+        "workload": "w",
+        "metric": "gflops",
+        "value": 2.0,
+        "unit": "u",
+        "source": "s",
+        "confidence": "high",
+        "kind": "measured",
+        "note": "",
     }
     return Row(**(given | changed))  # type: ignore[arg-type]
 

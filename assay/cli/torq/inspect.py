@@ -49,8 +49,10 @@ def inspect_torq(
             continue
         typer.echo(_printable("\n".join(report.summary())))
         sections: list[tuple[str, Callable[[], list[str]]]] = [
-            ("actions", report.actions), ("jobs", report.jobs), ("memory over time", report.memory),
-        ]  # fmt: skip
+            ("actions", report.actions),
+            ("jobs", report.jobs),
+            ("memory over time", report.memory),
+        ]
         for title, lines in sections:
             _section(title, lines(), every=every)
         if words:

@@ -1,4 +1,4 @@
-"""Which threadgroup arrays are written and read between which barriers, from a recording.
+"""Which threadgroup arrays are written and read between which barriers, from a tape.
 
 An array of which a place of the source touches one part in each epoch, and not always the same, is
 a ring: its parts are the stages of a pipeline. Places, not instructions: loops are unrolled. In its
@@ -77,9 +77,9 @@ _Place = tuple[int, Site | None, bool]
 _Touches = dict[_Key, _Touch]
 
 
-def array_uses(recording: r.Recording) -> tuple[ArrayUse, ...]:
-    """Uses by threadgroup, epoch and array; the recording must have places."""
-    touches = _touches(recording)
+def array_uses(tape: r.Tape) -> tuple[ArrayUse, ...]:
+    """Uses by threadgroup, epoch and array; the tape must have places."""
+    touches = _touches(tape)
     sizes = {root: _stage_size(root, touches) for root in {key[2] for key in touches}}
     found: dict[tuple[int, int, str, int], list[int]] = {}
     for (group, epoch, root, _, is_write), touch in touches.items():
@@ -138,17 +138,17 @@ def _goes_round(places: dict[_Place, list[tuple[int, _Touch]]], size: int) -> bo
     return writer_moves if filled else moves
 
 
-def _touches(recording: r.Recording) -> _Touches:
-    blocks = recording.function.blocks
+def _touches(tape: r.Tape) -> _Touches:
+    blocks = tape.function.blocks
     accesses = [r.accesses(block) for block in blocks]
     ends = [_ends_epoch(block) for block in blocks]
     roots: dict[_Root, _Root] = {}
     found: _Touches = {}
-    for group in range(len(recording.threadgroups)):
-        if recording.starts[(group + 1) * recording.simdgroups] > MOST_WORDS:
+    for group in range(len(tape.threadgroups)):
+        if tape.starts[(group + 1) * tape.simdgroups] > MOST_WORDS:
             break
-        for simdgroup in range(recording.simdgroups):
-            stream = r.events(recording, group, simdgroup)
+        for simdgroup in range(tape.simdgroups):
+            stream = r.events(tape, group, simdgroup)
             for epoch, instruction, event in _accesses(stream, accesses, ends):
                 root = instruction.root
                 if isinstance(root, _Root):

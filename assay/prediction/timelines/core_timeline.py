@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.hal.metal.timed import Prediction
 from assay.hw.apple.core.result import CAUSES
+from assay.sim.lanes import LANES
 from assay.traces import Recorder, Role
 from assay.traces.events import kinds as k
 from assay.traces.events.schema import ABSENT
@@ -62,7 +63,7 @@ class CoreWriter:
             shown,
             kernel=dispatch.kernel,
             sources=dispatch.sources,
-            per_group=-(-width * height * depth // 32),
+            per_group=-(-width * height * depth // LANES),
             at=begin,
         )
         if len(rows.begin):
@@ -133,16 +134,16 @@ class _Dispatch:
     def write(self, kernel: str, prediction: Prediction, places: _Places) -> None:
         """Write all of it but the counters."""
         rows = self._rows
-        recording = prediction.recording
-        positions = recording.threadgroups if recording is not None else ()
+        tape = prediction.tape
+        positions = tape.threadgroups if tape is not None else ()
         self._threadgroups(kernel, positions, places)
         self._phases()
         resumed = self._steps()
         waits = barrier_waits(rows)
         self._barriers(waits, resumed)
-        if recording is not None:
+        if tape is not None:
             bounds = epoch_bounds(rows, waits)
-            uses = array_uses(recording)
+            uses = array_uses(tape)
             # Tracks are in the order in which they are made: stages of one array side by side.
             for use in sorted(uses, key=lambda use: (use.threadgroup, use.name, use.stage)):
                 self._array(use, bounds)

@@ -1,4 +1,4 @@
-"""What those who look on at a checked program are told by the emulated Metal."""
+"""What observers of a checked program are told by the emulated Metal."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.compiler.costs import Cost, CostError, KernelUse
 from assay.hw.apple.core.sampled import sampled_dispatch, time_sampled
-from assay.sim.simt import DispatchError, KernelFault, Memory, UnsupportedKernel, record
+from assay.sim.simt import DispatchError, KernelFault, Memory, UnsupportedKernel, tape_dispatch
 
 from ..emulated.errors import MetalError
 from ..emulated.resources.memory import zeroed
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.hw.apple.core.result import DispatchTime
     from assay.hw.apple.core.sample import Position
     from assay.hw.apple.facts.chips import Chip
-    from assay.sim.simt import Recording
+    from assay.sim.simt import Tape
 
 _MOST_BYTES = 1 << 34  # of all buffers of one use; pages that nobody touches take no memory
 
@@ -62,8 +62,8 @@ class ChipCosts:
         memory = Memory()
         arguments = list(_bound(use, memory))
 
-        def recorded(positions: Sequence[Position]) -> Recording:
-            return record(
+        def taped(positions: Sequence[Position]) -> Tape:
+            return tape_dispatch(
                 executable,
                 memory,
                 arguments,
@@ -77,7 +77,7 @@ class ChipCosts:
             sampled_dispatch(
                 self._chip, executable, use.threadgroups, given_memory=_given_memory(use)
             ),
-            recorded,
+            taped,
             warm=self._warm,
             footprint=None if follows else _footprint(use),
         )

@@ -1,4 +1,4 @@
-"""One dispatch: recorded on the emulated device, lowered to machine code, simulated."""
+"""One dispatch: taped on the emulated device, lowered to machine code, simulated."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 from assay.hw.apple.core.sampled import sampled_dispatch
 from assay.hw.apple.lower.lower import lower
 
-from ..emulated.commands.timing import Size, record_dispatch, threadgroups_in
-from .backlog import Backlog, Recorded
+from ..emulated.commands.timing import Size, tape_command, threadgroups_in
+from .backlog import Backlog, Taped
 from .caches import CacheHistory, Uses
 from .keys import DispatchKey, Keys
 from .prediction import Prediction
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.hw.apple.facts.chips import Chip
     from assay.hw.apple.lower.code import MachineCode
     from assay.sim.simt import Program
-    from assay.sim.simt.emit.tape import Recording
+    from assay.sim.simt.emit.tape import Tape
 
     from ..emulated import MTLDevice
     from ..emulated.commands.commands import DispatchCommand
@@ -33,7 +33,7 @@ _MANY = 1 << 30  # threadgroups: more than any chip holds at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
-    """What tells how a dispatch goes; `varies` if its recording has to, too.
+    """What tells how a dispatch goes; `varies` if its tape has to, too.
 
     `uses` are the caches' concern, None if they are not asked.
     """
@@ -48,14 +48,14 @@ class ChipPredictor:
     """Predicts dispatches on one chip; those that do the same are simulated once.
 
     Two dispatches do the same if their keys are equal and no branch or address of the kernel
-    depends on what buffers hold. Where one does, each dispatch is recorded, and simulated unless
-    the recording is one that was seen before.
+    depends on what buffers hold. Where one does, each dispatch is taped, and simulated unless
+    the tape is one that was seen before.
 
     Args:
         chip: which GPU.
         warm: whether caches hold what an earlier run of the same dispatch left; None to tell by
             what the program ran before.
-        keep: keep recordings and what a core's simdgroups did, for a timeline.
+        keep: keep tapes and what a core's simdgroups did, for a timeline.
         say: told of each simulation, in a few words.
     """
 
@@ -86,18 +86,18 @@ class ChipPredictor:
         look = self._look(device, command)
         return self._predicted(
             look,
-            lambda: self._recorded(look, device, command),
+            lambda: self._taped(look, device, command),
             lambda: self._shown(look, device, command),
         )
 
     def later(self, device: MTLDevice, command: DispatchCommand) -> Callable[[], Prediction]:
-        """Record a dispatch that is about to run; what predicts it when it is next."""
+        """Tape a dispatch that is about to run; what predicts it when it is next."""
         look = self._look(device, command)
         if not look.varies and all((look.key, warm, b"") in self._known for warm in (False, True)):
-            return lambda: self._predicted(look, _not_recorded, _not_recorded)
-        recorded = self._recorded(look, device, command)
-        recorded = replace(recorded, shown=self._shown(look, device, command))
-        held = self._backlog.kept(look.key, recorded)
+            return lambda: self._predicted(look, _not_taped, _not_taped)
+        taped = self._taped(look, device, command)
+        taped = replace(taped, shown=self._shown(look, device, command))
+        held = self._backlog.kept(look.key, taped)
         return lambda: self._predicted(look, lambda: held, lambda: held.shown)
 
     def _look(self, device: MTLDevice, command: DispatchCommand) -> _Look:
@@ -109,45 +109,45 @@ class ChipPredictor:
         return _Look(key=key, varies=varies, uses=uses, grid=threadgroups_in(command))
 
     def _predicted(
-        self, look: _Look, recorded: Callable[[], Recorded], shown: Callable[[], Recording | None]
+        self, look: _Look, taped: Callable[[], Taped], shown: Callable[[], Tape | None]
     ) -> Prediction:
-        """The prediction; what was recorded, and is shown, is asked for only if it is needed."""
+        """The prediction; what was taped, and is shown, is asked for only if it is needed."""
         warm = self._warm if look.uses is None else self._history.is_warm(look.uses)
         assert warm is not None
         known = None if look.varies else self._known.get((look.key, warm, b""))
-        prediction = known or self._simulated(look, warm, recorded(), shown)
+        prediction = known or self._simulated(look, warm, taped(), shown)
         if look.uses is not None:
             self._history.ran(look.uses, prediction.time.bytes.get("dram", 0.0))
         return prediction
 
-    def _recorded(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Recorded:
+    def _taped(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Taped:
         self._tell(f"recording {look.key.executable.program.name}")
         sample = self._dispatch(look).sample
-        recording = record_dispatch(device, command, sample.positions)
-        return Recorded(recording=recording, digest=_digest(recording))
+        tape = tape_command(device, command, sample.positions)
+        return Taped(tape=tape, digest=_digest(tape))
 
-    def _shown(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Recording | None:
+    def _shown(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Tape | None:
         """The first threadgroups once more, with where in threadgroup memory they are."""
         if not self._keep:
             return None
         shown = self._dispatch(look).sample.positions[:_SHOWN]
-        return record_dispatch(device, command, shown, places=True)
+        return tape_command(device, command, shown, places=True)
 
     def _simulated(
         self,
         look: _Look,
         warm: bool,
-        recorded: Recorded,
-        shown: Callable[[], Recording | None],
+        taped: Taped,
+        shown: Callable[[], Tape | None],
     ) -> Prediction:
-        ident = (look.key, warm, recorded.digest if look.varies else b"")
+        ident = (look.key, warm, taped.digest if look.varies else b"")
         known = self._known.get(ident)
         if known is not None:
             return known
         self._tell(f"simulating {look.key.executable.program.name}")
         dispatch = self._dispatch(look)
         time = dispatch.simulated(
-            recorded.recording,
+            taped.tape,
             warm=warm,
             footprint=look.key.footprint,
             timeline=self._keep,
@@ -155,7 +155,7 @@ class ChipPredictor:
         self.simulations += 1
         slots = dispatch.resident(_MANY).threadgroups * self.chip.cores
         prediction = self._known[ident] = Prediction(
-            time=time, share=_share(time, slots, self.chip), recording=shown()
+            time=time, share=_share(time, slots, self.chip), tape=shown()
         )
         return prediction
 
@@ -175,7 +175,7 @@ class ChipPredictor:
     def _lowered(self, program: Program) -> MachineCode:
         code = self._code.get(program)
         if code is None:
-            code = self._code[program] = lower(program.recorded_function)
+            code = self._code[program] = lower(program.taped_function)
         return code
 
     def _tell(self, text: str) -> None:
@@ -197,11 +197,11 @@ def _share(time: DispatchTime, slots: int, chip: Chip) -> float:
     return min(1.0, max(placed, pipes, dram, 1e-6))
 
 
-def _not_recorded() -> NoReturn:
+def _not_taped() -> NoReturn:
     raise AssertionError("both predictions of the key are known")
 
 
-def _digest(recording: Recording) -> bytes:
-    digest = hashlib.blake2b(recording.words.tobytes(), digest_size=16)
-    digest.update(recording.starts.tobytes())
+def _digest(tape: Tape) -> bytes:
+    digest = hashlib.blake2b(tape.words.tobytes(), digest_size=16)
+    digest.update(tape.starts.tobytes())
     return digest.digest()

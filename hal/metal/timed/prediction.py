@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from assay.hw.apple.core.result import DispatchTime
-    from assay.sim.simt.emit.tape import Recording
+    from assay.sim.simt.emit.tape import Tape
 
     from ..emulated import MTLDevice
     from ..emulated.commands.commands import DispatchCommand
@@ -21,12 +21,12 @@ class Prediction:
     Attributes:
         time: what the core model says.
         share: part of the GPU that the dispatch can keep busy, (0, 1].
-        recording: what its first sampled threadgroups did, with places, if it was to be kept.
+        tape: what its first sampled threadgroups did, with places, if it was to be kept.
     """
 
     time: DispatchTime
     share: float
-    recording: Recording | None = None
+    tape: Tape | None = None
 
 
 class Predictor(Protocol):

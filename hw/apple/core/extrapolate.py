@@ -8,7 +8,8 @@ from math import ceil, hypot, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.sim.simt.emit.tape import Recording
+from assay.sim.lanes import LANES
+from assay.sim.simt.emit.tape import Tape
 from assay.sim.site import Site
 
 from ..facts.chips import Chip
@@ -20,7 +21,6 @@ from .result import CAUSES, LEVELS, CoreTimeline, DispatchTime, Occupancy, Roofl
 from .sample import Sample
 from .shared import PARTITIONS, QUEUES, TICKS
 
-_LANES_PER_PARTITION = 32
 # Root mean square of what extrapolated loops change, for a dispatch of nothing else; over the
 # dispatches of the validation benchmark, each simulated both ways.
 _EXTRAPOLATION_ERROR = 0.02
@@ -51,7 +51,7 @@ class Run:
 
 def whole_dispatch(
     code: MachineCode,
-    recording: Recording,
+    tape: Tape,
     chip: Chip,
     sample: Sample,
     resident: Occupancy,
@@ -65,7 +65,7 @@ def whole_dispatch(
         spread: counts of instructions over the grid.
         shown: the run whose slices make the timeline, if it has any.
     """
-    total = prod(recording.grid)
+    total = prod(tape.grid)
     cores = min(chip.cores, total)
     even = _evenness(ran, spread)
     cycles, error = _cycles(ran, total / cores, even)
@@ -203,7 +203,7 @@ def _roofline(
         used = half if busy[half.pipe] > busy[single.pipe] else single
     else:
         used = half if _computes_in_half(code) else single
-    lanes = chip.cores * PARTITIONS * _LANES_PER_PARTITION
+    lanes = chip.cores * PARTITIONS * LANES
     peak = 2 * lanes * chip.clock / used.interval
     bandwidth = dram_rate(chip) * chip.clock
     compute, moving = flops / peak, dram / bandwidth

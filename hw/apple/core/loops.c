@@ -1,4 +1,4 @@
-/* Loops in the recorded streams: which one a simdgroup is in, and going through it without
+/* Loops in the taped streams: which one a simdgroup is in, and going through it without
  * executing anything. */
 
 #pragma once

@@ -63,7 +63,13 @@ def class_tables(timing: str, names: tuple[str, ...]) -> Mapping[str, NDArray[np
     return {
         "class_does": column(lambda one: _DOES.get(one.name, Does.ARITHMETIC), np.uint8),
         "class_pipe": column(lambda one: known.pipes.index(one.pipe), np.uint8),
-        "class_width": column(lambda one: (*("", *WIDTHS),).index(one.operands), np.uint8),
+        "class_width": column(
+            lambda one: (
+                "",
+                *WIDTHS,
+            ).index(one.operands),
+            np.uint8,
+        ),
         "class_issue": column(lambda one: ticks(one.issue), np.int64),
         "class_busy": column(lambda one: ticks(one.busy), np.int64),
         "class_latency": column(lambda one: ticks(one.latency), np.int64),

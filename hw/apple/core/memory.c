@@ -3,7 +3,7 @@
 #pragma once
 #include "caches.c"
 
-/* One access as the recording describes it. */
+/* One access as the tape describes it. */
 struct access {
     i32 lines, words, ways, sharing, lanes;
     u8 consecutive, cached;

@@ -1,4 +1,4 @@
-"""The core model: how long a recorded dispatch takes on a chip."""
+"""The core model: how long a taped dispatch takes on a chip."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.sim.simt.emit.tape import LINE_BYTES, Recording
+from assay.sim.simt.emit.tape import LINE_BYTES, Tape
 
 from ..facts.chips import Chip
 from ..facts.memory import memory
@@ -27,12 +27,12 @@ Arrays = dict[str, NDArray[np.generic]]
 
 
 class TimingError(ValueError):
-    """A recording cannot be simulated; the message says why."""
+    """A tape cannot be simulated; the message says why."""
 
 
 def simulate(
     code: MachineCode,
-    recording: Recording,
+    tape: Tape,
     chip: Chip,
     *,
     sample: Sample | None = None,
@@ -45,61 +45,61 @@ def simulate(
 
     Args:
         code: the kernel's instructions.
-        recording: what some of its threadgroups did.
+        tape: what some of its threadgroups did.
         chip: the chip.
-        sample: which threadgroups were recorded; without it all run on one core, in order.
+        sample: which threadgroups were taped; without it all run on one core, in order.
         warm: whether the caches hold what an earlier run of the same dispatch left there.
         footprint: bytes that the dispatch can touch at most: those of its buffers.
         timeline: whether the result has a core's slices. If loops were extrapolated, all is
             executed once more for them, and what that took is stretched to the prediction.
         extrapolate: whether loops in a steady state are extrapolated. Otherwise every instruction
-            of the recording is executed.
+            of the tape is executed.
 
     Raises:
-        TimingError: if the recording does not belong to the code or the sample, or is empty or
+        TimingError: if the tape does not belong to the code or the sample, or is empty or
             cut short.
         SpecError: if the chip's tables lack an instruction class of the code.
     """
-    chosen = sample or Sample(positions=recording.threadgroups, core=len(recording.threadgroups))
-    _check(code, recording, chosen)
-    total = recording.grid[0] * recording.grid[1] * recording.grid[2]
+    chosen = sample or Sample(positions=tape.threadgroups, core=len(tape.threadgroups))
+    _check(code, tape, chosen)
+    total = tape.grid[0] * tape.grid[1] * tape.grid[2]
     cores = min(chip.cores, total)
     resident = occupancy(
         chip,
         registers=code.registers,
-        simdgroups=recording.simdgroups,
-        threadgroup_memory=recording.threadgroup_memory,
+        simdgroups=tape.simdgroups,
+        threadgroup_memory=tape.threadgroup_memory,
         threadgroups=total,
     )
-    work = _Work(code, recording, chip, cores, resident, _inputs(code, recording))
+    work = _Work(code, tape, chip, cores, resident, _inputs(code, tape))
     shared = work.share(chosen, footprint, warm=warm)
     slices = _SLICES if timeline else 0
     ran = shown = work.run(chosen.core, shared, extrapolate=extrapolate, slices=slices)
     if timeline and ran.skipped:
         shown = work.run(chosen.core, shared, extrapolate=False, slices=slices)
     counted = work.instruction_counts(chosen, ran)
-    return whole_dispatch(code, recording, chip, chosen, resident, ran, counted, shown)
+    return whole_dispatch(code, tape, chip, chosen, resident, ran, counted, shown)
 
 
-def _check(code: MachineCode, recording: Recording, sample: Sample) -> None:
-    if not recording.threadgroups:
-        raise TimingError("the recording has no threadgroups")
-    if recording.truncated:
+def _check(code: MachineCode, tape: Tape, sample: Sample) -> None:
+    if not tape.threadgroups:
+        raise TimingError("the tape has no threadgroups")
+    if tape.truncated:
         raise TimingError(
-            "the recording was cut short because it grew too large; record fewer threadgroups "
+            "the tape was cut short because it grew too large; sample fewer threadgroups "
             "(choose_sample with fewer waves) or allow it more memory"
         )
-    if sample.positions != recording.threadgroups:
-        raise TimingError("the recording is not of the threadgroups that the sample names")
+    if sample.positions != tape.threadgroups:
+        raise TimingError("the tape is not of the threadgroups that the sample names")
     blocks = len(code.starts) - 1
-    counts = np.diff(recording.known_starts)
-    if len(recording.known_starts) - 1 != blocks:
+    counts = np.diff(tape.known_starts)
+    if len(tape.known_starts) - 1 != blocks:
         raise TimingError(
-            f"the code has {blocks} blocks and the recording {len(recording.known_starts) - 1}: "
+            f"the code has {blocks} blocks and the tape {len(tape.known_starts) - 1}: "
             "they are not of the same function"
         )
     if (code.accesses >= counts[code.block_of()]).any():
-        raise TimingError("the code has accesses that the recording lacks: not the same function")
+        raise TimingError("the code has accesses that the tape lacks: not the same function")
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class _Work:
     """One dispatch on one chip: the arrays that the compiled core reads."""
 
     code: MachineCode
-    recording: Recording
+    tape: Tape
     chip: Chip
     cores: int
     resident: Occupancy
@@ -116,7 +116,7 @@ class _Work:
     def share(self, sample: Sample, footprint: int | None, *, warm: bool) -> Sharing:
         """Which lines the threadgroups have in common."""
         bare = j.job(self.inputs, {})
-        per_group = self.recording.simdgroups
+        per_group = self.tape.simdgroups
 
         def lines_of(number: int) -> Lines:
             first, last = number * per_group, (number + 1) * per_group
@@ -128,22 +128,22 @@ class _Work:
             l2=self.chip.l2,
             slc=self.chip.slc,
         )
-        sites = int(self.recording.known_starts[-1])
+        sites = int(self.tape.known_starts[-1])
         most = float("inf") if footprint is None else footprint
-        return sharing(self.recording.grid, sample, machine, sites, lines_of, most, warm=warm)
+        return sharing(self.tape.grid, sample, machine, sites, lines_of, most, warm=warm)
 
     def run(self, groups: int, shared: Sharing, *, extrapolate: bool, slices: int) -> Run:
-        """Execute the first `groups` recorded threadgroups on one core."""
+        """Execute the first `groups` taped threadgroups on one core."""
         arrays = {**self.inputs, **class_tables(self.chip.timing, self.code.classes)}
         arrays |= _sharing_arrays(shared)
         arrays["capacity"] = np.array(
             [memory(self.chip.timing).l1, self.chip.l2, self.chip.slc], np.int64
         )
         counted = j.job(arrays, {})
-        lines = j.count_lines(counted, 0, groups * self.recording.simdgroups)
+        lines = j.count_lines(counted, 0, groups * self.tape.simdgroups)
         room, sizes = self._room(lines)
         results = self._results(groups)
-        starts = self.recording.known_starts
+        starts = self.tape.known_starts
         arrays |= results | {"site_does": _site_does(self.code, starts, arrays["class_does"])}
         fixed = numbers(self.chip, self.cores)
         made_slices = np.zeros(max(1, slices), j.SLICE)
@@ -158,7 +158,7 @@ class _Work:
         work = j.job(arrays, fixed | sizes | counts)
         end = j.run(work)
         if end < 0:
-            raise TimingError("simdgroups of the recording wait for each other for ever")
+            raise TimingError("simdgroups of the tape wait for each other for ever")
         made = made_slices[: work.slice_count]
         return Run(
             ticks=end,
@@ -178,8 +178,8 @@ class _Work:
         )
 
     def instruction_counts(self, sample: Sample, ran: Run) -> NDArray[np.float64]:
-        """Instructions of those recorded threadgroups that are spread over the grid."""
-        job, per_group = j.job(self.inputs, {}), self.recording.simdgroups
+        """Instructions of those taped threadgroups that are spread over the grid."""
+        job, per_group = j.job(self.inputs, {}), self.tape.simdgroups
         counts = [
             float(ran.instructions[number])
             if number < len(ran.instructions)
@@ -191,10 +191,10 @@ class _Work:
 
     def _room(self, lines: int) -> tuple[Arrays, dict[str, int]]:
         """Memory that the compiled core works in, and how large its parts are."""
-        groups, per_group = self.resident.threadgroups, self.recording.simdgroups
+        groups, per_group = self.resident.threadgroups, self.tape.simdgroups
         slots = groups * per_group
         registers = max(1, self.code.register_count)
-        access_limit = max(1, int(np.diff(self.recording.known_starts).max(initial=0)))
+        access_limit = max(1, int(np.diff(self.tape.known_starts).max(initial=0)))
         buckets = 1 << max(4, (2 * lines).bit_length())
         room: Arrays = {
             "simdgroups": np.zeros(slots * j.size_of(0), np.uint8),
@@ -236,8 +236,8 @@ class _Work:
         }
 
 
-def _inputs(code: MachineCode, recording: Recording) -> Arrays:
-    """What the compiled core reads of the kernel and of its recording."""
+def _inputs(code: MachineCode, tape: Tape) -> Arrays:
+    """What the compiled core reads of the kernel and of its tape."""
     return {
         "starts": np.ascontiguousarray(code.starts, np.int32),
         "ops": _ops(code),
@@ -245,17 +245,17 @@ def _inputs(code: MachineCode, recording: Recording) -> Arrays:
         "block_flops": code.block_flops(),
         "move_starts": np.ascontiguousarray(code.move_starts, np.int32),
         "moves": np.ascontiguousarray(code.moves, np.int32),
-        "words": np.ascontiguousarray(recording.words, np.uint64),
-        "stream_starts": np.ascontiguousarray(recording.starts, np.int64),
-        "known": np.ascontiguousarray(recording.known, np.uint64),
-        "access_starts": np.ascontiguousarray(recording.known_starts, np.int64),
+        "words": np.ascontiguousarray(tape.words, np.uint64),
+        "stream_starts": np.ascontiguousarray(tape.starts, np.int64),
+        "known": np.ascontiguousarray(tape.known, np.uint64),
+        "access_starts": np.ascontiguousarray(tape.known_starts, np.int64),
     }
 
 
 def _site_does(
     code: MachineCode, starts: NDArray[np.int64], does: NDArray[np.generic]
 ) -> NDArray[np.uint8]:
-    """What the class of each access of the recording does, by what each class does."""
+    """What the class of each access of the tape does, by what each class does."""
     block_of = code.block_of()
     has = code.accesses >= 0
     sites = np.zeros(starts[-1], np.uint8)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from math import ceil, log
 
+from assay.sim.lanes import LANES
+
 from ..facts.chips import Chip
 from ..facts.residency import Residency, residency
 from .result import Occupancy
 
-_LANES = 32
 _REGISTER_BYTES = 4
 _HALVES_STEP = 8  # 16-bit registers are handed out in steps of so many
 _COUNTED = 4  # simdgroups of the threadgroups that were counted
@@ -58,12 +59,12 @@ def _spilled(rules: Residency, registers: int) -> float:
 def _by_registers(rules: Residency, registers: float) -> int:
     """Simdgroups of a core whose registers fit."""
     halves = ceil(2 * max(registers, 1) / _HALVES_STEP) * _HALVES_STEP
-    fits = int(rules.register_file / (halves * _REGISTER_BYTES / 2 * _LANES))
+    fits = int(rules.register_file / (halves * _REGISTER_BYTES / 2 * LANES))
     table = rules.threads_by_registers
     if not table or halves <= table[0][0]:
         return fits
     threads = next((threads for most, threads in table if halves <= most), table[-1][1])
-    return int(threads) // _LANES
+    return int(threads) // LANES
 
 
 def _by_count(rules: Residency, simdgroups: int) -> int:

@@ -14,8 +14,17 @@ from assay.sim.site import Site
 # issued or the unit it needs is busy with an earlier one; all others are waits but `idle`, which
 # is a partition that has no simdgroup at all.
 CAUSES = (
-    *("issue", "dependency", "l1", "l2", "slc", "dram", "threadgroup_memory"),
-    *("barrier", "atomic", "launch", "idle"),
+    "issue",
+    "dependency",
+    "l1",
+    "l2",
+    "slc",
+    "dram",
+    "threadgroup_memory",
+    "barrier",
+    "atomic",
+    "launch",
+    "idle",
 )
 # Where bytes come from or go to.
 LEVELS = ("threadgroup_memory", "l1", "l2", "slc", "dram")
@@ -66,7 +75,7 @@ class CoreTimeline:
 
     Attributes:
         partition: partition 0 to 3 that runs the simdgroup.
-        threadgroup: number of the recorded threadgroup.
+        threadgroup: number of the taped threadgroup.
         simdgroup: number of the simdgroup in its threadgroup.
         begin: first cycle.
         end: the cycle after the last.

@@ -34,7 +34,7 @@ static void rank_groups(struct core *core) {
         group->rank = 0;
         for (i64 other = 0; other < job->resident; other++)
             group->rank += group_of(job, other)->used
-                && group_of(job, other)->recorded < group->recorded;
+                && group_of(job, other)->taped < group->taped;
     }
 }
 

@@ -71,22 +71,22 @@ static i32 emptiest(const struct core *core) {
     return found;
 }
 
-/* Put the next recorded threadgroup into a free place of the core. */
+/* Put the next taped threadgroup into a free place of the core. */
 static void launch(struct core *core, i32 number, i64 at) {
     struct job *job = core->job;
     struct group *group = group_of(job, number);
     struct simdgroup *all = simdgroup_of(job, 0);
-    i32 recorded = core->launched++;
+    i32 taped = core->launched++;
     watch_again(core);
-    *group = (struct group){.recorded = recorded, .used = 1};
-    job->group_begin[recorded] = at;
+    *group = (struct group){.taped = taped, .used = 1};
+    job->group_begin[taped] = at;
     for (i32 k = 0; k < job->per_group; k++) {
         i32 slot = number * job->per_group + k;
         struct simdgroup *s = all + slot;
-        i64 stream = (i64)recorded * job->per_group + k;
+        i64 stream = (i64)taped * job->per_group + k;
         *s = (struct simdgroup){.at = job->stream_starts[stream],
                                 .end = job->stream_starts[stream + 1],
-                                .block = -1, .group = recorded, .number = k, .partition = -1,
+                                .block = -1, .group = taped, .number = k, .partition = -1,
                                 .begin = at, .last = at, .stretch = at, .stretch_cause = LAUNCH,
                                 .stretch_place = -1, .kind_cause = LAUNCH};
         struct register_state *own = registers_of(job, slot);
@@ -105,7 +105,7 @@ static void launch(struct core *core, i32 number, i64 at) {
         core->resident++;
         return;
     }
-    job->group_end[recorded] = at;
+    job->group_end[taped] = at;
     core->finished++;
     group->used = 0;
 }
@@ -137,7 +137,7 @@ static void leave(struct core *core, i32 slot, i64 at) {
     s->partition = -1;
     watch_again(core);
     group->alive--;
-    job->group_end[group->recorded] = MOST(job->group_end[group->recorded], at);
+    job->group_end[group->taped] = MOST(job->group_end[group->taped], at);
     if (group->alive) {
         if (group->waiting && at > group->arrival) {
             group->arrival = at;

@@ -18,7 +18,7 @@ _SPREAD = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Threadgroups to record.
+    """Threadgroups to tape.
 
     Attributes:
         positions: all of them; the first `core` are those that one core gets, in order.

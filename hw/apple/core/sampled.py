@@ -1,4 +1,4 @@
-"""A dispatch by its sample: which threadgroups are to be recorded, and what they tell."""
+"""A dispatch by its sample: which threadgroups are to be taped, and what they tell."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
 
-from assay.sim.simt import Executable, Recording
+from assay.sim.simt import Executable, Tape
 
 from ..facts.chips import Chip
 from ..lower.code import MachineCode
@@ -19,7 +19,7 @@ from .sample import Position, Sample, choose_sample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledDispatch:
-    """One dispatch on one chip. Its sample is recorded by whoever has its buffers.
+    """One dispatch on one chip. Its sample is taped by whoever has its buffers.
 
     Attributes:
         chip: the chip.
@@ -27,7 +27,7 @@ class SampledDispatch:
         grid: threadgroups in x, y and z.
         simdgroups: of one threadgroup.
         threadgroup_memory: bytes that one threadgroup takes.
-        sample: the threadgroups to record.
+        sample: the threadgroups to tape.
     """
 
     chip: Chip
@@ -53,16 +53,16 @@ class SampledDispatch:
 
     def simulated(
         self,
-        recording: Recording,
+        tape: Tape,
         *,
         warm: bool = True,
         footprint: int | None = None,
         timeline: bool = False,
     ) -> DispatchTime:
-        """How long the dispatch takes whose sample was recorded; arguments as of `simulate`."""
+        """How long the dispatch takes whose sample was taped; arguments as of `simulate`."""
         return simulate(
             self.code,
-            recording,
+            tape,
             self.chip,
             sample=self.sample,
             warm=warm,
@@ -90,7 +90,7 @@ def sampled_dispatch(
     """
     return SampledDispatch(
         chip=chip,
-        code=code or lower(executable.program.recorded_function),
+        code=code or lower(executable.program.taped_function),
         grid=grid,
         simdgroups=executable.shape.simdgroups,
         threadgroup_memory=executable.threadgroup_memory + given_memory,
@@ -99,12 +99,12 @@ def sampled_dispatch(
 
 def time_sampled(
     dispatch: SampledDispatch,
-    record: Callable[[tuple[Position, ...]], Recording],
+    taped: Callable[[tuple[Position, ...]], Tape],
     *,
     warm: bool = True,
     footprint: int | None = None,
     timeline: bool = False,
 ) -> DispatchTime:
-    """How long a dispatch takes: `record` runs the threadgroups that it is asked for."""
-    recording = record(dispatch.sample.positions)
-    return dispatch.simulated(recording, warm=warm, footprint=footprint, timeline=timeline)
+    """How long a dispatch takes: `taped` runs the threadgroups that it is asked for."""
+    tape = taped(dispatch.sample.positions)
+    return dispatch.simulated(tape, warm=warm, footprint=footprint, timeline=timeline)

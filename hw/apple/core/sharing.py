@@ -1,6 +1,6 @@
 """Which lines of memory threadgroups have in common, told from some of them.
 
-Each line that the first recorded threadgroup touches is looked up in what its neighbours along x,
+Each line that the first taped threadgroup touches is looked up in what its neighbours along x,
 y and z touch. A line that those along x touch too belongs to the whole row, and so on: eight
 categories, by the axes along which a line stays the same, and one for lines that only close
 neighbours have: halos, and lines that several threadgroups have a part of each. What an access of
@@ -74,10 +74,10 @@ def sharing(
 
     Args:
         grid: threadgroups in x, y, z.
-        sample: which were recorded.
+        sample: which were taped.
         machine: what they run on.
         sites: accesses of the program.
-        lines_of: access, line and words touched of all lines of a recorded threadgroup.
+        lines_of: access, line and words touched of all lines of a taped threadgroup.
         most: bytes that the dispatch can touch at most.
         warm: whether the caches hold what an earlier run of the same dispatch left there.
     """

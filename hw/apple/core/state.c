@@ -1,4 +1,4 @@
-/* The state of one core while it executes recorded streams. Times are in ticks, TICKS of them to
+/* The state of one core while it executes taped streams. Times are in ticks, TICKS of them to
  * a cycle. `struct job` says what to execute, on what, and where results go. */
 
 #pragma once
@@ -55,7 +55,7 @@ struct simdgroup {
 };
 
 struct group {
-    i32 waiting, alive, recorded, used;
+    i32 waiting, alive, taped, used;
     i32 last;    /* the simdgroup that came last to the barrier */
     i64 left;    /* iterations of its loop that remain */
     i64 rank;    /* by age */

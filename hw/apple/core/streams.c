@@ -1,4 +1,4 @@
-/* Walking the recorded streams: which block comes next, what its accesses touch. */
+/* Walking the taped streams: which block comes next, what its accesses touch. */
 
 #pragma once
 #include "memory.c"
@@ -92,7 +92,7 @@ static int enter_block(const struct job *job, struct simdgroup *s, i32 slot) {
     return 1;
 }
 
-/* The access of an instruction; one line and word if the recording has none for it. */
+/* The access of an instruction; one line and word if the tape has none for it. */
 static struct access access_of(const struct job *job, const struct simdgroup *s, i32 slot, i32 pc) {
     static const u64 nowhere = 0;
     struct access access = {.lines = 1, .words = 1, .ways = 1, .sharing = 1, .consecutive = 1,

@@ -5,6 +5,8 @@ python -m assay.hw.apple.manual > docs/reference/apple-gpus.md
 
 from collections.abc import Mapping
 
+from assay.sim.lanes import LANES
+
 from ...facts import FactFile, Measure, fact, measure, read_package_file, table, text
 from .inherit import inherited
 from .instructions import instruction_set
@@ -16,7 +18,6 @@ This page is generated from `hw/apple/*.toml`; a test keeps it current. Confiden
 primary document or two independent measurements, *medium* one measurement, *low* inferred or
 chosen.
 """
-_LANES = range(32)
 
 
 def page() -> str:
@@ -43,7 +44,7 @@ def _row(file: FactFile, key: str, name: str) -> str:
 
 def _layout() -> str:
     layout = matrix_layout()
-    owner = {layout.position(lane, 0): lane for lane in _LANES}
+    owner = {layout.position(lane, 0): lane for lane in range(LANES)}
     rows = [
         "## Lanes of an 8x8 simdgroup matrix",
         "",

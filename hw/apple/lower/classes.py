@@ -170,8 +170,16 @@ CALLS: Mapping[Operation, tuple[str, ...]] = {
 }
 EXTREMES = frozenset(
     {
-        *(MINNUM, MAXNUM, MINIMUM, MAXIMUM, MINIMUMNUM, MAXIMUMNUM),
-        *(SMIN, SMAX, UMIN, UMAX),
+        MINNUM,
+        MAXNUM,
+        MINIMUM,
+        MAXIMUM,
+        MINIMUMNUM,
+        MAXIMUMNUM,
+        SMIN,
+        SMAX,
+        UMIN,
+        UMAX,
     }
 )
 

@@ -1,7 +1,7 @@
 """A kernel as the GPU's core would see it: instructions by class, registers, source places.
 
 This is what stands between the engine's IR and the core model: `lower` makes it from the IR of a
-kernel, and the core model executes it along a recording.
+kernel, and the core model executes it along a tape.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MachineCode:
         kinds: index into `classes` of each instruction.
         destinations: register that is written, -1 for none.
         sources: registers that are read, -1 for none; shape (instructions, SOURCES).
-        accesses: ordinal of the memory access in its block as the recording counts it, or -1.
+        accesses: ordinal of the memory access in its block as the tape counts it, or -1.
         flops: floating-point operations of one lane (2 for a fused multiply-add; an 8x8x8 matrix
             product is 1,024 over 32 lanes, so 32).
         places: index into `sites` of each instruction.

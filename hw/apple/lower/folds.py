@@ -29,6 +29,7 @@ from assay.sim.simt.ir.operations.memory import (
     LOOKUP_HOST,
 )
 from assay.sim.simt.ir.operations.operation import Operation
+from assay.sim.simt.ir.shape import LANES
 
 from . import classes as t
 from .lanes import RESIZES
@@ -37,7 +38,6 @@ from .values import Values, is_short
 _MOST_SHIFT = 4
 _REGISTER = 32
 _HALF = 16
-_LANES = 32
 _QUAD_LANES = 15  # mask
 _LOADED = frozenset({LOAD, COMPONENT})
 _IGNORES_UPPER = frozenset({MUL, TRUNC})
@@ -263,7 +263,7 @@ class Folds:
             mask = _number(user.operands[1]) if user is not None and user.operation is AND else None
             return mask is not None and mask & (mask + 1) == 0
         if i.operation is AND and number is not None:
-            if number == _LANES - 1 and self._chooses_lane(i):
+            if number == LANES - 1 and self._chooses_lane(i):
                 return True
             if number == _QUAD_LANES and self._is_part_of_vote(i.operands[0]):
                 return True

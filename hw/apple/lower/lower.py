@@ -26,7 +26,7 @@ def lower(function: Function) -> MachineCode:
     """The machine code of a kernel.
 
     Args:
-        function: as `Recording.function` has it; stays unchanged. Blocks of the result are its.
+        function: as `Tape.function` has it; stays unchanged. Blocks of the result are its.
     """
     values = Values(function)
     selector = Selector(values)

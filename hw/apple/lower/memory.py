@@ -34,8 +34,15 @@ ACCESSES.put((LOAD, ATOMIC_LOAD), "load")
 ACCESSES.put((STORE, ATOMIC_STORE), "store")
 ACCESSES.put(
     (
-        *(ATOMIC_XCHG, ATOMIC_CMPXCHG, ATOMIC_ADD, ATOMIC_SUB, ATOMIC_MIN, ATOMIC_MAX),
-        *(ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR),
+        ATOMIC_XCHG,
+        ATOMIC_CMPXCHG,
+        ATOMIC_ADD,
+        ATOMIC_SUB,
+        ATOMIC_MIN,
+        ATOMIC_MAX,
+        ATOMIC_AND,
+        ATOMIC_OR,
+        ATOMIC_XOR,
     ),
     "atomic",
 )

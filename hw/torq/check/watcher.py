@@ -421,7 +421,7 @@ class Watcher:
             unit=touch.unit,
             agent=touch.agent,
             descriptor=touch.descriptor,
-            what=_deed(touch),
+            what=_action(touch),
             others=others,
             memory=touch.memory,
             start=start,
@@ -467,10 +467,10 @@ def _party(touch: Touch) -> Party:
         address=touch.descriptor,
         operation=touch.operation,
     )
-    return Party(what=_deed(touch), unit=place)
+    return Party(what=_action(touch), unit=place)
 
 
-def _deed(touch: Touch) -> str:
+def _action(touch: Touch) -> str:
     return f"{'writes' if touch.writes else 'reads'} {touch.memory}"
 
 

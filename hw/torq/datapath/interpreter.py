@@ -48,8 +48,13 @@ class Interpreter:
         numbers = plan.numbers if fast else without_fast_path(plan.numbers)
         self._machine.point(
             {
-                **{"p": numbers, "nests": plan.nests, "loops": plan.loops, "lanes": plan.lanes},
-                **{"base": plan.base, "slope": plan.slope, "expansion": plan.expansion},
+                "p": numbers,
+                "nests": plan.nests,
+                "loops": plan.loops,
+                "lanes": plan.lanes,
+                "base": plan.base,
+                "slope": plan.slope,
+                "expansion": plan.expansion,
                 "lram": lram.bytes,
             }
         )

@@ -30,9 +30,12 @@ from .refusals import refusal, refuse_unknown
 
 Numbers = NDArray[np.int64]
 _COUNTER = {
-    TAG_PIXEL: at.PIXEL, TAG_ROW: at.ROW, TAG_COLUMN: at.COLUMN,
-    TAG_ROW_PARITY: at.ROW_PARITY, TAG_COLUMN_PARITY: at.COLUMN_PARITY,
-}  # fmt: skip
+    TAG_PIXEL: at.PIXEL,
+    TAG_ROW: at.ROW,
+    TAG_COLUMN: at.COLUMN,
+    TAG_ROW_PARITY: at.ROW_PARITY,
+    TAG_COLUMN_PARITY: at.COLUMN_PARITY,
+}
 TABLE_ENTRIES = 512
 
 

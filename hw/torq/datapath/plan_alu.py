@@ -128,9 +128,10 @@ def _lanes(image: Image, numbers: Numbers, lanes: Numbers) -> None:
     run = group_bytes(image)
     if repeat == 3 or size == 3 or run % (repeat * size):
         raise refusal(
-            image, "CE.CTRL.cedr_i_size",
+            image,
+            "CE.CTRL.cedr_i_size",
             f"{run} bytes are no whole number of data of {size} bytes, each {repeat} times",
-        )  # fmt: skip
+        )
     floats = kind in (at.MULTIPLY_FLOAT, at.RUNS_FLOAT)
     whole = kind == at.WHOLE_DATUM or floats
     if whole and repeat > 1:

@@ -30,10 +30,25 @@ Array = NDArray[np.generic]
 TASK = dict.fromkeys(("p", "nests", "loops", "lanes", "base", "slope", "expansion"), "i64")
 """Arrays that belong to a task, and their elements."""
 MEMORY = {
-    **{"lram": "u8", "pram": "i32", "report": "i64", "states": "i64", "data": "u8"},
-    **{"weight": "u8", "bias": "u8", "window": "i64", "xs": "i64", "ys": "i64", "masks": "u8"},
-    **{"known": "i64", "row": "i32", "reals": "f32", "sums": "f32", "best": "i64", "out": "i64"},
-    **{"word": "u8", "used": "i64"},
+    "lram": "u8",
+    "pram": "i32",
+    "report": "i64",
+    "states": "i64",
+    "data": "u8",
+    "weight": "u8",
+    "bias": "u8",
+    "window": "i64",
+    "xs": "i64",
+    "ys": "i64",
+    "masks": "u8",
+    "known": "i64",
+    "row": "i32",
+    "reals": "f32",
+    "sums": "f32",
+    "best": "i64",
+    "out": "i64",
+    "word": "u8",
+    "used": "i64",
 }
 """Those that belong to a slice."""
 

@@ -75,11 +75,17 @@ class Device:
         self._core = Core(self.machine, self.memories, *shared)
         self.slices = [
             SliceUnit(
-                f"SLC{k}", self.lram, self._schedule, self.machine, self._record,
-                ended=self._ended, fast=fast, cycle_limit=cycle_limit,
+                f"SLC{k}",
+                self.lram,
+                self._schedule,
+                self.machine,
+                self._record,
+                ended=self._ended,
+                fast=fast,
+                cycle_limit=cycle_limit,
             )
             for k in range(self.machine.slices)
-        ]  # fmt: skip
+        ]
         self.watcher = watcher
 
     @property

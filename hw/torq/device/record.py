@@ -48,9 +48,15 @@ class Record:
         )
 
     def touch(
-        self, unit: str, agent: str, memory: str, writes: bool, begin: int,
-        ranges: Sequence[tuple[int, int]], at: int,
-    ) -> None:  # fmt: skip
+        self,
+        unit: str,
+        agent: str,
+        memory: str,
+        writes: bool,
+        begin: int,
+        ranges: Sequence[tuple[int, int]],
+        at: int,
+    ) -> None:
         """A unit touched memory from `begin` until now."""
         if self.keeps_accesses:
             self.accesses.append(

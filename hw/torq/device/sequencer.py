@@ -33,10 +33,18 @@ class Sequencer:
         self.begun = 0
         """When its program began."""
         self.agent = StreamAgent(
-            "NSS", lram, schedule, machine.fetch, write=self._write,
-            pending=registers.pending.for_stream, change=registers.change, ended=self._ended,
-            waited=self._waited, limit=word_limit, fetched=self._fetched,
-        )  # fmt: skip
+            "NSS",
+            lram,
+            schedule,
+            machine.fetch,
+            write=self._write,
+            pending=registers.pending.for_stream,
+            change=registers.change,
+            ended=self._ended,
+            waited=self._waited,
+            limit=word_limit,
+            fetched=self._fetched,
+        )
         registers.watch(self.agent.look)
 
     def start(self) -> None:

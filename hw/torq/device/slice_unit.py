@@ -47,10 +47,17 @@ class SliceUnit:
         self._status, self._start = space.address("STATUS.dr"), space.address("START.dr")
         self._begun = 0
         self.agent = StreamAgent(
-            name, lram, schedule, machine.fetch, write=self.write, pending=self._pending,
-            change=self._change, ended=self._program_ended, waited=self._waited,
+            name,
+            lram,
+            schedule,
+            machine.fetch,
+            write=self.write,
+            pending=self._pending,
+            change=self._change,
+            ended=self._program_ended,
+            waited=self._waited,
             fetched=self._fetched,
-        )  # fmt: skip
+        )
 
     def start_program(self) -> None:
         """Begins the program that DE_CFG points at. Raises TorqFault."""

@@ -6,11 +6,25 @@ from ..facts.registers import registers
 
 NSS, XR, XW, SLC0, SLC1, MBX0, MBX1, CDMA = 0, 2, 3, 4, 5, 8, 9, 12
 """Bit numbers in NSS.STATUS, wait masks and interrupt enables."""
-NAMES = {NSS: "NSS", XR: "XR", XW: "XW", SLC0: "SLC0", SLC1: "SLC1", MBX0: "mailbox 0",
-         MBX1: "CSS (mailbox 1)", 10: "mailbox 2", 11: "mailbox 3", CDMA: "CDMA"}  # fmt: skip
+NAMES = {
+    NSS: "NSS",
+    XR: "XR",
+    XW: "XW",
+    SLC0: "SLC0",
+    SLC1: "SLC1",
+    MBX0: "mailbox 0",
+    MBX1: "CSS (mailbox 1)",
+    10: "mailbox 2",
+    11: "mailbox 3",
+    CDMA: "CDMA",
+}
 NAMED = {name: bit for bit, name in NAMES.items()}
-MAILBOXES = {MBX0: "CSS.MBX_IRQ_0.irq", MBX1: "CSS.MBX_IRQ_1.irq", 10: "CSS.MBX_IRQ_2.irq",
-             11: "CSS.MBX_IRQ_3.irq"}  # fmt: skip
+MAILBOXES = {
+    MBX0: "CSS.MBX_IRQ_0.irq",
+    MBX1: "CSS.MBX_IRQ_1.irq",
+    10: "CSS.MBX_IRQ_2.irq",
+    11: "CSS.MBX_IRQ_3.irq",
+}
 UNIT_BITS = {"XR": XR, "XW": XW, "SLC0": SLC0, "SLC1": SLC1, "CSS": MBX1, "CDMA": CDMA}
 _UNITS = 1 << NSS | 1 << XR | 1 << XW | 1 << SLC0 | 1 << SLC1
 

@@ -11,9 +11,15 @@ from ...facts import FactFile, SpecError, read_package_file, table, text
 from .registers import provenance
 
 GROUPS = (
-    "alu_op0", "alu_op1", "act_mode", "act_round_mode", "act_sum_bits", "weight_format",
-    "number_format", "lanes",
-)  # fmt: skip
+    "alu_op0",
+    "alu_op1",
+    "act_mode",
+    "act_round_mode",
+    "act_sum_bits",
+    "weight_format",
+    "number_format",
+    "lanes",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

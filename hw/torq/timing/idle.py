@@ -25,8 +25,11 @@ SLICES = ("SLC0", "SLC1")
 UNITS = ("NSS", *DMA_UNITS, *SLICES, "CSS")
 NOT_STARTED, DONE = "not started yet", "nothing left to do"
 COMMANDS, NO_PROGRAM, OWN_COMMANDS = "NSS commands", "the host starts no program", "own commands"
-_HOST = {"start": "the host starts the NPU", "copy": "the host copies",
-         "interrupt": "the host takes the interrupt"}  # fmt: skip
+_HOST = {
+    "start": "the host starts the NPU",
+    "copy": "the host copies",
+    "interrupt": "the host takes the interrupt",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Whether the contents of buffers can change what a kernel executes or which memory it touches.
 
 A kernel of which neither is true does the same in every dispatch of one grid with equal constants,
-whatever its buffers hold: what was recorded of one such dispatch holds for all.
+whatever its buffers hold: what was taped of one such dispatch holds for all.
 """
 
 from __future__ import annotations

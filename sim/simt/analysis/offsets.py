@@ -34,7 +34,7 @@ class Offset:
 def offset_of(value: Value, is_whole: Callable[[Value], bool] | None = None) -> Offset:
     """The sum that a 64-bit offset is; a single term in the worst case.
 
-    `is_whole` says of a value that it shall be a term even if it is a sum of several.
+    `is_whole` says of a value that it is to be a term even if it is a sum of several.
     """
     terms: dict[Term, int] = {}
     constant = _add(value, 1, terms, is_whole or _never, 0)

@@ -28,16 +28,16 @@ def driver(
     streams: bool,
     observed: bool = False,
     shadowed: bool = False,
-    recorded: bool = False,
+    taped: bool = False,
 ) -> str:
     """`@run(ctx, first, count)`: runs threadgroups of the context's box; not 0 after a fault.
 
     An observed kernel runs threadgroups and simdgroups in the order that the context says, and
     finds memory that nobody has written filled with the context's byte. A `shadowed` one has
-    shadows of private and threadgroup memory, which say what was not written yet. A `recorded` one
+    shadows of private and threadgroup memory, which say what was not written yet. A `taped` one
     tells which simdgroup's events follow.
     """
-    fill = _Fill(observed, shadowed, recorded)
+    fill = _Fill(observed, shadowed, taped)
     private_bytes = private_memory * LANES
     make = _with_barriers if has_barriers else _straight
     body = make(shape, private_bytes, fill)
@@ -109,9 +109,9 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 class _Fill:
     """What differs in the loop around an observed kernel."""
 
-    def __init__(self, observed: bool, shadowed: bool, recorded: bool) -> None:
+    def __init__(self, observed: bool, shadowed: bool, taped: bool) -> None:
         self.observed = observed
-        self.recorded = recorded
+        self.taped = taped
         self.shadowed = shadowed
         self.byte = "%fill" if observed else "0"
 
@@ -133,8 +133,8 @@ class _Fill:
         return "  %t.run = add i64 %t, 0"
 
     def group(self) -> str:
-        if self.recorded:
-            return "  call void @assay_record_group(ptr %ctx)"
+        if self.taped:
+            return "  call void @assay_tape_group(ptr %ctx)"
         return self._only("  call void @assay_watch_group(ptr %ctx)")
 
     def simdgroup(self, number: str) -> str:
@@ -147,9 +147,9 @@ class _Fill:
         return self._only(f"  call void @assay_watch_round(ptr %ctx, i32 {simdgroups})")
 
     def resume(self) -> str:
-        if not self.recorded:
+        if not self.taped:
             return ""
-        return "  call void @assay_record_resume(ptr %ctx, i32 %s)"
+        return "  call void @assay_tape_resume(ptr %ctx, i32 %s)"
 
     def clear(self, pointer: str, size: int) -> str:
         if size == 0:
@@ -174,10 +174,8 @@ class _Fill:
         )
 
     def declarations(self) -> str:
-        if self.recorded:
-            return (
-                "declare void @assay_record_group(ptr)\ndeclare void @assay_record_resume(ptr, i32)"
-            )
+        if self.taped:
+            return "declare void @assay_tape_group(ptr)\ndeclare void @assay_tape_resume(ptr, i32)"
         return self._only(
             """declare void @assay_watch_begin(ptr)
 declare void @assay_watch_end(ptr)

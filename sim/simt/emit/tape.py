@@ -1,6 +1,6 @@
-"""What a recorded run leaves behind: blocks that each simdgroup executed, memory it touched.
+"""What a taped run leaves behind: blocks that each simdgroup executed, memory it touched.
 
-A recording is the input of timing models. It knows nothing of any machine but what the engine
+A tape is the input of timing models. It knows nothing of any machine but what the engine
 knows: simdgroups of 32 lanes, lines of 128 bytes, 32 banks of 4 bytes.
 
 The stream of one simdgroup is a sequence of 64-bit words. An event starts with a header:
@@ -12,7 +12,7 @@ The stream of one simdgroup is a sequence of 64-bit words. An event starts with 
 
 A `BLOCK` event stands before the accesses of the block, each of which happens exactly once, in
 order. An access without an event is made by the block's lanes, which then are all 32, and is
-described in `Recording.known`: what can be known beforehand is not written down. Blocks
+described in `Tape.known`: what can be known beforehand is not written down. Blocks
 end at threadgroup barriers, which are the last instruction of theirs. Lanes may wait elsewhere
 while others run, so the next event's block need not be a target of the last one's.
 
@@ -36,9 +36,9 @@ from ..analysis.promote import promote
 from ..ir.cfg import analyse, split_at_barriers
 from ..ir.nodes import Block, Function, Instruction, clone
 
-RECORD = "record"  # the observer of kernels that leave a recording
-PLACES = "record-places"  # beside it: accesses to threadgroup memory all have an event
-RECORDED_MARKS = frozenset({"math"})  # what is marked in them when they are imported
+TAPE = "tape"  # the observer of kernels that leave a tape
+PLACES = "tape-places"  # beside it: accesses to threadgroup memory all have an event
+TAPED_MARKS = frozenset({"math"})  # what is marked in them when they are imported
 
 BLOCK = 0
 ACCESS = 1
@@ -66,12 +66,12 @@ FIELD_MASK = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class Tape:
     """Streams of the simdgroups of some threadgroups of one dispatch.
 
     Attributes:
         function: what was executed; its blocks and accesses are what the streams number.
-        threadgroups: positions (x, y, z) of those recorded, in the order of the streams.
+        threadgroups: positions (x, y, z) of those taped, in the order of the streams.
         simdgroups: streams per threadgroup; those that a threadgroup at the grid's edge does not
             have are empty.
         words: the streams, one after the other.
@@ -82,7 +82,7 @@ class Recording:
         known_starts: where each block starts in `known`, and where the last ends.
         grid: threadgroups of the whole dispatch in x, y, z.
         threadgroup_memory: bytes that one threadgroup takes, arguments included.
-        truncated: whether streams end early because the recording grew too large.
+        truncated: whether streams end early because the tape grew too large.
     """
 
     function: Function
@@ -97,7 +97,7 @@ class Recording:
     truncated: bool = False
 
     def stream(self, threadgroup: int, simdgroup: int) -> NDArray[np.uint64]:
-        """The events of one simdgroup of the `threadgroup`-th recorded threadgroup."""
+        """The events of one simdgroup of the `threadgroup`-th taped threadgroup."""
         number = threadgroup * self.simdgroups + simdgroup
         return self.words[self.starts[number] : self.starts[number + 1]]
 
@@ -120,19 +120,19 @@ class Event:
     last_row: int = 0
 
 
-def events(recording: Recording, threadgroup: int, simdgroup: int) -> Iterator[Event]:
+def events(tape: Tape, threadgroup: int, simdgroup: int) -> Iterator[Event]:
     """The events of one simdgroup in plain form, known accesses included.
 
     For people and tests; models read the words.
     """
-    words = [int(word) for word in recording.stream(threadgroup, simdgroup)]
+    words = [int(word) for word in tape.stream(threadgroup, simdgroup)]
     at = 0
     while at < len(words):
         number, lanes = words[at] >> NUMBER_SHIFT & NUMBER_MASK, words[at] >> LANES_SHIFT
         yield Event(type=BLOCK, number=number, lanes=lanes)
         at += 1
-        first, end = recording.known_starts[number : number + 2]
-        for ordinal, known in enumerate(recording.known[first:end]):
+        first, end = tape.known_starts[number : number + 2]
+        for ordinal, known in enumerate(tape.known[first:end]):
             written = at < len(words) and words[at] & TYPE_MASK == ACCESS
             if written and words[at] >> NUMBER_SHIFT & NUMBER_MASK == ordinal:
                 event, at = _written(words, at)
@@ -172,7 +172,7 @@ def _access(number: int, lanes: int, about: int, lines: tuple[int, ...]) -> Even
 
 
 def prepare(function: Function) -> Function:
-    """The kernel in the blocks that recordings count; the original stays unchanged."""
+    """The kernel in the blocks that tapes count; the original stays unchanged."""
     prepared = clone(function)
     promote(prepared)
     merge_accesses(prepared)

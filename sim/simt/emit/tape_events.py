@@ -1,4 +1,4 @@
-"""What a recorded kernel writes down: blocks that lanes enter, and the memory they access.
+"""What a taped kernel writes down: blocks that lanes enter, and the memory they access.
 
 Events are written by plain stores. Where the lanes' pattern is known, so is all of an access's
 description but its place; what has no pattern, or is done by a part of the lanes, is described by a
@@ -37,29 +37,29 @@ _MOST_UNIFORM = 64  # bytes that are in 17 words at most, one to a bank
 _LINE_BITS = r.LINE_BYTES.bit_length() - 1
 
 
-class Record(Access):
-    """Emits the code that records."""
+class TapeEvents(Access):
+    """Emits the code that writes them to the tape."""
 
     def __init__(self, vectoriser: Vectoriser) -> None:
         super().__init__(vectoriser)
         self._at = ""  # where the next event goes, less
         self._words = 0  # so many words
         self._ordinal = 0
-        # Descriptions that are left out of the recording where they hold. A threadgroup at the
+        # Descriptions that are left out of the tape where they hold. A threadgroup at the
         # grid's edge has other patterns, so all is written down there.
         self.known: dict[tuple[int, int], int] = {}
         self._leaves_out = vectoriser.shape.size == vectoriser.shape.nominal
 
     def begin(self, block: Block) -> None:
-        """Record that the current lanes enter a block."""
+        """Note that the current lanes enter a block."""
         text = self.text
-        recorder = self.v.field("ptr", c.RECORDER)
-        place = text.let(f"getelementptr i8, ptr {recorder}, i64 {POSITION}")
+        writer = self.v.field("ptr", c.TAPE_WRITER)
+        place = text.let(f"getelementptr i8, ptr {writer}, i64 {POSITION}")
         at = text.let(f"load ptr, ptr {place}, align 8")
-        over = text.let(f"icmp ugt ptr {at}, {self._limit(recorder)}")
+        over = text.let(f"icmp ugt ptr {at}, {self._limit(writer)}")
 
         def full() -> list[str]:
-            return [text.call("ptr", "assay_record_full", ("ptr", "%ctx"), ("ptr", at))]
+            return [text.call("ptr", "assay_tape_full", ("ptr", "%ctx"), ("ptr", at))]
 
         (self._at,) = self.either(over, full, lambda: [at], ["ptr"], unlikely=True)
         self._words = self._ordinal = 0
@@ -67,26 +67,26 @@ class Record(Access):
 
     def end(self) -> None:
         """Leave the block's events behind."""
-        recorder = self.v.field("ptr", c.RECORDER)
-        place = self.text.let(f"getelementptr i8, ptr {recorder}, i64 {POSITION}")
+        writer = self.v.field("ptr", c.TAPE_WRITER)
+        place = self.text.let(f"getelementptr i8, ptr {writer}, i64 {POSITION}")
         self.text.do(f"store ptr {self._next()}, ptr {place}, align 8")
 
     def access(self, instruction: Instruction) -> None:
-        """Record an access of the current lanes, which is about to happen."""
+        """Note an access of the current lanes, which is about to happen."""
         head = r.ACCESS | self._ordinal << r.NUMBER_SHIFT
         self._ordinal += 1
         bytes_ = size_of(Scalar(instruction.element)) * instruction.components
         root, offset = instruction.root, instruction.operands[0]
         if is_private(root):
             self.put_addresses(self.v.vector(offset))
-            self._call("assay_record_private", head, bytes_)
+            self._call("assay_tape_private", head, bytes_)
             return
         if self.v.has_varying_address(instruction):
             self.put_varying_addresses(instruction)
-            self._call("assay_record_lanes", head, bytes_)
+            self._call("assay_tape_lanes", head, bytes_)
             return
         memory, form = self.memory(instruction), self.v.form(offset)
-        if self.v.records_places and isinstance(root, THREADGROUP_ROOTS):
+        if self.v.tapes_places and isinstance(root, THREADGROUP_ROOTS):
             self._lanes(instruction, memory, head, bytes_, form)
             return
         group = _whole(form, bytes_) if form is not None else None
@@ -112,7 +112,7 @@ class Record(Access):
             # Which lane is which does not matter, and the function is faster if they ascend.
             addresses = self.text.shuffle("i64", addresses, LANES, _likely_order(form))
         self.put_addresses(addresses)
-        self._call("assay_record_lanes", head, bytes_)
+        self._call("assay_tape_lanes", head, bytes_)
 
     def _call(self, function: str, head: int, bytes_: int) -> None:
         self._at = self.text.call(
@@ -201,11 +201,11 @@ class Record(Access):
 
     # -- words ---------------------------------------------------------------------------------
 
-    def _limit(self, recorder: str) -> str:
-        name = "%record.limit"
+    def _limit(self, writer: str) -> str:
+        name = "%tape.limit"
         if name not in self.v.entry:
             self.v.entry[name] = (
-                f"  {name}.p = getelementptr i8, ptr {recorder}, i64 {LIMIT}\n"
+                f"  {name}.p = getelementptr i8, ptr {writer}, i64 {LIMIT}\n"
                 f"  {name} = load ptr, ptr {name}.p"
             )
         return name

@@ -1,4 +1,4 @@
-"""The memory that recorded kernels and the host share."""
+"""The memory that taped kernels and the host share."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Segment(ctypes.Structure):
     _fields_ = [("start", _WORDS), ("stream", _u64)]
 
 
-class Recorder(ctypes.Structure):
-    """Where a recorded kernel writes.
+class TapeWriter(ctypes.Structure):
+    """Where a taped kernel writes.
 
     `position` is where the next event goes; the room up to `limit` suffices for any block. When
-    it is used up, `end` is where the recording ends and blocks are written to `spare`.
+    it is used up, `end` is where the tape ends and blocks are written to `spare`.
     """
 
     _fields_ = [
@@ -35,5 +35,5 @@ class Recorder(ctypes.Structure):
     ]
 
 
-POSITION = Recorder.position.offset
-LIMIT = Recorder.limit.offset
+POSITION = TapeWriter.position.offset
+LIMIT = TapeWriter.limit.offset

@@ -22,7 +22,7 @@ from ..watch.sites import WatchSites
 from .bfloat import replace_bfloat
 from .positions import fix_positions
 from .slots import MASK, Slot, SlotTable
-from .tape import PLACES, RECORD
+from .tape import PLACES, TAPE
 from .text import TextBuilder, literal, vector_of
 
 ALL = "splat (i1 true)"
@@ -45,19 +45,19 @@ class Values:
         mask: the lanes that run it, as an LLVM operand.
         full_mask: the lanes that live, as an LLVM operand.
         observers: the checks that watch the kernel; empty if none does.
-        records: whether the kernel leaves a recording of what it does.
-        records_places: whether every access to threadgroup memory has an event in it.
+        tapes: whether the kernel leaves a tape of what it does.
+        tapes_places: whether every access to threadgroup memory has an event in it.
     """
 
     def __init__(
         self, function: Function, shape: Shape, observers: frozenset[str] = frozenset()
     ) -> None:
         self.shape = shape
-        self.observers = observers - {RECORD, PLACES}
-        self.records = RECORD in observers
-        self.records_places = PLACES in observers
+        self.observers = observers - {TAPE, PLACES}
+        self.tapes = TAPE in observers
+        self.tapes_places = PLACES in observers
         self.function = clone(function)
-        if self.records:
+        if self.tapes:
             promote(self.function)
             merge_accesses(self.function)
         fix_positions(self.function, shape)

@@ -33,7 +33,7 @@ from .lanes import LANE_OPERATIONS, LaneOperations
 from .memory import MemoryAccess
 from .positions import POSITIONS
 from .slots import MASK, stored_size
-from .tape_events import Record
+from .tape_events import TapeEvents
 from .text import vector_of, zero_of
 from .values import ALL
 from .watch import EVENTS, Watch
@@ -50,7 +50,7 @@ class Code:
     watch_sites: list[Instruction | Block]  # by the number that observers' records hold, less one
     watch_needs: WatchNeeds
     streams: bool  # whether some stores go past the caches
-    known: dict[tuple[int, int], int]  # what a recording leaves out; see `Recording.known`
+    known: dict[tuple[int, int], int]  # what a tape leaves out; see `Tape.known`
 
 
 class Vectoriser(Branches):
@@ -63,7 +63,7 @@ class Vectoriser(Branches):
         self.memory = MemoryAccess(self)
         self.watch = Watch(self)
         self.bounds = Bounds(self)
-        self.record = Record(self)
+        self.tape = TapeEvents(self)
         self.lanes = LaneOperations(self)
         self.arithmetic = Arithmetic(self.text)
         self._looked_up: dict[Value, tuple[str, str]] = {}
@@ -88,7 +88,7 @@ class Vectoriser(Branches):
             watch_sites=self.watch_sites.all,
             watch_needs=self.watch.needs,
             streams=self.memory.streams,
-            known=self.record.known,
+            known=self.tape.known,
         )
 
     def _assemble(self, resumes: list[str]) -> str:
@@ -124,8 +124,8 @@ class Vectoriser(Branches):
         self.text.computed = {}
         self.text.place(f"b{self.cfg.index[block]}")
         self.enter(block)
-        if self.records:
-            self.record.begin(block)
+        if self.tapes:
+            self.tape.begin(block)
         for phi in block.phis:
             self._emit_phi(phi)
         for phi in block.phis:
@@ -136,8 +136,8 @@ class Vectoriser(Branches):
                 self._emit_instruction(instruction)
             except UnsupportedKernel as error:
                 raise UnsupportedKernel(error.reason, error.site, self.function.name) from error
-        if self.records:
-            self.record.end()
+        if self.tapes:
+            self.tape.end()
         if block in self.barriers:
             self._emit_barrier(block)
         else:
@@ -158,8 +158,8 @@ class Vectoriser(Branches):
             return
         if self.observers:
             self._observe(instruction)
-        if self.records and instruction.operation.accesses_memory:
-            self.record.access(instruction)
+        if self.tapes and instruction.operation.accesses_memory:
+            self.tape.access(instruction)
         _EMITTERS[instruction.operation](self, instruction)
 
     def _emit_load(self, instruction: Instruction) -> None:

@@ -27,7 +27,7 @@ class Context(ctypes.Structure):
         ("private_memory", pointer("u8")),  # of the simdgroup that runs, lanes interleaved
         ("scratch", pointer("u8")),  # where generated code and helpers exchange vectors
         ("fault", pointer("i32")),  # fault record
-        ("stop", pointer("i32")),  # not zero when all workers shall stop
+        ("stop", pointer("i32")),  # not zero when all workers are to stop
         ("states", pointer("u8")),  # saved state of every simdgroup
         ("state_stride", _i64),
         ("fuel", _i64),  # IR instructions that a simdgroup may run
@@ -55,7 +55,7 @@ class Context(ctypes.Structure):
         ("floor", _i64),
         # by handle, a byte that is not 0 if nobody should write to the buffer
         ("read_only", pointer("u8")),
-        ("recorder", pointer("struct recorder")),  # where a recorded kernel leaves what it does
+        ("tape_writer", pointer("struct tape_writer")),  # where a taped kernel leaves what it does
     ]
 
 
@@ -89,7 +89,7 @@ ARENA_SHADOW = Context.arena_shadow.offset
 SHADOWS = Context.shadows.offset
 FLOOR = Context.floor.offset
 READ_ONLY = Context.read_only.offset
-RECORDER = Context.recorder.offset
+TAPE_WRITER = Context.tape_writer.offset
 CONTEXT_SIZE = ctypes.sizeof(Context)
 
 ARGUMENT_STRIDE = 32

@@ -116,8 +116,16 @@ THREADGROUP_ROOTS = (ThreadgroupRoot, ThreadgroupParameterRoot, ThreadgroupArena
 
 _NO_FLAGS: frozenset[str] = frozenset()
 _COPIED = (
-    *("precise", "predicate", "root", "components", "element", "index", "align", "flags"),
-    *("demand", "contract"),
+    "precise",
+    "predicate",
+    "root",
+    "components",
+    "element",
+    "index",
+    "align",
+    "flags",
+    "demand",
+    "contract",
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LANES = 32
+from ...lanes import LANES as LANES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,13 @@ def run_interleaved(
     chance = random.Random(seed)
     shared = _shared_accesses(function)
     dispatch = Dispatch(
-        *(function, parameters, arguments, buffers, threadgroup_size, grid, fuel),
+        function,
+        parameters,
+        arguments,
+        buffers,
+        threadgroup_size,
+        grid,
+        fuel,
         pauses=shared,
         fill=_filler(chance),
     )

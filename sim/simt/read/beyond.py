@@ -197,13 +197,13 @@ class _Marker:
         if len(things) < len(found) or len({thing.name[0] for thing in things}) > 1:
             self.unclear |= {thing.name for thing in things if thing.name[0] == "%"}
             return
-        deed = "store" if touch.is_store else "load"
+        action = "store" if touch.is_store else "load"
         size = min(thing.size for thing in things)
-        symbol = f"{PREFIX}{deed}.{touch.bytes}.{size}.{_word(things)}"
+        symbol = f"{PREFIX}{action}.{touch.bytes}.{size}.{_word(things)}"
         self.named.add(symbol)
         found_place = re.search(r", !dbg ![0-9]+", line)
         place = found_place[0] if found_place else ""
-        at, name = self._offset(touch.pointer), f"%assay.in.{touch.line}{deed}"
+        at, name = self._offset(touch.pointer), f"%assay.in.{touch.line}{action}"
         self._before.setdefault(touch.line, []).append(
             f"  {name} = call i64 @llvm.annotation.i64.p0(i64 "
             f"{self._room(touch.pointer, touch.bytes)}, ptr @{symbol}, ptr {at}, i32 0){place}"

@@ -44,7 +44,7 @@ _STORE = re.compile(
     rf"^  store (?P<type>{_TYPE}) (?P<value>[^,]+|<[^>]*>), (?P<place>ptr addrspace.*)",
     re.MULTILINE,
 )
-_DEED = re.compile(r"^  (?:store |.*\bcall )", re.MULTILINE)
+_ACTION = re.compile(r"^  (?:store |.*\bcall )", re.MULTILINE)
 _RESULT = re.compile(r"^define [^@]*?(?P<type>[<{[].*|ptr addrspace\(\d+\)|[^ ]+) @")
 _INTEGERS = r"(?:i\d+|<\d+ x i\d+>)"
 _HIDDEN = re.compile(
@@ -96,7 +96,7 @@ def stores(text: str) -> bool:
 
 def acts(text: str) -> bool:
     """Whether an optimised module's text does anything that could be seen."""
-    return _DEED.search(text) is not None
+    return _ACTION.search(text) is not None
 
 
 def known_divisors(text: str) -> str:

@@ -34,7 +34,7 @@ _ROUNDS = 4
 _THREAD_LOCAL = re.compile(r"^@[^\n]*\bthread_local\b", re.MULTILINE)
 _ARRAY = re.compile(r"= alloca ")
 # What a data layout says of the widths that a machine computes in: a GPU has none of 64 bits, and
-# the optimiser shall not widen indices to them.
+# the optimiser must not widen indices to them.
 _NATIVE_INTEGERS = re.compile(r"-n[0-9]+(?::[0-9]+)*")
 # A call of a function of the user's, which was not put in its place.
 _CALL_OF_SOURCE = re.compile(r"\bcall [^\n@]*@(?!llvm\.|__assay_)")

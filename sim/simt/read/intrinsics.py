@@ -40,8 +40,16 @@ if TYPE_CHECKING:
 MACHINE_PREFIX = "@__assay_"
 
 _IGNORED = (
-    *("llvm.dbg", "llvm.lifetime", "llvm.assume", "llvm.experimental.noalias", "llvm.prefetch"),
-    *("llvm.donothing", "llvm.invariant", "llvm.sideeffect", "llvm.annotation", "llvm.trap"),
+    "llvm.dbg",
+    "llvm.lifetime",
+    "llvm.assume",
+    "llvm.experimental.noalias",
+    "llvm.prefetch",
+    "llvm.donothing",
+    "llvm.invariant",
+    "llvm.sideeffect",
+    "llvm.annotation",
+    "llvm.trap",
 )
 # Whose last operand is a promise that is not needed.
 _WITH_FLAG = frozenset({CTLZ, CTTZ, ABS})

@@ -9,12 +9,40 @@ from .llvm_records import IRSyntaxError, Record
 from .llvm_tokens import Line
 
 _BINARY = {
-    *("add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr"),
-    *("and", "or", "xor", "fadd", "fsub", "fmul", "fdiv", "frem"),
+    "add",
+    "sub",
+    "mul",
+    "udiv",
+    "sdiv",
+    "urem",
+    "srem",
+    "shl",
+    "lshr",
+    "ashr",
+    "and",
+    "or",
+    "xor",
+    "fadd",
+    "fsub",
+    "fmul",
+    "fdiv",
+    "frem",
 }
 _CASTS = {
-    *("trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp"),
-    *("bitcast", "ptrtoint", "inttoptr", "addrspacecast", "ptrtoaddr"),
+    "trunc",
+    "zext",
+    "sext",
+    "fptrunc",
+    "fpext",
+    "fptoui",
+    "fptosi",
+    "uitofp",
+    "sitofp",
+    "bitcast",
+    "ptrtoint",
+    "inttoptr",
+    "addrspacecast",
+    "ptrtoaddr",
 }
 
 _DBG = re.compile(r", !dbg (![0-9]+)")

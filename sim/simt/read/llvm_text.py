@@ -72,9 +72,23 @@ class _NamedTypes(dict[str, Type]):
 
 
 _GLOBAL_WORDS = {
-    *("private", "internal", "external", "dso_local", "local_unnamed_addr", "unnamed_addr"),
-    *("linkonce_odr", "weak_odr", "linkonce", "weak", "common", "appending", "hidden"),
-    *("externally_initialized", "available_externally", "protected", "extern_weak"),
+    "private",
+    "internal",
+    "external",
+    "dso_local",
+    "local_unnamed_addr",
+    "unnamed_addr",
+    "linkonce_odr",
+    "weak_odr",
+    "linkonce",
+    "weak",
+    "common",
+    "appending",
+    "hidden",
+    "externally_initialized",
+    "available_externally",
+    "protected",
+    "extern_weak",
 }
 
 

@@ -49,7 +49,9 @@ class MemoryLowering(LoweringBase):
             stored = _stored(element)
             load = self.emit(LOAD, stored, self.add(address.offset, integer("i64", offset)))
             load.root, load.components, load.element, load.align = (
-                *(address.root, len(run), stored),
+                address.root,
+                len(run),
+                stored,
                 align or size_of(run[0]),
             )
             load.demand = 1 if offset else _demand(demand or align)
@@ -122,7 +124,9 @@ class MemoryLowering(LoweringBase):
                 STORE, "void", self.add(address.offset, integer("i64", offset)), *parts
             )
             store.root, store.components, store.element, store.align = (
-                *(address.root, len(run), stored),
+                address.root,
+                len(run),
+                stored,
                 align or size_of(run[0]),
             )
             store.demand = 1 if offset else _demand(demand or align)

@@ -29,10 +29,16 @@ _ARITHMETIC = re.compile(r"= f(?:add|sub|mul|div) |@llvm\.fmuladd\.")
 _FUNCTION = re.compile(r"^define [^\n]*?@(\w+)\([^\n]*\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
 _HEADERS = "_ZN5metal"  # what the headers' own functions are called, which never fuse
 _POSITIONS = (
-    *(p.THREAD_POSITION_IN_GRID, p.THREAD_POSITION_IN_THREADGROUP, p.THREAD_INDEX_IN_THREADGROUP),
-    *(p.THREAD_INDEX_IN_SIMDGROUP, p.SIMDGROUP_INDEX_IN_THREADGROUP, p.SIMDGROUPS_PER_THREADGROUP),
-    *(p.DISPATCH_THREADS_PER_THREADGROUP, p.DISPATCH_SIMDGROUPS_PER_THREADGROUP),
-    *(p.MATRIX_ROW, p.MATRIX_COLUMN),
+    p.THREAD_POSITION_IN_GRID,
+    p.THREAD_POSITION_IN_THREADGROUP,
+    p.THREAD_INDEX_IN_THREADGROUP,
+    p.THREAD_INDEX_IN_SIMDGROUP,
+    p.SIMDGROUP_INDEX_IN_THREADGROUP,
+    p.SIMDGROUPS_PER_THREADGROUP,
+    p.DISPATCH_THREADS_PER_THREADGROUP,
+    p.DISPATCH_SIMDGROUPS_PER_THREADGROUP,
+    p.MATRIX_ROW,
+    p.MATRIX_COLUMN,
 )
 # Positions and their declarations; what follows them are numbers of attributes.
 _POSITION_DECLARED = re.compile(

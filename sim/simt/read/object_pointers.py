@@ -141,8 +141,9 @@ class Pointers:
     def fixed_offset(self, operand: Operand) -> int | None:
         """Bytes from the start of a pointer's only thing, if that is a number."""
         if operand.text in ("getelementptr", "addrspacecast", "bitcast") and operand.parts:
-            step = step_of(Record(operand.text, "", operand.type, list(operand.parts),
-                                  source=operand.source))  # fmt: skip
+            step = step_of(
+                Record(operand.text, "", operand.type, list(operand.parts), source=operand.source)
+            )
             base = self.fixed_offset(step.base)
             return None if base is None or step.scaled else base + step.fixed
         if operand.text in self.things:

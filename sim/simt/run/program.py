@@ -17,7 +17,7 @@ from ...native.llvm_host import host_target
 from ...site import Site
 from ..analysis.reach import follows_pointers, untouched_parameters
 from ..emit.driver import driver
-from ..emit.tape import PLACES, RECORD, RECORDED_MARKS, prepare
+from ..emit.tape import PLACES, TAPE, TAPED_MARKS, prepare
 from ..emit.vectorise import Vectoriser
 from ..ir.llvm_types import Scalar, size_of
 from ..ir.nodes import Block, Function, Instruction
@@ -27,8 +27,8 @@ from ..read.importer import import_kernel
 from ..read.roots import Parameter
 from ..watch.needs import WatchNeeds
 from .kernel_code import load_kernel
-from .tape_code import FUNCTIONS as RECORD_FUNCTIONS
-from .tape_code import load_record
+from .tape_code import FUNCTIONS as TAPE_FUNCTIONS
+from .tape_code import load_tape_code
 from .watch_code import FUNCTIONS as WATCH_FUNCTIONS
 from .watch_code import load_watch
 
@@ -88,7 +88,7 @@ class Program:
         self._lock = threading.RLock()
         self._function: Function | None = None
         self._marked: dict[frozenset[str], Function] = {}
-        self._recorded: Function | None = None
+        self._taped: Function | None = None
         self._needs: Needs | None = None
         self._executables: dict[tuple[Shape, frozenset[str]], Executable] = {}
 
@@ -111,12 +111,12 @@ class Program:
             return known
 
     @property
-    def recorded_function(self) -> Function:
-        """The kernel in the blocks that recordings count; always the same object."""
+    def taped_function(self) -> Function:
+        """The kernel in the blocks that tapes count; always the same object."""
         with self._lock:
-            if self._recorded is None:
-                self._recorded = prepare(self.marked_function(RECORDED_MARKS))
-            return self._recorded
+            if self._taped is None:
+                self._taped = prepare(self.marked_function(TAPED_MARKS))
+            return self._taped
 
     @property
     def needs(self) -> Needs:
@@ -159,7 +159,7 @@ class Program:
     def specialise_shape(self, shape: Shape, observers: frozenset[str] = frozenset()) -> Executable:
         """Machine code for a shape, which may be that of an edge threadgroup.
 
-        `observers` names the checks that shall watch it, or is `RECORD`, perhaps with
+        `observers` names the checks that are to watch it, or is `TAPE`, perhaps with
         `PLACES`.
         """
         with self._lock:
@@ -180,7 +180,7 @@ class Program:
         return stored
 
     def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
-        marks = RECORDED_MARKS if RECORD in observers else observers & _MARKED
+        marks = TAPED_MARKS if TAPE in observers else observers & _MARKED
         function = self.marked_function(marks) if marks else self.function
         code = Vectoriser(function, shape, observers).run()
         text = code.text + driver(
@@ -188,9 +188,9 @@ class Program:
             has_barriers=code.has_barriers,
             private_memory=function.private_memory,
             streams=code.streams,
-            observed=bool(observers - {RECORD, PLACES}),
+            observed=bool(observers - {TAPE, PLACES}),
             shadowed="init" in observers,
-            recorded=RECORD in observers,
+            taped=TAPE in observers,
         )
         machine_code = compile_object(text)
         head = json.dumps(
@@ -230,15 +230,15 @@ class Executable:
         self.private_memory: int = head["private_memory"]  # bytes of one thread
         self.threadgroup_memory: int = head["threadgroup_memory"]
         self.constants = bytes.fromhex(head["constants"])
-        # (block, ordinal, description) of the accesses that a recording leaves out.
+        # (block, ordinal, description) of the accesses that a tape leaves out.
         self.known_accesses: list[tuple[int, int, int]] = head["known"]
         self._sites: list[dict[str, Any]] = head["sites"]
         self._watch_sites: list[dict[str, Any]] = head["watch_sites"]
         self.watch_needs = WatchNeeds(**head["watch"])
         known: tuple[str, ...] = ()
-        if RECORD in observers:
-            load_record()
-            known = RECORD_FUNCTIONS
+        if TAPE in observers:
+            load_tape_code()
+            known = TAPE_FUNCTIONS
         elif observers:
             load_watch()
             known = WATCH_FUNCTIONS

@@ -1,4 +1,4 @@
-// What recorded kernels call: it describes accesses that generated code cannot describe by itself.
+// What taped kernels call: it describes accesses that generated code cannot describe by itself.
 //
 // Events are laid out as emit/tape.py says.
 
@@ -7,30 +7,30 @@
 static inline u64 capped(u64 number) { return number < FIELD_MASK ? number : FIELD_MASK; }
 
 // The room is used up: from now on events are written over each other behind the last that counts.
-u64 *assay_record_full(struct context *context, u64 *at) {
-  struct recorder *r = context->recorder;
-  if (!r->full) {
-    r->full = 1;
-    r->end = at;
+u64 *assay_tape_full(struct context *context, u64 *at) {
+  struct tape_writer *w = context->tape_writer;
+  if (!w->full) {
+    w->full = 1;
+    w->end = at;
   }
-  return r->spare;
+  return w->spare;
 }
 
 // The next threadgroup of the sample begins.
-void assay_record_group(struct context *context) { context->recorder->group++; }
+void assay_tape_group(struct context *context) { context->tape_writer->group++; }
 
 // A simdgroup begins, or goes on behind a barrier.
-void assay_record_resume(struct context *context, u32 simdgroup) {
-  struct recorder *r = context->recorder;
-  r->private_line = PRIVATE_LINES + (r->group * r->simdgroups + simdgroup) * r->private_rows;
-  if (r->full) return;
-  if (r->segment_count == r->segment_limit) {
-    r->position = assay_record_full(context, r->position);
+void assay_tape_resume(struct context *context, u32 simdgroup) {
+  struct tape_writer *w = context->tape_writer;
+  w->private_line = PRIVATE_LINES + (w->group * w->simdgroups + simdgroup) * w->private_rows;
+  if (w->full) return;
+  if (w->segment_count == w->segment_limit) {
+    w->position = assay_tape_full(context, w->position);
     return;
   }
-  struct segment *s = &r->segments[r->segment_count++];
-  s->start = r->position;
-  s->stream = r->group * r->simdgroups + simdgroup;
+  struct segment *s = &w->segments[w->segment_count++];
+  s->start = w->position;
+  s->stream = w->group * w->simdgroups + simdgroup;
 }
 
 // Lanes are often in order already, which is quickly seen.
@@ -118,7 +118,7 @@ static u64 put_lines(u64 *at, const u64 *address, u32 count, u32 bytes) {
 }
 
 // An access of `bytes` bytes by the lanes of `mask` at the addresses in the scratch memory.
-u64 *assay_record_lanes(struct context *context, u64 *at, u32 head, u32 mask, u32 bytes) {
+u64 *assay_tape_lanes(struct context *context, u64 *at, u32 head, u32 mask, u32 bytes) {
   const u64 *addresses = (const u64 *)context->scratch;
   u64 room[LANES];
   u32 count;
@@ -140,12 +140,12 @@ u64 *assay_record_lanes(struct context *context, u64 *at, u32 head, u32 mask, u3
 
 // The same for private memory, whose offsets in a thread are in the scratch memory: equal words
 // of all lanes lie together in one line.
-u64 *assay_record_private(struct context *context, u64 *at, u32 head, u32 mask, u32 bytes) {
+u64 *assay_tape_private(struct context *context, u64 *at, u32 head, u32 mask, u32 bytes) {
   const u64 *offsets = (const u64 *)context->scratch;
   u64 room[LANES], row[LANES];
   u32 count;
   const u64 *offset = sorted(offsets, mask, room, &count);
-  u64 base = context->recorder->private_line;
+  u64 base = context->tape_writer->private_line;
   u64 words = 0;
   for (u32 n = 0; n < count; n++) {
     u64 first = offset[n] / BANK_BYTES, last = (offset[n] + bytes - 1) / BANK_BYTES;
@@ -161,7 +161,7 @@ u64 *assay_record_private(struct context *context, u64 *at, u32 head, u32 mask, 
 }
 
 // How many words each stream has, added to `lengths`.
-void assay_record_measure(const struct segment *segments, u64 count, const u64 *end, u64 *lengths) {
+void assay_tape_measure(const struct segment *segments, u64 count, const u64 *end, u64 *lengths) {
   for (u64 n = 0; n < count; n++) {
     const u64 *next = n + 1 < count ? segments[n + 1].start : end;
     lengths[segments[n].stream] += (u64)(next - segments[n].start);
@@ -169,7 +169,7 @@ void assay_record_measure(const struct segment *segments, u64 count, const u64 *
 }
 
 // Puts the pieces of each stream behind each other; `at` is where each stream begins in `words`.
-void assay_record_gather(const struct segment *segments, u64 count, const u64 *end, u64 *words,
+void assay_tape_gather(const struct segment *segments, u64 count, const u64 *end, u64 *words,
                          u64 *at) {
   for (u64 n = 0; n < count; n++) {
     const u64 *next = n + 1 < count ? segments[n + 1].start : end;

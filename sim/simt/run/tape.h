@@ -34,9 +34,9 @@ typedef double f64;
 #define CACHED 2199023255552ull
 
 struct context;
-struct recorder;
 struct segment;
 struct table_entry;
+struct tape_writer;
 struct watch;
 
 struct table_entry {
@@ -75,7 +75,7 @@ struct context {
     u64 *shadows;
     i64 floor;
     u8 *read_only;
-    struct recorder *recorder;
+    struct tape_writer *tape_writer;
 };
 _Static_assert(sizeof(struct context) == 256, "as Python has it");
 
@@ -85,7 +85,7 @@ struct segment {
 };
 _Static_assert(sizeof(struct segment) == 16, "as Python has it");
 
-struct recorder {
+struct tape_writer {
     u64 *position;
     u64 *limit;
     u64 *spare;
@@ -99,4 +99,4 @@ struct recorder {
     u64 private_rows;
     u64 private_line;
 };
-_Static_assert(sizeof(struct recorder) == 96, "as Python has it");
+_Static_assert(sizeof(struct tape_writer) == 96, "as Python has it");

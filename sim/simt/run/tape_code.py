@@ -1,4 +1,4 @@
-"""The C functions that recorded kernels call."""
+"""The C functions that taped kernels call."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from ..emit import tape, tape_memory
 from ..ir import context, shape
 
 FUNCTIONS = (
-    *("assay_record_full", "assay_record_group", "assay_record_resume"),
-    *("assay_record_lanes", "assay_record_private"),
+    "assay_tape_full",
+    "assay_tape_group",
+    "assay_tape_resume",
+    "assay_tape_lanes",
+    "assay_tape_private",
 )
 
 
@@ -26,14 +29,16 @@ def _header() -> str:
             **named(tape, "FIRST_ROW_SHIFT LAST_ROW_SHIFT CONSECUTIVE CACHED"),
         },
         structures=(
-            *(context.TableEntry, context.Context),
-            *(tape_memory.Segment, tape_memory.Recorder),
+            context.TableEntry,
+            context.Context,
+            tape_memory.Segment,
+            tape_memory.TapeWriter,
         ),
     )
 
 
 UNIT = CUnit(
-    kind="record",
+    kind="tape",
     package=__package__,
     main="tape.c",
     header="tape.h",
@@ -43,6 +48,6 @@ UNIT = CUnit(
 
 
 @functools.cache
-def load_record() -> Code:
+def load_tape_code() -> Code:
     """Compile the functions, or take them from the cache, and make their symbols known."""
     return UNIT.load()

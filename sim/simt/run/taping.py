@@ -8,18 +8,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..emit.tape import BANK_BYTES, FIELD_MASK, PLACES, RECORD, Recording, accesses
-from ..emit.tape_memory import Recorder, Segment
+from ..emit.tape import BANK_BYTES, FIELD_MASK, PLACES, TAPE, Tape, accesses
+from ..emit.tape_memory import Segment, TapeWriter
 from ..ir.nodes import Function
 from .boxes import DispatchError, Size, boxes_of, check_arguments
 from .memory import Memory
 from .pool import stopped_at_exit
 from .program import Executable
 from .settings import chosen_fuel
-from .tape_code import load_record
+from .tape_code import load_tape_code
 from .worker import Launch, Worker
 
-RECORDING_BYTES = 512 << 20
+TAPE_BYTES = 512 << 20
 _WORD = 8
 _WORDS_PER_SEGMENT = 8
 _PIECES = (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)
@@ -29,7 +29,7 @@ _BEFORE_THE_FIRST = (1 << 64) - 1
 _MOST_ACCESS_WORDS = FIELD_MASK + 2
 
 
-def record(
+def tape_dispatch(
     executable: Executable,
     memory: Memory,
     arguments: Sequence[int],
@@ -38,9 +38,9 @@ def record(
     threadgroups: Size | None = None,
     sample: Sequence[Size],
     fuel: int | None = None,
-    limit: int = RECORDING_BYTES,
+    limit: int = TAPE_BYTES,
     places: bool = False,
-) -> Recording:
+) -> Tape:
     """Run the sampled threadgroups, one after the other, where they are in the true grid.
 
     What they write is in memory afterwards: the caller decides whether to give them a copy.
@@ -54,33 +54,33 @@ def record(
         sample: positions (x, y, z) of the threadgroups to run.
         fuel: as for `dispatch`.
         places: whether every access to threadgroup memory is to have an event, with its place;
-            such recordings are larger.
-        limit: bytes of memory for the streams; what does not fit is executed and not recorded.
+            such tapes are larger.
+        limit: bytes of memory for the streams; what does not fit is executed and not taped.
 
     Raises:
         KernelFault: as for `dispatch`.
         DispatchError: as for `dispatch`, and for positions outside the grid.
     """
     check_arguments(executable.program, arguments)
-    recorded = executable.program.specialise_shape(
-        executable.shape, frozenset({RECORD, PLACES} if places else {RECORD})
+    taped = executable.program.specialise_shape(
+        executable.shape, frozenset({TAPE, PLACES} if places else {TAPE})
     )
-    boxes, groups, grid = boxes_of(recorded, threads, threadgroups)
-    function = executable.program.recorded_function
+    boxes, groups, grid = boxes_of(taped, threads, threadgroups)
+    function = executable.program.taped_function
     accessed = max(len(accesses(block)) for block in function.blocks)
-    tape = _Tape(limit // _WORD, 1 + accessed * _MOST_ACCESS_WORDS)
-    tape.recorder.simdgroups = executable.shape.simdgroups
-    tape.recorder.private_rows = -(-function.private_memory // BANK_BYTES)
-    launch = Launch(memory, arguments, groups, grid, chosen_fuel(fuel), recorder=tape.address)
+    space = _Space(limit // _WORD, 1 + accessed * _MOST_ACCESS_WORDS)
+    space.writer.simdgroups = executable.shape.simdgroups
+    space.writer.private_rows = -(-function.private_memory // BANK_BYTES)
+    launch = Launch(memory, arguments, groups, grid, chosen_fuel(fuel), tape_writer=space.address)
     workers = [Worker(launch, box) for box in boxes]
     for worker, first, count in _runs(workers, sample, groups):
         with stopped_at_exit(worker):
             failed = worker.box.executable.run(worker.address, first, count)
         if failed:
             raise worker.fault(memory)
-    words, starts = tape.streams(len(sample) * executable.shape.simdgroups)
-    known, known_starts = _known(recorded, function)
-    return Recording(
+    words, starts = space.streams(len(sample) * executable.shape.simdgroups)
+    known, known_starts = _known(taped, function)
+    return Tape(
         function=function,
         threadgroups=tuple(sample),
         simdgroups=executable.shape.simdgroups,
@@ -90,7 +90,7 @@ def record(
         known_starts=known_starts,
         grid=groups,
         threadgroup_memory=workers[0].arena_size if workers else 0,
-        truncated=bool(tape.recorder.full),
+        truncated=bool(space.writer.full),
     )
 
 
@@ -129,7 +129,7 @@ def _runs(
             yield workers[owner[run[0]]], int(index[run[0]]), len(run)
 
 
-class _Tape:
+class _Space:
     """The memory that events are written to; the host gives pages to it as they are used.
 
     Args:
@@ -142,7 +142,7 @@ class _Tape:
         count = max(1, words // _WORDS_PER_SEGMENT)
         self._segments = np.empty((count, ctypes.sizeof(Segment) // _WORD), np.uint64)
         start = self._words.ctypes.data
-        self.recorder = Recorder(
+        self.writer = TapeWriter(
             position=start,
             limit=start + words * _WORD,
             spare=start + (words + room) * _WORD,
@@ -153,18 +153,18 @@ class _Tape:
 
     @property
     def address(self) -> int:
-        """Host address of the recorder."""
-        return ctypes.addressof(self.recorder)
+        """Host address of the writer."""
+        return ctypes.addressof(self.writer)
 
     def streams(self, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """(the words of all streams in order, where each starts and the last ends)."""
-        recorder, code = self.recorder, load_record()
-        end = recorder.end if recorder.full else recorder.position
-        pieces = (self._segments.ctypes.data, recorder.segment_count, end)
+        writer, code = self.writer, load_tape_code()
+        end = writer.end if writer.full else writer.position
+        pieces = (self._segments.ctypes.data, writer.segment_count, end)
         lengths = np.zeros(count, np.int64)
-        _MEASURE(code.address("assay_record_measure"))(*pieces, lengths.ctypes.data)
+        _MEASURE(code.address("assay_tape_measure"))(*pieces, lengths.ctypes.data)
         starts = np.concatenate(([0], np.cumsum(lengths)))
         words, at = np.empty(starts[-1], np.uint64), starts.copy()
-        gather = _GATHER(code.address("assay_record_gather"))
+        gather = _GATHER(code.address("assay_tape_gather"))
         gather(*pieces, words.ctypes.data, at.ctypes.data)
         return words, starts

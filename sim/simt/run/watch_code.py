@@ -10,10 +10,20 @@ from ...native.c_unit import Code, CUnit
 from ..ir import context
 
 FUNCTIONS = (
-    *("assay_watch_range", "assay_watch_lanes", "assay_watch_permuted", "assay_watch_group"),
-    *("assay_watch_begin", "assay_watch_end", "assay_watch_wait", "assay_watch_leave"),
-    *("assay_watch_fence", "assay_watch_round", "assay_watch_event", "assay_watch_simdgroup_wait"),
-    *("assay_watch_lane_barrier", "assay_watch_place"),
+    "assay_watch_range",
+    "assay_watch_lanes",
+    "assay_watch_permuted",
+    "assay_watch_group",
+    "assay_watch_begin",
+    "assay_watch_end",
+    "assay_watch_wait",
+    "assay_watch_leave",
+    "assay_watch_fence",
+    "assay_watch_round",
+    "assay_watch_event",
+    "assay_watch_simdgroup_wait",
+    "assay_watch_lane_barrier",
+    "assay_watch_place",
 )
 
 

@@ -28,14 +28,14 @@ _RACES = {
     k.SAME_STORE: "race-write-write",
     k.LANE_RACE: "lane-race",
 }
-# check, kind, message, deed, hint
+# check, kind, message, action, hint
 _VALUES = {
     k.NON_UNIFORM: (
         "uniform",
         "non-uniform-argument",
         "an argument that must be the same in all lanes of a simdgroup differs",
         "calls with another value than the first lane",
-        "use simd_shuffle if every lane shall choose, or make the argument uniform",
+        "use simd_shuffle if every lane is to choose, or make the argument uniform",
     ),
     k.NAN_BORN: (
         "nan",
@@ -158,9 +158,9 @@ def _explain(scene: _Scene, report: k.Report, executable: Executable) -> Finding
 
 
 def _value(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
-    check, kind, message, deed, hint = _VALUES[report.kind]
+    check, kind, message, action, hint = _VALUES[report.kind]
     place = executable.watched(report.site)
-    party = scene.party(deed, place, report.group, report.simdgroup, report.lane, report.epoch)
+    party = scene.party(action, place, report.group, report.simdgroup, report.lane, report.epoch)
     return Finding(
         check=check,
         kind=kind,
@@ -179,16 +179,16 @@ def _misplaced(scene: _Scene, report: k.Report, executable: Executable) -> Findi
     if report.kind == k.MISALIGNED:
         if report.address % min(_WORD, max(access.size, 1)) == 0:
             severity = "warning"  # a GPU reads such vectors word by word
-        kind, deed = "misaligned", _deed(access, "access")
+        kind, action = "misaligned", _action(access, "access")
         message = (
-            f"{deed} at byte {offset} of {memory}, whose address must be a multiple of "
+            f"{action} at byte {offset} of {memory}, whose address must be a multiple of "
             f"{report.detail}"
         )
         hint = "access elements of a type with a smaller alignment, such as packed_float4"
     else:
-        kind, deed = "read-only-write", _deed(access, "write")
+        kind, action = "read-only-write", _action(access, "write")
         declared = report.detail & k.HOW_CONSTANT
-        message = f"{deed} to {memory}, which is " + (
+        message = f"{action} to {memory}, which is " + (
             "declared const" if declared else "made resident for reading only"
         )
         hint = (
@@ -202,7 +202,7 @@ def _misplaced(scene: _Scene, report: k.Report, executable: Executable) -> Findi
         kind=kind,
         kernel=executable.program.name,
         message=message,
-        parties=(scene.party(deed, access, *place),),
+        parties=(scene.party(action, access, *place),),
         memory=memory,
         offset=offset,
         hint=hint,
@@ -236,7 +236,7 @@ def _uninitialised(scene: _Scene, report: k.Report, executable: Executable) -> F
             report.epoch,
         ),
         scene.party(
-            f"uninitialised {_deed(read, 'read')} of {what}" if read.memory else "begins unset",
+            f"uninitialised {_action(read, 'read')} of {what}" if read.memory else "begins unset",
             read,
             report.group,
             report.simdgroup,
@@ -266,7 +266,7 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     memory, offset = _place(scene, report, now)
     parties = (
         scene.party(
-            _deed(now, "read" if read_now else "write"),
+            _action(now, "read" if read_now else "write"),
             now,
             report.group,
             report.simdgroup,
@@ -274,7 +274,7 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
             report.epoch,
         ),
         scene.party(
-            _deed(before, "read" if read_before else "write"),
+            _action(before, "read" if read_before else "write"),
             before,
             other_group,
             report.other_simdgroup,
@@ -312,7 +312,7 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     )
 
 
-def _deed(access: AccessSite, verb: str) -> str:
+def _action(access: AccessSite, verb: str) -> str:
     return f"{verb} of {access.size} byte{'s' if access.size != 1 else ''}" if access.size else verb
 
 
@@ -339,7 +339,7 @@ def _divergence(scene: _Scene, report: k.Report, executable: Executable) -> Find
     )
     kind = report.kind
     lane = -1 if kind in (k.OTHER_BARRIER, k.SIMDGROUP_LEFT) else report.other_lane
-    deed, message = {
+    action, message = {
         k.LANES_LEFT: (
             "left",
             f"{absent} of {LANES} lanes left before a barrier that others wait at",
@@ -354,7 +354,9 @@ def _divergence(scene: _Scene, report: k.Report, executable: Executable) -> Find
         ),
         k.SIMDGROUP_LEFT: ("left", "a simdgroup left before a barrier that others reach"),
     }[kind]
-    other = scene.party(deed, there, report.group, report.other_simdgroup, lane, report.other_epoch)
+    other = scene.party(
+        action, there, report.group, report.other_simdgroup, lane, report.other_epoch
+    )
     return Finding(
         check="barrier",
         kind="barrier-divergence",

@@ -32,7 +32,7 @@ class Launch:
         grid: grid in threads.
         fuel: IR instructions that a simdgroup may run.
         observation: what watches the dispatch, if anything does.
-        recorder: host address of what a recorded kernel writes to, 0 if it is not recorded.
+        tape_writer: host address of what a taped kernel writes to, 0 if it is not taped.
     """
 
     memory: Memory
@@ -41,7 +41,7 @@ class Launch:
     grid: Size
     fuel: int
     observation: Observation | None = None
-    recorder: int = 0
+    tape_writer: int = 0
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
@@ -135,7 +135,7 @@ class Worker:
             (c.PRIVATE_SIZE, executable.private_memory),
             (c.PRIVATE_ALL, self.at["private"]),
             (c.GRID_THREADS, math.prod(self.run_.grid)),
-            (c.RECORDER, self.run_.recorder),
+            (c.TAPE_WRITER, self.run_.tape_writer),
         ):
             wide[offset // 8] = value
         narrow = context.view(np.int32)

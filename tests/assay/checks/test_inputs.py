@@ -100,7 +100,7 @@ def test_suppressions_carry_a_reason(tmp_path: Path) -> None:
         ("kernel = [", "not valid TOML"),
         ("kernel = " + "[" * 3000 + "]" * 3000, "nested too deeply"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
     path = toml(tmp_path, text)
     with pytest.raises(CheckInputError) as caught:

@@ -139,8 +139,16 @@ def test_macros_and_include_folders_reach_the_compiler(assay: Assay, tmp_path: P
 
 def test_a_race_shows_as_different_bits_by_seeds(assay: Assay, bad: Path) -> None:
     done = assay(
-        *("check", bad, "--function", "reverse", "--check", "bounds", "--seed", "1,2"),
-        *("--seed", "3"),
+        "check",
+        bad,
+        "--function",
+        "reverse",
+        "--check",
+        "bounds",
+        "--seed",
+        "1,2",
+        "--seed",
+        "3",
     )
     assert done.code == 1
     assert "[order-dependent-result]" in done.out

@@ -45,7 +45,7 @@ ENDINGS = {
     "message": ("dispatch().waitUntilCompleted()\nsys.exit('no')", 1, "the message 'no'"),
     "no kernel": ("print('nothing to do')", 2, "no kernel was dispatched"),
     "waits for ever": ("dispatch(event=device.newSharedEvent())", 2, "1 committed command buffer"),
-}  # fmt: skip
+}
 
 
 @pytest.fixture

@@ -29,8 +29,10 @@ def answers(folder: Path, cache: Path) -> list[str]:
         done = subprocess.run(
             [sys.executable, "-m", "assay", command, "k.metal", *options],
             env={**os.environ, "ASSAY_CACHE_DIR": str(cache)},
-            cwd=folder, capture_output=True, text=True,
-        )  # fmt: skip
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
         assert (done.returncode, done.stderr) == (0, "")
         said.append("\n".join(x for x in done.stdout.splitlines() if "seconds" not in x))
     return said

@@ -43,9 +43,11 @@ def test_inspect_lists_every_kernel_with_its_arguments(assay: Assay, source: Pat
     report = json.loads(done.out)
     scale, tiny = report["kernels"]
     assert [(a["kind"], a["index"], a["name"], a["size"]) for a in scale["arguments"]] == [
-        ("buffer", 1, "x", 4), ("buffer", 0, "by", 16), ("buffer", 2, "y", 2),
+        ("buffer", 1, "x", 4),
+        ("buffer", 0, "by", 16),
+        ("buffer", 2, "y", 2),
         ("threadgroup", 0, "shared", 4),
-    ]  # fmt: skip
+    ]
     assert [a["access"] for a in scale["arguments"][:3]] == ["read_write", "read", "read"]
     assert scale["threadgroup_memory"] == 256
     assert scale["assumed_constants"] == ["N = 1"]

@@ -162,9 +162,17 @@ def test_results_have_the_type_that_the_executable_states(
     assay: Assay, operands: Path, tmp_path: Path
 ) -> None:
     info = BufferInfo(
-        number=1, allocated=-1, deallocated=-1, last_use=-1, buffer_type=BufferType.XRAM,
-        address=OUTPUT, size=64, shape=(2, 4, 4), element_type=ElementType.I16, strides=(),
-    )  # fmt: skip
+        number=1,
+        allocated=-1,
+        deallocated=-1,
+        last_use=-1,
+        buffer_type=BufferType.XRAM,
+        address=OUTPUT,
+        size=64,
+        shape=(2, 4, 4),
+        element_type=ElementType.I16,
+        strides=(),
+    )
     path = tmp_path / "typed.torq"
     path.write_bytes(write_executable(replace(multiply(), buffers=(info,))))
     out = assay("run", path, "--input", f"136xi8=@{operands}").out
@@ -178,11 +186,13 @@ def test_a_result_that_is_stored_too_early_is_found(
     assert (done.code, done.out.startswith("1 executable, no findings")) == (0, True)
     program = NssProgram(
         tasks=(
-            load(CODE, 0x5A00, 0x200), load(INPUTS, 0x1000, 136),
+            load(CODE, 0x5A00, 0x200),
+            load(INPUTS, 0x1000, 136),
             NssTask(slc_start=(True, False), slc_cfg_addr=(0x5A00, 0)),
-            store(0x10C0, OUTPUT, 64), NssTask(slc_wait=(True, False)),
+            store(0x10C0, OUTPUT, 64),
+            NssTask(slc_wait=(True, False)),
         )
-    )  # fmt: skip
+    )
     data = image(program, 0, 640)
     block = Segment(address=BLOCK, size=640, data=data)
     path = tmp_path / "early.torq"

@@ -51,8 +51,9 @@ def test_a_summary_says_where_the_time_went(assay: Assay, run: Path) -> None:
 
 
 def test_a_summary_of_a_range_and_a_track_as_json(assay: Assay, run: Path) -> None:
-    done = assay("trace", "summary", str(run), "--from", "900", "--to", "1us", "--track", "core*",
-               "--json")  # fmt: skip
+    done = assay(
+        "trace", "summary", str(run), "--from", "900", "--to", "1us", "--track", "core*", "--json"
+    )
     found = json.loads(done.out)
     assert (found["begin"], found["end"]) == (900, 1578)
     (track,) = found["tracks"]

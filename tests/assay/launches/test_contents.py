@@ -15,9 +15,13 @@ from assay.launches.scalars import axes_of, element_of
 
 def argument(type_name: str, size: int, **facts: object) -> Argument:
     known = {
-        "name": "x", "kind": "buffer", "index": 0, "address_space": "device",
-        "alignment": 4, "access": "read_write",
-    }  # fmt: skip
+        "name": "x",
+        "kind": "buffer",
+        "index": 0,
+        "address_space": "device",
+        "alignment": 4,
+        "access": "read_write",
+    }
     return Argument(type_name=type_name, size=size, **{**known, **facts})  # type: ignore[arg-type]
 
 
@@ -105,12 +109,20 @@ def test_what_does_not_fit_is_refused(given: Given, to: Argument, complaint: str
 @pytest.mark.parametrize(
     ("type_name", "element", "axes"),
     [
-        ("float", "float32", 1), ("uint3", "uint32", 3), ("packed_half4", "float16", 4),
-        ("ushort2", "uint16", 2), ("atomic_uint", "uint32", 1), ("atomic<int>", "int32", 1),
-        ("float4x4", "float32", 1), ("uint8_t", "uint8", 1), ("metal::uint", "uint32", 1),
-        ("size_t", "uint64", 1), ("unsigned  int", "uint32", 1), ("bool", "bool", 1),
+        ("float", "float32", 1),
+        ("uint3", "uint32", 3),
+        ("packed_half4", "float16", 4),
+        ("ushort2", "uint16", 2),
+        ("atomic_uint", "uint32", 1),
+        ("atomic<int>", "int32", 1),
+        ("float4x4", "float32", 1),
+        ("uint8_t", "uint8", 1),
+        ("metal::uint", "uint32", 1),
+        ("size_t", "uint64", 1),
+        ("unsigned  int", "uint32", 1),
+        ("bool", "bool", 1),
     ],
-)  # fmt: skip
+)
 def test_types_of_msl_are_known_by_name(type_name: str, element: str, axes: int) -> None:
     assert str(element_of(type_name)) == element
     assert axes_of(type_name) == axes

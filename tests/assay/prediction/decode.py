@@ -18,8 +18,16 @@ HEAD = WIDTH // HEADS
 PAGE = 16384
 WEIGHTS = {"square": WIDTH * WIDTH, "wide": HIDDEN * WIDTH, "head": VOCABULARY * WIDTH}
 STATE = {
-    **{"k": CONTEXT * WIDTH, "v": CONTEXT * WIDTH, "x": WIDTH, "n": WIDTH, "q": WIDTH, "o": WIDTH},
-    **{"h": HIDDEN, "g": HIDDEN, "norm": WIDTH, "logits": VOCABULARY},
+    "k": CONTEXT * WIDTH,
+    "v": CONTEXT * WIDTH,
+    "x": WIDTH,
+    "n": WIDTH,
+    "q": WIDTH,
+    "o": WIDTH,
+    "h": HIDDEN,
+    "g": HIDDEN,
+    "norm": WIDTH,
+    "logits": VOCABULARY,
 }
 """Halves in each buffer."""
 

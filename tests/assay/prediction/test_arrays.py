@@ -24,8 +24,8 @@ STEPS = 24
 def uses(result: TimeResult) -> list[ArrayUse]:
     """Those of the first threadgroup."""
     [item] = result.scheduled.work
-    assert isinstance(item, Dispatched) and item.prediction.recording is not None
-    return [use for use in array_uses(item.prediction.recording) if use.threadgroup == 0]
+    assert isinstance(item, Dispatched) and item.prediction.tape is not None
+    return [use for use in array_uses(item.prediction.tape) if use.threadgroup == 0]
 
 
 def test_a_ring_shows_which_stage_is_written_and_read_between_which_barriers() -> None:
@@ -35,7 +35,8 @@ def test_a_ring_shows_which_stage_is_written_and_read_between_which_barriers() -
     read = {(use.epoch, use.stage): use.read for use in found if use.read}
     # Two stages before the loop, then one ahead of what is read.
     assert written == {
-        **{(0, 0): STAGE, (0, 1): STAGE},
+        (0, 0): STAGE,
+        (0, 1): STAGE,
         **{(step + 1, (step + 2) % 3): STAGE for step in range(STEPS - 2)},
     }
     assert read == {(step + 1, step % 3): 2 * STAGE for step in range(STEPS)}
@@ -175,9 +176,16 @@ kernel void product(device const float* a, device const float* b, device float* 
 def product() -> TimeResult:
     a, b, c = (np.zeros((256, 256), np.float32) for _ in range(3))
     return assay.time(
-        TILES, None, a, b, c,
-        threadgroups=(16, 16), threadgroup=(16, 16), chip="m4-max-32", timeline=True,
-    )  # fmt: skip
+        TILES,
+        None,
+        a,
+        b,
+        c,
+        threadgroups=(16, 16),
+        threadgroup=(16, 16),
+        chip="m4-max-32",
+        timeline=True,
+    )
 
 
 def test_waits_at_one_barrier_share_an_instant_also_if_some_hardly_wait(

@@ -18,7 +18,11 @@ def test_steps_are_exact_where_there_is_room_for_them() -> None:
     flights = np.array([(2.0, 6.0, 128.0), (4.0, 8.0, 64.0)])
     times, values = mean_in_flight(flights, 10.0)
     assert list(zip(times.tolist(), values.tolist(), strict=True)) == [
-        *((0, 0.0), (2, 128.0), (4, 192.0), (6, 64.0), (8, 0.0)),
+        (0, 0.0),
+        (2, 128.0),
+        (4, 192.0),
+        (6, 64.0),
+        (8, 0.0),
     ]
 
 

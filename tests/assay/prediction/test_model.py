@@ -1,4 +1,4 @@
-"""Predictions of real kernels and programs: recorded, lowered and simulated."""
+"""Predictions of real kernels and programs: taped, lowered and simulated."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_kernel_that_leaves_its_buffers_is_a_clear_error() -> None:
         assay.time(KERNEL, "work", x, y, COUNT, threads=COUNT, threadgroup=64)
 
 
-def test_recording_leaves_a_program_its_results_each_effect_once() -> None:
+def test_taping_leaves_a_program_its_results_each_effect_once() -> None:
     program = Program()
     buffer = program.buffer(np.arange(COUNT, dtype=np.float32))
     with assay.timing("m1") as seen:
@@ -165,7 +165,7 @@ def test_recording_leaves_a_program_its_results_each_effect_once() -> None:
     assert result.dispatches[2].same_as == 1  # the first one found its data in DRAM
 
 
-def test_recording_leaves_what_pointers_lead_to_as_it_was() -> None:
+def test_taping_leaves_what_pointers_lead_to_as_it_was() -> None:
     program = Program()
     buffer = program.buffer(np.arange(COUNT, dtype=np.float32))
     raw = np.zeros(16, np.uint8)
@@ -208,7 +208,7 @@ def test_textures_and_threadgroup_arguments_are_taken_too() -> None:
     assert "textures are read by the arithmetic that emulates them" in str(result)
 
 
-def test_a_fault_while_recording_is_the_programs_error() -> None:
+def test_a_fault_while_taping_is_the_programs_error() -> None:
     program = Program()
     x = program.buffer(np.ones(COUNT, np.float32))
     at = program.buffer(np.full(COUNT, 1 << 30, np.uint32))

@@ -110,7 +110,7 @@ def test_a_program_has_the_error_of_the_kind_that_takes_most_of_its_time() -> No
     assert mixed.model_error == model_error("matrix")
 
 
-def test_the_text_of_several_dispatches_is_a_table_with_the_dearest_first() -> None:
+def test_the_text_of_several_dispatches_is_a_table_with_the_longest_first() -> None:
     text = str(made_up_result((64, 256, 256)))
     rows = [line.split() for line in text.splitlines() if line.startswith("scale")]
     assert [row[:2] for row in rows] == [["scale", "2"], ["scale", "1"]]

@@ -31,8 +31,16 @@ SARIF = {
     "notification": ({"message"}, {"level"}),
     "result": (
         {"message"},
-        {"ruleId", "ruleIndex", "level", "locations", "relatedLocations", "partialFingerprints",
-         "occurrenceCount", "suppressions"},
+        {
+            "ruleId",
+            "ruleIndex",
+            "level",
+            "locations",
+            "relatedLocations",
+            "partialFingerprints",
+            "occurrenceCount",
+            "suppressions",
+        },
     ),
     "location": (set(), {"id", "physicalLocation", "message"}),
     "physicalLocation": (set(), {"artifactLocation", "region"}),
@@ -40,16 +48,26 @@ SARIF = {
     "region": (set(), {"startLine", "startColumn"}),
     "message": ({"text"}, set()),
     "suppression": ({"kind"}, {"justification"}),
-}  # fmt: skip
+}
 MEMBERS = {
-    "runs": "run", "tool": "tool", "driver": "toolComponent", "rules": "reportingDescriptor",
-    "shortDescription": "multiformatMessageString", "help": "multiformatMessageString",
-    "fullDescription": "multiformatMessageString", "invocations": "invocation",
-    "toolExecutionNotifications": "notification", "results": "result", "message": "message",
-    "locations": "location", "relatedLocations": "location", "region": "region",
-    "physicalLocation": "physicalLocation", "artifactLocation": "artifactLocation",
+    "runs": "run",
+    "tool": "tool",
+    "driver": "toolComponent",
+    "rules": "reportingDescriptor",
+    "shortDescription": "multiformatMessageString",
+    "help": "multiformatMessageString",
+    "fullDescription": "multiformatMessageString",
+    "invocations": "invocation",
+    "toolExecutionNotifications": "notification",
+    "results": "result",
+    "message": "message",
+    "locations": "location",
+    "relatedLocations": "location",
+    "region": "region",
+    "physicalLocation": "physicalLocation",
+    "artifactLocation": "artifactLocation",
     "suppressions": "suppression",
-}  # fmt: skip
+}
 
 
 def require_sarif(value: Any, kind: str) -> None:

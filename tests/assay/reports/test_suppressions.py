@@ -25,11 +25,20 @@ def finding(line: int = 12, **facts: object) -> Finding:
 @pytest.mark.parametrize(
     "text",
     [
-        "race-read-write", "race", "race-*", "*", "race-read-write:reduce", "race:red*",
-        "race::k.metal", "race:reduce:src/k.metal", "race:reduce:k.metal:12", "race::h.h:3",
-        "race:::20", "race:reduce:*.metal",
+        "race-read-write",
+        "race",
+        "race-*",
+        "*",
+        "race-read-write:reduce",
+        "race:red*",
+        "race::k.metal",
+        "race:reduce:src/k.metal",
+        "race:reduce:k.metal:12",
+        "race::h.h:3",
+        "race:::20",
+        "race:reduce:*.metal",
     ],
-)  # fmt: skip
+)
 def test_a_suppression_accepts_what_it_names(text: str) -> None:
     assert parse_suppression(text).accepts(finding())
 
@@ -37,10 +46,16 @@ def test_a_suppression_accepts_what_it_names(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "race-write-write", "init", "race:scan", "race::other.metal", "race::c/k.metal",
-        "race:reduce:k.metal:13", "race::h.h:12", "race-read",
+        "race-write-write",
+        "init",
+        "race:scan",
+        "race::other.metal",
+        "race::c/k.metal",
+        "race:reduce:k.metal:13",
+        "race::h.h:12",
+        "race-read",
     ],
-)  # fmt: skip
+)
 def test_a_suppression_leaves_others_alone(text: str) -> None:
     assert not parse_suppression(text).accepts(finding())
 

@@ -6,16 +6,21 @@ from tests.support.msl import run_kernel
 
 @pytest.mark.parametrize(
     ("kind", "dtype"),
-    [("atomic_int", np.int32), ("atomic_uint", np.uint32), ("atomic_float", np.float32),
-     ("atomic<ulong>", np.uint64)],
-)  # fmt: skip
+    [
+        ("atomic_int", np.int32),
+        ("atomic_uint", np.uint32),
+        ("atomic_float", np.float32),
+        ("atomic<ulong>", np.uint64),
+    ],
+)
 def test_additions_of_all_threads_arrive(kind: str, dtype: type) -> None:
     out = np.zeros(1, dtype)
     run_kernel(
         f"kernel void k(device {kind}* o, uint i [[thread_position_in_grid]])"
         "{ atomic_fetch_add_explicit(o, i, memory_order_relaxed); }",
-        out, threads=100,
-    )  # fmt: skip
+        out,
+        threads=100,
+    )
     assert out[0] == 4950
 
 
@@ -31,8 +36,10 @@ def test_operations_give_the_value_before_them() -> None:
         " o[6] = atomic_compare_exchange_weak_explicit(a, &e, 4, memory_order_relaxed,"
         " memory_order_relaxed); atomic_store_explicit(a, atomic_load_explicit(a,"
         " memory_order_relaxed) + 1, memory_order_relaxed); }",
-        out, out, threads=1,
-    )  # fmt: skip
+        out,
+        out,
+        threads=1,
+    )
     assert out.tolist() == [5, 5, 9, 12, 0, 8, 1]
 
 
@@ -50,6 +57,8 @@ def test_threadgroup_atomics_count_the_threads_of_a_group() -> None:
         " threadgroup_barrier(mem_flags::mem_threadgroup);"
         " o[g] = atomic_load_explicit(&n, memory_order_relaxed)"
         " + 100 * atomic_load_explicit(&b, memory_order_relaxed); }",
-        out, threads=128, group=64,
-    )  # fmt: skip
+        out,
+        threads=128,
+        group=64,
+    )
     assert out.tolist() == [164, 164]

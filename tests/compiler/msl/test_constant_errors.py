@@ -83,9 +83,11 @@ def test_a_function_that_ends_without_a_value_ends() -> None:
     head = "static int f(int x) { if (x > 0) return 1; }\n"
     y = np.full(1, -3, np.int32)
     run_kernel(
-        f"{head}kernel void k(device int* y [[buffer(0)]]) {{ y[0] = f(y[0]); }}", y,
-        threads=1, group=1,
-    )  # fmt: skip
+        f"{head}kernel void k(device int* y [[buffer(0)]]) {{ y[0] = f(y[0]); }}",
+        y,
+        threads=1,
+        group=1,
+    )
     assert y[0] == 0
 
 

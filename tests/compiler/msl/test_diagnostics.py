@@ -18,45 +18,76 @@ HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("kernel void k(device float* x) {\n  x[0] = y;\n}",
-         "mine.metal:4:10: error: use of undeclared identifier 'y'\n  x[0] = y;\n         ^"),
-        ("#define ADD(a, b) a + /* c */ b\nkernel void k(device float* x) {\n  float z = ADD(1, "
-         "2); x[0] = z + q;\n}",
-         "mine.metal:5:35: error: use of undeclared identifier 'q'"),
-        ("kernel void k(device float* x) {\n  threadgroup float* t = x;\n}",
-         "mine.metal:4:22: error: cannot initialize a variable of type 'threadgroup float *' "
-         "with an "
-         "lvalue of type 'device float *'"),
-        ("kernel void k(constant float* x) {\n  x[0] = 1;\n}",
-         "mine.metal:4:8: error: read-only variable is not assignable"),
-        ("kernel void k(device float* x) { x[0] = sqrt(float4(1)); }",
-         "mine.metal:3:41: error: assigning to 'float' from incompatible type"),
-        ("kernel void k(device float2* x) { x[0] = x[0].xyz; }",
-         "mine.metal:3:47: error: no member named 'xyz' in 'metal::vec<float, 2>'"),
+        (
+            "kernel void k(device float* x) {\n  x[0] = y;\n}",
+            "mine.metal:4:10: error: use of undeclared identifier 'y'\n  x[0] = y;\n         ^",
+        ),
+        (
+            "#define ADD(a, b) a + /* c */ b\nkernel void k(device float* x) {\n  float z = ADD(1, "
+            "2); x[0] = z + q;\n}",
+            "mine.metal:5:35: error: use of undeclared identifier 'q'",
+        ),
+        (
+            "kernel void k(device float* x) {\n  threadgroup float* t = x;\n}",
+            "mine.metal:4:22: error: cannot initialize a variable of type 'threadgroup float *' "
+            "with an "
+            "lvalue of type 'device float *'",
+        ),
+        (
+            "kernel void k(constant float* x) {\n  x[0] = 1;\n}",
+            "mine.metal:4:8: error: read-only variable is not assignable",
+        ),
+        (
+            "kernel void k(device float* x) { x[0] = sqrt(float4(1)); }",
+            "mine.metal:3:41: error: assigning to 'float' from incompatible type",
+        ),
+        (
+            "kernel void k(device float2* x) { x[0] = x[0].xyz; }",
+            "mine.metal:3:47: error: no member named 'xyz' in 'metal::vec<float, 2>'",
+        ),
         ("kernel void k(device float* x) { x[0] = 1 }", "mine.metal:3:42: error: expected ';'"),
         ("kernel void k(device float* x) {\n", "mine.metal:3:32: error: this '{' is never closed"),
-        ("kernel void k(float x) {}",
-         "mine.metal:3:15: error: kernel parameter 'x' has neither an address space nor a known "
-         "attribute"),
-        ("kernel void k(texture2d<float, access::write> t) { t.read(uint2(0)); }",
-         "mine.metal:3:54: error: no matching member function for call to 'read'"),
-        ("kernel void k(instance_acceleration_structure s [[buffer(0)]]) {}",
-         "mine.metal:3:15: error: 'instance_acceleration_structure': ray tracing is not supported"),
-        ("using namespace metal::raytracing;\nkernel void k() {}",
-         "mine.metal:3:24: error: 'raytracing': ray tracing is not supported"),
-        ("struct P { float4 c; };\nkernel void k(imageblock<P> b) {}",
-         "mine.metal:4:15: error: 'imageblock': imageblocks and tile functions are not supported"),
-        ("struct I { float2 p [[attribute(0)]]; };\nkernel void k(I i [[stage_in]]) {}",
-         "mine.metal:4:15: error: '[[stage_in]]' parameters are not supported"),
-        ("#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\nkernel void k() {}",
-         "file not found: tensor operations (MetalPerformancePrimitives) are not supported"),
-        ("kernel void k(device float* x) { asm(\"nop\"); }", "mine.metal:3:34: error: 'asm'"),
+        (
+            "kernel void k(float x) {}",
+            "mine.metal:3:15: error: kernel parameter 'x' has neither an address space nor a known "
+            "attribute",
+        ),
+        (
+            "kernel void k(texture2d<float, access::write> t) { t.read(uint2(0)); }",
+            "mine.metal:3:54: error: no matching member function for call to 'read'",
+        ),
+        (
+            "kernel void k(instance_acceleration_structure s [[buffer(0)]]) {}",
+            "mine.metal:3:15: error: 'instance_acceleration_structure': ray "
+            "tracing is not supported",
+        ),
+        (
+            "using namespace metal::raytracing;\nkernel void k() {}",
+            "mine.metal:3:24: error: 'raytracing': ray tracing is not supported",
+        ),
+        (
+            "struct P { float4 c; };\nkernel void k(imageblock<P> b) {}",
+            "mine.metal:4:15: error: 'imageblock': imageblocks and tile "
+            "functions are not supported",
+        ),
+        (
+            "struct I { float2 p [[attribute(0)]]; };\nkernel void k(I i [[stage_in]]) {}",
+            "mine.metal:4:15: error: '[[stage_in]]' parameters are not supported",
+        ),
+        (
+            "#include "
+            "<MetalPerformancePrimitives/MetalPerformancePrimitives.h>\nkernel void k() {}",
+            "file not found: tensor operations (MetalPerformancePrimitives) are not supported",
+        ),
+        ('kernel void k(device float* x) { asm("nop"); }', "mine.metal:3:34: error: 'asm'"),
         ("#error too old\nkernel void k() {}", "mine.metal:3:2: error: too old"),
-        ("#include <no_such>\nkernel void k() {}", "mine.metal:3:10: fatal error: 'no_such' "
-                                                   "file not found"),
+        (
+            "#include <no_such>\nkernel void k() {}",
+            "mine.metal:3:10: fatal error: 'no_such' file not found",
+        ),
         ("kernel void k(device float* x [[buffer(first)]]) {}", "undeclared identifier 'first'"),
     ],
-)  # fmt: skip
+)
 def test_error_stands_at_the_users_place_in_clangs_words(source: str, expected: str) -> None:
     assert expected in error_of(HEAD + source)
 
@@ -72,7 +103,7 @@ def test_error_stands_at_the_users_place_in_clangs_words(source: str, expected: 
         "template <typename T> T f(T x) { return x.nothing; }\nkernel void k(device float* x) { "
         "x[0] = f(x[0]); }",
     ],
-)  # fmt: skip
+)
 def test_nothing_of_our_own_headers_or_names_is_shown(source: str) -> None:
     text = error_of(HEAD + source)
     assert re.match(r"mine\.metal:[34]:\d+: error: ", text)

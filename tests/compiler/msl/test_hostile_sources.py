@@ -20,10 +20,17 @@ SECRET = "the-secret-line 'of a file"
 
 @pytest.mark.parametrize(
     "directive",
-    ['#include "{path}"', "#include <{path}>", '#define P "{path}"\n#include P', '#import "{path}"',
-     '#include_next "{path}"', '%:include "{path}"', '#inc\\\nlude "{path}"', '??=include '
-                                                                              '"{path}"'],
-)  # fmt: skip
+    [
+        '#include "{path}"',
+        "#include <{path}>",
+        '#define P "{path}"\n#include P',
+        '#import "{path}"',
+        '#include_next "{path}"',
+        '%:include "{path}"',
+        '#inc\\\nlude "{path}"',
+        '??=include "{path}"',
+    ],
+)
 def test_files_outside_the_include_paths_do_not_leak(tmp_path, directive: str) -> None:
     path = tmp_path / "secret.h"
     path.write_text(f"{SECRET}\n#error {SECRET}\n")
@@ -71,9 +78,13 @@ def test_a_link_out_of_an_include_path_is_not_followed(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("test", "known"),
-    [("__has_include(\"{path}\")", False), ("__has_include(P)", False),
-     ("__has_embed(\"{path}\")", False), ("__has_include(<metal_stdlib>)", True)],
-)  # fmt: skip
+    [
+        ('__has_include("{path}")', False),
+        ("__has_include(P)", False),
+        ('__has_embed("{path}")', False),
+        ("__has_include(<metal_stdlib>)", True),
+    ],
+)
 def test_programs_cannot_ask_which_files_there_are(tmp_path, test: str, known: bool) -> None:
     path = tmp_path / "secret"
     path.write_text(SECRET)
@@ -85,13 +96,19 @@ def test_programs_cannot_ask_which_files_there_are(tmp_path, test: str, known: b
 
 @pytest.mark.parametrize(
     "line",
-    ['#define H #\nH include "{path}"', '#define E\nE # include "{path}"',
-     '#define E\nE %:include "{path}"', '#define H #\nH embed "{path}"',
-     '_Pragma("GCC dependency \\"{path}\\"")', '#pragma GCC dependency "{path}"',
-     '#pragma include_alias("metal_stdlib", "{path}")\n#include "metal_stdlib"',
-     '#pragma clang module load "{path}"', '#pragma clang __debug crash',
-     '#pragma clang __debug llvm_fatal_error'],
-)  # fmt: skip
+    [
+        '#define H #\nH include "{path}"',
+        '#define E\nE # include "{path}"',
+        '#define E\nE %:include "{path}"',
+        '#define H #\nH embed "{path}"',
+        '_Pragma("GCC dependency \\"{path}\\"")',
+        '#pragma GCC dependency "{path}"',
+        '#pragma include_alias("metal_stdlib", "{path}")\n#include "metal_stdlib"',
+        '#pragma clang module load "{path}"',
+        "#pragma clang __debug crash",
+        "#pragma clang __debug llvm_fatal_error",
+    ],
+)
 def test_directives_that_are_made_up_read_nothing(tmp_path, line: str) -> None:
     path = tmp_path / "secret.h"
     path.write_text(f"constant int SECRET = 1;\n#error {SECRET}\n")
@@ -101,29 +118,44 @@ def test_directives_that_are_made_up_read_nothing(tmp_path, line: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "word"),
-    [("thread_local int t; kernel void k(device int* a) { *a = t; }", "thread_local"),
-     ("int f(int n, ...) { __builtin_va_list v; return n; } kernel void k(device int* a) "
-      "{ *a = f(1, 2); }", "__builtin_va_list"),
-     ("kernel void k(device int* a) { throw 1; }", "throw"),
-     ("struct B { virtual int f(); }; kernel void k(device int* a) {}", "virtual"),
-     ("kernel void k(device int* a) { __builtin_trap(); }", "__builtin_trap"),
-     ("kernel void k(device int* a) { __builtin_ia32_pause(); }", "__builtin_ia32_pause"),
-     ("kernel void k(device int* a) { *a = __builtin_cpu_supports(\"avx\"); }",
-      "__builtin_cpu_supports"),
-     ("kernel void k(device int* a) { int* p = (int*)__builtin_alloca(*a); }",
-      "__builtin_alloca"),
-     ("kernel void k(device ulong* a) { *a = (ulong)__builtin_return_address(0); }",
-      "__builtin_return_address"),
-     ("kernel void k(device ulong* a) { *a = __builtin_readcyclecounter(); }",
-      "__builtin_readcyclecounter"),
-     ("__attribute__((constructor)) void f() {} kernel void k() {}", "constructor"),
-     ("__attribute__((__constructor__)) void f() {} kernel void k() {}", "__constructor__"),
-     ("[[gnu::constructor]] void f() {} kernel void k() {}", "constructor"),
-     ('__attribute__((section(".init_array"))) constant long s = 5; kernel void k() {}',
-      "section"),
-     ("kernel void k(device int* a) { void* t[] = {&&x}; goto *t[0]; x: *a = 1; }", "goto *"),
-     ("kernel void k(device int* a) { asm volatile(\"nop\"); }", "asm")],
-)  # fmt: skip
+    [
+        ("thread_local int t; kernel void k(device int* a) { *a = t; }", "thread_local"),
+        (
+            "int f(int n, ...) { __builtin_va_list v; return n; } kernel void k(device int* a) "
+            "{ *a = f(1, 2); }",
+            "__builtin_va_list",
+        ),
+        ("kernel void k(device int* a) { throw 1; }", "throw"),
+        ("struct B { virtual int f(); }; kernel void k(device int* a) {}", "virtual"),
+        ("kernel void k(device int* a) { __builtin_trap(); }", "__builtin_trap"),
+        ("kernel void k(device int* a) { __builtin_ia32_pause(); }", "__builtin_ia32_pause"),
+        (
+            'kernel void k(device int* a) { *a = __builtin_cpu_supports("avx"); }',
+            "__builtin_cpu_supports",
+        ),
+        (
+            "kernel void k(device int* a) { int* p = (int*)__builtin_alloca(*a); }",
+            "__builtin_alloca",
+        ),
+        (
+            "kernel void k(device ulong* a) { *a = (ulong)__builtin_return_address(0); }",
+            "__builtin_return_address",
+        ),
+        (
+            "kernel void k(device ulong* a) { *a = __builtin_readcyclecounter(); }",
+            "__builtin_readcyclecounter",
+        ),
+        ("__attribute__((constructor)) void f() {} kernel void k() {}", "constructor"),
+        ("__attribute__((__constructor__)) void f() {} kernel void k() {}", "__constructor__"),
+        ("[[gnu::constructor]] void f() {} kernel void k() {}", "constructor"),
+        (
+            '__attribute__((section(".init_array"))) constant long s = 5; kernel void k() {}',
+            "section",
+        ),
+        ("kernel void k(device int* a) { void* t[] = {&&x}; goto *t[0]; x: *a = 1; }", "goto *"),
+        ('kernel void k(device int* a) { asm volatile("nop"); }', "asm"),
+    ],
+)
 def test_what_reaches_for_the_host_is_refused_at_its_line(code: str, word: str) -> None:
     text = refusal(f"\n\n{code}")
     assert text.startswith("program_source.metal:3:")
@@ -150,18 +182,36 @@ def test_inline_assembly_is_refused() -> None:
         "kernel void k() {" + "{" * 5000 + "}" * 5001,
         "kernel void k(device int* x) { x[0] = " + "(" * 5000 + "1" + ")" * 5000 + "; }",
         "#define A(x) x x x x x x x x x x\nint a = A(A(A(A(A(A(A(A(1))))))));\nkernel void k() {}",
-        "\0kernel\0 void", "kernel void k(", "]]]]", "[[[[[[", "<<<<", '"', "'", "#", "#if\n",
-        "\\", "kernel",
-        "template", "template <", "template <typename T> kernel", "struct", "struct {", "}",
+        "\0kernel\0 void",
+        "kernel void k(",
+        "]]]]",
+        "[[[[[[",
+        "<<<<",
+        '"',
+        "'",
+        "#",
+        "#if\n",
+        "\\",
+        "kernel",
+        "template",
+        "template <",
+        "template <typename T> kernel",
+        "struct",
+        "struct {",
+        "}",
         "operator",
         "kernel void",
         "kernel void k(device int* x [[buffer(99999999999999999999)]]) {}",
-        "constant int x [[function_constant()]]; kernel void k() {}", "[[kernel]]", "namespace",
-        "enum", "using",
-        "struct S { S(", "template [[host_name(\"a\")]] kernel void f<int>();",
+        "constant int x [[function_constant()]]; kernel void k() {}",
+        "[[kernel]]",
+        "namespace",
+        "enum",
+        "using",
+        "struct S { S(",
+        'template [[host_name("a")]] kernel void f<int>();',
         "is_function_constant_defined",
     ],
-)  # fmt: skip
+)
 def test_malformed_and_bombing_sources_end_in_a_compile_error(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,12 +228,17 @@ def test_malformed_and_bombing_sources_end_in_a_compile_error(
 
 @pytest.mark.parametrize(
     "source",
-    ["kernel void k(device int* a) { *a = 1; }", "kernel void k() { nonsense; }",
-     "#error stop", "#pragma clang __debug crash",
-     "template <int N, int M> struct F { static constexpr int v = F<N - 1, M * 2>::v + "
-     "F<N - 1, M * 2 + 1>::v; };\ntemplate <int M> struct F<0, M> { static constexpr int v = 1; };"
-     "\nkernel void k(device int* a) { *a = F<30, 1>::v; }"],
-)  # fmt: skip
+    [
+        "kernel void k(device int* a) { *a = 1; }",
+        "kernel void k() { nonsense; }",
+        "#error stop",
+        "#pragma clang __debug crash",
+        "template <int N, int M> struct F { static constexpr int v = F<N - 1, M * 2>::v + "
+        "F<N - 1, M * 2 + 1>::v; };\ntemplate <int M> struct F<0, M> { static "
+        "constexpr int v = 1; };"
+        "\nkernel void k(device int* a) { *a = F<30, 1>::v; }",
+    ],
+)
 def test_no_temporary_files_are_left(
     source: str, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

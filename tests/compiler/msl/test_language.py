@@ -14,8 +14,13 @@ def test_an_array_of_buffers_takes_one_place_for_each() -> None:
         "kernel void k(array<const device float*, 3> in [[buffer(1)]], device float* out "
         "[[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
         "  for (int n = 0; n < 3; ++n) out[i] += in[n][i] * float(n + 1); }",
-        first, second, third, out, threads=4, group=4,
-    )  # fmt: skip
+        first,
+        second,
+        third,
+        out,
+        threads=4,
+        group=4,
+    )
     assert out.tolist() == (first + 2 * second + 3 * third).tolist()
 
 
@@ -24,8 +29,10 @@ def test_packed_vectors_have_every_swizzle() -> None:
     run_kernel(
         "kernel void k(device packed_float4* v) {\n"
         "  float4 turned = v[0].wzyx; v[1].yw = turned.xy; v[0].rgb = v[1].wwx; }",
-        data, threads=1, group=1,
-    )  # fmt: skip
+        data,
+        threads=1,
+        group=1,
+    )
     assert data.tolist() == [2, 2, 4, 3, 4, 3, 6, 2]
 
 
@@ -33,8 +40,10 @@ def test_volatile_vectors_are_read_and_written() -> None:
     data = np.array([1, 2, 3, 4, 0, 0, 0, 0], F)
     run_kernel(
         "kernel void k(volatile device float4* v) { float4 x = v[0]; v[1] = x * 2.0f; }",
-        data, threads=1, group=1,
-    )  # fmt: skip
+        data,
+        threads=1,
+        group=1,
+    )
     assert data[4:].tolist() == [2, 4, 6, 8]
 
 
@@ -77,8 +86,10 @@ def test_constructors_from_one_address_space_leave_copies_of_the_others() -> Non
         "  C(device const C& o) thread : x(o.x), y(o.y) {} };\n"
         "C twice(C c) { return C(c.x * 2, c.y * 2); }\n"
         "kernel void k(device C* c) { C a = c[0]; C b = twice(a); c[1] = twice(b); }",
-        data, threads=1, group=1,
-    )  # fmt: skip
+        data,
+        threads=1,
+        group=1,
+    )
     assert data.tolist() == [1, 2, 4, 8]
 
 
@@ -87,8 +98,10 @@ def test_quad_broadcast_first_takes_the_first_active_lane_of_the_quad() -> None:
     run_kernel(
         "kernel void k(device uint* out, uint i [[thread_position_in_grid]]) {\n"
         "  if (i % 4 >= i / 4 + 1) out[i] = quad_broadcast_first(i); else out[i] = 100; }",
-        out, threads=8, group=8,
-    )  # fmt: skip
+        out,
+        threads=8,
+        group=8,
+    )
     assert out.tolist() == [100, 1, 1, 1, 100, 100, 6, 6]
 
 
@@ -97,8 +110,10 @@ def test_bfloat_and_half_literals_may_be_hexadecimal() -> None:
     run_kernel(
         "kernel void k(device float* out) { out[0] = 0x1.8p-3h; out[1] = 0x1p4bf; "
         "out[2] = BFLT_EPSILON; }",
-        out, threads=1, group=1,
-    )  # fmt: skip
+        out,
+        threads=1,
+        group=1,
+    )
     assert out.tolist() == [0.1875, 16.0, 2.0**-7]
 
 
@@ -111,8 +126,11 @@ def test_vectors_that_a_program_declares_convert_and_are_made_of_parts() -> None
         "kernel void k(device half8* in [[buffer(0)]], device float* out [[buffer(1)]]) {\n"
         "  float8 wide = float8(in[0]); float2x two = float2x(1, 2.5f);\n"
         "  out[0] = wide[5]; out[1] = two.y; out[2] = float8(3.0f)[7]; }",
-        source, out, threads=1, group=1,
-    )  # fmt: skip
+        source,
+        out,
+        threads=1,
+        group=1,
+    )
     assert out.tolist() == [5, 2.5, 3]
 
 
@@ -123,5 +141,5 @@ def test_threadgroup_variables_may_have_the_address_space_behind_the_type() -> N
         "  float threadgroup tile[32]; tile[i] = float(i);\n"
         "  threadgroup_barrier(mem_flags::mem_threadgroup); out[i] = tile[31 - i]; }",
         out,
-    )  # fmt: skip
+    )
     assert out.tolist() == list(range(31, -1, -1))

@@ -34,15 +34,23 @@ kernel void plain(device int* x) { x[0] = 2; }
 def test_library_lists_kernels_and_instantiations_by_their_host_names() -> None:
     library = compile_library(PRELUDE + INSTANCES)
     assert set(library.function_names) == {
-        "scale_float_2", "scale_half_1", "written_out", "fill_int", "other", "plain"
-    }  # fmt: skip
+        "scale_float_2",
+        "scale_half_1",
+        "written_out",
+        "fill_int",
+        "other",
+        "plain",
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "dtype", "expected"),
-    [("scale_float_2", np.float32, [2, 5, 8]), ("scale_half_1", np.float16, [1, 4, 7]),
-     ("written_out", np.int32, [4, 7, 10])],
-)  # fmt: skip
+    [
+        ("scale_float_2", np.float32, [2, 5, 8]),
+        ("scale_half_1", np.float16, [1, 4, 7]),
+        ("written_out", np.int32, [4, 7, 10]),
+    ],
+)
 def test_instantiations_run(name: str, dtype: type, expected: list[int]) -> None:
     x = np.arange(3).astype(dtype)
     run_kernel(INSTANCES, x, np.array([3], np.float32), threads=3, name=name)
@@ -177,8 +185,9 @@ def test_overloads_differ_by_address_space_alone() -> None:
         "constant int table[2] = {5, 6};"
         "kernel void k(device int* o) { threadgroup int t[3]; int own = table[1] - 6;"
         " o[0] = f(o); o[1] = f(t); o[2] = f(table); o[3] = f(&own) + own; }",
-        out, threads=1,
-    )  # fmt: skip
+        out,
+        threads=1,
+    )
     assert out.tolist() == [1, 2, 3, 4]
 
 
@@ -188,8 +197,10 @@ def test_conditional_takes_objects_of_device_memory_and_values() -> None:
         "kernel void k(const device float4* x, device float4* o, uint i "
         "[[thread_position_in_grid]])"
         "{ o[0] = i > 5 ? float4(9) : i == 0 ? x[i] : float4(8); }",
-        x, out, threads=1,
-    )  # fmt: skip
+        x,
+        out,
+        threads=1,
+    )
     assert out.tolist() == [0, 1, 2, 3]
 
 
@@ -200,8 +211,9 @@ def test_literals_of_half_and_bfloat_have_their_types() -> None:
         "as_type<ushort>(1.5bf);"
         " o[2] = sizeof(1.0) * 10 + sizeof(1.h); bfloat b = 3.0bf; half h = half(b); o[3] = "
         "ushort((half)b + h); }",
-        out, threads=1,
-    )  # fmt: skip
+        out,
+        threads=1,
+    )
     assert out.tolist() == [0x3E00, 0x3FC0, 42, 6]
 
 
@@ -214,6 +226,7 @@ def test_threadgroup_array_parameters_are_pointers() -> None:
         "[[thread_position_in_threadgroup]])"
         "{ threadgroup int a[2][32]; put(a, i); extra[i] = get(a[1], i) * 2;"
         " threadgroup_barrier(mem_flags::mem_threadgroup); o[i] = extra[31 - i]; }",
-        out, 128,
-    )  # fmt: skip
+        out,
+        128,
+    )
     assert out.tolist() == [2 * (31 - i) for i in range(32)]

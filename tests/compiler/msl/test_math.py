@@ -163,10 +163,22 @@ def test_special_values(
 
 @pytest.mark.parametrize(
     ("x", "y", "expected"),
-    [(0.0, 0.0, 1.0), (NAN, 0.0, 1.0), (1.0, NAN, 1.0), (-2.0, 3.0, -8.0), (-2.0, 2.0, 4.0),
-     (-2.0, 0.5, NAN), (0.0, -1.0, INF), (-0.0, -1.0, -INF), (INF, -2.0, 0.0), (-INF, 3.0, -INF),
-     (0.5, INF, 0.0), (2.0, -INF, 0.0), (-1.0, INF, 1.0)],
-)  # fmt: skip
+    [
+        (0.0, 0.0, 1.0),
+        (NAN, 0.0, 1.0),
+        (1.0, NAN, 1.0),
+        (-2.0, 3.0, -8.0),
+        (-2.0, 2.0, 4.0),
+        (-2.0, 0.5, NAN),
+        (0.0, -1.0, INF),
+        (-0.0, -1.0, -INF),
+        (INF, -2.0, 0.0),
+        (-INF, 3.0, -INF),
+        (0.5, INF, 0.0),
+        (2.0, -INF, 0.0),
+        (-1.0, INF, 1.0),
+    ],
+)
 def test_pow_follows_ieee(
     kernels: Callable[[str, int], HostKernel], x: float, y: float, expected: float
 ) -> None:

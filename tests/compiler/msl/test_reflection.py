@@ -33,20 +33,50 @@ def test_arguments_carry_all_that_a_host_must_know() -> None:
         ArgumentBufferMember(name="count", id=1, offset=16, kind="constant", address_space=""),
     )
     assert kernel.arguments == (
-        argument(name="arguments", index=2, address_space="constant", type_name="Arguments",
-                 is_reference=True,
-                 size=24, alignment=8, access="read", members=members),
-        argument(name="points", index=1, type_name="packed_float3", size=12, alignment=4,
-                 access="read"),
+        argument(
+            name="arguments",
+            index=2,
+            address_space="constant",
+            type_name="Arguments",
+            is_reference=True,
+            size=24,
+            alignment=8,
+            access="read",
+            members=members,
+        ),
+        argument(
+            name="points", index=1, type_name="packed_float3", size=12, alignment=4, access="read"
+        ),
         argument(name="counter", index=0, type_name="atomic_uint", size=4, alignment=4),
-        argument(name="sizes", index=3, address_space="constant", type_name="uint", size=4,
-                 alignment=4, access="read"),
-        argument(name="shared", kind="threadgroup", index=1, address_space="threadgroup",
-                 type_name="float4", size=16, alignment=16),
-        argument(name="more", kind="threadgroup", index=0, address_space="threadgroup",
-                 type_name="half", size=2, alignment=2),
+        argument(
+            name="sizes",
+            index=3,
+            address_space="constant",
+            type_name="uint",
+            size=4,
+            alignment=4,
+            access="read",
+        ),
+        argument(
+            name="shared",
+            kind="threadgroup",
+            index=1,
+            address_space="threadgroup",
+            type_name="float4",
+            size=16,
+            alignment=16,
+        ),
+        argument(
+            name="more",
+            kind="threadgroup",
+            index=0,
+            address_space="threadgroup",
+            type_name="half",
+            size=2,
+            alignment=2,
+        ),
         argument(name="anything", index=9, type_name="void", size=0, alignment=1),
-    )  # fmt: skip
+    )
     assert kernel.position_attributes == ("thread_position_in_grid", "thread_index_in_simdgroup")
     assert kernel.position_types == ("uint2", "ushort")
     assert (kernel.file, kernel.line) == ("program_source.metal", 9)

@@ -30,12 +30,21 @@ def refusal(source: str) -> str:
         (KERNEL + "float v = 1;\nfloat* p = &v;\nx[0] = *p; }", 3, POINTER),
         (KERNEL + "uint* bits = (uint*)x;\nx[0] = bits[1]; }", 2, POINTER),
         (KERNEL + "x[0] = *((uint*)x + 1); }", 2, POINTER),
-        ("float f() {\n  threadgroup float t[4];\n  return t[0]; }\n" + KERNEL + "x[0] = f(); }",
-         2, "non-kernel function variable cannot be declared in threadgroup address space"),
-        ("threadgroup float t[4];\n" + KERNEL + "x[0] = t[0]; }", 1,
-         "program scope variable must reside in constant address space"),
-        ("int counter = 3;\n" + KERNEL + "x[0] = counter; }", 1,
-         "program scope variable must reside in constant address space"),
+        (
+            "float f() {\n  threadgroup float t[4];\n  return t[0]; }\n" + KERNEL + "x[0] = f(); }",
+            2,
+            "non-kernel function variable cannot be declared in threadgroup address space",
+        ),
+        (
+            "threadgroup float t[4];\n" + KERNEL + "x[0] = t[0]; }",
+            1,
+            "program scope variable must reside in constant address space",
+        ),
+        (
+            "int counter = 3;\n" + KERNEL + "x[0] = counter; }",
+            1,
+            "program scope variable must reside in constant address space",
+        ),
         ("constant float c = 1;\n" + KERNEL + "\nc = 2; }", 4, "cannot assign to variable 'c'"),
         (KERNEL + "double d = 1;\nx[0] = d; }", 2, "'double': MSL has no double"),
         (KERNEL + "thread float* p = new float[2];\nx[0] = p[0]; }", 2, "no dynamic memory"),
@@ -43,23 +52,44 @@ def refusal(source: str) -> str:
         (KERNEL + "thread_local int n = 1;\nx[0] = n; }", 2, "'thread_local'"),
         ("struct S {\n  virtual int f() { return 1; } };\n" + KERNEL + "}", 2, "virtual functions"),
         ("kernel float k(device float* x) { return 1; }", 1, "kernel must have void return type"),
-        ("kernel void k(device float* a [[buffer(2)]],\n  device float* b [[buffer(2)]]) {}", 1,
-         "[[buffer(2)]] is given to both 'a' and 'b'"),
-        ("kernel void k(device float* a [[buffer(31)]]) {}", 1,
-         "'a': [[buffer(31)]] is out of bounds, the last is 30"),
-        ("kernel void k(device float* x, float i [[thread_position_in_grid]]) { x[0] = i; }", 1,
-         "the type of this parameter is not valid for its attribute"),
-        (KERNEL + "simdgroup_half8x8 m;\nsimdgroup_load(m, x, 8); }", 3,
-         "no matching function for call to 'simdgroup_load'"),
+        (
+            "kernel void k(device float* a [[buffer(2)]],\n  device float* b [[buffer(2)]]) {}",
+            1,
+            "[[buffer(2)]] is given to both 'a' and 'b'",
+        ),
+        (
+            "kernel void k(device float* a [[buffer(31)]]) {}",
+            1,
+            "'a': [[buffer(31)]] is out of bounds, the last is 30",
+        ),
+        (
+            "kernel void k(device float* x, float i [[thread_position_in_grid]]) { x[0] = i; }",
+            1,
+            "the type of this parameter is not valid for its attribute",
+        ),
+        (
+            KERNEL + "simdgroup_half8x8 m;\nsimdgroup_load(m, x, 8); }",
+            3,
+            "no matching function for call to 'simdgroup_load'",
+        ),
         (KERNEL + "x[0] = exp(missing); }", 2, "use of undeclared identifier 'missing'"),
-        ("float f(thread const float* p) { return *p; }\n" + KERNEL + "x[0] = f(x); }", 3,
-         "the argument lies in device memory, not in the thread's"),
-        ("template <typename T> void f(thread T& v) { v = 0; }\n" + KERNEL + "f(x[i]); }", 3,
-         "the argument lies in device memory, not in the thread's"),
-        ("float f(threadgroup float* p) { return *p; }\n" + KERNEL + "x[0] = f(x); }", 3,
-         "no matching function for call to 'f'"),
+        (
+            "float f(thread const float* p) { return *p; }\n" + KERNEL + "x[0] = f(x); }",
+            3,
+            "the argument lies in device memory, not in the thread's",
+        ),
+        (
+            "template <typename T> void f(thread T& v) { v = 0; }\n" + KERNEL + "f(x[i]); }",
+            3,
+            "the argument lies in device memory, not in the thread's",
+        ),
+        (
+            "float f(threadgroup float* p) { return *p; }\n" + KERNEL + "x[0] = f(x); }",
+            3,
+            "no matching function for call to 'f'",
+        ),
     ],
-)  # fmt: skip
+)
 def test_error_is_refused_at_its_line(source: str, line: int, message: str) -> None:
     text = refusal(source)
     assert text.startswith(f"mine.metal:{FIRST + line - 1}:")
@@ -70,8 +100,9 @@ def test_words_that_c_plus_plus_gives_other_meanings_stay_usable() -> None:
     source = (
         "struct Box { device float* operator->() = delete; };\n"
         "struct Plain { Plain() = default; Plain(device const Plain&) = delete; int n; };\n"
-        + KERNEL + "float a = 2; x[0] = a * x[1]; int b = int(a) & int(x[1]); x[1] = b; }"
-    )  # fmt: skip
+        + KERNEL
+        + "float a = 2; x[0] = a * x[1]; int b = int(a) & int(x[1]); x[1] = b; }"
+    )
     assert compile_library(PRELUDE + source).function_names == ("k",)
 
 

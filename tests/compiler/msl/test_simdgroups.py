@@ -27,8 +27,10 @@ def lanes(expression: str, kind: str = "int", dtype: type = np.int32) -> np.ndar
         ("simd_shuffle_rotate_up(x, 3)", (LANES - 3) % 32),
         ("simd_shuffle_rotate_down(x, 3)", (LANES + 3) % 32),
         ("simd_shuffle_and_fill_up(x, -x, 2)", np.where(LANES < 2, -(LANES + 30), LANES - 2)),
-        ("simd_shuffle_and_fill_down(x, -x, 2, 8)",
-         np.where(LANES % 8 > 5, -(LANES - 6), LANES + 2)),
+        (
+            "simd_shuffle_and_fill_down(x, -x, 2, 8)",
+            np.where(LANES % 8 > 5, -(LANES - 6), LANES + 2),
+        ),
         ("simd_broadcast(x, 7)", np.full(32, 7)),
         ("simd_broadcast_first(x + 4)", np.full(32, 4)),
         ("quad_shuffle_xor(x, 1)", LANES ^ 1),
@@ -44,19 +46,29 @@ def lanes(expression: str, kind: str = "int", dtype: type = np.int32) -> np.ndar
         ("simd_is_first()", LANES == 0),
         ("quad_all(x > 3)", LANES > 3),
     ],
-)  # fmt: skip
+)
 def test_simd_function_gives_each_lane_its_value(expression: str, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(lanes(expression), expected)
 
 
 @pytest.mark.parametrize(
     ("kind", "dtype"),
-    [("float", np.float32), ("half", np.float16), ("uint", np.uint32), ("short", np.int16),
-     ("uchar", np.uint8), ("long", np.int64), ("ulong", np.uint64)],
-)  # fmt: skip
+    [
+        ("float", np.float32),
+        ("half", np.float16),
+        ("uint", np.uint32),
+        ("short", np.int16),
+        ("uchar", np.uint8),
+        ("long", np.int64),
+        ("ulong", np.uint64),
+    ],
+)
 def test_reductions_and_shuffles_exist_for_every_kind_of_number(kind: str, dtype: type) -> None:
-    expression = f"simd_sum({kind}(x & {kind}(1))) + simd_shuffle(x, 9)" if kind not in (
-        "float", "half") else "simd_sum(x > 15 ? x / x : x - x) + simd_shuffle(x, 9)"  # fmt: skip
+    expression = (
+        f"simd_sum({kind}(x & {kind}(1))) + simd_shuffle(x, 9)"
+        if kind not in ("float", "half")
+        else "simd_sum(x > 15 ? x / x : x - x) + simd_shuffle(x, 9)"
+    )
     np.testing.assert_array_equal(lanes(expression, kind, dtype), np.full(32, 25, dtype))
 
 
@@ -84,15 +96,20 @@ def test_simdgroup_matrices_multiply(space: str, transpose: bool) -> None:
           for (uint k = 0; k < 16; k += 8) {{
             simdgroup_half8x8 left, right;
             simdgroup_load(left, a, 16, ulong2(k, 8));
-            {"simdgroup_load(right, source + k, 16, 0, true)" if transpose
-             else "simdgroup_load(right, source, 16, ulong2(0, k))"};
+            {
+            "simdgroup_load(right, source + k, 16, 0, true)"
+            if transpose
+            else "simdgroup_load(right, source, 16, ulong2(0, k))"
+        };
             simdgroup_multiply_accumulate(sum, left, right, sum);
           }}
           sum.thread_elements()[1] += 1.0f;
           simdgroup_store(sum, c, 8);
         }}""",
-        a, b, c,
-    )  # fmt: skip
+        a,
+        b,
+        c,
+    )
     right = b[:8, :].T if transpose else b[:, :8]
     expected = a[8:, :].astype(np.float32) @ right.astype(np.float32) + 1
     expected[:, 1::2] += 1

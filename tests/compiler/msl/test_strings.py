@@ -62,11 +62,11 @@ def test_a_literal_is_a_constant(body: str, expected: int) -> None:
         ('constant char* constant name = "pointer";', "out = length(name);", 7),
         ('struct S { char t[8]; }; constant S s = {"struct"};', "out = length(s.t);", 6),
         ('struct S { char t[2][8]; }; constant S s = {{"a", "bc"}};', "out = length(s.t[1]);", 2),
-        ('#define PLACE __FILE__', "out = length(PLACE);", len("program_source.metal")),
+        ("#define PLACE __FILE__", "out = length(PLACE);", len("program_source.metal")),
         ('template <typename T> uint by(T) { return length("the " "type"); }', "out = by(1);", 8),
         ('[[deprecated("not used")]] uint old() { return 1; }', "out = 2;", 2),
     ],
-)  # fmt: skip
+)
 def test_a_literal_outside_a_kernel_is_a_constant_too(
     declarations: str, body: str, expected: int
 ) -> None:

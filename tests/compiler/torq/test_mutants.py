@@ -32,8 +32,10 @@ LENGTHS = [_NSS.address(f"DMA_{c}.CFG.{name}") for c in ("XR", "XW") for name in
 PLACES = [
     _NSS.address(name)
     for name in (
-        *("DMA_XR.CFG.laddr", "DMA_XR.SRC.HEAD.a"),
-        *("DMA_XW.CFG.laddr", "DMA_XW.DST.HEAD.a"),
+        "DMA_XR.CFG.laddr",
+        "DMA_XR.SRC.HEAD.a",
+        "DMA_XW.CFG.laddr",
+        "DMA_XW.DST.HEAD.a",
     )
 ]
 SHIFTS = (1, 2, 4, 8, 64, 256, -1, -2, -4, -8, -64, -256)

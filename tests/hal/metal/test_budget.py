@@ -56,8 +56,10 @@ def test_too_much_threadgroup_memory_is_a_finding_at_the_kernel(bench: Bench) ->
         bench.run(lambda encoder: encode_tiles(bench, encoder, 16400))
     (finding,) = checker.findings
     assert (finding.check, finding.kind, finding.kernel) == (
-        "budget", "threadgroup-memory", "tiles",
-    )  # fmt: skip
+        "budget",
+        "threadgroup-memory",
+        "tiles",
+    )
     assert (finding.site.file, finding.site.line) == ("program_source.metal", 8)
     assert "32784 B of threadgroup memory (16384 B declared in the kernel and 16400 B passed" in (
         finding.message

@@ -27,9 +27,13 @@ def bench() -> Bench:
 
 
 def commands_of(
-    bench: Bench, count: int, *, types: int = GROUPS | THREADS, pipeline: bool = False,
-    buffers: bool = False
-) -> Metal.MTLIndirectCommandBuffer:  # fmt: skip
+    bench: Bench,
+    count: int,
+    *,
+    types: int = GROUPS | THREADS,
+    pipeline: bool = False,
+    buffers: bool = False,
+) -> Metal.MTLIndirectCommandBuffer:
     descriptor = Metal.MTLIndirectCommandBufferDescriptor.alloc().init()
     descriptor.setCommandTypes_(types)
     descriptor.setInheritPipelineState_(pipeline)

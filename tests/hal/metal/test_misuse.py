@@ -22,10 +22,28 @@ BLOCKING = {
 }
 NUMBERS = (0, 1, -1, 4, 16, 31, 32, 2**31, 2**32, 2**63, 2**64, -(2**70), 1.5, 2.0, float("nan"))
 OTHERS: tuple[Any, ...] = (
-    None, True, "", "add_one", b"", b"1234", bytearray(64), np.arange(8), np.float32(1),
-    np.int64(8), (1, 1, 1), (0, 0, 0), (1, 2), (2**40, 1, 1), ("a", 1, 1), [], {}, object(),
-    (0, 4), (4, 2**60), print,
-)  # fmt: skip
+    None,
+    True,
+    "",
+    "add_one",
+    b"",
+    b"1234",
+    bytearray(64),
+    np.arange(8),
+    np.float32(1),
+    np.int64(8),
+    (1, 1, 1),
+    (0, 0, 0),
+    (1, 2),
+    (2**40, 1, 1),
+    ("a", 1, 1),
+    [],
+    {},
+    object(),
+    (0, 4),
+    (4, 2**60),
+    print,
+)
 
 
 def objects(device: MTLDevice) -> list[Any]:

@@ -101,25 +101,55 @@ def test_regions_go_in_and_out_with_the_callers_row_pitch(device: MTLDevice) -> 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t: t.replaceRegion_mipmapLevel_withBytes_bytesPerRow_(
-            Metal.MTLRegionMake2D(2, 0, 3, 1), 0, bytes(99), 12), "reaches out of level 0"),
-        (lambda t: t.replaceRegion_mipmapLevel_withBytes_bytesPerRow_(
-            Metal.MTLRegionMake2D(0, 0, 4, 4), 3, bytes(99), 16), "level 3 of .* levels 0..0"),
-        (lambda t: t.replaceRegion_mipmapLevel_withBytes_bytesPerRow_(
-            Metal.MTLRegionMake2D(0, 0, 4, 4), 0, bytes(99), 8), "bytesPerRow is 8; 4 texels"),
-        (lambda t: t.replaceRegion_mipmapLevel_withBytes_bytesPerRow_(
-            Metal.MTLRegionMake2D(0, 0, 4, 4), 0, bytes(9), 16), "64 B, but only 9 B are given"),
-        (lambda t: t.getBytes_bytesPerRow_fromRegion_mipmapLevel_(
-            bytes(64), 16, Metal.MTLRegionMake2D(0, 0, 4, 4), 0), "bytes is read-only"),
-        (lambda t: t.getBytes_bytesPerRow_fromRegion_mipmapLevel_(
-            bytearray(64), 16, 5, 0), "the region is 5; give an MTLRegion"),
+        (
+            lambda t: t.replaceRegion_mipmapLevel_withBytes_bytesPerRow_(
+                Metal.MTLRegionMake2D(2, 0, 3, 1), 0, bytes(99), 12
+            ),
+            "reaches out of level 0",
+        ),
+        (
+            lambda t: t.replaceRegion_mipmapLevel_withBytes_bytesPerRow_(
+                Metal.MTLRegionMake2D(0, 0, 4, 4), 3, bytes(99), 16
+            ),
+            "level 3 of .* levels 0..0",
+        ),
+        (
+            lambda t: t.replaceRegion_mipmapLevel_withBytes_bytesPerRow_(
+                Metal.MTLRegionMake2D(0, 0, 4, 4), 0, bytes(99), 8
+            ),
+            "bytesPerRow is 8; 4 texels",
+        ),
+        (
+            lambda t: t.replaceRegion_mipmapLevel_withBytes_bytesPerRow_(
+                Metal.MTLRegionMake2D(0, 0, 4, 4), 0, bytes(9), 16
+            ),
+            "64 B, but only 9 B are given",
+        ),
+        (
+            lambda t: t.getBytes_bytesPerRow_fromRegion_mipmapLevel_(
+                bytes(64), 16, Metal.MTLRegionMake2D(0, 0, 4, 4), 0
+            ),
+            "bytes is read-only",
+        ),
+        (
+            lambda t: t.getBytes_bytesPerRow_fromRegion_mipmapLevel_(bytearray(64), 16, 5, 0),
+            "the region is 5; give an MTLRegion",
+        ),
         (lambda t: t.newTextureViewWithPixelFormat_(R32U + 50), "texels of 8 B and 4 B"),
-        (lambda t: t.newTextureViewWithPixelFormat_textureType_levels_slices_(
-            RGBA8, Metal.MTLTextureType3D, (0, 1), (0, 1)), "cannot be viewed as 7"),
-        (lambda t: t.newTextureViewWithPixelFormat_textureType_levels_slices_(
-            RGBA8, Metal.MTLTextureType2D, (0, 2), (0, 1)), "levels 0..2 of a texture of 1"),
+        (
+            lambda t: t.newTextureViewWithPixelFormat_textureType_levels_slices_(
+                RGBA8, Metal.MTLTextureType3D, (0, 1), (0, 1)
+            ),
+            "cannot be viewed as 7",
+        ),
+        (
+            lambda t: t.newTextureViewWithPixelFormat_textureType_levels_slices_(
+                RGBA8, Metal.MTLTextureType2D, (0, 2), (0, 1)
+            ),
+            "levels 0..2 of a texture of 1",
+        ),
     ],
-)  # fmt: skip
+)
 def test_misuse_says_what_was_wrong(
     device: MTLDevice, call: Callable[[Metal.MTLTexture], object], message: str
 ) -> None:

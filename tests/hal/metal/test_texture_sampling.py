@@ -62,9 +62,13 @@ def values_at(
     out = buffer_of(device, np.zeros((len(places), width), np.float32))
     given = buffer_of(device, places)
     run(
-        device, pipeline(device, code, name), (len(places),),
-        textures=textures, samplers=samplers, buffers={0: given, 1: out},
-    )  # fmt: skip
+        device,
+        pipeline(device, code, name),
+        (len(places),),
+        textures=textures,
+        samplers=samplers,
+        buffers={0: given, 1: out},
+    )
     return contents(out, np.float32).reshape(-1, width)
 
 
@@ -74,9 +78,13 @@ def test_a_sampler_state_addresses_and_filters_as_specified(
     device: MTLDevice, mode: str, linear: bool
 ) -> None:
     s = sampler(
-        device, minFilter=int(linear), magFilter=int(linear), sAddressMode=MODES[mode],
-        tAddressMode=MODES[mode], borderColor=Metal.MTLSamplerBorderColorOpaqueWhite,
-    )  # fmt: skip
+        device,
+        minFilter=int(linear),
+        magFilter=int(linear),
+        sAddressMode=MODES[mode],
+        tAddressMode=MODES[mode],
+        borderColor=Metal.MTLSamplerBorderColorOpaqueWhite,
+    )
     got = values_at(device, AT, PLACES, [texture_of(device, IMAGE)], [s])
     border = (1, 1, 1, 1) if mode == "clamp_to_border" else (0, 0, 0, 0)
     expected = model.sampled(
@@ -99,9 +107,13 @@ def test_a_constexpr_sampler_equals_the_same_state(device: MTLDevice) -> None:
     places = (PLACES[:59] * 3).astype(np.float32)
     got = values_at(device, code, places, [texture_of(device, IMAGE)])
     expected = model.sampled(
-        IMAGE.astype(np.float64), places, False, modes=("clamp_to_zero", "clamp_to_edge"),
-        linear=True, offset=(1, -1),
-    )  # fmt: skip
+        IMAGE.astype(np.float64),
+        places,
+        False,
+        modes=("clamp_to_zero", "clamp_to_edge"),
+        linear=True,
+        offset=(1, -1),
+    )
     np.testing.assert_allclose(got, expected, atol=3e-6)
 
 
@@ -154,11 +166,14 @@ def test_levels_biases_and_gradients_choose_mipmaps(device: MTLDevice, mip: str)
             expected = sum(
                 share
                 * model.sampled(
-                    levels[n], np.array([[x, y]], np.float32), True,
-                    modes=("clamp_to_edge",) * 2, linear=True,
+                    levels[n],
+                    np.array([[x, y]], np.float32),
+                    True,
+                    modes=("clamp_to_edge",) * 2,
+                    linear=True,
                 )[0]
                 for n, share in parts
-            )  # fmt: skip
+            )
             np.testing.assert_allclose(got[row, column], expected, atol=2e-5)
 
 
@@ -166,10 +181,13 @@ def test_generated_mipmaps_are_means_of_four(device: MTLDevice) -> None:
     data = RNG.integers(0, 256, (2, 8, 8, 4), dtype=np.uint8)
     texture = device.newTextureWithDescriptor_(
         descriptor(
-            Metal.MTLPixelFormatRGBA8Unorm, (8, 8), Metal.MTLTextureType2DArray,
-            arrayLength=2, mipmapLevelCount=4,
+            Metal.MTLPixelFormatRGBA8Unorm,
+            (8, 8),
+            Metal.MTLTextureType2DArray,
+            arrayLength=2,
+            mipmapLevelCount=4,
         )
-    )  # fmt: skip
+    )
     for number in range(2):
         put(texture, data[number], slice=number)
     command_buffer = device.newCommandQueue().commandBuffer()

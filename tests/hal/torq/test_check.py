@@ -42,24 +42,18 @@ def test_a_whole_executable_passes_and_knows_its_footprint() -> None:
             "segment 0 ends at 0x100000010, outside",
         ),
         (
-            replace(
-                multiply(), bindings=(Binding(number=0, address=9, offset=0, size=1 << 32),)
-            ),
+            replace(multiply(), bindings=(Binding(number=0, address=9, offset=0, size=1 << 32),)),
             "binding 0 ends at",
         ),
         (
-            replace(
-                multiply(), bindings=(Binding(number=1 << 31, address=9, offset=0, size=1),)
-            ),
+            replace(multiply(), bindings=(Binding(number=1 << 31, address=9, offset=0, size=1),)),
             "binding 0 is of buffer 2147483648; there are at most 4096",
         ),
         (
             replace(
                 multiply(),
                 bindings=(
-                    Binding(
-                        number=0, address=0, offset=0, size=1, read_only=True, write_only=True
-                    ),
+                    Binding(number=0, address=0, offset=0, size=1, read_only=True, write_only=True),
                 ),
             ),
             "binding 0 is both read-only and write-only",
@@ -72,9 +66,7 @@ def test_a_whole_executable_passes_and_knows_its_footprint() -> None:
         (with_actions(replace(COPY, direction=2)), "copies in direction 2"),
         (with_actions(replace(COPY, target_address=0x7FF00)), "copies to LRAM 0x7ff00 to 0x80180"),
         (
-            with_actions(
-                replace(COPY, shape=(3,), source_strides=(1 << 31,), target_strides=(4,))
-            ),
+            with_actions(replace(COPY, shape=(3,), source_strides=(1 << 31,), target_strides=(4,))),
             "copies from XRAM",
         ),
         (
@@ -93,7 +85,7 @@ def test_a_whole_executable_passes_and_knows_its_footprint() -> None:
             "ranks, shapes and strides of its arguments disagree",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_the_npu_cannot_run_is_refused_by_place(executable: Executable, message: str) -> None:
     with pytest.raises(StatusError, match=message):
         check(executable)

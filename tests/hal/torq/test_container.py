@@ -97,9 +97,12 @@ def test_a_file_is_told_by_its_first_bytes_and_its_members(tmp_path: Path) -> No
     executable = write_executable(multiply())
     archive = write_container(Container(executables=(("a", multiply()),), module=b"host program"))
     for data, expected in (
-        (executable, True), (archive, True), (b"", False), (b"PK\x03\x04 but no more", False),
+        (executable, True),
+        (archive, True),
+        (b"", False),
+        (b"PK\x03\x04 but no more", False),
         (write_container(Container(executables=(), module=b"host program")), False),
-    ):  # fmt: skip
+    ):
         path.write_bytes(data)
         assert file_is_container(path) is expected
     rng = random.Random(5)

@@ -63,10 +63,15 @@ def test_an_executable_multiplies_again_and_again() -> None:
 def test_a_strided_copy_of_the_host_moves_elements() -> None:
     # The second operand comes from every other one of 128 bytes that the host spreads out before.
     spread = HostCopy(
-        source=BufferType.XRAM, target=BufferType.XRAM, source_address=INPUTS + 63,
-        target_address=INPUTS + 64, source_strides=(0,), target_strides=(1,), shape=(64,),
+        source=BufferType.XRAM,
+        target=BufferType.XRAM,
+        source_address=INPUTS + 63,
+        target_address=INPUTS + 64,
+        source_strides=(0,),
+        target_strides=(1,),
+        shape=(64,),
         element_bytes=1,
-    )  # fmt: skip
+    )
     executable = replace(multiply(), actions=(spread, *multiply().actions))
     data, _ = operands(4)
     expected = data.copy()
@@ -83,11 +88,18 @@ def _run_with(data: Bytes) -> Bytes:
 @pytest.mark.parametrize("way", ["constant", "buffer"])
 def test_a_copy_moves_by_an_index_of_the_dispatch(way: str) -> None:
     move = HostCopy(
-        source=BufferType.XRAM, target=BufferType.XRAM, source_address=INPUTS,
-        target_address=OUTPUT, source_strides=(), target_strides=(), shape=(), element_bytes=4,
-        constant_index=0 if way == "constant" else -1, binding_index=0 if way == "buffer" else -1,
+        source=BufferType.XRAM,
+        target=BufferType.XRAM,
+        source_address=INPUTS,
+        target_address=OUTPUT,
+        source_strides=(),
+        target_strides=(),
+        shape=(),
+        element_bytes=4,
+        constant_index=0 if way == "constant" else -1,
+        binding_index=0 if way == "buffer" else -1,
         index_bytes=4,
-    )  # fmt: skip
+    )
     buffers = [np.arange(136, dtype=np.uint8), np.zeros(64, np.uint8)]
     buffers[0][:4] = (3, 0, 0, 0)
     LoadedExecutable(with_actions(move)).dispatch(buffers, [3] if way == "constant" else [])
@@ -140,9 +152,14 @@ def test_more_memory_than_is_emulated_is_refused() -> None:
 
 def test_a_copy_that_would_never_end_is_refused() -> None:
     endless = HostCopy(
-        source=BufferType.XRAM, target=BufferType.XRAM, source_address=INPUTS,
-        target_address=OUTPUT, source_strides=(0, 0), target_strides=(0, 0),
-        shape=(1 << 31, 1 << 31), element_bytes=1,
-    )  # fmt: skip
+        source=BufferType.XRAM,
+        target=BufferType.XRAM,
+        source_address=INPUTS,
+        target_address=OUTPUT,
+        source_strides=(0, 0),
+        target_strides=(0, 0),
+        shape=(1 << 31, 1 << 31),
+        element_bytes=1,
+    )
     with pytest.raises(StatusError, match="action 0: copies 4611686018427387904 bytes"):
         run(with_actions(endless))

@@ -21,22 +21,32 @@ def after(found: Followed) -> list[tuple[str, tuple[int, ...]]]:
 
 def test_jobs_are_after_what_was_waited_for() -> None:
     assert after(follow(multiply())) == [
-        ("HOST", ()), ("XR", (0,)), ("XR", (1,)), ("SLC0", (2,)), ("XW", (3,)),
-    ]  # fmt: skip
+        ("HOST", ()),
+        ("XR", (0,)),
+        ("XR", (1,)),
+        ("SLC0", (2,)),
+        ("XW", (3,)),
+    ]
 
 
 def test_units_that_run_at_the_same_time_do_not_follow_each_other() -> None:
     start = NssTask(slc_start=(True, True), slc_cfg_addr=(0x5A00, 0x5A00))
     program = NssProgram(
         tasks=(
-            load(CODE, 0x5A00, 0x200), start, load(0x101000, 0x1000, 136),
-            NssTask(slc_wait=(True, False)), NssTask(slc_wait=(False, True)),
+            load(CODE, 0x5A00, 0x200),
+            start,
+            load(0x101000, 0x1000, 136),
+            NssTask(slc_wait=(True, False)),
+            NssTask(slc_wait=(False, True)),
             load(0x101000, 0x1000, 136),
         )
-    )  # fmt: skip
+    )
     assert after(follow(with_program(program)))[2:] == [
-        ("SLC0", (1,)), ("SLC1", (1,)), ("XR", (1,)), ("XR", (2, 3, 4)),
-    ]  # fmt: skip
+        ("SLC0", (1,)),
+        ("SLC1", (1,)),
+        ("XR", (1,)),
+        ("XR", (2, 3, 4)),
+    ]
 
 
 def test_a_program_that_loads_its_own_rest_is_followed_through_it() -> None:
@@ -92,12 +102,17 @@ def test_following_a_file_made_to_take_for_ever_is_given_up() -> None:
 def test_a_strided_copy_brings_its_elements() -> None:
     copies = [
         HostCopy(
-            source=BufferType.XRAM, target=BufferType.LRAM, source_address=BLOCK + half,
-            target_address=half, source_strides=(4,), target_strides=(4,), shape=(80,),
+            source=BufferType.XRAM,
+            target=BufferType.LRAM,
+            source_address=BLOCK + half,
+            target_address=half,
+            source_strides=(4,),
+            target_strides=(4,),
+            shape=(80,),
             element_bytes=4,
         )
         for half in (0, 320)
-    ]  # fmt: skip
+    ]
     actions = [a for a in multiply().actions if not isinstance(a, HostCopy)]
     executable = replace(multiply(), actions=(*copies, *actions))
     assert follow(executable).programs[0].problem == ""

@@ -22,8 +22,10 @@ def test_a_dispatch_takes_a_copy_a_start_and_an_interrupt_of_the_host() -> None:
     events = _ran().device.events
     host = [(work.what, work.end - work.begin) for work in events if work.unit == "HOST"]
     assert host == [
-        ("copy", npu.host_copy_cycles(640)), ("start", 8_000), ("interrupt", 40_000),
-    ]  # fmt: skip
+        ("copy", npu.host_copy_cycles(640)),
+        ("start", 8_000),
+        ("interrupt", 40_000),
+    ]
 
 
 def test_the_host_between_two_programs_is_why_units_have_none() -> None:

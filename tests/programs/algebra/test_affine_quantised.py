@@ -31,7 +31,13 @@ def test_vectors_times_quantised_weights(dtype: str, group: int, bits: int) -> N
 
     run(
         kernel("affine_quantised", f"qmv_{dtype}_gs_{group}_b_{bits}"),
-        *(packed(quants, bits), scales, biases, x, result, np.int32(columns), np.int32(rows)),
+        packed(quants, bits),
+        scales,
+        biases,
+        x,
+        result,
+        np.int32(columns),
+        np.int32(rows),
         threadgroups=(vectors, -(-rows // 8)),
         threadgroup=(32, 2),
     )
@@ -54,7 +60,10 @@ def test_weights_are_packed_by_groups(group: int, bits: int) -> None:
 
     run(
         kernel("affine_quantised", f"quantize_float_gs_{group}_b_{bits}"),
-        *(weights, result, scales, biases),
+        weights,
+        result,
+        scales,
+        biases,
         threads=(32, groups),
         threadgroup=(32, 2),
     )

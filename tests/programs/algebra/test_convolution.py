@@ -9,9 +9,19 @@ from numpy.lib.stride_tricks import sliding_window_view
 from tests.support.metal_kernel import kernel, run
 
 NAMES = (
-    *("batch", "in_channels", "in_height", "in_width"),
-    *("out_channels", "out_height", "out_width", "kernel_h", "kernel_w"),
-    *("stride", "padding", "dilation", "groups"),
+    "batch",
+    "in_channels",
+    "in_height",
+    "in_width",
+    "out_channels",
+    "out_height",
+    "out_width",
+    "kernel_h",
+    "kernel_w",
+    "stride",
+    "padding",
+    "dilation",
+    "groups",
 )
 RESIZE = np.dtype(
     {
@@ -55,7 +65,10 @@ def test_a_direct_convolution(
 
     run(
         kernel("convolution", f"conv2d_{name}"),
-        *(x, w, bias, y),
+        x,
+        w,
+        bias,
+        y,
         params(
             **{"in_channels": 4, "in_height": 9, "in_width": 11, "out_channels": 6},
             **{"out_height": height, "out_width": width, "kernel_h": 3, "kernel_w": 2},
@@ -82,7 +95,10 @@ def test_a_depthwise_convolution_by_tiles() -> None:
 
     run(
         kernel("convolution", "depthwise3x3"),
-        *(x, w, y, params(in_channels=channels, in_height=height, in_width=width)),
+        x,
+        w,
+        y,
+        params(in_channels=channels, in_height=height, in_width=width),
         threadgroups=(3, 2, channels // 4),
         threadgroup=(8, 8),
     )
@@ -101,13 +117,16 @@ def test_winograds_convolution() -> None:
 
     run(
         kernel("convolution", "winograd_weights"),
-        *(w, transformed),
+        w,
+        transformed,
         threads=15,
         threadgroup=32,
     )
     run(
         kernel("convolution", "winograd"),
-        *(x, transformed, y),
+        x,
+        transformed,
+        y,
         params(in_channels=3, in_height=9, in_width=12, out_height=9, out_width=12, padding=1),
         threads=(6, 5, 5),
         threadgroup=(6, 5, 1),
@@ -126,7 +145,9 @@ def test_a_transposed_convolution() -> None:
 
     run(
         kernel("convolution", "conv_transpose2d"),
-        *(x, w, y),
+        x,
+        w,
+        y,
         params(
             **{"in_channels": 3, "in_height": 5, "in_width": 4, "out_channels": 2, "stride": 2},
             **{"out_height": height, "out_width": width, "kernel_h": 3, "kernel_w": 3},
@@ -149,7 +170,8 @@ def test_pooling(kind: int, reduce: Callable[..., np.ndarray]) -> None:
 
     run(
         kernel("convolution", "pool2d", {0: np.int32(kind)}),
-        *(x, y),
+        x,
+        y,
         params(
             in_height=10,
             in_width=7,
@@ -212,7 +234,9 @@ def test_resizing(name: str, dtype: type, size: tuple[int, int], align: bool) ->
 
     run(
         kernel("resize", name),
-        *(x, y, resize_params((10, 12), size, align)),
+        x,
+        y,
+        resize_params((10, 12), size, align),
         threads=(width, height, 2),
         threadgroup=(8, 4, 1),
     )
@@ -230,7 +254,9 @@ def test_the_nearest_pixel_with_colours_turned() -> None:
 
     run(
         kernel("resize", "nearest"),
-        *(x, y, resize_params((5, 6), (8, 15))),
+        x,
+        y,
+        resize_params((5, 6), (8, 15)),
         threads=(8, 15),
         threadgroup=(8, 8),
     )
@@ -250,7 +276,11 @@ def test_luma_and_chroma_to_packed_colours() -> None:
 
     run(
         kernel("resize", "yuv_to_rgb"),
-        *(luma, chroma, rgb, columns, np.array([8, 6], dtype=np.uint32)),
+        luma,
+        chroma,
+        rgb,
+        columns,
+        np.array([8, 6], dtype=np.uint32),
         threads=(8, 6),
         threadgroup=(4, 4),
     )

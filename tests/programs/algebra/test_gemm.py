@@ -54,7 +54,11 @@ def multiply(
     name = f"gemm_{transposes}_{dtype}_bm{bm}_bn{bn}_bk{bk}_wm{wm}_wn{wn}"
     run(
         kernel("steel_gemm", name, constants),
-        *(*stored, source, result, params.tobytes(), addmm),
+        *stored,
+        source,
+        result,
+        params.tobytes(),
+        addmm,
         threadgroups=(-(-n // bn), -(-m // bm), batch),
         threadgroup=(32, wn, wm),
     )
@@ -122,7 +126,8 @@ def test_a_product_with_matrix_storage_of_its_own(
         ),
         np.ascontiguousarray(a.T) if a_transposed else a,
         np.ascontiguousarray(b.T) if b_transposed else b,
-        *(result, Scratch(4 * 384 * 4)),
+        result,
+        Scratch(4 * 384 * 4),
         threadgroups=(-(-n // 32), -(-m // 32)),
         threadgroup=128,
     )
@@ -143,7 +148,10 @@ def test_a_product_with_asynchronous_copies(
 
     run(
         kernel("async_copies", name, {i: np.uint32(size) for i, size in enumerate(shape)}),
-        *(a, b, result, Scratch((32 + 16) * 16 * a.itemsize)),
+        a,
+        b,
+        result,
+        Scratch((32 + 16) * 16 * a.itemsize),
         threadgroups=(-(-n // 16), -(-m // 32)),
         threadgroup=128,
     )

@@ -19,8 +19,14 @@ def test_forces_between_tiles_of_atoms() -> None:
 
     run(
         kernel("particles", "nonbonded"),
-        *(posq, params, forces, energies, tiles, np.uint32(atoms)),
-        *(np.float32((*box, cutoff)).tobytes(), np.uint32(padded)),
+        posq,
+        params,
+        forces,
+        energies,
+        tiles,
+        np.uint32(atoms),
+        np.float32((*box, cutoff)).tobytes(),
+        np.uint32(padded),
         threadgroups=len(tiles),
         threadgroup=32,
     )
@@ -60,7 +66,10 @@ def test_lengths_of_molecules_are_restored() -> None:
 
     run(
         kernel("particles", "shake"),
-        *(positions, before, molecules, np.array([length, 1 / 16, 1, 0], dtype=np.float32)),
+        positions,
+        before,
+        molecules,
+        np.array([length, 1 / 16, 1, 0], dtype=np.float32),
         threads=count,
         threadgroup=4,
     )
@@ -89,7 +98,10 @@ def test_arithmetic_of_two_floats_has_48_bits() -> None:
 
     run(
         kernel("numerics", "double_float_arithmetic"),
-        *(a, b, result, np.uint32(150)),
+        a,
+        b,
+        result,
+        np.uint32(150),
         threads=150,
         threadgroup=32,
     )
@@ -131,7 +143,9 @@ def test_systems_by_cholesky(n: int) -> None:
 
     run(
         kernel("numerics", "cholesky_solve"),
-        *(matrices, result, np.uint32(n)),
+        matrices,
+        result,
+        np.uint32(n),
         threadgroups=3,
         threadgroup=64,
     )
@@ -147,7 +161,12 @@ def test_a_system_by_conjugate_gradients(n: int, threads: int) -> None:
 
     run(
         kernel("numerics", "conjugate_gradient"),
-        *(matrix, right, result, iterations, np.uint32(n), Scratch(4 * 128)),
+        matrix,
+        right,
+        result,
+        iterations,
+        np.uint32(n),
+        Scratch(4 * 128),
         threadgroups=1,
         threadgroup=threads,
     )

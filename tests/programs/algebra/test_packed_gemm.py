@@ -36,7 +36,12 @@ def test_products_with_4_bit_weights(
 
     run(
         kernel("marlin_gemm", f"marlin_gemm_{name}"),
-        *(a, packed(codes), scales, zeros, result, np.array([m, n, k, group], dtype=np.uint32)),
+        a,
+        packed(codes),
+        scales,
+        zeros,
+        result,
+        np.array([m, n, k, group], dtype=np.uint32),
         threadgroups=(-(-n // 32), -(-m // 16)),
         threadgroup=threads,
     )
@@ -51,7 +56,9 @@ def test_8_bit_floats() -> None:
 
     run(
         kernel("marlin_gemm", "dequant_fp8"),
-        *(codes, e4m3, e5m2),
+        codes,
+        e4m3,
+        e5m2,
         threads=256,
         threadgroup=64,
     )

@@ -22,10 +22,22 @@ MUL_MM_ARGS = np.dtype(
 LOOKUP_ARGS = np.dtype([("ne00", "<i4"), ("ne01", "<i4"), ("nb01", "<u8")], align=True)
 LEVELS = np.array([-121, -95, -74, -57, -42, -29, -18, -8, 1, 11, 23, 37, 53, 71, 92, 117])
 GRID = [
-    *(0x0808080808080808, 0x080808081908192B, 0x0808192B082B0819, 0x08192B0819080808),
-    *(0x082B082B19191919, 0x1908081908190819, 0x19082B0808080819, 0x1919082B2B080808),
-    *(0x19191919082B082B, 0x192B080808190808, 0x2B08081919082B08, 0x2B08192B08080819),
-    *(0x2B190819082B1908, 0x2B192B2B08191908, 0x2B2B08082B2B0808, 0x2B2B2B2B19081919),
+    0x0808080808080808,
+    0x080808081908192B,
+    0x0808192B082B0819,
+    0x08192B0819080808,
+    0x082B082B19191919,
+    0x1908081908190819,
+    0x19082B0808080819,
+    0x1919082B2B080808,
+    0x19191919082B082B,
+    0x192B080808190808,
+    0x2B08081919082B08,
+    0x2B08192B08080819,
+    0x2B190819082B1908,
+    0x2B192B2B08191908,
+    0x2B2B08082B2B0808,
+    0x2B2B2B2B19081919,
 ]
 ROWS = {"q4_0": 4, "q5_1": 3, "q8_0": 2, "q4_K": 1, "q6_K": 1}  # of a simdgroup; q8_0: threadgroup
 
@@ -48,7 +60,11 @@ def test_a_quantised_matrix_times_vectors(name: str, simdgroups: int) -> None:
     per_threadgroup = ROWS[name] * (1 if name == "q8_0" else simdgroups)
     run(
         kernel("ggml_quants", f"mul_mv_{name}", {600: np.int16(simdgroups)}),
-        *(args.tobytes(), weights, x, result, Scratch(2 * 32 * 4)),
+        args.tobytes(),
+        weights,
+        x,
+        result,
+        Scratch(2 * 32 * 4),
         threadgroups=(-(-rows // per_threadgroup), vectors, batches),
         threadgroup=(32, simdgroups),
     )
@@ -82,7 +98,11 @@ def test_a_quantised_matrix_times_a_matrix(
 
     run(
         kernel("ggml_mul_mm", f"mul_mm_{name}"),
-        *(args.tobytes(), weights, x, result, Scratch((32 + 16) * 32 * 2)),
+        args.tobytes(),
+        weights,
+        x,
+        result,
+        Scratch((32 + 16) * 32 * 2),
         threadgroups=(-(-vectors // 16), -(-rows // 32)),
         threadgroup=64,
     )
@@ -114,7 +134,11 @@ def test_weights_by_a_table_in_threadgroup_memory(simdgroups: int) -> None:
 
     run(
         kernel("ggml_tables", "mul_mv_nl"),
-        *(lookup_args(columns, rows, blocks.strides[0]), blocks, x, result, Scratch(128)),
+        lookup_args(columns, rows, blocks.strides[0]),
+        blocks,
+        x,
+        result,
+        Scratch(128),
         threadgroups=-(-rows // simdgroups),
         threadgroup=(32, simdgroups),
     )
@@ -131,7 +155,10 @@ def test_rows_by_index_and_a_table_in_constant_memory() -> None:
 
     run(
         kernel("ggml_tables", "get_rows_nl"),
-        *(lookup_args(columns, rows, blocks.strides[0]), blocks, chosen, result),
+        lookup_args(columns, rows, blocks.strides[0]),
+        blocks,
+        chosen,
+        result,
         threads=(columns, 5),
         threadgroup=(40, 2),
     )
@@ -151,7 +178,11 @@ def test_weights_by_a_codebook_of_eights_with_signs() -> None:
 
     run(
         kernel("ggml_tables", "mul_mv_grid"),
-        *(lookup_args(columns, rows, blocks.strides[0]), blocks, x, result, Scratch(128)),
+        lookup_args(columns, rows, blocks.strides[0]),
+        blocks,
+        x,
+        result,
+        Scratch(128),
         threadgroups=rows,
         threadgroup=32,
     )

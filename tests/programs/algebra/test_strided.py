@@ -56,7 +56,10 @@ def test_contiguous_arrays_several_elements_per_thread(
 
     run(
         kernel("strided", f"vv_{op}{name}"),
-        *(a, b, result, np.uint32(a.size)),
+        a,
+        b,
+        result,
+        np.uint32(a.size),
         threads=-(-a.size // per_thread),
         threadgroup=16,
     )
@@ -77,8 +80,12 @@ def test_transposed_and_broadcast_arrays(
 
     run(
         kernel("strided", f"g_{op}{name}"),
-        *(a, b[:1, :, 2:3].copy(), result, np.array(shape, dtype=np.int32)),
-        *(strides_of(turned), strides_of_broadcast(b[:1, :, 2:3].copy(), shape)),
+        a,
+        b[:1, :, 2:3].copy(),
+        result,
+        np.array(shape, dtype=np.int32),
+        strides_of(turned),
+        strides_of_broadcast(b[:1, :, 2:3].copy(), shape),
         np.int32(4),
         threads=(3, 5, 14),
         threadgroup=(2, 3, 4),
@@ -99,7 +106,10 @@ def test_a_comparison_of_complex_numbers() -> None:
 
     run(
         kernel("strided", "vv_Equalcomplex64"),
-        *(a, b, result, np.uint32(40)),
+        a,
+        b,
+        result,
+        np.uint32(40),
         threads=40,
         threadgroup=32,
     )
@@ -122,8 +132,12 @@ def test_copies_between_strides_and_types(name: str, source: type, target: type)
 
     run(
         kernel("strided", f"gg_copy{name}"),
-        *(a, result, np.array(turned.shape, dtype=np.int32), strides_of(turned)),
-        *(strides_of(result.transpose(1, 0, 2)), np.int32(3)),
+        a,
+        result,
+        np.array(turned.shape, dtype=np.int32),
+        strides_of(turned),
+        strides_of(result.transpose(1, 0, 2)),
+        np.int32(3),
         threads=turned.size,
         threadgroup=64,
     )
@@ -138,7 +152,11 @@ def test_rows_by_negative_and_positive_indices() -> None:
 
     run(
         kernel("strided", "gather_lastint64"),
-        *(source, indices, result, np.int64(2), np.uint32(25)),
+        source,
+        indices,
+        result,
+        np.int64(2),
+        np.uint32(25),
         threads=(1, 5),
         threadgroup=(1, 5),
     )
@@ -153,7 +171,9 @@ def test_bytes_turned_in_three_dimensions() -> None:
 
     run(
         kernel("strided", "copy_3duint8"),
-        *(source, result, strides_of(turned)),
+        source,
+        result,
+        strides_of(turned),
         threads=(3, 9, 5),
         threadgroup=(2, 4, 4),
     )

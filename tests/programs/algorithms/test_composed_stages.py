@@ -64,7 +64,12 @@ def test_a_matrix_times_a_vector_by_stages(
 
     run(
         pipeline(library_of(composed(policy, hook, epilogue)), "fused"),
-        *(weights, scales, x, result, np.array((n, k, alpha), dtype=PARAMS).tobytes(), gamma),
+        weights,
+        scales,
+        x,
+        result,
+        np.array((n, k, alpha), dtype=PARAMS).tobytes(),
+        gamma,
         threadgroups=-(-n // simdgroups),
         threadgroup=32 * simdgroups,
     )

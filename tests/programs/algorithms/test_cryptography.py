@@ -18,7 +18,9 @@ def test_sha_256(length: int) -> None:
 
     run(
         kernel("hashes", "sha256"),
-        *(messages, digests, np.uint32(length)),
+        messages,
+        digests,
+        np.uint32(length),
         threads=33,
         threadgroup=32,
     )
@@ -34,7 +36,9 @@ def test_keccak_by_its_sibling_sha_3(length: int) -> None:
 
     run(
         kernel("hashes", "keccak256"),
-        *(messages, digests, np.array([length, 6], dtype=np.uint32)),
+        messages,
+        digests,
+        np.array([length, 6], dtype=np.uint32),
         threads=8,
         threadgroup=8,
     )
@@ -53,7 +57,9 @@ def test_a_permutation_of_a_prime_field() -> None:
 
     run(
         kernel("hashes", "poseidon"),
-        *(states, constants, np.array([outer, inner], dtype=np.uint32)),
+        states,
+        constants,
+        np.array([outer, inner], dtype=np.uint32),
         threads=9,
         threadgroup=32,
     )
@@ -116,13 +122,19 @@ def test_a_multi_scalar_sum_by_buckets() -> None:
 
     run(
         kernel("big_integers", "accumulate_buckets"),
-        *(limbs(*points), scalars, buckets, shape),
+        limbs(*points),
+        scalars,
+        buckets,
+        shape,
         threads=(15, windows),
         threadgroup=(15, 2),
     )
     run(
         kernel("big_integers", "combine_buckets"),
-        *(buckets, total, shape, Scratch(windows * 32)),
+        buckets,
+        total,
+        shape,
+        Scratch(windows * 32),
         threadgroups=1,
         threadgroup=32,
     )
@@ -143,7 +155,12 @@ def test_a_transform_over_a_prime_field_and_back(log_n: int, threads: int) -> No
     def transform(data: np.ndarray, w: int, scale: int) -> None:
         run(
             kernel("number_theory", "ntt"),
-            *(data, in_form(w), in_form(1), in_form(scale), np.uint32(log_n), Scratch(4 * n)),
+            data,
+            in_form(w),
+            in_form(1),
+            in_form(scale),
+            np.uint32(log_n),
+            Scratch(4 * n),
             threadgroups=3,
             threadgroup=threads,
         )
@@ -169,7 +186,11 @@ def test_md5_finds_a_word() -> None:
 
     run(
         kernel("number_theory", "m00000_a0"),
-        *(words, lengths, wanted, found, np.uint32(count)),
+        words,
+        lengths,
+        wanted,
+        found,
+        np.uint32(count),
         threads=96,
         threadgroup=32,
     )

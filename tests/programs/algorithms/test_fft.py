@@ -29,7 +29,10 @@ def test_batches_of_transforms(
 
     run(
         kernel("fft", "fft", {0: inverse, 1: real} | constants),
-        *(x, result, np.int32(batch), Scratch(2 * together * size * 8)),
+        x,
+        result,
+        np.int32(batch),
+        Scratch(2 * together * size * 8),
         threadgroups=-(-batch // together),
         threadgroup=threads,
     )

@@ -21,7 +21,10 @@ def test_a_matrix_times_a_vector_by_an_argument_buffer(factor: int | None, threa
 
     run(
         kernel("spirv_generated", "matvec", constants),
-        *(table, None, None, np.array([columns, 3, 0, 0], dtype=np.uint32)),
+        table,
+        None,
+        None,
+        np.array([columns, 3, 0, 0], dtype=np.uint32),
         threadgroups=rows,
         threadgroup=threads,
         resources=buffers,
@@ -46,7 +49,8 @@ def test_records_by_an_array_of_pointers() -> None:
 
     run(
         kernel("spirv_generated", "records"),
-        *(None, arguments),
+        None,
+        arguments,
         threads=(64, 2),
         threadgroup=(32, 1),
         resources=[*buffers, constants],
@@ -73,7 +77,9 @@ def test_a_rendered_map_of_vectors() -> None:
 
     run(
         kernel("rendered", "E_8_32_4"),
-        *(result, x, flags),
+        result,
+        x,
+        flags,
         threadgroups=8,
         threadgroup=32,
     )
@@ -104,7 +110,9 @@ def test_a_rendered_product_by_matrix_units() -> None:
 
     run(
         kernel("rendered", "r_2_2_32_4"),
-        *(result, a, b),
+        result,
+        a,
+        b,
         threadgroups=(2, 2),
         threadgroup=(2, 4, 4),
     )
@@ -125,7 +133,11 @@ def test_particles_with_every_access_checked() -> None:
 
     run(
         kernel("naga_generated", "step_particles"),
-        *(source, result, params, sizes, Scratch(256)),
+        source,
+        result,
+        params,
+        sizes,
+        Scratch(256),
         threadgroups=1,
         threadgroup=64,
     )

@@ -18,19 +18,28 @@ def radix_sort(keys: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
         sorted_keys, sorted_order = np.zeros_like(keys), np.zeros_like(order)
         run(
             kernel("radix_sort", f"radix_histogram_{name}"),
-            *(keys, histograms, info),
+            keys,
+            histograms,
+            info,
             threadgroups=tiles,
             threadgroup=128,
         )
         run(
             kernel("radix_sort", "radix_scan"),
-            *(histograms, info, Scratch(36 * 4)),
+            histograms,
+            info,
+            Scratch(36 * 4),
             threadgroups=1,
             threadgroup=64,
         )
         run(
             kernel("radix_sort", f"radix_scatter_{name}"),
-            *(keys, order, sorted_keys, sorted_order, histograms, info),
+            keys,
+            order,
+            sorted_keys,
+            sorted_order,
+            histograms,
+            info,
             threadgroups=tiles,
             threadgroup=128,
         )
@@ -60,7 +69,9 @@ def exclusive_scan(values: np.ndarray, threads: int) -> np.ndarray:
     sums = np.zeros(blocks, dtype=np.uint32)
     run(
         kernel("radix_sort", "block_sums"),
-        *(values, sums, np.uint32(values.size)),
+        values,
+        sums,
+        np.uint32(values.size),
         threadgroups=blocks,
         threadgroup=threads,
     )
@@ -68,7 +79,10 @@ def exclusive_scan(values: np.ndarray, threads: int) -> np.ndarray:
     result = np.zeros_like(values)
     run(
         kernel("radix_sort", "block_scan"),
-        *(values, before, result, np.uint32(values.size)),
+        values,
+        before,
+        result,
+        np.uint32(values.size),
         threadgroups=blocks,
         threadgroup=threads,
     )

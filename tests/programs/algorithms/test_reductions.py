@@ -41,7 +41,9 @@ def test_rows(
 
     run(
         kernel("reduce", f"row_{name}"),
-        *(values, result, np.uint32(columns)),
+        values,
+        result,
+        np.uint32(columns),
         threadgroups=(1, rows),
         threadgroup=threads,
     )
@@ -57,7 +59,9 @@ def test_a_maximum_with_a_nan_is_nan() -> None:
 
     run(
         kernel("reduce", "row_max_float16"),
-        *(values, result, np.uint32(200)),
+        values,
+        result,
+        np.uint32(200),
         threadgroups=(1, 4),
         threadgroup=64,
     )
@@ -72,7 +76,9 @@ def test_whether_rows_are_all_true() -> None:
 
     run(
         kernel("reduce", "row_and_bool"),
-        *(values, result, np.uint32(90)),
+        values,
+        result,
+        np.uint32(90),
         threadgroups=(1, 3),
         threadgroup=64,
     )
@@ -102,7 +108,10 @@ def test_columns(
 
     run(
         kernel("reduce", f"col_{name}"),
-        *(values, result, np.int32(rows), np.int32(columns)),
+        values,
+        result,
+        np.int32(rows),
+        np.int32(columns),
         threadgroups=-(-columns // (2 * shape[0])),
         threadgroup=shape,
     )
@@ -121,7 +130,9 @@ def test_everything_with_atomics(name: str, source: type, target: type) -> None:
 
     run(
         kernel("reduce", f"all_sum_{name}"),
-        *(values, result, np.uint64(values.size)),
+        values,
+        result,
+        np.uint64(values.size),
         threads=500,
         threadgroup=128,
     )
@@ -142,7 +153,10 @@ def test_places_of_extremes(
 
     run(
         kernel("reduce", name),
-        *(values, result, np.uint64(3), np.uint32(size)),
+        values,
+        result,
+        np.uint64(3),
+        np.uint32(size),
         threads=(threads, 3),
         threadgroup=(threads, 1),
     )

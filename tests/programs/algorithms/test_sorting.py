@@ -31,7 +31,11 @@ def test_rows_are_sorted_by_merging(name: str, threads: int, dtype: type, length
 
     run(
         kernel("merge_sort", f"sort_{name}"),
-        *(values, result, np.int32(length), np.int64(1), np.int64(length)),
+        values,
+        result,
+        np.int32(length),
+        np.int64(1),
+        np.int64(length),
         threadgroups=(1, 3),
         threadgroup=threads,
     )
@@ -51,7 +55,11 @@ def test_the_order_of_rows_is_found_by_merging(
 
     run(
         kernel("merge_sort", f"argsort_{name}"),
-        *(values, result, np.int32(length), np.int64(1), np.int64(length)),
+        values,
+        result,
+        np.int32(length),
+        np.int64(1),
+        np.int64(length),
         threadgroups=(1, 2),
         threadgroup=threads,
     )
@@ -69,7 +77,9 @@ def test_running_sums_and_counts(length: int, threads: int) -> None:
     for name, source, target in (("float32", values, sums), ("bool", flags, counts)):
         run(
             kernel("scan", f"inclusive_sum_{name}"),
-            *(source, target, np.uint64(length)),
+            source,
+            target,
+            np.uint64(length),
             threadgroups=(1, 3),
             threadgroup=threads,
         )
@@ -84,7 +94,9 @@ def test_a_running_sum_of_64_bits_without_the_element_itself() -> None:
 
     run(
         kernel("scan", "exclusive_sum_int64"),
-        *(values, result, np.uint64(300)),
+        values,
+        result,
+        np.uint64(300),
         threadgroups=(1, 2),
         threadgroup=96,
     )
@@ -106,7 +118,9 @@ def test_products_and_maxima_from_the_end() -> None:
     ):
         run(
             kernel("scan", f"reverse_{name}"),
-            *(source, target, np.uint64(150)),
+            source,
+            target,
+            np.uint64(150),
             threadgroups=(1, 2),
             threadgroup=32,
         )

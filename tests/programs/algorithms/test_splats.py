@@ -104,7 +104,10 @@ def test_splats_are_blended_to_an_image() -> None:
 
     run(
         kernel("splats", "project"),
-        *(splats, projected, camera_bytes, np.uint32(splats.size)),
+        splats,
+        projected,
+        camera_bytes,
+        np.uint32(splats.size),
         threads=splats.size,
         threadgroup=64,
     )
@@ -114,7 +117,11 @@ def test_splats_are_blended_to_an_image() -> None:
     keys, owners = np.zeros(total, dtype=np.uint64), np.zeros(total, dtype=np.uint32)
     run(
         kernel("splats", "make_keys"),
-        *(projected, ends - projected["tiles"], keys, owners, np.uint32(TILES[0])),
+        projected,
+        ends - projected["tiles"],
+        keys,
+        owners,
+        np.uint32(TILES[0]),
         threads=splats.size,
         threadgroup=32,
     )
@@ -123,14 +130,20 @@ def test_splats_are_blended_to_an_image() -> None:
     ranges = np.zeros((TILES[0] * TILES[1], 2), dtype=np.uint32)
     run(
         kernel("splats", "find_ranges"),
-        *(keys, ranges, np.uint32(total)),
+        keys,
+        ranges,
+        np.uint32(total),
         threads=total,
         threadgroup=128,
     )
     image = np.zeros((HEIGHT, WIDTH, 4), dtype=np.float16)
     run(
         kernel("splats", "blend"),
-        *(projected, owners, ranges, image, np.array([WIDTH, HEIGHT], dtype=np.uint32)),
+        projected,
+        owners,
+        ranges,
+        image,
+        np.array([WIDTH, HEIGHT], dtype=np.uint32),
         threadgroups=TILES,
         threadgroup=(16, 16),
     )

@@ -83,7 +83,12 @@ def test_attention_of_single_queries(
 
     run(
         kernel("flash_attention", f"flash_attn_vec_{name}_h{size}", {0: masked, 1: softcap > 0}),
-        *(p.args(), p.q, p.k, p.v, p.mask if masked else None, result),
+        p.args(),
+        p.q,
+        p.k,
+        p.v,
+        p.mask if masked else None,
+        result,
         Scratch((1 + simdgroups) * size * 4 + simdgroups * 16),
         threadgroups=(3, 4),
         threadgroup=(32, simdgroups),
@@ -105,7 +110,12 @@ def test_attention_by_tiles(
 
     run(
         kernel("flash_attention", f"flash_attn_{name}_h{size}", {0: masked, 1: False}),
-        *(p.args(), p.q, p.k, p.v, p.mask if masked else None, result),
+        p.args(),
+        p.q,
+        p.k,
+        p.v,
+        p.mask if masked else None,
+        result,
         threadgroups=(-(-queries // 16), 4),
         threadgroup=64,
     )
@@ -127,7 +137,10 @@ def test_weights_of_attention_by_tiles_as_types(
 
     run(
         kernel("tiles", f"scores_{name}_{size}_{keys}"),
-        *(q, k, result, np.array([2, 3, 48, 0], dtype=np.int32)),
+        q,
+        k,
+        result,
+        np.array([2, 3, 48, 0], dtype=np.int32),
         threadgroups=(3, 3, 2),
         threadgroup=64,
     )

@@ -50,7 +50,12 @@ def test_unary_operations(
     run(kernel("candle_ops", name), sizes(150), x, packed, threads=160, threadgroup=32)
     run(
         kernel("candle_ops", f"{name}_strided"),
-        *(sizes(150), sizes(2), sizes(25, 6), strides_of(x.T), x, turned),
+        sizes(150),
+        sizes(2),
+        sizes(25, 6),
+        strides_of(x.T),
+        x,
+        turned,
         threads=160,
         threadgroup=32,
     )
@@ -83,8 +88,14 @@ def test_binary_operations(
 
     run(
         kernel("candle_ops", f"{name}_strided"),
-        *(sizes(140), sizes(3), sizes(5, 7, 4), strides_of(spread), strides_of(other)),
-        *(left, right, result),
+        sizes(140),
+        sizes(3),
+        sizes(5, 7, 4),
+        strides_of(spread),
+        strides_of(other),
+        left,
+        right,
+        result,
         threads=192,
         threadgroup=64,
     )
@@ -104,8 +115,16 @@ def test_a_choice_between_two_arrays(name: str, ids: type, dtype: type) -> None:
 
     run(
         kernel("candle_ops", f"where_{name}"),
-        *(sizes(42), sizes(2), sizes(6, 7), strides_of(condition), strides_of(yes.T)),
-        *(sizes(0, 0), condition, yes, no, result),
+        sizes(42),
+        sizes(2),
+        sizes(6, 7),
+        strides_of(condition),
+        strides_of(yes.T),
+        sizes(0, 0),
+        condition,
+        yes,
+        no,
+        result,
         threads=42,
         threadgroup=32,
     )
@@ -126,7 +145,14 @@ def test_selections_along_a_middle_axis(name: str, ids: type, dtype: type) -> No
 
     run(
         kernel("candle_ops", f"is_{name}"),
-        *(sizes(90), sizes(3), sizes(8), sizes(5), sizes(6), values, chosen, result),
+        sizes(90),
+        sizes(3),
+        sizes(8),
+        sizes(5),
+        sizes(6),
+        values,
+        chosen,
+        result,
         threads=96,
         threadgroup=96,
     )
@@ -145,7 +171,13 @@ def test_sums_scattered_along_a_middle_axis() -> None:
 
     run(
         kernel("candle_ops", "sa_u32_f32"),
-        *(sizes(8), sizes(9), sizes(4), sizes(5), values, places, result),
+        sizes(8),
+        sizes(9),
+        sizes(4),
+        sizes(5),
+        values,
+        places,
+        result,
         threads=8,
         threadgroup=32,
     )
@@ -165,8 +197,16 @@ def test_columns_of_a_one_dimensional_convolution() -> None:
 
     run(
         kernel("candle_ops", "im2col1d_f32"),
-        *(sizes(columns.size), sizes(length), sizes(3), sizes(stride), sizes(padding)),
-        *(sizes(dilation), sizes(2, 3, 11), strides_of(x), x, columns),
+        sizes(columns.size),
+        sizes(length),
+        sizes(3),
+        sizes(stride),
+        sizes(padding),
+        sizes(dilation),
+        sizes(2, 3, 11),
+        strides_of(x),
+        x,
+        columns,
         threads=columns.size,
         threadgroup=50,
     )

@@ -31,7 +31,9 @@ def test_softmax(name: str, dtype: type, length: int, threads: int) -> None:
 
     run(
         kernel("normalise", name),
-        *(values, result, np.int32(length)),
+        values,
+        result,
+        np.int32(length),
         threadgroups=4,
         threadgroup=threads,
     )
@@ -55,8 +57,14 @@ def test_layer_norm(dtype: type, length: int, threads: int, affine: bool) -> Non
 
     run(
         kernel("normalise", f"layer_norm{values.dtype}"),
-        *(values, weight, bias, result, np.float32(1e-5), np.uint32(length)),
-        *(np.uint32(affine), np.uint32(affine)),
+        values,
+        weight,
+        bias,
+        result,
+        np.float32(1e-5),
+        np.uint32(length),
+        np.uint32(affine),
+        np.uint32(affine),
         threadgroups=3,
         threadgroup=threads,
     )
@@ -77,7 +85,11 @@ def test_rms_norm(dtype: type, length: int, weighted: bool) -> None:
 
     run(
         kernel("normalise", f"rms{values.dtype}", {20: weighted}),
-        *(values, weight if weighted else None, result, np.float32(1e-6), np.uint32(length)),
+        values,
+        weight if weighted else None,
+        result,
+        np.float32(1e-6),
+        np.uint32(length),
         threadgroups=3,
         threadgroup=-(-length // 128) * 32,
     )

@@ -24,7 +24,13 @@ def test_pairs_are_turned_by_their_position(
 
     run(
         kernel("rope", f"rope_{name}", {1: forward, 2: traditional, 3: False}),
-        *(x, result, offsets, np.float32(0.5), strides, strides, np.int32(heads)),
+        x,
+        result,
+        offsets,
+        np.float32(0.5),
+        strides,
+        strides,
+        np.int32(heads),
         np.float32(np.log2(base)),
         threads=(size // 2, length, batches * heads // heads_per_thread),
         threadgroup=(6, 5, 2),

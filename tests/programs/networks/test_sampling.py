@@ -45,7 +45,8 @@ def test_philox_bits() -> None:
 
     run(
         kernel("random", "philox_bits"),
-        *(result, np.array([seed, base], dtype=np.int64)),
+        result,
+        np.array([seed, base], dtype=np.int64),
         threads=50,
         threadgroup=32,
     )
@@ -59,7 +60,10 @@ def test_dropout_keeps_by_the_random_numbers() -> None:
 
     run(
         kernel("random", "dropout"),
-        *(x, result, np.array([5, 6], dtype=np.int64), np.float32(0.75)),
+        x,
+        result,
+        np.array([5, 6], dtype=np.int64),
+        np.float32(0.75),
         threads=20,
         threadgroup=32,
     )
@@ -73,7 +77,8 @@ def test_normal_numbers() -> None:
 
     run(
         kernel("random", "normals"),
-        *(result, np.array([9, 0], dtype=np.int64)),
+        result,
+        np.array([9, 0], dtype=np.int64),
         threads=1000,
         threadgroup=100,
     )
@@ -99,7 +104,10 @@ def test_threefry_bytes_for_several_keys(count: int) -> None:
 
     run(
         kernel("random", "rbitsc"),
-        *(keys, room, np.bool_(odd), np.uint32(count)),
+        keys,
+        room,
+        np.bool_(odd),
+        np.uint32(count),
         threads=(3, rows),
         threadgroup=(1, rows),
     )
@@ -127,7 +135,10 @@ def test_the_k_most_likely(name: str, dtype: type, vocabulary: int, k: int, thre
 
     run(
         kernel("sampling", f"top_k_{name}"),
-        *(logits, values, indices, params(vocabulary, k)),
+        logits,
+        values,
+        indices,
+        params(vocabulary, k),
         threadgroups=3,
         threadgroup=threads,
     )
@@ -145,7 +156,10 @@ def test_a_token_of_the_nucleus(p: float, u: float) -> None:
 
     run(
         kernel("sampling", "top_p_sample"),
-        *(logits, tokens, params(vocabulary, p=p, u=u), kept),
+        logits,
+        tokens,
+        params(vocabulary, p=p, u=u),
+        kept,
         threadgroups=2,
         threadgroup=256,
     )
@@ -165,7 +179,9 @@ def test_a_penalty_for_tokens_that_were() -> None:
 
     run(
         kernel("sampling", "repetition_penalty"),
-        *(logits, np.array([1, 2], dtype=np.int32), np.float32(2)),
+        logits,
+        np.array([1, 2], dtype=np.int32),
+        np.float32(2),
         threads=2,
         threadgroup=2,
     )

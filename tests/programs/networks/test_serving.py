@@ -19,8 +19,15 @@ def test_tokens_go_to_their_slots_of_the_cache() -> None:
 
     run(
         kernel("serving", "reshape_and_cache_float_half"),
-        *(key, value, keys, values, mapping),
-        *(np.int32(heads), np.int32(size), np.int32(slots), np.int32(x)),
+        key,
+        value,
+        keys,
+        values,
+        mapping,
+        np.int32(heads),
+        np.int32(size),
+        np.int32(slots),
+        np.int32(x),
         threadgroups=tokens,
         threadgroup=32,
     )
@@ -47,8 +54,14 @@ def test_attention_over_pages(simdgroups: int) -> None:
 
     run(
         kernel("serving", "paged_attention_hs64_bs16"),
-        *(q, keys, values, tables, lengths, result),
-        *(np.array([heads, kv_heads, 4, 0], dtype=np.int32), np.float32(size**-0.5)),
+        q,
+        keys,
+        values,
+        tables,
+        lengths,
+        result,
+        np.array([heads, kv_heads, 4, 0], dtype=np.int32),
+        np.float32(size**-0.5),
         Scratch(4 * 64),
         threadgroups=(heads, seqs),
         threadgroup=32 * simdgroups,
@@ -75,7 +88,10 @@ def test_the_tokens_of_each_expert() -> None:
 
     run(
         kernel("serving", "tokens_of_experts"),
-        *(expert_of, counts, tokens, np.int32(count)),
+        expert_of,
+        counts,
+        tokens,
+        np.int32(count),
         threadgroups=1,
         threadgroup=32 * experts,
     )
@@ -101,7 +117,12 @@ def test_a_gated_unit_of_an_expert_with_powers_of_two_as_scales() -> None:
 
     run(
         kernel("serving", "expert_gated"),
-        *(x, weights, bias, expert_of, result, np.array([columns, rows], dtype=np.int32)),
+        x,
+        weights,
+        bias,
+        expert_of,
+        result,
+        np.array([columns, rows], dtype=np.int32),
         np.array([alpha, limit], dtype=np.float32),
         threadgroups=(2, tokens),
         threadgroup=128,

@@ -30,7 +30,16 @@ def test_a_selective_scan(states: int) -> None:
 
     run(
         kernel("selective_scan", f"selective_scan_{states}"),
-        *(start, x, dt, a, b.copy(), c.copy(), d, y, final, args.tobytes()),
+        start,
+        x,
+        dt,
+        a,
+        b.copy(),
+        c.copy(),
+        d,
+        y,
+        final,
+        args.tobytes(),
         threadgroups=(inner, seqs),
         threadgroup=max(states, 32),
     )
@@ -55,7 +64,11 @@ def test_a_causal_convolution_with_the_inputs_of_before() -> None:
 
     run(
         kernel("selective_scan", "causal_conv"),
-        *(x, weight, before, result, np.array([channels, tokens], dtype=np.int32)),
+        x,
+        weight,
+        before,
+        result,
+        np.array([channels, tokens], dtype=np.int32),
         threads=(channels, tokens),
         threadgroup=(8, 4),
     )
@@ -76,7 +89,9 @@ def test_a_gated_scan_by_pairs(length: int) -> None:
 
     run(
         kernel("selective_scan", "gated_scan"),
-        *(pairs, result, np.int32(length)),
+        pairs,
+        result,
+        np.int32(length),
         threadgroups=3,
         threadgroup=32,
     )

@@ -28,7 +28,10 @@ def test_clamping_keeps_nan(name: str, dtype: type) -> None:
 
     run(
         kernel("torch_mps", f"clamp_dense_{name}"),
-        *(result, x, low, high),
+        result,
+        x,
+        low,
+        high,
         threads=70,
         threadgroup=32,
     )
@@ -61,8 +64,12 @@ def test_a_bitonic_sort_with_indices_is_stable(
 
     run(
         kernel("torch_mps", f"bitonic_sort_{name}"),
-        *(result, indices, np.uint32(length), np.bool_(descending)),
-        *(Scratch(2 * threads * values.itemsize), Scratch(4 * threads)),
+        result,
+        indices,
+        np.uint32(length),
+        np.bool_(descending),
+        Scratch(2 * threads * values.itemsize),
+        Scratch(4 * threads),
         threadgroups=3,
         threadgroup=threads,
     )
@@ -81,7 +88,11 @@ def test_the_least_so_far_and_its_place(name: str, dtype: type) -> None:
 
     run(
         kernel("torch_mps", f"cummin_{name}"),
-        *(values, least, places, np.int64(40), np.array([40, 1], dtype=np.int64)),
+        values,
+        least,
+        places,
+        np.int64(40),
+        np.array([40, 1], dtype=np.int64),
         threads=5,
         threadgroup=32,
     )
@@ -98,7 +109,10 @@ def test_cross_products_of_packed_vectors() -> None:
 
     run(
         kernel("torch_mps", "cross_float"),
-        *(result, a, b, np.array([2, 1, 1, 0], dtype=np.uint32)),
+        result,
+        a,
+        b,
+        np.array([2, 1, 1, 0], dtype=np.uint32),
         threads=20,
         threadgroup=8,
     )
@@ -116,7 +130,11 @@ def test_a_binary_search(right: bool) -> None:
 
     run(
         kernel("torch_mps", "searchsorted_half_int"),
-        *(values, boundaries, result, np.int64(21), np.bool_(right)),
+        values,
+        boundaries,
+        result,
+        np.int64(21),
+        np.bool_(right),
         threads=50,
         threadgroup=16,
     )

@@ -29,7 +29,11 @@ def test_the_loss_of_a_classifier_and_its_gradient() -> None:
 
     run(
         kernel("training", "fused_classifier"),
-        *(gradient, losses, targets, np.int32(77), np.float32(0.2)),
+        gradient,
+        losses,
+        targets,
+        np.int32(77),
+        np.float32(0.2),
         threadgroups=5,
         threadgroup=32,
     )
@@ -53,7 +57,14 @@ def test_the_gradient_of_a_layer_norm() -> None:
 
     run(
         kernel("training", "layernorm_backward"),
-        *(dinp, dweight, dbias, dout, x, weight, stats, np.uint32(width)),
+        dinp,
+        dweight,
+        dbias,
+        dout,
+        x,
+        weight,
+        stats,
+        np.uint32(width),
         threadgroups=rows,
         threadgroup=32,
     )
@@ -74,7 +85,10 @@ def test_halves_are_added_by_compare_and_swap() -> None:
 
     run(
         kernel("training", "embedding_backward"),
-        *(table, tokens, dout, np.uint32(6)),
+        table,
+        tokens,
+        dout,
+        np.uint32(6),
         threads=(6, 40),
         threadgroup=(6, 16),
     )
@@ -96,7 +110,12 @@ def test_a_step_of_adamw_with_chance_rounding() -> None:
 
     run(
         kernel("training", "adamw"),
-        *(params, low, grads, moments, options.tobytes(), np.uint32(77)),
+        params,
+        low,
+        grads,
+        moments,
+        options.tobytes(),
+        np.uint32(77),
         threads=count,
         threadgroup=64,
     )

@@ -36,8 +36,9 @@ def test_a_link_alone_takes_as_long_as_without_what_lies_beyond() -> None:
 def test_links_that_want_more_than_there_is_are_slowed_down_evenly() -> None:
     # Each wants 100 of 120 B/s and gets 60; the second goes on alone with all it wants.
     assert ends_of(120, (100, [(300, 300)]), (100, [(600, 600)])) == [
-        [5 * SECOND], [5 * SECOND + 3 * SECOND],
-    ]  # fmt: skip
+        [5 * SECOND],
+        [5 * SECOND + 3 * SECOND],
+    ]
 
 
 def test_what_one_link_does_not_want_the_others_get() -> None:
@@ -47,8 +48,9 @@ def test_what_one_link_does_not_want_the_others_get() -> None:
 def test_a_link_counts_once_however_many_transfers_it_has() -> None:
     # 60 B/s for each link: 30 for each of the first one's transfers.
     assert ends_of(120, (100, [(150, 150), (150, 150)]), (100, [(300, 300)])) == [
-        [5 * SECOND, 5 * SECOND], [5 * SECOND],
-    ]  # fmt: skip
+        [5 * SECOND, 5 * SECOND],
+        [5 * SECOND],
+    ]
 
 
 def test_a_transfer_without_traffic_is_not_slowed_down() -> None:
@@ -75,6 +77,8 @@ def test_shares_use_all_there_is_and_nobody_gets_more_than_it_asks(
     assert sum(shares) == min(sum(asked), rate)
     assert all(share <= wanted for share, wanted in zip(shares, asked, strict=True))
     unmet = [share for share, wanted in zip(shares, asked, strict=True) if share < wanted]
-    assert all(share <= min(unmet, default=0) + 1 or share == wanted
-               for share, wanted in zip(shares, asked, strict=True)
-               if share < wanted)  # fmt: skip
+    assert all(
+        share <= min(unmet, default=0) + 1 or share == wanted
+        for share, wanted in zip(shares, asked, strict=True)
+        if share < wanted
+    )

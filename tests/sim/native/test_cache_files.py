@@ -100,8 +100,10 @@ def test_a_program_runs_to_its_end_on_a_full_disk(tmp_path: Path, room: int) -> 
     done = subprocess.run(
         ["unshare", "-rm", "sh", "-c", f"{mount} && {fill} && {check}"],
         env={**os.environ, "ASSAY_CACHE_DIR": str(disk / "cache")},
-        cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     assert "1 kernel, no findings" in done.stdout
     assert f"the disk under {disk / 'cache'} is full" in done.stderr

@@ -126,9 +126,16 @@ def test_several_processes_may_prune_at_once(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("0", 0), ("123", 123), ("5k", 5 << 10), ("500M", 500 << 20), (" 4 GiB ", 4 << 30),
-     (None, DEFAULT_LIMIT), ("", DEFAULT_LIMIT)],
-)  # fmt: skip
+    [
+        ("0", 0),
+        ("123", 123),
+        ("5k", 5 << 10),
+        ("500M", 500 << 20),
+        (" 4 GiB ", 4 << 30),
+        (None, DEFAULT_LIMIT),
+        ("", DEFAULT_LIMIT),
+    ],
+)
 def test_sizes_have_units(text: str | None, size: int) -> None:
     assert limit_of(text) == size
 

@@ -30,8 +30,10 @@ def worker(place: Path) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
     process = subprocess.Popen(
         [sys.executable, "-c", WORKER],
         env={**os.environ, "TMPDIR": str(place)},
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     with process:
         assert process.stdout is not None
         try:

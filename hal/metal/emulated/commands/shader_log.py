@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 _HEAD: Final = 4  # words of the buffer: room, used, dropped, nothing
 _RECORD_HEAD: Final = 10
-_LANES: Final = 32
 _LONGEST_STRING: Final = 1 << 16
 # %[flags][width][.precision][v count][length]conversion
 _DIRECTIVE: Final = re.compile(

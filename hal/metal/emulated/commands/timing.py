@@ -1,4 +1,4 @@
-"""What a timer is told of command buffers, and how it records their dispatches."""
+"""What a timer is told of command buffers, and how it tapes their dispatches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..worker import at_work, running
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument
     from assay.sim.simt import Executable, Memory
-    from assay.sim.simt.emit.tape import Recording
+    from assay.sim.simt.emit.tape import Tape
 
     from ..device import MTLDevice
     from ..programs.pipeline import MTLComputePipelineState
@@ -173,19 +173,19 @@ def memory_of(device: MTLDevice) -> Memory:
     return device._memory.memory
 
 
-def record_dispatch(
+def tape_command(
     device: MTLDevice, command: DispatchCommand, sample: Sequence[Size], *, places: bool = False
-) -> Recording:
+) -> Tape:
     """What the threadgroups of `sample` do, perhaps with where in threadgroup memory they do it.
 
     Buffers are left as they were.
 
     Raises KernelFault like the dispatch itself.
     """
-    from assay.sim.simt.run.taping import record
+    from assay.sim.simt.run.taping import tape_dispatch
 
     with at_work(running), within(command.reach, device) as memory, _kept(command, memory):
-        return record(
+        return tape_dispatch(
             executable_of(command),
             memory,
             command.arguments,

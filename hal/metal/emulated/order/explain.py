@@ -123,13 +123,13 @@ def _party(touch: Touch, way: Way, address: int) -> Party:
         where = f", {step.what}" if step.what else ""
         return Party(what=f"{'write' if way.write else 'read'} by the host{where}", site=step.site)
     access = way.site_at(address)
-    deed = "write" if way.write else "read"
+    action = "write" if way.write else "read"
     if access is None:
-        return Party(what=f"{deed} by {step.what} of {_encoder(step.run)}", site=step.site)
+        return Party(what=f"{action} by {step.what} of {_encoder(step.run)}", site=step.site)
     size = f" of {access.size} byte{'' if access.size == 1 else 's'}" if access.size else ""
     line = f", encoded at {step.site.file}:{step.site.line}" if step.site.file else ""
     return Party(
-        what=f"{deed}{size} by {step.what} of {_encoder(step.run)}{line}", site=access.site
+        what=f"{action}{size} by {step.what} of {_encoder(step.run)}{line}", site=access.site
     )
 
 

@@ -7,8 +7,14 @@ from ..errors import DecodeError
 from .memory import weight_mode
 
 _FLAGS = (
-    "op_mode", "pre_norm_en", "invert_comp", "output_idx", "cast_bool", "cast_int", "skip_first",
-)  # fmt: skip
+    "op_mode",
+    "pre_norm_en",
+    "invert_comp",
+    "output_idx",
+    "cast_bool",
+    "cast_int",
+    "skip_first",
+)
 _ONE_AND_MINUS_ONE = 0xFF01
 
 

@@ -113,8 +113,10 @@ def _task(raw: _Raw) -> NssTask:
         css_wait_mode=int(bool(raw.mask >> WAIT_CSS & 1) and not raw.rests),
         css_start_addr=raw.get("CPU.PCSTART.pc"),
         css_mbx=(
-            raw.get("CSS.MBX_DAT_0.data"), raw.get("CSS.MBX_DAT_1.data"),
-            raw.get("CSS.MBX_DAT_2.data"), raw.get("CSS.MBX_DAT_3.data"),
+            raw.get("CSS.MBX_DAT_0.data"),
+            raw.get("CSS.MBX_DAT_1.data"),
+            raw.get("CSS.MBX_DAT_2.data"),
+            raw.get("CSS.MBX_DAT_3.data"),
         ),
         cdma_start=raw.wrote("CDMA.CH0_CMD.enablecmd"),
         cdma_wait=bool(raw.mask >> WAIT_CDMA & 1),
@@ -122,7 +124,7 @@ def _task(raw: _Raw) -> NssTask:
         cdma_dst_addr=raw.get("CDMA.CH0_DESADDR.a"),
         cdma_len=raw.get("CDMA.CH0_XSIZE.srcxsize") & 0xFFFF,
         address=raw.address if raw.linked else None,
-    )  # fmt: skip
+    )
 
 
 def _attributes(image: Image, channel: str, letter: str) -> int:

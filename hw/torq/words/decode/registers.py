@@ -12,11 +12,20 @@ from .memory import unit
 def register_agents(image: Image, task: SliceTask, bias_bytes: int) -> tuple[Ndl, ...]:
     """Every register agent that has left a trace."""
     found = [
-        _data_write(image, 0), _data_write(image, 1), _data_read(image, 0, task),
-        _data_read(image, 1, task), _latch(image, 0), _latch(image, 1), _weight_write(image),
-        _weight_read(image), _partials(image), _second_partials(image), _partials_out(image),
-        _sums(image), _bias_read(image, bias_bytes),
-    ]  # fmt: skip
+        _data_write(image, 0),
+        _data_write(image, 1),
+        _data_read(image, 0, task),
+        _data_read(image, 1, task),
+        _latch(image, 0),
+        _latch(image, 1),
+        _weight_write(image),
+        _weight_read(image),
+        _partials(image),
+        _second_partials(image),
+        _partials_out(image),
+        _sums(image),
+        _bias_read(image, bias_bytes),
+    ]
     return tuple(ndl for ndl in found if ndl is not None)
 
 
@@ -41,8 +50,10 @@ def _data_read(image: Image, number: int, task: SliceTask) -> Ndl | None:
         group, stride = 16, 16
     kernel = not number and task.kernel_left + task.kernel_right > 0
     low: tuple[Dim, ...] = (
-        _dim("I", repeat), unit(size), _dim("D", group // repeat // size, stride),
-    )  # fmt: skip
+        _dim("I", repeat),
+        unit(size),
+        _dim("D", group // repeat // size, stride),
+    )
     if not values["g_size"]:
         low = (*low, _dim("G", 4, group))
     high = (
@@ -63,7 +74,9 @@ def _weight_read(image: Image) -> Ndl | None:
     return Ndl(
         agent="CEWR",
         low=(
-            _dim("J", image["CE.CTRL.cewr_j_size"] or 4), unit(size), _dim("D", data, size),
+            _dim("J", image["CE.CTRL.cewr_j_size"] or 4),
+            unit(size),
+            _dim("D", data, size),
             _dim("G", groups, size * data),
         ),
         high=(
@@ -74,7 +87,7 @@ def _weight_read(image: Image) -> Ndl | None:
                 image["CE.CTRL.cewr_n_size"] or 1 << 24,
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _partials(image: Image) -> Ndl | None:
@@ -101,7 +114,7 @@ def _partials_out(image: Image) -> Ndl | None:
         agent="ACPR",
         low=(unit(image["CE.AC_P.cepr_b_size"] or 4), data),
         high=(_dim("S", steps, stride),),
-    )  # fmt: skip
+    )
 
 
 def _sums(image: Image) -> Ndl | None:

@@ -79,11 +79,16 @@ def _candidates(
         for pad_top, pad_bottom in ((top, bottom), (0, bottom), (top, 0), (0, 0)):
             if bool(pad_top or pad_bottom) == masked:
                 yield _with_height(
-                    task, rows, Borders(
-                        kernel_top=top, kernel_bottom=bottom, pad_top=pad_top,
-                        pad_bottom=pad_bottom, width=width,
+                    task,
+                    rows,
+                    Borders(
+                        kernel_top=top,
+                        kernel_bottom=bottom,
+                        pad_top=pad_top,
+                        pad_bottom=pad_bottom,
+                        width=width,
                     ),
-                )  # fmt: skip
+                )
 
 
 def _with_height(task: SliceTask, rows: tuple[int, int], found: Borders) -> Borders:

@@ -10,8 +10,14 @@ from ..commands import ACT_SHIFTS, SliceTask
 from ..errors import EncodeError
 
 _MODE_FLAGS = (
-    "op_mode", "pre_norm_en", "invert_comp", "output_idx", "cast_bool", "cast_int", "skip_first",
-)  # fmt: skip
+    "op_mode",
+    "pre_norm_en",
+    "invert_comp",
+    "output_idx",
+    "cast_bool",
+    "cast_int",
+    "skip_first",
+)
 _ONE_AND_ONE = 0x0101
 _ONE_AND_MINUS_ONE = 0xFF01
 _BF16_ONE = 0x3F80

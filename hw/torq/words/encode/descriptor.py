@@ -108,8 +108,9 @@ def _dim_words(ndl: Ndl, where: str, dim: Dim, delta: int, code: int) -> tuple[i
         raise EncodeError(
             f"stride {dim.stride} less what the inner loops move is {delta}; a signed "
             f"{STRIDE_BITS}-bit number is possible",
-            agent=ndl.name, dim=where,
-        )  # fmt: skip
+            agent=ndl.name,
+            dim=where,
+        )
     pad = max(dim.pad, 0)
     if pad > 15:
         raise EncodeError(f"pad {dim.pad} is more than 15", agent=ndl.name, dim=where)

@@ -97,8 +97,9 @@ def _put_rows(image: Image, block: str, ndl: Ndl, shape: WordShape) -> None:
             raise EncodeError(
                 f"stride {dim.stride} less what the inner loops move is {delta}; a signed "
                 f"{STRIDE_BITS}-bit number is possible",
-                agent=ndl.agent, dim=where,
-            )  # fmt: skip
+                agent=ndl.agent,
+                dim=where,
+            )
         image[f"{block}.DIMS[{index}].DIM_SIZE.n"] = dim.count
         image[f"{block}.DIMS[{index}].DIM_STRIDE.s"] = delta
         _put_pad(image, f"{block}.DIMS[{index}].DIM_STRIDE", ndl, index + 1, shape.unit)
@@ -134,8 +135,9 @@ def _put_linear(image: Image, channel: str, ndl: Ndl) -> None:
     if stride % 8 or not -(1 << STRIDE_BITS - 1) <= stride < 1 << STRIDE_BITS - 1:
         raise EncodeError(
             f"stride {stride} of dimension G must be a multiple of 8 within {STRIDE_BITS} bits",
-            agent=ndl.agent, dim="low",
-        )  # fmt: skip
+            agent=ndl.agent,
+            dim="low",
+        )
     image["DMA_XR.CFG.split_en"] = shape.groups != 1
     image["DMA_XR.CFG.strd_div8"] = stride // 8
 
@@ -167,8 +169,9 @@ def _row_bytes(ndl: Ndl, shape: WordShape) -> int:
     if inner.stride != shape.unit:
         raise EncodeError(
             f"has stride {inner.stride}; the innermost loop is contiguous: B, {shape.unit}",
-            agent=ndl.agent, dim="high[0]",
-        )  # fmt: skip
+            agent=ndl.agent,
+            dim="high[0]",
+        )
     length = inner.count * shape.unit
     if not 1 <= length < 1 << LENGTH_BITS:
         raise EncodeError(

@@ -92,14 +92,16 @@ def _put_expansion(image: Image, ndl: Ndl, shape: WordShape, task: SliceTask) ->
     found = [m for m in known if m.word("format") == task.wmem_format and m.code("bits") == bits]
     if not found or task.wbus_format not in found[0].word("wbus").split():
         choices = ", ".join(
-            f"{m.word('format')} of {m.code('bits')} bits" for m in known
+            f"{m.word('format')} of {m.code('bits')} bits"
+            for m in known
             if task.wbus_format in m.word("wbus").split()
-        )  # fmt: skip
+        )
         raise EncodeError(
             f"{task.wmem_format} weights of {bits} bits cannot become {task.wbus_format}; "
             f"possible are {choices}; and whole bytes of SI or UI as they are (I), BF of 2 bytes",
-            agent=ndl.name, dim="wmem_format",
-        )  # fmt: skip
+            agent=ndl.name,
+            dim="wmem_format",
+        )
     image["DE_W_R.d_comp"] = 1
     image["DE_W_R.d_cfmt"] = found[0].code()
     if task.wbus_format == "BF":
@@ -180,8 +182,9 @@ def _put_split(image: Image, ndl: Ndl, shape: WordShape) -> int:
         "a transfer goes to one address, or in two halves (G of 2), or even and odd data apart "
         f"(D of 2 and G of stride B); this is D {shape.data} of stride {shape.data_stride}, "
         f"G {shape.groups} of stride {shape.group_stride}",
-        agent=ndl.name, dim="low",
-    )  # fmt: skip
+        agent=ndl.name,
+        dim="low",
+    )
 
 
 def _put_columns(image: Image, ndl: Ndl, plane: PlaneShape) -> int:
@@ -200,8 +203,9 @@ def _put_columns(image: Image, ndl: Ndl, plane: PlaneShape) -> int:
     else:
         raise EncodeError(
             "X is contiguous pixels, or even and odd ones apart (X of 2, then contiguous X)",
-            agent=ndl.name, dim="special",
-        )  # fmt: skip
+            agent=ndl.name,
+            dim="special",
+        )
     image["DE_Q_W.split_en"] = 1
     image["DE_Q_W.split_type"] = 0
     return distance

@@ -163,10 +163,11 @@ def _check(task: NssTask) -> None:
                 f"is {getattr(task, name):#x}; bits 15:8 and 6:0 mean something", dim=name
             )
     words = {
-        "css_start_addr": task.css_start_addr, "cdma_src_addr": task.cdma_src_addr,
+        "css_start_addr": task.css_start_addr,
+        "cdma_src_addr": task.cdma_src_addr,
         "cdma_dst_addr": task.cdma_dst_addr,
         **{f"css_mbx[{index}]": value for index, value in enumerate(task.css_mbx)},
-    }  # fmt: skip
+    }
     for name, value in words.items():
         if not 0 <= value < 1 << 32:
             raise EncodeError(f"is {value:#x}; 32 bits are possible", dim=name)

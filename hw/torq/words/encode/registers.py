@@ -87,8 +87,9 @@ def _add(ndl: Ndl, where: str, dim: Dim, found: dict[str, Dim]) -> None:
             return
         raise EncodeError(
             f"tag {dim.tag or 'none'} means nothing here; there are {', '.join(TAGS)}",
-            agent=ndl.name, dim=where,
-        )  # fmt: skip
+            agent=ndl.name,
+            dim=where,
+        )
     if dim.tag in REPEATS and dim.stride:
         raise EncodeError(
             f"{dim.tag} repeats: its stride is 0, not {dim.stride}", agent=ndl.name, dim=where

@@ -27,9 +27,13 @@ DE_BLOCK = (registers("slice").address("DE_D_R.desc"), 31)
 ALL_ENDED = 0x11F
 """Written to STATUS: clears the end of every agent."""
 BLOCKS = {
-    "DEDR": "DE_D_R", "DEWR": "DE_W_R", "DEBR": "DE_B_R", "DEQW": "DE_Q_W",
-    "DEDR1": "DE_D_RX", "DEBR1": "DE_B_RX",
-}  # fmt: skip
+    "DEDR": "DE_D_R",
+    "DEWR": "DE_W_R",
+    "DEBR": "DE_B_R",
+    "DEQW": "DE_Q_W",
+    "DEDR1": "DE_D_RX",
+    "DEBR1": "DE_B_RX",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

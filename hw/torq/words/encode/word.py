@@ -133,8 +133,9 @@ class _Low:
             raise EncodeError(
                 "low dimensions are B, then contiguous D, then contiguous G; this one "
                 f"(tag {dim.tag or 'none'}, stride {dim.stride}) would be a third",
-                agent=self.agent, dim=where,
-            )  # fmt: skip
+                agent=self.agent,
+                dim=where,
+            )
 
 
 def plane_shape(ndl: Ndl) -> PlaneShape:
@@ -168,8 +169,9 @@ def _add_plane_loop(
         raise EncodeError(
             f"special dimensions are B, X, X, Y, Y in that order; tag {dim.tag or 'none'} cannot "
             f"follow {state or 'the beginning'}",
-            agent=ndl.name, dim=where,
-        )  # fmt: skip
+            agent=ndl.name,
+            dim=where,
+        )
     if state == dim.tag and (dim.count == 1 or dim.stride == natural):
         loops[dim.tag][0].count *= dim.count
     else:

@@ -23,8 +23,17 @@ from .number import Number
 from .operation import Operation, Origin
 
 _GROUPS = (
-    *(control, memory, integers, floats, conversions),
-    *(positions, lanes, atomics, synchronisation, functions, marks),
+    control,
+    memory,
+    integers,
+    floats,
+    conversions,
+    positions,
+    lanes,
+    atomics,
+    synchronisation,
+    functions,
+    marks,
 )
 
 

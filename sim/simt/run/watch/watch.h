@@ -47,9 +47,9 @@ typedef double f64;
 
 struct buffer;
 struct context;
-struct recorder;
 struct report;
 struct table_entry;
+struct tape_writer;
 struct waiter;
 struct watch;
 
@@ -89,7 +89,7 @@ struct context {
     u64 *shadows;
     i64 floor;
     u8 *read_only;
-    struct recorder *recorder;
+    struct tape_writer *tape_writer;
 };
 _Static_assert(sizeof(struct context) == 256, "as Python has it");
 

@@ -1,4 +1,4 @@
-"""Dispatches that are recorded and simulated, and those that equal them."""
+"""Dispatches that are taped and simulated, and those that equal them."""
 
 from __future__ import annotations
 

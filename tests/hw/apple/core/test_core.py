@@ -33,10 +33,10 @@ def busy(result: DispatchTime) -> float:
 
 def on_one_core(program: Program, simdgroups: int, *, key: str = "m1-max") -> DispatchTime:
     """Run so many simdgroups, a threadgroup each, on one core."""
-    recording = program.recording([[(0, ())]] * simdgroups)
-    sample = Sample(positions=recording.threadgroups, core=simdgroups)
+    tape = program.tape([[(0, ())]] * simdgroups)
+    sample = Sample(positions=tape.threadgroups, core=simdgroups)
     # As many as the machine's cores would make it one for each core.
-    wide = program.recording([[(0, ())]] * simdgroups, grid=(simdgroups * chip(key).cores, 1, 1))
+    wide = program.tape([[(0, ())]] * simdgroups, grid=(simdgroups * chip(key).cores, 1, 1))
     return simulate(program.code(), wide, chip(key), sample=sample)
 
 
@@ -128,7 +128,7 @@ def barrier_program(
 
 def test_a_barrier_opens_when_the_last_has_come() -> None:
     program, paths = barrier_program((400, 10))
-    result = simulate(program.code(), program.recording(paths, simdgroups=2), M1_MAX)
+    result = simulate(program.code(), program.tape(paths, simdgroups=2), M1_MAX)
     assert result.cycles == pytest.approx(START + 400 + MEMORY.barrier_latency + 2, abs=8)
     (at,) = (site for site, entry in result.by_site.items() if "barrier" in entry)
     assert at.line == 2
@@ -138,7 +138,7 @@ def test_a_barrier_opens_when_the_last_has_come() -> None:
 def test_a_barrier_is_passed_by_those_that_are_left() -> None:
     program, paths = barrier_program((50, 10))
     gone = [paths[0], paths[1][:1]]
-    result = simulate(program.code(), program.recording(gone, simdgroups=2), M1_MAX)
+    result = simulate(program.code(), program.tape(gone, simdgroups=2), M1_MAX)
     assert result.cycles > 50 + MEMORY.barrier_latency
 
 
@@ -146,7 +146,7 @@ def load_chain(lines: int, *, steps: int = 200) -> DispatchTime:
     """One simdgroup that follows a chain through `lines` lines, over and over."""
     program = Program(blocks=[[Op(name="device_load", reads=(0,))]])
     touches = [(0, (Touch(lines=(1000 + i % lines,), words=1),)) for i in range(steps)]
-    return simulate(program.code(), program.recording([touches]), M1_MAX, footprint=lines * 128)
+    return simulate(program.code(), program.tape([touches]), M1_MAX, footprint=lines * 128)
 
 
 def test_a_chase_through_a_working_set_takes_the_latency_of_the_level_that_holds_it() -> None:
@@ -170,11 +170,9 @@ def stream(key: str, lines: int, *, footprint: int | None = None) -> DispatchTim
 
     grid = (groups, 1, 1)
     positions = tuple((i * chip(key).cores, 0, 0) for i in range(count))
-    recording = program.recording(
-        [touches(x) for x, _, _ in positions], grid=grid, positions=positions
-    )
+    tape = program.tape([touches(x) for x, _, _ in positions], grid=grid, positions=positions)
     sample = Sample(positions=positions, core=count)
-    return simulate(program.code(), recording, chip(key), sample=sample, footprint=footprint)
+    return simulate(program.code(), tape, chip(key), sample=sample, footprint=footprint)
 
 
 @pytest.mark.parametrize("key", ["m1", "m1-max", "m2-ultra", "m4-max", "m5-max"])
@@ -199,8 +197,8 @@ def test_a_working_set_that_the_slc_holds_is_read_faster_than_dram() -> None:
 
 def test_cold_caches_make_the_first_run_slower() -> None:
     program = Program(blocks=[[Op(name="device_load"), Op(name="fadd32", reads=(0,))]])
-    recording = program.recording([[(0, (Touch(lines=(7,)),))]])
-    warm, cold = (simulate(program.code(), recording, M1_MAX, warm=on) for on in (True, False))
+    tape = program.tape([[(0, (Touch(lines=(7,)),))]])
+    warm, cold = (simulate(program.code(), tape, M1_MAX, warm=on) for on in (True, False))
     assert (warm.bytes["dram"], cold.bytes["dram"]) == (0, 128)
     assert cold.cycles > warm.cycles + 200
 
@@ -213,16 +211,16 @@ def test_lines_that_all_threadgroups_read_come_from_dram_once() -> None:
     total = known.cores * resident
     positions = tuple((i * known.cores, 0, 0) for i in range(resident))
     near, far = (1, 0, 0), (known.cores * resident // 2 + 1, 0, 0)
-    recording = program.recording(
+    tape = program.tape(
         [touches] * (resident + 2), grid=(total, 1, 1), positions=(*positions, near, far)
     )
     sample = Sample(
-        positions=recording.threadgroups,
+        positions=tape.threadgroups,
         core=resident,
         near=(resident, -1, -1),
         far=(resident + 1, -1, -1),
     )
-    result = simulate(program.code(), recording, known, sample=sample, warm=False)
+    result = simulate(program.code(), tape, known, sample=sample, warm=False)
     assert result.bytes["dram"] == pytest.approx(lines * 128, rel=0.5)
 
 
@@ -237,8 +235,8 @@ def test_threadgroup_memory_slows_with_strides_as_measured(
         program = straight([Op(name="threadgroup_load")], repeat=400)
         touch = Touch(rows=rows, ways=ways, cached=False)
         streams = [[(0, (touch,) * 400)]] * 8
-        recording = program.recording(streams, simdgroups=8)
-        return busy(simulate(program.code(), recording, M1_MAX))
+        tape = program.tape(streams, simdgroups=8)
+        return busy(simulate(program.code(), tape, M1_MAX))
 
     assert cycles(rows, ways) / cycles(1, 1) == pytest.approx(measured, rel=0.15)
 
@@ -265,7 +263,7 @@ def copying(*after: str, waits: bool = True) -> tuple[Program, list[tuple[int, t
 
 def copied(*after: str, waits: bool = True) -> DispatchTime:
     program, path = copying(*after, waits=waits)
-    return simulate(program.code(), program.recording([path]), M1_MAX, footprint=LINES * 128)
+    return simulate(program.code(), program.tape([path]), M1_MAX, footprint=LINES * 128)
 
 
 def test_a_copy_takes_its_bytes_time_and_its_latency() -> None:
@@ -301,7 +299,7 @@ def test_what_a_copy_brings_takes_the_port_of_threadgroup_memory() -> None:
     free = busy(copied(*many, waits=False))
     program, path = copying(*many, waits=False)
     path = [event for event in path if event[0] != 1]
-    alone = busy(simulate(program.code(), program.recording([path]), M1_MAX))
+    alone = busy(simulate(program.code(), program.tape([path]), M1_MAX))
     assert free - alone == pytest.approx(LINES * MEMORY.threadgroup_interval, rel=0.1)
 
 
@@ -319,11 +317,11 @@ def written(rounds: int) -> DispatchTime:
         return [(0, (Touch(lines=(number,)), *stores)), *[(1, ())] * rounds]
 
     positions = tuple((i * known.cores, 0, 0) for i in range(count))
-    recording = program.recording(
+    tape = program.tape(
         [events(x) for x, _, _ in positions], grid=(groups, 1, 1), positions=positions
     )
     sample = Sample(positions=positions, core=count)
-    return simulate(program.code(), recording, known, sample=sample)
+    return simulate(program.code(), tape, known, sample=sample)
 
 
 def test_arithmetic_goes_on_while_caches_write_back() -> None:
@@ -344,11 +342,11 @@ def test_atomics_of_one_address_happen_one_after_the_other() -> None:
     touch = Touch(lines=(3,), words=1, sharing=32)
     streams = [[(0, (touch,) * 8)]] * 20
     positions = tuple((i * known.cores, 0, 0) for i in range(18))
-    recording = program.recording(
+    tape = program.tape(
         streams, grid=(40 * known.cores, 1, 1), positions=(*positions, (1, 0, 0), (300, 0, 0))
     )
-    sample = Sample(positions=recording.threadgroups, core=18, near=(18, -1, -1), far=(19, -1, -1))
-    result = simulate(program.code(), recording, known, sample=sample)
+    sample = Sample(positions=tape.threadgroups, core=18, near=(18, -1, -1), far=(19, -1, -1))
+    result = simulate(program.code(), tape, known, sample=sample)
     lanes = 40 * known.cores * 8 * 32
     assert lanes / result.seconds / 1e9 == pytest.approx(1.58, rel=0.15)
     assert result.causes["atomic"] > 0.5 * result.cycles
@@ -356,7 +354,7 @@ def test_atomics_of_one_address_happen_one_after_the_other() -> None:
 
 def test_every_cycle_has_a_cause_and_every_work_cycle_a_place() -> None:
     program, paths = barrier_program((60, 10))
-    result = simulate(program.code(), program.recording(paths * 40, simdgroups=2), M1_MAX)
+    result = simulate(program.code(), program.tape(paths * 40, simdgroups=2), M1_MAX)
     assert set(result.causes) == set(CAUSES)
     assert sum(result.causes.values()) == pytest.approx(result.cycles)
     placed = [sum(entry.get(cause, 0.0) for entry in result.by_site.values()) for cause in CAUSES]
@@ -367,8 +365,8 @@ def test_every_cycle_has_a_cause_and_every_work_cycle_a_place() -> None:
 
 def test_slices_of_a_simdgroup_tile_its_life() -> None:
     program, paths = barrier_program((60, 10))
-    recording = program.recording(paths * 3, simdgroups=2)
-    line = simulate(program.code(), recording, M1_MAX, timeline=True).timeline
+    tape = program.tape(paths * 3, simdgroups=2)
+    line = simulate(program.code(), tape, M1_MAX, timeline=True).timeline
     assert line is not None
     lives = {(g, s) for g, s in zip(line.threadgroup, line.simdgroup, strict=True)}
     assert len(lives) == 6
@@ -382,21 +380,21 @@ def test_slices_of_a_simdgroup_tile_its_life() -> None:
     assert (line.simdgroup[waiting] == 1).all()  # it has little to do,
     assert (line.awaited[waiting] == 0).all()  # and waits for the one that has much
     assert (line.awaited[~barriers] == -1).all()
-    assert simulate(program.code(), recording, M1_MAX).timeline is None
+    assert simulate(program.code(), tape, M1_MAX).timeline is None
 
 
 def test_phis_hand_readiness_from_block_to_block() -> None:
     """A loop whose value goes round through a phi is as slow as the chain that it is."""
     loop = [Op(name="rsqrt", reads=(0,)), Op(name="rsqrt", reads=(0,))]
     program = Program(blocks=[[Op(name="move")], loop], moves=[[], [(0, 0, 0), (1, 0, 2)]])
-    recording = program.recording([[(0, ()), *[(1, ())] * 100]])
-    cycles = busy(simulate(program.code(), recording, M1_MAX))
+    tape = program.tape([[(0, ()), *[(1, ())] * 100]])
+    cycles = busy(simulate(program.code(), tape, M1_MAX))
     assert cycles / 100 == pytest.approx(
         CLASSES["rsqrt"].latency + CLASSES["rsqrt"].interval, rel=0.1
     )
 
 
-def test_the_same_recording_gives_the_same_result() -> None:
+def test_the_same_tape_gives_the_same_result() -> None:
     first, second = (stream("m4-pro", 1 << 40) for _ in range(2))
     assert first == second
 
@@ -409,9 +407,9 @@ def test_a_large_grid_is_extrapolated_in_proportion() -> None:
         grid = (known.cores * 96 * waves, 1, 1)
         count = 96 * min(waves, 2)
         positions = tuple((i * known.cores, 0, 0) for i in range(count))
-        recording = program.recording([[(0, ())]] * count, grid=grid, positions=positions)
+        tape = program.tape([[(0, ())]] * count, grid=grid, positions=positions)
         sample = Sample(positions=positions, core=count)
-        return simulate(program.code(), recording, known, sample=sample)
+        return simulate(program.code(), tape, known, sample=sample)
 
     two, twenty = cycles(2), cycles(20)
     assert busy(twenty) / busy(two) == pytest.approx(10, rel=0.03)
@@ -423,20 +421,20 @@ def test_a_large_grid_is_extrapolated_in_proportion() -> None:
 
 def test_what_cannot_be_simulated_is_refused() -> None:
     program = chains("fadd32", 1)
-    recording = program.recording([[(0, ())]])
+    tape = program.tape([[(0, ())]])
     with pytest.raises(SpecError, match=r"\[apple7\.classes\] lacks dance; there are fadd32"):
-        simulate(chains("dance", 1).code(), recording, M1_MAX)
+        simulate(chains("dance", 1).code(), tape, M1_MAX)
     with pytest.raises(TimingError, match="not of the threadgroups that the sample names"):
-        simulate(program.code(), recording, M1_MAX, sample=Sample(positions=(), core=0))
-    with pytest.raises(TimingError, match="the code has 1 blocks and the recording 4"):
+        simulate(program.code(), tape, M1_MAX, sample=Sample(positions=(), core=0))
+    with pytest.raises(TimingError, match="the code has 1 blocks and the tape 4"):
         other, paths = barrier_program((1, 1))
-        simulate(program.code(), other.recording(paths, simdgroups=2), M1_MAX)
-    with pytest.raises(TimingError, match="accesses that the recording lacks"):
-        simulate(straight([Op(name="device_load")]).code(), recording, M1_MAX)
+        simulate(program.code(), other.tape(paths, simdgroups=2), M1_MAX)
+    with pytest.raises(TimingError, match="accesses that the tape lacks"):
+        simulate(straight([Op(name="device_load")]).code(), tape, M1_MAX)
     with pytest.raises(TimingError, match="cut short because it grew too large"):
-        simulate(program.code(), replace(recording, truncated=True), M1_MAX)
+        simulate(program.code(), replace(tape, truncated=True), M1_MAX)
     with pytest.raises(TimingError, match="no threadgroups"):
-        simulate(program.code(), program.recording([]), M1_MAX)
+        simulate(program.code(), program.tape([]), M1_MAX)
 
 
 def test_no_dispatch_ends_before_one_of_its_threadgroups() -> None:
@@ -444,6 +442,6 @@ def test_no_dispatch_ends_before_one_of_its_threadgroups() -> None:
     slow = [Op(name="rsqrt", reads=(i - 1,) if i else ()) for i in range(LENGTH)]
     program = Program(blocks=[quick, slow])
     slow_in_the_middle = [[(int(8 <= n < 24), ())] for n in range(32)]
-    recording = program.recording(slow_in_the_middle, threadgroup_memory=32 << 10)
-    time = simulate(program.code(), recording, M1_MAX)
+    tape = program.tape(slow_in_the_middle, threadgroup_memory=32 << 10)
+    time = simulate(program.code(), tape, M1_MAX)
     assert time.cycles > LENGTH * CLASSES["fadd32"].interval

@@ -12,7 +12,7 @@ from assay.hw.apple.core.model import simulate
 from assay.hw.apple.core.result import CAUSES, LEVELS, DispatchTime
 from assay.hw.apple.facts.chips import Chip, chip
 from assay.hw.apple.facts.instructions import instruction_set
-from assay.sim.simt.emit.tape import Recording
+from assay.sim.simt.emit.tape import Tape
 from tests.support.timing_programs import Op, Program, Touch
 
 KEYS = ("m1", "m2-ultra", "m4-pro-16", "m5-max", "seed-m4-max", "a14")
@@ -29,7 +29,7 @@ COPIES = ("async_copy", *COPIED_CACHED, *COPIED_LOCAL, "async_copy_wait")
 ACCESSES = CACHED + LOCAL + COPIED_CACHED + COPIED_LOCAL
 
 
-def drawn(seed: int) -> tuple[Program, Recording]:
+def drawn(seed: int) -> tuple[Program, Tape]:
     """A program of some blocks, the last of them a barrier, and walks through it."""
     random_ = random.Random(seed)
     number, blocks = 0, []
@@ -60,14 +60,14 @@ def drawn(seed: int) -> tuple[Program, Recording]:
     if random_.random() < 0.3:
         streams[-1] = []  # a threadgroup at the grid's edge lacks a simdgroup
     grid = (groups * random_.randint(1, 50), random_.randint(1, 3), 1)
-    recording = program.recording(
+    tape = program.tape(
         streams,
         simdgroups=simdgroups,
         grid=grid,
         threadgroup_memory=random_.choice((0, 1000, 20000, 32768)),
         lanes=random_.getrandbits(32) | 1,
     )
-    return program, recording
+    return program, tape
 
 
 def walk(
@@ -96,7 +96,7 @@ def touch(op: Op, random_: random.Random) -> Touch:
     return Touch(lines=lines, words=words, sharing=sharing)
 
 
-def looping(seed: int) -> tuple[Program, Recording, Chip]:
+def looping(seed: int) -> tuple[Program, Tape, Chip]:
     """A loop of some blocks with accesses that move on, between a block before and one behind."""
     where = chip(KEYS[seed % len(KEYS)])
     random_ = random.Random(seed)
@@ -119,14 +119,14 @@ def looping(seed: int) -> tuple[Program, Recording, Chip]:
             by = step * iteration + stream * 1000 * random_.choice((0, 1))
             path += [(block, tuple(moved(one, by) for one in touches[block])) for block in body]
         streams.append([*path, (0, first)])
-    recording = program.recording(
+    tape = program.tape(
         streams,
         simdgroups=simdgroups,
         grid=(groups * where.cores, 1, 1),
         threadgroup_memory=4096,
         lanes=0xFFFFFFFF,
     )
-    return program, recording, where
+    return program, tape, where
 
 
 def moved(one: Touch, by: int) -> Touch:
@@ -134,8 +134,8 @@ def moved(one: Touch, by: int) -> Touch:
 
 
 def predicted(seed: int) -> DispatchTime:
-    program, recording = drawn(seed)
-    return simulate(program.code(), recording, chip(KEYS[seed % len(KEYS)]), timeline=True)
+    program, tape = drawn(seed)
+    return simulate(program.code(), tape, chip(KEYS[seed % len(KEYS)]), timeline=True)
 
 
 @pytest.mark.parametrize("seed", range(80))
@@ -175,9 +175,9 @@ def test_a_result_does_not_depend_on_chance(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_loops_in_a_steady_state_are_extrapolated_to_what_they_take(seed: int) -> None:
-    program, recording, where = looping(seed)
-    every = simulate(program.code(), recording, where, extrapolate=False)
-    result = simulate(program.code(), recording, where, timeline=True)
+    program, tape, where = looping(seed)
+    every = simulate(program.code(), tape, where, extrapolate=False)
+    result = simulate(program.code(), tape, where, timeline=True)
     assert every.extrapolated == 0
     assert result.cycles == pytest.approx(every.cycles, rel=0.08)
     assert result.instructions == every.instructions

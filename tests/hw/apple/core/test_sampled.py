@@ -1,4 +1,4 @@
-"""Dispatches by their samples: what is recorded of them, and the time that it tells."""
+"""Dispatches by their samples: what is taped of them, and the time that it tells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay.compiler.msl import compile_library
 from assay.hal.metal.emulated.resources.memory import zeroed
 from assay.hw.apple.core.sampled import sampled_dispatch, time_sampled
 from assay.hw.apple.facts.chips import chip
-from assay.sim.simt import Memory, Recording, record
+from assay.sim.simt import Memory, Tape, tape_dispatch
 from tests.support.msl import PRELUDE
 
 SOURCE = (
@@ -32,12 +32,12 @@ def test_only_the_sample_is_asked_for_and_tells_the_time_of_the_whole_grid() -> 
     dispatch = sampled_dispatch(chip("m1"), executable, (COUNT // SIZE, 1, 1), given_memory=ROOM)
     asked: list[tuple[int, int, int]] = []
 
-    def recorded(positions: tuple[tuple[int, int, int], ...]) -> Recording:
+    def taped(positions: tuple[tuple[int, int, int], ...]) -> Tape:
         asked.extend(positions)
         arguments = [address, ROOM]
-        return record(executable, memory, arguments, threads=(COUNT, 1, 1), sample=positions)
+        return tape_dispatch(executable, memory, arguments, threads=(COUNT, 1, 1), sample=positions)
 
-    time = time_sampled(dispatch, recorded, footprint=COUNT * 4)
+    time = time_sampled(dispatch, taped, footprint=COUNT * 4)
     assert tuple(asked) == dispatch.sample.positions
     assert len(asked) < time.threadgroups == COUNT // SIZE
     assert time.occupancy == dispatch.resident(COUNT // SIZE)

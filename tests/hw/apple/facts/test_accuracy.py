@@ -9,7 +9,7 @@ from assay.hw.apple.facts.accuracy import model_error
 from assay.hw.apple.lower.code import MachineCode
 from assay.hw.apple.lower.lower import lower
 from assay.hw.facts import SpecError
-from assay.sim.simt.emit.tape import RECORDED_MARKS, prepare
+from assay.sim.simt.emit.tape import TAPED_MARKS, prepare
 from tests.support.msl import PRELUDE
 
 
@@ -18,7 +18,7 @@ def code_of(body: str) -> MachineCode:
         f"{PRELUDE}kernel void k(device float* x, uint i [[thread_position_in_grid]]) {{{body}}}"
     )
     program = compile_library(source).function("k").program()
-    return lower(prepare(program.marked_function(RECORDED_MARKS)))
+    return lower(prepare(program.marked_function(TAPED_MARKS)))
 
 
 PLAIN = "x[i] = x[i] * 2;"

@@ -10,6 +10,8 @@ from assay.hw.apple.facts.manual import page
 from assay.hw.apple.facts.memory import memory
 from assay.hw.apple.facts.residency import residency
 from assay.hw.facts import SpecError, fact, measure, parse, read_package_file
+from assay.sim import lanes
+from assay.sim.simt.ir.meaning import lanes as reference
 
 SOURCED = """
 [sources]
@@ -29,8 +31,13 @@ def numbers_in(value: object, path: str = "") -> list[tuple[str, object]]:
 @pytest.mark.parametrize(
     "name",
     [
-        *("limits.toml", "chips.toml", "instructions.toml", "memory.toml", "occupancy.toml"),
-        *("overheads.toml", "accuracy.toml"),
+        "limits.toml",
+        "chips.toml",
+        "instructions.toml",
+        "memory.toml",
+        "occupancy.toml",
+        "overheads.toml",
+        "accuracy.toml",
     ],
 )
 def test_every_number_has_unit_source_and_confidence(name: str) -> None:
@@ -186,3 +193,7 @@ def test_instructions_that_name_an_unknown_unit_are_refused() -> None:
 def test_the_reference_page_is_current(pytestconfig: pytest.Config) -> None:
     stored = pytestconfig.rootpath / "docs" / "reference" / "apple-gpus.md"
     assert stored.read_text(encoding="utf-8") == page()
+
+
+def test_simdgroups_have_as_many_lanes_in_the_facts_the_engine_and_its_reference() -> None:
+    assert limits().thread_execution_width == lanes.LANES == reference.LANES

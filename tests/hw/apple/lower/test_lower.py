@@ -27,7 +27,7 @@ using namespace metal;
 
 def lowered(source: str, name: str = "f") -> MachineCode:
     program = compile_library(HEAD + source).function(name).program()
-    return lower(program.recorded_function)
+    return lower(program.taped_function)
 
 
 def classes(code: MachineCode, block: int | None = None) -> list[str]:
@@ -264,8 +264,14 @@ def test_an_asynchronous_copy_takes_two_instructions_and_no_register() -> None:
         wait(1, &e);
         o[i] = x + t[i]; }}""")
     assert [name for name in classes(code) if name != "move"] == [
-        *("async_copy", "copy_device_load", "copy_threadgroup_store"),
-        *("device_load", "async_copy_wait", "threadgroup_load", "ffma32", "device_store"),
+        "async_copy",
+        "copy_device_load",
+        "copy_threadgroup_store",
+        "device_load",
+        "async_copy_wait",
+        "threadgroup_load",
+        "ffma32",
+        "device_store",
     ]
     copied = [n for n, name in enumerate(classes(code)) if name.startswith("copy_")]
     assert (code.destinations[copied] == -1).all()
@@ -283,7 +289,9 @@ def test_a_copy_back_reads_threadgroup_memory_and_need_not_be_waited_for() -> No
         if (i < 32) {{ out(4, 4, o, t, 64); }} }}""")
     found = classes(code)
     assert found[found.index("async_copy") :][:3] == [
-        *("async_copy", "copy_threadgroup_load", "copy_device_store")
+        "async_copy",
+        "copy_threadgroup_load",
+        "copy_device_store",
     ]
     assert "async_copy_wait" not in found
 
@@ -343,7 +351,7 @@ def test_real_kernels_lower_to_known_classes_in_an_order_that_can_run(file: str)
     count = 0
     for name in library.function_names[:4]:
         try:
-            function = library.function(name).program().recorded_function
+            function = library.function(name).program().taped_function
         except UnsupportedKernel:
             continue
         code = lower(function)

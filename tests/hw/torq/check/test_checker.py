@@ -20,19 +20,28 @@ RUNNING = NssTask(slc_start=(True, False), slc_cfg_addr=(RUN, 0))
 WAITING = NssTask(slc_wait=(True, False))
 COPY = SliceProgram(
     tasks=(
-        streaming(source=0x2000, target=0x3000, size=1, count=64, words=4, result=1,
-                  alu_op0_mode="DBYP", alu_op1_mode="BOR"),
+        streaming(
+            source=0x2000,
+            target=0x3000,
+            size=1,
+            count=64,
+            words=4,
+            result=1,
+            alu_op0_mode="DBYP",
+            alu_op1_mode="BOR",
+        ),
     ),
     address=RUN,
-)  # fmt: skip
+)
 
 
 def kinds_of(
     *tasks: NssTask, program: SliceProgram = COPY, written: int = 256, read: int = 256
 ) -> list[str]:
     """Kinds of findings of a program that gets `written` bytes and whose host reads `read`."""
-    return [finding.kind for finding in findings_of(*tasks, program=program, written=written,
-                                                    read=read)]  # fmt: skip
+    return [
+        finding.kind for finding in findings_of(*tasks, program=program, written=written, read=read)
+    ]
 
 
 def findings_of(
@@ -123,9 +132,15 @@ def test_unwritten_gaps_may_be_copied_as_long_as_nobody_uses_them() -> None:
 
 def test_words_read_beyond_a_tensor_are_no_finding() -> None:
     task = conv(
-        channels=1, outputs=4, height=5, width=7, source=0x2000, weights=0x4000, bias=0x5000,
+        channels=1,
+        outputs=4,
+        height=5,
+        width=7,
+        source=0x2000,
+        weights=0x4000,
+        bias=0x5000,
         target=0x3000,
-    )  # fmt: skip
+    )
     watcher = Watcher()
     device = Device(watcher=watcher)
     put(device, NssProgram(tasks=(RUNNING, WAITING)), SliceProgram(tasks=(task,), address=RUN))
@@ -140,9 +155,15 @@ def test_words_read_beyond_a_tensor_are_no_finding() -> None:
 
 def test_an_unwritten_pixel_that_counts_is_a_finding() -> None:
     task = conv(
-        channels=1, outputs=4, height=5, width=7, source=0x2000, weights=0x4000, bias=0x5000,
+        channels=1,
+        outputs=4,
+        height=5,
+        width=7,
+        source=0x2000,
+        weights=0x4000,
+        bias=0x5000,
         target=0x3000,
-    )  # fmt: skip
+    )
     watcher = Watcher()
     device = Device(watcher=watcher)
     put(device, NssProgram(tasks=(RUNNING, WAITING)), SliceProgram(tasks=(task,), address=RUN))
@@ -213,19 +234,29 @@ def test_each_kind_of_fault_has_its_name_and_says_who() -> None:
         (found,) = findings_of(*tasks, read=0, **more)  # type: ignore[arg-type]
         return found.kind, found.at.unit, found.at.agent
 
-    counting = replaced(COPY.tasks[0], CEPR=Ndl(
-        agent="CEPR", low=(element(4),), high=(dim("N", 1), dim("T", 3))
-    ))  # fmt: skip
+    counting = replaced(
+        COPY.tasks[0], CEPR=Ndl(agent="CEPR", low=(element(4),), high=(dim("N", 1), dim("T", 3)))
+    )
     assert only(IN, RUNNING, WAITING, program=SliceProgram(tasks=(counting,), address=RUN)) == (
-        "npu-count-mismatch", "SLC0", "DEDR",
-    )  # fmt: skip
+        "npu-count-mismatch",
+        "SLC0",
+        "DEDR",
+    )
     crossing = conv(
-        channels=1, outputs=4, height=5, width=7, source=0x2000, weights=0x4000, bias=0x5002,
+        channels=1,
+        outputs=4,
+        height=5,
+        width=7,
+        source=0x2000,
+        weights=0x4000,
+        bias=0x5002,
         target=0x3000,
-    )  # fmt: skip
+    )
     assert only(RUNNING, WAITING, program=SliceProgram(tasks=(crossing,), address=RUN)) == (
-        "npu-misaligned", "SLC0", "DEBR",
-    )  # fmt: skip
+        "npu-misaligned",
+        "SLC0",
+        "DEBR",
+    )
     again = loading(LOAD, 0x2000, 256)
     kinds = [(f.kind, f.at.unit) for f in findings_of(again, again, read=0)]
     assert ("npu-busy", "XR") in kinds

@@ -49,12 +49,27 @@ def test_products_of_each_pair_of_types_are_exact(lanes: tuple) -> None:  # type
     count = 16 // partials
     words = 5
     x, y = rng_array(1, data, count * words), rng_array(2, weight, count * words)
-    task = streaming(
-        source=A, target=OUT, size=d_size, count=count, words=words, result=4, partials=partials,
-        weights=weight_words(W, w_size, count, words), weight_step=dim("D", count, 0),
-        repeat=repeat, spread=spread, alu_d_unsigned=d_mask, alu_w_unsigned=w_mask,
-        act_lsh=shifts, bias=bias_word(BIAS),
-    ) if d_size * count * repeat in (8, 16, 32, 64) else None  # fmt: skip
+    task = (
+        streaming(
+            source=A,
+            target=OUT,
+            size=d_size,
+            count=count,
+            words=words,
+            result=4,
+            partials=partials,
+            weights=weight_words(W, w_size, count, words),
+            weight_step=dim("D", count, 0),
+            repeat=repeat,
+            spread=spread,
+            alu_d_unsigned=d_mask,
+            alu_w_unsigned=w_mask,
+            act_lsh=shifts,
+            bias=bias_word(BIAS),
+        )
+        if d_size * count * repeat in (8, 16, 32, 64)
+        else None
+    )
     assert task is not None
     lram, _ = run(task, {A: x, W: y, BIAS: np.array([0, 1], np.int32)})
     exact = x.astype(object) * y.astype(object)
@@ -83,12 +98,25 @@ def test_rescaling_rounds_and_clips_like_fractions(
     values: list[int], bias: int, scale: int, shift: int, zero_point: int, mode: str
 ) -> None:
     task = streaming(
-        source=A, target=OUT, size=1, count=16, words=1, result=1, bias=bias_word(BIAS),
-        alu_op0_mode="DBYP", alu_op1_mode="BOR", act_rsh=shift, act_zero_point=zero_point,
-        act_round_mode=mode, act_clip_min=-128, act_clip_max=127,
-    )  # fmt: skip
-    lram, _ = run(task, {A: np.array(values, np.int8), BIAS: np.array([bias, scale], np.int64)
-                         .astype(np.int32)})  # fmt: skip
+        source=A,
+        target=OUT,
+        size=1,
+        count=16,
+        words=1,
+        result=1,
+        bias=bias_word(BIAS),
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        act_rsh=shift,
+        act_zero_point=zero_point,
+        act_round_mode=mode,
+        act_clip_min=-128,
+        act_clip_max=127,
+    )
+    lram, _ = run(
+        task,
+        {A: np.array(values, np.int8), BIAS: np.array([bias, scale], np.int64).astype(np.int32)},
+    )
     expected = []
     for value in values:
         scaled = Fraction((value + bias) * scale, 1 << shift)
@@ -101,10 +129,19 @@ def test_rescaling_rounds_and_clips_like_fractions(
 @given(st.integers(-(1 << 31), (1 << 31) - 1), st.integers(0, (1 << 30)), st.integers(2, 62))
 def test_double_rounding_is_that_of_tosa(value: int, scale: int, shift: int) -> None:
     task = streaming(
-        source=A, target=OUT, size=4, count=4, words=1, result=4, bias=bias_word(BIAS),
-        alu_op0_mode="DBYP", alu_op1_mode="BOR", alu_d_unsigned=7, act_rsh=shift,
+        source=A,
+        target=OUT,
+        size=4,
+        count=4,
+        words=1,
+        result=4,
+        bias=bias_word(BIAS),
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned=7,
+        act_rsh=shift,
         act_round_mode="DBL",
-    )  # fmt: skip
+    )
     data = np.array([value] * 4, np.int64).astype(np.int32)
     lram, _ = run(task, {A: data, BIAS: np.array([0, scale], np.int32)})
     rounding = 1 << (shift - 1)
@@ -124,10 +161,18 @@ def binary(
     unsigned = 15 if np.issubdtype(x.dtype, np.unsignedinteger) else masks[size]
     count, words = 64 // size, 3
     task = streaming(
-        source=A, target=OUT, size=size, count=count, words=words, result=result or size,
-        operands=2, apart=B - A, alu_op0_mode="DBYP", alu_op1_mode=op,
+        source=A,
+        target=OUT,
+        size=size,
+        count=count,
+        words=words,
+        result=result or size,
+        operands=2,
+        apart=B - A,
+        alu_op0_mode="DBYP",
+        alu_op1_mode=op,
         **{"alu_d_unsigned": unsigned, "act_rsh": shift, **more},
-    )  # fmt: skip
+    )
     lram, _ = run(task, {A: x, B: y})
     kinds = {1: np.int8, 2: np.int16, 4: np.int32}
     return results(lram, OUT, count * words, kinds[result] if result else x.dtype.type)
@@ -166,9 +211,15 @@ def test_unsigned_data_compares_unsigned(op: str) -> None:
 def test_negations_take_one_operand(op: str) -> None:
     x = rng_array(5, np.int8, 192)
     task = streaming(
-        source=A, target=OUT, size=1, count=64, words=3, result=1, alu_op0_mode="DBYP",
+        source=A,
+        target=OUT,
+        size=1,
+        count=64,
+        words=3,
+        result=1,
+        alu_op0_mode="DBYP",
         alu_op1_mode=op,
-    )  # fmt: skip
+    )
     lram, _ = run(task, {A: x})
     expected = np.logical_not(x).astype(np.int8) if op == "NOT" else np.invert(x)
     assert results(lram, OUT, 192, np.int8).tolist() == expected.tolist()
@@ -178,10 +229,21 @@ def test_negations_take_one_operand(op: str) -> None:
 def test_sums_without_weights_add_or_alternate(op: str, sign: int) -> None:
     x, y = rng_array(6, np.int32, 12), rng_array(7, np.int32, 12)
     task = streaming(
-        source=A, target=OUT, size=4, count=4, words=3, result=4, operands=2, apart=B - A,
-        partials=4, alu_op0_mode="DBYP", alu_op1_mode=op, alu_d_unsigned=7,
-        act_lsh=(0, 8, 16, 24), act_sum_bits=48,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=4,
+        count=4,
+        words=3,
+        result=4,
+        operands=2,
+        apart=B - A,
+        partials=4,
+        alu_op0_mode="DBYP",
+        alu_op1_mode=op,
+        alu_d_unsigned=7,
+        act_lsh=(0, 8, 16, 24),
+        act_sum_bits=48,
+    )
     lram, _ = run(task, {A: x, B: y})
     exact = np.clip(x.astype(np.int64) + sign * y.astype(np.int64), -(1 << 31), (1 << 31) - 1)
     assert results(lram, OUT, 12, np.int32).tolist() == exact.tolist()
@@ -191,9 +253,18 @@ def test_sums_without_weights_add_or_alternate(op: str, sign: int) -> None:
 def test_positions_of_extremes_are_those_of_the_first(op: str, expected: object) -> None:
     rows = np.random.default_rng(8).integers(-5, 5, (7, 64)).astype(np.int8)
     task = streaming(
-        source=A, target=OUT, size=1, count=64, words=1, result=4, operands=7, apart=64,
-        alu_op0_mode="DBYP", alu_op1_mode=op, act_rsh=16,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=1,
+        count=64,
+        words=1,
+        result=4,
+        operands=7,
+        apart=64,
+        alu_op0_mode="DBYP",
+        alu_op1_mode=op,
+        act_rsh=16,
+    )
     lram, _ = run(task, {A: rows})
     assert results(lram, OUT, 64, np.int32).tolist() == expected(rows, axis=0).tolist()  # type: ignore[operator]
 
@@ -205,19 +276,31 @@ def test_a_weight_selects_between_two_words(size: int) -> None:
     which = np.random.default_rng(11).integers(0, 2, count * 3).astype(np.int8)
     shifts = {1: (0, 0, 0, 0), 2: (0, 8, 0, 8), 4: (0, 8, 16, 24)}[size]
     task = streaming(
-        source=A, target=OUT, size=size, count=count, words=3, result=size, operands=2,
-        apart=B - A, partials=size, weights=weight_words(W, 1, count, 3),
-        weight_step=dim("D", count, 0), spread=size, alu_op1_mode="SEL",
-        alu_d_unsigned={1: 0, 2: 5, 4: 7}[size], act_lsh=shifts,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=size,
+        count=count,
+        words=3,
+        result=size,
+        operands=2,
+        apart=B - A,
+        partials=size,
+        weights=weight_words(W, 1, count, 3),
+        weight_step=dim("D", count, 0),
+        spread=size,
+        alu_op1_mode="SEL",
+        alu_d_unsigned={1: 0, 2: 5, 4: 7}[size],
+        act_lsh=shifts,
+    )
     twice = [
-        ndl if ndl.agent != "CEWR" else type(ndl)(
-            agent="CEWR", low=ndl.low, high=(dim("L", 2), dim("T", 1))
-        )
+        ndl
+        if ndl.agent != "CEWR"
+        else type(ndl)(agent="CEWR", low=ndl.low, high=(dim("L", 2), dim("T", 1)))
         for ndl in task.ndls
-    ]  # fmt: skip
-    task = type(task)(**{f: getattr(task, f) for f in task.__slots__ if f != "ndls"},
-                      ndls=tuple(twice))  # fmt: skip
+    ]
+    task = type(task)(
+        **{f: getattr(task, f) for f in task.__slots__ if f != "ndls"}, ndls=tuple(twice)
+    )
     lram, _ = run(task, {A: x, B: y, W: which})
     expected = np.where(which == 1, x, y)
     assert results(lram, OUT, count * 3, KINDS[size]).tolist() == expected.tolist()
@@ -229,10 +312,20 @@ def test_activation_modes_of_integers(mode: str, size: int) -> None:
     x = rng_array(12, KINDS[size], 48 // size)
     info = np.iinfo(KINDS[size])
     task = streaming(
-        source=A, target=OUT, size=size, count=16 // size, words=3, result=size,
-        alu_op0_mode="DBYP", alu_op1_mode="BOR", alu_d_unsigned={1: 0, 2: 5, 4: 7}[size],
-        act_mode=mode, act_sum_bits=8 * size, act_clip_min=info.min, act_clip_max=info.max,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=size,
+        count=16 // size,
+        words=3,
+        result=size,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned={1: 0, 2: 5, 4: 7}[size],
+        act_mode=mode,
+        act_sum_bits=8 * size,
+        act_clip_min=info.min,
+        act_clip_max=info.max,
+    )
     lram, _ = run(task, {A: x})
     wide = x.astype(np.int64)
     leading = [8 * size - int(value % (1 << 8 * size)).bit_length() for value in wide.tolist()]
@@ -278,10 +371,23 @@ def test_bfloat_products_add_up_in_order_in_float32(seed: int, taps: int) -> Non
     w = bfloat(rng.normal(size=(taps, 8)))
     bias = np.array([rng.normal()], np.float32)
     task = streaming(
-        source=A, target=OUT, size=2, count=8, words=1, result=4, operands=taps, apart=16,
-        partials=2, weights=weight_words(W, 2, 8, taps), weight_step=dim("D", 8, 0),
-        alu_format="BF", act_format="BF", act_sum_bits=32, bias=bias_word(BIAS, 4), **INFINITE,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=2,
+        count=8,
+        words=1,
+        result=4,
+        operands=taps,
+        apart=16,
+        partials=2,
+        weights=weight_words(W, 2, 8, taps),
+        weight_step=dim("D", 8, 0),
+        alu_format="BF",
+        act_format="BF",
+        act_sum_bits=32,
+        bias=bias_word(BIAS, 4),
+        **INFINITE,
+    )
     lram, _ = run(task, {A: x, W: w, BIAS: bias})
     total = np.zeros(8, np.float32)
     for k in range(taps):
@@ -295,10 +401,20 @@ def test_bfloat_products_add_up_in_order_in_float32(seed: int, taps: int) -> Non
 def test_bfloat_survives_the_way_to_float32_and_back(bits: list[int]) -> None:
     numbers = [b if (b & 0x7FFF) <= 0x7F80 else 0x7FC0 for b in bits]
     task = streaming(
-        source=A, target=OUT, size=2, count=8, words=1, result=2, alu_op0_mode="DBYP",
-        alu_op1_mode="BOR", alu_d_unsigned=5, alu_format="BF", act_format="BF", act_sum_bits=16,
+        source=A,
+        target=OUT,
+        size=2,
+        count=8,
+        words=1,
+        result=2,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned=5,
+        alu_format="BF",
+        act_format="BF",
+        act_sum_bits=16,
         **INFINITE,
-    )  # fmt: skip
+    )
     lram, _ = run(task, {A: np.array(numbers, np.uint16)})
     assert results(lram, OUT, 8, np.uint16).tolist() == numbers
 
@@ -308,10 +424,20 @@ def test_bfloat_survives_the_way_to_float32_and_back(bits: list[int]) -> None:
 def test_float32_rounds_to_bfloat_like_everyone_else(values: list[float]) -> None:
     x = np.array(values, np.float32)
     task = streaming(
-        source=A, target=OUT, size=4, count=4, words=1, result=2, alu_op0_mode="DBYP",
-        alu_op1_mode="BOR", alu_d_unsigned=7, alu_format="BF", act_format="BF", act_sum_bits=32,
+        source=A,
+        target=OUT,
+        size=4,
+        count=4,
+        words=1,
+        result=2,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned=7,
+        alu_format="BF",
+        act_format="BF",
+        act_sum_bits=32,
         **INFINITE,
-    )  # fmt: skip
+    )
     lram, _ = run(task, {A: x})
     assert results(lram, OUT, 4, np.uint16).tolist() == bfloat(x).tolist()
 
@@ -320,10 +446,21 @@ def test_float32_rounds_to_bfloat_like_everyone_else(values: list[float]) -> Non
 def test_activation_modes_of_floats(mode: str) -> None:
     x = np.array([1.5, -1.5, 0.25, -0.25, 3e9, -7.0, 0.0, -2.75], np.float32)
     task = streaming(
-        source=A, target=OUT, size=4, count=8, words=1, result=4, alu_op0_mode="DBYP",
-        alu_op1_mode="BOR", alu_d_unsigned=7, alu_format="BF", act_format="BF", act_sum_bits=32,
-        act_mode=mode, **INFINITE,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=4,
+        count=8,
+        words=1,
+        result=4,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned=7,
+        alu_format="BF",
+        act_format="BF",
+        act_sum_bits=32,
+        act_mode=mode,
+        **INFINITE,
+    )
     lram, _ = run(task, {A: x})
     every = {"ABS": np.abs, "NEG": np.negative, "CEL": np.ceil, "FLR": np.floor}
     assert results(lram, OUT, 8, np.float32).tobytes() == every[mode](x).tobytes()
@@ -332,17 +469,36 @@ def test_activation_modes_of_floats(mode: str) -> None:
 def test_integers_become_floats_and_floats_integers() -> None:
     x = rng_array(15, np.int32, 16)
     task = streaming(
-        source=A, target=OUT, size=4, count=16, words=1, result=4, alu_op0_mode="DBYP",
-        alu_op1_mode="BOR", alu_d_unsigned=7, act_mode="I2F",
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=4,
+        count=16,
+        words=1,
+        result=4,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned=7,
+        act_mode="I2F",
+    )
     lram, _ = run(task, {A: x})
     assert results(lram, OUT, 16, np.float32).tolist() == x.astype(np.float32).tolist()
     y = np.array([1.4, -1.4, 2.6, 1e20, -1e20, np.nan, 0.0, -3.6], np.float32)
     task = streaming(
-        source=A, target=OUT, size=4, count=8, words=1, result=4, alu_op0_mode="DBYP",
-        alu_op1_mode="BOR", alu_d_unsigned=7, alu_format="BF", act_format="BF", act_sum_bits=32,
-        act_mode="F2I", **INFINITE,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=4,
+        count=8,
+        words=1,
+        result=4,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned=7,
+        alu_format="BF",
+        act_format="BF",
+        act_sum_bits=32,
+        act_mode="F2I",
+        **INFINITE,
+    )
     lram, _ = run(task, {A: y})
     expected = [1, -1, 3, (1 << 31) - 1, -(1 << 31), 0, 0, -4]
     assert results(lram, OUT, 8, np.int32).tolist() == expected
@@ -361,10 +517,22 @@ def test_products_of_bfloats_round_to_bfloat_at_each_step() -> None:
     rng = np.random.default_rng(17)
     x = bfloat(rng.normal(size=(5, 8)))
     task = streaming(
-        source=A, target=OUT, size=2, count=8, words=1, result=2, operands=5, apart=16,
-        alu_op0_mode="DBYP", alu_op1_mode="MUL", alu_d_unsigned=5, alu_format="BF",
-        act_format="BF", act_sum_bits=16, **INFINITE,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=2,
+        count=8,
+        words=1,
+        result=2,
+        operands=5,
+        apart=16,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="MUL",
+        alu_d_unsigned=5,
+        alu_format="BF",
+        act_format="BF",
+        act_sum_bits=16,
+        **INFINITE,
+    )
     lram, _ = run(task, {A: x})
     product = unbfloat(x[0])
     for row in x[1:]:
@@ -380,9 +548,17 @@ def test_the_table_interpolates_between_its_entries(wide: bool) -> None:
     table = tuple(int((s & 0xFFFF) << 16 | b & 0xFFFF) for s, b in zip(slope, base, strict=True))
     x = rng_array(19, np.int16, 32)
     task = streaming(
-        source=A, target=OUT, size=2, count=2 * 4, words=4, result=4 if wide else 1,
-        alu_op0_mode="DBYP", alu_op1_mode="BOR", alu_d_unsigned=5, table=table,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=2,
+        count=2 * 4,
+        words=4,
+        result=4 if wide else 1,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned=5,
+        table=table,
+    )
     lram, _ = run(task, {A: x})
     index, rest = (x.astype(int) >> 7) + 256, x.astype(int) & 127
     expected = base[index] + ((slope[index] * rest + 64) >> 7)

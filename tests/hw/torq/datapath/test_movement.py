@@ -17,9 +17,16 @@ QUICK = settings(max_examples=20, deadline=None)
 
 def copying(count: int, words: int, **config: object) -> SliceTask:
     return streaming(
-        source=A, target=OUT, size=1, count=count, words=words, result=1, alu_op0_mode="DBYP",
-        alu_op1_mode="BOR", **config,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=1,
+        count=count,
+        words=words,
+        result=1,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        **config,
+    )
 
 
 def bytes_of(seed: int, count: int) -> np.ndarray:  # type: ignore[type-arg]
@@ -52,9 +59,16 @@ def test_even_and_odd_results_can_go_to_two_places(size: int) -> None:
     kind = {1: np.int8, 2: np.int16}[size]
     x = np.arange(32).astype(kind)
     task = streaming(
-        source=A, target=OUT, size=size, count=16, words=2, result=size, alu_op0_mode="DBYP",
-        alu_op1_mode="BOR", alu_d_unsigned={1: 0, 2: 5}[size],
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=size,
+        count=16,
+        words=2,
+        result=size,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned={1: 0, 2: 5}[size],
+    )
     deqw = Ndl(
         agent="DEQW",
         low=(element(size), dim("D", 2, 0x400), dim("G", 8, size)),
@@ -96,11 +110,14 @@ def test_planes_can_be_segmented_by_parity(half_width: int, half_height: int) ->
         low=(element(1), dim("D", 16, 1)),
         high=(ONCE, dim("A", 4), dim("A", words)),
         special=(
-            element(1), dim("X", 2, quarter), dim("X", half_width, 1),
-            dim("Y", 2, 2 * quarter), dim("Y", half_height, half_width),
+            element(1),
+            dim("X", 2, quarter),
+            dim("X", half_width, 1),
+            dim("Y", 2, 2 * quarter),
+            dim("Y", half_height, half_width),
         ),
         base_address=OUT,
-    )  # fmt: skip
+    )
     lram, _ = run(replaced(copying(64, words), DEQW=deqw), {A: x})
     image = x[: width * height].reshape(height, width)
     for row in (0, 1):
@@ -121,8 +138,10 @@ def test_fill_writes_one_value_and_nothing_else_runs() -> None:
                 base_address=OUT,
             ),
         ),
-        pad_value=0x1234, alu_disable=0xFFFF, act_disable=0xF,
-    )  # fmt: skip
+        pad_value=0x1234,
+        alu_disable=0xFFFF,
+        act_disable=0xF,
+    )
     lram, counts = run(task, {})
     for part in (OUT, OUT + 0x200):
         assert results(lram, part, 96, np.uint16).tolist() == [0x1234] * 96
@@ -178,9 +197,12 @@ def test_gathering_takes_data_from_where_indices_say(
                 base_address=OUT,
             ),
         ),
-        alu_op0_mode="DBYP", alu_op1_mode="BOR", alu_d_unsigned=15,
-        act_clip_min=-(1 << 31), act_clip_max=(1 << 31) - 1,
-    )  # fmt: skip
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        alu_d_unsigned=15,
+        act_clip_min=-(1 << 31),
+        act_clip_max=(1 << 31) - 1,
+    )
     lram, _ = run(task, {A: values, B: offsets})
     assert (
         results(lram, OUT, len(offsets), np.int8).tolist()
@@ -191,20 +213,27 @@ def test_gathering_takes_data_from_where_indices_say(
 def scattering(count: int) -> SliceTask:
     """Bytes from A go to OUT + 50 plus the offsets at B."""
     task = copying(8, count)
-    dedr = Ndl(
-        agent="DEDR", low=(element(1),), high=(dim("O", count, 1), ONCE), base_address=A
-    )  # fmt: skip
+    dedr = Ndl(agent="DEDR", low=(element(1),), high=(dim("O", count, 1), ONCE), base_address=A)
     acpr = Ndl(agent="ACPR", low=(element(4), dim("D", 2, 4)), high=(dim("T", count),))
     deqw = Ndl(agent="DEQW", low=(element(1),), high=(dim("O", count),), base_address=OUT + 50)
     task = replaced(task, DEDR=dedr, ACPR=acpr, DEQW=deqw)
     bias = Ndl(
-        agent="DEBR", low=(element(8),), high=(dim("O", count),), base_address=W, sync_mode="R",
+        agent="DEBR",
+        low=(element(8),),
+        high=(dim("O", count),),
+        base_address=W,
+        sync_mode="R",
         sync_nhd=1,
-    )  # fmt: skip
+    )
     index = Ndl(
-        agent="DEBR", set=1, low=(element(2),), high=(dim("O", count, 2),), base_address=B,
-        sync_mode="R", sync_nhd=1,
-    )  # fmt: skip
+        agent="DEBR",
+        set=1,
+        low=(element(2),),
+        high=(dim("O", count, 2),),
+        base_address=B,
+        sync_mode="R",
+        sync_nhd=1,
+    )
     acbr = Ndl(agent="ACBR", low=(element(8),), high=(dim("T", count),))
     acbw = Ndl(agent="ACBW", low=(element(8),), high=(dim("T", count),))
     fields = {name: getattr(task, name) for name in task.__slots__}
@@ -263,9 +292,12 @@ def test_a_block_of_32_by_32_bytes_is_transposed(size: int) -> None:
                 base_address=OUT,
             ),
         ),
-        alu_op0_mode="DBYP", alu_op1_mode="BYP", alu_d_unsigned=15,
-        act_clip_min=-(1 << 31), act_clip_max=(1 << 31) - 1,
-    )  # fmt: skip
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BYP",
+        alu_d_unsigned=15,
+        act_clip_min=-(1 << 31),
+        act_clip_max=(1 << 31) - 1,
+    )
     lram, _ = run(task, {A: x})
     found = results(lram, OUT, 32 * columns, kind).reshape(columns, 32)
     assert found.tolist() == x.T.tolist()
@@ -281,17 +313,32 @@ def weighing(source: Dim, count: int, bus: str, memory: str, step: int) -> Slice
     """A product of 8 ones with 8 weights each, of a word per block."""
     size = 2 if bus == "BF" else 1
     weights = Ndl(
-        agent="DEWR", low=(source, dim("D", 8, source.count)), high=(ONCE, dim("O", count, step)),
+        agent="DEWR",
+        low=(source, dim("D", 8, source.count)),
+        high=(ONCE, dim("O", count, step)),
         base_address=8 * W if source.tag == "b" else W,
-    )  # fmt: skip
+    )
     config: dict[str, object] = {"wmem_format": memory, "wbus_format": bus}
     if bus == "BF":
-        config |= {"alu_format": "BF", "act_format": "BF", "act_sum_bits": 32,
-                   "act_clip_min": -0x800000, "act_clip_max": 0x7F800000}  # fmt: skip
+        config |= {
+            "alu_format": "BF",
+            "act_format": "BF",
+            "act_sum_bits": 32,
+            "act_clip_min": -0x800000,
+            "act_clip_max": 0x7F800000,
+        }
     task = streaming(
-        source=A, target=OUT, size=size, count=8, words=count, result=4,
-        partials=2 if bus == "BF" else 1, weights=weights, weight_step=dim("D", 8, 0), **config,
-    )  # fmt: skip
+        source=A,
+        target=OUT,
+        size=size,
+        count=8,
+        words=count,
+        result=4,
+        partials=2 if bus == "BF" else 1,
+        weights=weights,
+        weight_step=dim("D", 8, 0),
+        **config,
+    )
     cewr = Ndl(agent="CEWR", low=(element(size), dim("D", 8, 0)), high=(dim("T", 1),))
     return replaced(task, CEWR=cewr)
 

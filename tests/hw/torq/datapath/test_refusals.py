@@ -94,13 +94,22 @@ def test_what_does_not_fit_together_is_named(
 
 
 FLOATS = streaming(
-    source=0x2000, target=0x6000, size=4, count=8, words=1, result=4, alu_op0_mode="DBYP",
-    alu_op1_mode="BOR", alu_d_unsigned=7, alu_format="BF", act_format="BF", act_sum_bits=32,
-    act_clip_min=-0x800000, act_clip_max=0x7F800000,
-)  # fmt: skip
-SHIFTS = shifting(
-    source=0x2000, amounts=0x3000, target=0x6000, size=2, words=2, act_mode="ASR"
-)  # fmt: skip
+    source=0x2000,
+    target=0x6000,
+    size=4,
+    count=8,
+    words=1,
+    result=4,
+    alu_op0_mode="DBYP",
+    alu_op1_mode="BOR",
+    alu_d_unsigned=7,
+    alu_format="BF",
+    act_format="BF",
+    act_sum_bits=32,
+    act_clip_min=-0x800000,
+    act_clip_max=0x7F800000,
+)
+SHIFTS = shifting(source=0x2000, amounts=0x3000, target=0x6000, size=2, words=2, act_mode="ASR")
 
 
 @pytest.mark.parametrize(
@@ -156,8 +165,10 @@ def test_each_transfer_of_biases_starts_a_bank_or_stays_inside_of_one(
         check_banks(image, descriptors)
 
 
-@pytest.mark.parametrize(("agent", "field"), [("DEDR", "DE_D_R"), ("DEWR", "DE_W_R"),
-                                              ("DEBR", "DE_B_R"), ("DEQW", "DE_Q_W")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("agent", "field"),
+    [("DEDR", "DE_D_R"), ("DEWR", "DE_W_R"), ("DEBR", "DE_B_R"), ("DEQW", "DE_Q_W")],
+)
 def test_an_agent_that_leaves_lram_is_named_with_the_address(agent: str, field: str) -> None:
     lram = load(task(), {})
     image = image_of(lram)
@@ -171,12 +182,19 @@ def test_an_agent_that_leaves_lram_is_named_with_the_address(agent: str, field: 
 def test_a_task_that_would_run_for_ever_is_refused_at_once() -> None:
     device = Device(cycle_limit=10_000)
     endless = streaming(
-        source=0x2000, target=0x4000, size=1, count=16, words=1 << 20, result=1,
-        alu_op0_mode="DBYP", alu_op1_mode="BOR",
-    )  # fmt: skip
+        source=0x2000,
+        target=0x4000,
+        size=1,
+        count=16,
+        words=1 << 20,
+        result=1,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+    )
     program = SliceProgram(tasks=(endless,), address=0x600)
-    starter = NssProgram(tasks=(NssTask(slc_start=(True, False), slc_wait=(True, False),
-                                        slc_cfg_addr=(0x600, 0)),))  # fmt: skip
+    starter = NssProgram(
+        tasks=(NssTask(slc_start=(True, False), slc_wait=(True, False), slc_cfg_addr=(0x600, 0)),)
+    )
     for part in (program, starter):
         for address, word in memory_image(encode(part)).items():
             device.write32(address, word)
@@ -192,10 +210,21 @@ def tasks() -> list[SliceProgram]:
         depthwise(channels=4, height=6, width=9, **PLACES),  # type: ignore[arg-type]
         halving_conv(channels=1, outputs=4, height=4, width=5, size=7, **PLACES),  # type: ignore[arg-type]
         shifting(source=0x2000, amounts=0x3000, target=0x6000, size=2, words=2, act_mode="ASR"),
-        streaming(source=0x2000, target=0x6000, size=2, count=32, words=2, result=2, operands=2,
-                  apart=0x100, alu_op0_mode="DBYP", alu_op1_mode="MAX", alu_format="BF",
-                  alu_d_unsigned=5),
-    ]  # fmt: skip
+        streaming(
+            source=0x2000,
+            target=0x6000,
+            size=2,
+            count=32,
+            words=2,
+            result=2,
+            operands=2,
+            apart=0x100,
+            alu_op0_mode="DBYP",
+            alu_op1_mode="MAX",
+            alu_format="BF",
+            alu_d_unsigned=5,
+        ),
+    ]
     return [MULTIPLY, CONVOLVE, *(SliceProgram(tasks=(t,), address=CODE) for t in every)]
 
 
@@ -206,8 +235,15 @@ def damage(seed: int, rounds: int) -> None:
         program = random_bits.choice(tasks())
         device = Device(cycle_limit=20_000, word_limit=4000, record_accesses=True)
         words = memory_image(encode(program))
-        starter = NssProgram(tasks=(NssTask(slc_start=(True, False), slc_wait=(True, False),
-                                            slc_cfg_addr=(program.address, 0)),))  # fmt: skip
+        starter = NssProgram(
+            tasks=(
+                NssTask(
+                    slc_start=(True, False),
+                    slc_wait=(True, False),
+                    slc_cfg_addr=(program.address, 0),
+                ),
+            )
+        )
         words |= memory_image(encode(starter))
         for address, word in words.items():
             device.write32(address, word)

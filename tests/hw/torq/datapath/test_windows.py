@@ -72,9 +72,14 @@ def same_result(task: SliceTask, data: dict[int, Array], expected: Array) -> Non
 
 
 SHAPES = st.tuples(
-    st.sampled_from([1, 3, 5, 7]), st.integers(1, 3), st.sampled_from([4, 8]),
-    st.integers(1, 14), st.integers(4, 14), st.integers(-128, 127), st.integers(0, 1000),
-)  # fmt: skip
+    st.sampled_from([1, 3, 5, 7]),
+    st.integers(1, 3),
+    st.sampled_from([4, 8]),
+    st.integers(1, 14),
+    st.integers(4, 14),
+    st.integers(-128, 127),
+    st.integers(0, 1000),
+)
 
 
 @QUICK
@@ -85,9 +90,17 @@ def test_convolutions_with_same_padding_are_exact(shape: tuple[int, ...]) -> Non
     x, w = numbers(rng, channels, height, width), numbers(rng, outputs, channels, size, size)
     pairs = pairs_of(rng, outputs)
     task = conv(
-        channels=channels, outputs=outputs, height=height, width=width, size=size, source=SOURCE,
-        weights=WEIGHTS, bias=BIAS, target=TARGET, pad_value=pad_value,
-    )  # fmt: skip
+        channels=channels,
+        outputs=outputs,
+        height=height,
+        width=width,
+        size=size,
+        source=SOURCE,
+        weights=WEIGHTS,
+        bias=BIAS,
+        target=TARGET,
+        pad_value=pad_value,
+    )
     expected = rescaled(correlate(x, w, pad_value), pairs, 20)
     same_result(task, {SOURCE: x, WEIGHTS: by_four(w), BIAS: pairs}, expected)
 
@@ -100,9 +113,16 @@ def test_depthwise_convolutions_are_exact(shape: tuple[int, ...]) -> None:
     x, w = numbers(rng, channels, height, width), numbers(rng, channels, size, size)
     pairs = pairs_of(rng, channels)
     task = depthwise(
-        channels=channels, height=height, width=width, size=size, source=SOURCE,
-        weights=WEIGHTS, bias=BIAS, target=TARGET, pad_value=pad_value,
-    )  # fmt: skip
+        channels=channels,
+        height=height,
+        width=width,
+        size=size,
+        source=SOURCE,
+        weights=WEIGHTS,
+        bias=BIAS,
+        target=TARGET,
+        pad_value=pad_value,
+    )
     every = [correlate(x[c : c + 1], w[c : c + 1, None], pad_value)[0] for c in range(channels)]
     expected = rescaled(np.stack(every), pairs, 20)
     packed = np.ascontiguousarray(w.reshape(channels // 4, 4, size, size).transpose(0, 2, 3, 1))
@@ -123,9 +143,17 @@ def test_convolutions_of_stride_2_are_exact(shape: tuple[int, ...]) -> None:
     w = numbers(rng, outputs, channels, size, size)
     pairs = pairs_of(rng, outputs)
     task = halving_conv(
-        channels=channels, outputs=outputs, height=height, width=width, size=size, source=SOURCE,
-        weights=WEIGHTS, bias=BIAS, target=TARGET, pad_value=pad_value,
-    )  # fmt: skip
+        channels=channels,
+        outputs=outputs,
+        height=height,
+        width=width,
+        size=size,
+        source=SOURCE,
+        weights=WEIGHTS,
+        bias=BIAS,
+        target=TARGET,
+        pad_value=pad_value,
+    )
     expected = rescaled(correlate(x, w, pad_value, 2), pairs, 20)
     rows, columns = zip(*halving_taps(size), strict=True)
     ordered = w[:, :, list(rows), list(columns)]
@@ -141,10 +169,20 @@ def test_without_padding_the_inner_pixels_are_those_of_a_valid_convolution(size:
     border, height, width = size // 2, 9, 11
     x, w, pairs = numbers(rng, 2, height, width), numbers(rng, 4, 2, size, size), pairs_of(rng, 4)
     task = conv(
-        channels=2, outputs=4, height=height, width=width, size=size, source=SOURCE,
-        weights=WEIGHTS, bias=BIAS, target=TARGET, pad_left=0, pad_right=0, pad_top=0,
+        channels=2,
+        outputs=4,
+        height=height,
+        width=width,
+        size=size,
+        source=SOURCE,
+        weights=WEIGHTS,
+        bias=BIAS,
+        target=TARGET,
+        pad_left=0,
+        pad_right=0,
+        pad_top=0,
         pad_bottom=0,
-    )  # fmt: skip
+    )
     lram, _ = run(task, {SOURCE: x, WEIGHTS: by_four(w), BIAS: pairs})
     found = results(lram, TARGET, 4 * height * width, np.int8).reshape(4, height, width)
     inner = slice(border, -border)
@@ -158,9 +196,16 @@ def test_a_tensor_may_touch_both_ends_of_lram() -> None:
     expected = rescaled(correlate(x, w, 5), pairs, 20)
     for source in (0, 0x80000 - 64):
         task = conv(
-            channels=1, outputs=4, height=8, width=8, source=source, weights=WEIGHTS, bias=BIAS,
-            target=TARGET, pad_value=5,
-        )  # fmt: skip
+            channels=1,
+            outputs=4,
+            height=8,
+            width=8,
+            source=source,
+            weights=WEIGHTS,
+            bias=BIAS,
+            target=TARGET,
+            pad_value=5,
+        )
         same_result(task, {source: x, WEIGHTS: by_four(w), BIAS: pairs}, expected)
 
 
@@ -170,24 +215,36 @@ def test_runs_of_bfloats_add_up_like_single_lanes(taps: int, groups: int) -> Non
     rng = np.random.default_rng(taps)
     x, w = (bfloat(rng.normal(size=(taps, n))) for n in (32, groups))
     task = streaming(
-        source=SOURCE, target=TARGET, size=2, count=32, words=1, result=4, operands=taps,
-        apart=64, partials=2, weights=weight_words(WEIGHTS, 2, groups, taps),
-        weight_step=dim("D", 1, 0), alu_format="BF", act_format="BF", act_sum_bits=32,
-        act_clip_min=-0x800000, act_clip_max=0x7F800000,
-    )  # fmt: skip
+        source=SOURCE,
+        target=TARGET,
+        size=2,
+        count=32,
+        words=1,
+        result=4,
+        operands=taps,
+        apart=64,
+        partials=2,
+        weights=weight_words(WEIGHTS, 2, groups, taps),
+        weight_step=dim("D", 1, 0),
+        alu_format="BF",
+        act_format="BF",
+        act_sum_bits=32,
+        act_clip_min=-0x800000,
+        act_clip_max=0x7F800000,
+    )
     task = replaced(
         task,
         CEWR=Ndl(
             agent="CEWR", low=(element(2), dim("D", 1), dim("G", groups, 2)), high=(dim("T", 1),)
         ),
-        ACPR=Ndl(
-            agent="ACPR", low=(element(4), dim("D", 16, 4)), high=(dim("S", 4 * groups, 64),)
-        ),
+        ACPR=Ndl(agent="ACPR", low=(element(4), dim("D", 16, 4)), high=(dim("S", 4 * groups, 64),)),
         DEQW=Ndl(
-            agent="DEQW", low=(element(4), dim("D", 8, 4)), high=(dim("O", 4 * groups, 32),),
+            agent="DEQW",
+            low=(element(4), dim("D", 8, 4)),
+            high=(dim("O", 4 * groups, 32),),
             base_address=TARGET,
         ),
-    )  # fmt: skip
+    )
     total = np.zeros((groups, 32), np.float32)
     for k in range(taps):
         total = total + unbfloat(w[k])[:, None] * unbfloat(x[k])[None, :]

@@ -89,8 +89,13 @@ def test_a_part_of_a_task_sees_what_others_wrote_until_then() -> None:
         view.write(0x20009000, b"done")
         return None
 
-    device = with_core(poll, CALL, loading(0x100000, 0x8000, 64), RETURN,
-                       storing(0x9000, 0x200000, 4, dma_xw_wait=True))  # fmt: skip
+    device = with_core(
+        poll,
+        CALL,
+        loading(0x100000, 0x8000, 64),
+        RETURN,
+        storing(0x9000, 0x200000, 4, dma_xw_wait=True),
+    )
     device.xram.write(0x100000, b"data")
     start(device)
     finish(device)
@@ -98,8 +103,10 @@ def test_a_part_of_a_task_sees_what_others_wrote_until_then() -> None:
     assert device.xram.read(0x200000, 4) == b"done"
     parts = [a for a in device.accesses if a.unit == "CSS"]
     assert [(a.ranges, a.writes) for a in parts] == [
-        (((0x8000, 0x8004),), False), (((0x8000, 0x8004),), False), (((0x9000, 0x9004),), True),
-    ]  # fmt: skip
+        (((0x8000, 0x8004),), False),
+        (((0x8000, 0x8004),), False),
+        (((0x9000, 0x9004),), True),
+    ]
 
 
 def test_a_mailbox_that_the_host_rings_wakes_a_task_again_and_again() -> None:
@@ -187,9 +194,11 @@ def test_both_slices_that_wait_are_named() -> None:
 
 def test_both_slices_between_core_and_stream_are_a_chain() -> None:
     device = with_core(
-        waiting_for("SLC0", "SLC1"), CALL,
-        NssTask(slc_start=(True, False), slc_cfg_addr=(0x600, 0)), NssTask(slc_wait=(True, False)),
-    )  # fmt: skip
+        waiting_for("SLC0", "SLC1"),
+        CALL,
+        NssTask(slc_start=(True, False), slc_cfg_addr=(0x600, 0)),
+        NssTask(slc_wait=(True, False)),
+    )
     device.write32(0x600, SLICE_WAITS_FOR_ITSELF)
     chain = chain_of(device)
     assert chain[1:3] == (

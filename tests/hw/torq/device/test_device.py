@@ -44,8 +44,10 @@ def loading(source: int, target: int, size: int, **more: object) -> NssTask:
             Ndl(agent="DIXR", low=(B1,), high=(dim("", size, 1),), base_address=source),
             Ndl(agent="DILW", low=(B1,), high=(dim("", size, 1),), base_address=target),
         ),
-        dma_xr_start=True, dma_mtu_xr=4, **more,  # type: ignore[arg-type]
-    )  # fmt: skip
+        dma_xr_start=True,
+        dma_mtu_xr=4,
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def storing(source: int, target: int, size: int, **more: object) -> NssTask:
@@ -54,8 +56,10 @@ def storing(source: int, target: int, size: int, **more: object) -> NssTask:
             Ndl(agent="DOLR", low=(B1,), high=(dim("", size, 1),), base_address=source),
             Ndl(agent="DOXW", low=(B1,), high=(dim("", size, 1),), base_address=target),
         ),
-        dma_xw_start=True, dma_mtu_xw=4, **more,  # type: ignore[arg-type]
-    )  # fmt: skip
+        dma_xw_start=True,
+        dma_mtu_xw=4,
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def mapped() -> Device:
@@ -131,13 +135,16 @@ def test_strided_loads_take_rows_where_their_strides_say(
     task = NssTask(
         ndls=(
             Ndl(
-                agent="DIXR", low=(B1,), base_address=0x100000 + base,
+                agent="DIXR",
+                low=(B1,),
+                base_address=0x100000 + base,
                 high=(dim("", row, 1), *(dim("", count, stride) for count, stride in outer)),
             ),
             Ndl(agent="DILW", low=(B1,), high=(dim("", size, 1),), base_address=0x3000),
         ),
-        dma_xr_start=True, dma_xr_wait=True,
-    )  # fmt: skip
+        dma_xr_start=True,
+        dma_xr_wait=True,
+    )
     put(device, NssProgram(tasks=(task,)))
     start(device)
     finish(device)
@@ -156,12 +163,15 @@ def test_a_load_can_deal_pixels_out_to_two_places() -> None:
         ndls=(
             Ndl(agent="DIXR", low=(pixel,), high=(dim("", 16, 2),), base_address=0x100000),
             Ndl(
-                agent="DILW", low=(pixel, dim("G", 2, 0x100)), high=(dim("", 8, 2),),
+                agent="DILW",
+                low=(pixel, dim("G", 2, 0x100)),
+                high=(dim("", 8, 2),),
                 base_address=0x3000,
             ),
         ),
-        dma_xr_start=True, dma_xr_wait=True,
-    )  # fmt: skip
+        dma_xr_start=True,
+        dma_xr_wait=True,
+    )
     put(device, NssProgram(tasks=(task,)))
     start(device)
     finish(device)
@@ -185,8 +195,14 @@ def test_a_host_that_waits_for_nothing_is_told() -> None:
 
 def test_a_slice_that_waits_for_an_agent_it_did_not_start_is_in_the_chain() -> None:
     device = mapped()
-    put(device, NssProgram(tasks=(NssTask(slc_start=(True, False), slc_cfg_addr=(0x600, 0),
-                                          slc_wait=(True, False)),)))  # fmt: skip
+    put(
+        device,
+        NssProgram(
+            tasks=(
+                NssTask(slc_start=(True, False), slc_cfg_addr=(0x600, 0), slc_wait=(True, False)),
+            )
+        ),
+    )
     device.write32(0x600, 0xE0000001)
     start(device)
     with pytest.raises(Deadlock) as caught:
@@ -298,8 +314,9 @@ def test_two_loads_and_stores_share_the_path_to_dram() -> None:
     alone = end_of(loading(0x100000, 0x8000, size, dma_xr_wait=True))
     assert alone == sl2610().dma_start + sl2610().dma_cycles(size, 4)
     both = end_of(
-        loading(0x100000, 0x8000, size), storing(0x20000, 0x200000, size, dma_xw_wait=True),
-    )  # fmt: skip
+        loading(0x100000, 0x8000, size),
+        storing(0x20000, 0x200000, size, dma_xw_wait=True),
+    )
     assert 1.9 * alone < both < 2.1 * alone
 
 
@@ -313,12 +330,25 @@ def test_dma_takes_what_the_vendors_estimate_says() -> None:
 def test_a_convolution_takes_one_cycle_per_tap_channel_and_64_pixels(size: int) -> None:
     device = mapped()
     task = conv(
-        channels=8, outputs=8, height=16, width=16, size=size, source=0x2000, weights=0x4000,
-        bias=0x5000, target=0x6000,
-    )  # fmt: skip
+        channels=8,
+        outputs=8,
+        height=16,
+        width=16,
+        size=size,
+        source=0x2000,
+        weights=0x4000,
+        bias=0x5000,
+        target=0x6000,
+    )
     put(device, SliceProgram(tasks=(task,), address=0x600))
-    put(device, NssProgram(tasks=(NssTask(slc_start=(True, False), slc_wait=(True, False),
-                                          slc_cfg_addr=(0x600, 0)),)))  # fmt: skip
+    put(
+        device,
+        NssProgram(
+            tasks=(
+                NssTask(slc_start=(True, False), slc_wait=(True, False), slc_cfg_addr=(0x600, 0)),
+            )
+        ),
+    )
     start(device)
     finish(device)
     ran = next(work for work in device.events if work.what == "task")
@@ -336,9 +366,15 @@ def test_slices_run_at_the_same_time() -> None:
         NssTask(slc_wait=(True, True)),
     )
     task = conv(
-        channels=8, outputs=8, height=16, width=16, source=0x2000, weights=0x4000, bias=0x5000,
+        channels=8,
+        outputs=8,
+        height=16,
+        width=16,
+        source=0x2000,
+        weights=0x4000,
+        bias=0x5000,
         target=0x6000,
-    )  # fmt: skip
+    )
     put(device, NssProgram(tasks=tasks), SliceProgram(tasks=(task,), address=0x600))
     start(device)
     finish(device)
@@ -352,8 +388,15 @@ def test_a_missing_wait_stores_what_was_there_before() -> None:
     for waits in (True, False):
         device = mapped()
         device.xram.write(0x100000, bytes([7] * 64))
-        put(device, NssProgram(tasks=(loading(0x100000, 0x8000, 64, dma_xr_wait=waits),
-                                      storing(0x8000, 0x200000, 8, dma_xw_wait=True))))  # fmt: skip
+        put(
+            device,
+            NssProgram(
+                tasks=(
+                    loading(0x100000, 0x8000, 64, dma_xr_wait=waits),
+                    storing(0x8000, 0x200000, 8, dma_xw_wait=True),
+                )
+            ),
+        )
         start(device)
         finish(device)
         assert (device.xram.read(0x200000, 8) == bytes([7] * 8)) == waits

@@ -45,9 +45,12 @@ def test_a_sleeping_core_is_woken_by_its_mailbox(wait_mode: int, end: str) -> No
     device.write32(CPU + 4, 0)
     device.write32(CPU, 2)
     ring = NssTask(
-        css_start=True, css_wait=True, css_start_mode=1, css_wait_mode=wait_mode,
+        css_start=True,
+        css_wait=True,
+        css_start_mode=1,
+        css_wait_mode=wait_mode,
         css_mbx=(0x10000, 2, 3, 4),
-    )  # fmt: skip
+    )
     put(device, NssProgram(tasks=(ring,)))
     start(device)
     finish(device)

@@ -109,8 +109,11 @@ def test_each_cycle_without_work_has_the_reason_that_it_has(events: list[Work]) 
     for unit in {work.unit for work in events}:
         mine = [w for w in events if w.unit == unit]
         first, last = min(w.begin for w in mine), max(w.end for w in mine)
-        said = {t: idle for idle in idle_of(unit, events, stream_of(events))
-                for t in range(idle.begin, idle.end)}  # fmt: skip
+        said = {
+            t: idle
+            for idle in idle_of(unit, events, stream_of(events))
+            for t in range(idle.begin, idle.end)
+        }
         works = {t for span in works_of(unit, events) for t in range(*span)}
         assert set(said) | works == set(range(begin, end)) and not set(said) & works
         for cycle, idle in said.items():

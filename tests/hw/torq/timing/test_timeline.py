@@ -102,7 +102,7 @@ EVENTS = [
     ),
     Work(unit="XW", what="store", begin=82, end=95),
     Work(unit="NSS", what="wait", begin=84, end=95, waits_for=("XW",)),
-]  # fmt: skip
+]
 ACCESSES = [
     Access(unit="XR", agent="DILW", memory="LRAM", writes=True, begin=5, end=30, ranges=((0, 64),)),
     Access(
@@ -145,7 +145,7 @@ def test_a_wait_for_several_units_names_those_that_are_not_done() -> None:
             unit="NSS", what="wait", begin=20, end=90, waits_for=("XR", "SLC0", "CSS (mailbox 1)")
         ),
         Work(unit="SLC0", what="program", begin=95, end=100),
-    ]  # fmt: skip
+    ]
     assert idle("NSS", events) == [
         (20, 50, "unit", "waits for SLC0, CSS"),
         (50, 90, "unit", "waits for CSS"),

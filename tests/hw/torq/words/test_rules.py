@@ -89,7 +89,7 @@ BIAS = memory("DEBR", B4, dim("D", 2, 4))
         (Ndl(agent="DIXR"), "DIXR: is no agent of a slice; there are REF, DEDR"),
         (Ndl(agent="REF"), "REF: is there twice"),
     ],
-)  # fmt: skip
+)
 def test_memory_agents_refuse_transfers_they_cannot_make(ndl: Ndl, message: str) -> None:
     with pytest.raises(AssertionError, match=message):
         raise AssertionError(refused(slice_task(ndl)))
@@ -290,8 +290,12 @@ def test_descriptors_without_an_address_follow_the_command_words() -> None:
     program = replace(MULTIPLY, tasks=(replace(MULTIPLY.tasks[0], ndls=ndls),))
     places = [(s.role, s.lram_address) for s in encode(program)]
     assert places == [
-        ("CDS", 0x5A00), ("DEDR", 0x5AC0), ("DEWR", 0x5AD4), ("DEBR", 0x5AE8), ("DEQW", 0x5AF4),
-    ]  # fmt: skip
+        ("CDS", 0x5A00),
+        ("DEDR", 0x5AC0),
+        ("DEWR", 0x5AD4),
+        ("DEBR", 0x5AE8),
+        ("DEQW", 0x5AF4),
+    ]
 
 
 def test_a_task_with_an_address_is_linked_from_the_one_before() -> None:

@@ -36,8 +36,10 @@ def test_a_long_takes_two_registers() -> None:
 
 
 def test_values_that_do_not_wait_for_each_other_take_no_more_registers() -> None:
-    chain = "".join("x[i] = x[i] * 1.5f + 2.0f;\nthreadgroup_barrier(mem_flags::mem_device);\n"
-                    for _ in range(8))  # fmt: skip
+    chain = "".join(
+        "x[i] = x[i] * 1.5f + 2.0f;\nthreadgroup_barrier(mem_flags::mem_device);\n"
+        for _ in range(8)
+    )
     assert estimate(chain).registers <= estimate(chain[: len(chain) // 8]).registers + 1
 
 

@@ -37,11 +37,14 @@ def findings(body: str, *, offset: int = 0, declared: str = "device float* a") -
         ("*(device float2*)(a + i) = float2(i);", 16),
         ("if (i == 3) *(device ulong*)(a + i) = 1;", 1),
         ("b[i] = *(device ushort*)((device char*)a + (b[i] | 1) + i * 2);", 32),
-        ("threadgroup float t[64]; threadgroup float* p = t + (i | 1); "
-         "*(threadgroup float4*)p = float4(i); a[i] = t[i];", 32),
+        (
+            "threadgroup float t[64]; threadgroup float* p = t + (i | 1); "
+            "*(threadgroup float4*)p = float4(i); a[i] = t[i];",
+            32,
+        ),
         ("*(device half4*)((device half*)a + i * 4 + 2) = half4(1);", 32),
     ],
-)  # fmt: skip
+)
 def test_misaligned_accesses_are_found_with_their_lanes(body: str, count: int) -> None:
     (finding,) = findings(body)
     assert (finding.kind, finding.check, finding.count) == ("misaligned", "bounds", count)

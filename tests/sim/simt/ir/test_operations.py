@@ -23,8 +23,10 @@ from tests.support.kernels import compile_cpp
 ROOT = Path(__file__).parents[4]
 # Where passes have tables of their own.
 PASSES = (
-    *("assay.sim.simt.emit.vectorise", "assay.sim.simt.emit.helpers"),
-    *("assay.sim.simt.oracle.lane", "assay.hw.apple.lower.select"),
+    "assay.sim.simt.emit.vectorise",
+    "assay.sim.simt.emit.helpers",
+    "assay.sim.simt.oracle.lane",
+    "assay.hw.apple.lower.select",
 )
 for name in PASSES:
     importlib.import_module(name)

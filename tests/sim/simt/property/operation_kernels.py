@@ -10,28 +10,83 @@ import numpy as np
 INTEGERS = ("i8", "i16", "i32", "i64")
 FLOATS = ("half", "bfloat", "float")
 DTYPES = {
-    **{"i8": np.uint8, "i16": np.uint16, "i32": np.uint32, "i64": np.uint64},
-    **{"half": np.float16, "bfloat": ml_dtypes.bfloat16, "float": np.float32},
+    "i8": np.uint8,
+    "i16": np.uint16,
+    "i32": np.uint32,
+    "i64": np.uint64,
+    "half": np.float16,
+    "bfloat": ml_dtypes.bfloat16,
+    "float": np.float32,
 }
 _SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32"}
 _INTEGER_BINARY = (
-    *("add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr"),
-    *("and", "or", "xor"),
+    "add",
+    "sub",
+    "mul",
+    "udiv",
+    "sdiv",
+    "urem",
+    "srem",
+    "shl",
+    "lshr",
+    "ashr",
+    "and",
+    "or",
+    "xor",
 )
 _INTEGER_CALLS = {
-    "smin": 2, "smax": 2, "umin": 2, "umax": 2, "sadd.sat": 2, "uadd.sat": 2, "ssub.sat": 2,
-    "usub.sat": 2, "fshl": 3, "fshr": 3, "ctpop": 1, "bitreverse": 1, "bswap": 1, "abs": 1,
-    "ctlz": 1, "cttz": 1,
-}  # fmt: skip
+    "smin": 2,
+    "smax": 2,
+    "umin": 2,
+    "umax": 2,
+    "sadd.sat": 2,
+    "uadd.sat": 2,
+    "ssub.sat": 2,
+    "usub.sat": 2,
+    "fshl": 3,
+    "fshr": 3,
+    "ctpop": 1,
+    "bitreverse": 1,
+    "bswap": 1,
+    "abs": 1,
+    "ctlz": 1,
+    "cttz": 1,
+}
 _FLOAT_CALLS = {
-    "fma": 3, "sqrt": 1, "fabs": 1, "floor": 1, "ceil": 1, "trunc": 1, "rint": 1, "round": 1,
-    "roundeven": 1, "nearbyint": 1, "minnum": 2, "maxnum": 2, "minimum": 2, "maximum": 2,
-    "minimumnum": 2, "maximumnum": 2, "canonicalize": 1,
-}  # fmt: skip
+    "fma": 3,
+    "sqrt": 1,
+    "fabs": 1,
+    "floor": 1,
+    "ceil": 1,
+    "trunc": 1,
+    "rint": 1,
+    "round": 1,
+    "roundeven": 1,
+    "nearbyint": 1,
+    "minnum": 2,
+    "maxnum": 2,
+    "minimum": 2,
+    "maximum": 2,
+    "minimumnum": 2,
+    "maximumnum": 2,
+    "canonicalize": 1,
+}
 _INTEGER_PREDICATES = ("eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge")
 _FLOAT_PREDICATES = (
-    *("oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
-    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno"),
+    "oeq",
+    "ogt",
+    "oge",
+    "olt",
+    "ole",
+    "one",
+    "ord",
+    "ueq",
+    "ugt",
+    "uge",
+    "ult",
+    "ule",
+    "une",
+    "uno",
 )
 
 

@@ -25,7 +25,7 @@ SEEDS = [
 @functools.cache
 def lowered(seed: int) -> MachineCode:
     program = compile_library(gather_kernel(seed)).function("f").program()
-    return lower(program.recorded_function)
+    return lower(program.taped_function)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,4 +1,4 @@
-"""What is recorded of random kernels is what their threads do on the reference engine."""
+"""What is taped of random kernels is what their threads do on the reference engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from assay.sim.simt import Memory, Program, Recording, record
+from assay.sim.simt import Memory, Program, Tape, tape_dispatch
 from assay.sim.simt.emit.tape import BLOCK, LINE_BYTES, Event, accesses, events
 from assay.sim.simt.ir.context import HANDLE_SHIFT, PRIVATE_HANDLE, THREADGROUP_HANDLE
 from assay.sim.simt.ir.nodes import AddressRoot, Block, Instruction, is_private
@@ -101,55 +101,58 @@ def _check(
         for y in range(-(-threads[1] // size[1]))
         for x in range(-(-threads[0] // size[0]))
     ]
-    recording = record(program.specialise(size), memory, values, threads=threads, sample=groups)
+    tape = tape_dispatch(program.specialise(size), memory, values, threads=threads, sample=groups)
     buffers = {
         value >> HANDLE_SHIFT: (a.reshape(-1).view(np.uint8).copy(), "")
         for a, value in zip(arguments, values, strict=True)
         if isinstance(a, np.ndarray)
     }
     run_reference(
-        recording.function, kernel.parameters, values, buffers,
-        threadgroup_size=size, threads=threads, fuel=2_000_000,
-    )  # fmt: skip
+        tape.function,
+        kernel.parameters,
+        values,
+        buffers,
+        threadgroup_size=size,
+        threads=threads,
+        fuel=2_000_000,
+    )
     plain = on_engine(kernel, arguments, threadgroup_size=size, threads=threads)
-    recorded = [a for a in arrays if isinstance(a, np.ndarray)]
-    for left, right in zip(recorded, plain, strict=True):
+    taped = [a for a in arrays if isinstance(a, np.ndarray)]
+    for left, right in zip(taped, plain, strict=True):
         np.testing.assert_array_equal(left, right)  # NaN is equal to NaN here
     for number, group in enumerate(groups):
-        for simdgroup in range(recording.simdgroups):
-            _check_stream(log, recording, number, group, simdgroup)
+        for simdgroup in range(tape.simdgroups):
+            _check_stream(log, tape, number, group, simdgroup)
     assert not any(log.accesses.values())
 
 
-def _check_stream(
-    log: _Log, recording: Recording, number: int, group: Size, simdgroup: int
-) -> None:
+def _check_stream(log: _Log, tape: Tape, number: int, group: Size, simdgroup: int) -> None:
     entered: dict[Place, Counter[Block]] = defaultdict(Counter)
-    block = recording.function.blocks[0]
-    for event in events(recording, number, simdgroup):
+    block = tape.function.blocks[0]
+    for event in events(tape, number, simdgroup):
         active = [lane for lane in range(32) if event.lanes >> lane & 1]
         places: list[Place] = [(group, simdgroup, lane) for lane in active]
         if event.type == BLOCK:
-            block = recording.function.blocks[event.number]
+            block = tape.function.blocks[event.number]
             for place in places:
                 entered[place][block] += 1
             continue
         access = accesses(block)[event.number]
         went = [log.accesses[place, access].pop(0) for place in places]
-        _check_access(event, access, went, number * recording.simdgroups + simdgroup, recording)
+        _check_access(event, access, went, number * tape.simdgroups + simdgroup, tape)
     for lane in range(32):
         assert entered[group, simdgroup, lane] == log.blocks[group, simdgroup, lane]
 
 
 def _check_access(
-    event: Event, access: Instruction, went: list[int], stream: int, recording: Recording
+    event: Event, access: Instruction, went: list[int], stream: int, tape: Tape
 ) -> None:
     size = event.bytes
     if is_private(access.root):
         starts = [at & 0xFFFF for at in went]
         rows = {row for at in starts for row in range(at // 4, (at + size + 3) // 4)}
         base = (PRIVATE_HANDLE << HANDLE_SHIFT) // LINE_BYTES
-        base += stream * -(-recording.function.private_memory // 4)
+        base += stream * -(-tape.function.private_memory // 4)
         assert list(event.lines) == sorted(base + row for row in rows)
         return
     words = {word for at in went for word in range(at // 4, (at + size - 1) // 4 + 1)}
@@ -187,23 +190,22 @@ def _check_structured(log: _Log, source: str, seed: int) -> None:
 _shared_log = settings(
     _quick,
     suppress_health_check=[
-        *_quick.suppress_health_check, HealthCheck.function_scoped_fixture,
+        *_quick.suppress_health_check,
+        HealthCheck.function_scoped_fixture,
     ],
-)  # fmt: skip
+)
 
 
 @_shared_log
 @given(source=structured_kernels(), seed=st.integers(0, 9))
-def test_recordings_of_structured_kernels_are_what_threads_do(
-    log: _Log, source: str, seed: int
-) -> None:
+def test_tapes_of_structured_kernels_are_what_threads_do(log: _Log, source: str, seed: int) -> None:
     _check_structured(log, source, seed)
 
 
 @pytest.mark.slow
 @settings(_shared_log, max_examples=50)
 @given(source=structured_kernels(), seed=st.integers(0, 9))
-def test_recordings_of_many_structured_kernels_are_what_threads_do(
+def test_tapes_of_many_structured_kernels_are_what_threads_do(
     log: _Log, source: str, seed: int
 ) -> None:
     _check_structured(log, source, seed)
@@ -211,7 +213,7 @@ def test_recordings_of_many_structured_kernels_are_what_threads_do(
 
 @_shared_log
 @given(text=graph_kernels(), seed=st.integers(0, 9))
-def test_recordings_of_any_control_flow_graph_are_what_threads_do(
+def test_tapes_of_any_control_flow_graph_are_what_threads_do(
     log: _Log, text: str, seed: int
 ) -> None:
     numbers = np.random.default_rng(seed).integers(0, 2**32, 70, np.uint32)
@@ -222,7 +224,7 @@ def test_recordings_of_any_control_flow_graph_are_what_threads_do(
 
 @settings(_shared_log, max_examples=8)
 @given(kernel=addresses.address_kernels(), seed=st.integers(0, 9))
-def test_recordings_of_addresses_are_where_threads_go(
+def test_tapes_of_addresses_are_where_threads_go(
     log: _Log, kernel: tuple[str, Size], seed: int
 ) -> None:
     source, size = kernel

@@ -23,8 +23,13 @@ def run(functions: str) -> list[int]:
 
 def test_a_function_that_ends_with_a_call_of_itself_is_a_loop() -> None:
     assert run("uint f(uint n, uint k = 0) { return n == 0 ? k : f(n - 1, k + n); }") == [
-        0, 1, 3, 6, 10, 15
-    ]  # fmt: skip
+        0,
+        1,
+        3,
+        6,
+        10,
+        15,
+    ]
 
 
 def test_a_product_or_sum_with_a_call_of_itself_is_a_loop() -> None:

@@ -24,9 +24,12 @@ def run(source: str, *, words: int = 64, fuel: int = 1_000_000, threads: int = 1
     guarded[68:70].view(np.uint64)[0] = guarded.ctypes.data
     try:
         dispatch(
-            program.specialise((threads, 1, 1)), memory, [address], threadgroups=(1, 1, 1),
+            program.specialise((threads, 1, 1)),
+            memory,
+            [address],
+            threadgroups=(1, 1, 1),
             fuel=fuel,
-        )  # fmt: skip
+        )
     finally:
         assert (guarded[:64] == 7).all() and (guarded[-64:] == 7).all()
     return guarded[64:-64]
@@ -47,9 +50,19 @@ def refusal_of(source: str) -> str:
 
 @pytest.mark.parametrize(
     "number",
-    ["0x1234567", "0x7fff00000000", "0x400000", "~0ul", "1ul << 63", "0xffff000000000000",
-     "(1ul << 48) + (1ul << 40)", "(2ul << 48) + 4096", "(3ul << 48) + 4096", "4ul << 48"],
-)  # fmt: skip
+    [
+        "0x1234567",
+        "0x7fff00000000",
+        "0x400000",
+        "~0ul",
+        "1ul << 63",
+        "0xffff000000000000",
+        "(1ul << 48) + (1ul << 40)",
+        "(2ul << 48) + 4096",
+        "(3ul << 48) + 4096",
+        "4ul << 48",
+    ],
+)
 @pytest.mark.parametrize("access", ["a[0] = *p;", "*p = 1;"])
 def test_pointers_made_of_numbers_reach_nothing(number: str, access: str) -> None:
     fault = fault_of(
@@ -96,11 +109,15 @@ def test_a_pointer_through_two_structs_is_checked_like_any_other() -> None:
 
 @pytest.mark.parametrize(
     "loop",
-    ["while (true) { a[0] = a[0] + 1; }", "for (;;) { if (a[0] == 12345678) break; a[1]++; }",
-     "x: a[0]++; goto x;", "for (uint i = 0; i < 4000000000u; i++) a[i & 1] ^= i;",
-     "do { atomic_fetch_add_explicit((device atomic_int*)a, 1, memory_order_relaxed); } "
-     "while (true);"],
-)  # fmt: skip
+    [
+        "while (true) { a[0] = a[0] + 1; }",
+        "for (;;) { if (a[0] == 12345678) break; a[1]++; }",
+        "x: a[0]++; goto x;",
+        "for (uint i = 0; i < 4000000000u; i++) a[i & 1] ^= i;",
+        "do { atomic_fetch_add_explicit((device atomic_int*)a, 1, memory_order_relaxed); } "
+        "while (true);",
+    ],
+)
 def test_loops_that_do_not_end_are_stopped(loop: str) -> None:
     started = time.monotonic()
     fault = fault_of(f"kernel void k(device int* a) {{ {loop} }}")
@@ -141,25 +158,35 @@ def test_functions_that_double_forty_times_are_refused_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("source", "words"),
-    [("kernel void k(device int* a) { int p[1 << 20]; for (int i = 0; i < a[0]; i++) "
-      "p[i * 7 % (1 << 20)] = i; a[0] = p[a[1]]; }", "bytes of private variables"),
-     ("constant int t[1 << 24] = {1, 2};\nkernel void k(device int* a) { a[0] = t[a[0]]; }",
-      "makes 67108864 bytes of constants")],
-)  # fmt: skip
+    [
+        (
+            "kernel void k(device int* a) { int p[1 << 20]; for (int i = 0; i < a[0]; i++) "
+            "p[i * 7 % (1 << 20)] = i; a[0] = p[a[1]]; }",
+            "bytes of private variables",
+        ),
+        (
+            "constant int t[1 << 24] = {1, 2};\nkernel void k(device int* a) { a[0] = t[a[0]]; }",
+            "makes 67108864 bytes of constants",
+        ),
+    ],
+)
 def test_huge_arrays_are_refused_before_they_take_memory(source: str, words: str) -> None:
     assert words in refusal_of(source)
 
 
 @pytest.mark.parametrize(
     "source",
-    ['extern "C" int system(const char*); kernel void k(device int* a) { a[0] = system("ls"); }',
-     'extern "C" int system(const char*); kernel void k(device long* a) { a[0] = (long)&system; }',
-     "kernel void k(device ulong* a) { auto f = (void (*)())a[0]; f(); }",
-     "kernel void k(device int* a) { static int calls = 0; a[0] = calls++; }",
-     "int shared_by_all; kernel void k(device int* a) { a[0] = shared_by_all++; }",
-     "kernel void k(device int* a) { int* p = new int[4]; p[0] = a[0]; a[0] = p[0]; }",
-     "kernel void k(device int* a) { __sync_synchronize(); a[0] = 1; }",
-     "kernel void k(device int* a) { __builtin_memset((void*)a[0], 1, 1ul << 40); }"],
-)  # fmt: skip
+    [
+        'extern "C" int system(const char*); kernel void k(device int* a) { a[0] = system("ls"); }',
+        'extern "C" int system(const char*); kernel void k(device long* a) { '
+        "a[0] = (long)&system; }",
+        "kernel void k(device ulong* a) { auto f = (void (*)())a[0]; f(); }",
+        "kernel void k(device int* a) { static int calls = 0; a[0] = calls++; }",
+        "int shared_by_all; kernel void k(device int* a) { a[0] = shared_by_all++; }",
+        "kernel void k(device int* a) { int* p = new int[4]; p[0] = a[0]; a[0] = p[0]; }",
+        "kernel void k(device int* a) { __sync_synchronize(); a[0] = 1; }",
+        "kernel void k(device int* a) { __builtin_memset((void*)a[0], 1, 1ul << 40); }",
+    ],
+)
 def test_only_what_the_engine_knows_is_run(source: str) -> None:
     assert refusal_of(source).startswith("program_source.metal:3:")

@@ -1,4 +1,4 @@
-"""How kernels are imported and rewritten before they are recorded."""
+"""How kernels are imported and rewritten before they are taped."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ HEAD = (
 )
 
 
-def recorded(source: str, **options: object) -> Function:
+def taped(source: str, **options: object) -> Function:
     chosen = CompileOptions(**options)  # type: ignore[arg-type]
     program = compile_library(HEAD + source, options=chosen).function("f").program()
-    return program.recorded_function
+    return program.taped_function
 
 
 def marks(function: Function) -> list[str]:
@@ -39,7 +39,7 @@ def moved(function: Function) -> list[tuple[str, int]]:
 
 
 def test_functions_of_mathematics_are_marked_with_their_operands() -> None:
-    function = recorded("kernel void f(device float* o, uint i THREAD) { o[i] = pow(o[i], 3); }")
+    function = taped("kernel void f(device float* o, uint i THREAD) { o[i] = pow(o[i], 3); }")
     assert marks(function) == ["pow"]
     (mark,) = (i for i in function.instructions() if i.operation in FUNCTIONS)
     assert len(mark.operands) == 3
@@ -50,13 +50,13 @@ def test_functions_of_mathematics_are_marked_with_their_operands() -> None:
 def test_what_is_asked_to_be_precise_is_marked_so(name: str) -> None:
     source = f"kernel void f(device float* o, uint i THREAD) {{ o[i] = {name}(o[i]) + o[i]; }}"
     expected = f"{PRECISE}exp" if name.startswith("precise") else "exp"
-    assert marks(recorded(source))[-1] == expected  # around the mark of what it calls
+    assert marks(taped(source))[-1] == expected  # around the mark of what it calls
 
 
 @pytest.mark.parametrize("sum", ["exp(o[i]) + o[i]", "exp(o[i]) * o[1] + o[2]"])
 def test_programs_without_fast_mathematics_are_precise_throughout(sum: str) -> None:
     source = f"kernel void f(device float* o, uint i THREAD) {{ o[i] = {sum}; }}"
-    assert marks(recorded(source, fast_math=False)) == [f"{PRECISE}exp"]
+    assert marks(taped(source, fast_math=False)) == [f"{PRECISE}exp"]
 
 
 def test_neighbouring_loads_and_stores_are_joined_up_to_16_bytes() -> None:
@@ -64,13 +64,13 @@ def test_neighbouring_loads_and_stores_are_joined_up_to_16_bytes() -> None:
         float s[6];
         for (uint n = 0; n < 6; n++) s[n] = a[i * 8 + n];
         for (uint n = 0; n < 6; n++) o[i * 8 + n] = s[5 - n]; }"""
-    assert moved(recorded(source)) == [("load", 4), ("load", 2), ("store", 4), ("store", 2)]
+    assert moved(taped(source)) == [("load", 4), ("load", 2), ("store", 4), ("store", 2)]
 
 
 def test_loads_are_not_joined_over_a_store_that_they_may_see() -> None:
     source = """kernel void f(device float* o, device float* a, uint i THREAD) {
         float x = a[i * 2]; o[i] = x; o[i + 7] = a[i * 2 + 1]; }"""
-    kinds = [op for op, _ in moved(recorded(source))]
+    kinds = [op for op, _ in moved(taped(source))]
     assert kinds == ["load", "store", "load", "store"]
 
 
@@ -80,13 +80,13 @@ def test_loads_of_different_threadgroup_variables_do_not_disturb_each_other() ->
         s[i] = i; s[i + 32] = 1;
         threadgroup_barrier(mem_flags::mem_threadgroup);
         float x = s[i * 2]; t[i] = x; o[i] = s[i * 2 + 1] + t[i]; }"""
-    assert ("load", 2) in moved(recorded(source))
+    assert ("load", 2) in moved(taped(source))
 
 
 def test_packed_values_are_stored_as_what_they_are() -> None:
     source = """kernel void f(device half4* o, device const half4* a, uint i THREAD) {
         o[i] = a[i] + 1.0h; }"""
-    function = recorded(source)
+    function = taped(source)
     assert moved(function) == [("load", 4), ("store", 4)]
     (store,) = (i for i in function.instructions() if i.operation is STORE)
     assert store.element == "half"
@@ -102,13 +102,13 @@ def test_loops_over_a_threads_array_are_unrolled_until_it_is_gone() -> None:
         float all = 0;
         for (uint j = 0; j < 32; j++) all = fmax(all, sums[j]);
         o[i] = all; }"""
-    assert recorded(source).private_memory == 0
+    assert taped(source).private_memory == 0
 
 
-def test_the_recorded_function_is_always_the_same_object() -> None:
+def test_the_taped_function_is_always_the_same_object() -> None:
     source = "kernel void f(device float* o, uint i THREAD) { o[i] = 1; }"
     program = compile_library(HEAD + source).function("f").program()
-    assert program.recorded_function is program.recorded_function
+    assert program.taped_function is program.taped_function
 
 
 def _op(op: str, type: str, *operands: object, flags: tuple[str, ...] = ()) -> Instruction:
@@ -138,7 +138,7 @@ def test_a_constant_leaves_an_extension_only_where_nothing_wraps(
 def test_barriers_of_simdgroups_stay() -> None:
     source = """kernel void f(device float* o, uint i THREAD) {
         o[i] = 1; simdgroup_barrier(mem_flags::mem_device); o[i + 1] += 2; }"""
-    assert any(i.operation is SIMDGROUP_BARRIER for i in recorded(source).instructions())
+    assert any(i.operation is SIMDGROUP_BARRIER for i in taped(source).instructions())
 
 
 def test_asynchronous_copies_are_marked_from_their_start_to_the_wait() -> None:
@@ -151,7 +151,7 @@ def test_asynchronous_copies_are_marked_from_their_start_to_the_wait() -> None:
             thread _simdgroup_event_t* e = copy(4, 4, t, a, 128);
             wait(1, &e);
             o[i] = t[i]; }"""
-    function = recorded(source)
+    function = taped(source)
     assert set(marks(function)) == {"copy", "copied_from", "copied_to"}
     marked = {
         i.operation
