@@ -15,7 +15,7 @@ TESTS = (
     *("tests/sim/simt/run/test_taping.py", "tests/sim/simt/run/test_taped_kernels.py"),
     *("tests/hw/apple/core/test_core.py", "tests/hw/apple/core/test_properties.py"),
     *("tests/sim/simt/property/test_recordings.py", "tests/checks/test_corpus.py"),
-    *("tests/unit/hw/torq", "tests/compiler/torq/test_programs.py"),
+    *("tests/hw/torq", "tests/compiler/torq/test_programs.py"),
     "tests/compiler/torq/test_kernels_equal_the_reference.py",
 )
 LEFT_OUT = "tests/hw/torq/datapath/test_cache.py"  # such builds are not kept on disk
