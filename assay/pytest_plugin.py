@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from assay.sim.check.kinds import DEFAULT_CHECKS, OPTIONAL_CHECKS
+
 if TYPE_CHECKING:
     from assay.hal.metal.emulated import MTLDevice
 
@@ -33,8 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--assay-check",
         metavar="LIST",
-        help="check all kernels that tests run: race,init,bounds,barrier,budget,shuffle,uniform "
-        "('all' of these), and by name only lanes,nan,overflow",
+        help=f"check all kernels that tests run: {','.join(DEFAULT_CHECKS)} ('all' of these), "
+        f"and by name only {','.join(OPTIONAL_CHECKS)}",
     )
     group.addoption(
         "--assay-chip",

@@ -18,7 +18,7 @@ TESTS = (
     "tests/hw/apple/core/test_properties.py",
     "tests/sim/simt/property/test_recordings.py",
     "tests/checks/test_corpus.py",
-    "tests/unit/hw/torq",
+    "tests/hw/torq",
     "tests/compiler/torq/test_programs.py",
     "tests/compiler/torq/test_kernels_equal_the_reference.py",
 )

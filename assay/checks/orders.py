@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.sim.check import Finding, Party
+from assay.sim.check.kinds import KINDS
 from assay.sim.site import Site
 
 from ..launches.contents import Bytes
-from ..reports.kinds import KERNEL_KINDS
 
 if TYPE_CHECKING:
     from ..elements import Value
@@ -36,7 +36,7 @@ def order_finding(
     """
     different = first != other
     return Finding(
-        check=KERNEL_KINDS[_KIND].check,
+        check=KINDS[_KIND].check,
         kind=_KIND,
         kernel=kernel,
         message=f"'{memory}' ends with different bits when threads run in another order",

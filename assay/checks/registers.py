@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.facts.limits import limits
 from assay.sim.check import Finding, Party
-
-from ..reports.kinds import KERNEL_KINDS
+from assay.sim.check.kinds import KINDS
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
@@ -30,7 +29,7 @@ def register_finding(
     if estimate.registers <= limit:
         return None
     return Finding(
-        check=KERNEL_KINDS[_KIND].check,
+        check=KINDS[_KIND].check,
         kind=_KIND,
         kernel=kernel.name,
         message=f"kernel '{kernel.name}' needs about {estimate.registers} registers; {who} {limit}",

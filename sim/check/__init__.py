@@ -1,8 +1,9 @@
 """Checks: what they look for, what they find, and how findings read."""
 
-from .checker import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, parse_checks
+from .checker import Checker, parse_checks
 from .fault_finding import fault_finding
 from .finding import Finding, Party, UnitPlace
+from .kinds import DEFAULT_CHECKS, OPTIONAL_CHECKS
 
 __all__ = [
     "DEFAULT_CHECKS",

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 from .finding import Finding
+from .kinds import DEFAULT_CHECKS, OPTIONAL_CHECKS
 
 T = TypeVar("T")
 
-DEFAULT_CHECKS = ("race", "init", "bounds", "barrier", "budget", "shuffle", "uniform")
-OPTIONAL_CHECKS = ("lanes", "nan", "overflow")
 MAX_FINDINGS = 200
 
 

@@ -7,6 +7,8 @@ import sys
 
 from ..lanes import LANES
 from ..native.c_header import named
+from .kinds import c_constants as reported_constants
+from .kinds import number_of
 
 LOCKS = 1 << 12
 REPORT_LIMIT = 256
@@ -41,10 +43,10 @@ OTHER_BARRIER = 8
 SIMDGROUP_LEFT = 9
 UNINITIALISED = 10
 INACTIVE_LANE = 11
-NON_UNIFORM = 12
-NAN_BORN = 13
-INFINITY_BORN = 14
-OVERFLOW = 15
+NON_UNIFORM = number_of("non-uniform-argument")
+NAN_BORN = number_of("nan-born")
+INFINITY_BORN = number_of("infinity-born")
+OVERFLOW = number_of("index-overflow")
 LANE_RACE = 18
 READ_ONLY_WRITE = 16
 MISALIGNED = 17
@@ -125,6 +127,7 @@ def c_constants() -> dict[str, int]:
         **_named("WRITE_WRITE WRITE_READ READ_WRITE WEAK SAME_STORE", "REPORT_"),
         **_named("LANES_LEFT LANES_ELSEWHERE OTHER_BARRIER SIMDGROUP_LEFT", "REPORT_"),
         **_named("LANE_RACE READ_ONLY_WRITE MISALIGNED", "REPORT_"),
+        **reported_constants(),
     }
 
 

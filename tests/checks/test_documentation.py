@@ -25,6 +25,7 @@ _TITLES = {
     "lanes": "races that lock step hides",
     "nan": "births of NaN and infinity",
     "overflow": "overflow of indices",
+    "banks": "lanes that wait for a bank",
 }
 
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from assay.sim.check.kinds import DEFAULT_CHECKS, OPTIONAL_CHECKS
+
 from ..check_output import FORMATS
 from ..failures import USAGE, CommandError
 
@@ -30,8 +32,8 @@ Wanted = Annotated[
     str,
     typer.Option(
         "--check",
-        help="What to look for, with commas: race, init, bounds, barrier, budget, shuffle, "
-        "uniform ([bold]all[/bold] of these), and by name only lanes, nan, overflow. Of a "
+        help=f"What to look for, with commas: {', '.join(DEFAULT_CHECKS)} "
+        f"([bold]all[/bold] of these), and by name only {', '.join(OPTIONAL_CHECKS)}. Of a "
         "Torq executable: all, and by name only unread.",
     ),
 ]

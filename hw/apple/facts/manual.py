@@ -1,6 +1,6 @@
 """Writes docs/reference/apple-gpus.md from this package's data.
 
-python -m assay.hw.apple.manual > docs/reference/apple-gpus.md
+python -m assay.hw.apple.facts.manual > docs/reference/apple-gpus.md
 """
 
 from collections.abc import Mapping

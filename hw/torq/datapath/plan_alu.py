@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.modes import modes
 from ..facts.registers import Image
 from ..faults import TorqFault
 from . import layout as at
@@ -16,8 +17,12 @@ SIGN = 0x80
 _DATUM_STEPS = (0, 2, 4, SEGMENT // 2)
 """CE.CTRL.cedr_d_step -> bytes from datum to datum; 0: they are neighbours."""
 _TRANSPOSED = 3
-_COMPARES = (at.OP_GREATER, at.OP_GREATER_EQUAL, at.OP_EQUAL)
-_LOGIC = (at.OP_AND, at.OP_OR, at.OP_XOR)
+_MODES = modes("alu_op1").modes.values()
+_COMPARES = {mode.code("op_mode") for mode in _MODES if mode.code("skip_first")}
+_LOGIC = {mode.code("op_mode") for mode in _MODES} - {
+    *_COMPARES,
+    *(at.OP_ADD, at.OP_MULTIPLY, at.OP_BYPASS),
+}
 Numbers = NDArray[np.int64]
 
 

@@ -8,6 +8,7 @@ import functools
 from assay.sim.native.c_header import c_header
 from assay.sim.native.c_unit import Code, CUnit
 
+from ..facts.modes import modes
 from . import act, layout, state
 from .state import Slice
 
@@ -19,6 +20,8 @@ def _header() -> str:
         for name, value in vars(module).items()
         if name.isupper() and isinstance(value, int)
     }
+    operations = modes("alu_op1").modes.values()
+    numbers |= {f"OP_{mode.name}": mode.code("op_mode") for mode in operations}
     return c_header(enumerations=({**numbers, "AGENTS": len(layout.AGENTS)},), structures=(Slice,))
 
 

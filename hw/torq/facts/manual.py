@@ -1,6 +1,6 @@
 """Writes docs/reference/torq.md from this package's data.
 
-python -m assay.hw.torq.manual > docs/reference/torq.md
+python -m assay.hw.torq.facts.manual > docs/reference/torq.md
 """
 
 from collections.abc import Iterable, Sequence

@@ -13,6 +13,8 @@ from ..ir.cfg import Cfg, Loop
 from ..ir.llvm_types import Scalar, size_of
 from ..ir.nodes import (
     PRIVATE_ROOTS,
+    THREADGROUP_ROOTS,
+    AddressRoot,
     Block,
     BufferRoot,
     Constant,
@@ -62,6 +64,8 @@ class Watch(Access):
     def access(self, instruction: Instruction, *, write: bool, atomic: bool = False) -> None:
         """Report an access of the current lanes, which is about to happen."""
         root = instruction.root
+        if "banks" in self.v.observers and isinstance(root, (*THREADGROUP_ROOTS, AddressRoot)):
+            self._banks(instruction)
         if not self.v.observers & RACE_CHECKS or isinstance(root, _UNWATCHED):
             return
         how = self.site(instruction) << layout.HOW_SITE
@@ -78,6 +82,22 @@ class Watch(Access):
             )
         else:
             self._access(instruction, how, memory)
+
+    def _banks(self, instruction: Instruction) -> None:
+        if self.v.has_varying_address(instruction):
+            self.put_varying_addresses(instruction)
+        elif self.v.varying(instruction.operands[0]):
+            self.put_addresses(self.addresses(instruction, self.memory(instruction)))
+        else:
+            return  # all lanes access the same words
+        self.text.call(
+            "void",
+            "assay_watch_banks",
+            ("ptr", "%ctx"),
+            ("i32", str(self.site(instruction))),
+            ("i32", self.text.mask_bits(self.v.mask)),
+            ("i32", str(size_of(Scalar(instruction.element)) * instruction.components)),
+        )
 
     def _access(self, instruction: Instruction, how: int, memory: Memory) -> None:
         offset = instruction.operands[0]

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...check import layout
 from ...check.checker import Checker
+from ...check.kinds import WATCHING_CHECKS
 from ...check.shadow import Shadows
 from ..ir import context as c
 from ..ir.shape import LANES
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from .accesses import AccessLog
     from .program import Executable
 
-# What changes the generated code; the other checks are made elsewhere.
-OBSERVED = frozenset(
-    {"race", "lanes", "barrier", "bounds", "init", "shuffle", "uniform", "nan", "overflow"}
-)
 _MAX_ARGUMENT_BUFFER = 1 << 16  # bytes that are searched for the addresses of further buffers
 _DEPTH = 2  # argument buffers inside argument buffers
 
@@ -35,7 +32,7 @@ def observers_of(checker: Checker | None) -> frozenset[str]:
     """The checks of a checker that watch a kernel while it runs."""
     if checker is None:
         return frozenset()
-    wanted = checker.checks & OBSERVED
+    wanted = checker.checks & WATCHING_CHECKS
     return wanted or (frozenset({"order"}) if checker.seed is not None else frozenset())
 
 

@@ -15,12 +15,13 @@ from ...native.disk_cache import DiskCache, digest
 from ...native.jit import LoadedCode, compile_object
 from ...native.llvm_host import host_target
 from ...site import Site
+from ..analysis.merge_accesses import merge_accesses
 from ..analysis.reach import follows_pointers, untouched_parameters
 from ..emit.driver import driver
 from ..emit.tape import PLACES, TAPE, TAPED_MARKS, prepare
 from ..emit.vectorise import Vectoriser
 from ..ir.llvm_types import Scalar, size_of
-from ..ir.nodes import Block, Function, Instruction
+from ..ir.nodes import Block, Function, Instruction, clone
 from ..ir.operations.operation import Inactive
 from ..ir.shape import Shape
 from ..read.importer import import_kernel
@@ -182,6 +183,9 @@ class Program:
     def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
         marks = TAPED_MARKS if TAPE in observers else observers & _MARKED
         function = self.marked_function(marks) if marks else self.function
+        if "banks" in observers:  # a GPU has neighbouring words of a thread in one access
+            function = clone(function)
+            merge_accesses(function)
         code = Vectoriser(function, shape, observers).run()
         text = code.text + driver(
             shape,

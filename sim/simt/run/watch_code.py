@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import functools
+import re
+from importlib.resources import files
 
 from ...check import layout
 from ...native.c_header import c_header, named
 from ...native.c_unit import Code, CUnit
+from ..emit import tape
 from ..ir import context
 
-FUNCTIONS = (
-    "assay_watch_range",
-    "assay_watch_lanes",
-    "assay_watch_permuted",
-    "assay_watch_group",
-    "assay_watch_begin",
-    "assay_watch_end",
-    "assay_watch_wait",
-    "assay_watch_leave",
-    "assay_watch_fence",
-    "assay_watch_round",
-    "assay_watch_event",
-    "assay_watch_simdgroup_wait",
-    "assay_watch_lane_barrier",
-    "assay_watch_place",
-)
+
+def _functions() -> tuple[str, ...]:
+    """Those that watched kernels call, as the C files define them."""
+    folder = files(__package__) / "watch"
+    texts = [each.read_text() for each in folder.iterdir() if each.name.endswith(".c")]
+    return tuple(sorted(re.findall(r"^\w+ (assay_watch_\w+)\(", "\n".join(texts), re.M)))
 
 
 def _header() -> str:
@@ -32,12 +25,14 @@ def _header() -> str:
         constants={
             **named(context, "SCRATCH_VALUES HANDLE_SHIFT OFFSET_MASK TABLE_ENTRIES"),
             **named(context, "THREADGROUP_HANDLE FIRST_BUFFER_HANDLE"),
+            **named(tape, "BANKS BANK_BYTES"),
             **layout.c_constants(),
         },
         structures=(context.TableEntry, context.Context, *layout.STRUCTURES),
     )
 
 
+FUNCTIONS = _functions()
 UNIT = CUnit(
     kind="watch",
     package=__package__,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...check import layout as k
 from ...check.finding import Finding, Party
+from ...check.kinds import REPORTED
 from ..ir import context as c
 from ..ir.shape import LANES
 from .fault_report import place_of
@@ -27,37 +28,6 @@ _RACES = {
     k.WEAK: "weak-memory-flags",
     k.SAME_STORE: "race-write-write",
     k.LANE_RACE: "lane-race",
-}
-# check, kind, message, action, hint
-_VALUES = {
-    k.NON_UNIFORM: (
-        "uniform",
-        "non-uniform-argument",
-        "an argument that must be the same in all lanes of a simdgroup differs",
-        "calls with another value than the first lane",
-        "use simd_shuffle if every lane is to choose, or make the argument uniform",
-    ),
-    k.NAN_BORN: (
-        "nan",
-        "nan-born",
-        "a result is NaN, though nothing it is computed from is",
-        "computes NaN",
-        "look for 0/0, infinity minus infinity, or a root or logarithm of a negative number",
-    ),
-    k.INFINITY_BORN: (
-        "nan",
-        "infinity-born",
-        "a result is infinite, though nothing it is computed from is",
-        "computes an infinity",
-        "look for a division by 0, or for a number too large for its type",
-    ),
-    k.OVERFLOW: (
-        "overflow",
-        "index-overflow",
-        "an index does not fit its 32 bits",
-        "accesses with an index that has wrapped around",
-        "compute the index in ulong or long",
-    ),
 }
 _HINTS = {
     "race-write-write": "let one thread write it, use an atomic, or put a barrier between",
@@ -125,8 +95,11 @@ def report_findings(observation: Observation, boxes: Sequence[Box], groups: Size
                 merged[key] = (report, worker.executable)
                 continue
             total = known[0].count + report.count
+            largest = max(known[0].detail, report.detail)
             first = min(known, (report, worker.executable), key=lambda pair: _example(pair[0]))
             first[0].count = total
+            if report.kind in REPORTED:
+                first[0].detail = largest
             merged[key] = first
     for report, executable in merged.values():
         finding = _explain(scene, report, executable)
@@ -152,22 +125,23 @@ def _explain(scene: _Scene, report: k.Report, executable: Executable) -> Finding
         return _misplaced(scene, report, executable)
     if report.kind == k.UNINITIALISED:
         return _uninitialised(scene, report, executable)
-    if report.kind in _VALUES:
+    if report.kind in REPORTED:
         return _value(scene, report, executable)
     return _divergence(scene, report, executable)
 
 
 def _value(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
-    check, kind, message, action, hint = _VALUES[report.kind]
-    place = executable.watched(report.site)
-    party = scene.party(action, place, report.group, report.simdgroup, report.lane, report.epoch)
+    name, kind, words = REPORTED[report.kind]
+    site = executable.watched(report.site)
+    place = (report.group, report.simdgroup, report.lane, report.epoch)
     return Finding(
-        check=check,
-        kind=kind,
+        check=kind.check,
+        kind=name,
         kernel=executable.program.name,
-        message=message,
-        parties=(party,),
-        hint=hint,
+        message=words.message.format(detail=report.detail),
+        parties=(scene.party(words.action, site, *place),),
+        hint=words.hint,
+        severity=words.severity,
         count=report.count,
     )
 

@@ -29,3 +29,33 @@ void assay_watch_place(struct context *context, u32 how, u32 site, u32 mask, u64
       report(w, context, REPORT_READ_ONLY_WRITE, site, lane, 0, address, 0, how);
   }
 }
+
+// The lanes of `mask` are about to access `bytes` at each address in the scratch memory: reports
+// more distinct words in one bank of threadgroup memory than there would be if all banks had as
+// many. Lanes that name the same word have it at once.
+void assay_watch_banks(struct context *context, u32 site, u32 mask, u32 bytes) {
+  struct watch *w = context->watch;
+  u64 *addresses = (u64 *)context->scratch, words[LANES * 16];
+  u8 ways[BANKS] = {0};
+  u32 found = 0, most = 0, example = 0;
+  for (; mask; mask &= mask - 1) {
+    u32 lane = (u32)__builtin_ctz(mask);
+    u64 address = addresses[lane];
+    if (address >> HANDLE_SHIFT != THREADGROUP_HANDLE) continue;
+    u64 end = (address + bytes - 1) / BANK_BYTES;
+    for (u64 word = address / BANK_BYTES; word <= end && found < LANES * 16; word++) {
+      u32 n = 0;
+      while (n < found && words[n] != word) n++;
+      if (n < found) continue;
+      words[found++] = word;
+      u32 now = ++ways[word % BANKS];
+      if (now > most) most = now, example = lane;
+    }
+  }
+  if (most <= (found + BANKS - 1) / BANKS) return;
+  report(w, context, REPORT_BANK_CONFLICT, site, example, 0, addresses[example], w->barriers, most);
+  for (u64 i = 0; i < w->report_count; i++) {
+    struct report *r = &w->reports[i];
+    if (r->kind == REPORT_BANK_CONFLICT && r->site == site && most > r->detail) r->detail = most;
+  }
+}

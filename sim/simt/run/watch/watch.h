@@ -19,6 +19,8 @@ typedef double f64;
 #define TABLE_ENTRIES 65536
 #define THREADGROUP_HANDLE 1
 #define FIRST_BUFFER_HANDLE 16
+#define BANKS 32
+#define BANK_BYTES 4
 #define LANES 32
 #define LOCKS 4096
 #define FLAG_ATOMIC 1
@@ -44,6 +46,11 @@ typedef double f64;
 #define REPORT_LANE_RACE 18
 #define REPORT_READ_ONLY_WRITE 16
 #define REPORT_MISALIGNED 17
+#define REPORT_NON_UNIFORM_ARGUMENT 12
+#define REPORT_NAN_BORN 13
+#define REPORT_INFINITY_BORN 14
+#define REPORT_INDEX_OVERFLOW 15
+#define REPORT_BANK_CONFLICT 32
 
 struct buffer;
 struct context;

@@ -17,7 +17,7 @@ from .constant_kernels import Numbers, accesses, expression, kernel
 
 _EXPRESSIONS, _ACCESSES = 40, 20  # cases in one library
 _MANY = 4  # times as many in a library of the campaign
-# `ASSAY_CONSTANT_CASES=10000 ASSAY_CONSTANT_SEED=1 pytest -m slow tests/property -k campaign`.
+# `python -m tests.campaigns constants`; ASSAY_CONSTANT_SEED chooses others.
 _CAMPAIGN = int(os.environ.get("ASSAY_CONSTANT_CASES", "1000"))
 _SEED = int(os.environ.get("ASSAY_CONSTANT_SEED", "1000"))
 _FILLED = 0x7777_7777

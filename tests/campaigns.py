@@ -1,0 +1,157 @@
+"""`python -m tests.campaigns [NAME ...]` runs the slow campaigns; without names it lists them.
+
+They take too long for every change: `.ci/run` makes the fast tests of the same subjects. `all`
+runs every campaign. Times are those of two cores.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+IN_CI = ("tests/packaging", "tests/docs", "tests/models", "tests/assay/cli")
+"""Folders whose slow tests `.ci/run` makes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """What one campaign runs.
+
+    Attributes:
+        what: what it does, in a line.
+        minutes: about how long it takes.
+        paths: files or folders of tests, from the top of the checkout.
+        options: further ones of pytest.
+        variables: of the environment.
+        module: a module to run instead of tests.
+    """
+
+    what: str
+    minutes: int
+    paths: tuple[str, ...] = ()
+    options: tuple[str, ...] = ("-m", "slow")
+    variables: dict[str, str] = field(default_factory=dict)
+    module: tuple[str, ...] = ()
+
+    def command(self) -> list[str]:
+        """What is run."""
+        if self.module:
+            return [sys.executable, "-m", *self.module]
+        return [sys.executable, "-m", "pytest", "-q", "-n", "2", *self.options, *self.paths]
+
+
+_PROPERTY = "tests/sim/simt/property"
+CAMPAIGNS: dict[str, Campaign] = {
+    "mutation": Campaign(
+        what="kernels damaged once or twice: what can go wrong is reported",
+        minutes=30,
+        paths=("tests/checks/mutation/test_mutation.py",),
+    ),
+    "corpus": Campaign(
+        what="planted bugs and near misses against an oracle, and under other orders",
+        minutes=15,
+        paths=("tests/checks/test_oracle_agrees.py", "tests/checks/test_near_misses.py"),
+    ),
+    "constants": Campaign(
+        what="10,000 calculations with constants against the same at run time",
+        minutes=10,
+        paths=(f"{_PROPERTY}/test_constants_agree.py",),
+        variables={"ASSAY_CONSTANT_CASES": "10000"},
+    ),
+    "engines": Campaign(
+        what="random kernels on engine and reference, their recordings, their lowering",
+        minutes=20,
+        paths=(
+            *(f"{_PROPERTY}/test_engines_agree.py", f"{_PROPERTY}/test_recordings.py"),
+            f"{_PROPERTY}/test_lowering.py",
+        ),
+    ),
+    "programs": Campaign(
+        what="the programs of tests/programs with all checks on",
+        minutes=10,
+        paths=("tests/programs",),
+    ),
+    "host-order": Campaign(
+        what="10,000 random host programs judged as by an oracle",
+        minutes=10,
+        paths=("tests/hal/metal/order/test_command_order.py",),
+    ),
+    "explore": Campaign(
+        what="other examples of the property tests than the usual ones",
+        minutes=20,
+        paths=("tests/sim", "tests/hw", "tests/compiler", "tests/traces"),
+        options=("--hypothesis-profile=explore",),
+    ),
+    "fuzz": Campaign(
+        what="damaged modules and Torq executables end in clear errors",
+        minutes=15,
+        paths=("tests/fuzz", "tests/hal/vm/test_damaged_modules.py"),
+    ),
+    "npu": Campaign(
+        what="damaged programs of the NPU, refused words, kernels against IREE",
+        minutes=20,
+        paths=(
+            *("tests/compiler/torq/test_mutants.py", "tests/hw/torq/datapath/test_refusals.py"),
+            "tests/compiler/torq/test_kernels_equal_iree.py",
+        ),
+    ),
+    "predictions": Campaign(
+        what="times of whole kernels, and the kernels of the validation",
+        minutes=10,
+        paths=(
+            *("tests/validation/test_kernels.py", "tests/assay/prediction/test_model.py"),
+            "tests/assay/checks/test_source.py",
+        ),
+    ),
+    "viewer": Campaign(
+        what="large traces in a browser and in Perfetto's engine",
+        minutes=5,
+        paths=("tests/traces",),
+    ),
+    "tinygrad": Campaign(
+        what="tinygrad's models and, with ASSAY_TINYGRAD_CHECKOUT, its own tests",
+        minutes=20,
+        paths=("tests/dropins",),
+    ),
+    "sanitizers": Campaign(
+        what="the C code under AddressSanitizer and UBSan",
+        minutes=5,
+        module=("tests.sanitizers",),
+    ),
+}
+"""The campaigns by name."""
+
+
+def listing() -> str:
+    """What there is, a line each."""
+    width = max(map(len, CAMPAIGNS))
+    rows = (f"{n:{width}}  {c.minutes:3} min  {c.what}" for n, c in CAMPAIGNS.items())
+    return "\n".join(rows)
+
+
+def main(names: list[str]) -> int:
+    """Run campaigns one after the other; 1 if one of them fails."""
+    if not names:
+        print(listing())
+        return 0
+    if unknown := [name for name in names if name not in (*CAMPAIGNS, "all")]:
+        print(f"no campaign is called {', '.join(unknown)}; there are\n{listing()}")
+        return 2
+    failed = []
+    for name in CAMPAIGNS if "all" in names else names:
+        campaign = CAMPAIGNS[name]
+        print(f"== {name}: {campaign.what} (about {campaign.minutes} minutes)", flush=True)
+        environment = {**os.environ, **campaign.variables}
+        if subprocess.run(campaign.command(), cwd=ROOT, env=environment).returncode:
+            failed.append(name)
+    if failed:
+        print(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
