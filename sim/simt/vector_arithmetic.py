@@ -6,10 +6,13 @@ must not be optimised away on the strength of what the kernel's author promised.
 
 from __future__ import annotations
 
+import re
+
 from .ir import Constant, Instruction
 from .llvm_types import bits
 from .vector_text import TextBuilder, mangled
 
+_NUMBER = re.compile(r"(?:splat \(i\d+ )?(\d+)\)?")
 _PLAIN = {"add", "sub", "mul", "and", "or", "xor", "fadd", "fsub", "fmul", "fdiv", "frem"}
 _SHIFTS = {"shl", "lshr", "ashr"}
 _DIVISIONS = {"udiv", "sdiv", "urem", "srem"}
@@ -83,7 +86,7 @@ class Arithmetic:
     def _shift(self, op: str, type: str, operands: list[str], width: int) -> str:
         limit = bits(type)
         amount = operands[1]
-        if amount.startswith("%") and limit & (limit - 1) == 0:
+        if not _is_below(amount, limit) and limit & (limit - 1) == 0:
             # Metal takes shift amounts modulo the width.
             amount = self._binary(
                 "and", type, [amount, self.constant(type, str(limit - 1), width)], width
@@ -237,6 +240,12 @@ class Arithmetic:
             (self.kind(source, width), operand),
             ("i32", classes.literal),
         )
+
+
+def _is_below(operand: str, limit: int) -> bool:
+    """Whether an operand is a number, in one lane or all, from 0 to below `limit`."""
+    found = _NUMBER.fullmatch(operand)
+    return found is not None and int(found[1]) < limit
 
 
 def is_arithmetic(instruction: Instruction) -> bool:
