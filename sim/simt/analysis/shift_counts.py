@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.llvm_types import bits
-from ..ir.nodes import Constant, Function, Instruction, Value, integer
+from ..ir.nodes import AddressRoot, Constant, Function, Instruction, Value, integer
 from ..ir.operations.integers import AND, ASHR, LSHR, SHL
 from ..ir.passes import rewrites
 
@@ -28,18 +28,19 @@ def _plain(count: Value, width: int) -> Value:
     """The same count, as far as a shift of so many bits looks at it."""
     if width & (width - 1):
         return count
-    if isinstance(count, Constant) and count.number is not None and count.number >= width:
-        return integer(count.type, count.number % width)
     if isinstance(count, Instruction) and count.operation is AND:
         value, mask = count.operands
         if isinstance(mask, Constant) and ~(mask.number or 0) & (width - 1) == 0:
-            return value
+            return _plain(value, width)
+    if isinstance(count, Constant) and count.number is not None and count.number >= width:
+        return integer(count.type, count.number % width)
     return count
 
 
 def _drop_unused(function: Function, masks: set[Value]) -> None:
     used = {operand for i in function.instructions() for operand in i.operands}
     used.update(block.condition for block in function.blocks if block.condition is not None)
-    used.update(getattr(i.root, "address", None) or i for i in function.instructions() if i.root)
+    roots = (i.root for i in function.instructions())
+    used.update(root.address for root in roots if isinstance(root, AddressRoot))
     for block in function.blocks:
         block.body = [i for i in block.body if i not in masks or i in used]

@@ -6,6 +6,7 @@ must not be optimised away on the strength of what the kernel's author promised.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from ..ir.llvm_types import bits
@@ -90,6 +91,7 @@ from ..ir.operations.operation import OfOperands, Operation, Origin
 from .text import TextBuilder, mangled
 
 _FLAGGED_CALLS = frozenset({CTLZ, CTTZ, ABS})
+_NUMBER = re.compile(r"(?:splat \(i\d+ )?(\d+)\)?")
 _SIGNED = frozenset({SDIV, SREM})
 _QUOTIENTS = frozenset({UDIV, SDIV})
 EXACT_IN_DOUBLE = 32  # integers of so many bits divide exactly through f64
@@ -145,7 +147,7 @@ class Arithmetic:
         type = instruction.type
         limit = bits(type)
         amount = operands[1]
-        if amount.startswith("%") and limit & (limit - 1) == 0:
+        if not _is_below(amount, limit) and limit & (limit - 1) == 0:
             # Metal takes shift amounts modulo the width.
             amount = self._binary(
                 AND, type, [amount, self.constant(type, str(limit - 1), width)], width
@@ -302,6 +304,12 @@ class Arithmetic:
             (self.kind(source, width), operand),
             ("i32", classes.literal),
         )
+
+
+def _is_below(operand: str, limit: int) -> bool:
+    """Whether an operand is a number, in one lane or all, from 0 to below `limit`."""
+    found = _NUMBER.fullmatch(operand)
+    return found is not None and int(found[1]) < limit
 
 
 Emitter = Callable[[Arithmetic, Instruction, list[str], int], str]

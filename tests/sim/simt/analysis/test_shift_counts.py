@@ -40,3 +40,20 @@ def test_a_mask_of_a_count_is_left_out_where_it_says_no_more_than_the_width() ->
     functions = [_kernel(mask, 1).function() for mask in (31, 15)]
     operations = [{i.operation for i in function.instructions()} for function in functions]
     assert [AND in each for each in operations] == [False, True]
+
+
+def test_a_count_that_the_optimiser_left_unknown_is_taken_modulo_the_width_too() -> None:
+    text = """
+declare i32 @llvm.udiv.fix.i32(i32, i32, i32 immarg)
+define void @kernel_entry(ptr addrspace(1) %y) {
+  %n = call i32 @llvm.udiv.fix.i32(i32 -1, i32 1, i32 0)
+  %m = and i32 %n, 31
+  %v = shl i32 3, %m
+  store i32 %v, ptr addrspace(1) %y
+  ret void
+}
+"""
+    for run in (on_engine, on_reference):
+        kernel = assemble(text, "y")
+        found = run(kernel, [np.zeros(1, np.int32)], threadgroup_size=(1, 1, 1), threads=(1, 1, 1))
+        assert found[0][0] == -(2**31)
