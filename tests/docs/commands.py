@@ -7,6 +7,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
+TEXTS_OF_SOURCE = {"adding-an-operation"}
+"""Pages whose Python is put into a copy of the source; tests of their own do that."""
+
 _FENCE = re.compile(r"^```(?P<kind>\w+)[^\n]*\n(?P<body>.*?)^```", re.M | re.S)
 _INSTALLS = re.compile(
     r"pip install|git clone|pytest(?! -q test_)|\.ci/run|mkdocs|ruff|mypy|cd assay"
@@ -37,7 +40,7 @@ def steps(page: Path) -> list[Step]:
     for match in _FENCE.finditer(page.read_text()):
         if match["kind"] == "console":
             found.extend(_commands(match["body"]))
-        elif match["kind"] == "python":
+        elif match["kind"] == "python" and page.stem not in TEXTS_OF_SOURCE:
             found.append(Step(kind="program", text=match["body"], expected="", fails=False))
     found = [replace(step, text=_THEN.sub("", step.text, count=1)) for step in found]
     return [step for step in found if not _INSTALLS.search(step.text.split("\n")[0])]
