@@ -66,7 +66,8 @@ CAMPAIGNS: dict[str, Campaign] = {
         what="random kernels on engine and reference, their recordings, their lowering",
         minutes=20,
         paths=(
-            *(f"{_PROPERTY}/test_engines_agree.py", f"{_PROPERTY}/test_recordings.py"),
+            f"{_PROPERTY}/test_engines_agree.py",
+            f"{_PROPERTY}/test_recordings.py",
             f"{_PROPERTY}/test_lowering.py",
         ),
     ),
@@ -95,7 +96,8 @@ CAMPAIGNS: dict[str, Campaign] = {
         what="damaged programs of the NPU, refused words, kernels against IREE",
         minutes=20,
         paths=(
-            *("tests/compiler/torq/test_mutants.py", "tests/hw/torq/datapath/test_refusals.py"),
+            "tests/compiler/torq/test_mutants.py",
+            "tests/hw/torq/datapath/test_refusals.py",
             "tests/compiler/torq/test_kernels_equal_iree.py",
         ),
     ),
@@ -103,7 +105,8 @@ CAMPAIGNS: dict[str, Campaign] = {
         what="times of whole kernels, and the kernels of the validation",
         minutes=10,
         paths=(
-            *("tests/validation/test_kernels.py", "tests/assay/prediction/test_model.py"),
+            "tests/validation/test_kernels.py",
+            "tests/assay/prediction/test_model.py",
             "tests/assay/checks/test_source.py",
         ),
     ),

@@ -21,7 +21,9 @@ _MODES = modes("alu_op1").modes.values()
 _COMPARES = {mode.code("op_mode") for mode in _MODES if mode.code("skip_first")}
 _LOGIC = {mode.code("op_mode") for mode in _MODES} - {
     *_COMPARES,
-    *(at.OP_ADD, at.OP_MULTIPLY, at.OP_BYPASS),
+    at.OP_ADD,
+    at.OP_MULTIPLY,
+    at.OP_BYPASS,
 }
 Numbers = NDArray[np.int64]
 
