@@ -6,9 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from assay.compiler.torq.kernels.convolution import Padding, conv2d
+from assay.compiler.torq.kernels.lower import kind, lower
+from assay.compiler.torq.operators.products import Convolution, Padding
+from assay.compiler.torq.operators.quantisation import Rescale
+from assay.compiler.torq.operators.tensors import Layout as Planes
+from assay.compiler.torq.operators.tensors import TensorType
 from assay.compiler.torq.slice.lram import Lram as Layout
-from assay.compiler.torq.slice.scaling import Rescale
 from assay.hw.torq.datapath.interpreter import Interpreter
 from assay.hw.torq.datapath.plan import plan_task
 from assay.hw.torq.device.device import Device
@@ -71,15 +74,15 @@ def _programs() -> tuple[tuple[NssProgram | SliceProgram, ...], list[tuple[int, 
     x = layout.planes("x", "int8", (1, _CHANNELS, _SIDE, _SIDE))
     y = layout.planes("y", "int8", (1, _CHANNELS, _SIDE, _SIDE))
     weights = rng.integers(-128, 128, (_CHANNELS, _CHANNELS, 3, 3)).astype(np.int8)
-    tasks = conv2d(
-        layout,
-        x,
-        weights,
-        np.zeros(_CHANNELS, np.int32),
-        y,
+    operator = Convolution(
+        x=kind(x, Planes.PLANES),
+        weights=TensorType(dtype="int8", shape=weights.shape),
+        y=kind(y, Planes.PLANES),
         padding=Padding(top=1, bottom=1, left=1, right=1),
         rescale=Rescale(multipliers=(1 << 20,), shifts=(32,)),
     )
+    values = {"weights": weights, "bias": np.zeros(_CHANNELS, np.int32)}
+    tasks = lower(layout, operator, {"x": x, "y": y}, values)
     start = NssTask(slc_start=(True, False), slc_wait=(True, False), slc_cfg_addr=(_CODE, 0))
     constants = [(constant.address, constant.data) for constant in layout.constants]
     constants.append((x.address, rng.integers(0, 256, x.size).astype(np.uint8).tobytes()))

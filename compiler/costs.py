@@ -1,6 +1,6 @@
 """What compilers ask about the machine that they compile for: what a kernel would cost on it.
 
-A compiler is handed somebody who answers and imports no machine's timing, so that it can be given
+A compiler is handed an object that answers and imports no machine's timing, so that it can be given
 a predictor, recorded times, or something made up for a test.
 """
 

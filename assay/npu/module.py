@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 from assay.hal.device import BufferRef
 from assay.hal.flags import BufferUsage, MemoryType
 
+from ..by_name import ByName
 from ..elements import Value
 from ..signatures import Signature
 from .values import NpuInputError, buffers_of, signature_of, typed, zeros_for
@@ -95,16 +96,17 @@ class NpuFunction:
         return f"<assay NPU function {self.signature}>"
 
 
-class NpuModule:
+class NpuModule(ByName[NpuFunction]):
     """The executables of a file, loaded into one NPU: `module[name](x)`, or `module.name(x)`."""
 
     def __init__(self, name: str, device: TorqDevice, executable: TorqExecutable) -> None:
-        self._name = name
-        self._device = device
-        self._functions = {
+        functions = {
             member: NpuFunction(device, executable, number)
             for number, member in enumerate(executable.members)
         }
+        super().__init__(name, "executable", functions)
+        self._name = name
+        self._device = device
 
     @property
     def name(self) -> str:
@@ -115,11 +117,6 @@ class NpuModule:
     def device(self) -> TorqDevice:
         """The NPU."""
         return self._device
-
-    @property
-    def functions(self) -> Mapping[str, NpuFunction]:
-        """The executables by the names of their members."""
-        return self._functions
 
     def find(self, part: str | None) -> NpuFunction:
         """The one whose name, or its member's, contains `part`; None if there is only one.
@@ -137,28 +134,8 @@ class NpuModule:
             raise NpuInputError(f"function {part or 'is not given'}: {problem}: {listed}")
         return found[0]
 
-    def __getitem__(self, name: str) -> NpuFunction:
-        try:
-            return self._functions[name]
-        except KeyError:
-            known = ", ".join(self._functions)
-            raise KeyError(f"{self.name} has no executable {name!r}; it has {known}") from None
-
-    def __getattr__(self, name: str) -> NpuFunction:
-        functions: dict[str, NpuFunction] = self.__dict__.get("_functions", {})
-        if name in functions:
-            return functions[name]
-        known = ", ".join(functions) or "none"
-        raise AttributeError(f"the file has no executable {name!r}; it has {known}")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._functions)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._functions]
-
     def __repr__(self) -> str:
-        return f"<assay NPU module {self.name}: {', '.join(self._functions)}>"
+        return f"<assay NPU module {self.name}: {', '.join(self)}>"
 
 
 def load_npu(

@@ -58,7 +58,7 @@ def compile_model(
     """Compiles a `.mlir`, `.mlirbc`, `.onnx` or `.tflite` file with IREE.
 
     `flags` go to `iree-compile` as they are. Work-arounds for known defects of the compiler are
-    added only when it failed without them, and are told in `notes`. Raises `ModelError`.
+    added only when it failed without them, and are named in `notes`. Raises `ModelError`.
     """
     source = Path(path)
     say = progress or (lambda text: None)

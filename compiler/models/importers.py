@@ -12,15 +12,23 @@ _OLDEST_ONNX_OPSET = 17  # IREE's importer asks for opset 17 and above.
 
 
 def to_mlir(
-    source: Path, kind: ModelFormat, work: Path, say: Callable[[str], None]
+    source: Path,
+    kind: ModelFormat,
+    work: Path,
+    say: Callable[[str], None],
+    *,
+    locations: bool = False,
 ) -> tuple[Path, tuple[str, ...]]:
-    """A file that `iree-compile` reads, and notes on what was done to get it."""
+    """A file that `iree-compile` reads, and notes on what was done to get it.
+
+    With `locations`, operators of TFLite models keep the names of their tensors.
+    """
     if kind == "onnx":
         say(f"importing {source.name}")
         return _onnx(source, work / "model.mlir")
     if kind == "tflite":
         say(f"converting {source.name}")
-        return _tflite(source, work / "model.mlirbc"), ()
+        return _tflite(source, work / "model.mlirbc", locations=locations), ()
     return source, ()
 
 
@@ -36,9 +44,10 @@ def _onnx(source: Path, output: Path) -> tuple[Path, tuple[str, ...]]:
     raise _failure(source, "ONNX", done)
 
 
-def _tflite(source: Path, output: Path) -> Path:
+def _tflite(source: Path, output: Path, *, locations: bool) -> Path:
     # The text form does not parse in IREE 3.13; the bytecode does.
     command = [*tools.convert_tflite(), str(source), "--bytecode", "-o", str(output)]
+    command += ["--emit-debug-info"] if locations else []
     done = tools.run(command, name="tosa-converter-for-tflite")
     if not _succeeded(done, output):
         raise _failure(source, "TFLite", done)

@@ -147,13 +147,13 @@ class LoadedExecutable:
         """Runs all actions; buffers that the program writes are changed in place.
 
         Gives the cycles of the NPU's clock that passed, the host's work included. Raises
-        StatusError, naming the action. Observers of this moment are told (`hal.observe`).
+        StatusError, naming the action. Observers of this moment are called (`hal.observe`).
         """
         with under(current_watch(), current_timer(TorqTimer)):  # type: ignore[type-abstract]
             return self.run(buffers, constants)
 
     def run(self, buffers: MutableSequence[Bytes], constants: Sequence[int] = ()) -> int:
-        """As `dispatch`, for a queue: it is told who submitted the work under."""
+        """As `dispatch`, for a queue, which sets the observers that the work belongs to."""
         self._check_buffers(buffers)
         device = self.device
         device.xram.space = self._space
@@ -168,7 +168,7 @@ class LoadedExecutable:
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
-        """Hazards of what is done meanwhile are told to the checker that the work is under."""
+        """Report hazards of what is done meanwhile to the checker that the work is under."""
         watch = watch_of_work()
         if watch is None:
             self._ran_unwatched = True

@@ -1,8 +1,8 @@
 """Notes of a compiler as JSON, which an executable carries and anybody can write.
 
 `{"symbols": [[memory, start, stop, name]], "padding": [[memory, start, stop]],
-"slice_programs": {"0x5a00": [task]}, "transfers": [task],
-"places": [[memory, start, stop, name]]}`; a task is `{"operation", "source",
+"slice_programs": {"0x5a00": [task]}, "slice_runs": [["SLC0", "0x5a00", [task]]],
+"transfers": [task], "places": [[memory, start, stop, name]]}`; a task is `{"operation", "source",
 "registers": [[address, word]], "operands": [{"agent", "tensor", "memory", "ranges": [[start,
 stop]], "exact", "unmoved", "tags"}]}`. What is left out is empty; numbers may be hexadecimal text.
 """
@@ -13,7 +13,7 @@ import json
 from types import MappingProxyType
 from typing import Any
 
-from assay.hw.torq.notes import Notes, Operand, Symbol, TaskNote
+from assay.hw.torq.notes import Notes, Operand, SliceRun, Symbol, TaskNote
 
 from ..status import StatusError
 
@@ -30,6 +30,10 @@ def dumps(notes: Notes) -> bytes:
             f"{address:#x}": [_task_json(task) for task in tasks]
             for address, tasks in notes.slice_programs.items()
         },
+        "slice_runs": [
+            [run.unit, run.address, [_task_json(task) for task in run.tasks]]
+            for run in notes.slice_runs
+        ],
         "transfers": [_task_json(task) for task in notes.transfers],
         "places": [_symbol_json(place) for place in notes.places],
     }
@@ -79,6 +83,7 @@ def _notes(value: dict[str, Any]) -> Notes:
                 for address, tasks in programs.items()
             }
         ),
+        slice_runs=tuple(_run(item) for item in _list(value, "slice_runs")),
         transfers=tuple(_task(item) for item in _list(value, "transfers")),
         places=tuple(_symbol(item) for item in _list(value, "places")),
     )
@@ -102,6 +107,15 @@ def _task(value: object) -> TaskNote:
         source=_text(task.get("source", "")),
         operands=tuple(_operand(item) for item in _list(task, "operands")),
         registers=tuple(_register(item) for item in _list(task, "registers")),
+    )
+
+
+def _run(value: object) -> SliceRun:
+    unit, address, tasks = _items(value, "a run of a slice", 3)
+    return SliceRun(
+        unit=_text(unit),
+        address=_number(address),
+        tasks=tuple(_task(task) for task in _items(tasks, "a run's tasks")),
     )
 
 

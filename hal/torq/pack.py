@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.compiler.torq.program import Program
+from assay.compiler.torq.blocks import Program
 from assay.compiler.torq.slice.tensor import Tensor
 
 from .format import (

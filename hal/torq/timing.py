@@ -26,7 +26,7 @@ class NpuRun:
         begin, end: cycles of the NPU's clock; it goes on from run to run.
         events: what the units did; `accesses` which memory they touched, if that was asked for.
         symbols: names of places in memory.
-        failed: whether it ended with an error; then it is told up to there.
+        failed: whether it ended with an error; then it is timed up to there.
     """
 
     program: str
@@ -55,7 +55,7 @@ class TorqTimer(Protocol):
 
 @contextmanager
 def timed(loaded: LoadedExecutable, timer: TorqTimer | None) -> Iterator[None]:
-    """What the executable's NPU does meanwhile is told to `timer`."""
+    """Pass what the executable's NPU does meanwhile to `timer`."""
     if timer is None:
         yield
         return

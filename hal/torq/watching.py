@@ -1,4 +1,4 @@
-"""Runs of executables that are watched for hazards: who is told, and what is known beforehand."""
+"""Runs of executables watched for hazards: by which observers, and what is known before."""
 
 from __future__ import annotations
 

@@ -57,6 +57,15 @@ class TaskNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SliceRun:
+    """A start of a slice: `unit` is its name, `address` that of its program's words in LRAM."""
+
+    unit: str
+    address: int
+    tasks: tuple[TaskNote, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Symbol:
     """A name for the bytes `start` to `stop` of a memory."""
 
@@ -74,6 +83,8 @@ class Notes:
         symbols: what is where.
         padding: (memory, start, stop) of gaps that nobody need read.
         slice_programs: the tasks of each slice program, by the LRAM address of its words.
+        slice_runs: every start of a slice in the order of the command stream, in place of
+            `slice_programs` where programs are loaded over others.
         transfers: every start of XR and XW, in the order of the command stream.
         places: what the host puts into XRAM or takes from there: initialised data, and the
             caller's buffers. Empty if nobody said.
@@ -84,6 +95,7 @@ class Notes:
     slice_programs: Mapping[int, tuple[TaskNote, ...]] = field(
         default_factory=lambda: MappingProxyType({})
     )
+    slice_runs: tuple[SliceRun, ...] = ()
     transfers: tuple[TaskNote, ...] = ()
     places: tuple[Symbol, ...] = ()
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.compiler.torq.kernels import unary
-from assay.compiler.torq.kernels.convolution import Padding, conv2d
+from assay.compiler.torq.operators.products import Padding
+from assay.compiler.torq.operators.quantisation import Rescale
 from assay.compiler.torq.program import ProgramBuilder
-from assay.compiler.torq.slice.scaling import Rescale
 from assay.hal.observe import checking
 from assay.hal.status import StatusError
 from assay.hal.torq.executable import LoadedExecutable
@@ -18,6 +17,7 @@ from assay.hal.torq.format import Executable, Segment
 from assay.hal.torq.pack import pack
 from assay.hw.torq.check.kinds import NPU_CHECKS, UNREAD
 from assay.sim.check import Checker
+from tests.compiler.torq import by_hand
 from tests.support.torq_executables import CODE, multiply
 
 _USED = {CODE: 0x200}
@@ -76,8 +76,8 @@ def convolution() -> Executable:
     rescale = Rescale(multipliers=(1 << 30,), shifts=(34,))
     padding = Padding(top=1, bottom=1, left=1, right=1)
     builder.load("x", x)
-    builder.run(conv2d(builder.lram, x, weights, bias, y, padding=padding, rescale=rescale))
-    builder.run(unary.clamp(y, z, -20, 50))
+    builder.run(by_hand.conv2d(builder.lram, x, weights, bias, y, padding=padding, rescale=rescale))
+    builder.run(by_hand.clamp(y, z, -20, 50))
     builder.store("z", z)
     return pack(builder.build(), "convolution")
 

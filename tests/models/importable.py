@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.examples.onnx_graph import OnnxGraph
 
-from .tflite_cnn import int8_cnn
+from .tflite.small import int8_cnn
 
 
 def _normal(random: np.random.Generator, *shape: int, scale: float = 0.2) -> np.ndarray:

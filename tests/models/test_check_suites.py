@@ -12,9 +12,15 @@ from .check_reference import verdicts, write
 from .conftest import Builds
 
 SUITES = sorted((Path(__file__).parent / "check").glob("*.mlir"))
+LONG = ("math", "stablehlo", "tosa")
+by_suite = pytest.mark.parametrize(
+    "suite",
+    [pytest.param(p, marks=[pytest.mark.slow] if p.stem in LONG else []) for p in SUITES],
+    ids=lambda path: path.stem,
+)
 
 
-@pytest.mark.parametrize("suite", SUITES, ids=lambda path: path.stem)
+@by_suite
 def test_a_suite_has_the_verdicts_of_the_cpu_build(suite: Path, builds: Builds) -> None:
     source, rewritten = write(suite, builds.work)
     on_cpu = verdicts(rewritten, builds.module(source, "llvm-cpu"))
@@ -25,9 +31,8 @@ def test_a_suite_has_the_verdicts_of_the_cpu_build(suite: Path, builds: Builds) 
     assert emulated == on_cpu, messages
 
 
-def test_only_the_failing_suite_fails(builds: Builds) -> None:
-    for suite in SUITES:
-        source, rewritten = write(suite, builds.work)
-        on_cpu = verdicts(rewritten, builds.module(source, "llvm-cpu"))
-        for name, passed in on_cpu.items():
-            assert passed == (not name.startswith("fails")), f"{suite.stem}.{name}"
+@by_suite
+def test_only_the_failing_suite_fails(suite: Path, builds: Builds) -> None:
+    source, rewritten = write(suite, builds.work)
+    for name, passed in verdicts(rewritten, builds.module(source, "llvm-cpu")).items():
+        assert passed == (not name.startswith("fails")), name

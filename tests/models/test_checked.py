@@ -10,9 +10,14 @@ from .conftest import Builds
 from .test_zoo import parameters
 from .zoo import MODELS, Model
 
+QUICK = ("matmul_f16_f32", "matmul_i8_dot", "conv_nhwc", "softmax", "scatter_add", "scan", "topk")
 
-@pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(m, marks=[] if m.name in QUICK else [pytest.mark.slow]) for m in MODELS],
+    ids=lambda model: model.name,
+)
 def test_nothing_is_found_in_a_model(model: Model, builds: Builds) -> None:
     with checking(Checker()) as checker:
         module = assay.load(builds.model(model, "metal"), parameters=parameters(model, builds))

@@ -88,7 +88,7 @@ def open_torq(options: TorqOptions) -> "NpuFunction":
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """What does not fit an executable is told in terms of options."""
+    """Say in terms of options what does not fit an executable."""
     from ...npu import NpuInputError
 
     try:

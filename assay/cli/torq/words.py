@@ -9,12 +9,14 @@ import typer
 
 from ..failures import USAGE, CommandError
 from ..options.shared import Json
+from .compile import compile_command
+from .opt import opt_command
 
 if TYPE_CHECKING:
     from assay.hw.torq.words.decode.stream import Read
 
 torq_app = typer.Typer(
-    help="Encode and decode programs of the Torq NPU.",
+    help="Encode and decode programs of the Torq NPU, and lower models to it.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -131,6 +133,10 @@ def words_command(
         print_json({"words": [line.json() for line in lines]})
     else:
         typer.echo("\n".join(line.text for line in lines))
+
+
+torq_app.command("opt")(opt_command)
+torq_app.command("compile")(compile_command)
 
 
 def _read(path: Path) -> bytes:

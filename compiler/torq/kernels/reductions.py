@@ -1,74 +1,80 @@
-"""Reductions of a dense tensor along one axis."""
+"""Reductions along an axis of rows: what lies behind the axis is the vector."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from assay.hw.torq.words.commands import SliceTask
-
+from ..operators.reductions import REDUCTIONS, Reduce
+from ..operators.tensors import Layout, Region
 from ..slice.derive import ACT_WORDS
-from ..slice.errors import IllegalSliceProgram
 from ..slice.formats import bypass_lanes, is_float, limits
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT
-from ..slice.tensor import Tensor
+from .alike import VECTOR_BYTES
+from .kernel import InputRegion, Kernel, Places, TileDim
+from .strided import at, start
 
-OPERATIONS = {
-    "sum": "ACC",
-    "max": "MAX",
-    "min": "MIN",
-    "all": "AND",
-    "any": "OR",
-    "argmax": "AMAX",
-    "argmin": "AMIN",
-}
-_VECTOR_BYTES = 64
+_OPERATIONS = dict(zip(REDUCTIONS, ("ACC", "MAX", "MIN", "AND", "OR", "AMAX", "AMIN"), strict=True))
+_INDEXES = ("AMAX", "AMIN")
 _INDEX_SHIFT = 16
 _MOST_INDICES = 1 << 15
 
 
-def reduce(name: str, x: Tensor, output: Tensor, axis: int) -> list[SliceTask]:
-    """Tasks for a reduction: sum, max, min, all, any, argmax or argmin.
+class ReduceKernel(Kernel[Reduce]):
+    """Integers in rows; tiles are along what lies before the axis, or behind it."""
 
-    The output has one step along the axis, or lacks it. Raises IllegalSliceProgram.
-    """
-    op = OPERATIONS.get(name)
-    if op is None:
-        raise IllegalSliceProgram("reduction", f"no {name}; there are {', '.join(OPERATIONS)}")
-    if is_float(x.dtype):
-        raise IllegalSliceProgram("formats", f"{name}: {x.dtype} is no integer")
-    outer, count, inner = (
-        math.prod(x.shape[:axis]),
-        x.shape[axis],
-        math.prod(x.shape[axis + 1 :]),
-    )
-    if math.prod(output.shape) != outer * inner:
-        raise IllegalSliceProgram("shapes", f"{name}: {x.shape} along {axis} to {output.shape}")
-    indexes = op in ("AMAX", "AMIN")
-    if indexes and count > _MOST_INDICES:
-        raise IllegalSliceProgram(
-            "reduction", f"{name}: {count} steps; {_MOST_INDICES} are possible"
+    name = "reduce"
+
+    def accepts(self, op: Reduce) -> str | None:
+        """None, or why it cannot run the operator."""
+        operation = _OPERATIONS.get(op.kind)
+        if operation is None:
+            return f"no {op.kind}; there are {', '.join(REDUCTIONS)}"
+        if is_float(op.x.dtype) or is_float(op.y.dtype):
+            return f"{op.kind}: {op.x.dtype} is no integer"
+        if op.x.layout is not Layout.ROWS or op.y.layout is not Layout.ROWS:
+            return f"{op.x.layout.value} to {op.y.layout.value}; rows are needed"
+        shape = op.x.shape
+        before, behind = shape[: op.axis], shape[op.axis + 1 :]
+        if op.y.shape not in ((*before, *behind), (*before, 1, *behind)):
+            return f"{shape} along {op.axis} to {op.y.shape}"
+        if operation in _INDEXES and shape[op.axis] > _MOST_INDICES:
+            return f"{shape[op.axis]} steps; {_MOST_INDICES} are possible"
+        return None
+
+    def tile_dims(self, op: Reduce) -> tuple[TileDim, ...]:
+        """The outermost axis of y."""
+        return (TileDim(axis=0),) if op.y.shape and op.axis > 0 else ()
+
+    def input_regions(self, op: Reduce, out: Region) -> tuple[InputRegion, ...]:
+        """All steps of the axis."""
+        kept = len(op.y.shape) == len(op.x.shape)
+        behind = op.axis + 1 if kept else op.axis
+        region = Region(
+            starts=(*out.starts[: op.axis], 0, *out.starts[behind:]),
+            sizes=(*out.sizes[: op.axis], op.x.shape[op.axis], *out.sizes[behind:]),
         )
-    lanes = bypass_lanes(x.dtype, op)
-    vector = min(_VECTOR_BYTES // x.element, _power(inner))
-    width = min(ACT_WORDS // lanes.partials, vector)
-    low, high = limits(output.dtype)
-    row = inner * x.element
-    k = SliceKernel(name)
-    with k.each(outer) as o, k.each(-(-inner // vector), FLAT) as v:
-        with k.each(count) as step:
-            block = x[(0,) * len(x.shape)].at(
-                o * (count * row) + step * row + v * (vector * x.element)
-            )
-            k.load_data(block.with_block((vector, x.element)))
-            k.combine(op)
-        with k.each(max(1, vector // width), FLAT):
-            k.activate(width=width, shift=_INDEX_SHIFT if indexes else 0, low=low, high=high)
-            start = output[(0,) * len(output.shape)].at(o * (inner * output.element))
-            k.append(start, inner)
-    return [k.task()]
+        return (InputRegion(operand="x", region=region),)
 
-
-def _power(count: int) -> int:
-    """The smallest power of two that is not less."""
-    return 1 << (count - 1).bit_length()
+    def nests(self, op: Reduce, out: Region, places: Places) -> Sequence[SliceKernel]:
+        """One step of the axis after the other."""
+        x, y = places["x"], places["y"]
+        operation = _OPERATIONS[op.kind]
+        count, inner = x.shape[op.axis], math.prod(x.shape[op.axis + 1 :])
+        lanes = bypass_lanes(x.dtype, operation)
+        vector = min(VECTOR_BYTES // x.element, 1 << (inner - 1).bit_length())
+        width = min(ACT_WORDS // lanes.partials, vector)
+        low, high = limits(y.dtype)
+        row = inner * x.element
+        k = SliceKernel(op.kind)
+        with k.each(math.prod(x.shape[: op.axis])) as o, k.each(-(-inner // vector), FLAT) as v:
+            with k.each(count) as step:
+                place = o * (count * row) + step * row + v * (vector * x.element)
+                k.load_data(at(x, place, vector))
+                k.combine(operation)
+            with k.each(max(1, vector // width), FLAT):
+                shift = _INDEX_SHIFT if operation in _INDEXES else 0
+                k.activate(width=width, shift=shift, low=low, high=high)
+                k.append(start(y, o * (inner * y.element)), inner)
+        return [k]

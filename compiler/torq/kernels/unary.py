@@ -1,143 +1,173 @@
-"""Operators that go over one dense tensor element by element."""
+"""Operators that go over one tensor element by element."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
-from assay.hw.torq.words.commands import SliceTask
+import numpy as np
+from numpy.typing import NDArray
 
+from assay.hw.torq.facts.machine import limit
+
+from ..operators.elementwise import Clamp, Scale, Table, Unary
+from ..operators.quantisation import FloatRange, Rescale
+from ..operators.tensors import Region
 from ..slice.derive import ACT_WORDS, MOST_VECTORS
 from ..slice.errors import IllegalSliceProgram
 from ..slice.formats import LIMITS, bypass_lanes, is_float, limits
 from ..slice.kernel import SliceKernel
 from ..slice.loops import FLAT
-from ..slice.lram import Lram
-from ..slice.scaling import FloatRange, Rescale, bias_pairs, channel_runs
-from ..slice.tensor import Tensor
+from ..slice.scaling import bias_pairs
+from .alike import SCALE, VECTOR_BYTES, Alike, packed_scale, scale_refusal, single_scale, unlike
+from .kernel import ConstantSpec, Places, Values
+from .strided import Walk, at, start, vectors, walks
 
-VECTOR_BYTES = 64
-MODES = ("ABS", "NEG", "CLZ", "CEL", "FLR")
-_INTEGER_MODES = ("CLZ",)
-_FLOAT_MODES = ("CEL", "FLR")
+_MODES = {"ABS": "ABS", "NEG": "NEG", "CLZ": "CLZ", "CEIL": "CEL", "FLOOR": "FLR"}
+_INTEGERS_ONLY = ("CLZ",)
+_FLOATS_ONLY = ("CEIL", "FLOOR")
 _FLOATS_AT_A_TIME = 8
-_SHORT_TABLE = 256
-_LONG_TABLE = 513
+_LEAST_PITCH = 4
+_LOOKUPS = limit("table_lookups")
+ENTRIES = {"int8": 256, "int16": 513}
+"""Entries of a table by what is looked up."""
 
 
-def rescale(
-    lram: Lram, x: Tensor, output: Tensor, *, rescale: Rescale, input_zp: int = 0
-) -> list[SliceTask]:
-    """Tasks for output = (x - input_zp) scaled. One multiplier for all.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """What happens to integers on their way: ALU operation, results at a time, activation."""
 
-    Raises IllegalSliceProgram.
-    """
-    _alike("rescale", x, output)
-    _whole("rescale", x, output)
-    (run,) = channel_runs(rescale, 1)
-    pair = lram.constant(f"scale of {output.name}", bias_pairs([-input_zp], run.factors))
-    lanes = bypass_lanes(x.dtype, "ACC")
-    return [
-        _pass(
-            "rescale",
-            x,
-            output,
+    op: str
+    width: int
+    scaling: Rescale
+    shift: int = 0
+    mode: str = "ACT"
+    words: tuple[int, ...] | None = None
+
+
+class ScaleKernel(Alike[Scale]):
+    """RESCALE of integers with one multiplier."""
+
+    name = "rescale"
+
+    def accepts(self, op: Scale) -> str | None:
+        """None, or why it cannot run the operator."""
+        return unlike(op) or _no_integers(op.x.dtype, op.y.dtype) or scale_refusal(op.rescale)
+
+    def constants(self, op: Scale, out: Region) -> tuple[ConstantSpec, ...]:
+        """Bias and factor."""
+        return (SCALE,)
+
+    def pack(self, op: Scale, out: Region, values: Values) -> dict[str, NDArray[np.generic]]:
+        """From the operator itself."""
+        return {"scales": packed_scale(op.rescale, -op.input_zp)}
+
+    def nests(self, op: Scale, out: Region, places: Places) -> Sequence[SliceKernel]:
+        """Sums of one element each."""
+        how = Pass(
             op="ACC",
-            width=ACT_WORDS // lanes.partials,
-            bias=pair,
-            scaling=rescale,
-            shift=run.shift,
+            width=ACT_WORDS // bypass_lanes(op.x.dtype, "ACC").partials,
+            scaling=op.rescale,
+            shift=single_scale(op.rescale).shift,
         )
-    ]
+        return _passes("rescale", places, how)
 
 
-def clamp(x: Tensor, output: Tensor, low: int, high: int) -> list[SliceTask]:
-    """Tasks for output = x within `low` and `high`. Raises IllegalSliceProgram."""
-    _alike("clamp", x, output)
-    _whole("clamp", x, output)
-    scaling = Rescale(low=low, high=high)
-    return [_pass("clamp", x, output, op="BOR", width=_words(x), scaling=scaling)]
+class ClampKernel(Alike[Clamp]):
+    """Limits of integers and of bfloat16."""
+
+    name = "clamp"
+
+    def accepts(self, op: Clamp) -> str | None:
+        """None, or why it cannot run the operator."""
+        if is_float(op.x.dtype):
+            same = op.x.dtype == op.y.dtype == "bfloat16"
+            return unlike(op) if same else f"{op.x.dtype} to {op.y.dtype}"
+        return unlike(op) or _no_integers(op.x.dtype, op.y.dtype)
+
+    def nests(self, op: Clamp, out: Region, places: Places) -> Sequence[SliceKernel]:
+        """Words as they are."""
+        if is_float(op.x.dtype):
+            return _float_passes("clamp", places, "ACT", FloatRange(op.low, op.high))
+        scaling = Rescale(low=int(op.low), high=int(op.high))
+        return _passes("clamp", places, _as_they_are(op.x.dtype, scaling))
 
 
-def copy(x: Tensor, output: Tensor) -> list[SliceTask]:
-    """Tasks for output = x. Raises IllegalSliceProgram."""
-    x, output = x.bits, output.bits
-    low, high = limits(x.dtype)
-    return clamp(x, output, low, high)
+class UnaryKernel(Alike[Unary]):
+    """The activation unit's modes, and casts."""
+
+    name = "unary"
+
+    def accepts(self, op: Unary) -> str | None:
+        """None, or why it cannot run the operator."""
+        floating = is_float(op.x.dtype)
+        if op.kind == "CAST":
+            if floating == is_float(op.y.dtype):
+                return f"cast of {op.x.dtype} to {op.y.dtype}"
+        elif op.kind not in _MODES or op.kind in (_INTEGERS_ONLY if floating else _FLOATS_ONLY):
+            return f"no {op.kind} of {op.x.dtype}"
+        elif floating != is_float(op.y.dtype):
+            return f"{op.x.dtype} to {op.y.dtype}"
+        if op.x.dtype == "float32":
+            return f"{op.kind} of float32"
+        return unlike(op)
+
+    def nests(self, op: Unary, out: Region, places: Places) -> Sequence[SliceKernel]:
+        """Words as they are, through a mode."""
+        name, floating = op.kind.lower(), is_float(op.x.dtype)
+        if op.kind == "CAST" and floating:
+            low, high = limits(op.y.dtype)
+            return _float_passes(name, places, "F2I", FloatRange(low, high))
+        if floating:
+            return _float_passes(name, places, _MODES[op.kind], FloatRange())
+        mode = "I2F" if op.kind == "CAST" else _MODES[op.kind]
+        low, high = limits(op.x.dtype if op.kind == "CAST" else op.y.dtype)
+        scaling = Rescale(low=low, high=high)
+        return _passes(name, places, replace(_as_they_are(op.x.dtype, scaling), mode=mode))
 
 
-def unary(mode: str, x: Tensor, output: Tensor) -> list[SliceTask]:
-    """Tasks for one of the activation unit's modes: ABS, NEG, CLZ, CEL (ceil), FLR (floor).
+class TableKernel(Alike[Table]):
+    """Look-ups, two at a time: so many the activation unit makes in a cycle."""
 
-    CLZ is of integers and counts in as many bits as x has; CEL and FLR are of bfloat16. Raises
-    IllegalSliceProgram.
-    """
-    _alike(mode.lower(), x, output)
-    if mode not in MODES or mode in (_INTEGER_MODES if is_float(x.dtype) else _FLOAT_MODES):
-        raise IllegalSliceProgram("activation", f"no mode {mode} of {x.dtype}")
-    if is_float(x.dtype):
-        return [_pass_floats(mode.lower(), x, output, mode=mode)]
-    low, high = limits(output.dtype)
-    scaling = Rescale(low=low, high=high)
-    return [_pass(mode.lower(), x, output, op="BOR", width=_words(x), scaling=scaling, mode=mode)]
+    name = "table"
 
+    def accepts(self, op: Table) -> str | None:
+        """None, or why it cannot run the operator."""
+        if op.x.dtype not in ENTRIES or op.y.dtype != op.x.dtype:
+            return f"{op.x.dtype} to {op.y.dtype}"
+        if len(op.entries) != ENTRIES[op.x.dtype]:
+            return f"{len(op.entries)} entries for {op.x.dtype}"
+        try:
+            _table_words(op)
+        except IllegalSliceProgram as error:
+            return str(error)
+        return unlike(op)
 
-def cast(x: Tensor, output: Tensor) -> list[SliceTask]:
-    """Tasks for output = x as another type: bfloat16 to integers, integers to bfloat16 or float32.
+    def constants(self, op: Table, out: Region) -> tuple[ConstantSpec, ...]:
+        """Bias and factor."""
+        return (SCALE,)
 
-    Floats are rounded to the nearest, ties to even, and saturate. Raises IllegalSliceProgram.
-    """
-    _alike("cast", x, output)
-    if is_float(x.dtype) == is_float(output.dtype):
-        raise IllegalSliceProgram("formats", f"cast: {x.dtype} to {output.dtype}")
-    if is_float(x.dtype):
-        low, high = limits(output.dtype)
-        return [_pass_floats("cast", x, output, mode="F2I", within=FloatRange(low, high))]
-    low, high = limits(x.dtype)
-    scaling = Rescale(low=low, high=high)
-    return [_pass("cast", x, output, op="BOR", width=_words(x), scaling=scaling, mode="I2F")]
+    def pack(self, op: Table, out: Region, values: Values) -> dict[str, NDArray[np.generic]]:
+        """int8 x becomes (x - 128) * 128, which is entry x + 128 with no fraction."""
+        bias, factor = (-128, 128) if op.x.dtype == "int8" else (0, 1)
+        return {"scales": bias_pairs([bias], [factor])}
 
-
-def table(lram: Lram, x: Tensor, output: Tensor, entries: Sequence[int]) -> list[SliceTask]:
-    """Tasks for a look-up: 256 int8 entries for int8, 513 int16 entries for int16.
-
-    Of int16 the result is interpolated and rounded to a whole number (TOSA gives 7 more bits).
-    Raises IllegalSliceProgram.
-    """
-    _alike("table", x, output)
-    if x.dtype not in ("int8", "int16") or output.dtype != x.dtype:
-        raise IllegalSliceProgram("formats", f"table: {x.dtype} to {output.dtype}")
-    short = x.dtype == "int8"
-    if len(entries) != (_SHORT_TABLE if short else _LONG_TABLE):
-        raise IllegalSliceProgram("table", f"{len(entries)} entries for {x.dtype}")
-    # int8 x becomes (x - 128) * 128, which is entry x + 128 with no fraction.
-    bias, factor = (-128, 128) if short else (0, 1)
-    pair = lram.constant(f"scale of {output.name}", bias_pairs([bias], [factor]))
-    words = _short_words(entries) if short else _long_words(entries)
-    low, high = LIMITS["int16"]  # of what is looked up
-    return [
-        _pass(
-            "table",
-            x,
-            output,
-            op="ACC",
-            width=ACT_WORDS // bypass_lanes(x.dtype, "ACC").partials,
-            bias=pair,
-            scaling=Rescale(low=low, high=high),
-            words=words,
-        )
-    ]
+    def nests(self, op: Table, out: Region, places: Places) -> Sequence[SliceKernel]:
+        """Sums of one element each, looked up."""
+        low, high = LIMITS["int16"]  # of what is looked up
+        scaling = Rescale(low=low, high=high)
+        how = Pass(op="ACC", width=_LOOKUPS, scaling=scaling, words=_table_words(op))
+        return _passes("table", places, how)
 
 
-def _short_words(entries: Sequence[int]) -> tuple[int, ...]:
-    """Of 8-bit results the high byte of `base` is taken."""
-    return tuple((value << 8) & 0xFFFF for value in entries)
-
-
-def _long_words(entries: Sequence[int]) -> tuple[int, ...]:
+def _table_words(op: Table) -> tuple[int, ...]:
+    """Base and slope of each entry; of 8-bit results the high byte of the base is taken."""
+    if op.x.dtype == "int8":
+        return tuple((value << 8) & 0xFFFF for value in op.entries)
     words = []
-    for base, following in itertools.pairwise(entries):
+    for base, following in itertools.pairwise(op.entries):
         slope = following - base
         if not -(1 << 15) <= slope < 1 << 15:
             raise IllegalSliceProgram("table", f"a step of {slope} does not fit 16 bits")
@@ -145,78 +175,69 @@ def _long_words(entries: Sequence[int]) -> tuple[int, ...]:
     return tuple(words)
 
 
-def _pass(
-    name: str,
-    x: Tensor,
-    output: Tensor,
-    *,
-    op: str,
-    width: int,
-    scaling: Rescale,
-    bias: Tensor | None = None,
-    shift: int = 0,
-    mode: str = "ACT",
-    words: tuple[int, ...] | None = None,
-) -> SliceTask:
-    count = math.prod(x.shape)
-    vector = min(VECTOR_BYTES // x.element, width * MOST_VECTORS)
+def _as_they_are(dtype: str, scaling: Rescale) -> Pass:
+    """Each result is one word."""
+    width = ACT_WORDS // bypass_lanes(dtype, "BOR").partials
+    return Pass(op="BOR", width=width, scaling=scaling)
+
+
+def _passes(name: str, places: Places, how: Pass) -> list[SliceKernel]:
+    tensors = places["x"], places["y"]
+    return [_pass(name, places, how, walk) for walk in walks(tensors, tensors[1].shape)]
+
+
+def _pass(name: str, places: Places, how: Pass, walk: Walk) -> SliceKernel:
+    x, y = places["x"], places["y"]
+    vector = min(VECTOR_BYTES // x.element, how.width * MOST_VECTORS)
+    if how.width * bypass_lanes(x.dtype, how.op).partials < _LEAST_PITCH:
+        vector = how.width  # Several vectors of a block lie at least so many words apart.
+    width = min(how.width, vector)
     k = SliceKernel(name)
-    if bias is not None:
-        k.load_bias(bias[0])
-    with k.each(-(-count // vector), FLAT) as v:
-        block = x[(0,) * len(x.shape)].at(v * (vector * x.element))
-        k.load_data(block.with_block((vector, x.element)))
-        k.combine(op)
-        with k.each(max(1, vector // width), FLAT):
+    if "scales" in places:
+        k.load_bias(places["scales"][0])
+    with ExitStack() as nest:
+        read, write = walk.enter(k, nest, (x, y))
+        v = nest.enter_context(k.each(vectors(walk.run, vector), FLAT))
+        k.load_data(at(x, read + v * (vector * x.element), vector))
+        k.combine(how.op)
+        with k.each(vector // width, FLAT):
             k.activate_scaled(
-                width=min(width, vector),
-                scaling=scaling,
-                shift=shift,
-                mode=mode,
-                table=words,
-                sum_bits=8 * x.element if mode == "CLZ" else 0,
+                width=width,
+                scaling=how.scaling,
+                shift=how.shift,
+                mode=how.mode,
+                table=how.words,
+                sum_bits=8 * x.element if how.mode == "CLZ" else 0,
             )
-            k.append(output[(0,) * len(output.shape)], count)
-    return k.task()
+            k.append(start(y, write), walk.run)
+    return k
 
 
-def _pass_floats(
-    name: str, x: Tensor, output: Tensor, *, mode: str, within: FloatRange | None = None
-) -> SliceTask:
-    if x.dtype != "bfloat16":
-        raise IllegalSliceProgram("formats", f"{name}: {x.dtype}")
-    count = math.prod(x.shape)
+def _float_passes(name: str, places: Places, mode: str, within: FloatRange) -> list[SliceKernel]:
+    x, y = places["x"], places["y"]
     vector = VECTOR_BYTES // x.element
-    zero = (0,) * len(x.shape)
-    k = SliceKernel(name)
-    with k.each(-(-count // vector), FLAT) as v:
-        block = x[zero].at(v * (vector * x.element))
-        k.load_data(block.with_block((vector, x.element)))
-        k.combine("BOR")
-        with k.each(vector // _FLOATS_AT_A_TIME, FLAT):
-            k.activate_float(
-                width=_FLOATS_AT_A_TIME,
-                limits=within or FloatRange(),
-                narrow=True,
-                mode=mode,
-                rounding="NTE",
-            )
-            k.append(output[zero], count)
-    return k.task()
+    found = []
+    for walk in walks((x, y), y.shape):
+        k = SliceKernel(name)
+        with ExitStack() as nest:
+            read, write = walk.enter(k, nest, (x, y))
+            v = nest.enter_context(k.each(vectors(walk.run, vector), FLAT))
+            k.load_data(at(x, read + v * (vector * x.element), vector))
+            k.combine("BOR")
+            with k.each(vector // _FLOATS_AT_A_TIME, FLAT):
+                k.activate_float(
+                    width=_FLOATS_AT_A_TIME,
+                    limits=within,
+                    narrow=True,
+                    mode=mode,
+                    rounding="NTE",
+                )
+                k.append(start(y, write), walk.run)
+        found.append(k)
+    return found
 
 
-def _whole(name: str, x: Tensor, output: Tensor) -> None:
-    if is_float(x.dtype) or is_float(output.dtype):
-        raise IllegalSliceProgram(
-            "formats", f"{name}: {x.dtype} to {output.dtype}, not of integers"
-        )
-
-
-def _words(x: Tensor) -> int:
-    """Results at a time when each is one word."""
-    return ACT_WORDS // bypass_lanes(x.dtype, "BOR").partials
-
-
-def _alike(name: str, x: Tensor, output: Tensor) -> None:
-    if x.shape != output.shape:
-        raise IllegalSliceProgram("shapes", f"{name}: {x.shape} to {output.shape}")
+def _no_integers(*dtypes: str) -> str | None:
+    if any(is_float(dtype) for dtype in dtypes):
+        return f"{' to '.join(dtypes)}, not of integers"
+    return None

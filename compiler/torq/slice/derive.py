@@ -12,7 +12,7 @@ from assay.hw.torq.words.commands import Dim, Ndl, SliceTask
 from .errors import IllegalSliceProgram
 from .formats import Lanes, bypass_lanes, is_float, product_lanes
 from .held import with_meaning
-from .kernel import Nest, SliceKernel, Window
+from .kernel import ALL_SUMS, Nest, SliceKernel, Window
 from .loops import FLAT, PLAIN
 from .operands import note_of
 from .transfers import DATA_BUS, ONE_WORD, RESULT_BUS, block, few, loads, memory, steps_inside
@@ -31,6 +31,8 @@ GROUP_BYTES = (8, 16, 32, 64)
 GATHERED_BYTES = 32
 """Lanes of each part of a transfer that has several."""
 GATHERED_GROUPS = 4
+_BEHIND_SUMS = ("DEBR", "ACBW", "ACBR", "DEQW")
+"""Agents that do nothing while sums are kept."""
 TURNED_ROWS = 8
 """Rows that are turned at a time."""
 Part = TypeVar("Part")
@@ -85,6 +87,10 @@ class _Derivation:
         low, words = block(self.name, "DEDR", self.data.view, parts=self.data.parts)
         ndls = [self._plane(), *self._data_reads(low, words), *self._weights(), *self._biases()]
         ndls += [*self._data_words(low, words), *self._partial_sums(), self._results()]
+        if self.kernel.sums != ALL_SUMS and _product(self.blocks) > 1:
+            raise self._illegal("sums", "sums of several blocks are not kept")
+        if self.kernel.sums.kept:
+            ndls = [ndl for ndl in ndls if ndl.agent not in _BEHIND_SUMS]
         float_data = is_float(self.data.view.tensor.dtype)
         task = SliceTask(
             ndls=tuple(ndls),
@@ -105,6 +111,8 @@ class _Derivation:
             act_clip_max=act.high,
             act_zero_point=act.zero_point,
             table=act.table,
+            no_p_clear=self.kernel.sums.added,
+            no_p_output=self.kernel.sums.kept,
         )
         if self.kernel.window is not None:
             task = _windowed(task, self.kernel.window)
@@ -176,7 +184,7 @@ class _Derivation:
             part = DATA_BUS // 2
             return (
                 Dim(count=TURNED_ROWS, stride=part, tag="D"),
-                Dim(count=PRAM_WORDS // TURNED_ROWS, stride=1, tag="G"),
+                Dim(count=PRAM_WORDS // TURNED_ROWS // element, stride=element, tag="G"),
             )
         data = Dim(count=self._lanes_taken(count), stride=element, tag="D")
         if self.data.parts > 1:
@@ -293,7 +301,7 @@ class _Derivation:
                 agent="ACPR",
                 low=vector,
                 high=(
-                    Dim(count=vectors, stride=words * WORD, tag="S"),
+                    Dim(count=vectors, stride=(self.activation.pitch or words) * WORD, tag="S"),
                     Dim(count=blocks, tag="T"),
                 ),
             ),
@@ -322,7 +330,7 @@ class _Derivation:
         parts = 2 if store.split else 1
         low = [
             Dim(count=element, stride=1, tag="B"),
-            Dim(count=store.width // parts, stride=element, tag="D"),
+            Dim(count=store.width // parts, stride=store.apart or element, tag="D"),
         ]
         if store.split:
             low.append(Dim(count=parts, stride=store.split, tag="G"))

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from assay.hw.torq.facts.modes import modes
 
+from ..operators.tensors import ELEMENT_BYTES
 from .errors import IllegalSliceProgram
 
-DTYPES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "bfloat16": 2, "float32": 4}
-"""Element types and their bytes."""
 LIMITS = {
     "int8": (-(1 << 7), (1 << 7) - 1),
     "uint8": (0, (1 << 8) - 1),
@@ -73,7 +72,7 @@ def product_lanes(data: str, weights: str) -> Lanes | None:
     if name not in modes("lanes"):
         return None
     mode = modes("lanes")[name]
-    sizes = DTYPES[data], DTYPES[weights]
+    sizes = ELEMENT_BYTES[data], ELEMENT_BYTES[weights]
     return Lanes(
         partials=mode.code("sum"),
         data_repeats=sizes[1],

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 
 from assay.hw.torq.words.commands import Dim, SliceTask
 
+from ..operators.quantisation import FloatRange, Rescale
 from .errors import IllegalSliceProgram
 from .loops import PLAIN, Loop
-from .scaling import FloatRange, Rescale
 from .tensor import View
 
 COLUMNS_PER_WORD = 3
@@ -63,7 +63,8 @@ class Operation:
 class Activation:
     """What the activation unit does in each step of `nest`, `width` results at a time.
 
-    `low` and `high` are limits of the results; of a float kernel, bits of float32.
+    `low` and `high` are limits of the results; of a float kernel, bits of float32. From one step to
+    the next are `pitch` words of PRAM, or as many as a step takes if that is 0.
     """
 
     nest: Nest
@@ -77,6 +78,7 @@ class Activation:
     table: tuple[int, ...] | None
     is_float: bool
     sum_bits: int
+    pitch: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,8 @@ class Store:
     """Where results go: at the view's place, or one behind the other into a plane.
 
     A plane is a number of elements without gaps, or loops (innermost first) that say where they go.
-    With `split`, the second half of a transfer goes so many bytes behind the first.
+    With `split`, the second half of a transfer goes so many bytes behind the first; with `apart`,
+    the second of two elements.
     """
 
     view: View
@@ -92,6 +95,7 @@ class Store:
     width: int
     plane: int | tuple[Dim, ...] | None
     split: int = 0
+    apart: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +122,26 @@ class Window:
         return min(-(-columns // self.stride) - 1, COLUMNS_PER_WORD - 1)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """What happens to the sums of a nest of one block: whether they are `added` to those that the
+    task before has left, and whether they are `kept` for the next one instead of being activated.
+    """
+
+    added: bool = False
+    kept: bool = False
+
+
+ALL_SUMS = Sums()
+
+
 class SliceKernel:
     """One loop nest; see the module."""
 
-    def __init__(self, name: str, window: Window | None = None) -> None:
+    def __init__(self, name: str, window: Window | None = None, sums: Sums = ALL_SUMS) -> None:
         self.name = name
         self.window = window
+        self.sums = sums
         self.data: Load | None = None
         self.weights: Load | None = None
         self.bias: Load | None = None
@@ -134,11 +152,13 @@ class SliceKernel:
         self._nest: Nest = ()
 
     @contextmanager
-    def each(self, count: int, tag: str = PLAIN, data: tuple[Dim, ...] = ()) -> Iterator[Loop]:
-        """A loop of `count` steps around what follows; `data` as `Loop` has it."""
+    def each(
+        self, count: int, tag: str = PLAIN, data: tuple[Dim, ...] = (), transfers: int = 0
+    ) -> Iterator[Loop]:
+        """A loop of `count` steps around what follows; `data`, `transfers` as `Loop` has them."""
         if count < 1:
             raise IllegalSliceProgram("loop", f"{self.name}: a loop of {count} steps")
-        loop = Loop(count, tag, data)
+        loop = Loop(count, tag, data, transfers)
         self._nest = (*self._nest, loop)
         yield loop
         self._nest = self._nest[:-1]
@@ -196,6 +216,7 @@ class SliceKernel:
         table: tuple[int, ...] | None = None,
         is_float: bool = False,
         sum_bits: int = 0,
+        pitch: int = 0,
     ) -> None:
         """Take the next `width` results: bias, scale, shift, zero point, limits; or other modes."""
         self._once("activation", self.activation)
@@ -211,6 +232,7 @@ class SliceKernel:
             table=table,
             is_float=is_float,
             sum_bits=sum_bits,
+            pitch=pitch,
         )
 
     def activate_scaled(
@@ -234,6 +256,7 @@ class SliceKernel:
             low=scaling.low,
             high=scaling.high,
             mode=mode,
+            rounding="DBL" if scaling.double_round else "NTP",
             table=table,
             sum_bits=sum_bits,
         )
@@ -262,9 +285,11 @@ class SliceKernel:
             sum_bits=16 if narrow else 0,
         )
 
-    def store(self, view: View, *, split: int = 0) -> None:
-        """Write the results to where the view is; with `split`, half of them so far behind it."""
-        self._store(view, None, split)
+    def store(self, view: View, *, split: int = 0, apart: int = 0) -> None:
+        """Write the results to where the view is; with `split`, half of them so far behind it;
+        with `apart`, the second of two.
+        """
+        self._store(view, None, split, apart)
 
     def append(self, view: View, plane: int | tuple[Dim, ...]) -> None:
         """Write the results behind the last ones, until a plane is full (see `Store`).
@@ -274,7 +299,9 @@ class SliceKernel:
         """
         self._store(view, plane)
 
-    def _store(self, view: View, plane: int | tuple[Dim, ...] | None, split: int = 0) -> None:
+    def _store(
+        self, view: View, plane: int | tuple[Dim, ...] | None, split: int = 0, apart: int = 0
+    ) -> None:
         self._once("store", self.store_)
         if self.activation is None or self.activation.nest != self._nest:
             raise IllegalSliceProgram("store", f"{self.name}: store where the activation is")
@@ -284,6 +311,7 @@ class SliceKernel:
             width=self.activation.width,
             plane=plane,
             split=split,
+            apart=apart,
         )
 
     def _once(self, what: str, there: object) -> None:
@@ -295,3 +323,10 @@ class SliceKernel:
         from .derive import derive
 
         return derive(self)
+
+    @property
+    def cycles(self) -> int:
+        """How long the task takes, from the counts of its loops alone."""
+        from .counts import cycles
+
+        return cycles(self)

@@ -20,12 +20,13 @@ class Loop:
     """One loop: its counter goes from 0 to `count` - 1. Arithmetic with it makes an `Index`.
 
     A loop over the taps of a kernel may be several loops of the data agent, which are then in
-    `data`, innermost first; they move the data by themselves.
+    `data`, innermost first; they move the data by themselves, in so many `transfers`.
     """
 
     count: int
     tag: str = PLAIN
     data: tuple[Dim, ...] = ()
+    transfers: int = 0
 
     def __mul__(self, factor: int) -> Index:
         return Index({self: factor})
@@ -58,11 +59,6 @@ class Index:
         return Index({loop: n * factor for loop, n in self.terms.items()}, self.constant * factor)
 
     __rmul__ = __mul__
-
-    @property
-    def last(self) -> int:
-        """The largest value (factors are not negative)."""
-        return self.constant + sum((loop.count - 1) * n for loop, n in self.terms.items())
 
 
 def index(value: Index | Loop | int) -> Index:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..operators.tensors import ELEMENT_BYTES
 from .errors import IllegalSliceProgram
-from .formats import DTYPES
 from .tensor import Tensor, dense
 
 ALIGNMENT = 64
@@ -56,7 +56,7 @@ class Lram:
     def planes(self, name: str, dtype: str, shape: tuple[int, ...]) -> Tensor:
         """A tensor (..., height, width) whose planes start at multiples of 64 bytes."""
         *outer, height, width = shape
-        element = DTYPES[dtype]
+        element = ELEMENT_BYTES[dtype]
         plane = -(-height * width * element // ALIGNMENT) * ALIGNMENT
         strides = [element, width * element]
         step = plane

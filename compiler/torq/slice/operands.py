@@ -15,7 +15,7 @@ from assay.hw.torq.words.commands import Ndl
 from .kernel import Load, SliceKernel, Store, Window
 
 _MOST_PIECES = 1 << 20
-"""Pieces with gaps between them beyond which only their bounds are told."""
+"""Pieces with gaps between them beyond which only their bounds are given."""
 
 
 def linear(agent: str, memory: str, tensor: str, address: int, size: int) -> Operand:

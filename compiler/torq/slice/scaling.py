@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..operators.quantisation import Rescale
 from .errors import IllegalSliceProgram
 from .formats import limits
 
@@ -16,43 +16,6 @@ MOST_SHIFT = 63
 _FACTOR_BITS = 31
 _PRODUCT_BITS = 62
 """Of a sum times a factor, so that what is added for rounding still fits 63 bits and a sign."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rescale:
-    """TOSA's scaling of 32-bit sums: multipliers and shifts, one or one per channel.
-
-    Attributes:
-        multipliers, shifts: result = (sum * multiplier + half) >> shift.
-        zero_point: added to the result.
-        low, high: limits of the result, after the zero point.
-    """
-
-    multipliers: tuple[int, ...] = (1,)
-    shifts: tuple[int, ...] = (0,)
-    zero_point: int = 0
-    low: int = -128
-    high: int = 127
-
-    def of(self, channel: int) -> tuple[int, int]:
-        """(multiplier, shift) of a channel."""
-        if len(self.multipliers) == 1:
-            return self.multipliers[0], self.shifts[0]
-        return self.multipliers[channel], self.shifts[channel]
-
-
-@dataclass(frozen=True, slots=True)
-class FloatRange:
-    """Limits of floating-point results, which are not scaled."""
-
-    low: float = -math.inf
-    high: float = math.inf
-
-    @property
-    def bits(self) -> tuple[int, int]:
-        """Both limits as bits of float32, signed as registers have them."""
-        low, high = np.array([self.low, self.high], np.float32).view(np.int32)
-        return int(low), int(high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +31,12 @@ class ChannelRun:
         """Channels."""
         return len(self.factors)
 
+    def part(self, start: int, end: int) -> ChannelRun:
+        """Those of its channels from number `start` up to `end`."""
+        return ChannelRun(
+            first=self.first + start, factors=self.factors[start:end], shift=self.shift
+        )
+
 
 def channel_runs(rescale: Rescale, channels: int, sum_bits: int = 31) -> list[ChannelRun]:
     """The channels in as few runs as possible, each scaled exactly as TOSA says.
@@ -81,6 +50,8 @@ def channel_runs(rescale: Rescale, channels: int, sum_bits: int = 31) -> list[Ch
     first, least, most = 0, 0, MOST_SHIFT
     for channel in range(channels):
         low, high = _shifts(*rescale.of(channel), _PRODUCT_BITS - sum_bits)
+        if rescale.double_round:
+            low, high = _rounding_twice(rescale.of(channel)[1], low, high)
         if max(low, least) > min(high, most):
             runs.append(_run(rescale, first, channel, least))
             first, least, most = channel, low, high
@@ -121,6 +92,11 @@ def _shifts(multiplier: int, shift: int, factor_bits: int) -> tuple[int, int]:
     low = max(shift - zeros, min(shift, 1))
     spare = max(0, min(factor_bits, _FACTOR_BITS) - multiplier.bit_length())
     return low, min(shift + spare, MOST_SHIFT) if shift else 0
+
+
+def _rounding_twice(shift: int, low: int, high: int) -> tuple[int, int]:
+    """Of these shifts those that round as this one: beyond 31, what is added first is fixed."""
+    return (shift, shift) if shift > _FACTOR_BITS else (low, min(high, _FACTOR_BITS))
 
 
 def bias_pairs(bias: Sequence[int], factors: Sequence[int]) -> NDArray[np.int32]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..operators.tensors import ELEMENT_BYTES
 from .errors import IllegalSliceProgram
-from .formats import DTYPES
 from .loops import Index, Loop, index
 
 _INTEGERS = {"bfloat16": "int16", "float32": "int32"}
@@ -28,7 +28,7 @@ class Tensor:
     @property
     def element(self) -> int:
         """Bytes of an element."""
-        return DTYPES[self.dtype]
+        return ELEMENT_BYTES[self.dtype]
 
     @property
     def size(self) -> int:
@@ -52,15 +52,6 @@ class Tensor:
             place = place + index(subscript) * stride
         rest = len(given)
         return View(tensor=self, place=place, shape=self.shape[rest:], strides=self.strides[rest:])
-
-    def block(self, *shape_and_strides: tuple[int, int]) -> View:
-        """A block that starts at the first element: (count, stride in bytes) per dimension."""
-        return View(
-            tensor=self,
-            place=Index(),
-            shape=tuple(count for count, _ in shape_and_strides),
-            strides=tuple(stride for _, stride in shape_and_strides),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +102,7 @@ class View:
 def dense(name: str, address: int, dtype: str, shape: tuple[int, ...]) -> Tensor:
     """A tensor without gaps, the last dimension innermost."""
     strides = []
-    step = DTYPES[dtype]
+    step = ELEMENT_BYTES[dtype]
     for count in reversed(shape):
         strides.append(step)
         step *= count

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..facts.registers import registers
-from ..notes import Notes, Operand, TaskNote
+from ..notes import Notes, Operand, SliceRun, TaskNote
 from .ranges import Ranges, ordered, without
 
 
@@ -45,15 +45,30 @@ class Declared:
         self._next: dict[str, int] = {}
         self._transfers = 0
         self._started: set[int] = set()
-        self._known = bool(notes.slice_programs or notes.transfers)
+        self._runs: dict[str, list[SliceRun]] = {}
+        for run in notes.slice_runs:
+            self._runs.setdefault(run.unit, []).append(run)
+        self._known = bool(notes.slice_programs or notes.slice_runs or notes.transfers)
 
     def program(self, unit: str, address: int) -> str:
         """A slice starts the program at an address; tells what is wrong with that, if anything."""
-        self._programs[unit] = self._notes.slice_programs.get(address, ())
         self._next[unit] = 0
+        if self._notes.slice_runs:
+            return self._run(unit, address)
+        self._programs[unit] = self._notes.slice_programs.get(address, ())
         self._started.add(address)
         if self._notes.slice_programs and address not in self._notes.slice_programs:
             return f"runs a program at {address:#x}, where its compiler put none"
+        return ""
+
+    def _run(self, unit: str, address: int) -> str:
+        """Takes up the unit's next run; tells what is wrong with it, if anything."""
+        left = self._runs.get(unit, [])
+        run = left.pop(0) if left else SliceRun(unit=unit, address=-1, tasks=())
+        self._programs[unit] = run.tasks
+        if run.address != address:
+            meant = f"at {run.address:#x}" if run.address >= 0 else "no more"
+            return f"runs a program at {address:#x}, and its compiler meant {meant}"
         return ""
 
     def ended(self, unit: str) -> str:
@@ -87,6 +102,10 @@ class Declared:
             if address not in self._started:
                 what = ", ".join(str(task) for task in tasks)
                 return f"never runs the slice program at {address:#x} ({what})"
+        for unit, runs in self._runs.items():
+            if runs:
+                what = ", ".join(str(task) for task in runs[0].tasks)
+                return f"never runs the program of {unit} at {runs[0].address:#x} ({what})"
         return ""
 
     def is_beyond(self, unit: str) -> bool:

@@ -31,11 +31,14 @@ def matters(plan: SlicePlan, before: NDArray[np.uint8], ranges: Ranges) -> bool:
         lram.bytes[:] = before
         for start, stop in ranges:
             lram.bytes[start:stop] = fill[start:stop]
+        machine = Interpreter()
         try:
-            Interpreter().run(plan, lram)
+            machine.run(plan, lram)
         except TorqFault:
             return True
         found = b"".join(lram.bytes[a:b].tobytes() for a, b in results)
+        if not plan.image["CE.AL_MODE.cepx_out_en"]:
+            found += machine.pram.tobytes()
         first = found if first is None else first
         if found != first:
             return True

@@ -87,7 +87,7 @@ class Order:
             for ended, peers in self._ended
         ]
         kept += [(run, still) for run in runs]
-        if self._program:  # Without the states of LRAM by which readers are told from others.
+        if self._program:  # Without the states of LRAM by which readers differ from others.
             touches = [touch for run in runs for touch in run.touches]
             self._past += [replace(touch, plan=None, before=None) for touch in touches]
         self._ended = [(ended, peers) for ended, peers in kept if peers]

@@ -1,4 +1,4 @@
-"""Which bytes of the memories somebody has written."""
+"""Which bytes of the memories have been written."""
 
 import numpy as np
 from numpy.typing import NDArray

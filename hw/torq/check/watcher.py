@@ -1,4 +1,4 @@
-"""Watches an NPU run: who may run at the same time as whom, and what was never written.
+"""Watches an NPU run: which units may run at the same time, and what was never written.
 
 Order is what the program asks for, not what happened to take how long: a piece of work comes before
 another only if the command stream waited for its unit in between. Knows nothing of time.
@@ -327,7 +327,7 @@ class Watcher:
             self._report(kind="npu-operand", message=message, unit=unit, descriptor=address)
 
     def _access(self, touch: Touch, message: str) -> None:
-        """What is written is so at once; a read of what is not is told, with `message`."""
+        """Mark what is written; report a read of what is not, with `message`."""
         self._touch(touch)
         if touch.writes:
             for start, stop in touch.ranges:

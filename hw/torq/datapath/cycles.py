@@ -5,6 +5,7 @@ activation unit with its feeds and DEQW the next; two banks of partial sums lie 
 is activated while the next is summed.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..facts.costs import Machine
@@ -31,15 +32,21 @@ def cycles_of(plan: SlicePlan, counts: Counts, machine: Machine) -> SliceCycles:
     if counts.blocks:
         agents["ALU"] = counts.alu_cycles
         agents["ACT"] = counts.vectors * _vector_cycles(plan, machine)
-    first = max((agents[name] for name in (*_FEEDS, "ALU") if name in agents), default=0)
-    second = max((agents[name] for name in (*_SINKS, "ACT") if name in agents), default=0)
-    blocks = max(counts.blocks, 1)
-    if counts.blocks:
-        total = max(first + -(-second // blocks), second + -(-first // blocks))
-    else:
-        total = max(first, second)
+    total = pipelined(agents, counts.blocks)
     slowest = max(agents, key=lambda name: agents[name]) if agents else ""
     return SliceCycles(total=total, agents=agents, slowest=slowest)
+
+
+def pipelined(agents: Mapping[str, int], blocks: int) -> int:
+    """The cycles of so many blocks from what each agent takes alone, ALU and ACT included.
+
+    What is summed last has still to be activated, and what is activated first to be summed.
+    """
+    first = max((agents[name] for name in (*_FEEDS, "ALU") if name in agents), default=0)
+    second = max((agents[name] for name in (*_SINKS, "ACT") if name in agents), default=0)
+    if not blocks:
+        return max(first, second)
+    return max(first + -(-second // blocks), second + -(-first // blocks))
 
 
 def _vector_cycles(plan: SlicePlan, machine: Machine) -> int:

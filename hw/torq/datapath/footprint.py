@@ -13,7 +13,7 @@ from .plan import SlicePlan
 Ranges = tuple[tuple[int, int], ...]
 Bytes = NDArray[np.uint8]
 _MOST_STARTS = 1 << 22
-"""Addresses beyond which only their range is told."""
+"""Addresses beyond which only their range is given."""
 _READERS = ("DEDR", "DEDR1", "DEWR", "DEBR", "DEBR1")
 
 

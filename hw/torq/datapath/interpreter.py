@@ -119,7 +119,8 @@ def _someone_takes(plan: SlicePlan, found: Counts) -> None:
         raise CountMismatch(
             "the activation unit waits, but START does not start the ALU", agent="ACPR"
         )
-    if found.blocks and not plan[at.ACT_ON]:
+    kept = not plan.image["CE.AL_MODE.cepx_out_en"]
+    if found.blocks and not plan[at.ACT_ON] and not kept:
         raise CountMismatch("the ALU's sums are taken by no one", agent="CEPR")
     idle = [agent for agent in ("DEDR", "DEWR") if agent in found.transfers and not found.blocks]
     if idle:

@@ -44,6 +44,7 @@ LANE_COUNT = 256
     CYCLES,
     LANES,
     OPERATION,
+    CLEAR,
     INIT,
     INVERT,
     OUTPUT_INDEX,
@@ -153,7 +154,7 @@ LANE_COUNT = 256
     SPLIT_STRIDE,
     # descriptors: first and number per agent
     NESTS,
-) = range(106)
+) = range(107)
 SIZE = NESTS + 2 * len(AGENTS)
 
 # Kinds of weights on the bus: as they are in memory, or each code looked up in a table.

@@ -79,7 +79,7 @@ def plan_task(words: dict[int, int], lram: Lram) -> SlicePlan:
     nests, loops = _tables(numbers, descriptors, shortened)
     lanes = np.zeros((7, 256), np.int64)
     expansion = np.zeros(256, np.int64)
-    runs_alu, runs_act = bool(image["START.act"]), bool(image["START.ce0"])
+    runs_alu, runs_act = _running(image)
     numbers[at.WRITE_ON] = "DEQW" in descriptors
     numbers[at.ALU_KIND] = at.NO_ALU
     if runs_act:
@@ -89,6 +89,7 @@ def plan_task(words: dict[int, int], lram: Lram) -> SlicePlan:
         plan_window(image, numbers)
         expansion = plan_weights(image, numbers)
         plan_alu(image, numbers, lanes)
+        _refuse_kept_sums(image, numbers)
     if "DEQW" in descriptors:
         plan_results(image, numbers, descriptors, runs_act)
     table = registers("slice")
@@ -119,10 +120,32 @@ def _refuse_halves(image: Image) -> None:
     ):
         if image[start] and image[off]:
             raise TorqFault(f"{start} starts what {off} turns off", agent=off)
-    if image["START.act"]:
-        for name in ("CE.AL_MODE.cepx_clr_en", "CE.AL_MODE.cepx_out_en"):
-            if not image[name]:
-                raise refusal(image, name, "sums kept from one block to the next are not modelled")
+
+
+def _running(image: Image) -> tuple[bool, bool]:
+    """Whether ALU and activation unit run.
+
+    The encoder sets one bit for each, and takes away the one called `act`, with those of the
+    agents behind the activation unit, when sums are kept: then the other one starts the ALU.
+    """
+    if image["START.ce0"] and not image["CE.AL_MODE.cepx_out_en"]:
+        if image["START.act"] or image["START.qw"] or image["START.br"]:
+            raise TorqFault(
+                "START starts what takes sums that CE.AL_MODE.cepx_out_en keeps", agent="START.act"
+            )
+        return True, False
+    return bool(image["START.act"]), bool(image["START.ce0"])
+
+
+def _refuse_kept_sums(image: Image, numbers: Numbers) -> None:
+    """Sums can be kept of one block, and added to."""
+    for name in ("CE.AL_MODE.cepx_clr_en", "CE.AL_MODE.cepx_out_en"):
+        if image[name]:
+            continue
+        if numbers[at.BLOCKS] != 1:
+            raise refusal(image, name, "sums of several blocks are not kept")
+        if numbers[at.OPERATION] != at.OP_ADD:
+            raise refusal(image, name, "of what is kept only sums are modelled")
 
 
 def _descriptors(image: Image, lram: Lram) -> dict[str, tuple[Descriptor, ...]]:
@@ -153,7 +176,7 @@ def _descriptors(image: Image, lram: Lram) -> dict[str, tuple[Descriptor, ...]]:
 def _tables(
     numbers: Numbers, descriptors: dict[str, tuple[Descriptor, ...]], shortened: bool
 ) -> tuple[Numbers, Numbers]:
-    """All descriptors as tables of numbers; notes in `numbers` which belong to whom.
+    """All descriptors as tables of numbers; notes in `numbers` which belong to which.
 
     Loops of one step move nothing and are left out, except where registers number DEDR's loops
     because some are `shortened`.

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.machine import limit
 from ..facts.registers import Image
 from ..faults import TorqFault
 from ..words.commands import ACT_SHIFTS
@@ -25,6 +26,7 @@ from .plan_data import or_full
 from .refusals import refusal
 
 PRAM_WORDS = 256
+_LOOKUPS = limit("table_lookups")
 _VECTOR_STEPS = (256, 128, 64, 32, 16)
 """CE.AC_P.cepr_s1_step -> bytes from vector to vector."""
 _SHIFT_PARTIALS = 16
@@ -72,6 +74,11 @@ def plan_act(image: Image, numbers: Numbers) -> None:
         _refuse_beside_floats(image)
     if is_float and numbers[at.RESULT_BYTES] == 1 and not numbers[at.TO_INTEGER]:
         raise refusal(image, "DE_ACT.q_size", "float results have 2 or 4 bytes")
+    if numbers[at.TABLE_ON] and numbers[at.RESULTS] > _LOOKUPS:
+        raise TorqFault(
+            f"looks up {numbers[at.RESULTS]} results at a time; {_LOOKUPS} are possible",
+            agent="DE_ACT.tbl_en",
+        )
 
 
 def _vectors(image: Image, numbers: Numbers) -> None:

@@ -17,6 +17,8 @@ SIGN = 0x80
 _DATUM_STEPS = (0, 2, 4, SEGMENT // 2)
 """CE.CTRL.cedr_d_step -> bytes from datum to datum; 0: they are neighbours."""
 _TRANSPOSED = 3
+_WEIGHT_GROUPS = (16, 1, 4, 8)
+"""CE.CTRL.cewr_g_size -> weights that meet the data at a time."""
 _MODES = modes("alu_op1").modes.values()
 _COMPARES = {mode.code("op_mode") for mode in _MODES if mode.code("skip_first")}
 _LOGIC = {mode.code("op_mode") for mode in _MODES} - {
@@ -33,6 +35,7 @@ def plan_alu(image: Image, numbers: Numbers, lanes: Numbers) -> None:
     numbers[at.BLOCKS] = or_full(image["CE.CTRL.cepw_t_size"], 1 << 24)
     numbers[at.CYCLES] = or_full(image["CE.CTRL.cepw_n_size"], 1 << 16)
     numbers[at.OPERATION] = image["CE.AL_MODE.op_mode"]
+    numbers[at.CLEAR] = image["CE.AL_MODE.cepx_clr_en"]
     init = image["CE.INIT.init_val"]
     numbers[at.INIT] = init - (1 << 32) if init >> 31 else init
     numbers[at.INVERT] = image["CE.AL_MODE.invert_comp"]
@@ -128,6 +131,12 @@ def _words_read(numbers: Numbers) -> list[int]:
     return sorted(words)
 
 
+def _words_kept(image: Image) -> list[int]:
+    """The PRAM words of a block that stay for the next task: all that lanes with weights make."""
+    groups = _WEIGHT_GROUPS[image["CE.CTRL.cewr_g_size"]]
+    return list(range(min(LANES, group_bytes(image) * groups)))
+
+
 def _lanes(image: Image, numbers: Numbers, lanes: Numbers) -> None:
     """Fills in the lanes whose results are read later (all of them for kinds that need all)."""
     kind, size = int(numbers[at.ALU_KIND]), int(numbers[at.DATUM_BYTES])
@@ -145,7 +154,7 @@ def _lanes(image: Image, numbers: Numbers, lanes: Numbers) -> None:
         raise refusal(image, "CE.CTRL.cedr_i_size", "whole data are not repeated byte by byte")
     if image["CE.CTRL.cedr_d_step"] == _TRANSPOSED and kind != at.TRANSPOSE:
         raise refusal(image, "CE.CTRL.cedr_d_step", "transposed data is known for BYP only")
-    read = _words_read(numbers)
+    read = _words_read(numbers) if image["CE.AL_MODE.cepx_out_en"] else _words_kept(image)
     pair = 2 if floats else 1
     if whole:
         wanted = [word // pair * size for word in read if word % pair == 0]

@@ -18,13 +18,19 @@ static inline void compute(const struct slice *m, i64 shift, i64 slot, i64 step,
     }
 }
 
+/* What partial sums start from: the same everywhere, or what the task before has left. */
+static inline void start_sums(const struct slice *m) {
+    const i64 *p = m->p;
+    for (int k = 0; k < LANE_COUNT; k++)
+        if (p[CLEAR]) m->pram[k] = (i32)p[INIT];
+    for (int k = 0; k < LANE_COUNT; k++)
+        m->sums[k] = float_of(p[CLEAR] ? (i32)p[INIT] : m->pram[2 * k % LANE_COUNT]);
+}
+
 /* The ALU cycles of one block; returns whether all went well. */
 static inline int alu_block(const struct slice *m) {
     const i64 *p = m->p;
-    for (int k = 0; k < LANE_COUNT; k++) {
-        m->pram[k] = (i32)p[INIT];
-        m->sums[k] = float_of((i32)p[INIT]);
-    }
+    start_sums(m);
     for (i64 cycle = 0; cycle < p[CYCLES]; cycle++) {
         i64 shift = 0, step = 0, slot = 0;
         if (p[DATA_ON]) {
@@ -117,6 +123,7 @@ void run_task(const struct slice *m) {
     }
     for (i64 block = 0; block < p[BLOCKS]; block++) {
         if (!alu_block(m)) return;
+        if (!p[ACT_ON]) continue; /* The sums stay for the next task. */
         for (i64 vector = 0; vector < p[VECTORS]; vector++) {
             if (p[BIAS_ON]) {
                 if (bias_left == 0) {

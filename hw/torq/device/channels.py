@@ -13,7 +13,7 @@ from .xram import Xram
 
 
 class Channels:
-    """Both channels, which share the path to DRAM; `done` is told which one ended."""
+    """Both channels, which share the path to DRAM; `done` is called with the one that ended."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Why nothing happens any more: who waits for whom, and whether they wait in a circle."""
+"""Why nothing happens any more: which unit waits for which, and whether they wait in a circle."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .stream_agent import StreamAgent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiter:
-    """A unit that waits, where, and for whom; the names are those of `status` or of agents."""
+    """A unit that waits, where, and for which; the names are those of `status` or of agents."""
 
     unit: str
     where: str

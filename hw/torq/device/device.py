@@ -286,7 +286,7 @@ class Device:
         return waiters(self._nss.agent, pending, self._core, self.slices)
 
     def _deadlock(self) -> Deadlock:
-        """Who waits for whom, now that nothing happens any more."""
+        """Which unit waits for which, now that nothing happens any more."""
         ended = {work.unit for work in self.events if work.begin >= self._nss.begun}
         found = deadlock(self._waiters(), ended)
         if self.watcher is not None:

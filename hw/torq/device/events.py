@@ -13,7 +13,7 @@ class Work:
     `interrupt` or `copy`. `address` is the LRAM
     address of the command word behind it, `size` the bytes moved. `agents` says of a slice task how
     many cycles each agent would take alone, `limit` which one takes longest, of a task of the CSS
-    core its name, of a program that a fault ended `fault`; of a wait, `waits_for` says for whom.
+    core its name, of a program that a fault ended `fault`; of a wait, `waits_for` names the units.
     """
 
     unit: str

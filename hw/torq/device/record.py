@@ -14,7 +14,7 @@ _AHEAD = ("CDMA", "CSS")
 class Record:
     """What the units of one device tell.
 
-    `watcher` is told too, if there is one; `keeps_accesses` says whether `accesses` are listed.
+    `watcher` is called too, if there is one; `keeps_accesses` says whether `accesses` are listed.
     """
 
     def __init__(self, schedule: Schedule, watcher: Watcher | None, *, accesses: bool) -> None:

@@ -1,4 +1,4 @@
-"""Interrupts: what is pending, who is told; the bits of wait masks and of enables are the same."""
+"""Interrupts: what is pending, what is notified. Wait masks and enables have the same bits."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What a memory held over time, and who read what whom wrote: from the accesses of a run."""
+"""What a memory held over time, and which unit read what another wrote, from a run's accesses."""
 
 from __future__ import annotations
 

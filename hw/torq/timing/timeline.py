@@ -74,7 +74,7 @@ def write_timeline(
 
 
 def _in_ticks(work: Work, clock: ClockDomain, ticks: float) -> Work:
-    """A piece of work that is told in cycles, in ticks."""
+    """A piece of work that is given in cycles, in ticks."""
     agents = tuple((agent, round(cycles * ticks)) for agent, cycles in work.agents)
     return replace(work, begin=clock.edge(work.begin), end=clock.edge(work.end), agents=agents)
 

@@ -5,7 +5,7 @@ class EncodeError(ValueError):
     """A command list breaks a rule of the hardware.
 
     `rule` says which in words, `agent` and `dim` (`low[1]`, `high[0]`, a field's name) where;
-    `task` is the task's number, filled in by whoever knows it.
+    `task` is the task's number, filled in where it is known.
     """
 
     def __init__(self, rule: str, *, agent: str = "", dim: str = "", task: int | None = None):

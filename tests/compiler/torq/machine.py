@@ -32,8 +32,11 @@ _CONFIGURE, _SYNCHRONISE = 1, 6
 class Machine:
     """LRAM with a layout for it, and the datapath of a slice."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, noise: bool = False) -> None:
+        """With `noise`, memory holds something before anyone writes to it."""
         self.lram = Lram(SIZE)
+        if noise:
+            self.lram.write(0, np.random.default_rng(SIZE).bytes(SIZE))
         self.layout = Layout(DATA, SIZE)
         self.counts: list[Counts] = []
         self.cycles: list[SliceCycles] = []

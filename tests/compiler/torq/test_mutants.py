@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.compiler.torq.kernels import elementwise, moves, planes, pooling, reductions, unary
-from assay.compiler.torq.kernels.convolution import Padding, conv2d, depthwise_conv2d
-from assay.compiler.torq.program import Program, ProgramBuilder
-from assay.compiler.torq.slice.scaling import Rescale
+from assay.compiler.torq.blocks import Program
+from assay.compiler.torq.operators.products import Padding
+from assay.compiler.torq.operators.quantisation import Rescale
+from assay.compiler.torq.program import ProgramBuilder
 from assay.compiler.torq.slice.tensor import dense
 from assay.hw.torq.check.kinds import NPU_CHECKS, UNREAD
 from assay.hw.torq.check.watcher import Watcher
@@ -22,6 +22,7 @@ from assay.hw.torq.faults import TorqFault
 from assay.hw.torq.words.commands import SliceTask
 from assay.hw.torq.words.errors import EncodeError
 from assay.sim.check import Checker, Finding
+from tests.compiler.torq import by_hand
 
 from .machine import Array, numbers
 
@@ -52,8 +53,8 @@ def convolution() -> tuple[Program, dict[str, Array]]:
     builder.load("x", x)
     padding = Padding(top=1, bottom=1, left=1, right=1)
     rescale = Rescale(multipliers=(1 << 30,), shifts=(42,))
-    builder.run(conv2d(lram, x, weights, bias, y, padding=padding, rescale=rescale))
-    builder.run(unary.clamp(y, z, -20, 50))
+    builder.run(by_hand.conv2d(lram, x, weights, bias, y, padding=padding, rescale=rescale))
+    builder.run(by_hand.clamp(y, z, -20, 50))
     builder.store("z", z)
     return builder.build(), {"x": numbers(0, x.shape, "int8")}
 
@@ -64,7 +65,7 @@ def sums_and_differences() -> tuple[Program, dict[str, Array]]:
     a, b, c, d = (lram.tensor(name, "int32", (400,)) for name in "abcd")
     builder.load("a", a)
     builder.load("b", b)
-    builder.run(elementwise.add(a, b, c), elementwise.sub(a, b, d))
+    builder.run(by_hand.add(a, b, c), by_hand.sub(a, b, d))
     builder.store("c", c)
     builder.store("d", d)
     return builder.build(), {n: numbers(k, (400,), "int32", bound=999) for k, n in enumerate("ab")}
@@ -82,9 +83,9 @@ def downsampled_rows() -> tuple[Program, dict[str, Array]]:
     rows, picked = lram.tensor("rows", "int32", (3,)), lram.tensor("picked", "int8", (3, 4))
     builder.load("x", x)
     builder.load("rows", rows)
-    builder.run(planes.segmentation(x, apart), source="conv_1")
+    builder.run(by_hand.segmentation(x, apart), source="conv_1")
     builder.run(
-        depthwise_conv2d(
+        by_hand.conv2d(
             lram,
             apart,
             numbers(1, (4, 3, 3), "int8"),
@@ -96,10 +97,10 @@ def downsampled_rows() -> tuple[Program, dict[str, Array]]:
         ),
         source="conv_1",
     )
-    builder.run(moves.transpose(y, turned, (0, 2, 3, 1)), source="pool_2")
-    builder.run(pooling.max_pool2d(turned, pooled, kernel=(2, 2), stride=(2, 2)), source="pool_2")
+    builder.run(by_hand.transpose(y, turned, (0, 2, 3, 1)), source="pool_2")
+    builder.run(by_hand.max_pool2d(turned, pooled, kernel=(2, 2), stride=(2, 2)), source="pool_2")
     values = dense("pooled", pooled.address, "int8", (16, 4))
-    builder.run(planes.gather(lram, values, rows, picked), source="gather_3")
+    builder.run(by_hand.gather(lram, values, rows, picked), source="gather_3")
     builder.store("picked", picked)
     chosen = np.array([7, 0, 12], np.int32)
     return builder.build(), {"x": numbers(0, x.shape, "int8"), "rows": chosen}
@@ -276,7 +277,7 @@ def test_what_is_loaded_and_not_used_is_told() -> None:
     builder = ProgramBuilder.new()
     a, b = builder.lram.tensor("a", "int8", (320,)), builder.lram.tensor("b", "int8", (64,))
     builder.load("a", a)
-    builder.run(unary.clamp(dense("a", a.address, "int8", (64,)), b, -5, 5))
+    builder.run(by_hand.clamp(dense("a", a.address, "int8", (64,)), b, -5, 5))
     builder.store("b", b)
     program = builder.build()
     inputs = {"a": numbers(0, (320,), "int8")}
@@ -354,7 +355,7 @@ def test_a_position_that_is_taken_from_bytes_nobody_wrote_is_reported() -> None:
     builder = ProgramBuilder.new()
     x = builder.lram.tensor("x", "int8", (3, 9, 5))
     y = builder.lram.tensor("y", "int32", (3, 5))
-    builder.run(reductions.reduce("argmax", x, y, 1), source="argmax_1")
+    builder.run(by_hand.reduce("argmax", x, y, 1), source="argmax_1")
     builder.store("y", y)
     program = builder.build()
     _, (finding,) = run(program, {}, list(program.segments))
@@ -375,7 +376,7 @@ def test_a_fault_names_the_task_that_it_ended() -> None:
         builder = ProgramBuilder.new()
         x, y, z = (builder.lram.tensor(name, "int8", (200,)) for name in "xyz")
         builder.load("x", x)
-        (first,), (second,) = unary.clamp(x, y, -9, 9), unary.clamp(y, z, -5, 5)
+        (first,), (second,) = by_hand.clamp(x, y, -9, 9), by_hand.clamp(y, z, -5, 5)
         builder.run([first, more_steps(second) if steps else second], source="clamp_1")
         builder.store("z", replace(z, address=z.address + place))
         program = builder.build()
@@ -387,7 +388,7 @@ def test_a_fault_names_the_task_that_it_ended() -> None:
     (place,) = faults_of(False, 0x80000)
     assert (place.kind, place.at.task, place.at.unit, place.at.agent) == (
         "npu-out-of-range",
-        5,
+        4,
         "XW",
         "DOLR",
     )

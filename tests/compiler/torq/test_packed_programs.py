@@ -8,8 +8,8 @@ import pytest
 
 import assay
 from assay.cli.torq.run import TorqOptions, run_torq
-from assay.compiler.torq.kernels import elementwise, unary
-from assay.compiler.torq.program import Program, ProgramBuilder
+from assay.compiler.torq.blocks import Program
+from assay.compiler.torq.program import ProgramBuilder
 from assay.hal.observe import checking
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.follow import follow
@@ -19,6 +19,7 @@ from assay.hal.torq.places import misplaced
 from assay.hal.torq.write import write_executable
 from assay.hw.torq.check.kinds import NPU_CHECKS
 from assay.sim.check import Checker, Finding
+from tests.compiler.torq import by_hand
 
 from .machine import Array, numbers
 
@@ -31,8 +32,8 @@ def clamp_then_add() -> tuple[Program, list[Array], Array]:
     left, right = (numbers(seed, (3000,), "int32", bound=9999) for seed in (0, 1))
     builder.load("a", a)
     builder.load("b", b)
-    builder.run(elementwise.add(a, b, c))
-    builder.run(unary.clamp(c, d, -5000, 6000))
+    builder.run(by_hand.add(a, b, c))
+    builder.run(by_hand.clamp(c, d, -5000, 6000))
     builder.store("d", d)
     return builder.build(), [left, right], np.clip(np.add(left, right, dtype=np.int32), -5000, 6000)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.compiler.torq.kernels import elementwise, unary
-from assay.compiler.torq.kernels.convolution import Padding, conv2d
-from assay.compiler.torq.program import Program, ProgramBuilder
+from assay.compiler.torq.blocks import Program
+from assay.compiler.torq.operators.products import Padding
+from assay.compiler.torq.operators.quantisation import Rescale
+from assay.compiler.torq.program import ProgramBuilder
 from assay.compiler.torq.slice.errors import IllegalSliceProgram
-from assay.compiler.torq.slice.scaling import Rescale
 from assay.hal.torq.check import check
 from assay.hal.torq.pack import pack
 from assay.hal.torq.read import read_executable
@@ -18,6 +18,7 @@ from assay.hw.torq.device.device import Device
 from assay.hw.torq.device.events import Work
 from assay.hw.torq.facts.costs import sl2610
 from assay.hw.torq.timing.timeline import npu_time, timeline
+from tests.compiler.torq import by_hand
 
 from . import tosa
 from .machine import Array, numbers
@@ -58,20 +59,23 @@ def _conv_then_clamp() -> tuple[Program, dict[str, Array], Array]:
     bias = numbers(2, (8,), "int32", bound=1000)
     rescale = Rescale(multipliers=(1 << 30,), shifts=(42,))
     builder.load("x", x)
+    for number in range(20):  # so that there are commands for several blocks
+        builder.load(f"beside {number}", lram.tensor(f"beside {number}", "int8", (64,)))
     padding = Padding(top=1, bottom=1, left=1, right=1)
-    builder.run(conv2d(lram, x, weights, bias, y, padding=padding, rescale=rescale))
-    builder.run(unary.clamp(y, z, -20, 50))
+    builder.run(by_hand.conv2d(lram, x, weights, bias, y, padding=padding, rescale=rescale))
+    builder.run(by_hand.clamp(y, z, -20, 50))
     builder.store("z", z)
     sums = tosa.conv2d(
         values.transpose(0, 2, 3, 1), weights.transpose(0, 2, 3, 1), bias, pad=(1, 1, 1, 1)
     )
     scaled = tosa.rescale(sums, [1 << 30], [42]).transpose(0, 3, 1, 2)
-    return builder.build(), {"x": values}, np.clip(scaled, -20, 50)
+    beside = {f"beside {number}": np.zeros(64, np.int8) for number in range(20)}
+    return builder.build(), {"x": values, **beside}, np.clip(scaled, -20, 50)
 
 
 def test_a_program_of_several_blocks_computes_what_its_kernels_do() -> None:
     program, inputs, expected = _conv_then_clamp()
-    assert program.blocks == 3
+    assert program.blocks >= 3
     results, _ = run(program, inputs)
     np.testing.assert_array_equal(results["z"], expected)
 
@@ -83,7 +87,7 @@ def test_two_slices_work_at_the_same_time() -> None:
     left, right = numbers(0, (4000,), "int32", bound=9999), numbers(1, (4000,), "int32", bound=9999)
     builder.load("a", a)
     builder.load("b", b)
-    builder.run(elementwise.add(a, b, c), elementwise.sub(a, b, d))
+    builder.run(by_hand.add(a, b, c), by_hand.sub(a, b, d))
     builder.store("c", c)
     builder.store("d", d)
     results, device = run(builder.build(), {"a": left, "b": right})

@@ -146,6 +146,8 @@ def put_output(image: Image, ndl: Ndl, task: SliceTask) -> int:
     _need_bytes(ndl, shape, (1, 2, 4))
     _need_size(ndl, shape.size, QBUS_BYTES)
     image.wrap("DE_Q_W.w_size", shape.size)  # 64 is stored as 0
+    for field in ("secv_en", "split_en", "split_strd"):
+        image[f"DE_Q_W.{field}"] = 0  # What a DEQW before this one set.
     if task.act_disable == 0xF:
         image["DE_Q_W.fill_en"] = 1
         image.wrap("DE_Q_W.fill_val", task.pad_value)

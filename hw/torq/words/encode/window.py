@@ -173,7 +173,7 @@ def put_window(image: Image, task: SliceTask, plane: tuple[int, int], shape: Wor
 
 
 def put_skipped(image: Image, steps: tuple[SkippedStep, ...]) -> None:
-    """Sets the skipped steps' registers. Two for one loop are told apart by the next index."""
+    """Sets the skipped steps' registers. Two for one loop differ by the next index."""
     if not steps:
         return
     rows, columns = steps

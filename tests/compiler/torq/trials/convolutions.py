@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from assay.compiler.torq.kernels.convolution import Padding, conv2d, depthwise_conv2d
-from assay.compiler.torq.slice.scaling import FloatRange, Rescale
+from assay.compiler.torq.operators.products import Padding
+from assay.compiler.torq.operators.quantisation import FloatRange, Rescale
 from tests.compiler.torq import tosa
 from tests.compiler.torq import tosa_operators as op
+from tests.compiler.torq.by_hand import conv2d
 from tests.compiler.torq.iree_tosa import Function, Value
 from tests.compiler.torq.machine import Array, Machine, numbers
 
@@ -88,9 +89,8 @@ def convolution(case: Case) -> Trial:
     given_x = machine.give("x", x, planes=True)
     shape = (case.batch, case.filters, case.height, case.width)
     output = machine.room("y", case.result, shape, planes=True)
-    kernel = depthwise_conv2d if case.depthwise else conv2d
     machine.run(
-        kernel(
+        conv2d(
             machine.layout,
             given_x,
             data.weights,
@@ -200,7 +200,7 @@ def floating(case: Case, *, whole: bool = False) -> Trial:
         conv2d(
             machine.layout,
             given_x,
-            weights,  # type: ignore[arg-type]
+            weights,
             bias,
             output,
             padding=case.padding,

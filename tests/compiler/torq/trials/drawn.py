@@ -8,8 +8,9 @@ from functools import partial
 import numpy as np
 from hypothesis import strategies as st
 
-from assay.compiler.torq.kernels import reductions, selection
-from assay.compiler.torq.slice.scaling import Rescale
+from assay.compiler.torq.operators.quantisation import Rescale
+from assay.compiler.torq.operators.reductions import REDUCTIONS
+from tests.compiler.torq import by_hand
 
 from . import elementwise, moves, pooling, products, unary
 from . import selection as selections
@@ -236,7 +237,7 @@ DRAWN: dict[str, Makers] = {
             seed=_SEEDS,
             rounding=st.booleans() if direction == "right_arithmetic" else st.just(False),
         )
-        for direction in selection.SHIFTS
+        for direction in by_hand.SHIFTS
     },
     **{
         mode: _any(unary.whole, mode=st.just(mode), dtype=_INTEGERS, shape=_SHAPES, seed=_SEEDS)
@@ -303,7 +304,7 @@ DRAWN: dict[str, Makers] = {
             axis=st.integers(0, 2),
             seed=_SEEDS,
         )
-        for name in reductions.OPERATIONS
+        for name in REDUCTIONS
     },
 }
 """By kernel."""

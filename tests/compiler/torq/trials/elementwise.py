@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from assay.compiler.torq.kernels import elementwise
-from assay.compiler.torq.slice.scaling import Rescale
-from tests.compiler.torq import tosa
+from assay.compiler.torq.operators.quantisation import Rescale
+from tests.compiler.torq import by_hand, tosa
 from tests.compiler.torq import tosa_operators as op
 from tests.compiler.torq.iree_tosa import Function, Value
 from tests.compiler.torq.machine import SPECIAL, Array, Machine, numbers
@@ -72,7 +71,7 @@ def combination(name: str, dtype: str, shape: Sequence[int], seed: int) -> Trial
         a.ravel()[1::4] = 0
     machine = Machine()
     output = machine.room("y", dtype if how.kind in ("numbers", "bits") else "int8", shape)
-    machine.run(elementwise.combine(name, machine.give("a", a), machine.give("b", b), output))
+    machine.run(by_hand.combine(name, machine.give("a", a), machine.give("b", b), output))
     f = Function()
     given = [f.argument(a), f.argument(b)]
     if how.kind == "bits":
@@ -94,7 +93,7 @@ def total(name: str, dtype: str, result: str, shape: Sequence[int], seed: int) -
     a, b = pair(seed, shape, dtype)
     machine = Machine()
     output = machine.room("y", result, shape)
-    machine.run(getattr(elementwise, name)(machine.give("a", a), machine.give("b", b), output))
+    machine.run(getattr(by_hand, name)(machine.give("a", a), machine.give("b", b), output))
     f = Function()
     given = [f.argument(a), f.argument(b)]
     if dtype == "bfloat16":
@@ -123,7 +122,7 @@ def product(
     machine = Machine()
     output = machine.room("y", _product_type(types[0], rescale), shape)
     given_a, given_b = machine.give("a", a), machine.give("b", b)
-    machine.run(elementwise.mul(machine.layout, given_a, given_b, output, rescale=rescale))
+    machine.run(by_hand.mul(machine.layout, given_a, given_b, output, rescale=rescale))
     f = Function()
     result = op.mul(f.argument(a), op.cast(f.argument(b), types[0]))
     if types[0] == "bfloat16":
@@ -167,7 +166,7 @@ def scaled_sum(
     given_a, given_b = machine.give("a", a), machine.give("b", b)
     output = machine.room("y", "int8", shape)
     machine.run(
-        elementwise.add_scaled(
+        by_hand.add_scaled(
             machine.layout, given_a, given_b, output, weights=weights, rescale=scaling, bias=bias
         )
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from assay.compiler.torq.kernels import reductions, selection
-from assay.compiler.torq.slice.scaling import Rescale
+from assay.compiler.torq.operators.quantisation import Rescale
+from assay.compiler.torq.operators.reductions import REDUCTIONS
+from tests.compiler.torq import by_hand
 
 from . import elementwise, moves, pooling, products, unary
 from . import selection as selections
@@ -140,7 +141,7 @@ ELEMENTWISE: Makers = {
     **{f"select, {dtype}": partial(selections.select, dtype, _LONG, 1) for dtype in _INTEGERS},
     **{
         f"shift {direction}, {dtype}": partial(selections.shift, direction, dtype, _LONG, 1)
-        for direction in selection.SHIFTS
+        for direction in by_hand.SHIFTS
         for dtype in _INTEGERS
     },
     **{
@@ -247,7 +248,7 @@ POOLING: Makers = {
     },
     **{
         f"{name}, {dtype}, axis {axis}": partial(pooling.reduction, name, dtype, (3, 7, 5), axis, 1)
-        for name in reductions.OPERATIONS
+        for name in REDUCTIONS
         for dtype in (_INTEGERS if name != "sum" else ("int32",))
         for axis in (range(3) if dtype == "int8" or name == "sum" else (1,))
     },

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.compiler.torq.kernels import moves, planes
-from assay.compiler.torq.slice.tensor import Tensor, View
-from tests.compiler.torq import tosa
+from tests.compiler.torq import by_hand, tosa
 from tests.compiler.torq import tosa_operators as op
 from tests.compiler.torq.iree_tosa import Function, Value
 from tests.compiler.torq.machine import Array, Machine, numbers
@@ -18,22 +16,14 @@ from .trial import Trial
 
 
 def move(dtype: str, shape: Sequence[int], start: Sequence[int], seed: int) -> Trial:
-    """`move` of the block behind `start`: SLICE."""
+    """`slice_` of the block behind `start`: SLICE."""
     machine = Machine()
     x = numbers(seed, shape, dtype)
     sizes = [n - first for n, first in zip(shape, start, strict=True)]
     source, output = machine.give("x", x), machine.room("y", dtype, sizes)
-    block = View(
-        tensor=source, place=source[tuple(start)].place, shape=tuple(sizes), strides=source.strides
-    )
-    machine.run(moves.move("move", block, _whole(output)))
+    machine.run(by_hand.slice_(source, output, start))
     expected = x[tuple(slice(first, None) for first in start)]
     return Trial.of(machine, output, expected, op.slice_(Function().argument(x), start, sizes))
-
-
-def _whole(tensor: Tensor) -> View:
-    zero = (0,) * len(tensor.shape)
-    return View(tensor=tensor, place=tensor[zero].place, shape=tensor.shape, strides=tensor.strides)
 
 
 def transpose(dtype: str, shape: Sequence[int], order: Sequence[int], seed: int) -> Trial:
@@ -41,7 +31,7 @@ def transpose(dtype: str, shape: Sequence[int], order: Sequence[int], seed: int)
     machine = Machine()
     x = numbers(seed, shape, dtype)
     output = machine.room("y", dtype, [shape[axis] for axis in order])
-    machine.run(moves.transpose(machine.give("x", x), output, order))
+    machine.run(by_hand.transpose(machine.give("x", x), output, order))
     return Trial.of(
         machine, output, x.transpose(order), op.transpose(Function().argument(x), order)
     )
@@ -52,7 +42,7 @@ def transpose_blocks(shape: Sequence[int], seed: int) -> Trial:
     machine = Machine()
     x = numbers(seed, shape, "int8")
     output = machine.room("y", "int8", (*shape[:-2], shape[-1], shape[-2]))
-    machine.run(planes.transpose_blocks(machine.give("x", x), output))
+    machine.run(by_hand.transpose_blocks(machine.give("x", x), output))
     last = len(shape) - 1
     order = (*range(last - 1), last, last - 1)
     return Trial.of(
@@ -70,7 +60,7 @@ def concat(dtype: str, shape: Sequence[int], axis: int, lengths: Sequence[int], 
     expected = np.concatenate(parts, axis=axis)
     output = machine.room("y", dtype, expected.shape)
     given_parts = [machine.give(f"x{n}", part) for n, part in enumerate(parts)]
-    machine.run(moves.concat(given_parts, output, axis))
+    machine.run(by_hand.concat(given_parts, output, axis))
     f = Function()
     return Trial.of(machine, output, expected, op.concat([f.argument(p) for p in parts], axis))
 
@@ -82,7 +72,7 @@ def resize(dtype: str, shape: tuple[int, ...], factors: tuple[int, int], seed: i
     down, right = factors
     x = numbers(seed, shape, dtype)
     output = machine.room("y", dtype, (n, h * down, w * right, c))
-    machine.run(moves.resize_nearest(machine.give("x", x), output, factors))
+    machine.run(by_hand.resize_nearest(machine.give("x", x), output, factors))
     value = Function().argument(x)
     scale = (2 * down, 2, 2 * right, 2)
     offset, border = (1 - down, 1 - right), (down - 1, right - 1)
@@ -103,7 +93,7 @@ def broadcast(dtype: str, shape: Sequence[int], times: Sequence[int], seed: int)
     times = [many if n == 1 else 1 for n, many in zip(shape, times, strict=True)]
     expected = np.tile(x, times)
     output = machine.room("y", dtype, expected.shape)
-    machine.run(moves.broadcast(machine.give("x", x), output))
+    machine.run(by_hand.broadcast(machine.give("x", x), output))
     return Trial.of(machine, output, expected, op.tile(Function().argument(x), times))
 
 
@@ -113,7 +103,7 @@ def segmentation(dtype: str, shape: tuple[int, int, int, int], seed: int) -> Tri
     n, c, h, w = shape
     x = numbers(seed, (n, c, 2 * h, 2 * w), dtype)
     output = machine.room("y", dtype, (n, c, 4, h, w), planes=True)
-    machine.run(planes.segmentation(machine.give("x", x, planes=True), output))
+    machine.run(by_hand.segmentation(machine.give("x", x, planes=True), output))
     # TOSA has up to six dimensions, so batch and channels are one.
     apart = op.reshape(Function().argument(x), (n * c, h, 2, w, 2))
     turned = op.transpose(apart, (0, 2, 4, 1, 3))
@@ -124,7 +114,7 @@ def fill(dtype: str, count: int, value: int) -> Trial:
     """`fill`: a number repeated."""
     machine = Machine()
     output = machine.room("y", dtype, (count,))
-    machine.run(planes.fill(output, value))
+    machine.run(by_hand.fill(output, value))
     f = Function()
     result = op.tile(f.constant([value], dtype), (count,))
     return Trial.of(machine, output, np.full(count, value, dtype), result)
@@ -137,7 +127,7 @@ def gather(dtype: str, rows: int, columns: int, count: int, seed: int) -> Trial:
     indices = np.random.default_rng(seed).integers(0, rows, count).astype(np.int32)
     output = machine.room("y", dtype, (count, columns))
     given_values, given_indices = machine.give("v", values), machine.give("i", indices)
-    machine.run(planes.gather(machine.layout, given_values, given_indices, output))
+    machine.run(by_hand.gather(machine.layout, given_values, given_indices, output))
     expected = tosa.gather(values[None], indices[None])[0]
     result = _gathered(values, indices)
     return Trial.of(machine, output, expected, op.reshape(result, output.shape))

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.compiler.torq.kernels import pooling, reductions
-from tests.compiler.torq import tosa
+from tests.compiler.torq import by_hand, tosa
 from tests.compiler.torq import tosa_operators as op
 from tests.compiler.torq.iree_tosa import Function, Value
 from tests.compiler.torq.machine import Array, Machine, numbers
@@ -47,7 +46,7 @@ def max_pool(pool: Pool) -> Trial:
     given_x, output = machine.give("x", x), machine.room("y", pool.dtype, _shape(pool))
     corner = (pool.pad[0], pool.pad[2])
     machine.run(
-        pooling.max_pool2d(given_x, output, kernel=pool.kernel, stride=pool.stride, padding=corner)
+        by_hand.max_pool2d(given_x, output, kernel=pool.kernel, stride=pool.stride, padding=corner)
     )
     expected = tosa.max_pool2d(x, kernel=pool.kernel, stride=pool.stride, pad=pool.pad)
     result = op.pool(
@@ -67,7 +66,7 @@ def avg_pool(pool: Pool) -> Trial:
     given_x, output = machine.give("x", x), machine.room("y", pool.dtype, _shape(pool))
     before, after = pool.zero_points if pool.dtype == "int8" else (0, 0)
     machine.run(
-        pooling.avg_pool2d(
+        by_hand.avg_pool2d(
             machine.layout,
             given_x,
             output,
@@ -103,7 +102,7 @@ def _shape(pool: Pool) -> tuple[int, int, int, int]:
 
 
 def reduction(name: str, dtype: str, shape: tuple[int, ...], axis: int, seed: int) -> Trial:
-    """One of `reductions.OPERATIONS`. TOSA sums int32 and has truths for `all` and `any`.
+    """One of `REDUCTIONS`. TOSA sums int32 and has truths for `all` and `any`.
 
     TOSA has no ARGMIN, nor ARGMAX of int32: that is ARGMAX of the complement, or of floats, which
     are exact as the numbers are below 2**20.
@@ -117,7 +116,7 @@ def reduction(name: str, dtype: str, shape: tuple[int, ...], axis: int, seed: in
     machine = Machine()
     result = "int32" if name.startswith("arg") else dtype
     output = machine.room("y", result, expected.shape)
-    machine.run(reductions.reduce(name, machine.give("x", x), output, axis))
+    machine.run(by_hand.reduce(name, machine.give("x", x), output, axis))
     return Trial.of(machine, output, expected, value)
 
 

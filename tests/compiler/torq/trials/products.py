@@ -7,9 +7,8 @@ import math
 import ml_dtypes
 import numpy as np
 
-from assay.compiler.torq.kernels import products
-from assay.compiler.torq.slice.scaling import Rescale
-from tests.compiler.torq import tosa
+from assay.compiler.torq.operators.quantisation import Rescale
+from tests.compiler.torq import by_hand, tosa
 from tests.compiler.torq import tosa_operators as op
 from tests.compiler.torq.iree_tosa import Function
 from tests.compiler.torq.machine import Array, Machine, numbers
@@ -41,7 +40,7 @@ def fully_connected(
     output = machine.room("y", "int8", (n, o))
     given_x = machine.give("x", x)
     machine.run(
-        products.fully_connected(
+        by_hand.fully_connected(
             machine.layout, given_x, weights, bias, output, rescale=rescale, input_zp=zero_point
         )
     )
@@ -80,7 +79,7 @@ def matmul(
     machine = Machine()
     output = machine.room("y", "int32" if rescale is None else "int8", (n, h, w))
     given = machine.give("a", a), machine.give("b", b)
-    machine.run(products.matmul(machine.layout, *given, output, rescale=rescale))
+    machine.run(by_hand.matmul(machine.layout, *given, output, rescale=rescale))
     f = Function()
     wide = "int16" if "int16" in types else "int8"
     result = op.matmul(*[op.cast(f.argument(x), wide) for x in (a, b)])
@@ -101,7 +100,7 @@ def float_matmul(sizes: tuple[int, int, int, int], seed: int) -> Trial:
     machine = Machine()
     output = machine.room("y", "bfloat16", (n, h, w))
     given = machine.give("a", a), machine.give("b", b)
-    machine.run(products.matmul(machine.layout, *given, output))
+    machine.run(by_hand.matmul(machine.layout, *given, output))
     f = Function()
     result = op.cast(op.matmul(f.argument(a), f.argument(b)), "bfloat16")
     return Trial.of(machine, output, _sums(a, b).astype(ml_dtypes.bfloat16), result)

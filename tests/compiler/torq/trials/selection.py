@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.compiler.torq.kernels import selection
-from tests.compiler.torq import tosa
+from tests.compiler.torq import by_hand, tosa
 from tests.compiler.torq import tosa_operators as op
 from tests.compiler.torq.iree_tosa import Function
 from tests.compiler.torq.machine import Machine, numbers
@@ -29,7 +28,7 @@ def select(dtype: str, shape: Sequence[int], seed: int) -> Trial:
     machine = Machine()
     output = machine.room("y", dtype, shape)
     parts = [machine.give(name, x) for name, x in (("c", condition), ("a", a), ("b", b))]
-    machine.run(selection.select(*parts, output))
+    machine.run(by_hand.select(*parts, output))
     f = Function()
     result = op.select(op.cast(f.argument(condition), "bool"), f.argument(a), f.argument(b))
     return Trial.of(machine, output, np.where(condition == 1, a, b), result)
@@ -44,7 +43,7 @@ def shift(
     machine = Machine()
     output = machine.room("y", dtype, shape)
     given_a, given_b = machine.give("a", a), machine.give("b", amounts)
-    machine.run(selection.shift(direction, given_a, given_b, output, rounding=rounding))
+    machine.run(by_hand.shift(direction, given_a, given_b, output, rounding=rounding))
     bits, by = a.view(f"u{dtype}"), amounts.view(f"u{dtype}")
     expected = {
         "left": lambda: (bits << by).view(dtype),

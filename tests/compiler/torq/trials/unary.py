@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 import ml_dtypes
 import numpy as np
 
-from assay.compiler.torq.kernels import unary
-from assay.compiler.torq.slice.scaling import Rescale
-from tests.compiler.torq import tosa
+from assay.compiler.torq.operators.quantisation import Rescale
+from tests.compiler.torq import by_hand, tosa
 from tests.compiler.torq import tosa_operators as op
 from tests.compiler.torq.iree_tosa import Function, Value
 from tests.compiler.torq.machine import SPECIAL, Array, Machine, numbers
@@ -17,7 +16,7 @@ from tests.compiler.torq.machine import SPECIAL, Array, Machine, numbers
 from .trial import Trial
 
 INTEGER_MODES = ("copy", "clamp", "ABS", "NEG", "CLZ")
-FLOAT_MODES = ("ABS", "NEG", "CEL", "FLR")
+FLOAT_MODES = ("ABS", "NEG", "CEIL", "FLOOR")
 _LOW, _HIGH = -7, 90
 
 
@@ -32,11 +31,11 @@ def whole(mode: str, dtype: str, shape: Sequence[int], seed: int) -> Trial:
     machine = Machine()
     given_x, output = machine.give("x", x), machine.room("y", dtype, shape)
     if mode == "copy":
-        machine.run(unary.copy(given_x, output))
+        machine.run(by_hand.copy(given_x, output))
     elif mode == "clamp":
-        machine.run(unary.clamp(given_x, output, _LOW, _HIGH))
+        machine.run(by_hand.clamp(given_x, output, _LOW, _HIGH))
     else:
-        machine.run(unary.unary(mode, given_x, output))
+        machine.run(by_hand.unary(mode, given_x, output))
     expected, result = _WHOLE[mode](x, Function().argument(x))
     return Trial.of(machine, output, expected, result)
 
@@ -87,13 +86,13 @@ def floating(mode: str, shape: Sequence[int], seed: int) -> Trial:
     x.ravel()[::4] = np.resize((*SPECIAL, 0.0, -0.0), len(x.ravel()[::4]))
     machine = Machine()
     given_x, output = machine.give("x", x), machine.room("y", "bfloat16", shape)
-    machine.run(unary.unary(mode, given_x, output))
+    machine.run(by_hand.unary(mode, given_x, output))
     value = Function().argument(x)
     reference, name = {
         "ABS": (np.abs, "abs"),
         "NEG": (np.negative, "negate"),
-        "CEL": (np.ceil, "ceil"),
-        "FLR": (np.floor, "floor"),
+        "CEIL": (np.ceil, "ceil"),
+        "FLOOR": (np.floor, "floor"),
     }[mode]
     result = op.negate(value) if name == "negate" else op.unary(name, value)
     expected = reference(x.astype(np.float32)).astype(ml_dtypes.bfloat16)
@@ -112,7 +111,7 @@ def to_integer(dtype: str, shape: Sequence[int], seed: int, scale: float = 90) -
     x = floats(seed, shape, scale)
     machine = Machine()
     given_x, output = machine.give("x", x), machine.room("y", dtype, shape)
-    machine.run(unary.cast(given_x, output))
+    machine.run(by_hand.cast(given_x, output))
     info = np.iinfo(dtype)
     expected = np.clip(np.rint(x.astype(np.float64)), int(info.min), int(info.max)).astype(dtype)
     return Trial.of(machine, output, expected, op.cast(Function().argument(x), dtype))
@@ -127,7 +126,7 @@ def to_float(dtype: str, result: str, shape: Sequence[int], seed: int) -> Trial:
     x = numbers(seed, shape, dtype)
     machine = Machine()
     given_x, output = machine.give("x", x), machine.room("y", result, shape)
-    machine.run(unary.cast(given_x, output))
+    machine.run(by_hand.cast(given_x, output))
     expected = x.astype(np.float32)
     if result == "bfloat16":
         expected = expected.astype(ml_dtypes.bfloat16)
@@ -161,7 +160,7 @@ def rescale(
     )
     machine = Machine()
     given_x, output = machine.give("x", x), machine.room("y", result, shape)
-    machine.run(unary.rescale(machine.layout, given_x, output, rescale=scaling, input_zp=before))
+    machine.run(by_hand.rescale(machine.layout, given_x, output, rescale=scaling, input_zp=before))
     expected = tosa.rescale(
         x, [multiplier], [shift], input_zp=before, output_zp=after, dtype=result
     )
@@ -193,7 +192,7 @@ def table(dtype: str, shape: Sequence[int], seed: int) -> Trial:
         expected = tosa.rescale(tosa.table(x, entries), [1 << 30], [37], dtype="int16")
     machine = Machine()
     given_x, output = machine.give("x", x), machine.room("y", dtype, shape)
-    machine.run(unary.table(machine.layout, given_x, output, [int(e) for e in entries]))
+    machine.run(by_hand.table(machine.layout, given_x, output, [int(e) for e in entries]))
     f = Function()
     result = op.table(f.argument(x), f.constant(entries.tolist(), dtype))
     if dtype == "int16":

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from assay.hw.torq.faults import TorqFault
 from tests.support.torq_run import bfloat, results, run, unbfloat
 from tests.support.torq_tasks import bias_word, dim, shifting, streaming, weight_words
 
@@ -546,17 +547,17 @@ def test_the_table_interpolates_between_its_entries(wide: bool) -> None:
     base = rng.integers(-(1 << 15), 1 << 15, 512)
     slope = rng.integers(-200, 200, 512)
     table = tuple(int((s & 0xFFFF) << 16 | b & 0xFFFF) for s, b in zip(slope, base, strict=True))
-    x = rng_array(19, np.int16, 32)
+    x = rng_array(19, np.int16, 32).astype(np.int32)
     task = streaming(
         source=A,
         target=OUT,
-        size=2,
-        count=2 * 4,
-        words=4,
+        size=4,
+        count=2,
+        words=16,
         result=4 if wide else 1,
         alu_op0_mode="DBYP",
         alu_op1_mode="BOR",
-        alu_d_unsigned=5,
+        alu_d_unsigned=7,
         table=table,
     )
     lram, _ = run(task, {A: x})
@@ -566,3 +567,19 @@ def test_the_table_interpolates_between_its_entries(wide: bool) -> None:
         assert results(lram, OUT, 32, np.int32).tolist() == expected.tolist()
     else:
         assert results(lram, OUT, 32, np.int8).tolist() == (expected >> 8).astype(np.int8).tolist()
+
+
+def test_more_look_ups_than_the_table_makes_at_a_time_are_refused() -> None:
+    task = streaming(
+        source=A,
+        target=OUT,
+        size=4,
+        count=4,
+        words=1,
+        result=4,
+        alu_op0_mode="DBYP",
+        alu_op1_mode="BOR",
+        table=(0,) * 512,
+    )
+    with pytest.raises(TorqFault, match="looks up 4 results at a time; 2 are possible"):
+        run(task, {A: rng_array(1, np.int32, 4)})

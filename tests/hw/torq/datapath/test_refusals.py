@@ -2,6 +2,7 @@
 
 import random
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ CHANGES = [
     ("CE.COMM.ceww_dis", 2, TorqFault, "takes no weight words, but START starts DEWR"),
     ("CE.AL_MODE.op_mode", 3, NotModelled, "no operation is known by this code"),
     ("CE.AL_MODE.op_mode", 1, NotModelled, "products of integers"),
-    ("CE.AL_MODE.cepx_clr_en", 0, NotModelled, "kept from one block to the next"),
+    ("CE.AL_MODE.cepx_out_en", 0, TorqFault, "takes sums that CE.AL_MODE.cepx_out_en keeps"),
     ("CE.CG_CTRL.alu_disable", 3, NotModelled, "a part of the ALU off"),
     ("DE_ACT.act_mode", 12, NotModelled, "no mode is known"),
     ("DE_ACT.bbus_byp", 1, TorqFault, "DEBR: runs, but"),
@@ -109,6 +110,32 @@ FLOATS = streaming(
     act_clip_min=-0x800000,
     act_clip_max=0x7F800000,
 )
+ADDED = streaming(
+    source=0x2000, target=0x6000, size=1, count=64, words=2, result=1, no_p_clear=True
+)
+COMPARED = streaming(
+    source=0x2000,
+    target=0x6000,
+    size=1,
+    count=64,
+    words=1,
+    result=1,
+    alu_op0_mode="DBYP",
+    alu_op1_mode="MAX",
+    no_p_clear=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("kept", "message"),
+    [(ADDED, "sums of several blocks are not kept"), (COMPARED, "only sums are modelled")],
+)
+def test_what_is_kept_are_sums_of_one_block(kept: SliceTask, message: str) -> None:
+    lram = load(replace(kept, alu_op0_mode="DBYP"), {})
+    with pytest.raises(NotModelled, match=f"CE.AL_MODE.cepx_clr_en.*{message}"):
+        attempt(lram, image_of(lram).words)
+
+
 SHIFTS = shifting(source=0x2000, amounts=0x3000, target=0x6000, size=2, words=2, act_mode="ASR")
 
 

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from assay.compiler.torq.slice.held import held
+from assay.hw.torq.facts.registers import registers
 from assay.hw.torq.words.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
 from assay.hw.torq.words.encode.programs import encode, memory_image
 from assay.hw.torq.words.errors import EncodeError
@@ -304,3 +306,23 @@ def test_a_task_with_an_address_is_linked_from_the_one_before() -> None:
     assert (first.words[-1], second.lram_address) == (0x70000280, 0x280)
     assert second.words[-1] >> 31 == 1
     assert first.words[-2] >> 31 == 0
+
+
+def test_a_second_list_of_results_forgets_how_the_first_went() -> None:
+    """As the vendor's encoder has it, but for what it leaves as it was: `split_type`."""
+    apart = memory("DEQW", B1, dim("D", 8, 1), dim("G", 2, 99))
+    plane = memory("DEQW", B1, dim("D", 16, 1), special=(B1, dim("X", 64, 1)))
+    plain = memory("DEQW", B1, dim("D", 16, 1))
+    alone = words(slice_task(plain))
+    for first in (apart, plane):
+        both = words(slice_task(first, plain))
+        at = registers("slice").address("DE_Q_W.secv_en")
+        mask = ~(1 << 26)  # split_type
+        assert both[at] & mask == alone[at] & mask
+        assert both[registers("slice").address("DE_Q_W.split_strd")] == 0
+
+
+def words(task: SliceTask) -> dict[int, int]:
+    """What registers hold when a task starts."""
+    program = SliceProgram(tasks=(task,), address=0x400)
+    return dict(next(held(memory_image(encode(program)), 0x400)))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from assay.hw.torq.words.commands import Dim
 
-from ..slice.kernel import COLUMNS_PER_WORD, SliceKernel, Window
-from ..slice.loops import KERNEL_COLUMN, KERNEL_ROW, Index, Loop
+from ...slice.kernel import COLUMNS_PER_WORD, SliceKernel, Window
+from ...slice.loops import KERNEL_COLUMN, KERNEL_ROW, Index, Loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,12 @@ class Rows:
         self._row = window.width * element
         self._element = element
 
-    def ordered(self, weights: NDArray[np.int8]) -> NDArray[np.int8]:
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Dimensions of the weights of a channel."""
+        return self.rows, self.columns
+
+    def ordered(self, weights: NDArray[np.generic]) -> NDArray[np.generic]:
         """Weights (..., kh, kw) with the taps as they are visited."""
         return weights
 
@@ -83,11 +88,17 @@ class Quadrants:
         self._quadrant = quadrant
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Dimensions of the weights of a channel."""
+        rows, columns = self.rows, self.columns
+        return ((rows[0].taps + rows[1].taps) * (columns[0].taps + columns[1].taps),)
+
+    @property
     def first_plane(self) -> int:
         """Bytes to the plane of the first tap."""
         return (2 * self.rows[0].plane + self.columns[0].plane) * self._quadrant
 
-    def ordered(self, weights: NDArray[np.int8]) -> NDArray[np.int8]:
+    def ordered(self, weights: NDArray[np.generic]) -> NDArray[np.generic]:
         """Weights (..., kh, kw) as (..., taps) in the order in which they are visited."""
         taps = [
             weights[..., 2 * row + down, 2 * column + right]
@@ -103,7 +114,7 @@ class Quadrants:
     def each(self, k: SliceKernel) -> Iterator[Tap]:
         """One loop over the taps, which is four of the data agent."""
         rows, columns = self.rows, self.columns
-        count = (rows[0].taps + rows[1].taps) * (columns[0].taps + columns[1].taps)
+        words = sum(-(-half.taps // COLUMNS_PER_WORD) for half in columns)
         dims = (
             Dim(
                 count=-(-columns[0].taps // COLUMNS_PER_WORD),
@@ -122,7 +133,8 @@ class Quadrants:
             ),
             Dim(count=rows[0].taps, stride=self._row, tag=KERNEL_ROW),
         )
-        with k.each(count, data=dims) as tap:
+        visits = (rows[0].taps + rows[1].taps) * words
+        with k.each(self.shape[0], data=dims, transfers=visits) as tap:
             yield Tap(weights=(tap,), place=Index({}, self.first_plane))
 
     def _between(self, both: tuple[Half, Half], planes: int, step: int) -> int:

@@ -1,0 +1,1 @@
+"""Kernels that move a window over planes."""

@@ -1,0 +1,1 @@
+"""From TOSA to TorqHL, operator by operator."""

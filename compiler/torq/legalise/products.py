@@ -1,0 +1,132 @@
+"""Convolutions, products of matrices, pooling and reductions."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from ...graph.elements import Array, is_float
+from ...graph.tosa import ops
+from ..hl.moves import Repeat
+from ..hl.products import Convolution, DepthwiseConvolution, FullyConnected, MatMul
+from ..hl.reductions import Pool, Reduce
+from ..hl.types import tensor_of
+from .builder import DIRECT, Builder, Legaliser, NotForNpu, result
+
+_MOST_BIAS = 1 << 31
+
+
+def conv2d(op: Operation, b: Builder) -> SSAValue:
+    """CONV2D; of one pixel by one it is a fully connected layer."""
+    weights = _weights(op, b)
+    x, y = op.operands[0], result(op)
+    pads, stride = ops.integers(op, "pad"), ops.integers(op, "stride")
+    zeros = _zeros(op, b)
+    bias = _bias(op, b, weights.shape[0])
+    if ops.shape(x)[1:3] == (1, 1) == weights.shape[1:3] and not any(pads):
+        shape = (ops.shape(x)[0], weights.shape[0])
+        flat = b.view(b.value(x), (shape[0], weights.shape[3]))
+        matrix = b.const(weights.reshape(shape[1], -1), ops.dtype(op.operands[1]))
+        made = b.emit(FullyConnected, [flat, matrix, bias], y.like(shape=shape), **zeros)
+        return b.view(made, y.shape)
+    kernel = b.const(weights.transpose(0, 3, 1, 2), ops.dtype(op.operands[1]))
+    return b.emit(
+        Convolution,
+        [b.value(x), kernel, bias],
+        y,
+        padding=pads,
+        stride=stride,
+        dilation=ops.integers(op, "dilation"),
+        **zeros,
+    )
+
+
+def depthwise_conv2d(op: Operation, b: Builder) -> SSAValue:
+    """DEPTHWISE_CONV2D; with several kernels per channel, channels are repeated before."""
+    weights = _weights(op, b)
+    kh, kw, channels, many = weights.shape
+    x, y = b.value(op.operands[0]), result(op)
+    bias = _bias(op, b, channels * many)
+    dtype = ops.dtype(op.operands[1])
+    fields = {
+        "padding": ops.integers(op, "pad"),
+        "stride": ops.integers(op, "stride"),
+        "dilation": ops.integers(op, "dilation"),
+        **_zeros(op, b),
+    }
+    if channels == 1 and many > 1:
+        kernel = b.const(weights.transpose(3, 2, 0, 1), dtype)
+        return b.emit(Convolution, [x, kernel, bias], y, **fields)
+    if many > 1:
+        kind = tensor_of(x)
+        shape = (*kind.shape[:3], channels * many)
+        x = b.emit(Repeat, [x], kind.like(shape=shape), factors=(1, 1, 1, many))
+    kernel = b.const(weights.transpose(2, 3, 0, 1).reshape(-1, kh, kw), dtype)
+    return b.emit(DepthwiseConvolution, [x, kernel, bias], y, **fields)
+
+
+def matmul(op: Operation, b: Builder) -> SSAValue:
+    """MATMUL."""
+    zeros = {}
+    if not is_float(ops.dtype(op.operands[0])):
+        zeros = {"a_zp": b.point(op, 2), "b_zp": b.point(op, 3)}
+    operands = [b.value(value) for value in op.operands[:2]]
+    return b.emit(MatMul, operands, result(op), **zeros)
+
+
+def pool(op: Operation, b: Builder) -> SSAValue:
+    """MAX_POOL2D and AVG_POOL2D."""
+    kind = "max" if ops.name_of(op) == "tosa.max_pool2d" else "mean"
+    zeros = {}
+    if kind == "mean" and not is_float(ops.dtype(op.operands[0])):
+        zeros = {"input_zp": b.point(op, 1), "output_zp": b.point(op, 2)}
+    return b.emit(
+        Pool,
+        [b.value(op.operands[0])],
+        result(op),
+        kind=kind,
+        kernel=ops.integers(op, "kernel"),
+        stride=ops.integers(op, "stride"),
+        padding=ops.integers(op, "pad"),
+        **zeros,
+    )
+
+
+def reduce(op: Operation, b: Builder) -> SSAValue:
+    """REDUCE_SUM, _MAX, _MIN, _ALL and _ANY, and ARGMAX."""
+    kind = ops.name_of(op).removeprefix("tosa.").removeprefix("reduce_")
+    x = b.value(op.operands[0])
+    return b.emit(Reduce, [x], result(op), kind=kind, axis=ops.integer(op, "axis"))
+
+
+def _weights(op: Operation, b: Builder) -> Array:
+    return b.known(op.operands[1], "weights")
+
+
+def _zeros(op: Operation, b: Builder) -> dict[str, int]:
+    if is_float(ops.dtype(op.operands[0])):
+        return {}
+    return {"input_zp": b.point(op, 3), "weight_zp": b.point(op, 4)}
+
+
+def _bias(op: Operation, b: Builder, channels: int) -> SSAValue:
+    """The bias of every channel: int32 where it fits."""
+    bias = np.broadcast_to(b.known(op.operands[2], "a bias").reshape(-1), (channels,))
+    dtype = ops.dtype(op.operands[2])
+    if dtype == "int48":
+        if np.any((bias < -_MOST_BIAS) | (bias >= _MOST_BIAS)):
+            raise NotForNpu("a bias does not fit 32 bits")
+        dtype = "int32"
+    return b.const(bias, dtype)
+
+
+LEGALISERS: dict[str, tuple[str, Legaliser]] = {
+    "tosa.conv2d": (DIRECT, conv2d),
+    "tosa.depthwise_conv2d": (DIRECT, depthwise_conv2d),
+    "tosa.matmul": (DIRECT, matmul),
+    "tosa.max_pool2d": (DIRECT, pool),
+    "tosa.avg_pool2d": (DIRECT, pool),
+    **{f"tosa.reduce_{kind}": (DIRECT, reduce) for kind in ("sum", "max", "min", "all", "any")},
+    "tosa.argmax": (DIRECT, reduce),
+}
+"""By the operator's name, with the way that it goes."""

@@ -1,0 +1,94 @@
+"""The passes by name, and the order in which they make TorqHL of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...graph.errors import GraphRefused
+from ...models.errors import ModelError
+from ..hl.dialect import hl_context
+from .base import HlPass
+from .canonicalise import Canonicalise
+from .expand_products import ExpandProducts
+from .expand_tables import ExpandTables
+from .fold_adds import FoldAdds
+from .fold_means import FoldMeans
+from .fold_scales import FoldClamps, FoldScales, NarrowProducts
+from .fold_tables import FoldTables
+from .fold_windows import FoldPads, FoldSlices, FoldWeightZeroPoints
+from .legalise import LegaliseTosa
+from .operands import ExpandBroadcasts, SplitZeroPoints
+from .planes import CancelTransposes, FoldTransposes, ToPlanes
+from .segments import FuseSegments, SegmentStrides
+from .strides import RewriteStrides
+
+PIPELINE: tuple[type[HlPass], ...] = (
+    LegaliseTosa,
+    Canonicalise,
+    FoldTables,
+    FoldAdds,
+    FoldMeans,
+    NarrowProducts,
+    FoldScales,
+    FoldClamps,
+    FoldPads,
+    FoldSlices,
+    FoldWeightZeroPoints,
+    ExpandTables,
+    SplitZeroPoints,
+    ExpandBroadcasts,
+    ExpandProducts,
+    RewriteStrides,
+    Canonicalise,
+    ToPlanes,
+    CancelTransposes,
+    SegmentStrides,
+    FuseSegments,
+    FoldTransposes,
+    Canonicalise,
+)
+"""From TOSA to what is scheduled."""
+PASSES = {kind.name: kind for kind in PIPELINE}
+"""All passes by name."""
+After = Callable[[str, ModuleOp], None]
+"""Called with the name of a pass and what it left."""
+
+
+def passes_named(names: Sequence[str]) -> list[HlPass]:
+    """Passes by their names. Raises ModelError."""
+    for name in names:
+        if name not in PASSES:
+            raise ModelError(f"there is no pass {name}; there are {', '.join(PASSES)}")
+    return [PASSES[name]() for name in names]
+
+
+def run_passes(
+    module: ModuleOp,
+    passes: Sequence[HlPass],
+    after: After | None = None,
+    source: str = "module",
+) -> None:
+    """Runs passes one behind the other; the module is verified after each.
+
+    Raises GraphRefused, which says what is wrong with `source`.
+    """
+    context = hl_context()
+    for each in passes:
+        try:
+            each.apply(context, module)
+        except GraphRefused as refused:
+            raise GraphRefused(source, refused.problems) from None
+        module.verify()
+        if after is not None:
+            after(each.name, module)
+
+
+def usual_passes(stop_after: str = "") -> list[HlPass]:
+    """All of them, or those up to and with the last one of this name. Raises ModelError."""
+    if not stop_after:
+        return [kind() for kind in PIPELINE]
+    passes_named([stop_after])
+    last = max(place for place, kind in enumerate(PIPELINE) if kind.name == stop_after)
+    return [kind() for kind in PIPELINE[: last + 1]]

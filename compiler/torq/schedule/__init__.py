@@ -1,0 +1,1 @@
+"""From TorqHL to programs: tiles, loads and stores, slices, places in LRAM, commands."""

@@ -1,0 +1,133 @@
+"""What a schedule is made of: loads, runs of a slice, stores and waits, over buffers in LRAM.
+
+Steps have no addresses. Loads, runs and stores only start something; a wait for their token says
+that it is done. So a schedule can be reordered as long as steps come behind what they wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..kernels.kernel import Kernel
+from ..operators.operator import Operator
+from ..operators.tensors import Region
+from ..slice.tensor import Tensor
+from .storage import Storage
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Buffer:
+    """Bytes in LRAM for a job: `stays` while operators come and go."""
+
+    job: str
+    name: str
+    size: int
+    stays: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spot:
+    """A tensor in a buffer: its address counts from the buffer's start."""
+
+    buffer: Buffer
+    tensor: Tensor
+
+    def at(self, addresses: Mapping[Buffer, int]) -> Tensor:
+        """The tensor where its buffer is."""
+        return replace(self.tensor, address=addresses[self.buffer] + self.tensor.address)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """One transfer: rows of `row` bytes at all steps of `loops` (count, stride) from `outside` on
+    in XRAM, one behind the other from `inside` on in LRAM."""
+
+    outside: int
+    inside: int
+    row: int
+    loops: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        size = self.row
+        for count, _ in self.loops:
+            size *= count
+        return size
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoadTile:
+    """Starts to bring a part of a tensor, or constants, to a buffer."""
+
+    storage: Storage
+    buffer: Buffer
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StoreTile:
+    """Starts to bring a buffer's tile to XRAM."""
+
+    storage: Storage
+    buffer: Buffer
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunSlice:
+    """Starts a slice on tasks `first` to `stop` of a region of an operator."""
+
+    slice_: int
+    kernel: Kernel[Any]
+    op: Operator
+    out: Region
+    places: Mapping[str, Spot]
+    first: int
+    stop: int
+    code: Buffer
+    source: str = ""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoadCode:
+    """Starts to bring a run's commands to its buffer."""
+
+    run: RunSlice
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Wait:
+    """Goes on when something that was started is done."""
+
+    token: LoadTile | StoreTile | RunSlice | LoadCode
+
+
+Step = LoadTile | StoreTile | RunSlice | LoadCode | Wait
+
+
+@dataclass(kw_only=True)
+class Schedule:
+    """Steps in order."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    def add(self, *steps: LoadTile | StoreTile | RunSlice | LoadCode) -> None:
+        """Starts steps, then waits for each of them."""
+        self.steps += steps
+        self.steps += [Wait(token=step) for step in steps]
+
+
+def buffers_of(step: Step) -> Iterator[Buffer]:
+    """The buffers that must be there from a step on, or up to it."""
+    if isinstance(step, Wait):
+        yield from buffers_of(step.token)
+    elif isinstance(step, LoadCode):
+        yield step.run.code
+    elif isinstance(step, RunSlice):
+        yield step.code
+        yield from (spot.buffer for spot in step.places.values())
+    else:
+        yield step.buffer

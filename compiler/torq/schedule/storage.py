@@ -1,0 +1,69 @@
+"""Tensors in XRAM: whose memory they are in, and where their elements lie there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from ...graph.elements import NUMPY, Array
+from ..operators.tensors import Layout, TensorType
+
+
+class Role(Enum):
+    """Who fills memory, and for whom."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    CONSTANT = "constant"
+    WORK = "work"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Storage:
+    """Bytes in XRAM; `data` of constants. `kind` is the caller's tensor, if it is the caller's."""
+
+    name: str
+    role: Role
+    size: int
+    data: bytes | None = None
+    kind: TensorType | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Home:
+    """Where a tensor is in XRAM; `strides` in bytes, of its dimensions in memory."""
+
+    storage: Storage
+    kind: TensorType
+    strides: tuple[int, ...]
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether elements lie as the type says."""
+        return self.strides == self.kind.strides
+
+
+def stored(name: str, kind: TensorType, role: Role) -> Home:
+    """A tensor with memory of its own."""
+    storage = Storage(name=name, role=role, size=kind.bytes_, kind=kind)
+    return Home(storage=storage, kind=kind, strides=kind.strides)
+
+
+def constant(name: str, kind: TensorType, array: Array) -> Home:
+    """A tensor of constants, laid out as its type says."""
+    data = np.zeros(kind.bytes_, np.uint8)
+    values = np.ascontiguousarray(array.reshape(kind.shape), NUMPY[kind.dtype])
+    if kind.layout is Layout.QUADRANTS:
+        values = np.stack([values[:, :, i::2, j::2] for i in (0, 1) for j in (0, 1)], axis=2)
+    target = np.ndarray(kind.stored_shape, values.dtype, data.data, 0, kind.strides)
+    target[...] = values
+    storage = Storage(name=name, role=Role.CONSTANT, size=kind.bytes_, data=data.tobytes())
+    return Home(storage=storage, kind=kind, strides=kind.strides)
+
+
+def packed(name: str, values: Array) -> Storage:
+    """Constants as a kernel packs them."""
+    data = np.ascontiguousarray(values).tobytes()
+    return Storage(name=name, role=Role.CONSTANT, size=len(data), data=data)

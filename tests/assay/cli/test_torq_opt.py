@@ -1,0 +1,67 @@
+"""`assay torq opt` runs passes, and says plainly what it cannot run."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from assay.cli.app import app
+from assay.compiler.models.errors import ModelError
+from assay.compiler.torq.passes.pipeline import PASSES
+from tests.compiler.graph import models
+
+_TEXT = """builtin.module {
+  func.func @main(%x: !torq_hl.tensor<8xi32>) -> !torq_hl.tensor<8xi8> {
+    %0 = torq_hl.scale %x {rescale = #torq_hl.rescale<[3], [9], zp 0, range -128 to 127>}
+      : (!torq_hl.tensor<8xi32>) -> !torq_hl.tensor<8xi8>
+    %1 = torq_hl.clamp %0 {low = 0 : i64, high = 9 : i64}
+      : (!torq_hl.tensor<8xi8>) -> !torq_hl.tensor<8xi8>
+    func.return %1 : !torq_hl.tensor<8xi8>
+  }
+}
+"""
+
+
+def _run(*arguments: str | Path) -> tuple[str, str]:
+    result = CliRunner().invoke(app, ["torq", "opt", *map(str, arguments)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.stdout, result.stderr
+
+
+def test_one_pass_runs_alone_on_text(tmp_path: Path) -> None:
+    path = tmp_path / "scale.mlir"
+    path.write_text(_TEXT)
+    out, err = _run(path, "--pass", "fold-clamps", "--print-ir-after-all")
+    assert "range 0 to 9" in out and "torq_hl.clamp" not in out
+    assert "// after fold-clamps" in err
+
+
+def test_passes_are_listed_with_what_they_do() -> None:
+    out, _ = _run("--list")
+    assert [line.split()[0] for line in out.splitlines()] == list(PASSES)
+
+
+def test_a_pass_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scale.mlir"
+    path.write_text(_TEXT)
+    with pytest.raises(ModelError, match="there is no pass fold-nothing"):
+        _run(path, "--pass", "fold-nothing")
+
+
+def test_text_that_does_not_fit_is_refused_with_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / "scale.mlir"
+    path.write_text(_TEXT.replace("[9], zp", "[9, 9], zp"))
+    with pytest.raises(ModelError, match="1 multipliers with 2 shifts"):
+        _run(path)
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="converter or IREE are missing")
+def test_a_network_is_lowered_and_says_which_way_operators_went(tmp_path: Path) -> None:
+    path = models.tflite_file("small", tmp_path)
+    out, _ = _run(path, "--elide", "8")
+    assert "torq_hl.convolution" in out and "dense_resource<__elided__>" in out
+    out, _ = _run(path, "--ways")
+    assert out.splitlines()[-1] == "3 direct"
+    out, _ = _run(path, "--stop-after", "legalise-tosa")
+    assert "torq_hl.scale" in out

@@ -1,0 +1,87 @@
+"""Models that cannot be compiled are refused by tensor and operator, all at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.compiler.graph.errors import GraphRefused
+from assay.compiler.graph.importer import import_model
+from assay.compiler.models.errors import ModelError
+from assay.compiler.torq.passes.load import load
+from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
+from tests.models.tflite.small import int8_cnn
+from tests.models.tflite.writer import Writer
+
+from . import models
+
+
+def _model(
+    dtype: str,
+    operator: str,
+    *,
+    scales: tuple[float, ...] = (0.1,),
+    signature: tuple[int, ...] = (),
+) -> bytes:
+    writer = Writer()
+    x, y = (
+        writer.tensor(name, (1, 8), dtype, scales=scales, signature=signature)
+        for name in ("first", "second")
+    )
+    writer.operator(operator, [x], [y], custom="Mine" if operator == "CUSTOM" else "")
+    return writer.finish([x], [y])
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (_model("int8", "CUSTOM"), "CUSTOM Mine at second: operators of others are not known"),
+        (_model("int8", "ABS", signature=(-1, 8)), r"tensor first: its shape \(\?, 8\) must be"),
+        (_model("int8", "LOGISTIC", scales=()), "LOGISTIC at second: tensor first is INT8 without"),
+        (int8_cnn()[:900], "it is cut short or damaged"),
+        (int8_cnn()[:40], "it is cut short or damaged"),
+        (int8_cnn()[:8] + bytes(200), "(no subgraph|cut short)"),
+    ],
+)
+def test_a_bad_file_is_refused_before_it_is_converted(
+    data: bytes, reason: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.tflite"
+    path.write_bytes(data)
+    with pytest.raises(GraphRefused, match=reason):
+        import_model(path)
+
+
+def test_every_prefix_of_a_file_is_refused_plainly(tmp_path: Path) -> None:
+    data, path = int8_cnn(), tmp_path / "bad.tflite"
+    for end in range(8, len(data) - 64, 97):
+        path.write_bytes(data[:end])
+        with pytest.raises(ModelError):
+            import_model(path)
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
+def test_unknown_operators_are_named_all_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "unknown.mlir"
+    path.write_text(
+        "func.func @main(%a: tensor<4xi8>) -> tensor<4xi8> {\n"
+        '  %0 = "mine.first"(%a) : (tensor<4xi8>) -> tensor<4xi8>\n'
+        '  %1 = "mine.second"(%0) : (tensor<4xi8>) -> tensor<4xi8>\n'
+        "  return %1 : tensor<4xi8>\n}"
+    )
+    with pytest.raises(GraphRefused) as refused:
+        run_passes(load(path), usual_passes(), source=str(path))
+    assert str(refused.value).startswith(f"{path}: ")
+    assert "mine.second at line 3, column 8: " in str(refused.value)
+    assert [problem.operator for problem in refused.value.problems] == ["mine.first", "mine.second"]
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
+def test_a_shape_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "dynamic.mlir"
+    path.write_text(
+        "func.func @main(%a: tensor<?xi8>) -> tensor<?xi8> { return %a : tensor<?xi8> }"
+    )
+    with pytest.raises(GraphRefused, match="type or shape is not known"):
+        run_passes(load(path), usual_passes())

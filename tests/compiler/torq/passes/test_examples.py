@@ -1,0 +1,28 @@
+"""What the docstring of each pass shows is what it does."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from assay.compiler.graph.mlir import read_module
+from assay.compiler.torq.hl.dialect import hl_context, parsed
+from assay.compiler.torq.passes.pipeline import PASSES
+
+from . import examples
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_the_example_of_a_pass_is_what_it_does(name: str) -> None:
+    before, after = examples.example(inspect.getdoc(PASSES[name]) or "")
+    if name == "legalise-tosa":
+        pytest.importorskip("iree.compiler", reason="TOSA is read by IREE's bindings")
+        text = examples.module(before, plain=True).replace("builtin.module", "module")
+        module = read_module(text.encode(), name, hl_context())
+    else:
+        module = parsed(examples.module(before))
+    PASSES[name]().apply(hl_context(), module)
+    module.verify()
+    expected = parsed(examples.module(after))
+    assert examples.steps(str(module)) == examples.steps(str(expected))
