@@ -47,7 +47,7 @@ def dispatch_queue_create(label: bytes | str | None, _attributes: object) -> Dis
 
 
 def dispatch_get_global_queue(_quality: int, _flags: int) -> DispatchQueue:
-    """The queue that everybody shares."""
+    """The queue that all callers share."""
     return DispatchQueue("com.apple.root.default-qos")
 
 

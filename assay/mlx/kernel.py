@@ -197,7 +197,7 @@ def _bind(
 ) -> None:
     """Set the arguments in the order of the generated signature.
 
-    Checks are told of outputs whose elements are not defined before the kernel sets them.
+    To checks, outputs are uninitialised whose elements nothing defines before the kernel does.
     """
     from assay.hal.metal.emulated.resources.undefined import note_undefined
 

@@ -12,7 +12,7 @@ from .buffer import AssayAllocator
 from .program import AssayProgram
 from .renderer import AssayRenderer
 
-# Command buffers that may wait for somebody to ask how they went.
+# Command buffers whose outcome may not have been asked for yet.
 _MOST_IN_FLIGHT: Final = 256
 _US_PER_S: Final = 1_000_000
 

@@ -38,7 +38,7 @@ from .objects import call_of, expect
 from .programs.maker import ProgramMaker
 from .resources.buffer import MTLBuffer, checked_options
 from .resources.heap import MTLHeap
-from .resources.memory import AddressSpace, bytes_of, host_memory
+from .resources.memory import AddressSpace, bytes_of, fill_zeroed, host_memory
 from .resources.residency import MTLResidencySet, MTLResidencySetDescriptor, new_residency_set
 from .resources.resource import storage_mode_of
 from .structs import MTLSize, MTLSizeAndAlign, as_integer
@@ -72,14 +72,14 @@ class MTLDevice(ProgramMaker, TextureMaker):
     """One emulated GPU."""
 
     def __init__(self, options: DeviceOptions | None = None, engine: Engine | None = None):
-        self._options = options or DeviceOptions()
-        self._chip = chip(self._options.chip)
-        self._engine = engine or default_engine()
-        budget = self._options.memory or int(host_memory() * _SHARE_OF_HOST_MEMORY)
-        self._memory = AddressSpace(self._engine.make_memory(), budget)
+        self.options = options or DeviceOptions()
+        self._chip = chip(self.options.chip)
+        self.engine = engine or default_engine()
+        budget = self.options.memory or int(host_memory() * _SHARE_OF_HOST_MEMORY)
+        self.memory = AddressSpace(self.engine.make_memory(), budget)
         self._registry_id = next(_registry_ids)
-        self._compiler = SerialThread("metal-compiler")
-        self._specialiser = SerialThread("metal-specialiser")
+        self.compiler = SerialThread("metal-compiler")
+        self.specialiser = SerialThread("metal-specialiser")
 
     # What the device is
 
@@ -93,7 +93,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
 
     def hasUnifiedMemory(self) -> bool:
         """Whether host and device share memory."""
-        return self._options.unified_memory
+        return self.options.unified_memory
 
     def isLowPower(self) -> bool:
         """Always False."""
@@ -122,15 +122,15 @@ class MTLDevice(ProgramMaker, TextureMaker):
 
     def maxBufferLength(self) -> int:
         """Bytes of the largest buffer. Deviation: all of the device's memory."""
-        return self._memory.budget
+        return self.memory.budget
 
     def recommendedMaxWorkingSetSize(self) -> int:
         """Bytes that buffers may take together. Deviation: more is refused, not just slow."""
-        return self._memory.budget
+        return self.memory.budget
 
     def currentAllocatedSize(self) -> int:
         """Bytes that buffers and heaps take now."""
-        return self._memory.allocated
+        return self.memory.allocated
 
     def argumentBuffersSupport(self) -> int:
         """Always MTLArgumentBuffersTier2."""
@@ -160,7 +160,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
         """
         where = call_of(self)
         length = self._checked_length(where, length)
-        allocation = self._memory.allocate(where, length, "", current_watch())
+        allocation = self.memory.allocate(where, length, "", current_watch())
         return MTLBuffer(self, allocation, checked_options(where, options))
 
     def newBufferWithBytes_length_options_(
@@ -178,8 +178,8 @@ class MTLDevice(ProgramMaker, TextureMaker):
                 "copy it with a blit encoder"
             )
         given = bytes_of(where, data, length)
-        allocation = self._memory.allocate(where, length, "", current_watch())
-        allocation.data[:] = given
+        allocation = self.memory.allocate(where, length, "", current_watch())
+        fill_zeroed(allocation.data, given)
         return MTLBuffer(self, allocation, options)
 
     def newBufferWithBytesNoCopy_length_options_deallocator_(
@@ -207,9 +207,9 @@ class MTLDevice(ProgramMaker, TextureMaker):
                 f"{where}: address {address:#x} and length {length} must be multiples of the page, "
                 f"{mmap.PAGESIZE} B; mmap.mmap(-1, length) gives such memory"
             )
-        buffer = MTLBuffer(self, self._memory.adopt(where, data, ""), options)
+        buffer = MTLBuffer(self, self.memory.adopt(where, data, ""), options)
         if deallocator is not None:
-            buffer._deallocator = partial(run_handler, deallocator, pointer, length)
+            buffer.deallocator = partial(run_handler, deallocator, pointer, length)
         return buffer
 
     def newHeapWithDescriptor_(self, descriptor: MTLHeapDescriptor) -> MTLHeap:
@@ -244,9 +244,9 @@ class MTLDevice(ProgramMaker, TextureMaker):
 
     def _checked_length(self, where: str, length: int) -> int:
         length = as_integer(where, "the length", length)
-        if not 0 < length <= self._memory.budget:
+        if not 0 < length <= self.memory.budget:
             raise MetalValidationError(
-                f"{where}: length is {length} B; it must lie in 1..{self._memory.budget} "
+                f"{where}: length is {length} B; it must lie in 1..{self.memory.budget} "
                 "(maxBufferLength)"
             )
         return length
@@ -281,7 +281,7 @@ class MTLDevice(ProgramMaker, TextureMaker):
         expect(where, "the descriptor", descriptor, MTLCommandQueueDescriptor)
         queue = self.newCommandQueueWithMaxCommandBufferCount_(descriptor.maxCommandBufferCount())
         if (state := descriptor.logState()) is not None:
-            queue._log_state = expect(where, "the log state", state, MTLLogState)
+            queue.log_state = expect(where, "the log state", state, MTLLogState)
         return queue
 
     def newEvent(self) -> MTLEvent:

@@ -20,7 +20,7 @@ def buffer_over(device: MTLDevice, data: Bytes, label: str) -> MTLBuffer:
     if not data.nbytes:
         raise ValueError(f"the buffer {label!r} would have no bytes")
     where = "buffer_over"
-    allocation = device._memory.adopt(where, _as_bytes(data), label, counted=False)
+    allocation = device.memory.adopt(where, _as_bytes(data), label, counted=False)
     buffer = MTLBuffer(device, allocation, MTLResourceStorageModeShared)
     buffer.setLabel_(label)
     return buffer

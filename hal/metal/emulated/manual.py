@@ -26,6 +26,8 @@ Not there: compressed textures, render and ray tracing pipelines, counters, capt
 libraries, compiled `.metallib` files, commands that kernels encode, Metal 4 command encoding.
 """
 
+# Metal's names are in camelCase, with an underscore at each colon; others are the emulator's own.
+_OWN = re.compile(r"[a-z]+(_[a-z]+)+")
 _DEVIATION = re.compile(r"Deviation: (.*?)(?=\n\n|\Z)", re.DOTALL)
 
 
@@ -44,12 +46,12 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _methods(kind: type) -> list[tuple[str, str]]:
-    """Public methods, also inherited ones, with their docstrings."""
+def methods(kind: type) -> list[tuple[str, str]]:
+    """Methods of Metal, also inherited ones, with their docstrings."""
     return [
         (name, inspect.getdoc(value) or "")
         for name, value in inspect.getmembers(kind, callable)
-        if not name.startswith("_")
+        if not name.startswith("_") and not _OWN.fullmatch(name)
     ]
 
 
@@ -63,7 +65,7 @@ def _deviations(kinds: list[tuple[str, type]]) -> str:
     texts: dict[str, str] = {}
     for name, kind in kinds:
         found[name] = inspect.getdoc(kind) or ""
-        for method, text in _methods(kind):
+        for method, text in methods(kind):
             defined = getattr(kind, method).__qualname__
             inheriting.setdefault(defined, []).append(f"{name}.{method}")
             texts[defined] = text
@@ -79,7 +81,7 @@ def _section(name: str, kind: type) -> str:
     meaning = _one_line(_without_deviation(inspect.getdoc(kind) or ""))
     rows = [f"## {name}", "", meaning, "", "| method | meaning |", "|---|---|"]
     rows += [
-        f"| `{method}` | {_one_line(_without_deviation(text))} |" for method, text in _methods(kind)
+        f"| `{method}` | {_one_line(_without_deviation(text))} |" for method, text in methods(kind)
     ]
     return "\n".join(rows) + "\n"
 

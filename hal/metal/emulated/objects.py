@@ -31,7 +31,11 @@ _ABSENT = {
 
 
 class MetalObject:
-    """An object that only Metal makes; it has a label for tools and messages."""
+    """An object that only Metal makes; it has a label for tools and messages.
+
+    Methods with names in camelCase are Metal's. Fields without a leading underscore, and methods
+    in snake_case, are what the emulator's own modules share; programs find nothing there on a Mac.
+    """
 
     _label: str | None = None
 
@@ -40,7 +44,7 @@ class MetalObject:
         return self._label
 
     def setLabel_(self, label: str | None) -> None:
-        """Name the object in messages and recordings."""
+        """Name the object in messages and timelines."""
         if label is not None:
             expect(f"{type(self).__name__}.setLabel_", "the label", label, str)
         self._label = label

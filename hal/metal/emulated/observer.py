@@ -1,4 +1,4 @@
-"""What observers of a checked program are told by the emulated Metal."""
+"""What the emulated Metal calls in observers of a checked program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class MetalObserver(Protocol):
-    """Told about what a program does while its kernels are checked; on any thread."""
+    """Called for what a program does while its kernels are checked; on any thread."""
 
     def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
         """A pipeline state was made."""
@@ -24,7 +24,7 @@ class MetalObserver(Protocol):
 
 @runtime_checkable
 class CommandBufferObserver(Protocol):
-    """Told about command buffers that are committed while they are checked; on any thread."""
+    """Called for command buffers that are committed while they are checked; on any thread."""
 
     def buffer_committed(self, buffer: MTLCommandBuffer) -> None:
         """A command buffer was committed."""

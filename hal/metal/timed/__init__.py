@@ -1,8 +1,8 @@
 """Predicts how long dispatches take while a program hands them to the emulated device.
 
-A `ProgramTimer` is told of all that a program commits and asks a `Predictor` about each dispatch;
-`schedule_of` puts what it logged onto the queues of a chip. `ChipCosts` answers compilers, which
-ask about kernels that no program runs yet. Knows nothing of how results are shown.
+A `ProgramTimer` is called for all that a program commits, and asks a `Predictor` about each
+dispatch; `schedule_of` puts what it logged onto the queues of a chip. `ChipCosts` answers
+compilers, which ask about kernels that no program runs yet. Knows nothing of how results are shown.
 """
 
 from .costs import ChipCosts

@@ -23,7 +23,7 @@ class Taped:
 
 
 class Backlog:
-    """Keeps tapes as long as somebody waits for them."""
+    """Keeps tapes as long as they are waited for."""
 
     def __init__(self, most: int = _MOST_BYTES) -> None:
         self._most = most

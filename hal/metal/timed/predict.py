@@ -56,7 +56,7 @@ class ChipPredictor:
         warm: whether caches hold what an earlier run of the same dispatch left; None to tell by
             what the program ran before.
         keep: keep tapes and what a core's simdgroups did, for a timeline.
-        say: told of each simulation, in a few words.
+        say: called before each simulation, with a few words.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class ChipPredictor:
         return prediction
 
     def _taped(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Taped:
-        self._tell(f"recording {look.key.executable.program.name}")
+        self._tell(f"taping {look.key.executable.program.name}")
         sample = self._dispatch(look).sample
         tape = tape_command(device, command, sample.positions)
         return Taped(tape=tape, digest=_digest(tape))

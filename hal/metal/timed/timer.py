@@ -96,8 +96,8 @@ class ProgramTimer:
         predict: asked about each dispatch.
         results: whether dispatches run as usual. If not, only what is sampled is executed, and
             what the program computes is wrong.
-        say: told what is going on, in a few words.
-        took: told of each dispatch and copy when it is logged, with the number of its queue.
+        say: called with what is going on, in a few words.
+        took: called for each dispatch and copy when it is logged, with the number of its queue.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class ProgramTimer:
             self._order.committed(number, queue)
 
     def signalled(self, event: MTLEvent, value: int) -> None:
-        """What waits for it may go on."""
+        """What waits for it can go on."""
         with self._lock:
             self._order.signalled(self._events.number(event), value)
 

@@ -117,7 +117,7 @@ def test_an_observer_hears_of_pipelines_and_dispatches(device: MTLDevice) -> Non
             self.heard: list[str] = []
 
         def pipeline_made(self, pipeline: Metal.MTLComputePipelineState) -> None:
-            self.heard.append(f"pipeline {pipeline._kernel.name}")
+            self.heard.append(f"pipeline {pipeline.kernel.name}")
 
         def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
             self.heard.append(f"dispatch {command.threads}")

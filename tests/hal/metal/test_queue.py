@@ -286,7 +286,7 @@ def test_buffers_live_as_long_as_a_command_buffer_that_retains_them(device: MTLD
 
 
 def test_memory_is_given_back_when_the_last_reference_goes(device: MTLDevice) -> None:
-    memory = device._memory.memory
+    memory = device.memory.memory
     queue = device.newCommandQueue()
     for _ in range(3):
         a = integers(device, [1])

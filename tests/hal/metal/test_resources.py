@@ -265,7 +265,7 @@ def test_functions_are_found_by_name_and_take_constants(device: MTLDevice) -> No
     )
     function, error = library.newFunctionWithName_constantValues_error_("add_one", values, None)
     assert function is not None and error is None and function.name() == "add_one"
-    fake = library._library
+    fake = library.compiled
     assert isinstance(fake, FakeLibrary)
     assert fake.values["add_one"] == {0: 1.5, "flag": True, 4: (0, 1, 2), 5: (4, 5, 6)}
     function, error = library.newFunctionWithName_constantValues_error_("absent", values, None)

@@ -309,22 +309,47 @@ COMPARISONS = {
 }
 
 
+STATES = {
+    name: getattr(Metal, f"MTLCompareFunction{name.title().replace('_', '')}")
+    for name in COMPARISONS
+}
+DEPTHS = """
+kernel void at(depth2d<float> image, SAMPLER, device const float2* in, device float4* out,
+               uint i [[thread_position_in_grid]]) {
+  out[2 * i] = float4(image.sample_compare(s, in[i], 0.5f), image.sample(s, in[i]),
+                      image.read(uint2(i % 4, i / 4)), 0);
+  out[2 * i + 1] = image.gather_compare(s, in[i], 0.5f);
+}
+"""
+
+
 @pytest.mark.parametrize("function", COMPARISONS)
 def test_depths_are_compared_before_they_are_filtered(device: MTLDevice, function: str) -> None:
-    code = f"""
-    constexpr sampler s(filter::linear, address::repeat, compare_func::{function});
-    kernel void at(depth2d<float> image, device const float2* in, device float4* out,
-                   uint i [[thread_position_in_grid]]) {{
-      out[2 * i] = float4(image.sample_compare(s, in[i], 0.5f), image.sample(s, in[i]),
-                          image.read(uint2(i % 4, i / 4)), 0);
-      out[2 * i + 1] = image.gather_compare(s, in[i], 0.5f);
-    }}
-    """
+    s = sampler(
+        device,
+        minFilter=Metal.MTLSamplerMinMagFilterLinear,
+        magFilter=Metal.MTLSamplerMinMagFilterLinear,
+        sAddressMode=MODES["repeat"],
+        tAddressMode=MODES["repeat"],
+        compareFunction=STATES[function],
+    )
+    check_depths(device, DEPTHS.replace("SAMPLER", "sampler s"), [s], function)
+
+
+@pytest.mark.parametrize("function", ["less", "greater_equal"])
+def test_depths_are_compared_as_the_source_says(device: MTLDevice, function: str) -> None:
+    declared = f"constexpr sampler s(filter::linear, address::repeat, compare_func::{function});\n"
+    check_depths(device, declared + DEPTHS.replace("SAMPLER, ", ""), [], function)
+
+
+def check_depths(
+    device: MTLDevice, code: str, samplers: list[MTLSamplerState], function: str
+) -> None:
     data = RNG.integers(0, 3, (4, 4, 1)).astype(np.float32) / 2
     image = device.newTextureWithDescriptor_(descriptor(Metal.MTLPixelFormatDepth32Float, (4, 4)))
     put(image, data)
     places = RNG.uniform(0, 1, (16, 2)).astype(np.float32)
-    got = values_at(device, code, places, [image], width=8)
+    got = values_at(device, code, places, [image], samplers, width=8)
     passed = COMPARISONS[function](0.5, data).astype(np.float64)
     how = {"modes": ("repeat", "repeat"), "linear": True}
     np.testing.assert_allclose(

@@ -39,8 +39,8 @@ class MTLBlitCommandEncoder(TextureBlits):
         source_offset = _aligned(where, "sourceOffset", source_offset)
         destination_offset = _aligned(where, "destinationOffset", destination_offset)
         size = _aligned(where, "size", size)
-        source._check_range(where, source_offset, size)
-        destination._check_range(where, destination_offset, size)
+        source.check_range(where, source_offset, size)
+        destination.check_range(where, destination_offset, size)
         if source is destination and abs(source_offset - destination_offset) < size:
             raise MetalValidationError(
                 f"{where}: bytes {source_offset}..{source_offset + size} and {destination_offset}.."
@@ -60,7 +60,7 @@ class MTLBlitCommandEncoder(TextureBlits):
         _aligned(where, "range.length", length)
         if not length:
             raise MetalValidationError(f"{where}: the range is empty; leave the call out")
-        buffer._check_range(where, location, length)
+        buffer.check_range(where, location, length)
         value = as_integer(where, "the value", value)
         if not 0 <= value <= 0xFF:
             raise MetalValidationError(f"{where}: value {value} is not a byte, 0..255")
@@ -73,7 +73,7 @@ class MTLBlitCommandEncoder(TextureBlits):
         if not isinstance(resource, MTLTexture):
             expect(where, "the resource", resource, MTLBuffer)
         self._check_own(where, resource)
-        if resource._storage_mode != MTLStorageModeManaged:
+        if resource.storageMode() != MTLStorageModeManaged:
             raise MetalValidationError(
                 f"{where}: {resource!r} is not of MTLStorageModeManaged; only managed buffers have "
                 "copies to bring together, so leave the call out"
@@ -116,7 +116,7 @@ class MTLBlitCommandEncoder(TextureBlits):
         self._check_open(where.partition(".")[2])
         expect(where, "the commands", commands, MTLIndirectCommandBuffer)
         self._check_own(where, commands)
-        return commands._checked_range(where, span)
+        return commands.checked_range(where, span)
 
 
 def _aligned(where: str, what: str, value: int) -> int:

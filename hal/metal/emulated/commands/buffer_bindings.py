@@ -105,10 +105,10 @@ class BufferEncoder(ResourceEncoder):
             )
         copied = bytes_of(where, data, length).copy()
         command_buffer = self._command_buffer
-        address = command_buffer._device._memory.inline(
+        address = command_buffer.device().memory.inline(
             where, copied, f"bytes set at index {index}"
         )
-        command_buffer._inline.append(address)
+        command_buffer.inline.append(address)
         self._bindings[index] = Binding(address, length, 0, True)
         self._bound_buffers.pop(index, None)
 
@@ -125,9 +125,9 @@ class BufferEncoder(ResourceEncoder):
             )
         if length > _LIMITS.threadgroup_memory:
             if self._pipeline is not None:
-                static = self._pipeline._static_memory
+                static = self._pipeline.staticThreadgroupMemoryLength()
                 report_memory(
-                    self._pipeline._kernel, static, static + length, _LIMITS.threadgroup_memory
+                    self._pipeline.kernel, static, static + length, _LIMITS.threadgroup_memory
                 )
             raise MetalValidationError(
                 f"{where}: length is {length} B; a threadgroup has {_LIMITS.threadgroup_memory} B"
@@ -144,12 +144,12 @@ class BufferEncoder(ResourceEncoder):
             expect(where, "the buffer", buffer, MTLBuffer)
         self._check_own(where, buffer)
         offset = as_integer(where, "the offset", offset)
-        if not 0 <= offset < buffer._length:
+        if not 0 <= offset < buffer.length():
             raise MetalValidationError(
                 f"{where}: offset {offset} at index {index} is not within {buffer!r}"
             )
         self._bindings[index] = Binding(
-            buffer._address + offset, buffer._length - offset, offset, False
+            buffer.gpuAddress() + offset, buffer.length() - offset, offset, False
         )
         self._bound_buffers[index] = buffer
         self._keep(buffer)

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 def kernel_of(pipeline: MTLComputePipelineState) -> KernelFunction:
     """The kernel that a pipeline state was made of."""
-    return pipeline._kernel
+    return pipeline.kernel
 
 
 def sources_of(pipeline: MTLComputePipelineState) -> Mapping[str, str]:
     """Texts that a pipeline state's kernel was compiled from, by file name."""
-    return pipeline._function._library._library.sources()
+    return pipeline.function.library.compiled.sources()
 
 
 def argument_contents(
@@ -39,12 +39,12 @@ def argument_contents(
     Arguments that nothing is bound to are left out.
     """
     found: dict[str, NDArray[np.uint8] | int] = {}
-    arguments = command.pipeline._kernel.arguments
+    arguments = command.pipeline.kernel.arguments
     for argument, value in zip(arguments, command.arguments, strict=True):
         if argument.kind == "threadgroup":
             found[argument.name] = value
         elif argument.kind == "buffer":
-            host, available = device._memory.memory.resolve(value)
+            host, available = device.memory.memory.resolve(value)
             if available:
                 # The command buffer keeps the allocation alive while its dispatch begins.
                 raw = ctypes.string_at(host, available)

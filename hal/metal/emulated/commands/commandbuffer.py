@@ -48,17 +48,17 @@ class MTLCommandBuffer(MetalObject):
     """
 
     def __init__(self, queue: "MTLCommandQueue", *, retained: bool, log_state: MTLLogState):
-        self._log_state = log_state
+        self.log_state = log_state
         self._queue = queue
-        self._device: MTLDevice = queue._device
+        self._device: MTLDevice = queue.device()
         self._retains = retained
-        self._commands: list[Command] = []
-        self._residency_sets: list[MTLResidencySet] = []
-        self._retained: dict[int, MetalObject] = {}
-        self._inline: list[int] = []
-        self._encoder: MTLCommandEncoder | None = None
+        self.commands: list[Command] = []
+        self.residency_sets: list[MTLResidencySet] = []
+        self.retained: dict[int, MetalObject] = {}
+        self.inline: list[int] = []
+        self.encoder: MTLCommandEncoder | None = None
         self._groups = 0
-        self._status = MTLCommandBufferStatusNotEnqueued
+        self.stage = MTLCommandBufferStatusNotEnqueued
         self._error: NSError | None = None
         self._times = [0.0, 0.0]
         self._scheduled_handlers: list[Handler] = []
@@ -68,8 +68,8 @@ class MTLCommandBuffer(MetalObject):
         self._holds_slot = True
         self._watch: Watch | None = None
         self._timer: Timer | None = None
-        self._passes: list[PassMark] = []
-        self._notes: list[PassNotes | None] = []
+        self.passes: list[PassMark] = []
+        self.notes: list[PassNotes | None] = []
         self._running: Running | None = None
 
     def device(self) -> "MTLDevice":
@@ -116,9 +116,9 @@ class MTLCommandBuffer(MetalObject):
         """An encoder for copies and fills."""
         self._check_encodable("blitCommandEncoder")
         encoder = MTLBlitCommandEncoder(self)
-        self._encoder = encoder
-        self._passes.append(PassMark(len(self._commands), is_compute=False))
-        self._notes.append(encoder._notes)
+        self.encoder = encoder
+        self.passes.append(PassMark(len(self.commands), is_compute=False))
+        self.notes.append(encoder.notes)
         return encoder
 
     def blitCommandEncoderWithDescriptor_(
@@ -132,7 +132,7 @@ class MTLCommandBuffer(MetalObject):
     def useResidencySet_(self, chosen: MTLResidencySet) -> None:
         """Let kernels of this command buffer reach what the set holds."""
         where = call_of(self)
-        self._residency_sets.append(checked_set(where, chosen, self._device))
+        self.residency_sets.append(checked_set(where, chosen, self._device))
 
     def useResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
         """Let kernels of this command buffer reach what several sets hold."""
@@ -145,18 +145,18 @@ class MTLCommandBuffer(MetalObject):
         where = call_of(self)
         self._check_encodable("encodeWaitForEvent_value_")
         self._check_event(where, event)
-        self._commands.append(WaitCommand(event, _event_value(where, value)))
+        self.commands.append(WaitCommand(event, _event_value(where, value)))
 
     def encodeSignalEvent_value_(self, event: MTLEvent, value: int) -> None:
         """Set `event` to `value` once the commands before have run."""
         where = call_of(self)
         self._check_encodable("encodeSignalEvent_value_")
         self._check_event(where, event)
-        self._commands.append(SignalCommand(event, _event_value(where, value)))
+        self.commands.append(SignalCommand(event, _event_value(where, value)))
 
     def _check_event(self, where: str, event: MTLEvent) -> None:
         expect(where, "the event", event, MTLEvent)
-        if event._device is not self._device and not isinstance(event, MTLSharedEvent):
+        if event.device() is not self._device and not isinstance(event, MTLSharedEvent):
             raise MetalValidationError(
                 f"{where}: {event!r} belongs to another device; take a shared event"
             )
@@ -176,20 +176,20 @@ class MTLCommandBuffer(MetalObject):
     def _new_compute_encoder(self, call: str, kind: int) -> MTLComputeCommandEncoder:
         self._check_encodable(call)
         encoder = MTLComputeCommandEncoder(self, kind)
-        self._encoder = encoder
-        self._passes.append(PassMark(len(self._commands), is_compute=True))
-        self._notes.append(encoder._notes)
+        self.encoder = encoder
+        self.passes.append(PassMark(len(self.commands), is_compute=True))
+        self.notes.append(encoder.notes)
         return encoder
 
     def _check_encodable(self, call: str) -> None:
-        if self._status >= MTLCommandBufferStatusCommitted:
+        if self.stage >= MTLCommandBufferStatusCommitted:
             raise MetalValidationError(
                 f"MTLCommandBuffer.{call}: {self!r} is committed; take a new command buffer from "
                 "the queue, they are for one use"
             )
-        if self._encoder is not None:
+        if self.encoder is not None:
             raise MetalValidationError(
-                f"MTLCommandBuffer.{call}: {self._encoder!r} is still encoding into {self!r}; "
+                f"MTLCommandBuffer.{call}: {self.encoder!r} is still encoding into {self!r}; "
                 "call its endEncoding first"
             )
 
@@ -197,11 +197,11 @@ class MTLCommandBuffer(MetalObject):
 
     def enqueue(self) -> None:
         """Take a place in the queue; commands run only after commit."""
-        if self._status != MTLCommandBufferStatusNotEnqueued:
+        if self.stage != MTLCommandBufferStatusNotEnqueued:
             raise MetalValidationError(
                 f"MTLCommandBuffer.enqueue: {self!r} is in the queue already"
             )
-        self._queue._enqueue(self)
+        self._queue.enqueue_buffer(self)
 
     def commit(self) -> None:
         """Hand the commands over to the queue."""
@@ -214,7 +214,7 @@ class MTLCommandBuffer(MetalObject):
         if self._watch is not None:
             for observer in self._watch.of(CommandBufferObserver):  # type: ignore[type-abstract]
                 observer.buffer_committed(self)
-        self._queue._commit(self)
+        self._queue.commit_buffer(self)
 
     def addScheduledHandler_(self, handler: Handler) -> None:
         """Call handler(command_buffer) when the commands are about to run."""
@@ -234,7 +234,7 @@ class MTLCommandBuffer(MetalObject):
     def waitUntilCompleted(self) -> None:
         """Return when the commands have run or failed, and the handlers too."""
         self._check_committed("waitUntilCompleted")
-        if self._queue._is_callback_thread() and self._status >= MTLCommandBufferStatusCompleted:
+        if self._queue.is_callback_thread() and self.stage >= MTLCommandBufferStatusCompleted:
             return
         self._completed.wait()
         self._host_knows()
@@ -243,7 +243,7 @@ class MTLCommandBuffer(MetalObject):
 
     def status(self) -> int:
         """The MTLCommandBufferStatus."""
-        status = self._status
+        status = self.stage
         if status >= MTLCommandBufferStatusCompleted:
             self._host_knows()
         return status
@@ -273,29 +273,29 @@ class MTLCommandBuffer(MetalObject):
             raise MetalValidationError(
                 f"MTLCommandBuffer.{call}: the handler must be callable, and is {handler!r}"
             )
-        if self._status >= MTLCommandBufferStatusCommitted:
+        if self.stage >= MTLCommandBufferStatusCommitted:
             raise MetalValidationError(
                 f"MTLCommandBuffer.{call}: {self!r} is committed; add handlers before commit"
             )
 
     def _check_committed(self, call: str) -> None:
-        if self._status < MTLCommandBufferStatusCommitted:
+        if self.stage < MTLCommandBufferStatusCommitted:
             raise MetalValidationError(
                 f"MTLCommandBuffer.{call}: {self!r} is not committed, so the wait would never end; "
                 "call commit first"
             )
 
-    def _run(self) -> None:
+    def run_commands(self) -> None:
         """Run the commands; on the queue's thread."""
-        self._status = MTLCommandBufferStatusScheduled
+        self.stage = MTLCommandBufferStatusScheduled
         self._scheduled.open()
         if self._scheduled_handlers:
-            self._queue._call_back(partial(self._call_handlers, self._scheduled_handlers))
+            self._queue.call_back(partial(self._call_handlers, self._scheduled_handlers))
         status = MTLCommandBufferStatusCompleted
         done = 0
         try:
             with under(self._watch), timed(self._timer, self) as place:
-                for command in self._commands:
+                for command in self.commands:
                     if closing.is_set():
                         raise ProcessEnds("the process ends")
                     if not self._times[0] and not isinstance(command, WaitCommand):
@@ -310,18 +310,18 @@ class MTLCommandBuffer(MetalObject):
                     done += 1
         # Whatever happens in a kernel is this command buffer's error, never the end of the queue.
         except Exception as error:
-            self._error = command_buffer_error(error, self._device._engine)
+            self._error = command_buffer_error(error, self._device.engine)
             status = MTLCommandBufferStatusError
-            self._give_up(self._commands[done:])
+            self._give_up(self.commands[done:])
         if self._running is not None:
             self._running.ended()
         self._times[1] = time.monotonic()
         self._times[0] = self._times[0] or self._times[1]
         self._release()
-        self._tell_observers()
-        self._status = status
+        self._call_observers()
+        self.stage = status
         if self._completed_handlers:
-            self._queue._call_back(self._complete)
+            self._queue.call_back(self._complete)
         else:
             self._completed.open()
 
@@ -333,12 +333,12 @@ class MTLCommandBuffer(MetalObject):
         place.run(command, self._device)
 
     def _host_knows(self) -> None:
-        """The host learns that the commands have run."""
+        """Note that the host knows that the commands have run."""
         if self._running is not None:
             self._running.host_knows()
 
-    def _tell_observers(self) -> None:
-        """Before anybody who waits goes on: whoever waited knows that observers have heard."""
+    def _call_observers(self) -> None:
+        """Call the observers, before those who wait for the end go on."""
         if self._watch is None:
             return
         cause = self._error.cause if self._error is not None else None
@@ -356,10 +356,10 @@ class MTLCommandBuffer(MetalObject):
 
     def _release(self) -> None:
         """Let go of resources, inline bytes and the place among the queue's command buffers."""
-        self._device._memory.release_inline(self._inline)
-        self._inline = []
-        self._commands = []
-        self._retained = {}
+        self._device.memory.release_inline(self.inline)
+        self.inline = []
+        self.commands = []
+        self.retained = {}
         self._return_slot()
 
     def _complete(self) -> None:
@@ -375,13 +375,13 @@ class MTLCommandBuffer(MetalObject):
     def _return_slot(self) -> None:
         if self._holds_slot:
             self._holds_slot = False
-            self._queue._slots.put(None)
+            self._queue.slots.put(None)
 
     def __del__(self) -> None:
         # A command buffer that is dropped without commit frees its place, as Metal's does.
         if "_holds_slot" in self.__dict__:
-            if self._inline:
-                self._device._memory.release_inline(self._inline)
+            if self.inline:
+                self._device.memory.release_inline(self.inline)
             self._return_slot()
 
 

@@ -61,7 +61,7 @@ class DispatchCommand:
         if 0 in (self.threads or self.threadgroups or ()):
             return
         # Or the kernel could still reach buffers that are gone.
-        device._memory.settle()
+        device.memory.settle()
         place = place_of_dispatch()
         if place is not None:
             place.timer.dispatch(place, device, self, partial(self._run, device))
@@ -73,13 +73,13 @@ class DispatchCommand:
         if watch is not None:
             self._run_checked(device, watch)
             return
-        self._dispatch(device, self.pipeline._executable(self.threads_per_threadgroup))
+        self._dispatch(device, self.pipeline.executable_for(self.threads_per_threadgroup))
 
     def _run_checked(self, device: "MTLDevice", watch: Watch) -> None:
         """Run the grid under `watch`; a fault becomes a finding too."""
         for observer in watch.of(MetalObserver):  # type: ignore[type-abstract]
             observer.dispatch_begins(device, self)
-        executable = self.pipeline._executable(self.threads_per_threadgroup)
+        executable = self.pipeline.executable_for(self.threads_per_threadgroup)
         run = partial(self._dispatch, device, executable, watch.checker)
         follower = thread.follower
         try:
@@ -91,7 +91,7 @@ class DispatchCommand:
             report_failure(watch, error)
             raise
         finally:
-            report_constants(watch, self.pipeline._kernel)
+            report_constants(watch, self.pipeline.kernel)
 
     def _dispatch(
         self,
@@ -102,14 +102,14 @@ class DispatchCommand:
     ) -> None:
         """Have the engine run the grid."""
         with at_work(running), within(self.reach, device) as memory:
-            device._engine.dispatch(
+            device.engine.dispatch(
                 executable,
                 memory,
                 self.arguments,
                 threads=self.threads,
                 threadgroups=self.threadgroups,
-                workers=device._options.workers,
-                fuel=device._options.fuel,
+                workers=device.options.workers,
+                fuel=device.options.fuel,
                 checker=checker,
                 accesses=accesses,
             )
@@ -129,11 +129,11 @@ class IndirectDispatchCommand:
 
     def run(self, device: "MTLDevice") -> None:
         """Read the size, then run the grid. Raises GridError for a size that cannot be."""
-        words = self.buffer._data[self.offset : self.offset + 12].view("<u4")
+        words = self.buffer.data[self.offset : self.offset + 12].view("<u4")
         width, height, depth = (int(word) for word in words)
         groups = (width, height, depth)
-        self.pipeline._check_grid(
-            f"the indirect dispatch of kernel {self.pipeline._kernel.name!r}: {groups}, read at "
+        self.pipeline.check_grid(
+            f"the indirect dispatch of kernel {self.pipeline.kernel.name!r}: {groups}, read at "
             f"byte {self.offset} of {self.buffer!r},",
             groups,
             self.threads_per_threadgroup,
@@ -161,9 +161,9 @@ class CopyCommand:
 
     def run(self, device: "MTLDevice") -> None:
         """Copy."""
-        source = self.source._data[self.source_offset : self.source_offset + self.size]
+        source = self.source.data[self.source_offset : self.source_offset + self.size]
         target = slice(self.destination_offset, self.destination_offset + self.size)
-        self.destination._data[target] = source
+        self.destination.data[target] = source
 
 
 @dataclass(slots=True)
@@ -177,7 +177,7 @@ class FillCommand:
 
     def run(self, device: "MTLDevice") -> None:
         """Fill."""
-        self.buffer._data[self.start : self.start + self.length] = self.value
+        self.buffer.data[self.start : self.start + self.length] = self.value
 
 
 @dataclass(slots=True)
@@ -188,7 +188,7 @@ class SynchronizeCommand:
 
     def run(self, device: "MTLDevice") -> None:
         """Copy device to host."""
-        self.resource._synchronize()
+        self.resource.synchronize_host()
 
 
 @dataclass(slots=True)
@@ -200,7 +200,7 @@ class WaitCommand:
 
     def run(self, device: "MTLDevice") -> None:
         """Wait. Raises BrokenWait."""
-        self.event._wait(self.value)
+        self.event.wait_until_at(self.value)
 
 
 @dataclass(slots=True)
@@ -212,11 +212,11 @@ class SignalCommand:
 
     def run(self, device: "MTLDevice") -> None:
         """Signal."""
-        self.event._signal(self.value)
+        self.event.set_value(self.value)
 
     def give_up(self, why: str) -> None:
         """Tell those who wait that an earlier command failed."""
-        self.event._break(self.value, why)
+        self.event.break_waits(self.value, why)
 
 
 class ProcessEnds(MetalError):

@@ -51,7 +51,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         self._threadgroup_lengths = {}
         self._ordering = Ordering(dispatch_type)
         self._residency = Residency(
-            (command_buffer._queue._residency_sets, command_buffer._residency_sets)
+            (command_buffer.commandQueue().residency_sets, command_buffer.residency_sets)
         )
         self._textures = {}
         self._samplers = {}
@@ -86,8 +86,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
             raise MetalValidationError(f"{where}: usage {usage!r} is no MTLResourceUsage")
         self._residency.use(_addresses(resource), usage)
         self._keep(resource)
-        if self._notes is not None:
-            self._notes.use(resource, usage)
+        if self.notes is not None:
+            self.notes.use(resource, usage)
 
     def useResources_count_usage_(
         self, resources: Sequence[Resource], count: int, usage: int
@@ -104,8 +104,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
         self._check_own(where, expect(where, "the heap", heap, MTLHeap))
         self._residency.use_heap(heap)
         self._keep(heap)
-        if self._notes is not None:
-            self._notes.use(heap)
+        if self.notes is not None:
+            self.notes.use(heap)
 
     def useHeaps_count_(self, heaps: Sequence[MTLHeap], count: int) -> None:
         """Let later dispatches reach what lies in several heaps."""
@@ -121,8 +121,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
             raise MetalValidationError(f"{where}: {scope!r} is no MTLBarrierScope of compute")
         if scope & MTLBarrierScopeBuffers:
             self._ordering.barrier()
-        if self._notes is not None:
-            self._notes.barrier_for(scope)
+        if self.notes is not None:
+            self.notes.barrier_for(scope)
 
     def memoryBarrierWithResources_count_(self, resources: Sequence[Resource], count: int) -> None:
         """Order later dispatches after earlier ones of this encoder."""
@@ -135,8 +135,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
             self._check_own(where, resource)
         if listed:
             self._ordering.barrier()
-        if self._notes is not None:
-            self._notes.barrier_of(listed)
+        if self.notes is not None:
+            self.notes.barrier_of(listed)
 
     # Dispatch
 
@@ -152,7 +152,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         count = as_size(where, "threadgroupsPerGrid", threadgroups)
         size = as_size(where, "threadsPerThreadgroup", threads)
         pipeline, arguments, reach = self._ready(where, size)
-        pipeline._check_grid(f"{where}: a grid of {count} threadgroups", count, size)
+        pipeline.check_grid(f"{where}: a grid of {count} threadgroups", count, size)
         self._dispatch(
             DispatchCommand(pipeline, arguments, None, count, size, self._ordering.next(), reach)
         )
@@ -167,7 +167,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         size = as_size(where, "threadsPerThreadgroup", per_threadgroup)
         pipeline, arguments, reach = self._ready(where, size)
         what = f"{where}: a grid of {count} threads in threadgroups"
-        pipeline._check_grid(what, threadgroups_of(count, size), size)
+        pipeline.check_grid(what, threadgroups_of(count, size), size)
         self._dispatch(
             DispatchCommand(pipeline, arguments, count, None, size, self._ordering.next(), reach)
         )
@@ -189,11 +189,11 @@ class MTLComputeCommandEncoder(BufferEncoder):
         )
 
     def _dispatch(self, command: DispatchCommand | IndirectDispatchCommand) -> None:
-        commands = self._command_buffer._commands
-        if self._notes is not None:
-            self._notes.bind(command.pipeline, self._bound_buffers)
-            self._notes.encoded(len(commands))
-        commands.append(with_log(command, self._command_buffer._log_state))
+        commands = self._command_buffer.commands
+        if self.notes is not None:
+            self.notes.bind(command.pipeline, self._bound_buffers)
+            self.notes.encoded(len(commands))
+        commands.append(with_log(command, self._command_buffer.log_state))
 
     def executeCommandsInBuffer_withRange_(
         self, commands: MTLIndirectCommandBuffer, span: Sequence[int]
@@ -202,7 +202,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         where = call_of(self)
         self._check_open("executeCommandsInBuffer_withRange_")
         expect(where, "the commands", commands, MTLIndirectCommandBuffer)
-        start, length = commands._checked_range(where, span)
+        start, length = commands.checked_range(where, span)
         self._execute(where, ExecuteCommand(commands, start, length, None, self._inherited()))
 
     def executeCommandsInBuffer_indirectBuffer_indirectBufferOffset_(
@@ -222,14 +222,14 @@ class MTLComputeCommandEncoder(BufferEncoder):
         yield from arguments
         for texture in self._textures.values():
             if texture is not None:
-                yield from texture._addresses
+                yield from texture.addresses
 
     def _execute(self, where: str, command: ExecuteCommand) -> None:
         self._check_own(where, command.commands)
         self._keep(command.commands)
-        if self._notes is not None:
+        if self.notes is not None:
             for bound in self._bound_buffers.values():
-                self._notes.use(bound)
+                self.notes.use(bound)
         self._append(command)
 
     def _inherited(self) -> Inherited:
@@ -240,7 +240,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
             reach=self._residency.reach(self._bound_addresses(())),
             find_resource=self._resource,
             group=self._ordering.next(),
-            log_state=self._command_buffer._log_state,
+            log_state=self._command_buffer.log_state,
         )
 
     def _checked_indirect(self, where: str, buffer: MTLBuffer, offset: int, size: int) -> int:
@@ -250,7 +250,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         offset = as_integer(where, "the offset", offset)
         if offset < 0 or offset % 4:
             raise MetalValidationError(f"{where}: offset is {offset}; it must be a multiple of 4")
-        buffer._check_range(where, offset, size)
+        buffer.check_range(where, offset, size)
         return offset
 
     def _ready(
@@ -262,18 +262,18 @@ class MTLComputeCommandEncoder(BufferEncoder):
             raise MetalValidationError(
                 f"{where}: no pipeline state is set; call setComputePipelineState_ first"
             )
-        pipeline._check_size(where, size)
-        arguments = pipeline._gather(
+        pipeline.check_size(where, size)
+        arguments = pipeline.gather_arguments(
             where, self._bindings, self._threadgroup_lengths, self._resource
         )
-        if self._command_buffer._retains:
-            self._command_buffer._retained[id(pipeline)] = pipeline
+        if self._command_buffer.retainedReferences():
+            self._command_buffer.retained[id(pipeline)] = pipeline
         reach = None
-        if pipeline._follows_pointers:
+        if pipeline.follows_pointers:
             reach = self._residency.reach(self._bound_addresses(arguments))
         return pipeline, arguments, reach
 
 
 def _addresses(resource: Resource) -> tuple[int, ...]:
     """Where the memory of a resource starts."""
-    return (resource._address,) if isinstance(resource, MTLBuffer) else resource._addresses
+    return (resource.gpuAddress(),) if isinstance(resource, MTLBuffer) else resource.addresses

@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 class DeviceObject(Protocol):
     """An object that belongs to a device."""
 
-    _device: "MTLDevice"
+    def device(self) -> "MTLDevice":
+        """The device that it belongs to."""
 
 
 class MTLCommandEncoder(MetalObject):
     """Records commands into a command buffer until endEncoding."""
 
-    # What checks are told of the encoder, while there are any.
-    _notes: PassNotes | None = None
+    # What checks need to know of the encoder, while there are any.
+    notes: PassNotes | None = None
 
     def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int | None = None):
         self._command_buffer = command_buffer
-        self._device: MTLDevice = command_buffer._device
+        self._device: MTLDevice = command_buffer.device()
         if checks_order(current_watch()):
-            self._notes = PassNotes(
+            self.notes = PassNotes(
                 is_concurrent=dispatch_type == MTLDispatchTypeConcurrent,
                 is_compute=dispatch_type is not None,
             )
@@ -56,8 +57,8 @@ class MTLCommandEncoder(MetalObject):
                 "call popDebugGroup as often as pushDebugGroup_"
             )
         self._ended = True
-        self._command_buffer._encoder = None
-        self._command_buffer._passes[-1].label = self.label() or ""
+        self._command_buffer.encoder = None
+        self._command_buffer.passes[-1].label = self.label() or ""
 
     def pushDebugGroup_(self, name: str) -> None:
         """Open a named group."""
@@ -81,21 +82,23 @@ class MTLCommandEncoder(MetalObject):
     def updateFence_(self, fence: MTLFence) -> None:
         """Later waits for `fence` see the commands up to here, as they do in any case."""
         self._check_fence("updateFence_", fence)
-        fence._updated_on(self._command_buffer._queue)
-        if self._notes is not None:
-            self._notes.updates.append(fence)
+        fence.updated_on(self._command_buffer.commandQueue())
+        if self.notes is not None:
+            self.notes.updates.append(fence)
 
     def waitForFence_(self, fence: MTLFence) -> None:
         """Wait for the commands before updateFence_, which have run in any case."""
         self._check_fence("waitForFence_", fence)
-        fence._check_waiter(f"{type(self).__name__}.waitForFence_", self._command_buffer._queue)
-        if self._notes is not None:
-            self._notes.waits.append(fence)
+        fence.check_waiter(
+            f"{type(self).__name__}.waitForFence_", self._command_buffer.commandQueue()
+        )
+        if self.notes is not None:
+            self.notes.waits.append(fence)
 
     def _append(self, command: "Command") -> None:
-        if self._notes is not None:
-            self._notes.encoded(len(self._command_buffer._commands))
-        self._command_buffer._commands.append(command)
+        if self.notes is not None:
+            self.notes.encoded(len(self._command_buffer.commands))
+        self._command_buffer.commands.append(command)
 
     def _check_fence(self, call: str, fence: MTLFence) -> None:
         self._check_open(call)
@@ -103,7 +106,7 @@ class MTLCommandEncoder(MetalObject):
         self._check_own(where, expect(where, "the fence", fence, MTLFence))
 
     def _check_own(self, where: str, thing: DeviceObject) -> None:
-        if thing._device is not self._device:
+        if thing.device() is not self._device:
             raise MetalValidationError(f"{where}: {thing!r} belongs to another device")
 
     def _check_open(self, call: str) -> None:

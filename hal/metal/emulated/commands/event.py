@@ -33,22 +33,23 @@ class MTLEvent(MetalObject):
 
     def __init__(self, device: "MTLDevice"):
         self._device = device
-        self._value = 0
+        self.value = 0
         self._changed = threading.Condition(threading.Lock())
         self._broken_at = 0
-        self._seen_by: weakref.WeakKeyDictionary[History, Checker] = weakref.WeakKeyDictionary()
+        self.seen_by: weakref.WeakKeyDictionary[History, Checker] = weakref.WeakKeyDictionary()
         self._broken_why = ""
 
     def device(self) -> "MTLDevice":
         """The device that the event belongs to."""
         return self._device
 
-    def _signal(self, value: int) -> None:
+    def set_value(self, value: int) -> None:
+        """Let those go on who wait for up to `value`."""
         with self._changed:
-            self._value = value
+            self.value = value
             self._changed.notify_all()
 
-    def _break(self, value: int, why: str) -> None:
+    def break_waits(self, value: int, why: str) -> None:
         """Tell those who wait for up to `value` that it will not be signalled."""
         with self._changed:
             if value > self._broken_at:
@@ -56,14 +57,14 @@ class MTLEvent(MetalObject):
             self._changed.notify_all()
 
     def _is_broken(self, value: int) -> bool:
-        return self._value < value <= self._broken_at
+        return self.value < value <= self._broken_at
 
     def _settled(self, value: int) -> bool:
-        return self._value >= value or value <= self._broken_at or closing.is_set()
+        return self.value >= value or value <= self._broken_at or closing.is_set()
 
-    def _wait(self, value: int) -> None:
+    def wait_until_at(self, value: int) -> None:
         """Block the calling queue until the event is at `value`. Raises BrokenWait."""
-        if self._value >= value:
+        if self.value >= value:
             return
         with self._changed:
             wait_for(self._changed, partial(self._settled, value), float("inf"))
@@ -87,12 +88,12 @@ class MTLSharedEvent(MTLEvent):
 
     def signaledValue(self) -> int:
         """The value now."""
-        value = self._value
+        value = self.value
         self._host_sees(value)
         return value
 
     def _host_sees(self, value: int) -> None:
-        for history, checker in list(self._seen_by.items()):
+        for history, checker in list(self.seen_by.items()):
             history.host_sees(self, value, checker)
 
     def setSignaledValue_(self, value: int) -> None:
@@ -108,7 +109,7 @@ class MTLSharedEvent(MTLEvent):
         history = history_of(watch)
         if watch is not None and history is not None:
             history.host_signals(self, value, watch.checker)
-        self._signal(value)
+        self.set_value(value)
 
     def waitUntilSignaledValue_timeoutMS_(self, value: int, milliseconds: int) -> bool:
         """Wait until the event is at `value` or later; False when time ran out first."""
@@ -117,7 +118,7 @@ class MTLSharedEvent(MTLEvent):
         milliseconds = as_integer(where, "the time", milliseconds)
         with self._changed:
             wait_for(self._changed, partial(self._settled, value), milliseconds / 1000)
-            is_reached = self._value >= value
+            is_reached = self.value >= value
         if is_reached:
             self._host_sees(value)
         return is_reached
@@ -132,16 +133,17 @@ class MTLSharedEvent(MTLEvent):
             raise MetalValidationError(f"{where}: the block must be callable, and is {block!r}")
         value = as_integer(where, "the value", value)
         with self._changed:
-            if self._value < value:
+            if self.value < value:
                 self._notifications.append((value, listener, block))
                 return
-            reached = self._value
+            reached = self.value
         self._host_sees(reached)
         listener._notify(block, self, reached)
 
-    def _signal(self, value: int) -> None:
+    def set_value(self, value: int) -> None:
+        """Let those go on who wait for up to `value`."""
         with self._changed:
-            self._value = value
+            self.value = value
             self._changed.notify_all()
             due = [entry for entry in self._notifications if entry[0] <= value]
             if due:
@@ -179,10 +181,11 @@ class MTLFence(MetalObject):
         """The device that the fence belongs to."""
         return self._device
 
-    def _updated_on(self, queue: "MTLCommandQueue") -> None:
+    def updated_on(self, queue: "MTLCommandQueue") -> None:
+        """Note that an encoder of `queue` updates the fence."""
         self._queue = weakref.ref(queue)
 
-    def _check_waiter(self, where: str, queue: "MTLCommandQueue") -> None:
+    def check_waiter(self, where: str, queue: "MTLCommandQueue") -> None:
         """Raises MetalValidationError for a wait that no update on the same queue can end."""
         updater = self._queue() if self._queue is not None else None
         if updater is not None and updater is not queue:

@@ -34,8 +34,8 @@ class ExecuteCommand:
         """Run the commands as they are encoded by now. Raises IndirectCommandError."""
         start, length = self._range()
         group = self.inherited.group
-        for command in self.commands._within(start, length):
-            if command._has_barrier:
+        for command in self.commands.commands_within(start, length):
+            if command.has_barrier:
                 group = new_group()
             dispatch = self._dispatch(command, group)
             if dispatch is not None:
@@ -44,7 +44,7 @@ class ExecuteCommand:
     def _range(self) -> tuple[int, int]:
         if self.where is None:
             return self.start, self.length
-        words = self.where._data[self.start : self.start + 8].view("<u4")
+        words = self.where.data[self.start : self.start + 8].view("<u4")
         start, length = int(words[0]), int(words[1])
         if start + length > self.commands.size():
             raise IndirectCommandError(
@@ -55,24 +55,26 @@ class ExecuteCommand:
 
     def _dispatch(self, command: MTLIndirectComputeCommand, group: int) -> DispatchCommand | None:
         """The command's grid; None for a command that was never encoded."""
-        groups = command._threadgroups
-        if command._threads is not None:
-            groups = threadgroups_of(command._threads, command._size)
+        groups = command.threadgroups
+        if command.threads is not None:
+            groups = threadgroups_of(command.threads, command.threadgroup_size)
         if groups is None:
             return None
-        where = f"command {command._index} of {self.commands!r}"
-        inherited, descriptor = self.inherited, self.commands._descriptor
+        where = f"command {command.index} of {self.commands!r}"
+        inherited, descriptor = self.inherited, self.commands.descriptor
         pipeline = self._pipeline(where, command)
-        pipeline._check_size(where, command._size)
-        pipeline._check_grid(f"{where}: a grid of {groups} threadgroups", groups, command._size)
-        bindings = inherited.bindings if descriptor.inheritBuffers() else command._bindings
-        lengths = {**inherited.threadgroup_lengths, **command._threadgroup_lengths}
+        pipeline.check_size(where, command.threadgroup_size)
+        pipeline.check_grid(
+            f"{where}: a grid of {groups} threadgroups", groups, command.threadgroup_size
+        )
+        bindings = inherited.bindings if descriptor.inheritBuffers() else command.bindings
+        lengths = {**inherited.threadgroup_lengths, **command.threadgroup_lengths}
         return DispatchCommand(
             pipeline,
-            pipeline._gather(where, bindings, lengths, inherited.find_resource),
-            command._threads,
-            command._threadgroups,
-            command._size,
+            pipeline.gather_arguments(where, bindings, lengths, inherited.find_resource),
+            command.threads,
+            command.threadgroups,
+            command.threadgroup_size,
             group,
             inherited.reach,
         )
@@ -80,12 +82,12 @@ class ExecuteCommand:
     def _pipeline(
         self, where: str, command: MTLIndirectComputeCommand
     ) -> "MTLComputePipelineState":
-        if not self.commands._descriptor.inheritPipelineState():
-            if command._pipeline is None:
+        if not self.commands.descriptor.inheritPipelineState():
+            if command.pipeline is None:
                 raise IndirectCommandError(
                     f"{where} has a grid but no pipeline state; call setComputePipelineState_"
                 )
-            return command._pipeline
+            return command.pipeline
         pipeline = self.inherited.pipeline
         if pipeline is None:
             raise IndirectCommandError(
@@ -106,7 +108,7 @@ class ResetCommand:
 
     def run(self, device: "MTLDevice") -> None:
         """Reset."""
-        self.commands._reset(self.start, self.length)
+        self.commands.reset_commands(self.start, self.length)
 
 
 @dataclass(slots=True)
@@ -122,10 +124,10 @@ class CopyCommandsCommand:
     def run(self, device: "MTLDevice") -> None:
         """Copy, as if through a third buffer."""
         stored = []
-        for command in self.source._within(self.start, self.length):
-            copy = MTLIndirectComputeCommand(self.destination, command._index)
-            copy._copy_from(command)
+        for command in self.source.commands_within(self.start, self.length):
+            copy = MTLIndirectComputeCommand(self.destination, command.index)
+            copy.copy_from(command)
             stored.append(copy)
-        self.destination._reset(self.index, self.length)
+        self.destination.reset_commands(self.index, self.length)
         for copy in stored:
-            self.destination._command(copy._index - self.start + self.index)._copy_from(copy)
+            self.destination.command_at(copy.index - self.start + self.index).copy_from(copy)

@@ -28,7 +28,7 @@ _TYPES = MTLIndirectCommandTypeConcurrentDispatch | MTLIndirectCommandTypeConcur
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inherited:
-    """What an encoder lends to the commands that it runs: its state when it was told to.
+    """What an encoder lends to the commands that it runs: its state when they were encoded.
 
     `group` is that of dispatches that are ordered as the encoder's next one would be.
     """
@@ -123,48 +123,48 @@ class MTLIndirectComputeCommand(MetalObject):
 
     def __init__(self, owner: "MTLIndirectCommandBuffer", index: int):
         self._owner = owner
-        self._index = index
+        self.index = index
         self.reset()
 
     def reset(self) -> None:
         """Make the command do nothing."""
-        self._pipeline: MTLComputePipelineState | None = None
-        self._bindings: dict[int, Binding] = {}
+        self.pipeline: MTLComputePipelineState | None = None
+        self.bindings: dict[int, Binding] = {}
         self._buffers: dict[int, MTLBuffer] = {}
-        self._threadgroup_lengths: dict[int, int] = {}
-        self._threads: Size | None = None
-        self._threadgroups: Size | None = None
-        self._size: Size = (0, 0, 0)
-        self._has_barrier = False
+        self.threadgroup_lengths: dict[int, int] = {}
+        self.threads: Size | None = None
+        self.threadgroups: Size | None = None
+        self.threadgroup_size: Size = (0, 0, 0)
+        self.has_barrier = False
 
     def setComputePipelineState_(self, state: MTLComputePipelineState) -> None:
         """Run this kernel."""
         where = call_of(self)
         expect(where, "the state", state, MTLComputePipelineState)
-        if self._owner._descriptor.inheritPipelineState():
+        if self._owner.descriptor.inheritPipelineState():
             raise MetalValidationError(
                 f"{where}: the indirect command buffer inherits the pipeline state; set it on the "
                 "encoder, or make the buffer with setInheritPipelineState_(False)"
             )
         check_supports(where, state)
-        self._pipeline = state
+        self.pipeline = state
 
     def setKernelBuffer_offset_atIndex_(self, buffer: MTLBuffer, offset: int, index: int) -> None:
         """Pass `buffer` from byte `offset` on. The encoder must make it resident."""
         where = call_of(self)
-        if self._owner._descriptor.inheritBuffers():
+        if self._owner.descriptor.inheritBuffers():
             raise MetalValidationError(
                 f"{where}: the indirect command buffer inherits buffers; set them on the encoder, "
                 "or make the buffer with setInheritBuffers_(False)"
             )
         expect(where, "the buffer", buffer, MTLBuffer)
-        most = self._owner._descriptor.maxKernelBufferBindCount()
+        most = self._owner.descriptor.maxKernelBufferBindCount()
         index = _below(where, index, most, "setMaxKernelBufferBindCount_")
         offset = as_integer(where, "the offset", offset)
-        if not 0 <= offset < buffer._length:
+        if not 0 <= offset < buffer.length():
             raise MetalValidationError(f"{where}: offset {offset} is not within {buffer!r}")
-        address, length = buffer._address + offset, buffer._length - offset
-        self._bindings[index] = Binding(address, length, offset, False)
+        address, length = buffer.gpuAddress() + offset, buffer.length() - offset
+        self.bindings[index] = Binding(address, length, offset, False)
         self._buffers[index] = buffer
 
     def setKernelBuffer_offset_attributeStride_atIndex_(
@@ -177,7 +177,7 @@ class MTLIndirectComputeCommand(MetalObject):
     def setThreadgroupMemoryLength_atIndex_(self, length: int, index: int) -> None:
         """Give the threadgroup argument at `index` so many bytes."""
         where = call_of(self)
-        most = self._owner._descriptor.maxKernelThreadgroupMemoryBindCount()
+        most = self._owner.descriptor.maxKernelThreadgroupMemoryBindCount()
         index = _below(where, index, most, "setMaxKernelThreadgroupMemoryBindCount_")
         length = as_integer(where, "the length", length)
         if length < 0 or length % _LIMITS.threadgroup_memory_alignment:
@@ -185,15 +185,15 @@ class MTLIndirectComputeCommand(MetalObject):
                 f"{where}: length is {length} B; it must be a multiple of "
                 f"{_LIMITS.threadgroup_memory_alignment}"
             )
-        self._threadgroup_lengths[index] = length
+        self.threadgroup_lengths[index] = length
 
     def setBarrier(self) -> None:
         """Run this command after the commands before it."""
-        self._has_barrier = True
+        self.has_barrier = True
 
     def clearBarrier(self) -> None:
         """Undo setBarrier."""
-        self._has_barrier = False
+        self.has_barrier = False
 
     def concurrentDispatchThreadgroups_threadsPerThreadgroup_(
         self, threadgroups: Sequence[int], threads: Sequence[int]
@@ -201,9 +201,9 @@ class MTLIndirectComputeCommand(MetalObject):
         """Run a grid of whole threadgroups, in any order with the commands around it."""
         where = call_of(self)
         self._check_type(where, MTLIndirectCommandTypeConcurrentDispatch)
-        self._threadgroups = as_size(where, "threadgroupsPerGrid", threadgroups)
-        self._threads = None
-        self._size = as_size(where, "threadsPerThreadgroup", threads)
+        self.threadgroups = as_size(where, "threadgroupsPerGrid", threadgroups)
+        self.threads = None
+        self.threadgroup_size = as_size(where, "threadsPerThreadgroup", threads)
 
     def concurrentDispatchThreads_threadsPerThreadgroup_(
         self, threads: Sequence[int], per_threadgroup: Sequence[int]
@@ -211,24 +211,25 @@ class MTLIndirectComputeCommand(MetalObject):
         """Run a grid of exactly `threads`, in any order with the commands around it."""
         where = call_of(self)
         self._check_type(where, MTLIndirectCommandTypeConcurrentDispatchThreads)
-        self._threads = as_size(where, "threadsPerGrid", threads)
-        self._threadgroups = None
-        self._size = as_size(where, "threadsPerThreadgroup", per_threadgroup)
+        self.threads = as_size(where, "threadsPerGrid", threads)
+        self.threadgroups = None
+        self.threadgroup_size = as_size(where, "threadsPerThreadgroup", per_threadgroup)
 
     def _check_type(self, where: str, kind: int) -> None:
-        if not self._owner._descriptor.commandTypes() & kind:
+        if not self._owner.descriptor.commandTypes() & kind:
             raise MetalValidationError(
                 f"{where}: the descriptor's commandTypes do not allow it; name it in "
                 "setCommandTypes_"
             )
 
-    def _copy_from(self, other: "MTLIndirectComputeCommand") -> None:
-        self._pipeline = other._pipeline
-        self._bindings = dict(other._bindings)
+    def copy_from(self, other: "MTLIndirectComputeCommand") -> None:
+        """Do what `other` does."""
+        self.pipeline = other.pipeline
+        self.bindings = dict(other.bindings)
         self._buffers = dict(other._buffers)
-        self._threadgroup_lengths = dict(other._threadgroup_lengths)
-        self._threads, self._threadgroups = other._threads, other._threadgroups
-        self._size, self._has_barrier = other._size, other._has_barrier
+        self.threadgroup_lengths = dict(other.threadgroup_lengths)
+        self.threads, self.threadgroups = other.threads, other.threadgroups
+        self.threadgroup_size, self.has_barrier = other.threadgroup_size, other.has_barrier
 
 
 def _below(where: str, index: int, most: int, setter: str) -> int:
@@ -259,7 +260,7 @@ class MTLIndirectCommandBuffer(MetalObject):
         self, device: "MTLDevice", descriptor: MTLIndirectCommandBufferDescriptor, count: int
     ):
         self._device = device
-        self._descriptor = descriptor
+        self.descriptor = descriptor
         self._size = count
         # Commands that were asked for; the others do nothing.
         self._commands: dict[int, MTLIndirectComputeCommand] = {}
@@ -280,29 +281,32 @@ class MTLIndirectCommandBuffer(MetalObject):
             raise MetalValidationError(
                 f"{where}: index is {index}; there are {self._size} commands"
             )
-        return self._command(index)
+        return self.command_at(index)
 
-    def _command(self, index: int) -> MTLIndirectComputeCommand:
+    def command_at(self, index: int) -> MTLIndirectComputeCommand:
+        """Command number `index`, made when it is first asked for."""
         command = self._commands.get(index)
         if command is None:
             command = self._commands[index] = MTLIndirectComputeCommand(self, index)
         return command
 
-    def _within(self, start: int, length: int) -> list[MTLIndirectComputeCommand]:
+    def commands_within(self, start: int, length: int) -> list[MTLIndirectComputeCommand]:
         """Commands of a range that were asked for, in order."""
         chosen = sorted(index for index in self._commands if start <= index < start + length)
         return [self._commands[index] for index in chosen]
 
     def resetWithRange_(self, span: Sequence[int]) -> None:
         """Make these commands do nothing."""
-        start, length = self._checked_range(call_of(self), span)
-        self._reset(start, length)
+        start, length = self.checked_range(call_of(self), span)
+        self.reset_commands(start, length)
 
-    def _reset(self, start: int, length: int) -> None:
-        for command in self._within(start, length):
+    def reset_commands(self, start: int, length: int) -> None:
+        """Make the commands of a range do nothing."""
+        for command in self.commands_within(start, length):
             command.reset()
 
-    def _checked_range(self, where: str, span: Sequence[int]) -> tuple[int, int]:
+    def checked_range(self, where: str, span: Sequence[int]) -> tuple[int, int]:
+        """Start and length of a range of commands. Raises MetalValidationError."""
         start, length = as_range(where, span)
         if start + length > self._size:
             raise MetalValidationError(

@@ -68,7 +68,7 @@ class MTLLogState(MetalObject):
     def __init__(self, descriptor: MTLLogStateDescriptor | None = None):
         chosen = descriptor or MTLLogStateDescriptor.new()
         self._least_level = chosen.level()
-        self._size = chosen.bufferSize()
+        self.buffer_size = chosen.bufferSize()
         self._handlers: list[Handler] = []
 
     def addLogHandler_(self, handler: Handler) -> None:
@@ -79,7 +79,8 @@ class MTLLogState(MetalObject):
             )
         self._handlers.append(handler)
 
-    def _deliver(self, kernel: str, found: list[shader_log.Message], dropped: int) -> None:
+    def deliver_messages(self, kernel: str, found: list[shader_log.Message], dropped: int) -> None:
+        """Hand a dispatch's messages to the handlers, or print them."""
         for message in found:
             if message.level < self._least_level:
                 continue
@@ -96,7 +97,7 @@ class MTLLogState(MetalObject):
         if dropped:
             print(
                 f"kernel {kernel!r}: {dropped} messages of os_log found no room in the log's "
-                f"{self._size} B; MTLLogStateDescriptor.setBufferSize_ gives more",
+                f"{self.buffer_size} B; MTLLogStateDescriptor.setBufferSize_ gives more",
                 file=sys.stderr,
             )
 
@@ -111,7 +112,7 @@ def with_log(
     command: "DispatchCommand | IndirectDispatchCommand", state: MTLLogState
 ) -> "DispatchCommand | IndirectDispatchCommand | LoggedCommand":
     """The command, with a buffer for messages if its kernel logs."""
-    return LoggedCommand(command, state) if command.pipeline._logs else command
+    return LoggedCommand(command, state) if command.pipeline.logs else command
 
 
 @dataclass(slots=True)
@@ -124,8 +125,8 @@ class LoggedCommand:
     def run(self, device: "MTLDevice") -> None:
         """Dispatch with a buffer for messages, and deliver them even if the kernel failed."""
         pipeline = self.command.pipeline
-        data = shader_log.new_buffer(self.state._size)
-        memory = device._memory
+        data = shader_log.new_buffer(self.state.buffer_size)
+        memory = device.memory
         address = memory.inline("os_log", data, "the log buffer")
         self.command.arguments = [*self.command.arguments, address]
         if (reach := self.command.reach) is not None:
@@ -134,7 +135,7 @@ class LoggedCommand:
         def read_text(place: int) -> str:
             handle, offset = place >> _HANDLE_SHIFT, place & ((1 << _HANDLE_SHIFT) - 1)
             if handle == _CONSTANT_HANDLE:
-                return shader_log.text_in(pipeline._program.needs.constants, offset)
+                return shader_log.text_in(pipeline.program.needs.constants, offset)
             return f"<text at {place:#x}>" if place else ""
 
         try:
@@ -142,4 +143,4 @@ class LoggedCommand:
         finally:
             memory.release_inline([address])
             found, dropped = shader_log.messages(data, read_text)
-            self.state._deliver(pipeline._kernel.name, found, dropped)
+            self.state.deliver_messages(pipeline.kernel.name, found, dropped)

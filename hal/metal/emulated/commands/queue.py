@@ -35,9 +35,9 @@ class MTLCommandQueue(MetalObject):
         # Places never taken yet, and those given back. Unlike a semaphore, a SimpleQueue may be
         # put to from a finaliser.
         self._fresh_slots = most_command_buffers
-        self._slots: SimpleQueue[None] = SimpleQueue()
-        self._log_state = MTLLogState()
-        self._residency_sets: list[MTLResidencySet] = []
+        self.slots: SimpleQueue[None] = SimpleQueue()
+        self.log_state = MTLLogState()
+        self.residency_sets: list[MTLResidencySet] = []
         self._worker = SerialThread("metal-queue")
         self._callbacks = SerialThread("metal-queue-handlers")
 
@@ -48,7 +48,7 @@ class MTLCommandQueue(MetalObject):
     def commandBuffer(self) -> MTLCommandBuffer:
         """A fresh command buffer; waits while too many are unfinished."""
         self._take_slot()
-        return MTLCommandBuffer(self, retained=True, log_state=self._log_state)
+        return MTLCommandBuffer(self, retained=True, log_state=self.log_state)
 
     def commandBufferWithUnretainedReferences(self) -> MTLCommandBuffer:
         """A fresh command buffer that leaves it to the program to keep buffers of kernels alive.
@@ -56,7 +56,7 @@ class MTLCommandQueue(MetalObject):
         Deviation: buffers of copies and fills are kept alive in any case.
         """
         self._take_slot()
-        return MTLCommandBuffer(self, retained=False, log_state=self._log_state)
+        return MTLCommandBuffer(self, retained=False, log_state=self.log_state)
 
     def commandBufferWithDescriptor_(
         self, descriptor: MTLCommandBufferDescriptor
@@ -71,13 +71,13 @@ class MTLCommandQueue(MetalObject):
         return MTLCommandBuffer(
             self,
             retained=descriptor.retainedReferences(),
-            log_state=state or self._log_state,
+            log_state=state or self.log_state,
         )
 
     def addResidencySet_(self, chosen: MTLResidencySet) -> None:
         """Let kernels of this queue reach what the set holds."""
         where = call_of(self)
-        self._residency_sets.append(checked_set(where, chosen, self._device))
+        self.residency_sets.append(checked_set(where, chosen, self._device))
 
     def addResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
         """Let kernels of this queue reach what several sets hold."""
@@ -89,7 +89,7 @@ class MTLCommandQueue(MetalObject):
         """Undo addResidencySet_ for command buffers that are encoded from now on."""
         where = call_of(self)
         checked_set(where, chosen, self._device)
-        self._residency_sets = [each for each in self._residency_sets if each is not chosen]
+        self.residency_sets = [each for each in self.residency_sets if each is not chosen]
 
     def removeResidencySets_count_(self, chosen: Sequence[MTLResidencySet], count: int) -> None:
         """Undo addResidencySets_count_ for command buffers that are encoded from now on."""
@@ -105,7 +105,7 @@ class MTLCommandQueue(MetalObject):
         looks = 0
         while True:
             try:
-                return self._slots.get(timeout=1.0)
+                return self.slots.get(timeout=1.0)
             except Empty:
                 looks += 1
                 if looks == _LOOKS_BEFORE_WARNING:
@@ -116,21 +116,25 @@ class MTLCommandQueue(MetalObject):
                         self._most,
                     )
 
-    def _enqueue(self, command_buffer: MTLCommandBuffer) -> None:
+    def enqueue_buffer(self, command_buffer: MTLCommandBuffer) -> None:
+        """Give a command buffer its place in the order."""
         with self._lock:
-            command_buffer._status = MTLCommandBufferStatusEnqueued
+            command_buffer.stage = MTLCommandBufferStatusEnqueued
             self._order.append(command_buffer)
 
-    def _commit(self, command_buffer: MTLCommandBuffer) -> None:
+    def commit_buffer(self, command_buffer: MTLCommandBuffer) -> None:
+        """Run a command buffer once those before it in the order are committed too."""
         with self._lock:
-            if command_buffer._status != MTLCommandBufferStatusEnqueued:
+            if command_buffer.stage != MTLCommandBufferStatusEnqueued:
                 self._order.append(command_buffer)
-            command_buffer._status = MTLCommandBufferStatusCommitted
-            while self._order and self._order[0]._status == MTLCommandBufferStatusCommitted:
-                self._worker.submit(self._order.popleft()._run)
+            command_buffer.stage = MTLCommandBufferStatusCommitted
+            while self._order and self._order[0].stage == MTLCommandBufferStatusCommitted:
+                self._worker.submit(self._order.popleft().run_commands)
 
-    def _call_back(self, task: Task) -> None:
+    def call_back(self, task: Task) -> None:
+        """Run a handler on the thread of handlers."""
         self._callbacks.submit(task)
 
-    def _is_callback_thread(self) -> bool:
+    def is_callback_thread(self) -> bool:
+        """Whether a handler is asking."""
         return self._callbacks.is_current()

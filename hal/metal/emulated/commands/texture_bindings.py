@@ -122,8 +122,8 @@ class ResourceEncoder(MTLCommandEncoder):
             expect(where, "the texture", texture, MTLTexture)
             self._check_own(where, texture)
             self._keep(texture)
-            if self._notes is not None:
-                self._notes.use(texture)
+            if self.notes is not None:
+                self.notes.use(texture)
         self._textures[index] = texture
 
     def _set_sampler(
@@ -140,16 +140,16 @@ class ResourceEncoder(MTLCommandEncoder):
         expect(where, "the sampler", sampler, MTLSamplerState)
         self._check_own(where, sampler)
         self._keep(sampler)
-        word = sampler._word if clamp is None else sampler._clamped(*clamp)
+        word = sampler.word if clamp is None else sampler.clamped_word(*clamp)
         self._samplers[index] = sampler, word
 
     def _keep(self, thing: MetalObject) -> None:
-        if self._command_buffer._retains:
-            self._command_buffer._retained[id(thing)] = thing
+        if self._command_buffer.retainedReferences():
+            self._command_buffer.retained[id(thing)] = thing
 
     def _inline(self, where: str, data: Bytes) -> int:
-        address = self._device._memory.inline(where, data, "an array of arguments")
-        self._command_buffer._inline.append(address)
+        address = self._device.memory.inline(where, data, "an array of arguments")
+        self._command_buffer.inline.append(address)
         return address
 
     def _resource(self, where: str, kernel: str, argument: "Argument") -> int:
@@ -177,7 +177,7 @@ class ResourceEncoder(MTLCommandEncoder):
             texture = self._textures.get(index)
             if texture is not None:
                 check_texture(f"{what} [[texture({index})]]", argument, texture)
-            addresses.append(0 if texture is None else texture._described.address)
+            addresses.append(0 if texture is None else texture.described.address)
         if argument.count == 1 and not argument.type_name.startswith("array"):
             return addresses[0]
         return self._inline(where, np.array(addresses, dtype="<u8").view(np.uint8))
@@ -192,12 +192,12 @@ class ResourceEncoder(MTLCommandEncoder):
         table = self._tables[argument.index]
         if table is None:
             return 0
-        if table._pipeline is not self._pipeline:
+        if table.pipeline is not self._pipeline:
             raise MetalValidationError(
                 f"{what} [[buffer({argument.index})]]: {table!r} was made by another pipeline "
                 "state; make one with newVisibleFunctionTableWithDescriptor_ of the one that runs"
             )
-        return table._allocation.address
+        return table.allocation.address
 
     def _sampler_word(self, what: str, argument: "Argument", index: int) -> int:
         bound = self._samplers.get(index)
@@ -211,7 +211,7 @@ class ResourceEncoder(MTLCommandEncoder):
 
 def check_texture(what: str, argument: "Argument", texture: MTLTexture) -> None:
     """Raise MetalValidationError unless the kernel's argument can be this texture."""
-    layout = texture._layout
+    layout = texture.layout
     if layout.type != argument.texture_type:
         raise MetalValidationError(
             f"{what} is of MTLTextureType{_TYPES[argument.texture_type]}, but {texture!r} is of "
@@ -237,8 +237,8 @@ def check_texture(what: str, argument: "Argument", texture: MTLTexture) -> None:
         needed |= MTLTextureUsageShaderRead
     if argument.access in ("write", "read_write"):
         needed |= MTLTextureUsageShaderWrite
-    if texture._usage and needed & ~texture._usage:
-        missing = "Write" if needed & ~texture._usage & MTLTextureUsageShaderWrite else "Read"
+    if texture.usage() and needed & ~texture.usage():
+        missing = "Write" if needed & ~texture.usage() & MTLTextureUsageShaderWrite else "Read"
         raise MetalValidationError(
             f"{what}: {texture!r} was made without MTLTextureUsageShader{missing}; give it to "
             "MTLTextureDescriptor.setUsage_"

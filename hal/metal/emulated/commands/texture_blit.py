@@ -63,7 +63,7 @@ class TextureBlits(MTLCommandEncoder):
         where = self._begin(_TO_TEXTURE)
         texels = self._texels(where, texture, slice, level, origin, size)
         rows = self._rows(where, buffer, offset, bytes_per_row, bytes_per_image, size, texture)
-        self._copy((buffer, buffer._data, rows), (texture, texture._texels(), texels))
+        self._copy((buffer, buffer.data, rows), (texture, texture.texel_bytes(), texels))
 
     def copyFromBuffer_sourceOffset_sourceBytesPerRow_sourceBytesPerImage_sourceSize_toTexture_destinationSlice_destinationLevel_destinationOrigin_options_(  # noqa: E501
         self,
@@ -100,7 +100,7 @@ class TextureBlits(MTLCommandEncoder):
         where = self._begin(_TO_BUFFER)
         texels = self._texels(where, texture, slice, level, origin, size)
         rows = self._rows(where, buffer, offset, bytes_per_row, bytes_per_image, size, texture)
-        self._copy((texture, texture._texels(), texels), (buffer, buffer._data, rows))
+        self._copy((texture, texture.texel_bytes(), texels), (buffer, buffer.data, rows))
 
     def copyFromTexture_sourceSlice_sourceLevel_sourceOrigin_sourceSize_toBuffer_destinationOffset_destinationBytesPerRow_destinationBytesPerImage_options_(  # noqa: E501
         self,
@@ -141,15 +141,15 @@ class TextureBlits(MTLCommandEncoder):
         first = self._texels(where, source, source_slice, source_level, source_origin, size)
         second = self._texels(where, target, target_slice, target_level, target_origin, size)
         _check_alike(where, source, target)
-        self._copy((source, source._texels(), first), (target, target._texels(), second))
+        self._copy((source, source.texel_bytes(), first), (target, target.texel_bytes(), second))
 
     def copyFromTexture_toTexture_(self, source: MTLTexture, target: MTLTexture) -> None:
         """Copy every slice and level that both textures have."""
         where = self._begin("copyFromTexture_toTexture_")
         expect(where, "the source", source, MTLTexture)
         expect(where, "the destination", target, MTLTexture)
-        levels = min(len(source._layout.levels), len(target._layout.levels))
-        slices = min(source._layout.slices, target._layout.slices)
+        levels = min(len(source.layout.levels), len(target.layout.levels))
+        slices = min(source.layout.slices, target.layout.slices)
         self._copy_whole(where, source, 0, 0, target, 0, 0, slices, levels)
 
     def copyFromTexture_sourceSlice_sourceLevel_toTexture_destinationSlice_destinationLevel_sliceCount_levelCount_(  # noqa: E501
@@ -185,9 +185,9 @@ class TextureBlits(MTLCommandEncoder):
         where = self._begin("generateMipmapsForTexture_")
         expect(where, "the texture", texture, MTLTexture)
         self._check_own(where, texture)
-        if len(texture._layout.levels) < 2:
+        if len(texture.layout.levels) < 2:
             raise MetalValidationError(f"{where}: {texture!r} has one level, so no more to make")
-        if texture._layout.format.is_integer or texture._layout.format.is_depth:
+        if texture.layout.format.is_integer or texture.layout.format.is_depth:
             raise MetalValidationError(
                 f"{where}: texels of {texture!r} cannot be averaged; colours of real numbers can"
             )
@@ -234,7 +234,7 @@ class TextureBlits(MTLCommandEncoder):
         slice = as_integer(where, "the slice", slice)
         level = as_integer(where, "the level", level)
         check_region(where, texture, level, slice, start, extent)
-        return next(blocks(texture._layout, level, slice, start, extent))
+        return next(blocks(texture.layout, level, slice, start, extent))
 
     def _rows(
         self,
@@ -249,14 +249,14 @@ class TextureBlits(MTLCommandEncoder):
         expect(where, "the buffer", buffer, MTLBuffer)
         self._check_own(where, buffer)
         offset = as_integer(where, "the offset", offset)
-        texel = texture._layout.format.size
+        texel = texture.layout.format.size
         if offset < 0 or offset % texel:
             raise MetalValidationError(
                 f"{where}: the buffer's offset is {offset}; it must be a multiple of the texel's "
                 f"{texel} B"
             )
-        found = host_block(where, texture._layout, as_size(where, "the size", size), row, image)
-        buffer._check_range(where, offset, found.size)
+        found = host_block(where, texture.layout, as_size(where, "the size", size), row, image)
+        buffer.check_range(where, offset, found.size)
         return replace(found, offset=offset)
 
     def _copy_whole(
@@ -283,7 +283,9 @@ class TextureBlits(MTLCommandEncoder):
                 second = self._texels(
                     where, target, target_slice + number, target_level + level, (0, 0, 0), extent
                 )
-                self._copy((source, source._texels(), first), (target, target._texels(), second))
+                self._copy(
+                    (source, source.texel_bytes(), first), (target, target.texel_bytes(), second)
+                )
 
     def _copy(
         self,
@@ -297,14 +299,14 @@ class TextureBlits(MTLCommandEncoder):
 
 def _extent(where: str, texture: MTLTexture, level: int) -> tuple[int, int, int]:
     """Width, height and depth of a level. Raises MetalValidationError."""
-    layout: Layout = texture._layout
+    layout: Layout = texture.layout
     check_region(where, texture, level, 0, (0, 0, 0), (1, 1, 1))
     at = layout.levels[level]
     return at.width, at.height, at.depth
 
 
 def _check_alike(where: str, source: MTLTexture, target: MTLTexture) -> None:
-    if source._layout.format.size != target._layout.format.size:
+    if source.layout.format.size != target.layout.format.size:
         raise MetalValidationError(
             f"{where}: {source!r} and {target!r} have texels of different size; a copy changes no "
             "format"

@@ -1,4 +1,4 @@
-"""What a timer is told of command buffers, and how it tapes their dispatches."""
+"""What is called in a timer for command buffers, and how it tapes their dispatches."""
 
 from __future__ import annotations
 
@@ -40,8 +40,10 @@ class PassMark:
 
 @runtime_checkable
 class Timer(Protocol):
-    """Told what programs hand to the device. Calls come from any thread, for each command buffer
-    in this order: committed, begins, (dispatch | other) for each command, ends.
+    """Called for what programs hand to the device, on any thread.
+
+    For each command buffer calls come in this order: committed, begins, (dispatch | other) for each
+    command, ends.
     """
 
     def committed(self, commands: MTLCommandBuffer) -> None:
@@ -82,7 +84,7 @@ class Place:
         from .commands import DispatchCommand, IndirectDispatchCommand
         from .execute import ExecuteCommand
 
-        marks = self.commands._passes
+        marks = self.commands.passes
         while self.number + 1 < len(marks) and marks[self.number + 1].first <= index:
             self.number += 1
         self.mark = marks[self.number] if self.number >= 0 else None
@@ -143,12 +145,12 @@ def executable_of(command: DispatchCommand) -> Executable:
 
 def code_for(pipeline: MTLComputePipelineState, threadgroup: Size) -> Executable:
     """The code of a kernel for a size of threadgroup, made if no dispatch asked for it yet."""
-    return pipeline._executable(threadgroup)
+    return pipeline.executable_for(threadgroup)
 
 
 def arguments_of(command: DispatchCommand) -> tuple[Argument, ...]:
     """The arguments of a dispatch's kernel, in the order of `command.arguments`."""
-    return command.pipeline._kernel.arguments
+    return command.pipeline.kernel.arguments
 
 
 def threadgroups_in(command: DispatchCommand) -> Size:
@@ -163,14 +165,14 @@ def events_of(commands: MTLCommandBuffer) -> Iterator[tuple[MTLEvent, int]]:
     """The events that a command buffer waits for or signals, each with its value now."""
     from .commands import SignalCommand, WaitCommand
 
-    for command in commands._commands:
+    for command in commands.commands:
         if isinstance(command, WaitCommand | SignalCommand):
-            yield command.event, command.event._value
+            yield command.event, command.event.value
 
 
 def memory_of(device: MTLDevice) -> Memory:
     """What a device's addresses stand for."""
-    return device._memory.memory
+    return device.memory.memory
 
 
 def tape_command(
@@ -192,7 +194,7 @@ def tape_command(
             threads=command.threads,
             threadgroups=command.threadgroups,
             sample=sample,
-            fuel=device._options.fuel,
+            fuel=device.options.fuel,
             places=places,
         )
 
@@ -210,7 +212,7 @@ def _kept(command: DispatchCommand, memory: Memory) -> Iterator[None]:
 
 def _writable(command: DispatchCommand, memory: Memory) -> list[NDArray[np.uint8]]:
     """The bytes of all buffers that the kernel of a dispatch may write."""
-    if command.pipeline._follows_pointers:
+    if command.pipeline.follows_pointers:
         handles = set(memory.handles())
         if command.reach is not None:
             only_read = {memory.handle_of(address) for address in command.reach.only_read}

@@ -1,1 +1,1 @@
-"""The order of host, queues, encoders and fences: who may touch memory while somebody else does."""
+"""The order of host, queues, encoders and fences: what may use memory at the same time."""

@@ -24,7 +24,7 @@ class Use:
 
 
 class Flight:
-    """What is closed to the host, and for whom."""
+    """What is closed to the host, and to which run."""
 
     def __init__(self) -> None:
         self._users: dict[Guarded, dict[CommandsRun, list[Use]]] = {}

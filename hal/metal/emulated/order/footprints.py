@@ -67,7 +67,7 @@ def _block(thing: object, start: int, block: Block, *, write: bool) -> Footprint
 def _mipmaps(texture: MTLTexture) -> Iterator[Footprint]:
     """The first level is read, the others are written."""
     resource = next(resources_of(texture))
-    layout, start = texture._layout, resource.start + texture._start
+    layout, start = texture.layout, resource.start + texture.start
     for number, level in enumerate(layout.levels):
         extent = level.width, level.height, level.depth
         slices = blocks(layout, number, 0, (0, 0, 0), extent, layout.slices)

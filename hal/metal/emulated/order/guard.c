@@ -14,6 +14,7 @@
 #define FLAGS 17
 #define ERROR 19
 #define TRAP 0x100ull
+#define FAULT_CODE(info) (*(i32 *)((u8 *)(info) + 8))
 #define FAULT_ADDRESS(info) (*(u64 *)((u8 *)(info) + 16))
 
 static struct guard *G;
@@ -30,15 +31,25 @@ static void set_rights(u64 page, i32 rights) {
   ((i32(*)(u64, u64, i32))G->protect)(page, PAGE, rights);
 }
 
+// Asks Python for the line of the access. Nothing may be collected meanwhile: what was interrupted
+// may be half-way through making an object.
+static void locate(void) {
+  i32 collects = ((i32(*)(void))G->stop_collecting)();
+  ((i32(*)(u64))G->locate)(0);
+  if (collects) ((i32(*)(void))G->collect)();
+}
+
 static void note(u64 address, u64 is_write, u32 thread) {
   u64 at = __atomic_fetch_add(&G->fault_count, 1, __ATOMIC_ACQ_REL);
   struct fault *f = &G->faults[at % FAULTS];
   f->address = address;
   f->is_write = (u32)is_write;
   f->thread = thread;
-  // The host side looks at the line of the program that did it, as soon as it can.
-  if (!__atomic_exchange_n(&G->is_asked, 1, __ATOMIC_ACQ_REL))
-    ((i32(*)(u64, u64))G->ask)(G->answer, 0);
+  // The host side looks at what was done as soon as it can. Then the program may be a line further
+  // on, so that its line is asked for now, unless Python runs something else meanwhile.
+  if (__atomic_exchange_n(&G->is_asked, 1, __ATOMIC_ACQ_REL)) return;
+  if (((i32(*)(void))G->holds_python)()) locate();
+  ((i32(*)(u64, u64))G->ask)(G->answer, 0);
 }
 
 // Remembers a page that this thread closes after one instruction; 0 if there is no room.
@@ -59,7 +70,10 @@ void assay_guard_fault(i32 number, void *info, void *context) {
   u64 address = FAULT_ADDRESS(info);
   struct region *r = region_at(address);
   if (!r) {
-    // Not ours: whoever was there before sees it when the instruction runs again.
+    // If another thread has opened the memory meanwhile, the instruction is done when it runs again.
+    u32 strays = __atomic_fetch_add(&G->stray_count, 1, __ATOMIC_RELAXED);
+    if (FAULT_CODE(info) > 0 && strays < STRAYS) return;
+    // Not ours: the handler that was there before gets it when the instruction runs again.
     ((i32(*)(i32, u64, u64))G->set_handler)(number, G->before_fault, 0);
     return;
   }

@@ -18,6 +18,7 @@ typedef double f64;
 #define FAULTS 65536
 #define OPENED 64
 #define STEPS 4096
+#define STRAYS 1000
 #define LEVEL_FREE 0
 #define LEVEL_OPEN 1
 #define LEVEL_READ_ONLY 2
@@ -55,13 +56,17 @@ struct guard {
     u64 thread_id;
     u64 ask;
     u64 answer;
+    u64 holds_python;
+    u64 locate;
+    u64 stop_collecting;
+    u64 collect;
     u64 before_fault;
     u64 before_trap;
     u64 fault_count;
     u32 is_asked;
-    u32 unused;
+    u32 stray_count;
     struct region regions[1024];
     struct fault faults[65536];
     struct opened opened[64];
 };
-_Static_assert(sizeof(struct guard) == 1082440, "as Python has it");
+_Static_assert(sizeof(struct guard) == 1082472, "as Python has it");

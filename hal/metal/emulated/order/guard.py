@@ -28,7 +28,9 @@ from .where import site_of
 
 _SIGACTION_BYTES = 152  # of the C library on Linux x86-64: handler, mask, flags, restorer
 _FLAGS_AT = 136
-_SA_SIGINFO, _SA_RESTART = 4, 0x10000000
+# While a fault is noted Python runs, and may itself come upon closed memory.
+_SA_SIGINFO, _SA_RESTART, _SA_NODEFER = 4, 0x10000000, 0x40000000
+_SA_FLAGS = _SA_SIGINFO | _SA_RESTART | _SA_NODEFER
 _RIGHTS = {
     k.OPEN: mmap.PROT_READ | mmap.PROT_WRITE,
     k.READ_ONLY: mmap.PROT_READ,
@@ -62,6 +64,10 @@ class Guarded:
         self.device_start = int(self.device.ctypes.data)
         self.slot = -1  # in the handler's table while it is closed
 
+    def has(self, address: int) -> bool:
+        """Whether an address of the device's mapping lies in it."""
+        return 0 <= address - self.device_start < self.size
+
 
 class Guard:
     """The one handler of the process. Thread-safe."""
@@ -74,7 +80,9 @@ class Guard:
         self._seen: list[tuple[Site, list[tuple[int, bool]]]] = []
         self._library = ctypes.CDLL(None)
         self._code = k.UNIT.load()
+        self._site: Site | None = None  # of the first fault that was not yet looked at
         self._answer = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._look)
+        self._locating = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._locate)
         self._start()
 
     def _start(self) -> None:
@@ -84,21 +92,37 @@ class Guard:
         state.thread_id = _address(library.gettid)
         state.ask = _address(ctypes.pythonapi.Py_AddPendingCall)
         state.answer = _address(self._answer)
+        state.holds_python = _address(ctypes.pythonapi.PyGILState_Check)
+        state.locate = _address(self._locating)
+        state.stop_collecting = _address(ctypes.pythonapi.PyGC_Disable)
+        state.collect = _address(ctypes.pythonapi.PyGC_Enable)
         start = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code.address("assay_guard_start"))
         start(ctypes.addressof(state))
         self._before = [ctypes.create_string_buffer(_SIGACTION_BYTES) for _ in range(2)]
         state.before_fault, state.before_trap = map(ctypes.addressof, self._before)
+        self._handle_signals()
+
+    def _handle_signals(self) -> None:
+        """Handle faults and traps; others may have taken them over, as `faulthandler` does."""
         numbers = signal.SIGSEGV, signal.SIGTRAP
         names = "assay_guard_fault", "assay_guard_trap"
         for number, name, before in zip(numbers, names, self._before, strict=True):
+            now = ctypes.create_string_buffer(_SIGACTION_BYTES)
+            self._library.sigaction(int(number), None, now)
+            ours = self._code.address(name)
+            if ctypes.c_uint64.from_buffer(now).value == ours:
+                continue
+            ctypes.memmove(before, now, _SIGACTION_BYTES)
             action = ctypes.create_string_buffer(_SIGACTION_BYTES)
-            ctypes.c_uint64.from_buffer(action).value = self._code.address(name)
-            ctypes.c_int.from_buffer(action, _FLAGS_AT).value = _SA_SIGINFO | _SA_RESTART
-            library.sigaction(int(number), action, before)
+            ctypes.c_uint64.from_buffer(action).value = ours
+            ctypes.c_int.from_buffer(action, _FLAGS_AT).value = _SA_FLAGS
+            self._library.sigaction(int(number), action, None)
 
     def close(self, memory: Guarded, level: int) -> None:
         """Let the host's accesses be seen, those that level READ_ONLY forbids or all."""
         with self._lock:
+            self._handle_signals()
+            self._state.stray_count = 0
             if memory.slot < 0:
                 free = next((n for n in range(k.REGIONS) if n not in self._closed), None)
                 if free is None:
@@ -116,6 +140,7 @@ class Guard:
             if memory.slot < 0:
                 return
             self._collect(Site())
+            self._forget(memory)
             region = self._state.regions[memory.slot]
             region.level = k.OPEN
             while self._is_open_elsewhere(memory):
@@ -139,6 +164,14 @@ class Guard:
             for site, faults in seen
         ]
 
+    def _forget(self, memory: Guarded) -> None:
+        """Drop what was seen of memory whose addresses may soon be those of other memory."""
+        kept = [
+            (site, [each for each in faults if not memory.has(each[0])])
+            for site, faults in self._seen
+        ]
+        self._seen = [(site, faults) for site, faults in kept if faults]
+
     def _protect(self, memory: Guarded, level: int) -> None:
         start, size = ctypes.c_void_p(memory.host_start), ctypes.c_size_t(memory.size)
         self._library.mprotect(start, size, _RIGHTS[level])
@@ -148,6 +181,12 @@ class Guard:
             each.thread and 0 <= each.page - memory.host_start < memory.size
             for each in self._state.opened
         )
+
+    def _locate(self, _nothing: object) -> int:
+        """Called in the middle of a step of the program, by the fault itself."""
+        if threading.get_native_id() == threading.main_thread().native_id:
+            self._site = site_of(sys._getframe(1))
+        return 0
 
     def _look(self, _nothing: object) -> int:
         """Called by Python between two steps of the program's main thread, after a fault."""
@@ -159,10 +198,11 @@ class Guard:
             finally:
                 self._lock.release()
         else:
-            self._state.is_asked = 0  # whoever has the lock looks; ask again next time
+            self._state.is_asked = 0  # the holder of the lock looks; ask again next time
         return 0
 
     def _collect(self, site: Site) -> None:
+        site, self._site = self._site or site, None
         self._state.is_asked = 0
         end = self._state.fault_count
         first = max(self._looked, end - k.FAULTS)

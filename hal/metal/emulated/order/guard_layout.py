@@ -11,8 +11,9 @@ from assay.sim.native.c_unit import CUnit
 
 PAGE: Final = 4096  # bytes, of x86-64
 REGIONS: Final = 1024  # that are closed at the same time
-FAULTS: Final = 1 << 16  # that are kept until somebody looks
+FAULTS: Final = 1 << 16  # that are kept until they are read
 OPENED: Final = 64
+STRAYS: Final = 1000  # faults elsewhere in a row before they are no longer ours
 STEPS: Final = 1 << 12  # instructions that are followed one by one in a region
 
 FREE: Final = 0
@@ -42,13 +43,14 @@ class Opened(ctypes.Structure):
 
 
 class Guard(ctypes.Structure):
-    """Everything. The first fields are addresses: of functions, of Python's answer to `ask`, and
-    of what handled the signals before."""
+    """Everything. The first fields are addresses: of functions, of Python's answers to `ask` and
+    to a fault itself, and of what handled the signals before."""
 
     _fields_ = [
         *((name, _u64) for name in ("protect", "set_handler", "thread_id", "ask", "answer")),
+        *((name, _u64) for name in ("holds_python", "locate", "stop_collecting", "collect")),
         *((name, _u64) for name in ("before_fault", "before_trap", "fault_count")),
-        *((name, _u32) for name in ("is_asked", "unused")),
+        *((name, _u32) for name in ("is_asked", "stray_count")),
         ("regions", Region * REGIONS),
         ("faults", Fault * FAULTS),
         ("opened", Opened * OPENED),
@@ -58,7 +60,7 @@ class Guard(ctypes.Structure):
 def _header() -> str:
     return c_header(
         constants={
-            **named(sys.modules[__name__], "PAGE REGIONS FAULTS OPENED STEPS"),
+            **named(sys.modules[__name__], "PAGE REGIONS FAULTS OPENED STEPS STRAYS"),
             **named(sys.modules[__name__], "FREE OPEN READ_ONLY", "LEVEL_"),
         },
         structures=(Region, Fault, Opened, Guard),

@@ -182,7 +182,7 @@ class History:
         return self._queues.setdefault(queue, _Queue())
 
     def _note_signal(self, event: MTLEvent, value: int, clock: Clock, checker: Checker) -> None:
-        event._seen_by[self] = checker
+        event.seen_by[self] = checker
         signals = self._signals.setdefault(event, [])
         signals.append((value, clock))
         if len(signals) > _MOST_SIGNALS:

@@ -22,7 +22,7 @@ def uses_texels(
 ) -> None:
     """The host copies texels out of a texture, or into it."""
     resource = next(resources_of(texture))
-    spans = block_spans(resource.start + texture._start, block)
+    spans = block_spans(resource.start + texture.start, block)
 
     def made(step: HostStep) -> Touch | None:
         return touch(step, resource, [Way(write=write, atomic=False, spans=spans)])

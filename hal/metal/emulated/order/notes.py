@@ -1,4 +1,4 @@
-"""What an encoder tells of itself while a program is checked: resources, barriers, fences."""
+"""What is noted of an encoder while a program is checked: resources, barriers, fences."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PassNotes:
         is_concurrent: whether only barriers order its dispatches.
         is_complete: False for one that was encoded before checks began: what it says of fences
             and barriers then is not known.
-        declared: by handle what Metal is told that it uses; what hazard tracking goes by.
+        declared: by handle what the program declares that it uses; hazard tracking goes by it.
         written: handles of that which kernels or copies may write.
         steps: by the command's place in the command buffer.
     """
@@ -70,7 +70,7 @@ class PassNotes:
     steps: dict[int, Encoded] = field(default_factory=dict)
 
     def use(self, thing: MetalObject, usage: int = MTLResourceUsageWrite) -> None:
-        """The encoder is told of a resource or heap."""
+        """The program declares a resource or heap."""
         for resource in resources_of(thing):
             self.declared[resource.handle] = resource
             if usage & MTLResourceUsageWrite:
@@ -78,7 +78,7 @@ class PassNotes:
 
     def bind(self, pipeline: MTLComputePipelineState, bound: Mapping[int, MTLBuffer]) -> None:
         """A kernel is about to be dispatched with these buffers."""
-        for argument in pipeline._kernel.arguments:
+        for argument in pipeline.kernel.arguments:
             buffer = bound.get(argument.index)
             if argument.kind == "buffer" and buffer is not None:
                 self.use(buffer, 0 if argument.access == "read" else MTLResourceUsageWrite)

@@ -43,12 +43,12 @@ class Resource:
     @property
     def guarded(self) -> Guarded | None:
         """The memory below, if what the host does to it can be seen."""
-        return self.owner._guarded if self.owner is not None else None
+        return self.owner.guarded if self.owner is not None else None
 
     @property
     def aliased(self) -> int:
         """When makeAliasable was called; 0 if it was not."""
-        return self.owner._aliased_at if self.owner is not None else 0
+        return self.owner.aliased_at if self.owner is not None else 0
 
 
 def resources_of(thing: MetalObject) -> Iterator[Resource]:
@@ -61,7 +61,7 @@ def resources_of(thing: MetalObject) -> Iterator[Resource]:
     elif isinstance(thing, MTLTexture):
         yield _of_texture(thing)
     elif isinstance(thing, MTLHeap):
-        for each in (*thing._buffers, *thing._textures):
+        for each in (*thing.buffers, *thing.textures):
             yield from resources_of(each)
 
 
@@ -78,13 +78,13 @@ def handle_of(address: int) -> int:
 
 def _of_buffer(buffer: MTLBuffer) -> Resource:
     return Resource(
-        handle=handle_of(buffer._address),
-        data=buffer._data,
-        start=buffer._data.ctypes.data,
-        label=buffer._label or "",
+        handle=handle_of(buffer.gpuAddress()),
+        data=buffer.data,
+        start=buffer.data.ctypes.data,
+        label=buffer.label() or "",
         is_texture=False,
-        is_tracked=_is_tracked(buffer.hazardTrackingMode(), in_heap=buffer._heap is not None),
-        is_in_heap=buffer._heap is not None,
+        is_tracked=_is_tracked(buffer.hazardTrackingMode(), in_heap=buffer.heap() is not None),
+        is_in_heap=buffer.heap() is not None,
         owner=buffer,
     )
 
@@ -93,14 +93,14 @@ def _of_texture(texture: object) -> Resource:
     from ..textures.texture import MTLTexture
 
     assert isinstance(texture, MTLTexture)
-    owner = texture._buffer or texture._room
-    in_heap = texture.heap() is not None or (owner is not None and owner._heap is not None)
+    owner = texture.buffer() or texture.room
+    in_heap = texture.heap() is not None or (owner is not None and owner.heap() is not None)
     return Resource(
-        handle=handle_of(texture._storage.address),
-        data=texture._storage.data,
-        start=texture._storage.data.ctypes.data,
-        label=texture._label or (owner._label if owner is not None else None) or "",
-        is_texture=texture._buffer is None,
+        handle=handle_of(texture.storage.address),
+        data=texture.storage.data,
+        start=texture.storage.data.ctypes.data,
+        label=texture.label() or (owner.label() if owner is not None else None) or "",
+        is_texture=texture.buffer() is None,
         is_tracked=_is_tracked(texture.hazardTrackingMode(), in_heap=in_heap),
         is_in_heap=in_heap,
         owner=owner,

@@ -47,7 +47,7 @@ class Running:
         """Run the command at `place`."""
         from ..commands.commands import SignalCommand, WaitCommand
 
-        queue = self._buffer._queue
+        queue = self._buffer.commandQueue()
         self._arrive(place)
         if isinstance(command, SignalCommand):
             self.history.signals(queue, command.event, command.value, self.checker)
@@ -78,14 +78,14 @@ class Running:
 
     def ended(self) -> None:
         """All commands have run, or one has failed."""
-        self._arrive(len(self._buffer._commands))
-        self.history.ended(self._buffer._queue, self.run)
+        self._arrive(len(self._buffer.commands))
+        self.history.ended(self._buffer.commandQueue(), self.run)
 
     def _arrive(self, place: int) -> None:
         """Take up the passes up to the command at `place`."""
         while self._next < len(self._passes) and self._passes[self._next][0] <= place:
             notes = self._passes[self._next][1]
-            self._pass = self.history.begins(self._buffer._queue, self.run, notes)
+            self._pass = self.history.begins(self._buffer.commandQueue(), self.run, notes)
             self._next += 1
         self._step = self._pass.notes.steps.get(place, _NO_STEP) if self._pass else _NO_STEP
 
@@ -104,7 +104,7 @@ class Running:
     def _touched(
         self, run: PassRun, command: DispatchCommand, found: Iterable[Accesses]
     ) -> Iterator[Touch | None]:
-        kernel = command.pipeline._kernel.name
+        kernel = command.pipeline.kernel.name
         number = self._step.number
         step = Step(
             run=run,
@@ -132,7 +132,7 @@ def _reached(notes: PassNotes, command: DispatchCommand) -> dict[int, Resource]:
     reach = command.reach
     if reach is None:
         return found
-    sets = (chosen._committed for chosen in chain.from_iterable(reach.sets))
+    sets = (chosen.committed for chosen in chain.from_iterable(reach.sets))
     for thing in chain(reach.heaps, chain.from_iterable(sets)):
         for resource in resources_of(thing):
             found.setdefault(resource.handle, resource)
@@ -144,11 +144,11 @@ def _uses(buffer: MTLCommandBuffer, passes: Iterable[tuple[int, PassNotes]]) -> 
     for _, notes in passes:
         for handle, resource in notes.declared.items():
             yield Use(resource=resource, writes=handle in notes.written)
-    for command in buffer._commands:
+    for command in buffer.commands:
         for _, resource, way in footprints(command):
             yield Use(resource=resource, writes=way.write)
-    sets = chain(buffer._residency_sets, buffer._queue._residency_sets)
-    for thing in chain.from_iterable(chosen._committed for chosen in sets):
+    sets = chain(buffer.residency_sets, buffer.commandQueue().residency_sets)
+    for thing in chain.from_iterable(chosen.committed for chosen in sets):
         for resource in resources_of(thing):
             yield Use(resource=resource, writes=True)
 
@@ -156,9 +156,7 @@ def _uses(buffer: MTLCommandBuffer, passes: Iterable[tuple[int, PassNotes]]) -> 
 def _passes_of(buffer: MTLCommandBuffer) -> list[tuple[int, PassNotes]]:
     """Where each encoder's commands begin, and what it told."""
     found = []
-    for number, (mark, notes) in enumerate(
-        zip(buffer._passes, buffer._notes, strict=True), start=1
-    ):
+    for number, (mark, notes) in enumerate(zip(buffer.passes, buffer.notes, strict=True), start=1):
         if notes is None:
             notes = _guessed(buffer, is_compute=mark.is_compute)
         notes.number, notes.label = number, mark.label
@@ -169,6 +167,6 @@ def _passes_of(buffer: MTLCommandBuffer) -> list[tuple[int, PassNotes]]:
 def _guessed(buffer: MTLCommandBuffer, *, is_compute: bool) -> PassNotes:
     """What is known of an encoder that ended before checks began."""
     notes = PassNotes(is_concurrent=True, is_compute=is_compute, is_complete=False)
-    for thing in buffer._retained.values():
+    for thing in buffer.retained.values():
         notes.use(thing)
     return notes

@@ -128,8 +128,8 @@ class MTLArgumentEncoder(MetalObject):
             raise MetalValidationError(
                 f"{where}: offset is {offset}; it must be a multiple of {_ADDRESS_SIZE}"
             )
-        buffer._check_range(where, offset, self._length)
-        if buffer._host is None:
+        buffer.check_range(where, offset, self._length)
+        if buffer.host_bytes is None:
             raise MetalValidationError(
                 f"{where}: {buffer!r} has MTLStorageModePrivate, which the host cannot write; "
                 "encode into a shared buffer"
@@ -194,7 +194,7 @@ class MTLArgumentEncoder(MetalObject):
         where = call_of(self)
         if table is not None:
             expect(where, "the table", table, MTLVisibleFunctionTable)
-        self._write(where, "function_table", index, table._allocation.address if table else 0)
+        self._write(where, "function_table", index, table.allocation.address if table else 0)
 
     def constantDataAtIndex_(self, index: int) -> VarList:
         """The bytes from the constant [[id(index)]] to the end, to be written by the program."""
@@ -205,7 +205,7 @@ class MTLArgumentEncoder(MetalObject):
             raise MetalValidationError(
                 f"{where}: [[id({index})]] is not constant data; these are: {sorted(known)}"
             )
-        data = self._checked_target(where)._host
+        data = self._checked_target(where).host_bytes
         assert data is not None
         return VarList(where, data[self._start + member.offset : self._start + self._length])
 
@@ -214,28 +214,28 @@ class MTLArgumentEncoder(MetalObject):
         if buffer is not None:
             expect(where, "the buffer", buffer, MTLBuffer)
             offset = as_integer(where, "the offset", offset)
-            if not 0 <= offset < buffer._length:
+            if not 0 <= offset < buffer.length():
                 raise MetalValidationError(
                     f"{where}: offset {offset} for [[id({index})]] is not within {buffer!r}"
                 )
-            address = buffer._address + offset
+            address = buffer.gpuAddress() + offset
         self._write(where, "buffer", index, address)
 
     def _set_texture(self, where: str, texture: MTLTexture | None, index: int) -> None:
         if texture is not None:
             expect(where, "the texture", texture, MTLTexture)
-        address = 0 if texture is None else texture._described.address
+        address = 0 if texture is None else texture.described.address
         self._write(where, "texture", index, address)
 
     def _set_sampler(self, where: str, sampler: MTLSamplerState | None, index: int) -> None:
         if sampler is not None:
             expect(where, "the sampler", sampler, MTLSamplerState)
-            if not sampler._in_argument_buffers:
+            if not sampler.in_argument_buffers:
                 raise MetalValidationError(
                     f"{where}: {sampler!r} was made without supportArgumentBuffers; call "
                     "MTLSamplerDescriptor.setSupportArgumentBuffers_"
                 )
-        self._write(where, "sampler", index, 0 if sampler is None else sampler._word)
+        self._write(where, "sampler", index, 0 if sampler is None else sampler.word)
 
     def _write(self, where: str, kind: str, index: int, word: int) -> None:
         """Write what kernels take for the member [[id(index)]], which must be of this kind."""
@@ -246,7 +246,7 @@ class MTLArgumentEncoder(MetalObject):
                 f"{where}: [[id({index})]] is not a {kind} of the struct; these are: "
                 f"{sorted(known)}"
             )
-        data = self._checked_target(where)._host
+        data = self._checked_target(where).host_bytes
         assert data is not None
         start = self._start + member.offset
         data.data[start : start + _ADDRESS_SIZE] = word.to_bytes(_ADDRESS_SIZE, "little")

@@ -103,7 +103,7 @@ class MTLCompileOptions(UserMade):
         """Always MTLLibraryTypeExecutable."""
         return MTLLibraryTypeExecutable
 
-    def _compile(self, compile_source: CompileSource, source: str) -> "Library":
+    def compile_source(self, compile_source: CompileSource, source: str) -> "Library":
         """The library that `source` gives with these options."""
         return compile_source(
             source,

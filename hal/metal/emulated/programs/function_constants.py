@@ -55,7 +55,7 @@ class MTLFunctionConstantValues(UserMade):
     """Values of [[function_constant(n)]], by number or name, given as bytes in memory."""
 
     def __init__(self) -> None:
-        self._values: dict[int | str, Constant] = {}
+        self.values: dict[int | str, Constant] = {}
 
     def setConstantValue_type_atIndex_(self, value: object, kind: int, index: int) -> None:
         """Set constant number `index` to the MTLDataType `kind` that `value` holds."""
@@ -64,13 +64,13 @@ class MTLFunctionConstantValues(UserMade):
         index = as_integer(where, "the index", index)
         if not 0 <= index < limit:
             raise MetalValidationError(f"{where}: index is {index}; it must lie in 0..{limit - 1}")
-        self._values[index] = _decode(where, value, kind, 1)[0]
+        self.values[index] = _decode(where, value, kind, 1)[0]
 
     def setConstantValue_type_withName_(self, value: object, kind: int, name: str) -> None:
         """Set the constant called `name` to the MTLDataType `kind` that `value` holds."""
         where = call_of(self)
         expect(where, "the name", name, str)
-        self._values[name] = _decode(where, value, kind, 1)[0]
+        self.values[name] = _decode(where, value, kind, 1)[0]
 
     def setConstantValues_type_withRange_(
         self, values: object, kind: int, span: Sequence[int]
@@ -79,11 +79,11 @@ class MTLFunctionConstantValues(UserMade):
         where = call_of(self)
         location, length = as_range(where, span)
         for place, value in enumerate(_decode(where, values, kind, length)):
-            self._values[location + place] = value
+            self.values[location + place] = value
 
     def reset(self) -> None:
         """Forget all values."""
-        self._values.clear()
+        self.values.clear()
 
 
 class MTLFunctionConstant(MetalObject):

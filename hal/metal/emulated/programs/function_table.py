@@ -69,10 +69,10 @@ class MTLVisibleFunctionTable(MetalObject):
         if count <= 0:
             raise MetalValidationError(f"{where}: functionCount is {count}; it must be positive")
         self._device = pipeline.device()
-        self._pipeline = pipeline
+        self.pipeline = pipeline
         self._count = count
-        self._allocation = self._device._memory.allocate(where, (count + 1) * _WORD, "table")
-        self._words: Bytes = self._allocation.data.view("<u4")
+        self.allocation = self._device.memory.allocate(where, (count + 1) * _WORD, "table")
+        self._words: Bytes = self.allocation.data.view("<u4")
         self._words[0] = count
 
     def device(self) -> "MTLDevice":
@@ -81,7 +81,7 @@ class MTLVisibleFunctionTable(MetalObject):
 
     def gpuResourceID(self) -> MTLResourceID:
         """What argument buffers hold."""
-        return MTLResourceID(self._allocation.address)
+        return MTLResourceID(self.allocation.address)
 
     def setFunction_atIndex_(self, function: MTLFunctionHandle | None, index: int) -> None:
         """Put a function at a place; None empties it."""
@@ -97,9 +97,9 @@ class MTLVisibleFunctionTable(MetalObject):
             self._set(where, function, location + place)
 
     @property
-    def _addresses(self) -> tuple[int, ...]:
+    def addresses(self) -> tuple[int, ...]:
         """GPU address of the table."""
-        return (self._allocation.address,)
+        return (self.allocation.address,)
 
     def _set(self, where: str, function: MTLFunctionHandle | None, index: int) -> None:
         index = as_integer(where, "the index", index)
@@ -109,7 +109,7 @@ class MTLVisibleFunctionTable(MetalObject):
             )
         if function is not None:
             expect(where, "the function", function, MTLFunctionHandle)
-            if function._pipeline is not self._pipeline:
+            if function._pipeline is not self.pipeline:
                 raise MetalValidationError(
                     f"{where}: the handle of {function.name()!r} is another pipeline state's; ask "
                     "that of the table, with functionHandleWithFunction_"

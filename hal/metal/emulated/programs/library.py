@@ -63,14 +63,14 @@ class MTLFunction(MetalObject):
         kernel: "KernelFunction | Exception",
         values: Mapping[int | str, "ConstantValue"] | None = None,
     ):
-        self._library = library
+        self.library = library
         self._name = name
         self._kernel = kernel
         self._values = values or {}
 
     def device(self) -> "MTLDevice":
         """The device that the function was compiled for."""
-        return self._library._device
+        return self.library.device()
 
     def name(self) -> str:
         """The name in the source."""
@@ -78,7 +78,7 @@ class MTLFunction(MetalObject):
 
     def functionType(self) -> int:
         """MTLFunctionTypeKernel or MTLFunctionTypeVisible."""
-        is_visible = self._name in self._library._library.visible_names
+        is_visible = self._name in self.library.compiled.visible_names
         return MTLFunctionTypeVisible if is_visible else MTLFunctionTypeKernel
 
     def options(self) -> int:
@@ -87,13 +87,13 @@ class MTLFunction(MetalObject):
 
     def functionConstantsDictionary(self) -> Mapping[str, "MTLFunctionConstant"]:
         """The function constants by name. Deviation: those of the library, used or not."""
-        found = (MTLFunctionConstant(each) for each in self._library._library.constants)
+        found = (MTLFunctionConstant(each) for each in self.library.compiled.constants)
         return {constant.name(): constant for constant in found}
 
     def newArgumentEncoderWithBufferIndex_(self, index: int) -> MTLArgumentEncoder:
         """An encoder for the argument buffer that the function takes at `index`."""
         where = call_of(self)
-        kernel = self._compiled()
+        kernel = self.compiled_with()
         for argument in kernel.arguments:
             if argument.kind == "buffer" and argument.index == index:
                 return encoder_of(where, self.device(), argument)
@@ -101,10 +101,10 @@ class MTLFunction(MetalObject):
             f"{where}: kernel {self._name!r} has no argument [[buffer({index})]]"
         )
 
-    def _compiled(self, linked: Sequence[str] = ()) -> "KernelFunction":
+    def compiled_with(self, linked: Sequence[str] = ()) -> "KernelFunction":
         """The kernel with these visible functions. Raises what its compilation raised."""
         if linked:
-            return self._library._library.function(self._name, self._values, linked=linked)
+            return self.library.compiled.function(self._name, self._values, linked=linked)
         if isinstance(self._kernel, Exception):
             raise self._kernel
         return self._kernel
@@ -115,7 +115,7 @@ class MTLLibrary(MetalObject):
 
     def __init__(self, device: "MTLDevice", library: "Library"):
         self._device = device
-        self._library = library
+        self.compiled = library
 
     def device(self) -> "MTLDevice":
         """The device that the library was compiled for."""
@@ -123,7 +123,7 @@ class MTLLibrary(MetalObject):
 
     def functionNames(self) -> tuple[str, ...]:
         """Names of the kernels, then of the visible functions."""
-        return (*self._library.function_names, *self._library.visible_names)
+        return (*self.compiled.function_names, *self.compiled.visible_names)
 
     def type(self) -> int:
         """Always MTLLibraryTypeExecutable."""
@@ -131,12 +131,12 @@ class MTLLibrary(MetalObject):
 
     def newFunctionWithName_(self, name: str) -> MTLFunction | None:
         """The kernel called `name`, or None. What is wrong with it shows in the pipeline state."""
-        if name in self._library.visible_names:
+        if name in self.compiled.visible_names:
             return self._visible(name)
-        if name not in self._library.function_names:
+        if name not in self.compiled.function_names:
             return None
         try:
-            return MTLFunction(self, name, self._library.function(name))
+            return MTLFunction(self, name, self.compiled.function(name))
         except Exception as error:  # reported where Metal has a place for it: the pipeline state
             return MTLFunction(self, name, error)
 
@@ -147,7 +147,7 @@ class MTLLibrary(MetalObject):
         where = call_of(self)
         expect(where, "the values", values, MTLFunctionConstantValues)
         names = self.functionNames()
-        if name in self._library.visible_names:
+        if name in self.compiled.visible_names:
             return self._visible(name), None
         if name not in names:
             return None, library_error(
@@ -155,10 +155,10 @@ class MTLLibrary(MetalObject):
                 f"no kernel is called {name!r}; there are {', '.join(names) or 'none'}",
             )
         try:
-            kernel = self._library.function(name, values._values)
-            return MTLFunction(self, name, kernel, values._values), None
+            kernel = self.compiled.function(name, values.values)
+            return MTLFunction(self, name, kernel, values.values), None
         except Exception as error:
-            return None, compile_error(error, self._device._engine)
+            return None, compile_error(error, self._device.engine)
 
     def _visible(self, name: str) -> MTLFunction:
         """A visible function; it is compiled with the kernels that it is linked to."""
@@ -177,7 +177,7 @@ class MTLLibrary(MetalObject):
             made = self.newFunctionWithName_constantValues_error_(name, values, None)
             run_handler(handler, *made)
 
-        self._device._compiler.submit(make_and_tell)
+        self._device.compiler.submit(make_and_tell)
 
     def newFunctionWithDescriptor_error_(
         self, descriptor: MTLFunctionDescriptor, _error: None

@@ -69,7 +69,7 @@ def _visible(where: str, functions: Sequence[MTLFunction] | None) -> tuple[MTLFu
 def linked_names(where: str, kernel: MTLFunction, functions: Sequence[MTLFunction]) -> list[str]:
     """Names of the functions to link to a kernel of the same library."""
     for function in functions:
-        if function._library is not kernel._library:
+        if function.library is not kernel.library:
             raise MetalValidationError(
                 f"{where}: function {function.name()!r} is of another library than kernel "
                 f"{kernel.name()!r}; put both into one source"

@@ -28,8 +28,8 @@ PipelineResult = tuple[
 class ProgramMaker(MetalObject):
     """The part of MTLDevice that compiles."""
 
-    _engine: Engine
-    _compiler: SerialThread
+    engine: Engine
+    compiler: SerialThread
 
     def _as_device(self) -> "MTLDevice":
         return cast("MTLDevice", self)
@@ -43,9 +43,9 @@ class ProgramMaker(MetalObject):
         chosen = options if options is not None else MTLCompileOptions()
         expect(where, "the options", chosen, MTLCompileOptions)
         try:
-            library = chosen._compile(self._engine.compile_source, source)
+            library = chosen.compile_source(self.engine.compile_source, source)
         except Exception as error:
-            return None, compile_error(error, self._engine)
+            return None, compile_error(error, self.engine)
         return MTLLibrary(self._as_device(), library), None
 
     def newLibraryWithSource_options_completionHandler_(
@@ -59,7 +59,7 @@ class ProgramMaker(MetalObject):
         def compile_and_tell() -> None:
             run_handler(handler, *self.newLibraryWithSource_options_error_(source, options, None))
 
-        self._compiler.submit(compile_and_tell)
+        self.compiler.submit(compile_and_tell)
 
     def newDefaultLibrary(self) -> None:
         """Always None: there is no application bundle."""
@@ -131,7 +131,7 @@ class ProgramMaker(MetalObject):
         def make_and_tell() -> None:
             run_handler(handler, *self.newComputePipelineStateWithFunction_error_(function, None))
 
-        self._compiler.submit(make_and_tell)
+        self.compiler.submit(make_and_tell)
 
     def newComputePipelineStateWithDescriptor_options_completionHandler_(
         self,
@@ -148,7 +148,7 @@ class ProgramMaker(MetalObject):
         def make_and_tell() -> None:
             run_handler(handler, *make(descriptor, options, None, None))
 
-        self._compiler.submit(make_and_tell)
+        self.compiler.submit(make_and_tell)
 
     def newArgumentEncoderWithArguments_(
         self, descriptors: Sequence[MTLArgumentDescriptor]
@@ -161,7 +161,7 @@ class ProgramMaker(MetalObject):
     def newArgumentEncoderWithBufferBinding_(self, binding: MTLBinding) -> MTLArgumentEncoder:
         """An encoder for the argument buffer that a kernel takes, found by reflection."""
         where = call_of(self)
-        argument = expect(where, "the binding", binding, MTLBinding)._argument
+        argument = expect(where, "the binding", binding, MTLBinding).argument
         return encoder_of(where, self._as_device(), argument)
 
     def _pipeline(
@@ -183,7 +183,7 @@ class ProgramMaker(MetalObject):
                 whole_simdgroups=descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth(),
             )
         except Exception as error:
-            return None, None, compile_error(error, self._engine)
+            return None, None, compile_error(error, self.engine)
         reflection = MTLComputePipelineReflection(state) if options else None
         return state, reflection, None
 

@@ -95,15 +95,15 @@ class MTLComputePipelineState(FunctionTables):
         linked: "Sequence[MTLFunction]" = (),
     ):
         where = "MTLDevice.newComputePipelineStateWithDescriptor_options_reflection_error_"
-        kernel = function._compiled(linked_names(where, function, linked))
+        kernel = function.compiled_with(linked_names(where, function, linked))
         self._linked = tuple(linked)
         self._device = device
         self._label = label
-        self._function = function
-        self._kernel = kernel
-        self._program = kernel.program()
-        untouched = self._program.needs.untouched
-        self._slots = [
+        self.function = function
+        self.kernel = kernel
+        self.program = kernel.program()
+        untouched = self.program.needs.untouched
+        self.slots = [
             _slot(kernel.name, argument, is_used=number not in untouched)
             for number, argument in enumerate(kernel.arguments)
         ]
@@ -112,12 +112,12 @@ class MTLComputePipelineState(FunctionTables):
             most_threads or _LIMITS.threads_per_threadgroup,
             kernel.max_total_threads_per_threadgroup or _LIMITS.threads_per_threadgroup,
         )
-        self._logs = kernel.logs
+        self.logs = kernel.logs
         self._whole_simdgroups = whole_simdgroups
         self._required_size = required_size
         self._in_indirect = in_indirect
-        self._follows_pointers = self._program.needs.follows_pointers
-        self._static_memory = self._program.static_threadgroup_memory
+        self.follows_pointers = self.program.needs.follows_pointers
+        self._static_memory = self.program.static_threadgroup_memory
         self._executables: dict[Size, Executable] = {}
         if self._static_memory > _LIMITS.threadgroup_memory:
             report_memory(
@@ -128,8 +128,8 @@ class MTLComputePipelineState(FunctionTables):
                 f"a threadgroup has {_LIMITS.threadgroup_memory} B"
             )
         if any(required_size):
-            self._check_size("MTLComputePipelineState", required_size)
-            device._specialiser.submit(partial(self._prepare, required_size))
+            self.check_size("MTLComputePipelineState", required_size)
+            device.specialiser.submit(partial(self._prepare, required_size))
         watch = current_watch()
         if watch is not None:
             for observer in watch.of(MetalObserver):  # type: ignore[type-abstract]
@@ -162,11 +162,12 @@ class MTLComputePipelineState(FunctionTables):
         """Whether indirect command buffers may hold the kernel, as the descriptor chose."""
         return self._in_indirect
 
-    def _executable(self, size: Size) -> "Executable":
+    def executable_for(self, size: Size) -> "Executable":
+        """The code for a size of threadgroup, made when it is first asked for."""
         executable = self._executables.get(size)
         if executable is None:
             with at_work(compiling):
-                executable = self._executables[size] = self._program.specialise(size)
+                executable = self._executables[size] = self.program.specialise(size)
         return executable
 
     def _prepare(self, size: Size) -> None:
@@ -174,26 +175,27 @@ class MTLComputePipelineState(FunctionTables):
         if closing.is_set():
             return
         try:
-            self._executable(size)
+            self.executable_for(size)
         # The first dispatch asks again, and there the error has a place to go.
         except Exception as error:
             _log.debug("no code for %s yet", size, exc_info=error)
 
-    def _check_size(self, where: str, size: Size) -> None:
+    def check_size(self, where: str, size: Size) -> None:
+        """Raises MetalValidationError for a threadgroup that the kernel does not allow."""
         width, height, depth = size
         threads = width * height * depth
         if not 0 < threads <= self._most_threads:
             told = (
                 f"threadsPerThreadgroup is {size}, {threads} threads; kernel "
-                f"{self._kernel.name!r} allows 1..{self._most_threads} "
+                f"{self.kernel.name!r} allows 1..{self._most_threads} "
                 "(maxTotalThreadsPerThreadgroup)"
             )
-            report_grid(self._kernel, told)
+            report_grid(self.kernel, told)
             raise MetalValidationError(f"{where}: {told}")
         if any(self._required_size) and size != self._required_size:
             raise MetalValidationError(
                 f"{where}: threadsPerThreadgroup is {size}; the pipeline descriptor of kernel "
-                f"{self._kernel.name!r} requires {tuple(self._required_size)}"
+                f"{self.kernel.name!r} requires {tuple(self._required_size)}"
             )
         if self._whole_simdgroups and threads % _LIMITS.thread_execution_width:
             raise MetalValidationError(
@@ -201,7 +203,7 @@ class MTLComputePipelineState(FunctionTables):
                 f"{_LIMITS.thread_execution_width}, as the pipeline descriptor promised"
             )
 
-    def _check_grid(self, what: str, groups: Size, size: Size) -> None:
+    def check_grid(self, what: str, groups: Size, size: Size) -> None:
         """Raises GridError when `what`, a grid of threadgroups of a size, is too large."""
         x, y, z = (count * extent for count, extent in zip(groups, size, strict=True))
         if (
@@ -215,10 +217,10 @@ class MTLComputePipelineState(FunctionTables):
             f"{_MOST_THREADGROUPS} threadgroups and {_MOST_THREADS} threads, and all directions "
             f"together {_MOST_THREADS_IN_ALL} threads"
         )
-        report_grid(self._kernel, told)
+        report_grid(self.kernel, told)
         raise GridError(told)
 
-    def _gather(
+    def gather_arguments(
         self,
         where: str,
         buffers: Mapping[int, Binding],
@@ -228,7 +230,7 @@ class MTLComputePipelineState(FunctionTables):
         """What the engine takes, in its order. Raises MetalValidationError."""
         arguments = []
         threadgroup_memory = self._static_memory
-        for slot in self._slots:
+        for slot in self.slots:
             if slot.is_buffer:
                 bound = buffers.get(slot.index)
                 if (
@@ -244,7 +246,7 @@ class MTLComputePipelineState(FunctionTables):
             elif slot.resource is not None:
                 found = 0
                 if slot.is_used:
-                    found = find_resource(where, self._kernel.name, slot.resource)
+                    found = find_resource(where, self.kernel.name, slot.resource)
                 arguments.append(found)
             else:
                 length = threadgroup_lengths.get(slot.index, 0)
@@ -254,10 +256,10 @@ class MTLComputePipelineState(FunctionTables):
                 arguments.append(length)
         if threadgroup_memory > _LIMITS.threadgroup_memory:
             report_memory(
-                self._kernel, self._static_memory, threadgroup_memory, _LIMITS.threadgroup_memory
+                self.kernel, self._static_memory, threadgroup_memory, _LIMITS.threadgroup_memory
             )
             raise MetalValidationError(
-                f"{where}: kernel {self._kernel.name!r} needs {threadgroup_memory} B of "
+                f"{where}: kernel {self.kernel.name!r} needs {threadgroup_memory} B of "
                 f"threadgroup memory, {self._static_memory} B of them declared in the kernel; a "
                 f"threadgroup has {_LIMITS.threadgroup_memory} B"
             )
@@ -265,8 +267,7 @@ class MTLComputePipelineState(FunctionTables):
 
     def _bad_buffer(self, where: str, slot: _Slot, bound: Binding | None) -> MetalValidationError:
         what = (
-            f"{where}: kernel {self._kernel.name!r}, argument {slot.name!r} "
-            f"[[buffer({slot.index})]]"
+            f"{where}: kernel {self.kernel.name!r}, argument {slot.name!r} [[buffer({slot.index})]]"
         )
         if bound is None:
             return MetalValidationError(
@@ -290,7 +291,7 @@ class MTLComputePipelineState(FunctionTables):
 
     def _bad_threadgroup(self, where: str, slot: _Slot, length: int) -> MetalValidationError:
         return MetalValidationError(
-            f"{where}: kernel {self._kernel.name!r}, argument {slot.name!r} "
+            f"{where}: kernel {self.kernel.name!r}, argument {slot.name!r} "
             f"[[threadgroup({slot.index})]] has {length} B and needs {slot.size or 'some'}; call "
             "setThreadgroupMemoryLength_atIndex_"
         )

@@ -37,24 +37,24 @@ class MTLBinding(MetalObject):
     """One argument of a kernel; answers to the older MTLArgument too."""
 
     def __init__(self, argument: "Argument", *, is_used: bool):
-        self._argument = argument
+        self.argument = argument
         self._is_used = is_used
 
     def name(self) -> str:
         """The parameter's name in the source."""
-        return self._argument.name
+        return self.argument.name
 
     def type(self) -> int:
         """The MTLBindingType."""
-        return BINDING_TYPES[self._argument.kind]
+        return BINDING_TYPES[self.argument.kind]
 
     def index(self) -> int:
         """The number within [[buffer(n)]], [[threadgroup(n)]], [[texture(n)]], [[sampler(n)]]."""
-        return self._argument.index
+        return self.argument.index
 
     def access(self) -> int:
         """The MTLBindingAccess."""
-        return _ACCESS[self._argument.access]
+        return _ACCESS[self.argument.access]
 
     def isUsed(self) -> bool:
         """Whether the kernel's code uses the argument; one that it does not need not be set."""
@@ -70,35 +70,35 @@ class MTLBinding(MetalObject):
 
     def bufferAlignment(self) -> int:
         """Bytes that the offset must be a multiple of."""
-        return self._argument.alignment
+        return self.argument.alignment
 
     def bufferDataSize(self) -> int:
         """Bytes of what a buffer argument points to; 0 when not known."""
-        return self._argument.size
+        return self.argument.size
 
     def textureType(self) -> int:
         """The MTLTextureType of a texture."""
-        return self._argument.texture_type
+        return self.argument.texture_type
 
     def textureDataType(self) -> int:
         """The MTLDataType that a texture is read as."""
-        return self._argument.data_type
+        return self.argument.data_type
 
     def isDepthTexture(self) -> bool:
         """Whether a texture is of depths."""
-        return self._argument.is_depth
+        return self.argument.is_depth
 
     def arrayLength(self) -> int:
         """How many an array of textures or samplers has; 1 for one alone."""
-        return self._argument.count
+        return self.argument.count
 
     def threadgroupMemoryAlignment(self) -> int:
         """Bytes that a threadgroup argument is aligned to."""
-        return self._argument.alignment
+        return self.argument.alignment
 
     def threadgroupMemoryDataSize(self) -> int:
         """Bytes of what a threadgroup argument points to; 0 when not known."""
-        return self._argument.size
+        return self.argument.size
 
 
 class MTLComputePipelineReflection(MetalObject):
@@ -107,7 +107,7 @@ class MTLComputePipelineReflection(MetalObject):
     def __init__(self, state: "MTLComputePipelineState"):
         self._bindings = tuple(
             MTLBinding(argument, is_used=slot.is_used)
-            for argument, slot in zip(state._kernel.arguments, state._slots, strict=True)
+            for argument, slot in zip(state.kernel.arguments, state.slots, strict=True)
         )
 
     def bindings(self) -> tuple[MTLBinding, ...]:

@@ -82,7 +82,7 @@ class VarList:
 class MTLBuffer(WithOptions):
     """Memory that kernels read and write."""
 
-    _aliased_at = 0
+    aliased_at = 0
 
     def __init__(
         self,
@@ -94,26 +94,26 @@ class MTLBuffer(WithOptions):
         heap_offset: int = 0,
     ):
         self._device = device
-        self._allocation = allocation
+        self.allocation = allocation
         self._address = allocation.address
-        self._data = allocation.data
+        self.data = allocation.data
         self._length = allocation.data.nbytes
         self._options = options
         self._storage_mode = storage_mode_of(options)
         self._heap = heap
         self._heap_offset = heap_offset
-        self._guarded = allocation.guarded if heap is None else heap._allocation.guarded
-        self._host: Bytes | None = self._data
+        self.guarded = allocation.guarded if heap is None else heap.allocation.guarded
+        self.host_bytes: Bytes | None = self.data
         self._has_copy = False
         self._purgeable_state = MTLPurgeableStateNonVolatile
-        self._deallocator: Callable[[], None] | None = None
+        self.deallocator: Callable[[], None] | None = None
         if self._storage_mode == MTLStorageModePrivate:
-            self._host = None
+            self.host_bytes = None
         elif self._storage_mode == MTLStorageModeManaged and not device.hasUnifiedMemory():
-            self._host = self._data.copy()
+            self.host_bytes = self.data.copy()
             self._has_copy = True
-        elif self._guarded is not None:
-            self._host = self._guarded.host[heap_offset : heap_offset + self._length]
+        elif self.guarded is not None:
+            self.host_bytes = self.guarded.host[heap_offset : heap_offset + self._length]
 
     def device(self) -> "MTLDevice":
         """The device whose memory this is."""
@@ -122,7 +122,7 @@ class MTLBuffer(WithOptions):
     def setLabel_(self, label: str | None) -> None:
         """Name the buffer, in messages of kernels too."""
         super().setLabel_(label)
-        self._device._memory.rename(self._allocation, label or "")
+        self._device.memory.rename(self.allocation, label or "")
 
     def length(self) -> int:
         """Size in bytes."""
@@ -137,12 +137,12 @@ class MTLBuffer(WithOptions):
 
         Deviation: Metal returns a null pointer for private storage.
         """
-        if self._host is None:
+        if self.host_bytes is None:
             raise MetalValidationError(
                 f"MTLBuffer.contents: {self!r} has MTLStorageModePrivate, which the host cannot "
                 "see; copy it into a shared buffer with a blit encoder"
             )
-        return VarList(call_of(self), self._host)
+        return VarList(call_of(self), self.host_bytes)
 
     def gpuAddress(self) -> int:
         """Address of the first byte as kernels see it."""
@@ -165,9 +165,9 @@ class MTLBuffer(WithOptions):
                 "copies to bring together, so leave the call out"
             )
         location, length = as_range(where, changed)
-        self._check_range(where, location, length)
-        if self._host is not None and self._has_copy:
-            self._data[location : location + length] = self._host[location : location + length]
+        self.check_range(where, location, length)
+        if self.host_bytes is not None and self._has_copy:
+            self.data[location : location + length] = self.host_bytes[location : location + length]
 
     def setPurgeableState_(self, state: int) -> int:
         """Say whether the contents are still needed; the answer is the state before.
@@ -179,26 +179,26 @@ class MTLBuffer(WithOptions):
         before = self._purgeable_state
         if state != MTLPurgeableStateKeepCurrent:
             self._purgeable_state = state
-        memory = self._device._memory
+        memory = self._device.memory
         if state == MTLPurgeableStateEmpty:
-            self._data[:] = 0xFF
-            memory.withdraw(self._allocation, "which was emptied with setPurgeableState_")
+            self.data[:] = 0xFF
+            memory.withdraw(self.allocation, "which was emptied with setPurgeableState_")
         elif before == MTLPurgeableStateEmpty and state != MTLPurgeableStateKeepCurrent:
-            memory.restore(self._allocation)
+            memory.restore(self.allocation)
         return before
 
     def makeAliasable(self) -> None:
         """Let later buffers of the same heap overlap this one."""
         if self._heap is not None:
-            self._heap._make_aliasable(self)
+            self._heap.make_aliasable(self)
 
     def isAliasable(self) -> bool:
         """Whether later buffers of the heap may overlap this one."""
-        return self._heap is not None and self._heap._is_aliasable(self)
+        return self._heap is not None and self._heap.is_aliasable(self)
 
     def addDebugMarker_range_(self, marker: str, marked: Sequence[int]) -> None:
         """Accepted and ignored: markers serve Xcode alone."""
-        self._check_range(call_of(self), *as_range("MTLBuffer", marked))
+        self.check_range(call_of(self), *as_range("MTLBuffer", marked))
 
     def removeAllDebugMarkers(self) -> None:
         """Accepted and ignored: markers serve Xcode alone."""
@@ -211,24 +211,25 @@ class MTLBuffer(WithOptions):
 
         return texture_in_buffer(self, descriptor, offset, bytes_per_row)
 
-    def _check_range(self, where: str, location: int, length: int) -> None:
+    def check_range(self, where: str, location: int, length: int) -> None:
+        """Raises MetalValidationError for bytes that the buffer does not have."""
         if location + length > self._length:
             raise MetalValidationError(
                 f"{where}: bytes {location}..{location + length} of {self!r}, which has only "
                 f"{self._length} bytes"
             )
 
-    def _synchronize(self) -> None:
+    def synchronize_host(self) -> None:
         """Carry what the device wrote over to the host's copy."""
-        if self._host is not None and self._has_copy:
-            self._host[:] = self._data
+        if self.host_bytes is not None and self._has_copy:
+            self.host_bytes[:] = self.data
 
     def __repr__(self) -> str:
         label = f" {self._label!r}" if self._label else ""
         return f"<MTLBuffer{label} of {self._length} bytes>"
 
     def __del__(self) -> None:
-        if (deallocator := self.__dict__.get("_deallocator")) is not None:
+        if (deallocator := self.__dict__.get("deallocator")) is not None:
             deallocator()
 
 

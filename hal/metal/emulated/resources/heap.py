@@ -39,9 +39,9 @@ class MTLHeap(WithOptions):
         self._options = checked_options(where, descriptor.resourceOptions())
         self._type = descriptor.type()
         self._size = descriptor.size()
-        self._allocation = device._memory.allocate(where, self._size, "heap", current_watch())
-        self._buffers: weakref.WeakSet[MTLBuffer] = weakref.WeakSet()
-        self._textures: weakref.WeakSet[MTLTexture] = weakref.WeakSet()
+        self.allocation = device.memory.allocate(where, self._size, "heap", current_watch())
+        self.buffers: weakref.WeakSet[MTLBuffer] = weakref.WeakSet()
+        self.textures: weakref.WeakSet[MTLTexture] = weakref.WeakSet()
         # Where live buffers lie: (offset, end, buffer), in order of offset.
         self._blocks: list[tuple[int, int, weakref.ref[MTLBuffer]]] = []
 
@@ -129,12 +129,12 @@ class MTLHeap(WithOptions):
         texture = MTLTexture(
             self._device,
             layout,
-            room._allocation,
+            room.allocation,
             options=self._options,
             usage=descriptor.usage(),
             room=room,
         )
-        self._textures.add(texture)
+        self.textures.add(texture)
         return texture
 
     def _checked_length(self, where: str, kind: int, length: int, options: int) -> int:
@@ -156,11 +156,11 @@ class MTLHeap(WithOptions):
 
     def _place(self, where: str, offset: int, length: int) -> MTLBuffer:
         # A heap's memory counts once, when the heap is made.
-        memory = self._device._memory
-        data = self._allocation.data[offset : offset + length]
+        memory = self._device.memory
+        data = self.allocation.data[offset : offset + length]
         allocation = memory.adopt(where, data, "", counted=False)
         buffer = MTLBuffer(self._device, allocation, self._options, heap=self, heap_offset=offset)
-        self._buffers.add(buffer)
+        self.buffers.add(buffer)
         end = offset + -(-length // _ALIGNMENT) * _ALIGNMENT
         self._blocks = [*self._live(), (offset, min(end, self._size), weakref.ref(buffer))]
         self._blocks.sort(key=lambda block: block[0])
@@ -183,9 +183,11 @@ class MTLHeap(WithOptions):
             gaps.append((start, self._size))
         return gaps
 
-    def _make_aliasable(self, buffer: MTLBuffer) -> None:
+    def make_aliasable(self, buffer: MTLBuffer) -> None:
+        """Let later buffers overlap this one."""
         self._blocks = [block for block in self._live() if block[2]() is not buffer]
-        buffer._aliased_at = tick()
+        buffer.aliased_at = tick()
 
-    def _is_aliasable(self, buffer: MTLBuffer) -> bool:
+    def is_aliasable(self, buffer: MTLBuffer) -> bool:
+        """Whether later buffers may overlap this one."""
         return all(block[2]() is not buffer for block in self._live())

@@ -23,6 +23,8 @@ Bytes: TypeAlias = NDArray[np.uint8]
 
 # Vector loads of the engine like it, and Metal's own alignment is coarser.
 _ALIGNMENT: Final = 64
+# Bytes that are copied together.
+_PIECE: Final = 1 << 20
 # When the host does not say how much memory it has.
 _ASSUMED_HOST_MEMORY: Final = 8 << 30
 
@@ -156,6 +158,14 @@ def zeroed(where: str, length: int, budget: int, allocated: int) -> Bytes:
         raise _exhausted(where, length, budget, allocated) from error
     start = -room.ctypes.data % _ALIGNMENT
     return room[start : start + length]
+
+
+def fill_zeroed(memory: Bytes, given: Bytes) -> None:
+    """Copy `given` to zeroed memory; what is zero stays untouched, so that it takes no room."""
+    for start in range(0, given.size, _PIECE):
+        piece = given[start : start + _PIECE]
+        if piece.any():
+            memory[start : start + _PIECE] = piece
 
 
 def bytes_of(where: str, data: object, length: int) -> Bytes:

@@ -56,26 +56,26 @@ class Reach:
         for heap in self.heaps:
             yield from addresses_of(heap)
         for chosen in chain.from_iterable(self.sets):
-            for resident in chosen._committed:
+            for resident in chosen.committed:
                 yield from addresses_of(resident)
 
 
 def addresses_of(resident: Resident) -> Iterator[int]:
     """GPU addresses of a buffer or texture, or of all buffers of a heap."""
     if isinstance(resident, MTLHeap):
-        yield from (buffer._address for buffer in resident._buffers)
-        for texture in resident._textures:
-            yield from texture._addresses
+        yield from (buffer.gpuAddress() for buffer in resident.buffers)
+        for texture in resident.textures:
+            yield from texture.addresses
     elif isinstance(resident, MTLTexture):
-        yield from resident._addresses
+        yield from resident.addresses
     else:
-        yield resident._address
+        yield resident.gpuAddress()
 
 
 @contextmanager
 def within(reach: Reach | None, device: "MTLDevice") -> "Iterator[Memory]":
     """The device's memory as far as `reach` goes; all of it for None."""
-    memory = device._memory.memory
+    memory = device.memory.memory
     if reach is None:
         yield memory
         return
@@ -138,7 +138,7 @@ class MTLResidencySet(MetalObject):
         self._device = device
         self._label = descriptor.label()
         self._members: dict[int, Resident] = {}
-        self._committed: tuple[Resident, ...] = ()
+        self.committed: tuple[Resident, ...] = ()
 
     def device(self) -> "MTLDevice":
         """The device that the set belongs to."""
@@ -170,7 +170,7 @@ class MTLResidencySet(MetalObject):
 
     def commit(self) -> None:
         """Make additions and removals count, for command buffers that run from now on."""
-        self._committed = tuple(self._members.values())
+        self.committed = tuple(self._members.values())
 
     def requestResidency(self) -> None:
         """Accepted: everything is in memory at all times."""
@@ -194,7 +194,7 @@ class MTLResidencySet(MetalObject):
         """Bytes of all committed allocations."""
         return sum(
             member.size() if isinstance(member, MTLHeap) else member.allocatedSize()
-            for member in self._committed
+            for member in self.committed
         )
 
 
@@ -205,7 +205,7 @@ def _checked(call: str, allocation: Resident, device: "MTLDevice") -> Resident:
             f"{where}: the allocation must be an MTLBuffer, MTLTexture or MTLHeap, and is "
             f"{type(allocation).__name__}"
         )
-    if allocation._device is not device:
+    if allocation.device() is not device:
         raise MetalValidationError(f"{where}: {allocation!r} belongs to another device")
     return allocation
 
@@ -213,7 +213,7 @@ def _checked(call: str, allocation: Resident, device: "MTLDevice") -> Resident:
 def checked_set(where: str, chosen: MTLResidencySet, device: "MTLDevice") -> MTLResidencySet:
     """A residency set that a queue or command buffer is given. Raises MetalValidationError."""
     expect(where, "the residency set", chosen, MTLResidencySet)
-    if chosen._device is not device:
+    if chosen.device() is not device:
         raise MetalValidationError(f"{where}: {chosen!r} belongs to another device")
     return chosen
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def leave_uninitialised(buffer: MTLBuffer, seed: int = 0) -> None:
     """Let what `buffer` holds count as never written; `seed` chooses the bytes that are there."""
-    buffer._device._memory.memory.leave_uninitialised(buffer._address, seed)
+    buffer.device().memory.memory.leave_uninitialised(buffer.gpuAddress(), seed)
 
 
 def note_undefined(buffer: MTLBuffer) -> None:

@@ -213,7 +213,7 @@ class MTLTextureDescriptor(UserMade):
         """Set what reads give as red, green, blue and alpha."""
         self._swizzle = checked_swizzle(call_of(self), channels)
 
-    def _layout(self, where: str) -> Layout:
+    def checked_layout(self, where: str) -> Layout:
         """The layout of such a texture. Raises MetalValidationError."""
         format = pixel_format(where, self._format)
         self._check_type(where)

@@ -37,9 +37,9 @@ class TextureMaker(MetalObject):
         """
         where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLTextureDescriptor)
-        layout = descriptor._layout(where)
+        layout = descriptor.checked_layout(where)
         device = cast("MTLDevice", self)
-        storage = device._memory.allocate(where, layout.size, "texture")
+        storage = device.memory.allocate(where, layout.size, "texture")
         options = _texture_options(where, descriptor.resourceOptions())
         return MTLTexture(device, layout, storage, options=options, usage=descriptor.usage())
 
@@ -74,7 +74,7 @@ class TextureMaker(MetalObject):
         where = call_of(self)
         expect(where, "the descriptor", descriptor, MTLTextureDescriptor)
         align = _LIMITS.heap_alignment
-        return MTLSizeAndAlign(-(-descriptor._layout(where).size // align) * align, align)
+        return MTLSizeAndAlign(-(-descriptor.checked_layout(where).size // align) * align, align)
 
 
 def _texture_options(where: str, options: int) -> int:
@@ -91,7 +91,7 @@ def layout_in_heap(where: str, descriptor: MTLTextureDescriptor) -> Layout:
     """The layout of a texture that is to lie in a heap. Raises MetalValidationError."""
     expect(where, "the descriptor", descriptor, MTLTextureDescriptor)
     _texture_options(where, descriptor.resourceOptions())
-    return descriptor._layout(where)
+    return descriptor.checked_layout(where)
 
 
 def texture_in_buffer(
@@ -100,17 +100,17 @@ def texture_in_buffer(
     """A 2D texture or texture buffer whose texels are those of `buffer` from `offset` on."""
     where = "MTLBuffer.newTextureWithDescriptor_offset_bytesPerRow_"
     expect(where, "the descriptor", descriptor, MTLTextureDescriptor)
-    made = descriptor._layout(where)
+    made = descriptor.checked_layout(where)
     offset = as_integer(where, "the offset", offset)
     row = as_integer(where, "bytesPerRow", row)
     if made.type not in (MTLTextureType2D, MTLTextureTypeTextureBuffer) or len(made.levels) > 1:
         raise MetalValidationError(
             f"{where}: only 2D textures of one level and texture buffers lie in buffers"
         )
-    if descriptor.storageMode() != buffer._storage_mode:
+    if descriptor.storageMode() != buffer.storageMode():
         raise MetalValidationError(
             f"{where}: storage mode {descriptor.storageMode()} in a buffer of storage mode "
-            f"{buffer._storage_mode}; they must be the same, call setStorageMode_"
+            f"{buffer.storageMode()}; they must be the same, call setStorageMode_"
         )
     level = made.levels[0]
     align = _LIMITS.linear_texture_alignment
@@ -121,12 +121,12 @@ def texture_in_buffer(
             f"{align} (minimumLinearTextureAlignmentForPixelFormat_), and a row takes {level.row} B"
         )
     layout = linear_layout(made.format, made.type, level.width, level.height, row)
-    buffer._check_range(where, offset, row * (level.height - 1) + level.row)
+    buffer.check_range(where, offset, row * (level.height - 1) + level.row)
     return MTLTexture(
-        buffer._device,
+        buffer.device(),
         layout,
-        buffer._allocation,
-        options=buffer._options,
+        buffer.allocation,
+        options=buffer.resourceOptions(),
         usage=descriptor.usage(),
         start=offset,
         buffer=buffer,

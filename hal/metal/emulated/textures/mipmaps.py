@@ -46,7 +46,7 @@ class MipmapCommand:
 
     def run(self, device: "MTLDevice") -> None:
         """Make one level after the other."""
-        layout = self.texture._layout
+        layout = self.texture.layout
         is_solid = layout.type == MTLTextureType3D
         with at_work(compiling):
             executable = _executable(device, "solid" if is_solid else "flat")
@@ -54,9 +54,9 @@ class MipmapCommand:
         plain = replace(layout, swizzle=IDENTITY)
         if not is_solid:
             plain = replace(plain, type=MTLTextureType2DArray, array_length=layout.slices)
-        texels = self.texture._storage.address + self.texture._start
+        texels = self.texture.storage.address + self.texture.start
         described = np.frombuffer(bytearray(description(plain, texels)), np.uint8)
-        memory = device._memory
+        memory = device.memory
         address = memory.inline("generateMipmapsForTexture_", described, "a texture")
         try:
             for number in range(1, len(layout.levels)):
@@ -75,25 +75,25 @@ class MipmapCommand:
         grid: tuple[int, int, int],
     ) -> None:
         word: Bytes = np.array([number], dtype="<u4").view(np.uint8)
-        place = device._memory.inline("generateMipmapsForTexture_", word, "a level")
+        place = device.memory.inline("generateMipmapsForTexture_", word, "a level")
         try:
             with at_work(running):
-                device._engine.dispatch(
+                device.engine.dispatch(
                     executable,
-                    device._memory.memory,
+                    device.memory.memory,
                     [address, address, place],
                     threads=grid,
                     threadgroups=None,
-                    workers=device._options.workers,
+                    workers=device.options.workers,
                     fuel=None,
                 )
         finally:
-            device._memory.release_inline([place])
+            device.memory.release_inline([place])
 
 
 def _executable(device: "MTLDevice", name: str) -> "Executable":
     """Our kernel, compiled; the compiler keeps it on disk."""
-    library = device._engine.compile_source(
+    library = device.engine.compile_source(
         _SOURCE, macros={}, fast_math=False, language_version=(3, 2)
     )
     return library.function(name).program().specialise(_SIZE)

@@ -28,7 +28,7 @@ def check_region(
     where: str, texture: "MTLTexture", level: int, first_slice: int, origin: Extent, extent: Extent
 ) -> None:
     """Raise MetalValidationError unless the region lies in this level and slice."""
-    layout: Layout = texture._layout
+    layout: Layout = texture.layout
     if not 0 <= level < len(layout.levels):
         raise MetalValidationError(
             f"{where}: level {level} of {texture!r}, which has levels 0..{len(layout.levels) - 1}"

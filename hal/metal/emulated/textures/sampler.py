@@ -39,7 +39,7 @@ class MTLSamplerDescriptor(UserMade):
     _anisotropy = 1
     _compare = MTLCompareFunctionNever
     _border = MTLSamplerBorderColorTransparentBlack
-    _in_argument_buffers = False
+    in_argument_buffers = False
 
     def minFilter(self) -> int:
         """The MTLSamplerMinMagFilter of smaller levels."""
@@ -151,11 +151,11 @@ class MTLSamplerDescriptor(UserMade):
 
     def supportArgumentBuffers(self) -> bool:
         """Whether the sampler may be in argument buffers."""
-        return self._in_argument_buffers
+        return self.in_argument_buffers
 
     def setSupportArgumentBuffers_(self, supported: bool) -> None:
         """Allow the sampler in argument buffers."""
-        self._in_argument_buffers = bool(supported)
+        self.in_argument_buffers = bool(supported)
 
     def _set_address(self, call: str, axis: int, mode: int) -> None:
         modes = list(self._address)
@@ -196,10 +196,10 @@ class MTLSamplerState(MetalObject):
         self._device = device
         self._descriptor = descriptor
         self._label = descriptor.label()
-        self._in_argument_buffers = descriptor.supportArgumentBuffers()
-        self._word = descriptor._bits()
-        data = np.array([self._word], dtype="<u8").view(np.uint8)
-        self._allocation = device._memory.adopt(_WHERE, data, "sampler", counted=False)
+        self.in_argument_buffers = descriptor.supportArgumentBuffers()
+        self.word = descriptor._bits()
+        data = np.array([self.word], dtype="<u8").view(np.uint8)
+        self._allocation = device.memory.adopt(_WHERE, data, "sampler", counted=False)
 
     def device(self) -> "MTLDevice":
         """The device that the sampler belongs to."""
@@ -207,11 +207,11 @@ class MTLSamplerState(MetalObject):
 
     def gpuResourceID(self) -> MTLResourceID:
         """What argument buffers hold."""
-        return MTLResourceID(self._word)
+        return MTLResourceID(self.word)
 
-    def _clamped(self, least: float, most: float) -> int:
+    def clamped_word(self, least: float, most: float) -> int:
         """The same sampler with other bounds of the level, as kernels read it."""
-        bits = self._word & 0xFFFFFFFF
+        bits = self.word & 0xFFFFFFFF
         return bits | _half_bits(least) << 32 | _half_bits(most) << 48
 
 

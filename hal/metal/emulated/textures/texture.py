@@ -48,25 +48,25 @@ class MTLTexture(WithOptions):
         room: "MTLBuffer | None" = None,
     ):
         self._device = device
-        self._layout = layout
-        self._storage = storage
+        self.layout = layout
+        self.storage = storage
         self._options = options
         self._usage = usage
-        self._start = start
+        self.start = start
         self._buffer = buffer
         self._parent = parent
         self._part = part
         # What holds the place in a heap, as long as the texture lives.
-        self._room = room
+        self.room = room
         described = description(layout, storage.address + start)
-        self._described = device._memory.adopt(
+        self.described = device.memory.adopt(
             "MTLTexture", np.frombuffer(bytearray(described), np.uint8), "texture", counted=False
         )
 
     @property
-    def _addresses(self) -> tuple[int, ...]:
+    def addresses(self) -> tuple[int, ...]:
         """GPU addresses of its description and of its texels."""
-        return self._described.address, self._storage.address
+        return self.described.address, self.storage.address
 
     def device(self) -> "MTLDevice":
         """The device whose memory this is."""
@@ -76,39 +76,39 @@ class MTLTexture(WithOptions):
         """Name the texture, in messages of kernels too."""
         super().setLabel_(label)
         if self._buffer is None:
-            self._device._memory.rename(self._storage, label or "texture")
+            self._device.memory.rename(self.storage, label or "texture")
 
     def textureType(self) -> int:
         """The MTLTextureType."""
-        return self._layout.type
+        return self.layout.type
 
     def pixelFormat(self) -> int:
         """The MTLPixelFormat."""
-        return self._layout.format.value
+        return self.layout.format.value
 
     def width(self) -> int:
         """Texels in a row."""
-        return self._layout.levels[0].width
+        return self.layout.levels[0].width
 
     def height(self) -> int:
         """Rows."""
-        return self._layout.levels[0].height
+        return self.layout.levels[0].height
 
     def depth(self) -> int:
         """Planes of a 3D texture."""
-        return self._layout.levels[0].depth
+        return self.layout.levels[0].depth
 
     def mipmapLevelCount(self) -> int:
         """Mipmap levels, the full size included."""
-        return len(self._layout.levels)
+        return len(self.layout.levels)
 
     def sampleCount(self) -> int:
         """Samples of a texel."""
-        return self._layout.samples
+        return self.layout.samples
 
     def arrayLength(self) -> int:
         """Slices of an array; a cube is one slice."""
-        return self._layout.array_length
+        return self.layout.array_length
 
     def usage(self) -> int:
         """The MTLTextureUsage."""
@@ -116,7 +116,7 @@ class MTLTexture(WithOptions):
 
     def swizzle(self) -> MTLTextureSwizzleChannels:
         """What reads give as red, green, blue and alpha."""
-        return MTLTextureSwizzleChannels(*self._layout.swizzle)
+        return MTLTextureSwizzleChannels(*self.layout.swizzle)
 
     def isShareable(self) -> bool:
         """Always False: textures stay in the process."""
@@ -132,7 +132,7 @@ class MTLTexture(WithOptions):
 
     def gpuResourceID(self) -> MTLResourceID:
         """What argument buffers hold."""
-        return MTLResourceID(self._described.address)
+        return MTLResourceID(self.described.address)
 
     def buffer(self) -> "MTLBuffer | None":
         """The buffer that holds the texels, or None."""
@@ -140,11 +140,11 @@ class MTLTexture(WithOptions):
 
     def bufferOffset(self) -> int:
         """Byte of the buffer where the texels begin."""
-        return self._start if self._buffer is not None else 0
+        return self.start if self._buffer is not None else 0
 
     def bufferBytesPerRow(self) -> int:
         """Bytes from row to row in the buffer; 0 without one."""
-        return self._layout.levels[0].row if self._buffer is not None else 0
+        return self.layout.levels[0].row if self._buffer is not None else 0
 
     def parentTexture(self) -> "MTLTexture | None":
         """The texture that this is a view of, or None."""
@@ -166,24 +166,24 @@ class MTLTexture(WithOptions):
 
     def allocatedSize(self) -> int:
         """Bytes that the texels take."""
-        return self._storage.data.nbytes
+        return self.storage.data.nbytes
 
     def heap(self) -> "MTLHeap | None":
         """The heap that the texture lies in, or None."""
-        return self._room.heap() if self._room is not None else None
+        return self.room.heap() if self.room is not None else None
 
     def heapOffset(self) -> int:
         """Bytes from the start of the heap."""
-        return self._room.heapOffset() if self._room is not None else 0
+        return self.room.heapOffset() if self.room is not None else 0
 
     def makeAliasable(self) -> None:
         """Let later resources of the same heap overlap this one."""
-        if self._room is not None:
-            self._room.makeAliasable()
+        if self.room is not None:
+            self.room.makeAliasable()
 
     def isAliasable(self) -> bool:
         """Whether later resources of the heap may overlap this one."""
-        return self._room is not None and self._room.isAliasable()
+        return self.room is not None and self.room.isAliasable()
 
     def setPurgeableState_(self, state: int) -> int:
         """Always MTLPurgeableStateNonVolatile: the emulator never takes memory back."""
@@ -194,8 +194,8 @@ class MTLTexture(WithOptions):
     def newTextureViewWithPixelFormat_(self, format: int) -> "MTLTexture":
         """The same texels, read as another format of the same size."""
         where = call_of(self)
-        whole = (0, len(self._layout.levels)), (0, self._layout.slices)
-        return self._view(where, format, self._layout.type, *whole, IDENTITY)
+        whole = (0, len(self.layout.levels)), (0, self.layout.slices)
+        return self._view(where, format, self.layout.type, *whole, IDENTITY)
 
     def newTextureViewWithPixelFormat_textureType_levels_slices_(
         self, format: int, kind: int, levels: Sequence[int], slices: Sequence[int]
@@ -226,24 +226,24 @@ class MTLTexture(WithOptions):
         swizzle: Swizzle,
     ) -> "MTLTexture":
         found = pixel_format(where, format)
-        same = found.value == self._layout.format.value
+        same = found.value == self.layout.format.value
         if not same and self._usage and not self._usage & MTLTextureUsagePixelFormatView:
             raise MetalValidationError(
                 f"{where}: {self!r} was made without MTLTextureUsagePixelFormatView, which views "
                 "of another format need"
             )
-        layout, part = view_layout(where, self._layout, found, kind, levels, slices, swizzle)
+        layout, part = view_layout(where, self.layout, found, kind, levels, slices, swizzle)
         return MTLTexture(
             self._device,
             layout,
-            self._storage,
+            self.storage,
             options=self._options,
             usage=self._usage,
-            start=self._start,
+            start=self.start,
             buffer=self._buffer,
             parent=self,
             part=part,
-            room=self._room,
+            room=self.room,
         )
 
     # The host's copies
@@ -293,7 +293,7 @@ class MTLTexture(WithOptions):
     ) -> None:
         texels, host = self._blocks(where, region, level, slice, row, image)
         host_uses_texels(current_watch(), self, texels, write=True)
-        texels.view(self._texels())[:] = host.view(bytes_of(where, data, host.size))
+        texels.view(self.texel_bytes())[:] = host.view(bytes_of(where, data, host.size))
 
     def _get(
         self, where: str, region: Region, level: int, slice: int, data: object, row: int, image: int
@@ -305,7 +305,7 @@ class MTLTexture(WithOptions):
                 f"{where}: {type(data).__name__} is read-only; give a bytearray or an array"
             )
         host_uses_texels(current_watch(), self, texels, write=False)
-        host.view(target)[:] = texels.view(self._texels())
+        host.view(target)[:] = texels.view(self.texel_bytes())
 
     def _blocks(
         self, where: str, region: Region, level: int, slice: int, row: int, image: int
@@ -320,14 +320,15 @@ class MTLTexture(WithOptions):
         level = as_integer(where, "the mipmap level", level)
         slice = as_integer(where, "the slice", slice)
         check_region(where, self, level, slice, origin, extent)
-        texels = next(blocks(self._layout, level, slice, origin, extent))
-        host = host_block(where, self._layout, extent, row, image)
+        texels = next(blocks(self.layout, level, slice, origin, extent))
+        host = host_block(where, self.layout, extent, row, image)
         return texels, host
 
-    def _texels(self) -> Bytes:
-        return self._storage.data[self._start :]
+    def texel_bytes(self) -> Bytes:
+        """The memory from the first texel on."""
+        return self.storage.data[self.start :]
 
-    def _synchronize(self) -> None:
+    def synchronize_host(self) -> None:
         """Nothing: host and device see one copy of a texture, managed or not."""
 
     @property
@@ -336,11 +337,11 @@ class MTLTexture(WithOptions):
 
     def __repr__(self) -> str:
         label = f" {self._label!r}" if self._label else ""
-        level = self._layout.levels[0]
+        level = self.layout.levels[0]
         extent = "x".join(
             str(size) for size in (level.width, level.height, level.depth) if size > 1
         )
-        return f"<MTLTexture{label} of {extent or 1} {self._layout.format.name}>"
+        return f"<MTLTexture{label} of {extent or 1} {self.layout.format.name}>"
 
 
 def host_block(

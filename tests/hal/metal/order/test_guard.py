@@ -26,6 +26,17 @@ print(memory.host[7], flush=True)
 ctypes.string_at(8)
 """
 
+TAKEN_OVER = """
+import signal, ctypes
+from assay.hal.metal.emulated.order import guard_layout
+from assay.hal.metal.emulated.order.guard import guard, guarded
+guard()
+ctypes.CDLL(None).signal(int(signal.SIGSEGV), None)
+memory = guarded(4096)
+guard().close(memory, guard_layout.CLOSED)
+print(memory.host[7], len(guard().seen()), flush=True)
+"""
+
 
 @pytest.fixture
 def watching() -> Guard:
@@ -93,6 +104,39 @@ def test_threads_may_use_one_page_at_once(watching: Guard) -> None:
         thread.join()
     watching.open(memory)
     assert values[:4].tolist() == [200, 201, 202, 203]
+
+
+def test_accesses_are_seen_though_others_took_over_the_signal() -> None:
+    done = subprocess.run([sys.executable, "-c", TAKEN_OVER], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "0 1\n"), done.stderr
+
+
+def test_what_was_seen_of_memory_is_forgotten_with_it(watching: Guard) -> None:
+    memory, values = closed(watching, guard_layout.CLOSED)
+    values[0] = 1
+    watching.open(memory)
+    assert watching.seen() == []
+
+
+def test_threads_may_use_memory_that_is_opened_and_closed(watching: Guard) -> None:
+    memory, values = closed(watching, guard_layout.CLOSED)
+    ended = threading.Event()
+
+    def write() -> None:
+        while not ended.is_set():
+            values[3] += 1
+
+    threads = [threading.Thread(target=write) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(300):
+        watching.open(memory)
+        watching.close(memory, guard_layout.CLOSED)
+    ended.set()
+    for thread in threads:
+        thread.join()
+    watching.open(memory)
+    assert watching.seen() == []
 
 
 def test_a_crash_elsewhere_is_still_a_crash() -> None:

@@ -62,12 +62,14 @@ def test_commands_of_one_recording_need_barriers(
 def test_submissions_need_fences(device: MetalDevice, waits: bool) -> None:
     first, second = (fence for fence, _ in zip(fences(device), range(2), strict=False))
     with findings() as found:
-        target = memory(device)
-        for wait, signal in ((None, first), (first if waits else None, second)):
+        target, gate = memory(device), device.create_semaphore(0)
+        started = Fence(((gate, 1),))
+        for wait, signal in ((started, first), (first if waits else None, second)):
             commands = device.create_command_buffer(0, 0)
             commands.fill(BufferRef(target, 0, 0, 256), KERNEL)
             commands.finalize()
             device.queue_execute(wait, signal, commands)
+        gate.signal(1)  # once both are submitted: or the host may see the first one end
         assert first.wait(60_000) and second.wait(60_000)
     assert kinds(found) == ([] if waits else ["unordered-passes"])
 
