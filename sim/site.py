@@ -15,5 +15,10 @@ class Site:
     function: str = ""
     inlined: tuple[Site, ...] = ()
 
+    @property
+    def scope(self) -> tuple[str, str, tuple[Site, ...]]:
+        """The function that the place is in, as it was called: lines compare within one."""
+        return self.file, self.function, self.inlined
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.file else "unknown source line"

@@ -11,6 +11,7 @@ from assay.hal.metal.emulated import checking
 from assay.sim.check import Checker
 from assay.sim.site import Site
 
+from ..launches.growth import next_growth
 from ..launches.inputs import Setup
 from ..launches.plan import CannotPlan, Plan, make_plan
 from ..launches.runner import CannotRun, Outcome, Runner
@@ -21,7 +22,6 @@ from .registers import register_finding
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
 
-_MOST_GROWTH = 4096  # of assumed memory, while the kernel reaches beyond it
 _MOST_SHRINK = 8  # of assumed threadgroups, while they are too many for threadgroup arrays
 
 
@@ -48,8 +48,8 @@ def run_setup(
             raise CannotRun(str(error)) from None
         checker = report.new_checker()
         outcome = run_checked(plan, runner, checker)
-        if _is_beyond_assumed(outcome, plan) and growth < _MOST_GROWTH:
-            growth *= 16
+        if (larger := next_growth(plan, growth, outcome.error)) is not None:
+            growth = larger
         elif _has_too_many_threads(outcome, plan, setup) and 0 < shrink < _MOST_SHRINK:
             shrink *= 2
         elif shrink == _MOST_SHRINK and outcome.is_fault:
@@ -75,7 +75,7 @@ def run_checked(plan: Plan, runner: Runner, checker: Checker) -> Outcome:
 def record_of_run(
     kernel: KernelFunction, plan: Plan, *, assumed: Iterable[str], seconds: float
 ) -> KernelRecord:
-    """What a report says of a kernel that ran by `plan`; `assumed` tells of its constants."""
+    """What a report says of a kernel that ran by `plan`; `assumed` describes its constants."""
     return KernelRecord(
         name=kernel.name,
         file=kernel.file,
@@ -85,14 +85,6 @@ def record_of_run(
         assumed_memory=plan.assumed_memory,
         seconds=seconds,
     )
-
-
-def _is_beyond_assumed(outcome: Outcome, plan: Plan) -> bool:
-    """Whether the kernel left memory whose size was only assumed, and may be larger."""
-    from assay.sim.simt import KernelFault
-
-    fault = outcome.error
-    return isinstance(fault, KernelFault) and plan.can_grow(fault.buffer)
 
 
 def _has_too_many_threads(outcome: Outcome, plan: Plan, setup: Setup) -> bool:

@@ -150,7 +150,8 @@ def _use_of(kernel: KernelFunction) -> _Use:
     return _Use(
         thread_axes=thread_axes,
         grid_axes=grid_axes,
-        by_threadgroup=has_memory or not positions <= _PLAIN,
+        # Matrices need whole simdgroups, which a grid of any number of threads has not.
+        by_threadgroup=has_memory or not positions <= _PLAIN or not _OF_MATRICES.isdisjoint(asked),
         is_alone=not has_atomics and not any(each in asked for each in _GRID_POSITIONS),
         threads=_THREADS if tells_apart else _SIMDGROUP if by_lane else 1,
     )

@@ -168,8 +168,7 @@ class _Planner:
             )
         if argument.kind == "texture":
             size = size_text(texture_size(argument, self._grid.elements))
-            how = "random" if argument.access == "read" else "zeros"
-            self.said[argument.name] = f"{argument.name}: a texture of {size} texels, {how}"
+            self.said[argument.name] = f"{argument.name}: a texture of {size} texels, random"
         else:
             self.said[argument.name] = f"{argument.name}: a sampler with the default settings"
         return Bound(argument=argument, data=None, length=0, is_assumed=True)
@@ -202,14 +201,16 @@ class _Planner:
         count = max(1, min(wanted, LARGEST_ASSUMED // size))
         if argument.is_reference:
             count = 1
-        is_read = argument.access == "read"
-        if is_read and element is not None:
-            filled = random_array(element, count * size // element.itemsize, seed)
-        else:
-            filled = np.zeros(count * size, np.uint8)
-        how = "random" if is_read and element is not None else "zeros"
         kind = argument.type_name if argument.size else f"{_VOID_SIZE} bytes"
+        # Counters and locks begin with 0. Elsewhere zeros would hide who writes what: writing what
+        # is there already is no race.
+        how = "zeros" if "atomic" in argument.type_name else "random"
         self.said[argument.name] = f"{argument.name}: {count} x {kind}, {how}"
+        if how == "zeros":
+            return np.zeros(count * size, np.uint8)
+        if element is None:
+            return _random_words(count * size, seed)
+        filled = random_array(element, count * size // element.itemsize, seed)
         return filled.view(np.uint8)
 
     def _assumed_constant(self, argument: Argument) -> Bytes:
@@ -250,6 +251,12 @@ class _Planner:
         if self._grid.axes > 1 and _HEIGHTS.fullmatch(name):
             return y
         return _SMALL
+
+
+def _random_words(size: int, seed: int) -> Bytes:
+    """Words of 0 and 1 for elements of a type that is not known: numbers, flags, no pointers."""
+    words = np.random.default_rng(seed).integers(0, 2, -(-size // 4), np.uint32)
+    return words.view(np.uint8)[:size]
 
 
 def _is_initialised(given: Given) -> bool:

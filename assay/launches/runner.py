@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,16 +33,30 @@ _POINTED_TO = 1 << 16  # bytes of a buffer that an argument buffer's pointer is 
 _SHARED = metal.MTLResourceStorageModeShared
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
     """What a run left in the buffers by argument name, or what stopped it.
 
     Bytes that nobody wrote are as in the plan, and not among those that `written` tells.
     """
 
-    buffers: Mapping[str, Bytes]
-    written: Mapping[str, NDArray[np.bool_]]
+    given: Mapping[str, _Given]
     error: Exception | None
+
+    @cached_property
+    def _left(self) -> Mapping[str, tuple[Bytes, NDArray[np.bool_]]]:
+        """Looked at when somebody asks: the buffers may be large."""
+        return {name: _left(buffer) for name, buffer in self.given.items()}
+
+    @cached_property
+    def buffers(self) -> Mapping[str, Bytes]:
+        """Bytes by argument name."""
+        return {name: data for name, (data, _) in self._left.items()}
+
+    @cached_property
+    def written(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Which of them were written."""
+        return {name: written for name, (_, written) in self._left.items()}
 
     @property
     def is_fault(self) -> bool:
@@ -94,12 +109,7 @@ class Runner:
         with _refusals():
             self._require_memory(plan)
             commands, buffers = self._launch(plan, seed)
-        left = {name: _left(buffer) for name, buffer in buffers.items()}
-        return Outcome(
-            buffers={name: data for name, (data, _) in left.items()},
-            written={name: written for name, (_, written) in left.items()},
-            error=_failure(commands),
-        )
+        return Outcome(given=buffers, error=_failure(commands))
 
     def launch(self, plan: Plan) -> Exception | None:
         """One dispatch; what stopped it, if anything did. Raises CannotRun."""
@@ -223,7 +233,7 @@ def _left(given: _Given) -> tuple[Bytes, NDArray[np.bool_]]:
     """(bytes of a buffer after a run, which of them count as written)."""
     data = _bytes_in(given.buffer)
     if given.before is None:
-        return data, np.ones(data.size, np.bool_)
+        return data, np.broadcast_to(np.True_, data.shape)
     written = data != given.before
     # A byte may be written with what is there already; of a whole element that is no chance.
     elements = np.repeat(written.reshape(-1, given.element).any(axis=1), given.element)

@@ -67,7 +67,7 @@ def texture_size(argument: Argument, elements: Size) -> Size:
 
 
 def assumed_texture(device: MTLDevice, argument: Argument, elements: Size, seed: int) -> MTLTexture:
-    """A texture that `can_assume` allows: random if the kernel only reads it, else zeros."""
+    """A texture of random texels, for an argument that `can_assume` allows."""
     width, height, depth = texture_size(argument, elements)
     is_array = argument.texture_type in _ARRAYS
     format_, dtype = _FORMATS[argument.data_type]
@@ -87,18 +87,17 @@ def assumed_texture(device: MTLDevice, argument: Argument, elements: Size, seed:
     descriptor.setUsage_(usage)
     texture = device.newTextureWithDescriptor_(descriptor)
     texture.setLabel_(argument.name)
-    if argument.access == "read":
-        data = random_array(dtype, width * height * depth * channels, seed)
-        row = width * channels * dtype.itemsize
-        for slice_ in range(_slices(argument)):
-            texture.replaceRegion_mipmapLevel_slice_withBytes_bytesPerRow_bytesPerImage_(
-                metal.MTLRegionMake3D(0, 0, 0, width, height, depth),
-                0,
-                slice_,
-                data,
-                row,
-                row * height,
-            )
+    data = random_array(dtype, width * height * depth * channels, seed)
+    row = width * channels * dtype.itemsize
+    for slice_ in range(_slices(argument)):
+        texture.replaceRegion_mipmapLevel_slice_withBytes_bytesPerRow_bytesPerImage_(
+            metal.MTLRegionMake3D(0, 0, 0, width, height, depth),
+            0,
+            slice_,
+            data,
+            row,
+            row * height,
+        )
     return texture
 
 

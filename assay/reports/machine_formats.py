@@ -73,10 +73,12 @@ def report_junit(report: Report) -> str:
     for kernel in kernels:
         suite.append(_test_case(kernel, by_kernel[kernel], report))
     for number, obstacle in enumerate(report.obstacles, 1):
-        case = ElementTree.SubElement(
-            suite, "testcase", classname="assay check", name=f"not checked {number}", time="0.000"
-        )
-        _add_error(case, obstacle)
+        name = {"classname": "assay check", "name": f"not checked {number}", "time": "0.000"}
+        error = report.uncompiled.get(obstacle)
+        if error is not None:
+            place = {"file": _xml(error.site.file), "line": str(error.site.line)}
+            name |= {"classname": place["file"], "name": "compiles", **place}
+        _add_error(ElementTree.SubElement(suite, "testcase", name), obstacle)
     counts = {
         "tests": str(len(suite)),
         "failures": str(len(suite.findall("testcase/failure"))),

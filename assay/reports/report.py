@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, Finding
+from assay.sim.site import Site
 
 from .errors import CheckFindings
 from .suppressions import Suppression, divide, suppressions_in
+from .uncompiled import compile_finding
+from .variables import with_variable
 
 NOTHING_RAN = "no kernel was dispatched: nothing was checked"
 
@@ -56,6 +59,7 @@ class Report:
         self._checkers: list[Checker] = []
         self._own = Checker(chosen)
         self._obstacles: list[str] = []
+        self.uncompiled: dict[str, Finding] = {}  # by the obstacle that it is
 
     def new_checker(self, seed: int | None = None) -> Checker:
         """A checker whose findings belong to this report."""
@@ -90,6 +94,11 @@ class Report:
         if text not in self._obstacles:
             self._obstacles.append(text)
 
+    def add_uncompiled(self, file: str, error: str) -> None:
+        """Add a file that does not compile, with all that the compiler said."""
+        self.uncompiled[error] = compile_finding(file, error)
+        self.add_obstacle(error)
+
     def add_sources(self, sources: Mapping[str, str]) -> None:
         """Texts to quote from, by file name; their comments may suppress findings."""
         self.sources.update(sources)
@@ -102,7 +111,8 @@ class Report:
     def all_findings(self) -> tuple[Finding, ...]:
         """All findings, those that are suppressed too, each once.
 
-        A place outside of memory whose size was only assumed gives a warning.
+        A place outside of memory whose size was only assumed gives a warning, unless no size would
+        do.
         """
         merged: dict[tuple[object, ...], Finding] = {}
         for checker in (*self._checkers, self._own):
@@ -111,7 +121,9 @@ class Report:
                 known = merged.get(key)
                 count = finding.count + (known.count if known else 0)
                 merged[key] = replace(known or finding, count=count)
-        return tuple(self._weighed(finding) for finding in merged.values())
+        return tuple(
+            with_variable(self._weighed(finding), self.sources) for finding in merged.values()
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -143,7 +155,7 @@ class Report:
     def obstacles(self) -> tuple[str, ...]:
         """What kept programs from being checked to their ends, and whether nothing was checked."""
         found = list(self._obstacles)
-        if not self.kernels and not self.findings:
+        if not self.kernels and not self.findings and not self.uncompiled:
             found.append(NOTHING_RAN)
         if not self.checks:
             found.append("nothing was looked for")
@@ -188,6 +200,8 @@ class Report:
         kernel = self.kernel_of(finding)
         if kernel is None or finding.check != "bounds" or finding.severity != "error":
             return finding
+        if finding.at_any_size:
+            return finding
         if finding.memory.strip("'") not in kernel.assumed_memory:
             return finding
         return replace(finding, severity="warning")
@@ -202,11 +216,19 @@ class Report:
 
 
 def _defect(finding: Finding) -> tuple[object, ...]:
-    """What two findings of one defect have in common; of a race, either side may come first."""
+    """What two findings of one defect have in common.
+
+    Of a race, either side may come first. The accesses of two lines are parted by one barrier,
+    however many they are, and however often the compiler copied them.
+    """
     if finding.check in ("race", "lanes") and not finding.at.unit:
-        sites = frozenset(party.site for party in finding.parties)
-        return (finding.kind, finding.kernel, finding.memory, sites)
+        lines = frozenset(_line(party.site) for party in finding.parties)
+        return (finding.kind, finding.kernel, finding.memory, lines)
     return finding.key
+
+
+def _line(site: Site) -> tuple[object, ...]:
+    return (site.file, site.line, *((outer.file, outer.line) for outer in site.inlined))
 
 
 def _with_run(known: KernelRecord, run: KernelRecord) -> KernelRecord:

@@ -34,6 +34,7 @@ def report_sarif(report: Report, *, root: Path | None = None) -> dict[str, Any]:
     writer = _Writer(report, (root or Path.cwd()).resolve())
     results = [writer.result(finding) for finding in findings]
     results += [writer.result(finding, by) for finding, by in suppressed]
+    results += [writer.result(error) for error in report.uncompiled.values()]
     notifications = [
         {
             "level": "error",
@@ -165,7 +166,7 @@ class _Writer:
 
 
 def _logical(program: str, place: UnitPlace) -> dict[str, Any]:
-    """A place in a machine: program, task, unit and agent; the address is told apart."""
+    """A place in a machine: program, task, unit and agent; the address is given apart."""
     steps = [program, f"task[{place.task}]" if place.task >= 0 else "", place.unit, place.agent]
     name = next((step for step in reversed(steps) if step), "program")
     found: dict[str, Any] = {

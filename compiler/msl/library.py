@@ -114,7 +114,7 @@ class Library:
         self._visible = {each.name: each for each in entries if each.is_visible}
         self._functions: dict[tuple[str, _Values, tuple[str, ...]], KernelFunction] = {}
         self._lock = threading.Lock()
-        # What making the library rewrote already, for the first kernel.
+        # The text without values of function constants, rewritten; none after a repair of it.
         self._rewritten: Rewritten | None = None
         self.constants = constants
 
@@ -203,11 +203,7 @@ class Library:
         values: Mapping[int | str, ConstantValue],
         linked: tuple[str, ...],
     ) -> KernelFunction:
-        rewritten, self._rewritten = self._rewritten, None
-        if rewritten is None or values:
-            from .rewrite.rewrite import rewrite  # only what is not in the cache needs it
-
-            rewritten = rewrite(self._text, values)
+        rewritten = self._rewrite(values)
         self._require_conditions(described, rewritten)
         bitcode, errors = self._emit(rewritten, described, frozenset(), linked=linked)
         self._require_constants(described, bitcode)
@@ -217,6 +213,8 @@ class Library:
             bitcode, errors = self._emit(
                 rewritten, described, reflected.omitted, reflected.arrays, logs=logs, linked=linked
             )
+        if not values and rewritten.is_unchanged:
+            self._rewritten = rewritten
         return KernelFunction(
             name=described.name,
             bitcode=bitcode,
@@ -230,6 +228,16 @@ class Library:
             logs=logs,
             errors=errors,
         )
+
+    def _rewrite(self, values: Mapping[int | str, ConstantValue]) -> Rewritten:
+        """The rewritten text, which is the caller's to repair."""
+        known = self._rewritten
+        if known is not None and not values:
+            self._rewritten = None
+            return known
+        from .rewrite.rewrite import rewrite  # only what is not in the cache needs it
+
+        return rewrite(self._text, values)
 
     def _require_conditions(self, described: EntryPoint, rewritten: Rewritten) -> None:
         """CompileError if an argument depends on a function constant without a value."""

@@ -31,7 +31,7 @@ def read_marker(bitcode: bytes) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflected:
-    """What the compiler tells of a kernel.
+    """What the compiler says of a kernel.
 
     `omitted` names the arguments that a function constant switches off; `arrays` says how many
     buffers those arguments are that are arrays of them: `arguments` has each buffer.

@@ -22,6 +22,9 @@ _HINTS = {
 }
 
 
+_HINT_BEFORE = "the index is less than 0: make sure before that it is not"
+
+
 def fault_finding(fault: KernelFault) -> Finding:
     """What `fault`, which stopped a kernel, is among findings: of check `bounds`."""
     kind = fault.kind.replace(" ", "-")
@@ -44,7 +47,8 @@ def fault_finding(fault: KernelFault) -> Finding:
         parties=(party,),
         memory=fault.buffer,
         offset=fault.offset if fault.buffer and fault.length >= 0 else -1,
-        hint=hint,
+        hint=_HINT_BEFORE if fault.is_before else hint,
+        at_any_size=fault.at_any_size,
     )
 
 

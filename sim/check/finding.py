@@ -73,8 +73,15 @@ class Party:
         if self.threadgroup is not None:
             parts.append(f"threadgroup {self.threadgroup}")
         if self.epoch >= 0:
-            parts.append("before any barrier" if self.epoch == 0 else f"epoch {self.epoch}")
+            parts.append(_passed(self.epoch))
         return ", ".join(parts)
+
+
+def _passed(barriers: int) -> str:
+    """When something happened, by the barriers that the threadgroup had passed."""
+    if barriers == 0:
+        return "before any barrier"
+    return f"after {barriers} barrier{'' if barriers == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +100,7 @@ class Finding:
         tensor: what these bytes are called, where programs give them names.
         hint: what to do about it.
         severity: `error` or `warning`.
+        at_any_size: whether it would be one whatever size the memory had.
         count: how many times it happened, over all threads.
     """
 
@@ -107,6 +115,7 @@ class Finding:
     tensor: str = ""
     hint: str = ""
     severity: str = "error"
+    at_any_size: bool = False
     count: int = 1
 
     @property
@@ -170,6 +179,7 @@ class Finding:
                 del party["unit"]
         if self.length < 0:
             del found["length"]
+        del found["at_any_size"]  # which the severity tells
         if not self.tensor:
             del found["tensor"]
         return found

@@ -31,10 +31,12 @@ class Report:
     Attributes:
         number: what generated code and C call it: REPORT_ and the kind's name. `layout` has
             those of other reports, all below 32.
-        message: the finding's, with `{detail}` where the largest number reported stands.
+        message: the finding's, with `{detail}` where the largest number reported stands, or
+            `{lanes}` where the lanes that it names are counted.
         action: what the reported thread does.
         hint: what to do about it.
         severity: the finding's.
+        by_line: whether all of one line of the source is one finding.
     """
 
     number: int
@@ -42,6 +44,7 @@ class Report:
     action: str
     hint: str
     severity: str = "error"
+    by_line: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +75,18 @@ CHECKS: dict[str, Check] = {
     "budget": Check(
         what="More threadgroup memory, registers or threads than a GPU has.", watches=False
     ),
-    "shuffle": Check(what="A simdgroup function reads from a lane that takes no part."),
+    "shuffle": Check(
+        what="A simdgroup function reads from a lane that takes no part, or is not called by all "
+        "lanes that it needs.",
+    ),
     "uniform": Check(what="An argument that must be the same for all threads is not."),
     "lanes": Check(what="Threads of one simdgroup race, which only lock step hides.", usual=False),
     "nan": Check(what="A calculation makes NaN or infinity out of numbers.", usual=False),
     "overflow": Check(what="The arithmetic of an index leaves its type.", usual=False),
+    "rows": Check(
+        what="An index leaves its row of a two-dimensional array, and meets the next one.",
+        usual=False,
+    ),
     "banks": Check(
         what="Lanes of a simdgroup wait for each other at a bank of threadgroup memory.",
         usual=False,
@@ -105,6 +115,17 @@ KINDS: dict[str, Kind] = {
         "A barrier whose flags leave this memory out",
         "Give the barrier mem_flags::mem_device for device memory, mem_flags::mem_threadgroup for "
         "threadgroup memory, or both.",
+    ),
+    "copy-not-waited": _kind(
+        "race",
+        "An access to what an asynchronous copy reads or writes",
+        "Wait for the event of the copy before its target is used or its source is written.",
+    ),
+    "texture-not-fenced": _kind(
+        "race",
+        "A read of a texel that the same thread wrote, without a fence",
+        "Call fence() of the texture between the write and the read; what a thread has written to "
+        "a texture of access::read_write it may not see itself without.",
     ),
     "order-dependent-result": _kind(
         "race",
@@ -237,6 +258,26 @@ KINDS: dict[str, Kind] = {
         "Call simdgroup functions where all lanes that are read from take part, outside of "
         "branches that some lanes skip.",
     ),
+    "lane-out-of-range": _kind(
+        "shuffle",
+        "A value read from a lane that the group has not",
+        "Name lanes from 0 to 31 of a simdgroup, or 0 to 3 of a quadgroup. What comes from beyond "
+        "is undefined; simd_shuffle_down and simd_shuffle_up leave a lane its own value there.",
+    ),
+    "partial-simdgroup": _kind(
+        "shuffle",
+        "A function of simdgroup matrices that not all lanes call",
+        "Call simdgroup_load, simdgroup_store and simdgroup_multiply_accumulate where all 32 lanes "
+        "of the simdgroup are, with threadgroups of a multiple of 32 threads.",
+        Report(
+            number=33,
+            message="only {lanes} of 32 lanes call a function of simdgroup matrices, which all "
+            "lanes of the simdgroup must call together",
+            action="calls the function without the other lanes",
+            hint="call it outside of branches that some lanes skip, with threadgroups of a "
+            "multiple of 32 threads",
+        ),
+    ),
     "non-uniform-argument": _kind(
         "uniform",
         "An argument that must be uniform differs between threads",
@@ -282,9 +323,22 @@ KINDS: dict[str, Kind] = {
         "Compute the index in a wider type: multiply as ulong, not as uint.",
         Report(
             number=15,
-            message="an index does not fit its 32 bits",
-            action="accesses with an index that has wrapped around",
-            hint="compute the index in ulong or long",
+            message="the arithmetic of an index does not fit its type",
+            action="has an index that wrapped around",
+            hint="compute the index in a wider type: ulong for uint, uint for ushort",
+        ),
+    ),
+    "row-overrun": _kind(
+        "rows",
+        "An index beyond the row of an array of arrays",
+        "Compare the index with the length of the row, or make the row longer by the elements at "
+        "its edges.",
+        Report(
+            number=34,
+            message="an index leaves its row of an array of arrays, and meets another row",
+            action="accesses another row",
+            hint="compare the index with the length of the row first, or make rows longer; where "
+            "all rows are meant, point to the first element and count from there",
         ),
     ),
     "bank-conflict": _kind(
@@ -298,6 +352,7 @@ KINDS: dict[str, Kind] = {
             action="accesses one bank with others",
             hint="pad the row by one element, or let neighbouring lanes access neighbouring ones",
             severity="warning",
+            by_line=True,
         ),
     ),
 }

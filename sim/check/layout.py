@@ -26,10 +26,21 @@ TAG_SHIFT = 59
 HOW_WRITE = 1
 HOW_ATOMIC = 2
 HOW_CONSTANT = 4  # the argument is declared const or constant
+HOW_STORE = 8  # atomically, whatever was there
+HOW_UPDATE = 16  # atomically, in an order that does not matter
 HOW_SITE = 8  # bits that a site's number is shifted by
 
 MEM_DEVICE = 1  # MSL's mem_flags
 MEM_THREADGROUP = 2
+MEM_TEXTURE = 4
+
+# What accesses are, as __assay_access_kind says.
+KIND_COPY = 1  # of an asynchronous copy, which lasts until
+KIND_COPIED = 2  # somebody waits for it
+KIND_TEXEL_WRITE = 3  # of a texture that may be read too
+KIND_TEXEL_READ = 4
+
+UNSETTLED = 1 << 14  # accesses that are remembered until they are settled
 
 # What a report is about.
 WRITE_WRITE = 1
@@ -47,23 +58,33 @@ NON_UNIFORM = number_of("non-uniform-argument")
 NAN_BORN = number_of("nan-born")
 INFINITY_BORN = number_of("infinity-born")
 OVERFLOW = number_of("index-overflow")
+PARTIAL_SIMDGROUP = number_of("partial-simdgroup")
+ROW_OVERRUN = number_of("row-overrun")
 LANE_RACE = 18
 READ_ONLY_WRITE = 16
 MISALIGNED = 17
+STORE_UPDATE = 19  # an atomic store and an atomic update
+COPY_NOT_WAITED = 20
+TEXTURE_NOT_FENCED = 21
 
 _u32, _u64 = ctypes.c_uint32, ctypes.c_uint64
+
+
+ORIGIN_FAR = 1 << 15  # of an origin: it came from other lanes, nobody knows from which
 
 
 class Report(ctypes.Structure):
     """One kind of happening at one place, with its first example.
 
-    `detail` is, for a race, which of the kinds of races it is; else the lanes concerned.
+    `detail` is, for a race, which of the kinds of races it is; of what was never written, how many
+    bytes from `found` on are not, and `other_epoch` whether the reader is not known; else the
+    lanes concerned.
     """
 
     _fields_ = [
         *((name, _u32) for name in ("kind", "site", "other_site", "lane", "simdgroup", "epoch")),
         *((name, _u32) for name in ("other_lane", "other_simdgroup", "other_epoch", "detail")),
-        *((name, _u64) for name in ("group", "other_group", "address", "count")),
+        *((name, _u64) for name in ("group", "other_group", "address", "found", "count")),
     ]
 
 
@@ -83,10 +104,33 @@ class Buffer(ctypes.Structure):
 class Waiter(ctypes.Structure):
     """Lanes of a simdgroup that wait at a barrier, or that have left.
 
-    `passed` counts the barriers that order the lanes among each other.
+    `passed` counts the barriers that order the lanes' accesses: of threadgroup memory, of buffers.
     """
 
-    _fields_ = [(name, _u32) for name in ("site", "flags", "mask", "live", "branch", "passed")]
+    _fields_ = [
+        *((name, _u32) for name in ("site", "flags", "mask", "live", "branch")),
+        ("passed", _u32 * 2),
+    ]
+
+
+class Array(ctypes.Structure):
+    """A threadgroup array by the site of an access to it; no size if it is none."""
+
+    _fields_ = [(name, _u64) for name in ("start", "size")]
+
+
+class Unsettled(ctypes.Structure):
+    """An access to four bytes whose effect waits for something; valid while its stamp is.
+
+    `settles` says for what: 0 the end of a copy, 1 a fence of textures.
+    """
+
+    _fields_ = [
+        ("granule", _u64),
+        *((name, _u32) for name in ("stamp", "site")),
+        *((name, ctypes.c_uint8) for name in ("settles", "write", "mask", "lane")),
+        ("simdgroup", _u32),
+    ]
 
 
 class Watch(ctypes.Structure):
@@ -110,23 +154,32 @@ class Watch(ctypes.Structure):
         *((name, _u32) for name in ("arena_covered", "device_covered")),
         *((name, _u32) for name in ("arena_fenced", "device_fenced")),
         *((name, _u32) for name in ("flush_denormals", "lanes")),
+        ("arrays", ctypes.POINTER(Array)),
+        ("array_count", _u64),
+        ("unsettled", ctypes.POINTER(Unsettled)),
+        *((name, _u32) for name in ("kind", "kind_mask", "copying", "slow", "stamp", "remembers")),
+        ("stamps", _u32 * LANES * 2),
         ("waiting", Waiter * LANES),
         ("left", Waiter * LANES),
     ]
 
 
-STRUCTURES = (Report, Buffer, Waiter, Watch)
+STRUCTURES = (Report, Buffer, Waiter, Array, Unsettled, Watch)
 
 
 def c_constants() -> dict[str, int]:
     """Numbers that the C text uses."""
     return {
         **_named("LANES LOCKS FLAG_ATOMIC MASK_SHIFT SITE_SHIFT TAG_SHIFT"),
-        **_named("GROUP_MASK MEM_DEVICE MEM_THREADGROUP"),
-        **_named("HOW_WRITE HOW_ATOMIC HOW_CONSTANT HOW_SITE"),
+        **_named("GROUP_MASK MEM_DEVICE MEM_THREADGROUP MEM_TEXTURE UNSETTLED"),
+        **_named("KIND_COPY KIND_COPIED KIND_TEXEL_WRITE KIND_TEXEL_READ"),
+        **_named("HOW_WRITE HOW_ATOMIC HOW_CONSTANT HOW_STORE HOW_UPDATE HOW_SITE"),
         **_named("WRITE_WRITE WRITE_READ READ_WRITE WEAK SAME_STORE", "REPORT_"),
+        **_named("UNINITIALISED", "REPORT_"),
+        **_named("ORIGIN_FAR"),
         **_named("LANES_LEFT LANES_ELSEWHERE OTHER_BARRIER SIMDGROUP_LEFT", "REPORT_"),
-        **_named("LANE_RACE READ_ONLY_WRITE MISALIGNED", "REPORT_"),
+        **_named("LANE_RACE READ_ONLY_WRITE MISALIGNED STORE_UPDATE", "REPORT_"),
+        **_named("COPY_NOT_WAITED TEXTURE_NOT_FENCED", "REPORT_"),
         **reported_constants(),
     }
 

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 DEFAULT_LIMIT: Final = 2 << 30
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _SIZE = re.compile(r"\s*(\d+)\s*([KMG]?)(?:i?B)?\s*", re.IGNORECASE)
-# Entries are named by digests; other files in the folder are somebody else's.
+# Entries are named by digests; other files in the folder are not ours.
 _ENTRY = re.compile(r"[0-9a-f]{64}(?:\.pch|\.sha256)?")
 _LEFT_BEHIND = re.compile(r"tmp\w{8}")
 # When pruning, leave room, so that not every new entry makes it necessary again.

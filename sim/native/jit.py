@@ -18,25 +18,32 @@ class MissingFunction(LookupError):
     """Code calls a function that nobody has; `str()` is its name."""
 
 
-def compile_object(text: str) -> bytes:
-    """Optimise and compile IR text to an object file's bytes."""
+def compile_object(text: str, *, registers: bool = True) -> bytes:
+    """Optimise and compile IR text to an object file's bytes.
+
+    Args:
+        text: LLVM IR.
+        registers: whether stack slots become registers. In code of a great many blocks that takes
+            minutes, and hardly pays.
+    """
     start_llvm()
     with LLVM_LOCK, module_of(text) as module:
         machine = host_machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-        _passes().run(module, builder)
+        _passes(registers).run(module, builder)
         return bytes(machine.emit_object(module))
 
 
-def _passes() -> llvm.ModulePassManager:
+def _passes(registers: bool) -> llvm.ModulePassManager:
     """The few passes that generated code needs: its scalar source was optimised before.
 
     LLVM's standard pipeline makes code that is not faster and takes three times as long.
     """
     passes = llvm.create_new_module_pass_manager()
-    passes.add_sroa_pass()
+    if registers:
+        passes.add_sroa_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.add_loop_simplify_pass()

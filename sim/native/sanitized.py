@@ -34,7 +34,7 @@ class SharedCode:
 
 
 def chosen_sanitizers() -> str:
-    """What compilers are to be told behind `-fsanitize=`; "" without sanitizers."""
+    """What follows `-fsanitize=` in calls of compilers; "" without sanitizers."""
     return os.environ.get(_SETTING, "")
 
 

@@ -26,6 +26,7 @@ _TITLES = {
     "nan": "births of NaN and infinity",
     "overflow": "overflow of indices",
     "banks": "lanes that wait for a bank",
+    "rows": "indices that leave their row",
 }
 
 

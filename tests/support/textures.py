@@ -58,7 +58,7 @@ def get(texture: MTLTexture, dtype: DTypeLike, level: int = 0, slice: int = 0) -
     width = max(texture.width() >> level, 1)
     height = max(texture.height() >> level, 1)
     depth = max(texture.depth() >> level, 1)
-    row = width * texture._layout.format.size
+    row = width * texture.layout.format.size
     data = np.zeros(row * height * depth, np.uint8)
     texture.getBytes_bytesPerRow_bytesPerImage_fromRegion_mipmapLevel_slice_(
         data,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,9 +17,11 @@ from ..errors import CompileError
 from ..source.visible_files import write_overlay
 
 HEADERS = Path(__file__).parents[1] / "include"
-_SECONDS = 120.0
-_MEMORY_BYTES = 4 << 30
+_SECONDS = 120.0  # by the clock, which other processes use too
+_CPU_SECONDS = 15
+_MEMORY_BYTES = 3 << 29
 _FILE_BYTES = 64 << 20
+_OUT_OF_TIME = 24  # SIGXCPU of Linux, which Windows has no name for
 
 # Only warnings of constant expressions without a value are asked for; see `constant_errors`.
 _WARNINGS = (
@@ -144,19 +147,36 @@ def run_clang(
         process.communicate()
         if not isinstance(error, subprocess.TimeoutExpired):
             raise  # such as KeyboardInterrupt
-        raise CompileError(
-            f"the compiler was stopped after {_SECONDS:g} s; the program is too much for it "
-            "(endless or exponential templates?)"
-        ) from None
+        raise CompileError(_too_long(_SECONDS)) from None
     diagnostics = errors.decode("utf-8", "replace")
-    broke_off = process.returncode < 0 or process.returncode > 128
-    if broke_off or "LLVM ERROR: out of memory" in diagnostics:
-        raise CompileError(
-            f"the compiler broke off (status {process.returncode}) under its limits of "
-            f"{_MEMORY_BYTES >> 20} MiB of memory and {_FILE_BYTES >> 20} MiB of output; "
-            "the program is too much for it"
-        )
+    _require_end(process.returncode, diagnostics)
     return ClangResult(status=process.returncode, output=output, diagnostics=diagnostics)
+
+
+def _require_end(status: int, diagnostics: str) -> None:
+    """CompileError if the compiler did not come to an end by itself."""
+    # A driver tells of a signal that ended the compiler proper as shells do.
+    ended_by = -status if status < 0 else status - 128 if status > 128 else 0
+    if ended_by == _OUT_OF_TIME:
+        raise CompileError(_too_long(_CPU_SECONDS))
+    if ended_by == signal.SIGSEGV:
+        raise CompileError(
+            "the compiler broke off, most likely as an expression, a statement or a type is nested "
+            "too deeply: split it up"
+        )
+    if ended_by or "LLVM ERROR: out of memory" in diagnostics:
+        raise CompileError(
+            f"the compiler broke off (status {status}) under its limits of "
+            f"{_MEMORY_BYTES >> 20} MiB of memory and {_FILE_BYTES >> 20} MiB of output; "
+            "the program is too much for it (exponential templates?)"
+        )
+
+
+def _too_long(seconds: float) -> str:
+    return (
+        f"the compiler was stopped after {seconds:g} s; the program is too much for it "
+        "(endless or exponential templates?)"
+    )
 
 
 def _limit(pid: int) -> None:
@@ -167,8 +187,7 @@ def _limit(pid: int) -> None:
         try:
             resource.prlimit(pid, resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
-            # For a compiler whose parent is killed and can stop it no more.
-            seconds = int(_SECONDS) + 1
-            resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
+            seconds = (_CPU_SECONDS, _CPU_SECONDS + 1)
+            resource.prlimit(pid, resource.RLIMIT_CPU, seconds)
         except ProcessLookupError:
             return  # It has ended already.

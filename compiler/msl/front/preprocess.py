@@ -18,6 +18,8 @@ from . import clang
 _OUTPUT = "expanded.ii"
 _MISSING = "file not found"
 _LARGEST = 24 << 20
+_MOST_TOKENS = 500_000
+_TOKEN = re.compile(r"[\w.]+|[^\w\s]")
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
 # C++26 and no MSL.
 _EMBED = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|/\*.*?\*/)*embed\b", re.MULTILINE)
@@ -88,6 +90,12 @@ def preprocess(source: str, options: CompileOptions, file_name: str) -> Preproce
             f"expanded; the limit is {_LARGEST >> 20} MiB"
         )
     text = raw.decode("utf-8", "replace")
+    tokens = sum(1 for _ in _TOKEN.finditer(text))
+    if tokens > _MOST_TOKENS:
+        raise CompileError(
+            f"{file_name}: error: the source has {tokens} tokens when its macros are expanded; the "
+            f"limit is {_MOST_TOKENS}: pass large tables in buffers"
+        )
     includes = _check_includes(text, options)
     if result.status:
         raise CompileError(_visible(result.diagnostics, options, file_name, source))

@@ -1,6 +1,6 @@
 """Refuses what clang knows and MSL has not, at the line where the program uses it.
 
-Most of it could do no harm, as kernels only ever run what the engine knows; but whoever wrote it
+Most of it could do no harm, as kernels only ever run what the engine knows; but the author
 expects something that no GPU does.
 """
 

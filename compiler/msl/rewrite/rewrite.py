@@ -39,6 +39,11 @@ class Rewritten:
     defined: frozenset[str]
     tokens: list[Token]
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether nobody has repaired the tokens since."""
+        return "".join([token.text for token in self.tokens]) == self.text
+
 
 def rewrite(preprocessed: str, values: Mapping[int | str, ConstantValue]) -> Rewritten:
     """Rewrite a preprocessed library with these function constants; raises CompileError."""

@@ -12,7 +12,7 @@ static u64 mixed(u64 value) {
     return value ^ value >> 32;
 }
 
-/* Lines of a thread's own memory; it is used again and again by whoever runs. */
+/* Lines of a thread's own memory; it is used again and again by the threads that run. */
 static int is_private(u64 number) { return number >> PRIVATE_SHIFT == PRIVATE_HANDLE; }
 
 /* The category of a line that the access `site` touches first: its share of lines of each kind was

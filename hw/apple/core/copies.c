@@ -1,5 +1,5 @@
 /* Asynchronous copies: an engine beside the partitions moves bytes through the ports of L1 and of
- * threadgroup memory. It takes no issue cycles, and nobody waits for it but who says so. */
+ * threadgroup memory. It takes no issue cycles, and only what asks for it waits for it. */
 
 #pragma once
 #include "issue.c"

@@ -1,4 +1,4 @@
-"""Which threadgroups of a grid to execute so that the rest can be told from them."""
+"""Which threadgroups of a grid to execute so that the rest follows from them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from .sample import Position, Sample, choose_sample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledDispatch:
-    """One dispatch on one chip. Its sample is taped by whoever has its buffers.
+    """One dispatch on one chip. Its sample is taped by the caller, which has its buffers.
 
     Attributes:
         chip: the chip.

@@ -8,6 +8,7 @@ from assay.sim.simt.analysis.offsets import EXTENSIONS
 from assay.sim.simt.ir.llvm_types import is_float
 from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value
 from assay.sim.simt.ir.operations import functions as f
+from assay.sim.simt.ir.operations.calls import CALL
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.conversions import BITCAST, FPEXT, FPTRUNC, SEXT, TRUNC, ZEXT
 from assay.sim.simt.ir.operations.floats import FADD, FCMP, FDIV, FMA, FMUL, FNEG, FREM, FSUB, SQRT
@@ -25,7 +26,7 @@ from assay.sim.simt.ir.operations.integers import (
     UREM,
 )
 from assay.sim.simt.ir.operations.lanes import MMA
-from assay.sim.simt.ir.operations.marks import EXPECT_UNIFORM, UNIFORM
+from assay.sim.simt.ir.operations.marks import ACCESS_KIND, EXPECT_UNIFORM, LANE_OF, UNIFORM
 from assay.sim.simt.ir.operations.memory import ADDRESS, COMPONENT, LOOKUP_AVAILABLE, LOOKUP_HOST
 from assay.sim.simt.ir.operations.operation import OfOperands, Operation, Origin
 from assay.sim.simt.ir.operations.synchronisation import (
@@ -144,6 +145,12 @@ class Selector:
             both = [self.emit("cmpsel32_min_max", i.type, others, i.site) for _ in range(2)]
             sources = (*self.read(operands[0]), *both)
         self.registers[i] = self.chain(kinds, i.type, sources, i.site)
+
+    def _call_apart(self, i: Instruction) -> None:
+        """A function of mathematics that is not marked, since the headers call it themselves."""
+        function = f.function_of(i.function)
+        assert function is not None
+        self.registers[i] = self.chain(t.MATH[function], i.type, self.read(*i.operands), i.site)
 
     def _machine(self, i: Instruction) -> None:
         kinds = machine_classes(i, self.values)
@@ -419,15 +426,16 @@ def _takes_instructions(operation: Operation) -> bool:
     if operation in _FREE or operation in _COPIES or operation is PHI:
         return False
     marked_for_checks = operation.origin in _FOR_CHECKS and operation not in f.FUNCTIONS
-    return not marked_for_checks and operation not in _UNIFORM_MARKS
+    return not marked_for_checks and operation not in _MARKS
 
 
 _FOR_CHECKS = frozenset({Origin.MARK, Origin.ENGINE})
-_UNIFORM_MARKS = frozenset({UNIFORM, EXPECT_UNIFORM})
+_MARKS = frozenset({UNIFORM, EXPECT_UNIFORM, LANE_OF, ACCESS_KIND})
 INSTRUCTIONS: Handlers[Callable[[Selector, Instruction], None]] = Handlers(
     "the choice of instructions", _takes_instructions
 )
 INSTRUCTIONS.put(ACCESSES, Selector._access)
+INSTRUCTIONS.put((CALL,), Selector._call_apart)
 INSTRUCTIONS.put(t.MATH, Selector._math)
 INSTRUCTIONS.put((THREADGROUP_BARRIER, SIMDGROUP_BARRIER, FENCE), Selector._ordering)
 INSTRUCTIONS.put((MMA,), Selector._product)

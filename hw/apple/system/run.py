@@ -124,7 +124,7 @@ class Gpu:
             self.environment.start(self._complete(number))
 
     def _complete(self, number: int) -> Steps:
-        """The program learns of the end."""
+        """The end reaches the program."""
         costs = self._ns(self._costs.completion)
         yield self._delay(costs - costs // 2)
         self._spans[number].completed = self.environment.tick

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ..ir import context as c
 from ..ir.nodes import Block
+from .fuel import cost_of_loop
 from .slots import MASK, Slot
 from .text import vector_of
 from .values import ALL, Values
@@ -124,7 +127,9 @@ class Branches(Values):
         text = self.text
         loop = next((lp for lp in self.cfg.loops if lp.header is header), None)
         blocks = loop.blocks if loop is not None else {header}
-        cost = sum(len(b.body) + 1 for b in blocks)
+        cost = cost_of_loop(
+            blocks, self.barriers, self.shape.simdgroups, watched=bool(self.observers)
+        )
         slot = self.slots.get("fuel", None, "i64")
         left = text.let(f"sub i64 {self.take(slot)}, {cost}")
         self.put(slot, left, whole=False)
@@ -140,7 +145,7 @@ class Branches(Values):
             "void",
             "assay_runaway",
             ("ptr", "%ctx"),
-            ("i32", str(self.site(header))),
+            ("i32", str(self.site(_first_line(header, blocks)))),
             ("i32", bits),
         )
         text.do("br label %stopped")
@@ -162,9 +167,22 @@ class Branches(Values):
             following = text.new_label("next")
             text.do(f"br i1 {waiting}, label %b{index[candidate]}, label %{following}")
             text.place(following)
-        text.do("ret i32 0")
+        self._end()
+
+    def _end(self) -> None:
+        self.text.do("ret i32 0")
 
 
 def _ends(block: Block) -> bool:
     """Whether a block does nothing but end the kernel."""
     return not block.targets and not block.body
+
+
+def _first_line(header: Block, blocks: Collection[Block]) -> Block:
+    """Of the blocks that begin or leave a loop, that which is first in the source.
+
+    Where the optimiser asks a loop's condition at its end, its first block is one of the body.
+    """
+    leaving = [block for block in blocks if any(each not in blocks for each in block.targets)]
+    same = [block for block in leaving if block.site.line and block.site.scope == header.site.scope]
+    return min([header, *same], key=lambda block: (block.site.line, block.site.column))

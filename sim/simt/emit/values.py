@@ -17,7 +17,7 @@ from ..ir.cfg import Cfg, analyse, split_at_barriers
 from ..ir.nodes import AddressRoot, Block, Constant, Function, Instruction, Value, clone
 from ..ir.shape import LANES, Shape
 from ..watch.initialisation import follow_uninitialised
-from ..watch.observe_values import observe_values
+from ..watch.observe_values import drop_lane_marks, observe_values
 from ..watch.sites import WatchSites
 from .bfloat import replace_bfloat
 from .positions import fix_positions
@@ -66,6 +66,7 @@ class Values:
         observe_values(self.function, observers, self.watch_sites.number)
         if observers & {"init", "shuffle"}:
             follow_uninitialised(self.function, observers, self.watch_sites.number)
+        drop_lane_marks(self.function)
         self.barrier_calls: dict[Block, Instruction] = {}
         returns = shape.simdgroups > 1 or bool(observers)
         self.barriers = self._split_at_barriers() if returns else {}

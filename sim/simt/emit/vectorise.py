@@ -16,10 +16,20 @@ from dataclasses import dataclass
 from ..ir import context as c
 from ..ir.faults import UnsupportedKernel
 from ..ir.nodes import Block, Function, Instruction, Value
+from ..ir.operations.calls import CALL, PARAMETER, RETURN
 from ..ir.operations.control import PHI, SELECT
 from ..ir.operations.functions import FUNCTIONS
 from ..ir.operations.handlers import Handlers
-from ..ir.operations.marks import EXPECT_UNIFORM, PLAIN, UNIFORM, UNINITIALISED
+from ..ir.operations.marks import (
+    ACCESS_KIND,
+    EXPECT_UNIFORM,
+    IN_ROW,
+    LANE_OF,
+    NARROWED,
+    PLAIN,
+    UNIFORM,
+    UNINITIALISED,
+)
 from ..ir.operations.memory import ADDRESS, COMPONENT, LOAD, LOOKUP_AVAILABLE, LOOKUP_HOST, STORE
 from ..ir.operations.operation import OfThread, Operation, Variation
 from ..ir.operations.synchronisation import FENCE, SIMDGROUP_BARRIER, THREADGROUP_BARRIER
@@ -32,7 +42,7 @@ from .helpers import ATOMIC_BODIES
 from .lanes import LANE_OPERATIONS, LaneOperations
 from .memory import MemoryAccess
 from .positions import POSITIONS
-from .slots import MASK, stored_size
+from .slots import MASK, Slot, stored_size
 from .tape_events import TapeEvents
 from .text import vector_of, zero_of
 from .values import ALL
@@ -92,11 +102,6 @@ class Vectoriser(Branches):
         )
 
     def _assemble(self, resumes: list[str]) -> str:
-        body: list[str] = []
-        for number, line in enumerate(self.text.lines):
-            body += self.insertions.get(number, [])
-            body.append(line)
-        body += self.insertions.get(len(self.text.lines), [])
         first = f"b{self.cfg.index[self.cfg.order[0]]}"
         initial = self.slots.initial_stores(lambda: self.field("i64", c.FUEL))
         head = [
@@ -116,7 +121,15 @@ class Vectoriser(Branches):
         else:
             head.append(f"  br label %{first}")
         end = ["stopped:", "  ret i32 -1", "}", *sorted(self.text.declarations)]
-        return "\n".join([*head, *resumes, *body, *end])
+        return "\n".join([*head, *resumes, *self._body(), *end])
+
+    def _body(self) -> list[str]:
+        """The lines of all blocks."""
+        body: list[str] = []
+        for number, line in enumerate(self.text.lines):
+            body += self.insertions.get(number, [])
+            body.append(line)
+        return body + self.insertions.get(len(self.text.lines), [])
 
     def _emit_block(self, block: Block) -> None:
         self.block = block
@@ -195,6 +208,8 @@ class Vectoriser(Branches):
             self.watch.simdgroup_wait(instruction)
         elif operation is FENCE:
             self.watch.fence(instruction)
+        elif operation is ACCESS_KIND:
+            self.watch.access_kind(instruction)
 
     def _finish(self, instruction: Instruction, name: str, vector: bool) -> None:
         self.define(instruction, name, vector=vector)
@@ -263,6 +278,33 @@ class Vectoriser(Branches):
         vector = self.divergence.is_varying(instruction)
         self._finish(instruction, (self.vector if vector else self.scalar)(result), vector)
 
+    def _emit_call(self, instruction: Instruction) -> None:
+        """Call a function that stands apart, which is done on all lanes even if they are equal."""
+        vector = self.divergence.is_varying(instruction)
+        passed = [f"{vector_of(o.type)} {self.vector(o)}" for o in instruction.operands]
+        context = ["ptr %ctx", f"{MASK} {self.mask if vector else ALL}"]
+        kind = vector_of(instruction.type)
+        name = self.text.let(
+            f"call {kind} @{instruction.function}({', '.join([*context, *passed])})"
+        )
+        if not vector:
+            name = self.text.let(f"extractelement {kind} {name}, i64 0")
+        self._finish(instruction, name, vector)
+
+    def _emit_parameter(self, instruction: Instruction) -> None:
+        self._finish(instruction, f"%p{instruction.index}", True)
+
+    def _emit_return(self, instruction: Instruction) -> None:
+        slot = self._result()
+        old, new = self.take(slot), self.vector(instruction.operands[0])
+        kept = self.text.let(f"select {MASK} {self.mask}, {slot.type} {new}, {slot.type} {old}")
+        self.put(slot, kept, whole=False)
+
+    def _result(self) -> Slot:
+        """Where a function that stands apart collects what it gives."""
+        returns = (i for i in self.function.instructions() if i.operation is RETURN)
+        return self.slots.get("result", None, vector_of(next(returns).operands[0].type))
+
     def _emit_barrier(self, block: Block) -> None:
         (following,) = block.targets
         if self.observers:
@@ -318,7 +360,7 @@ def _entry_mask(shape: Shape) -> list[str]:
 
 
 # What passes before the emission replace: sizes, and marks of what only they look at.
-_GONE = frozenset({*PLAIN, UNIFORM, EXPECT_UNIFORM})
+_GONE = frozenset({*PLAIN, UNIFORM, EXPECT_UNIFORM, LANE_OF, NARROWED, IN_ROW})
 
 
 def _is_emitted(operation: Operation) -> bool:
@@ -339,7 +381,11 @@ _EMITTERS.put(ARITHMETIC, Vectoriser._emit_arithmetic)
 _EMITTERS.put(POSITIONS, Vectoriser._emit_position)
 _EMITTERS.put(LANE_OPERATIONS, Vectoriser._emit_lanes)
 _EMITTERS.put(ATOMIC_BODIES, Vectoriser._emit_atomic)
-_EMITTERS.put((THREADGROUP_BARRIER, SIMDGROUP_BARRIER, FENCE), Vectoriser._emit_ordering)
+_ORDERINGS = (THREADGROUP_BARRIER, SIMDGROUP_BARRIER, FENCE, ACCESS_KIND)
+_EMITTERS.put(_ORDERINGS, Vectoriser._emit_ordering)
 _EMITTERS.put(EVENTS, Vectoriser._emit_observation)
 _EMITTERS.put((UNINITIALISED,), Vectoriser._emit_uninitialised)
+_EMITTERS.put((CALL,), Vectoriser._emit_call)
+_EMITTERS.put((PARAMETER,), Vectoriser._emit_parameter)
+_EMITTERS.put((RETURN,), Vectoriser._emit_return)
 _EMITTERS.put(FUNCTIONS, Vectoriser._pass_on)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ...check import layout
@@ -22,12 +22,16 @@ from ..ir.nodes import (
     Instruction,
     ShadowRoot,
 )
+from ..ir.operations.atomics import ATOMIC_STORE
 from ..ir.operations.handlers import Handlers
 from ..ir.operations.marks import (
+    ACCESS_KIND,
     OBSERVE_INDEX_OVERFLOW,
     OBSERVE_INFINITY_BORN,
     OBSERVE_NAN_BORN,
     OBSERVE_NON_UNIFORM,
+    OBSERVE_PARTIAL_SIMDGROUP,
+    OBSERVE_ROW_OVERRUN,
     OBSERVE_UNINITIALISED,
 )
 from ..ir.operations.operation import Effect
@@ -49,6 +53,8 @@ EVENTS.put((OBSERVE_NON_UNIFORM,), layout.NON_UNIFORM)
 EVENTS.put((OBSERVE_NAN_BORN,), layout.NAN_BORN)
 EVENTS.put((OBSERVE_INFINITY_BORN,), layout.INFINITY_BORN)
 EVENTS.put((OBSERVE_INDEX_OVERFLOW,), layout.OVERFLOW)
+EVENTS.put((OBSERVE_PARTIAL_SIMDGROUP,), layout.PARTIAL_SIMDGROUP)
+EVENTS.put((OBSERVE_ROW_OVERRUN,), layout.ROW_OVERRUN)
 
 
 class Watch(Access):
@@ -58,6 +64,8 @@ class Watch(Access):
         super().__init__(vectoriser)
         self.site = vectoriser.watch_sites.number
         self.needs = find_watch_needs(vectoriser.function)
+        instructions = vectoriser.function.instructions()
+        self.has_kinds = any(each.operation is ACCESS_KIND for each in instructions)
 
     # -- accesses -------------------------------------------------------------------------------
 
@@ -69,7 +77,7 @@ class Watch(Access):
         if not self.v.observers & RACE_CHECKS or isinstance(root, _UNWATCHED):
             return
         how = self.site(instruction) << layout.HOW_SITE
-        how |= (layout.HOW_WRITE if write else 0) | (layout.HOW_ATOMIC if atomic else 0)
+        how |= (layout.HOW_WRITE if write else 0) | (_how_atomic(instruction) if atomic else 0)
         if self.v.has_varying_address(instruction):
             self._lanes(instruction, how, None)
             return
@@ -234,23 +242,31 @@ class Watch(Access):
 
     def wait(self, barrier: Instruction, block: Block) -> None:
         """Report that the current lanes wait at a barrier."""
-        flags = barrier.operands[0]
-        number = self.v.scalar(flags) if not self.v.varying(flags) else "0"
         self.text.call(
             "void",
             "assay_watch_wait",
             ("ptr", "%ctx"),
             ("i32", str(self.site(barrier))),
-            ("i32", number),
+            ("i32", self._flags(barrier)),
             ("i32", self.text.mask_bits(self.v.mask)),
             ("i32", self.text.mask_bits(self.v.full_mask)),
             ("i32", str(self._parting(block))),
         )
 
+    def _flags(self, barrier: Instruction) -> str:
+        """The mem_flags of a barrier; nothing is ordered by those that differ between lanes."""
+        flags = barrier.operands[0]
+        return "0" if self.v.varying(flags) else self.v.scalar(flags)
+
     def simdgroup_wait(self, barrier: Instruction) -> None:
         """Report that the current lanes are at a barrier of their simdgroup."""
         if "lanes" in self.v.observers:
-            self.text.call("void", "assay_watch_lane_barrier", ("ptr", "%ctx"))
+            self.text.call(
+                "void", "assay_watch_lane_barrier", ("ptr", "%ctx"), ("i32", self._flags(barrier))
+            )
+        if self.has_kinds:
+            flags = self._flags(barrier)
+            self.text.call("void", "assay_watch_settle", ("ptr", "%ctx"), ("i32", flags))
         if self.v.mask == self.v.full_mask:
             return
         self.text.call(
@@ -264,18 +280,39 @@ class Watch(Access):
         )
 
     def _parting(self, block: Block) -> int:
-        """The site of the branch that may have kept others from a block; 0 if none can."""
+        """The site of the branch that may have kept others from a block; 0 if none can.
+
+        That is the innermost one at which lanes part, be it around the block or out of a loop.
+        """
         cfg = self.v.cfg
-        for loop in cfg.loops_of(block):
-            if loop.divergent_exit:
-                return self.site(_exit(cfg, loop))
-        above = cfg.dominator.get(block)
-        while above is not None:
-            if len(above.targets) > 1 and not _always_after(cfg, block, above):
+        loops = list(cfg.loops_of(block))
+        around = [each for each in _above(cfg, block) if not _always_after(cfg, block, each)]
+        for above in around:
+            while loops and above not in loops[0].blocks:
+                if loops[0].divergent_exit:
+                    return self.site(self._exit(loops[0]))
+                del loops[0]
+            if self._parts_lanes(above):
                 return self.site(above)
-            above = cfg.dominator.get(above)
-        loops = cfg.loops_of(block)
-        return self.site(_exit(cfg, loops[0])) if loops and loops[0].exits() else 0
+        for loop in loops:
+            if loop.divergent_exit:
+                return self.site(self._exit(loop))
+        if around:
+            return self.site(around[0])
+        inner = cfg.loops_of(block)
+        return self.site(self._exit(inner[0])) if inner and inner[0].exits() else 0
+
+    def _parts_lanes(self, block: Block) -> bool:
+        return block.condition is not None and self.v.divergence.is_varying(block.condition)
+
+    def _exit(self, loop: Loop) -> Block:
+        """The first block that leads out of a loop, of those at which lanes part if there are."""
+        leading = [
+            block
+            for block in self.v.cfg.order
+            if block in loop.blocks and any(target not in loop.blocks for target in block.targets)
+        ]
+        return next((block for block in leading if self._parts_lanes(block)), leading[0])
 
     def leave(self, block: Block, mask: str) -> None:
         """Report that lanes go from a block to the kernel's end."""
@@ -302,13 +339,22 @@ class Watch(Access):
 
         def report() -> None:
             kind32 = vector_of("i32")
-            details = "zeroinitializer"
+            details = text.splat("i32", str(self._cause(instruction)))
             if flag.type == "i16":
                 details = text.let(f"zext {vector_of('i16')} {self.v.vector(flag)} to {kind32}")
+                if not self.v.varying(flag):
+                    far = text.splat("i32", str(layout.ORIGIN_FAR))
+                    details = text.let(f"or {kind32} {details}, {far}")
             text.do(f"store {kind32} {details}, ptr {self.exchange(c.SCRATCH_VALUES)}, align 4")
             self._event(kind, instruction, mask)
 
         self._if(some, report)
+
+    def _cause(self, observation: Instruction) -> int:
+        """The number of the place that led to what is observed; 0 if that has none."""
+        if observation.operation is not OBSERVE_PARTIAL_SIMDGROUP or self.v.mask == ALL:
+            return 0
+        return self._parting(self.v.block)
 
     def _event(self, kind: int, instruction: Instruction, mask: str) -> None:
         self.text.call(
@@ -320,6 +366,16 @@ class Watch(Access):
             ("i32", mask),
         )
 
+    def access_kind(self, instruction: Instruction) -> None:
+        """Report what the accesses that follow are."""
+        self.text.call(
+            "void",
+            "assay_watch_kind",
+            ("ptr", "%ctx"),
+            ("i32", self.v.scalar(instruction.operands[0])),
+            ("i32", self.text.mask_bits(self.v.mask)),
+        )
+
     def fence(self, instruction: Instruction) -> None:
         """Report a fence that publishes or acquires."""
         flags, order, *_ = instruction.operands
@@ -328,13 +384,24 @@ class Watch(Access):
         self.text.call("void", "assay_watch_fence", ("ptr", "%ctx"), ("i32", self.v.scalar(flags)))
 
 
-def _exit(cfg: Cfg, loop: Loop) -> Block:
-    """The first block that leads out of a loop."""
-    return next(
-        block
-        for block in cfg.order
-        if block in loop.blocks and any(target not in loop.blocks for target in block.targets)
-    )
+def _how_atomic(instruction: Instruction) -> int:
+    """What an atomic access does. Programs also load by updates that change nothing."""
+    if instruction.operation is ATOMIC_STORE:
+        return layout.HOW_ATOMIC | layout.HOW_STORE
+    operand = instruction.operands[-1]
+    changes = not (isinstance(operand, Constant) and operand.number == 0)
+    if instruction.operation.commutes and changes:
+        return layout.HOW_ATOMIC | layout.HOW_UPDATE
+    return layout.HOW_ATOMIC
+
+
+def _above(cfg: Cfg, block: Block) -> Iterator[Block]:
+    """The blocks with several ways on that every way to a block leads through, innermost first."""
+    above = cfg.dominator.get(block)
+    while above is not None:
+        if len(above.targets) > 1:
+            yield above
+        above = cfg.dominator.get(above)
 
 
 def _always_after(cfg: Cfg, block: Block, above: Block) -> bool:

@@ -17,7 +17,7 @@ class TableEntry(ctypes.Structure):
 
 
 class Context(ctypes.Structure):
-    """What one worker's kernel is told."""
+    """What one worker's kernel is passed."""
 
     _fields_ = [
         ("table", pointer("struct table_entry")),  # buffers, by handle

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from ...site import Site
 
+_NEAR = 1 << 20  # elements before the first
+_LARGEST = 1 << 40  # bytes; no buffer of a GPU is as large
 WRONG_SPACE = "wrong-address-space"
 
 
@@ -89,6 +91,17 @@ class KernelFault(Exception):
             f"{place.threadgroup_position_in_grid}, simdgroup {place.simdgroup}, lane {place.lane}"
         )
         return "\n".join(lines)
+
+    @property
+    def is_before(self) -> bool:
+        """Whether the access is in front of its memory: an index of 32 bits may have wrapped."""
+        element = self.offset // max(1, self.size)
+        return bool(self.buffer) and (self.offset < 0 or 0 < (1 << 32) - element <= _NEAR)
+
+    @property
+    def at_any_size(self) -> bool:
+        """Whether the access is outside of its memory, however large that may be."""
+        return self.is_before or self.offset >= _LARGEST
 
     @property
     def what(self) -> str:

@@ -116,6 +116,7 @@ THREADGROUP_ROOTS = (ThreadgroupRoot, ThreadgroupParameterRoot, ThreadgroupArena
 
 _NO_FLAGS: frozenset[str] = frozenset()
 _COPIED = (
+    "function",
     "precise",
     "predicate",
     "root",
@@ -176,7 +177,8 @@ class Instruction(Value):
         predicate: of a comparison.
         root: memory that it is about; if it is accessed, the first operand is a byte offset.
         components, element: scalars that a load or store moves, and their type.
-        index: of a component, which one.
+        index: of a component or a parameter, which one.
+        function: of a call, the name of a function that stands apart.
         align: what the address is a multiple of, as far as is known.
         demand: what it must be a multiple of by the kernel's own types.
         contract: whether it may be fused with a neighbour and rounded once.
@@ -191,6 +193,7 @@ class Instruction(Value):
         "demand",
         "element",
         "flags",
+        "function",
         "index",
         "name",
         "number",
@@ -217,6 +220,7 @@ class Instruction(Value):
         self.operands = operands
         self.site = site or Site()
         self.predicate = ""
+        self.function = ""
         self.root: Root | None = None
         self.components = 1
         self.element = type
@@ -267,6 +271,8 @@ class Function:
     threadgroup_memory: int  # bytes of static threadgroup variables
     private_memory: int  # bytes of a thread's private arena
     constants: bytes  # data of constant tables
+    # Functions that stand apart, by the names that calls have; no pass changes them.
+    apart: dict[str, Function] = field(default_factory=dict)
 
     def instructions(self) -> Iterator[Instruction]:
         """All instructions of all blocks."""
@@ -302,7 +308,9 @@ def dump(function: Function) -> str:
         lines.append(f"{block.name}: ; from {', '.join(p.name for p in block.predecessors)}")
         for instruction in block.instructions():
             root = f" [{instruction.root.name}]" if instruction.root else ""
-            what = f"{instruction.spelling} {instruction.predicate}".rstrip()
+            what = (
+                f"{instruction.spelling} {instruction.predicate or instruction.function}".rstrip()
+            )
             operands = ", ".join(show(o) for o in instruction.operands)
             count = f" x{instruction.components}" if instruction.components > 1 else ""
             lines.append(
@@ -339,6 +347,7 @@ def clone(function: Function) -> Function:
         function.threadgroup_memory,
         function.private_memory,
         function.constants,
+        function.apart,
     )
 
 

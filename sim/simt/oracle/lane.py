@@ -9,9 +9,10 @@ from ...site import Site
 from ..ir.faults import FaultPlace, KernelFault
 from ..ir.meaning.scalars import signed
 from ..ir.nodes import AddressRoot, Block, Constant, Function, Instruction, Root, Value
+from ..ir.operations.calls import CALL, PARAMETER, RETURN
 from ..ir.operations.control import PHI
 from ..ir.operations.handlers import Handlers
-from ..ir.operations.marks import EXPECT_UNIFORM
+from ..ir.operations.marks import ACCESS_KIND, EXPECT_UNIFORM
 from ..ir.operations.memory import ADDRESS, COMPONENT, LOAD, LOOKUP_AVAILABLE, LOOKUP_HOST, STORE
 from ..ir.operations.operation import (
     STRUCTURAL,
@@ -27,7 +28,7 @@ from ..ir.operations.operation import (
 from ..ir.operations.synchronisation import FENCE
 from ..read.constant_data import scalar_bytes
 from .memory import BadAccess, Bytes, Memories, element_size
-from .order import Clock, Moment
+from .order import Clock, Moment, execution_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class Lane:
         self._pauses = pauses
         self._values: dict[Value, int] = {}
         self._parts: dict[Value, list[int]] = {}
+        self._given: list[int] = []  # what it was called with; at last, what it returns
 
     def run(self) -> Generator[Crossing, int, None]:
         """Run to the end; yields where other lanes are needed and takes the result.
@@ -205,6 +207,23 @@ class Lane:
             where[:] = memoryview(new.to_bytes(size, "little"))
         self._values[instruction] = old
 
+    # -- functions that stand apart -----------------------------------------------------------
+
+    def _call(self, instruction: Instruction) -> None:
+        function = self._function.apart[instruction.function]
+        clock = Clock(execution_order(function.blocks))
+        called = Lane(function, self._memories, self._thread, self._place, self._fuel, clock)
+        called._given = [self._value(operand) for operand in instruction.operands]
+        for _ in called.run():
+            raise AssertionError(f"'{instruction.function}' waits for other lanes")
+        (self._values[instruction],) = called._given
+
+    def _parameter(self, instruction: Instruction) -> None:
+        self._values[instruction] = self._given[instruction.index]
+
+    def _return(self, instruction: Instruction) -> None:
+        self._given = [self._value(instruction.operands[0])]
+
     def _pass(self, instruction: Instruction) -> None:
         """Nothing: this engine does everything in order, and checks nothing."""
 
@@ -225,4 +244,7 @@ STRUCTURE.put((LOAD,), Lane._load)
 STRUCTURE.put((STORE,), Lane._store)
 STRUCTURE.put((COMPONENT,), Lane._take_component)
 STRUCTURE.put((ADDRESS,), Lane._address)
-STRUCTURE.put((FENCE, EXPECT_UNIFORM), Lane._pass)
+STRUCTURE.put((FENCE, EXPECT_UNIFORM, ACCESS_KIND), Lane._pass)
+STRUCTURE.put((CALL,), Lane._call)
+STRUCTURE.put((PARAMETER,), Lane._parameter)
+STRUCTURE.put((RETURN,), Lane._return)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..ir.faults import UnsupportedKernel
@@ -12,6 +13,10 @@ from .sites import SiteTable
 # Lines of IR after inlining: what LLVM would take minutes and gigabytes for.
 MOST_LINES = 1_000_000
 
+# Cases of one switch; LLVM's time for them grows with their square.
+MOST_CASES = 1_024
+
+_SWITCH = re.compile(r"^ +switch [^\n]*\[\n([^\]]*)\](?:, !dbg (![0-9]+))?", re.MULTILINE)
 _DEFINE = re.compile(r"^define [^\n]*?@([-\w.$]+|\"[^\"]+\")\(.*?^}", re.MULTILINE | re.DOTALL)
 _CALL = re.compile(
     r"\b(?:call|invoke)\b[^\n]*?@([-\w.$]+|\"[^\"]+\")\([^\n]*?(?:!dbg (![0-9]+))?$", re.MULTILINE
@@ -44,10 +49,14 @@ class Calls:
     Attributes:
         lines: lines of IR when all functions are put in the places of their calls.
         recursion: what to say of a function that calls itself, if the optimiser finds no end.
+        sizes: lines of each function when those that it calls are put in their places.
+        sites: how often each function is called, when all others are put in their places.
     """
 
     lines: int
     recursion: UnsupportedKernel | None
+    sizes: Mapping[str, int]
+    sites: Mapping[str, int]
 
 
 def check_calls(text: str, entry: str, kernel: str) -> Calls:
@@ -94,7 +103,41 @@ def check_calls(text: str, entry: str, kernel: str) -> Calls:
                 f"calls are put in their places; at most {MOST_LINES} are supported",
                 kernel=kernel,
             )
-    return Calls(lines=sizes[entry], recursion=itself)
+    return Calls(
+        lines=sizes[entry],
+        recursion=itself,
+        sizes=sizes,
+        sites=_sites(graph, entry, list(sizes)) if itself is None else {},
+    )
+
+
+def check_switches(text: str, kernel: str) -> None:
+    """Refuse a module with a switch that takes the optimiser minutes.
+
+    Raises:
+        UnsupportedKernel: names the line.
+    """
+    for match in _SWITCH.finditer(text):
+        cases = match[1].count("\n")
+        if cases > MOST_CASES:
+            site = SiteTable(dict(_METADATA.findall(text))).site(match[2] or "")
+            raise UnsupportedKernel(
+                f"the switch has {cases} cases; at most {MOST_CASES} are supported: look its "
+                "results up in a constant array or a buffer",
+                site,
+                kernel,
+            )
+
+
+def _sites(graph: _Graph, entry: str, order: list[str]) -> dict[str, int]:
+    """How often each function's body would be there; `order` has callees before callers."""
+    found = dict.fromkeys(order, 0)
+    found[entry] = 1
+    for caller in reversed(order):
+        for callee, times in graph.calls.get(caller, Counter()).items():
+            if callee in found:
+                found[callee] += found[caller] * times
+    return found
 
 
 def _recursion(

@@ -7,7 +7,7 @@ that the optimiser computes the same of constants as the engines do of values:
 
 * promises (`nsw`, `inbounds`, `exact`, ranges of loaded values) are dropped;
 * shifts count modulo the width; conversions to integers saturate, and NaN gives 0;
-* divisors that are no numbers are hidden from the optimiser, which then cannot find that one is 0;
+* divisions by what is no number are hidden from the optimiser (`divisions.py`);
 * a function that ends without a value gives 0;
 * a value that is known to be none becomes 0.
 """
@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import re
 
-# A fixed-point division by 1: LLVM has it, but knows no rule for it. It hides its first operand.
-HIDE = "llvm.udiv.fix"
+from .divisions import divided, mangled
 
 _FLAG = r"(?:nuw|nsw|inbounds|nusw|exact|nneg|disjoint|samesign|inrange\([^)]*\))"
 _PROMISES = re.compile(
@@ -46,13 +45,6 @@ _STORE = re.compile(
 )
 _ACTION = re.compile(r"^  (?:store |.*\bcall )", re.MULTILINE)
 _RESULT = re.compile(r"^define [^@]*?(?P<type>[<{[].*|ptr addrspace\(\d+\)|[^ ]+) @")
-_INTEGERS = r"(?:i\d+|<\d+ x i\d+>)"
-_HIDDEN = re.compile(
-    rf"^(?P<name>  %\S+) = (?:tail )?call [^@\n]*?(?P<type>{_INTEGERS}) @{HIDE}\.\w+\("
-    rf"{_INTEGERS} (?:noundef )?(?P<divisor>-?\d+|<[^>]*>|splat \([^)]*\)), {_INTEGERS} [^\n]*?\)"
-    r"(?: #\d+)?(?P<tail>(?:, ![a-zA-Z_.]+ ![0-9]+)*)$",
-    re.MULTILINE,
-)
 
 
 def defined(text: str) -> str:
@@ -99,18 +91,6 @@ def acts(text: str) -> bool:
     return _ACTION.search(text) is not None
 
 
-def known_divisors(text: str) -> str:
-    """The optimised module `text`, in which divisors that became numbers are hidden no more."""
-    return _HIDDEN.sub(_shown, text) if HIDE in text else text
-
-
-def _shown(match: re.Match[str]) -> str:
-    divisor = f"{match['type']} {match['divisor']}"
-    if not _divides("sdiv", match["divisor"]):
-        return match[0]
-    return f"{match['name']} = add {divisor}, zeroinitializer{match['tail']}"
-
-
 def _return(line: str, result: str) -> str:
     tail = line.removeprefix("  unreachable")
     return f"  ret void{tail}" if result == "void" else f"  ret {result} zeroinitializer{tail}"
@@ -134,40 +114,12 @@ def _operation(match: re.Match[str], number: int, widened: dict[str, re.Match[st
     op, type = match["op"], match["type"]
     if op in ("fptosi", "fptoui"):
         value, _, target = operands.rpartition(" to ")
-        name = f"@llvm.{op}.sat.{_mangled(target)}.{_mangled(type)}"
+        name = f"@llvm.{op}.sat.{mangled(target)}.{mangled(type)}"
         return [f"  {match['name']} = call {target} {name}({type} {value}){tail[0]}"]
     left, right = _two(operands)
     if op in ("shl", "lshr", "ashr"):
         return _masked_shift(match, left, right, tail[0], number)
-    if _divides(op, right):
-        return [match[0]]
-    name = f"%assay.divisor{number}"
-    wider = widened.get(right)
-    if op.endswith("rem") and not _is_as_narrow(widened.get(left), wider):
-        wider = None  # or LLVM knew a remainder to be small, of which 0 leaves all of the dividend
-    return [
-        *_hidden(name, type, right, wider, tail[0]),
-        f"  {match['name']} = {op} {type} {left}, {name}{tail[0]}",
-    ]
-
-
-def _is_as_narrow(dividend: re.Match[str] | None, divisor: re.Match[str] | None) -> bool:
-    """Whether a dividend was widened from a type that is no wider than the divisor's."""
-    if dividend is None or divisor is None or dividend["op"] != divisor["op"]:
-        return False
-    return int(dividend["type"][1:]) <= int(divisor["type"][1:])
-
-
-def _hidden(
-    name: str, type: str, divisor: str, wider: re.Match[str] | None, tail: str
-) -> list[str]:
-    """A divisor that the optimiser cannot see through, but for how it was widened."""
-    if wider is not None:
-        narrow, widen = wider["type"], f"{wider['op']} {wider['type']} {name}.n to {type}"
-        return [*_hidden(f"{name}.n", narrow, wider["of"], None, tail), f"  {name} = {widen}{tail}"]
-    one = "splat (" + type.strip("<>").rpartition(" x ")[2] + " 1)" if type[0] == "<" else "1"
-    hidden = f"call {type} @{HIDE}.{_mangled(type)}({type} {divisor}, {type} {one}, i32 0)"
-    return [f"  {name} = {hidden}{tail}"]
+    return divided(match, left, right, tail[0], number, widened)
 
 
 def _masked_shift(match: re.Match[str], left: str, right: str, tail: str, number: int) -> list[str]:
@@ -183,15 +135,6 @@ def _masked_shift(match: re.Match[str], left: str, right: str, tail: str, number
     ]
 
 
-def _divides(op: str, divisor: str) -> bool:
-    """Whether a divisor is made of numbers by which all can be divided."""
-    if "%" in divisor or "undef" in divisor or "poison" in divisor:
-        return False
-    numbers = divisor if re.fullmatch(r"-?\d+", divisor) else re.sub(r"\bi\d+\b", "", divisor)
-    found = [int(number) for number in re.findall(r"-?\d+", numbers)]
-    return bool(found) and not any(n == 0 or (n == -1 and op[0] == "s") for n in found)
-
-
 def _two(operands: str) -> tuple[str, str]:
     """The two operands in `a, b`, of which each may be a vector in brackets."""
     depth = 0
@@ -200,12 +143,3 @@ def _two(operands: str) -> tuple[str, str]:
         if character == "," and depth == 0:
             return operands[:at], operands[at + 2 :]
     raise ValueError(operands)
-
-
-def _mangled(type: str) -> str:
-    """`<4 x float>` -> `v4f32`, as in names of LLVM's intrinsics."""
-    count, _, element = type.strip("<>").rpartition(" x ")
-    element = {"half": "f16", "float": "f32", "double": "f64", "bfloat": "bf16"}.get(
-        element, element
-    )
-    return (f"v{count}" if count else "") + element

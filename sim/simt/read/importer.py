@@ -14,17 +14,27 @@ from ..analysis.shift_counts import drop_masks
 from ..analysis.unpack import unpack
 from ..ir.faults import UnsupportedKernel
 from ..ir.nodes import Function
+from .apart import PREFIX as APART
+from .apart import keep_apart, often_called
 from .beyond import Entry, are_inside, compared, hide_variables, may_leave, shown, without_open
-from .call_graph import Calls, check_calls
+from .call_graph import Calls, check_calls, check_switches
 from .complete_sites import complete_sites
-from .defined import acts, defined, kept_stores, known_divisors, stores
+from .defined import acts, defined, kept_stores, stores
+from .divisions import known_divisors
 from .hidden_arguments import bind_hidden_arguments
 from .llvm_records import IRSyntaxError
 from .llvm_text import read_module
 from .lower import lower
 from .math_marks import mark_math, unroll_all, unroll_no_more
 from .roots import Parameter
-from .uninitialised import forget_uniform, mark_signed, mark_uninitialised
+from .rows import mark_rows
+from .uninitialised import (
+    forget_kinds,
+    forget_uniform,
+    mark_narrowed,
+    mark_signed,
+    mark_uninitialised,
+)
 
 _INLINE_EVERYTHING = 1_000_000
 # Kernels of more lines, such as elliptic curves, take minutes when their loops are unrolled too.
@@ -56,9 +66,10 @@ def import_kernel(
         parameters: description of the entry's parameters, in order.
         name: the kernel's name for messages.
         marks: what the optimiser must not forget, for checks: `init` where variables have no
-            value, `uniform` what must be the same in all lanes, `overflow` what is signed; and,
-            for models of machines, `math` where it calls functions of mathematics. Then integers
-            are also kept as narrow as the machine's own.
+            value, `uniform` what must be the same in all lanes, `shuffle` what all lanes must
+            call, `race` which accesses are of copies and textures, `overflow` what is signed,
+            `rows` indices in arrays of arrays; and, for models of machines, `math` where it calls
+            functions of mathematics. Then integers are also kept as narrow as the machine's own.
 
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
@@ -72,9 +83,10 @@ def import_kernel(
         bind_hidden_arguments(module.functions["@" + entry])
     function = lower(module, entry, parameters, name)
     complete_sites(function)
-    drop_masks(function)
-    unpack(function)
-    contract(function)
+    for each in (function, *function.apart.values()):
+        drop_masks(each)
+        unpack(each)
+        contract(each)
     return function
 
 
@@ -87,18 +99,28 @@ def optimised_text(
         try:
             with module_of(bitcode) as module:
                 text = str(module)
-                calls = _check(text, entry, name)
-                changed = defined(_marked(text, marks))
-            optimised = _optimised_beyond(changed, entry, calls)
-            if not optimised and "math" in marks:
-                optimised = _optimised_for_models(changed, entry, calls)
-            elif not optimised:
-                optimised = _optimised(changed, entry, calls)
+            calls = _check(text, entry, name)
+            changed = defined(_marked(text, marks))
+            apart = often_called(calls)
+            optimised = _optimised_somehow(keep_apart(changed, apart), entry, calls, marks)
+            more = often_called(calls, optimised.count("\n"))
+            if more > apart:
+                optimised = _optimised_somehow(keep_apart(changed, more), entry, calls, marks)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
     if calls.recursion is not None and _CALL_OF_SOURCE.search(optimised):
         raise calls.recursion
     return optimised
+
+
+def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
+    """The optimised module, in the way that it and the marks ask for."""
+    optimised = _optimised_beyond(text, entry, calls)
+    if optimised:
+        return optimised
+    if "math" in marks:
+        return _optimised_for_models(text, entry, calls)
+    return _optimised(text, entry, calls)
 
 
 def _optimised(text: str, entry: str, calls: Calls) -> str:
@@ -188,16 +210,21 @@ def _marked(text: str, marks: frozenset[str]) -> str:
     if "init" in marks:
         text = mark_uninitialised(text)
     if "overflow" in marks:
-        text = mark_signed(text)
+        text = mark_signed(mark_narrowed(text))
+    if "rows" in marks:
+        text = mark_rows(text)
     if "math" in marks:
         text = mark_math(text)
-    return text if "uniform" in marks else forget_uniform(text)
+    if "race" not in marks:
+        text = forget_kinds(text)
+    return text if marks & {"uniform", "shuffle"} else forget_uniform(text)
 
 
 def _check(text: str, entry: str, name: str) -> Calls:
     # LLVM ends the process in the middle of its work on these.
     if _THREAD_LOCAL.search(text):
         raise UnsupportedKernel("thread_local variables are not supported", kernel=name)
+    check_switches(text, name)
     return check_calls(text, entry, name)
 
 
@@ -207,6 +234,8 @@ def _prepare(module: llvm.ModuleRef, entry: str) -> None:
         if str(variable.type).endswith("addrspace(3)"):
             variable.linkage = "external"
     for function in module.functions:
+        if function.name.startswith(APART):
+            continue
         if not function.is_declaration and function.name != entry:
             function.linkage = "internal"
             function.add_function_attribute("alwaysinline")

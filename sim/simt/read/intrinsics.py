@@ -30,7 +30,7 @@ from ..ir.operations.operation import Operation, Origin
 from ..ir.operations.table import INTRINSICS, MACHINE, Spelled, find_machine
 from .beyond import MAY_END
 from .beyond import PREFIX as BEYOND_PREFIX
-from .defined import HIDE
+from .divisions import HIDING
 from .llvm_records import Record
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _llvm(lowering: Lowering, record: Record, name: str) -> None:
         return
     if name.startswith(_IGNORED):
         return
-    if name == HIDE:
+    if name in HIDING:
         lowering.values[record.name] = lowering.operand(record.operands[0])
         return
     operation = _ALIASES.get(name) or INTRINSICS.get(name)

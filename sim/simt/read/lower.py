@@ -6,16 +6,19 @@ from collections.abc import Sequence
 
 from ..ir.faults import UnsupportedKernel
 from ..ir.llvm_types import Pointer, Scalar, leaves
-from ..ir.nodes import Block, Constant, Function, Instruction, link_predecessors
+from ..ir.nodes import Block, Constant, Function, Instruction, Value, link_predecessors
+from ..ir.operations.calls import CALL, PARAMETER, RETURN
 from ..ir.operations.control import PHI
 from ..ir.operations.operation import Operation
 from ..ir.operations.table import INSTRUCTIONS
 from ..ir.passes import rewrites
+from .apart import PREFIX as APART
 from .intrinsics import lower_call
 from .llvm_records import FunctionText, ModuleText, Record
 from .lower_base import Address, Lowered
 from .lower_values import ValueLowering
 from .roots import Parameter
+from .switches import Switch
 
 
 @rewrites
@@ -34,7 +37,17 @@ def lower(module: ModuleText, entry: str, parameters: Sequence[Parameter], name:
             f"{len(parameters)}",
             kernel=name,
         )
-    return Lowering(module, text, parameters, name).run()
+    lowering = Lowering(module, text, parameters, name)
+    function = lowering.run()
+    waiting = list(lowering.called)
+    while waiting:
+        callee = waiting.pop()
+        if callee not in function.apart:
+            apart = ApartLowering(module, module.functions["@" + callee], name)
+            function.apart[callee] = apart.run()
+            function.apart[callee].apart = function.apart
+            waiting += apart.called
+    return function
 
 
 class Lowering(ValueLowering):
@@ -47,6 +60,7 @@ class Lowering(ValueLowering):
         self.phis: list[tuple[Record, list[Instruction]]] = []
         self.extra: dict[str, list[Block]] = {}  # blocks a switch was split into, by its label
         self.homes: dict[Block, Block] = {}  # such a block -> the block that had the switch
+        self.called: dict[str, None] = {}  # functions that stand apart
 
     def run(self) -> Function:
         """Lower the function."""
@@ -163,33 +177,20 @@ class Lowering(ValueLowering):
             self.block.targets = [self.blocks[record.labels[0]]]
 
     def _op_switch(self, record: Record) -> None:
-        """Becomes a chain of comparisons, each in a block of its own."""
+        """Becomes comparisons, most of them in blocks of their own."""
         default, *targets = (self.blocks[label] for label in record.labels)
         subject = self.scalar(record.operands[0])
-        home, name = self.block, self.block.name
-        cases = list(zip(record.operands[1:], targets, strict=True))
+        home = self.block
+        values = [self.scalar(case) for case in record.operands[1:]]
+        cases = [(_number_of(value), target) for value, target in zip(values, targets, strict=True)]
         if not cases:
             home.targets = [default]
             return
         extra: list[Block] = []
-        for number, (case, target) in enumerate(cases):
-            value = self.scalar(case)
-            assert isinstance(value, Constant) and value.number is not None
-            self.block.site = self.site
-            self.block.condition = self._equals(subject, value.number)
-            if number == len(cases) - 1:
-                following = default
-            else:
-                following = Block(f"{name}.case{number + 1}")
-                extra.append(following)
-                self.homes[following] = home
-            self.block.targets = [target, following]
-            if target is following:
-                self.block.condition, self.block.targets = None, [target]
-            self.block = following if following is not default else self.block
+        Switch(subject, default, self.site, home.name, extra.append).lower(home, cases)
+        self.homes |= dict.fromkeys(extra, home)
         label = next(label for label, block in self.blocks.items() if block is home)
         self.extra[label] = extra
-        self.block = home
 
     def _op_ret(self, record: Record) -> None:
         self.block.site = self.site
@@ -198,4 +199,48 @@ class Lowering(ValueLowering):
     _op_unreachable = _op_ret
 
     def _op_call(self, record: Record) -> None:
-        lower_call(self, record)
+        if record.callee.startswith("@" + APART):
+            self._call_apart(record)
+        else:
+            lower_call(self, record)
+
+    def _call_apart(self, record: Record) -> None:
+        """A call of a function that stands apart."""
+        assert isinstance(record.type, Scalar)
+        operands = [self.scalar(operand) for operand in record.operands]
+        made = self.emit(CALL, record.type.name, *operands)
+        made.function = record.callee[1:]
+        self.called[made.function] = None
+        self.values[record.name] = [made]
+
+
+def _number_of(value: Value) -> int:
+    assert isinstance(value, Constant) and value.number is not None
+    return value.number
+
+
+class ApartLowering(Lowering):
+    """Lowers a function that stands apart, which takes and gives numbers."""
+
+    def __init__(self, module: ModuleText, text: FunctionText, name: str) -> None:
+        super().__init__(module, FunctionText(text.name, [], text.blocks), (), name)
+        self._parameters: list[Instruction] = []
+        for index, (parameter, kind) in enumerate(text.parameters):
+            assert isinstance(kind, Scalar)
+            made = Instruction(PARAMETER, kind.name, [])
+            made.index = index
+            self._parameters.append(made)
+            self.values[parameter] = [made]
+
+    def run(self) -> Function:
+        """Lower the function."""
+        function = super().run()
+        first = function.blocks[0]
+        for parameter in self._parameters:
+            parameter.block = first
+        first.body = [*self._parameters, *first.body]
+        return function
+
+    def _op_ret(self, record: Record) -> None:
+        self.emit(RETURN, "void", self.scalar(record.operands[0]))
+        super()._op_ret(record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ...site import Site
 
@@ -39,6 +40,8 @@ class SiteTable:
             own = () if outer.function.startswith(GENERATED) else (outer,)
             inlined = (*own, *outer.inlined)
         file, function = self._scope(fields["scope"])
+        if inlined and function.startswith(GENERATED):  # a definition that the compiler adds
+            return replace(inlined[0], inlined=inlined[1:])
         return Site(
             file, int(fields.get("line", 0)), int(fields.get("column", 0)), function, inlined
         )

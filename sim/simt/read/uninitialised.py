@@ -21,7 +21,7 @@ from ..ir.llvm_types import (
     field_offset,
     size_of,
 )
-from ..ir.operations.marks import PLAIN, UNINITIALISED
+from ..ir.operations.marks import NARROWED, PLAIN, UNINITIALISED
 from .llvm_text import read_type_of_alloca, types_of
 
 PREFIX = f"__assay_{UNINITIALISED.name}_"
@@ -30,18 +30,28 @@ _MAX_SCALARS = 256  # a larger variable stays in memory, which has a shadow of i
 _ALLOCA = re.compile(r'^\s*(%[-$._A-Za-z0-9]+|%"[^"]*") = alloca (.*)$')
 _BEGIN = re.compile(r"^\s*call void @llvm\.lifetime\.start\.p0\(ptr[^%]*(%[^)\s]+)\)(.*)$")
 _UNIFORM = re.compile(r"^declare [^@\n]*(@__assay_uniform_i32)\([^\n]*$", re.MULTILINE)
+_LANE_OF = re.compile(r"^declare [^@\n]*(@__assay_lane_of_i32)\([^\n]*$", re.MULTILINE)
+_KIND = re.compile(r"^declare [^@\n]*(@__assay_access_kind)\([^\n]*$", re.MULTILINE)
 _EXPECTED = re.compile(r"^declare [^@\n]*(@__assay_expect_uniform_i64)\([^\n]*$", re.MULTILINE)
 _SIGNED = re.compile(
     r"^(\s*%\S+) = (add|sub|mul) (?:nuw )?nsw (i32|i64) ([^,\n]+), ([^,\n]+)((?:, ![^\n]*)?)$",
     re.MULTILINE,
 )
+_COMPUTED = re.compile(r"^\s*(%\S+) = (?:add|sub|mul|shl)(?: n[us]w)* i32 ")
+_NARROWED = re.compile(r"^\s*(%\S+) = trunc i32 ([^,\s]+) to i16((?:, ![^\n]*)?)$")
 _DEBUG = re.compile(r"!dbg (![0-9]+)")
 
 
 def forget_uniform(text: str) -> str:
-    """The unoptimised module `text`, in which marks of uniform arguments mean nothing."""
+    """The unoptimised module `text`, in which marks of arguments mean nothing."""
+    text = _LANE_OF.sub(r"define internal i32 \1(i32 %0, i32 %1) { ret i32 %0 }", text)
     text = _UNIFORM.sub(r"define internal i32 \1(i32 %0) { ret i32 %0 }", text)
     return _EXPECTED.sub(r"define internal void \1(i64 %0) { ret void }", text)
+
+
+def forget_kinds(text: str) -> str:
+    """The unoptimised module `text`, in which all accesses are plain ones."""
+    return _KIND.sub(r"define internal void \1(i32 %0) { ret void }", text)
 
 
 def mark_signed(text: str) -> str:
@@ -64,6 +74,26 @@ def mark_signed(text: str) -> str:
         for op, kind in sorted(used)
     ]
     return "\n".join([text, *declared])
+
+
+def mark_narrowed(text: str) -> str:
+    """The unoptimised module `text`, in which sums and products that become 16 bits are marked."""
+    lines: list[str] = []
+    computed: set[str] = set()
+    for line in text.splitlines():
+        if line.startswith("define"):
+            computed = set()
+        elif match := _COMPUTED.match(line):
+            computed.add(match[1])
+        elif (match := _NARROWED.match(line)) and match[2] in computed:
+            name, source, rest = match.groups()
+            mark = f"@__assay_{NARROWED.name}_i32"
+            marked = f"%narrowed.{name[1:]}"
+            lines.append(f"  {marked} = call i32 {mark}(i32 {source}){rest}")
+            line = f"  {name} = trunc i32 {marked} to i16{rest}"
+        lines.append(line)
+    lines.append(f"declare i32 @__assay_{NARROWED.name}_i32(i32) nounwind willreturn memory(none)")
+    return "\n".join(lines)
 
 
 def mark_uninitialised(text: str) -> str:

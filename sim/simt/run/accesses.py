@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...check import layout as k
 from ...check.shadow import GRANULE, Records
+from ...native.touched_pages import touched_parts
 
 if TYPE_CHECKING:
     from .observation import Observation
@@ -21,6 +22,7 @@ Spans = NDArray[np.int64]
 
 # Read-only buffers up to this size are recorded in any case.
 _ALWAYS: Final = 64 << 20
+_PIECE: Final = 1 << 16  # records that are looked at together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,7 @@ class AccessLog:
     def _take(
         self, handle: int, write: bool, rows: Records, tag: int, executable: Executable
     ) -> None:
-        touched = np.flatnonzero(rows >> np.uint64(k.TAG_SHIFT) == tag)
+        touched = _touched(rows, tag)
         if not touched.size:
             return
         records = rows[touched]
@@ -87,6 +89,16 @@ class AccessLog:
                         sites=_sites(places, these, executable),
                     )
                 )
+
+
+def _touched(rows: Records, tag: int) -> NDArray[np.intp]:
+    """Granules with records of a dispatch; looked for in pieces, most of which may be empty."""
+    found = []
+    for number in np.flatnonzero(touched_parts(rows, _PIECE)):
+        start = int(number) * _PIECE
+        piece = rows[start : start + _PIECE]
+        found.append(start + np.flatnonzero(piece >> np.uint64(k.TAG_SHIFT) == tag))
+    return np.concatenate(found) if found else np.zeros(0, np.intp)
 
 
 def _spans(places: NDArray[np.intp], records: Records) -> Spans:

@@ -56,7 +56,8 @@ def explain_fault(
         )
     words = _KINDS[kind]
     address &= (1 << 64) - 1
-    absent = memory.absence(address)
+    near = _bound(arguments, access) or address
+    absent = memory.absence(near)
     buffer, offset, length = _where(memory, arguments, address, access)
     if absent is not None and not buffer:
         buffer = _UNNAMED
@@ -65,7 +66,7 @@ def explain_fault(
     elif kind != c.FAULT_MISALIGNED and _is_in_wrong_space(address, access):
         words = f"{WRONG_SPACE} {words}"
     elif kind != c.FAULT_MISALIGNED:
-        null = (address >> c.HANDLE_SHIFT) & 0xFFFF == 0 or buffer == ""
+        null = (near >> c.HANDLE_SHIFT) & 0xFFFF == 0 or buffer == ""
         words = f"{'null' if null else 'out-of-bounds'} {words}"
     return KernelFault(
         kernel=name,
@@ -78,6 +79,12 @@ def explain_fault(
         place=place,
         why="" if absent is None else absent.why,
     )
+
+
+def _bound(arguments: Sequence[tuple[int, int, int]], access: AccessSite) -> int:
+    """GPU address of the buffer argument that is accessed; 0 if it is none, or not bound."""
+    address = arguments[access.parameter][2] if access.parameter >= 0 else 0
+    return address if address >> c.HANDLE_SHIFT >= c.FIRST_BUFFER_HANDLE else 0
 
 
 def _is_in_wrong_space(address: int, access: AccessSite) -> bool:
@@ -103,7 +110,10 @@ def _where(
             _, length, argument = arguments[access.parameter]
             start = argument & OFFSET_MASK
         return access.memory, offset - start, length
-    found, offset, length = memory.describe(address)
+    bound = _bound(arguments, access)
+    found, offset, length = memory.describe(bound or address)
+    if bound:  # however far from it the address is, even beyond what an address can say
+        offset += ((address - bound + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
     return _named(found, access, is_there=length >= 0), offset, length
 
 

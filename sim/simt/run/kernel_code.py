@@ -33,7 +33,7 @@ def load_helpers() -> LoadedCode:
 def load_kernel(data: bytes, known: Sequence[str] = ()) -> tuple[LoadedCode, ctypes._FuncPointer]:
     """Load a kernel's object file; returns its owner and `run(ctx, first, count)`.
 
-    `known` names functions, besides the helpers, that the linker has been told of.
+    `known` names functions, besides the helpers, that the linker knows already.
 
     Raises:
         UnsupportedKernel: if it calls a function that nobody has.

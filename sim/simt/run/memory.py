@@ -98,7 +98,7 @@ class Memory:
         return handle << c.HANDLE_SHIFT
 
     def _free_handle(self) -> int:
-        # Handles are reused late, so that an old address is not soon somebody else's.
+        # Handles are reused late, so that an old address is not soon that of another buffer.
         for _ in range(c.TABLE_ENTRIES):
             handle = self._next
             self._next = handle + 1 if handle + 1 < c.TABLE_ENTRIES else c.FIRST_BUFFER_HANDLE

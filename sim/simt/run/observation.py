@@ -46,6 +46,9 @@ class WorkerWatch:
         granules = -(-arena >> shift) + 1
         self._arena = np.zeros((5, granules), np.uint64)
         self._reports = (layout.Report * layout.REPORT_LIMIT)()
+        arrays = executable.arrays
+        self._arrays = (layout.Array * len(arrays))(*(layout.Array(*each) for each in arrays))
+        self._unsettled = (layout.Unsettled * layout.UNSETTLED)()
         self.order = np.arange(LANES, dtype=np.uint32)
         self.watch = layout.Watch()
         self._fill(granules, shift)
@@ -60,6 +63,9 @@ class WorkerWatch:
         watch.arena_granules, watch.arena_shift = granules, shift
         watch.locks = shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
         watch.reports = ctypes.cast(self._reports, ctypes.POINTER(layout.Report))
+        watch.arrays = ctypes.cast(self._arrays, ctypes.POINTER(layout.Array))
+        watch.array_count = len(self._arrays)
+        watch.unsettled = ctypes.cast(self._unsettled, ctypes.POINTER(layout.Unsettled))
         watch.report_limit = layout.REPORT_LIMIT
         watch.tag = shadows.tag
         watch.lanes = "lanes" in self.observation.checker.checks

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Final, Protocol
 
-# At exit kernels are told to stop, which they do at the end of a loop's round.
+# At exit kernels are asked to stop, which they do at the end of a loop's round.
 _GRACE_S: Final = 1.0
 
 _Task = tuple["Future[None]", Callable[[], None]]

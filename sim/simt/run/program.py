@@ -17,11 +17,13 @@ from ...native.llvm_host import host_target
 from ...site import Site
 from ..analysis.merge_accesses import merge_accesses
 from ..analysis.reach import follows_pointers, untouched_parameters
+from ..emit.apart import with_apart
 from ..emit.driver import driver
 from ..emit.tape import PLACES, TAPE, TAPED_MARKS, prepare
 from ..emit.vectorise import Vectoriser
 from ..ir.llvm_types import Scalar, size_of
-from ..ir.nodes import Block, Function, Instruction, clone
+from ..ir.nodes import Block, Constant, Function, Instruction, ThreadgroupRoot, clone
+from ..ir.operations.marks import LANE_OF
 from ..ir.operations.operation import Inactive
 from ..ir.shape import Shape
 from ..read.importer import import_kernel
@@ -34,7 +36,14 @@ from .watch_code import FUNCTIONS as WATCH_FUNCTIONS
 from .watch_code import load_watch
 
 # Checks that need a function in which the optimiser has not thrown away what they look for.
-_MARKED = frozenset({"init", "uniform", "overflow"})
+_MARKED = frozenset({"init", "shuffle", "uniform", "overflow", "rows"})
+# Races need one only where copies or textures are told apart from other accesses.
+_KINDS = b"__assay_access_kind"
+
+
+# Blocks of a kernel whose values travel in registers: with more, such as those of a switch of some
+# hundred cases, a choice of registers takes minutes.
+_MOST_BLOCKS_IN_REGISTERS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +55,10 @@ class AccessSite:
     size: int  # bytes of the access, 0 for a loop
     space: int = 0  # LLVM's address space of a pointer from memory, 0 if it may be any
     reads_inactive: bool = False  # whether it may read what lanes hold that take no part
+    lanes: int = 0  # of the group whose lane it names, 0 if it names none
     start: int = 0  # byte offset in the arena or constant data that `memory` starts at
     length: int = -1  # bytes that `memory` has, -1 if that depends on the dispatch
+    in_arena: bool = False  # whether `memory` is an array of the threadgroup's
     parameter: int = -1  # the argument that `memory` is, -1 if it is none
 
 
@@ -181,13 +192,13 @@ class Program:
         return stored
 
     def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
-        marks = TAPED_MARKS if TAPE in observers else observers & _MARKED
+        marks = TAPED_MARKS if TAPE in observers else self._marks(observers)
         function = self.marked_function(marks) if marks else self.function
         if "banks" in observers:  # a GPU has neighbouring words of a thread in one access
             function = clone(function)
             merge_accesses(function)
         code = Vectoriser(function, shape, observers).run()
-        text = code.text + driver(
+        text = with_apart(code.text, function) + driver(
             shape,
             has_barriers=code.has_barriers,
             private_memory=function.private_memory,
@@ -196,7 +207,8 @@ class Program:
             shadowed="init" in observers,
             taped=TAPE in observers,
         )
-        machine_code = compile_object(text)
+        registers = len(function.blocks) <= _MOST_BLOCKS_IN_REGISTERS
+        machine_code = compile_object(text, registers=registers)
         head = json.dumps(
             {
                 "state_size": code.state_size,
@@ -211,6 +223,10 @@ class Program:
             }
         ).encode()
         return len(head).to_bytes(8, "little") + head + machine_code
+
+    def _marks(self, observers: frozenset[str]) -> frozenset[str]:
+        marked = _MARKED | {"race"} if _KINDS in self.bitcode else _MARKED
+        return observers & marked
 
     def llvm_text(self, threadgroup_size: tuple[int, int, int]) -> str:
         """The generated LLVM IR before optimisation, for people who debug the engine."""
@@ -254,6 +270,14 @@ class Executable:
         """What a fault's site number stands for."""
         return _access_site(self._sites[number])
 
+    @property
+    def arrays(self) -> list[tuple[int, int]]:
+        """(start, bytes) of the threadgroup array of each site of observers; else no bytes."""
+        return [
+            (site["start"], site["length"]) if site["in_arena"] else (0, 0)
+            for site in self._watch_sites
+        ]
+
     def watched(self, number: int) -> AccessSite:
         """What a number in an observer's report stands for; an empty site for 0."""
         if 0 < number <= len(self._watch_sites):
@@ -283,6 +307,7 @@ def _describe(what: Instruction | Block) -> AccessSite:
         size=size,
         start=getattr(root, "start", 0),
         length=getattr(root, "size", -1),
+        in_arena=isinstance(root, ThreadgroupRoot),
         parameter=getattr(root, "parameter", -1),
         space=getattr(root, "space", 0),
     )
@@ -292,15 +317,17 @@ def _describe_watched(what: Instruction | Block) -> AccessSite:
     if isinstance(what, Block):
         return AccessSite(site=what.site, memory="", size=0)
     reads_inactive = what.operation.inactive is Inactive.READ
-    return replace(_describe(what), reads_inactive=reads_inactive)
+    lanes = 0
+    if what.operation is LANE_OF and isinstance(what.operands[1], Constant):
+        lanes = what.operands[1].number or 0
+    return replace(_describe(what), reads_inactive=reads_inactive, lanes=lanes)
 
 
 def _loop_site(header: Block) -> Site:
-    """A loop's place in the source: the first line its header knows."""
-    for instruction in header.instructions():
-        if instruction.site.line:
-            return instruction.site
-    return header.site
+    """A loop's place in the source: the line that its header begins or, if earlier, ends at."""
+    known = (i.site for i in header.instructions() if i.site.line)
+    first, last = next(known, header.site), header.site
+    return last if last.scope == first.scope and 0 < last.line < first.line else first
 
 
 def _is_serial(function: Function) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...check import layout as k
 from ...check.finding import Finding, Party
 from ...check.kinds import REPORTED
+from ...site import Site
 from ..ir import context as c
 from ..ir.shape import LANES
 from .fault_report import place_of
@@ -27,17 +28,30 @@ _RACES = {
     k.READ_WRITE: "race-read-write",
     k.WEAK: "weak-memory-flags",
     k.SAME_STORE: "race-write-write",
+    k.STORE_UPDATE: "race-write-write",
+    k.COPY_NOT_WAITED: "copy-not-waited",
+    k.TEXTURE_NOT_FENCED: "texture-not-fenced",
     k.LANE_RACE: "lane-race",
 }
 _HINTS = {
-    "race-write-write": "let one thread write it, use an atomic, or put a barrier between",
-    "race-read-write": "put a threadgroup_barrier with the right mem_flags between the two",
+    "race-write-write": "let one thread write it, use an atomic, or put "
+    "threadgroup_barrier({flags}) between the two",
+    "race-read-write": "put threadgroup_barrier({flags}) between the two",
+    "weak-memory-flags": "give the barrier {flags}",
+    "lane-race": "put simdgroup_barrier({flags}) between the two",
+    "copy-not-waited": "wait for the copy's event first (simdgroup_event::wait), then put "
+    "threadgroup_barrier({flags}) before other simdgroups use what was copied",
+    "texture-not-fenced": "call fence() of the texture between the two",
+    "one-store": "let one lane write it",
     "across-threadgroups": "threadgroups of a dispatch run in any order: use atomics, or another "
     "dispatch for what depends on the result",
+    "across-store-update": "threadgroups of a dispatch run in any order: store the value before "
+    "the dispatch, by the host, a blit or another dispatch",
     "barrier-divergence": "every thread of the threadgroup must reach the same barrier: move it "
     "out of the branch or loop, or keep all threads until the last barrier",
 }
 
+_LEFT = (k.LANES_LEFT, k.SIMDGROUP_LEFT)
 _WORD = 4  # bytes that Apple GPUs move at once
 
 
@@ -80,45 +94,72 @@ class _Scene:
         return self.boxes[0]
 
 
+@dataclass(slots=True)
+class _Defect:
+    """Reports of one defect: the one that is told, and the places that were missed by it."""
+
+    report: k.Report
+    executable: Executable
+    barriers: set[Site]
+
+
 def report_findings(observation: Observation, boxes: Sequence[Box], groups: Size) -> None:
     """Give the checker the findings of all workers."""
     scene = _Scene(observation, boxes, groups)
-    merged: dict[tuple[object, ...], tuple[k.Report, Executable]] = {}
+    merged: dict[tuple[object, ...], _Defect] = {}
     for worker in observation.workers:
         for report in worker.reports:
             handle = report.address >> c.HANDLE_SHIFT
             site = worker.executable.watched(report.site)
             other = worker.executable.watched(report.other_site)
             key = _key(report.kind, site, other, handle)
-            known = merged.get(key)
-            if known is None:
-                merged[key] = (report, worker.executable)
-                continue
-            total = known[0].count + report.count
-            largest = max(known[0].detail, report.detail)
-            first = min(known, (report, worker.executable), key=lambda pair: _example(pair[0]))
-            first[0].count = total
-            if report.kind in REPORTED:
-                first[0].detail = largest
-            merged[key] = first
-    for report, executable in merged.values():
-        finding = _explain(scene, report, executable)
+            new = _Defect(report, worker.executable, {site.site})
+            merged[key] = _joined(merged[key], new) if key in merged else new
+    for defect in merged.values():
+        finding = _explain(scene, defect)
         if finding.check in observation.checker.checks:
             observation.checker.report(finding)
 
 
+def _joined(known: _Defect, new: _Defect) -> _Defect:
+    total = known.report.count + new.report.count
+    largest = max(known.report.detail, new.report.detail)
+    first = min(known, new, key=_preference)
+    first.report.count = total
+    if first.report.kind in REPORTED:
+        first.report.detail = largest
+    first.barriers = known.barriers | new.barriers
+    return first
+
+
 def _key(kind: int, site: AccessSite, other: AccessSite, handle: int) -> tuple[object, ...]:
     """What reports of one defect have in common: either side of a race may have come first."""
-    if kind in (k.WRITE_READ, k.READ_WRITE):
+    if kind in (k.WRITE_READ, k.READ_WRITE, k.STORE_UPDATE):
         return ("race", frozenset((site, other)), handle)
+    if kind in REPORTED and REPORTED[kind][2].by_line:
+        return (kind, site.site.file, site.site.line)
+    if kind in _LEFT and other.site.line:  # whoever has left misses all barriers that follow
+        return ("left", other.site)
     return (kind, site, other, handle)
+
+
+def _preference(defect: _Defect) -> tuple[int, ...]:
+    """Of several reports the first example is told; of one line, the worst and leftmost access."""
+    report = defect.report
+    if report.kind in REPORTED and REPORTED[report.kind][2].by_line:
+        column = defect.executable.watched(report.site).site.column
+        return (-report.detail, column, *_example(report))
+    if report.kind in _LEFT:
+        return (report.group, report.epoch, *_example(report))
+    return _example(report)
 
 
 def _example(report: k.Report) -> tuple[int, ...]:
     return (report.group, report.other_group, report.simdgroup, report.lane, report.address)
 
 
-def _explain(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
+def _explain(scene: _Scene, defect: _Defect) -> Finding:
+    report, executable = defect.report, defect.executable
     if report.kind in _RACES:
         return _race(scene, report, executable)
     if report.kind in (k.MISALIGNED, k.READ_ONLY_WRITE):
@@ -127,19 +168,23 @@ def _explain(scene: _Scene, report: k.Report, executable: Executable) -> Finding
         return _uninitialised(scene, report, executable)
     if report.kind in REPORTED:
         return _value(scene, report, executable)
-    return _divergence(scene, report, executable)
+    return _divergence(scene, report, executable, len(defect.barriers) - 1)
 
 
 def _value(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     name, kind, words = REPORTED[report.kind]
     site = executable.watched(report.site)
     place = (report.group, report.simdgroup, report.lane, report.epoch)
+    parties = [scene.party(words.action, site, *place)]
+    if report.other_site:
+        parting = executable.watched(report.other_site)
+        parties.append(Party(what="lanes may part here", site=parting.site))
     return Finding(
         check=kind.check,
         kind=name,
         kernel=executable.program.name,
-        message=words.message.format(detail=report.detail),
-        parties=(scene.party(words.action, site, *place),),
+        message=words.message.format(detail=report.detail, lanes=report.detail.bit_count()),
+        parties=tuple(parties),
         hint=words.hint,
         severity=words.severity,
         count=report.count,
@@ -197,39 +242,57 @@ def _from_inactive(use: Party, read: Party, report: k.Report, executable: Execut
     )
 
 
+def _beyond_lanes(
+    use: Party, read: Party, lanes: int, report: k.Report, executable: Executable
+) -> Finding:
+    group = "simdgroup" if lanes == LANES else "quadgroup"
+    return Finding(
+        check="shuffle",
+        kind="lane-out-of-range",
+        kernel=executable.program.name,
+        message=f"the value comes from beyond the {lanes} lanes of the {group}",
+        parties=(replace(read, what=f"names a lane beyond {lanes - 1}"), use),
+        hint="name lanes of the group only, or do not use what comes from beyond",
+        count=report.count,
+    )
+
+
 def _uninitialised(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     use, read = executable.watched(report.site), executable.watched(report.other_site)
     what = f"'{read.memory}'" if read.memory else "a variable"
-    parties = (
-        scene.party(
-            "first use that decides something",
-            use,
-            report.group,
-            report.simdgroup,
-            report.lane,
-            report.epoch,
-        ),
-        scene.party(
-            f"uninitialised {_action(read, 'read')} of {what}" if read.memory else "begins unset",
-            read,
-            report.group,
-            report.simdgroup,
-            report.lane,
-            -1,
-        ),
-    )
+    place = (report.group, report.simdgroup, report.lane)
+    deciding = scene.party("first use that decides something", use, *place, report.epoch)
+    action = f"uninitialised {_action(read, 'read')} of {what}" if read.memory else "begins unset"
+    reading = Party(what=action, site=read.site)
+    if not report.other_epoch:  # else other lanes handed it on
+        reading = scene.party(action, read, *place, -1)
+    if read.lanes:
+        return _beyond_lanes(deciding, reading, read.lanes, report, executable)
     if read.reads_inactive:
-        return _from_inactive(*parties, report, executable)
+        return _from_inactive(deciding, reading, report, executable)
     return Finding(
         check="init",
         kind="uninitialised-read",
         kernel=executable.program.name,
-        message=f"the value depends on {what}, which was not written before",
-        parties=parties,
+        message=f"the value depends on {what}, {_unwritten(read, report)} not written before",
+        parties=(deciding, reading),
         memory=what if read.memory else "",
+        offset=(report.found & OFFSET_MASK) - read.start if report.detail else -1,
         hint="write it first, or do not use what was not written",
         count=report.count,
     )
+
+
+def _unwritten(read: AccessSite, report: k.Report) -> str:
+    """The first elements of an array that nobody has written."""
+    if not report.detail:
+        return "which was"
+    size = max(read.size, 1)
+    first = ((report.found & OFFSET_MASK) - read.start) // size
+    last = ((report.found & OFFSET_MASK) - read.start + report.detail - 1) // size
+    if first == last:
+        return f"whose element {first} was"
+    return f"whose elements {first} to {last} were"
 
 
 def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
@@ -248,7 +311,7 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
             report.epoch,
         ),
         scene.party(
-            _action(before, "read" if read_before else "write"),
+            _started(report) + _action(before, "read" if read_before else "write"),
             before,
             other_group,
             report.other_simdgroup,
@@ -257,33 +320,54 @@ def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
         ),
     )
     kind = _RACES[report.kind]
-    hint = _HINTS.get(kind, "")
-    if other_group != report.group:
-        message = f"threadgroups access {memory} without an order between them"
-        hint = _HINTS["across-threadgroups"]
-    elif report.kind == k.SAME_STORE:
-        message = f"lanes of one store write different values to the same place of {memory}"
-        hint = "let one lane write it"
-    elif report.kind == k.LANE_RACE:
-        message = f"only lock step orders two accesses to {memory} by lanes of one simdgroup"
-        hint = "put a simdgroup_barrier with the right mem_flags between the two"
-    elif report.kind == k.WEAK:
-        flag = "mem_threadgroup" if arena else "mem_device"
-        message = f"the barrier between two accesses to {memory} does not order that memory"
-        hint = f"give the barrier mem_flags::{flag}"
-    else:
-        message = f"no barrier between two accesses to {memory} by different simdgroups"
+    apart = other_group != report.group
     return Finding(
         check="lanes" if report.kind == k.LANE_RACE else "race",
         kind=kind,
         kernel=executable.program.name,
-        message=message,
+        message=_race_message(report, memory, apart=apart),
         parties=parties,
         memory=memory,
         offset=offset,
-        hint=hint,
+        hint=_race_hint(report, arena=arena, apart=apart),
         count=report.count,
     )
+
+
+def _race_message(report: k.Report, memory: str, *, apart: bool) -> str:
+    """What two threads do to each other; `apart` if they are of different threadgroups."""
+    if report.kind == k.STORE_UPDATE:
+        who = "another threadgroup" if apart else "another simdgroup"
+        return (
+            f"no order between an atomic store to {memory} and an atomic update by {who}, which "
+            "may be lost"
+        )
+    if report.kind == k.COPY_NOT_WAITED:
+        return f"{memory} is accessed while an asynchronous copy may still be under way"
+    if report.kind == k.TEXTURE_NOT_FENCED:
+        return "a thread reads the texel that it wrote, and no fence is between"
+    if apart:
+        return f"threadgroups access {memory} without an order between them"
+    if report.kind == k.SAME_STORE:
+        return f"lanes of one store write different values to the same place of {memory}"
+    if report.kind == k.LANE_RACE:
+        return f"only lock step orders two accesses to {memory} by lanes of one simdgroup"
+    if report.kind == k.WEAK:
+        return f"the barrier between two accesses to {memory} does not order that memory"
+    return f"no barrier between two accesses to {memory} by different simdgroups"
+
+
+def _race_hint(report: k.Report, *, arena: bool, apart: bool) -> str:
+    if apart:
+        is_stored = report.kind == k.STORE_UPDATE
+        return _HINTS["across-store-update" if is_stored else "across-threadgroups"]
+    name = "one-store" if report.kind == k.SAME_STORE else _RACES[report.kind]
+    flag = "mem_threadgroup" if arena else "mem_device"
+    return _HINTS[name].format(flags=f"mem_flags::{flag}")
+
+
+def _started(report: k.Report) -> str:
+    return "asynchronous copy with a " if report.kind == k.COPY_NOT_WAITED else ""
 
 
 def _action(access: AccessSite, verb: str) -> str:
@@ -300,7 +384,8 @@ def _place(scene: _Scene, report: k.Report, access: AccessSite) -> tuple[str, in
     return f"'{name or access.memory}'", offset
 
 
-def _divergence(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
+def _divergence(scene: _Scene, report: k.Report, executable: Executable, further: int) -> Finding:
+    """Who misses a barrier, and perhaps `further` ones."""
     here, there = executable.watched(report.site), executable.watched(report.other_site)
     absent = bin(report.detail).count("1")
     waits = scene.party(
@@ -331,6 +416,8 @@ def _divergence(scene: _Scene, report: k.Report, executable: Executable) -> Find
     other = scene.party(
         action, there, report.group, report.other_simdgroup, lane, report.other_epoch
     )
+    if further > 0:
+        message += f", and before {further} further barrier{'s' if further > 1 else ''}"
     return Finding(
         check="barrier",
         kind="barrier-divergence",

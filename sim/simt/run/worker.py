@@ -1,4 +1,4 @@
-"""The memory that one thread runs threadgroups with, and what it is told about the dispatch."""
+"""The memory that one thread runs threadgroups with, and what is passed to it of the dispatch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_FUEL_IS_ENOUGH = (1 << 63) - 1
 
 @dataclass(slots=True)
 class Launch:
-    """What all workers of one dispatch are told.
+    """What is passed to all workers of one dispatch.
 
     Attributes:
         memory: the device's buffers.

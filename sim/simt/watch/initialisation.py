@@ -39,7 +39,7 @@ from ..ir.operations.lanes import (
     SIMD_PREFIX_EXCLUSIVE_SUM,
     SIMD_PREFIX_INCLUSIVE_SUM,
 )
-from ..ir.operations.marks import OBSERVE_UNINITIALISED
+from ..ir.operations.marks import LANE_OF, OBSERVE_UNINITIALISED
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from ..ir.operations.number import I16, I32, U32
 from ..ir.operations.operation import Inactive, Operation, Uninitialised
@@ -177,6 +177,9 @@ class _Follower(Inserter):
         elif operation.uninitialised is Uninitialised.BEGINS:
             if self.memory:
                 self.origins[instruction] = self._here()
+        elif operation is LANE_OF:
+            if self.lanes:
+                self.origins[instruction] = self._lane_of(instruction)
         elif operation is not COMPONENT and instruction in self.suspects:
             origin = _RESULTS[operation.uninitialised](self, instruction)
             if origin is not _CLEAN:
@@ -250,6 +253,12 @@ class _Follower(Inserter):
         source = self.emit(AND, "i32", lane, integer("i32", 31))
         shifted = self.emit(LSHR, "i64", active, self.emit(ZEXT, "i64", source))
         return self._select(self.emit(TRUNC, "i1", shifted), _CLEAN, self._here())
+
+    def _lane_of(self, instruction: Instruction) -> Value:
+        """This place for lanes that name a lane which their simdgroup or quadgroup has not."""
+        lane, lanes = instruction.operands
+        beyond = self.emit(ICMP, "i1", lane, lanes, predicate="uge")
+        return self._either(self._of(lane), self._select(beyond, self._here(), _CLEAN))
 
     def _scanned(self, instruction: Instruction) -> Value:
         """Lanes behind a bad one are bad."""
@@ -445,7 +454,10 @@ def _is_suspect(instruction: Instruction, known: set[Value], observers: frozense
         return "init" in observers and has_shadow(instruction.root)
     if what is Uninitialised.BEGINS:
         return "init" in observers
-    if "shuffle" in observers and instruction.operation.inactive is Inactive.READ:
+    reads_lanes = instruction.operation is LANE_OF or (
+        instruction.operation.inactive is Inactive.READ
+    )
+    if "shuffle" in observers and reads_lanes:
         return True
     if instruction.type == "void" or what in _CLEAN_RESULTS:
         return False

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from ..analysis.offsets import EXTENSIONS
 from ..ir.insertion import Inserter, Numbering
-from ..ir.llvm_types import bits
-from ..ir.nodes import Constant, Function, Instruction, Value, integer
+from ..ir.nodes import Block, Constant, Function, Instruction, Value, integer
 from ..ir.operations.control import PHI
-from ..ir.operations.conversions import SEXT, ZEXT
 from ..ir.operations.floats import FABS, FCMP
 from ..ir.operations.integers import ADD, AND, ICMP, MUL, OR, SHL, SUB, XOR
-from ..ir.operations.lanes import SIMD_BROADCAST_FIRST
+from ..ir.operations.lanes import MMA, SIMD_ACTIVE_MASK, SIMD_BROADCAST_FIRST
 from ..ir.operations.marks import (
     EXPECT_UNIFORM,
-    OBSERVE_INDEX_OVERFLOW,
+    IN_ROW,
+    LANE_OF,
+    NARROWED,
     OBSERVE_INFINITY_BORN,
     OBSERVE_NAN_BORN,
     OBSERVE_NON_UNIFORM,
-    PLAIN,
+    OBSERVE_PARTIAL_SIMDGROUP,
     UNIFORM,
 )
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from ..ir.operations.operation import Operation, Origin
 from ..ir.passes import rewrites
+from ..ir.shape import LANES
+from .observe_overflows import observe_overflows
+from .observe_rows import RowOverruns
 
-_MARKS = frozenset({UNIFORM, EXPECT_UNIFORM})
+_EXPECTED = frozenset({UNIFORM, EXPECT_UNIFORM})
+_MARKS = _EXPECTED | {NARROWED, IN_ROW}
+# What simdgroup matrices are loaded, stored and multiplied by.
+_OF_MATRICES = frozenset({EXPECT_UNIFORM, MMA})
+_EVERY_LANE = (1 << LANES) - 1
 _LEAVES = frozenset({LOAD, COMPONENT, PHI})
 _OUTSIDE = frozenset({Origin.MACHINE, Origin.MARK, Origin.ENGINE})
 _FROM_MEMORY = frozenset({LOAD, COMPONENT})
@@ -49,17 +55,26 @@ def observe_values(function: Function, observers: frozenset[str], number: Number
     if "nan" in observers:
         _Births(function, number).visit()
     if "overflow" in observers:
-        _SignedOverflows(function, number).visit()
-        _Overflows(function, number).visit()
+        observe_overflows(function, number)
+    if "rows" in observers:
+        RowOverruns(function, number).visit()
     if "uniform" in observers:
         _Uniformity(function, number).visit()
-    drop_uniform_marks(function)
+    if "shuffle" in observers:
+        _WholeSimdgroups(function, number).visit()
+    drop_marks(function, _MARKS)
 
 
 @rewrites
-def drop_uniform_marks(function: Function) -> None:
-    """Replace arguments that were marked as uniform by themselves."""
-    marked = {i: i.operands[0] for i in function.instructions() if i.operation in _MARKS}
+def drop_lane_marks(function: Function) -> None:
+    """Forget which numbers are those of lanes: shuffles are known by their patterns."""
+    drop_marks(function, frozenset({LANE_OF}))
+
+
+@rewrites
+def drop_marks(function: Function, marks: frozenset[Operation]) -> None:
+    """Replace arguments that were marked by themselves."""
+    marked = {i: i.operands[0] for i in function.instructions() if i.operation in marks}
     if not marked:
         return
 
@@ -80,11 +95,30 @@ class _Uniformity(Inserter):
     """Arguments that must be the same in all lanes are compared with the first lane's."""
 
     def before(self, instruction: Instruction) -> None:
-        if instruction.operation not in _MARKS:
+        if instruction.operation not in _EXPECTED:
             return
         value = instruction.operands[0]
         first = self.emit(SIMD_BROADCAST_FIRST, value.type, value, number=instruction.number)
         self.observe(OBSERVE_NON_UNIFORM, self.emit(ICMP, "i1", value, first, predicate="ne"))
+
+
+class _WholeSimdgroups(Inserter):
+    """Functions of simdgroup matrices, which all 32 lanes must call together.
+
+    Within a block the lanes stay the same: its first function tells of all.
+    """
+
+    def __init__(self, function: Function, number: Numbering) -> None:
+        super().__init__(function, number)
+        self._seen: set[Block] = set()
+
+    def before(self, instruction: Instruction) -> None:
+        if instruction.operation not in _OF_MATRICES or self.block in self._seen:
+            return
+        self._seen.add(self.block)
+        active = self.emit(SIMD_ACTIVE_MASK, "i64")
+        some_miss = self.emit(ICMP, "i1", active, integer("i64", _EVERY_LANE), predicate="ne")
+        self.observe(OBSERVE_PARTIAL_SIMDGROUP, some_miss)
 
 
 class _Births(Inserter):
@@ -167,105 +201,3 @@ def _sources(result: Instruction) -> tuple[list[Value], bool]:
 def _is_leaf(instruction: Instruction) -> bool:
     """Whether a number is given, not computed."""
     return instruction.operation in _LEAVES or instruction.operation.origin in _OUTSIDE
-
-
-class _SignedOverflows(Inserter):
-    """Signed sums and products that an address depends on, and that do not fit their type."""
-
-    def __init__(self, function: Function, number: Numbering) -> None:
-        super().__init__(function, number)
-        self._indices = _index_values(function)
-
-    def after(self, instruction: Instruction) -> None:
-        operation = PLAIN.get(instruction.operation)
-        if operation is None:
-            return
-        instruction.operation = operation
-        if instruction not in self._indices:
-            return
-        wide = f"i{2 * bits(instruction.type)}"
-        left, right = (self.emit(SEXT, wide, operand) for operand in instruction.operands)
-        exact = self.emit(operation, wide, left, right)
-        found = self.emit(SEXT, wide, instruction)
-        self.observe(OBSERVE_INDEX_OVERFLOW, self.emit(ICMP, "i1", exact, found, predicate="ne"))
-
-
-def _index_values(function: Function) -> set[Value]:
-    """Everything that the address of some access is computed from."""
-    found: set[Value] = set()
-    work = [
-        instruction.operands[0]
-        for instruction in function.instructions()
-        if instruction.operation.accesses_memory
-    ]
-    while work:
-        value = work.pop()
-        if value in found or not isinstance(value, Instruction):
-            continue
-        found.add(value)
-        if value.operation not in _FROM_MEMORY:
-            work += value.operands
-    return found
-
-
-class _Overflows(Inserter):
-    """Indices of 32 bits that are not what the same arithmetic gives without a limit."""
-
-    def before(self, instruction: Instruction) -> None:
-        if not instruction.operation.accesses_memory:
-            return
-        for widened in _widened(instruction.operands[0]):
-            index = widened.operands[0]
-            if not _is_arithmetic(index):
-                continue
-            exact = [self._exact(index, extend) for extend in (ZEXT, SEXT)]
-            differs: Value = integer("i1", 1)
-            for value in exact:
-                other = self.emit(ICMP, "i1", value, widened, predicate="ne")
-                differs = self.emit(AND, "i1", differs, other)
-            self.observe(OBSERVE_INDEX_OVERFLOW, differs)
-
-    def _exact(self, value: Value, extend: Operation, depth: int = 0) -> Value:
-        """A value of 32 bits computed in 64; what it starts from counts as unsigned or signed."""
-        if isinstance(value, Constant):
-            number = value.number or 0
-            return integer("i64", number - (1 << 32) if number >> 31 else number)
-        if not _is_arithmetic(value) or depth > _MAX_DEPTH:
-            return self.emit(extend, "i64", value)
-        assert isinstance(value, Instruction)
-        left, right = (self._exact(operand, extend, depth + 1) for operand in value.operands)
-        if value.operation is XOR:  # with -1: what the optimiser makes of `-1 - x`
-            return self.emit(SUB, "i64", right, left)
-        return self.emit(ADD if value.operation is OR else value.operation, "i64", left, right)
-
-
-def _widened(offset: Value) -> list[Instruction]:
-    """The extensions to 64 bits that a byte offset is computed from."""
-    found: list[Instruction] = []
-    work, seen = [offset], 0
-    while work and seen < _MAX_STEPS:
-        value = work.pop()
-        seen += 1
-        if not isinstance(value, Instruction) or value.type != "i64":
-            continue
-        if value.operation in EXTENSIONS:
-            if value.operands[0].type == "i32":
-                found.append(value)
-        elif value.operation in _WRAPS:
-            work += value.operands
-    return found
-
-
-def _is_arithmetic(value: Value) -> bool:
-    """Whether a value is a sum, difference or product, as the optimiser may write it."""
-    if not isinstance(value, Instruction) or value.type != "i32":
-        return False
-    last = value.operands[-1] if value.operands else None
-    number = last.number if isinstance(last, Constant) else None
-    if value.operation is XOR:
-        return number == (1 << 32) - 1
-    if value.operation is OR:
-        return "disjoint" in value.flags
-    if value.operation is SHL:
-        return number is not None
-    return value.operation in _ARITHMETIC

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...check import layout
 from ..ir.nodes import Block, Instruction
+from ..ir.operations.marks import LANE_OF
 
 
 class WatchSites:
@@ -16,7 +17,9 @@ class WatchSites:
     def number(self, what: Instruction | Block) -> int:
         """The number of an instruction's or a branch's place."""
         memory = what.root.name if isinstance(what, Instruction) and what.root else ""
-        key = (what.site, memory, getattr(what, "element", ""), getattr(what, "components", 0))
+        is_lane = isinstance(what, Instruction) and what.operation is LANE_OF
+        element, components = getattr(what, "element", ""), getattr(what, "components", 0)
+        key = (what.site, memory, element, components, is_lane)
         known = self._numbers.get(key)
         if known is None:
             self.all.append(what)

@@ -70,7 +70,7 @@ def test_correct_kernels_run_on_assumed_grids_and_arguments_without_findings() -
         "threadgroups of 256 threads",
         "639 threads",
         "x: 4096 x float, random",
-        "y: 4096 x float, zeros",
+        "y: 4096 x float, random",
         "n = 639",
     )
     assert fill.runs == ("39x23 threads in threadgroups of 16x16",)
@@ -129,7 +129,7 @@ def test_assumed_buffers_grow_with_what_the_kernel_touches() -> None:
         "kernel void far(device int* x, uint i [[thread_position_in_grid]]) { x[i * 300] = 1; }"
     )
     [far] = check(source).kernels
-    assert "x: 1048576 x int, zeros" in far.assumptions
+    assert "x: 1048576 x int, random" in far.assumptions
 
 
 def test_members_of_a_struct_are_assumed_by_name_and_type() -> None:
@@ -167,6 +167,119 @@ def test_an_access_beyond_any_assumed_size_is_a_warning_that_says_so() -> None:
     [finding] = report.findings
     assert finding.severity == "warning" and report.errors == ()
     assert any(text.startswith("x: ") for text in report.assumptions_of(finding))
+
+
+def test_zeros_in_assumed_memory_hide_no_race() -> None:
+    source = PRELUDE + (
+        "kernel void clear(device float* x, device int* y, device atomic_uint* n,"
+        " texture2d<float, access::write> t, uint i [[thread_index_in_threadgroup]],"
+        " uint g [[threadgroup_position_in_grid]]) { if (g == 1) x[i] = 0.0f; else x[i] = 1.0f;"
+        " y[0] = 0; t.write(float4(g), uint2(i & 1, 0));"
+        " atomic_fetch_add_explicit(n, 1u, memory_order_relaxed); }"
+    )
+    report = check(source)
+    assert {f.memory for f in report.findings} >= {"'x'", "'t'"}
+    assert {"n: 4096 x atomic_uint, zeros"} <= set(report.kernels[0].assumptions)
+
+
+def test_bank_conflicts_of_one_line_are_one_finding() -> None:
+    source = (
+        PRELUDE
+        + """
+    //! [kernel.columns]
+    //! threads = 32
+    //! threadgroup = 32
+    kernel void columns(device float* y, uint t [[thread_position_in_threadgroup]]) {
+        threadgroup float a[1024];
+        for (uint k = 0; k < 32; ++k) a[k * 32 + t] = t;
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        y[t] = a[t * 16] + a[t * 32] + a[t * 32 + 1];
+    }"""
+    )
+    report = Report(["banks"])
+    check_source(source, "k.metal", report, SourceOptions())
+    [finding] = report.findings
+    assert finding.message.startswith("32 lanes") and finding.count == 2
+
+
+BARRIERS = """
+//! [kernel.k]
+//! threads = 64
+//! threadgroup = 64
+//! arguments.n = 40
+kernel void k(device float* y, constant uint& n, uint t [[thread_index_in_threadgroup]]) {
+    threadgroup float a[64];
+    BODY
+}"""
+WAIT = "threadgroup_barrier(mem_flags::mem_threadgroup);"
+
+
+@pytest.mark.parametrize(
+    ("body", "column"),
+    [
+        (f"for (uint k = 0; k < n; ++k) {{ if (t > 10) {WAIT} y[t] += 1; }}", "t > 10"),
+        (f"if (t < 40) for (uint k = 0; k < n; ++k) {{ {WAIT} y[t] += 1; }}", "t < 40"),
+        (f"for (uint k = 0; k < t; ++k) {{ {WAIT} y[t] += 1; }}", "for ("),
+    ],
+    ids=["a branch in a loop", "a branch around a loop", "the loop itself"],
+)
+def test_a_barrier_that_some_miss_names_what_decides(body: str, column: str) -> None:
+    source = PRELUDE + BARRIERS.replace("BODY", body)
+    report = Report(["barrier"])
+    check_source(source, "k.metal", report, SourceOptions())
+    other = report.findings[0].parties[1].site
+    start = source.splitlines()[other.line - 1].index(column)
+    assert start < other.column <= start + len(column)
+
+
+def test_an_uninitialised_read_names_elements_and_no_thread_that_did_not_read_them() -> None:
+    body = "if (t < 4) a[t] = t; float s = simd_sum(a[t]); if (t == 0) y[0] = s;"
+    source = PRELUDE + BARRIERS.replace("BODY", body)
+    report = Report(["init"])
+    check_source(source, "k.metal", report, SourceOptions())
+    [finding] = report.findings
+    assert "'a', whose elements 4 to 63 were not written" in finding.message
+    assert finding.offset == 16 and finding.parties[1].thread is None
+
+
+def test_a_variable_without_a_value_is_called_by_its_name() -> None:
+    body = "float best; if (t < 4) best = y[t];\n y[t] = best;"
+    source = PRELUDE + BARRIERS.replace("BODY", body)
+    report = Report(["init"])
+    check_source(source, "k.metal", report, SourceOptions())
+    [finding] = report.findings
+    assert finding.message == "the value depends on 'best', which was not written before"
+
+
+def test_a_missing_barrier_between_two_lines_is_one_finding() -> None:
+    body = "a[t] = y[t];\ny[t] = a[(t + 33) & 63] + a[(t + 34) & 63] * a[63 - t];"
+    source = PRELUDE + BARRIERS.replace("BODY", body)
+    report = Report(["race"])
+    check_source(source, "k.metal", report, SourceOptions())
+    [finding] = report.findings
+    assert finding.kind == "race-read-write" and finding.count > 64
+
+
+def test_an_early_return_is_one_finding_however_many_barriers_follow() -> None:
+    body = f"if (t >= n) return; a[t] = y[t]; {WAIT} y[t] = a[t ^ 1];\n{WAIT} a[t] = y[t];\n{WAIT}"
+    source = PRELUDE + BARRIERS.replace("BODY", body)
+    report = Report(["barrier"])
+    check_source(source, "k.metal", report, SourceOptions())
+    [finding] = report.findings
+    assert "2 further barriers" in finding.message and finding.count == 3
+    assert finding.parties[0].epoch == 0
+
+
+@pytest.mark.parametrize("index", ["int(i) - 1", "i - 1", "(1ul << 60) + i"])
+def test_an_access_beyond_every_size_is_an_error_at_once(index: str) -> None:
+    source = PRELUDE + (
+        f"kernel void far(device int* x, uint i [[thread_position_in_grid]]) {{ x[{index}] = 1; }}"
+    )
+    report = check(source)
+    [finding] = report.findings
+    assert (finding.kind, finding.severity) == ("out-of-bounds-write", "error")
+    assert finding.memory == "x" and not report.passed
+    assert "which has 16384 bytes" in finding.message
 
 
 def test_function_constants_are_given_or_assumed() -> None:
@@ -302,7 +415,7 @@ def test_textures_are_assumed_as_large_as_the_grid() -> None:
     check_source(TEXTURES, "k.metal", report, SourceOptions(functions=("shift",)))
     assert report.findings == () and report.problems == ()
     assert "in: a texture of 39x23 texels, random" in report.kernels[0].assumptions
-    assert "out: a texture of 39x23 texels, zeros" in report.kernels[0].assumptions
+    assert "out: a texture of 39x23 texels, random" in report.kernels[0].assumptions
 
 
 @pytest.mark.slow

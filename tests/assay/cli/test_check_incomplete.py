@@ -150,3 +150,22 @@ def test_internal_errors_end_with_2(assay: Assay, monkeypatch: pytest.MonkeyPatc
     done = assay("time", "x.metal")
     assert done.code == 2
     assert "internal error (ZeroDivisionError: our own)" in done.err
+
+
+def test_a_file_that_does_not_compile_has_a_place_in_reports_for_other_programs(
+    assay: Assay, tmp_path: Path
+) -> None:
+    bad, good = tmp_path / "bad.metal", tmp_path / "good.metal"
+    bad.write_text("kernel void k(device int* x) {\n    x[0] = y;\n}\n")
+    good.write_text("kernel void k(device int* x) { x[0] = 1; }\n")
+    done = assay("check", bad, good, "--format", "sarif")
+    (run,) = json.loads(done.out)["runs"]
+    assert done.code == 2 and run["invocations"][0]["executionSuccessful"] is False
+    (result,) = run["results"]
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert (result["ruleId"], region["startLine"]) == ("compile-error", 2)
+    assert "undeclared identifier 'y'" in result["message"]["text"]
+    done = assay("check", bad, good, "--format", "junit")
+    cases = list(ElementTree.fromstring(done.out).iter("testcase"))
+    assert done.code == 2 and [case.get("name") for case in cases] == ["k", "compiles"]
+    assert cases[1].get("line") == "2" and cases[1].find("error") is not None

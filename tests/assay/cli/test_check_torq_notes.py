@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from assay.compiler.torq.kernels import unary
 from assay.compiler.torq.program import ProgramBuilder
 from assay.compiler.torq.slice.tensor import dense
 from assay.hal.torq.format import Executable
 from assay.hal.torq.pack import pack
 from assay.hal.torq.write import write_executable
+from tests.compiler.torq import by_hand
 
 Assay = Callable[..., Any]
 
@@ -25,7 +25,7 @@ def clamping(count: int = 200, used: int = 200) -> Executable:
     x, y = builder.lram.tensor("x", "int8", (count,)), builder.lram.tensor("y", "int8", (used,))
     builder.load("x", x)
     builder.run(
-        unary.clamp(dense("x", x.address, "int8", (used,)), y, -5, 5), source="model.mlir:7"
+        by_hand.clamp(dense("x", x.address, "int8", (used,)), y, -5, 5), source="model.mlir:7"
     )
     builder.store("y", y)
     return pack(builder.build(), "clamping")

@@ -103,8 +103,7 @@ def _one_after_the_other(path: Path) -> None:
     "damage",
     [
         _one_after_the_other,
-        _bytes,
-        *(pytest.param(each, marks=pytest.mark.slow) for each in DAMAGES[1:]),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in DAMAGES),
     ],
     ids=lambda damage: damage.__name__.strip("_"),
 )

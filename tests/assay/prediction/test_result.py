@@ -84,8 +84,8 @@ def test_the_model_s_own_error_stands_beside_that_of_sampling() -> None:
 
     for result in (one, several):
         assert "± 1% (sampling alone)" in str(result)
-        [line] = [line for line in str(result).splitlines() if line.startswith("model error")]
-        assert f"of {known.count} published streams and reductions, {told}" in line
+        text = " ".join(str(result).split())
+        assert f"model error of {known.count} published streams and reductions, {told}" in text
 
 
 def test_a_result_without_sampling_has_the_model_s_error_and_no_other() -> None:
@@ -97,6 +97,20 @@ def test_a_result_without_sampling_has_the_model_s_error_and_no_other() -> None:
     text = str(replace(result, dispatches=(exact,)))
 
     assert "±" not in text and "model error" in text
+
+
+def test_facts_keep_their_names_however_long_they_are() -> None:
+    from dataclasses import replace
+
+    result = made_up_result()
+    [dispatch] = result.dispatches
+    other = replace(dispatch, time=replace(dispatch.time, kind="shared"))
+    lines = str(replace(result, dispatches=(other,))).splitlines()
+
+    for name in ("time", "model error", "with launch", "compute", "occupancy"):
+        assert any(line.startswith(name) for line in lines), name
+    words = " ".join(" ".join(lines).split())
+    assert f"9 in 10 within {percent(model_error('shared').p90)}" in words
 
 
 def test_a_program_has_the_error_of_the_kind_that_takes_most_of_its_time() -> None:

@@ -104,7 +104,7 @@ def test_sarif_names_places_relative_to_the_working_directory(sarif: dict[str, A
             "id": 1,
             "message": {
                 "text": "write of 4 bytes by thread (32, 0, 0), simdgroup 1, lane 0, threadgroup "
-                "(1, 0, 0), epoch 2"
+                "(1, 0, 0), after 2 barriers"
             },
             "physicalLocation": {
                 "artifactLocation": {"uri": "k.metal"},

@@ -15,10 +15,11 @@ k.metal:3:12: error: a read and a write of threadgroup array 's' with no barrier
 [race-read-write]
     3 | \tfloat v = s[lid + 1];
       | \t          ^
-  read of 4 bytes by thread (31, 0, 0), simdgroup 0, lane 31, threadgroup (1, 0, 0), epoch 2
+  read of 4 bytes by thread (31, 0, 0), simdgroup 0, lane 31, threadgroup (1, 0, 0), after 2 \
+barriers
     called from reduce at k.metal:4:5
 k.metal:2:5: note: write of 4 bytes by thread (32, 0, 0), simdgroup 1, lane 0, threadgroup (1, 0, \
-0), epoch 2
+0), after 2 barriers
     2 |     s[lid] = x[gid];
       |     ^
   memory: s, byte 128 (element 32 of 4 bytes)

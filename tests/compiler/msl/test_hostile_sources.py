@@ -1,4 +1,5 @@
 import contextlib
+import sys
 import tempfile
 import time
 
@@ -247,3 +248,36 @@ def test_no_temporary_files_are_left(
     with contextlib.suppress(CompileError):
         compile_library(f"// {tmp_path}\n{source}").function("k")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_of_too_many_tokens_is_refused_before_it_is_read() -> None:
+    table = ", ".join(str(number) for number in range(250_000))
+    with pytest.raises(CompileError, match=r"has 500\d\d\d tokens .* the limit is 500000"):
+        compile_library(f"constant int table[] = {{ {table} }};", file_name="table.metal")
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (139, "nested too deeply: split it up"),
+        (-11, "nested too deeply: split it up"),
+        (152, "was stopped after 15 s"),
+        (134, "under its limits of 1536 MiB of memory and 64 MiB of output"),
+    ],
+)
+def test_what_ended_the_compiler_is_told(status: int, told: str) -> None:
+    with pytest.raises(CompileError, match=told):
+        clang._require_end(status, "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the clock alone limits it")
+def test_templates_without_end_are_stopped_by_the_time_that_they_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clang, "_CPU_SECONDS", 1)
+    templates = """template <int N, int M> struct F {
+    static int of() { return F<N - 1, M * 2>::of() + F<N - 1, M * 2 + 1>::of(); } };
+template <int M> struct F<0, M> { static int of() { return M; } };
+kernel void k(device int* a) { *a = F<24, 0>::of(); }"""
+    with pytest.raises(CompileError, match="was stopped after 1 s; the program is too much"):
+        compile_library(templates)

@@ -1,7 +1,11 @@
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
 from assay.compiler.msl import CompileError, CompileOptions, compile_library
+from assay.compiler.msl.rewrite import rewrite as rewriting
+from assay.compiler.msl.rewrite.function_constants import ConstantValue
 from tests.support.msl import PRELUDE, run_kernel
 
 INSTANCES = """
@@ -230,3 +234,19 @@ def test_threadgroup_array_parameters_are_pointers() -> None:
         128,
     )
     assert out.tolist() == [2 * (31 - i) for i in range(32)]
+
+
+def test_the_text_is_rewritten_once_for_all_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counted(text: str, values: Mapping[int | str, ConstantValue]) -> rewriting.Rewritten:
+        made.append(text)
+        return original(text, values)
+
+    original = rewriting.rewrite
+    monkeypatch.setattr(rewriting, "rewrite", counted)
+    kernels = "".join(f"kernel void k{n}(device int* o) {{ *o = {n}; }}\n" for n in range(5))
+    library = compile_library(kernels, file_name="five.metal")
+    for name in library.function_names:
+        library.function(name)
+    assert len(made) == 1

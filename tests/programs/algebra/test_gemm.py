@@ -71,9 +71,9 @@ def multiply(
         ("float32", "nn", (64, 32, 48)),
         ("float32", "nt", (33, 17, 19)),
         ("float32", "tn", (5, 50, 16)),
-        ("float32", "tt", (64, 32, 7)),
+        pytest.param("float32", "tt", (64, 32, 7), marks=pytest.mark.slow),
         ("float16", "nn", (40, 32, 64)),
-        ("float16", "tt", (31, 45, 33)),
+        pytest.param("float16", "tt", (31, 45, 33), marks=pytest.mark.slow),
         ("bfloat16", "nt", (32, 70, 32)),
     ],
 )

@@ -15,11 +15,13 @@ template <class W, class D, class S, class Place>
 __ASSAY_LANE_FN void __copy_elements(D to, S from, ulong size, ulong count, Place place) {
   ulong words = size / sizeof(W);
   __assay_fence(__op_copy::call(0), 0, 0);  // orders nothing
+  __assay_access_kind(1);
   for (ulong i = __lane_id(); i < count * words; i += 32) {
     auto where = place(i / words);
     W word = where.inside ? __op_copied_from::call(from[where.from * words + i % words]) : W(0);
     to[where.to * words + i % words] = __op_copied_to::call(word);
   }
+  __assay_access_kind(0);
 }
 template <class D, class S, class Place>
 __ASSAY_LANE_FN void __copy_by_words(D to, S from, ulong size, ulong align, ulong count, Place place) {
@@ -38,7 +40,7 @@ struct __copied { ulong to, from; bool inside; };
 
 template <class D, class S>
 __ASSAY_LANE_FN void* __copy_line(ulong size, ulong align, D to, S from, ulong count) {
-  __copy_by_words(to, from, size, align, count, [](ulong i) { return __copied{i, i, true}; });
+  __copy_by_words(to, from, size, align, count, [](ulong i) __attribute__((nodebug)) { return __copied{i, i, true}; });
   return nullptr;
 }
 // A tile of (columns, rows). What the source tile has not is zero, or with `clamp` its edge.
@@ -48,7 +50,7 @@ __ASSAY_LANE_FN void* __copy_tile(ulong size, ulong align, D to, ulong to_row, v
                                   vec<long, 2> at, int clamp) {
   ulong columns = to_tile.__v[0], width = from_tile.__v[0], height = from_tile.__v[1];
   long left = at.__v[0], top = at.__v[1];
-  __copy_by_words(to, from, size, align, columns * to_tile.__v[1], [=](ulong i) {
+  __copy_by_words(to, from, size, align, columns * to_tile.__v[1], [=](ulong i) __attribute__((nodebug)) {
     ulong row = i / columns, column = i % columns;
     long x = long(column) + left, y = long(row) + top;
     bool inside = x >= 0 && y >= 0 && ulong(x) < width && ulong(y) < height;
@@ -60,5 +62,8 @@ __ASSAY_LANE_FN void* __copy_tile(ulong size, ulong align, D to, ulong to_row, v
   });
   return nullptr;
 }
-__ASSAY_LANE_FN void __wait_for_copies() { __assay_simdgroup_barrier(__op_copy::call(3)); }
+__ASSAY_LANE_FN void __wait_for_copies() {
+  __assay_access_kind(2);
+  __assay_simdgroup_barrier(__op_copy::call(3));
+}
 }  // namespace metal

@@ -37,7 +37,7 @@ template <class T> requires __assay_by_value<T>
 struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT T; };
 template <class T> using __assay_pointee = typename __assay_parameter<T>::pointee;
 template <class T> using __assay_pointer = __assay_pointee<T>*;
-// What the host learns of: the argument, or one of an array of buffers.
+// What is described to the host: the argument, or one of an array of buffers.
 template <class T> struct __assay_one { using pointer = __assay_pointer<T>; using pointee = __assay_pointee<T>; };
 template <class T, size_t N> struct __assay_one<metal::array<T*, N>> { using pointer = T*; using pointee = T; };
 
@@ -58,7 +58,7 @@ __ASSAY_FN T __assay_pass(__assay_pointer<T> pointer) {
   }
 }
 
-// What the host learns of an argument beyond its memory: 0 for buffers. As reflection.py reads it:
+// What the host needs of an argument beyond its memory: 0 for buffers. As reflection.py reads it:
 // MTLTextureType, access, whether depth, MTLDataType, what it is, and from bit 32 on how many.
 template <class T> constexpr unsigned long __assay_details = 0;
 template <> constexpr unsigned long __assay_details<metal::sampler> = 2ul << 24 | 1ul << 32;

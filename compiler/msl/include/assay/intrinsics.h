@@ -24,10 +24,14 @@ __ASSAY_POSITION unsigned __assay_matrix_row();
 __ASSAY_POSITION unsigned __assay_matrix_column();
 
 __attribute__((const, nothrow)) unsigned __assay_uniform_i32(unsigned value);
+__attribute__((const, nothrow)) unsigned __assay_lane_of_i32(unsigned lane, int lanes);
 __attribute__((convergent, nothrow)) void __assay_expect_uniform_i64(unsigned long value);
 // Barriers of two branches are two barriers, which checks tell apart.
 __attribute__((convergent, nothrow, nomerge)) void __assay_threadgroup_barrier(int flags);
 __attribute__((convergent, nothrow, nomerge)) void __assay_simdgroup_barrier(int flags);
+// What the accesses from here on are, for checks: 0 plain ones, 1 of an asynchronous copy, 3 and 4
+// writes and reads of a texture that is read and written; 2 waits for copies.
+__attribute__((convergent, nothrow)) void __assay_access_kind(int kind);
 __ASSAY_PLAIN void __assay_fence(int flags, int order, int scope);
 
 __ASSAY_LANES unsigned short __assay_simd_shuffle_i16(unsigned short value, unsigned lane);

@@ -1,5 +1,5 @@
 // fast:: and precise:: compute the same as metal::, which keeps the bounds of precise math. Where
-// hardware takes longer to be precise, precise:: has functions of its own, so that they can be told.
+// hardware takes longer to be precise, precise:: has functions of its own, which differ by name.
 // Apple has all of them for float alone: scalars of 16 bits convert, and float is what comes back.
 #pragma once
 #include "common.h"

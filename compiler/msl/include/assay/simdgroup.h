@@ -64,10 +64,16 @@ __ASSAY_FN uint __uniform(uint value) {
   return __builtin_constant_p(value) ? value : __assay_uniform_i32(value);
 }
 
+// The number of a lane, which must be less than `Width`; checks look whether it is.
+template <int Width> __ASSAY_FN uint __lane_of(uint lane) {
+  bool known = __builtin_constant_p(lane) && lane < uint(Width);
+  return known ? lane : __assay_lane_of_i32(lane, Width);
+}
+
 // Shuffles within clusters of `Width` lanes. A source outside the cluster gives the lane's own value.
 template <int Width, class T> __ASSAY_LANE_FN T __shuffle(T value, uint lane) {
   uint self = __lane_id();
-  return __from_lane(value, (self & ~uint(Width - 1)) | (lane & uint(Width - 1)));
+  return __from_lane(value, (self & ~uint(Width - 1)) | (__lane_of<Width>(lane) & uint(Width - 1)));
 }
 template <int Width, class T> __ASSAY_LANE_FN T __shuffle_down(T value, uint delta) {
   uint self = __lane_id();
@@ -79,7 +85,7 @@ template <int Width, class T> __ASSAY_LANE_FN T __shuffle_up(T value, uint delta
   return __from_lane(value, (self & uint(Width - 1)) >= delta ? self - delta : self);
 }
 template <int Width, class T> __ASSAY_LANE_FN T __shuffle_xor(T value, uint mask) {
-  return __from_lane(value, __lane_id() ^ (mask & uint(Width - 1)));
+  return __from_lane(value, __lane_id() ^ (__lane_of<Width>(mask) & uint(Width - 1)));
 }
 template <int Width, class T> __ASSAY_LANE_FN T __rotate_down(T value, uint delta) {
   uint self = __lane_id();

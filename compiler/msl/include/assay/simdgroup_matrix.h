@@ -39,12 +39,14 @@ __ASSAY_FN simdgroup_matrix<T, Cols, Rows> make_diagonal_simdgroup_matrix(V valu
   return simdgroup_matrix<T, Cols, Rows>(__convert<T>(value));
 }
 
-// Two elements side by side, aligned as one.
-template <class T> using __pair = T __attribute__((ext_vector_type(2), aligned(sizeof(T))));
+// Two elements side by side, aligned as one: a matrix may begin at any element.
+template <class T> struct __attribute__((packed, aligned(sizeof(T)))) __pair {
+  T __attribute__((ext_vector_type(2))) both;
+};
 
 // The origin is (column, row) in memory, whose rows are `stride` elements apart. Transposed, the
 // element (row, column) of the matrix lies at (column, row) from there.
-// What a load or store of a matrix is told must be the same in all lanes; checks look whether it is.
+// The operands of a load or store of a matrix must be the same in all lanes; a check tests that.
 __ASSAY_FN void __expect_uniform(ulong value) {
   if (!__builtin_constant_p(value)) __assay_expect_uniform_i64(value);
 }
@@ -66,7 +68,7 @@ __ASSAY_FN void simdgroup_load(simdgroup_matrix<T, Cols, Rows>& d, P source, ulo
   } else {
     P place = start + (row * stride + column);
     auto pair = (typename __in_space<P, const __pair<E>>::type)place;
-    d.t.__own = vec<T, 2>(vec<E, 2>::__from(*pair));
+    d.t.__own = vec<T, 2>(vec<E, 2>::__from(pair->both));
   }
 }
 template <class T, int Cols, int Rows, class P>
@@ -87,7 +89,7 @@ __ASSAY_FN void simdgroup_store(simdgroup_matrix<T, Cols, Rows> a, P destination
     place[stride] = own.__v[1];
   } else {
     P place = start + (row * stride + column);
-    *(typename __in_space<P, __pair<E>>::type)place = own.__v;
+    ((typename __in_space<P, __pair<E>>::type)place)->both = own.__v;
   }
 }
 

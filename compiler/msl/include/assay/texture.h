@@ -50,6 +50,23 @@ __ASSAY_FN uint __slice(__texture_pointer d, uint n) {
   return n < d->array_length ? n : d->array_length - 1u;
 }
 
+// Texels of textures that a kernel both reads and writes: between a write and a read of its own a
+// thread calls fence(), which checks look for.
+template <access A, class T>
+__ASSAY_FN vec<T, 4> __texel_read(__texture_pointer d, uint lod, uint x, uint y, uint image) {
+  if constexpr (A == access::read_write) __assay_access_kind(4);
+  vec<T, 4> found = __read_texel<T>(d, lod, x, y, image);
+  if constexpr (A == access::read_write) __assay_access_kind(0);
+  return found;
+}
+template <access A, class T>
+__ASSAY_FN void __texel_write(__texture_pointer d, uint lod, uint x, uint y, uint image,
+                              vec<T, 4> value) {
+  if constexpr (A == access::read_write) __assay_access_kind(3);
+  __write_texel<T>(d, lod, x, y, image, value);
+  if constexpr (A == access::read_write) __assay_access_kind(0);
+}
+
 // Pieces of the classes below. V is what reading gives, F(vector) makes it of four numbers.
 #define __ASSAY_WIDTH                                                                             \
   __ASSAY_MEMBER uint get_width(uint lod = 0) const { return __extent(this->__d->width, lod); }
@@ -67,11 +84,11 @@ __ASSAY_FN uint __slice(__texture_pointer d, uint n) {
 #define __ASSAY_READ(U, P, X, Y, IMAGE, ...)                                                      \
   __ASSAY_MEMBER __V read(P p __VA_OPT__(, ) __VA_ARGS__, U lod = 0) const                        \
     requires(__can_read<A>)                                                                       \
-  { return __out(__read_texel<T>(this->__d, lod, X, Y, IMAGE)); }
+  { return __out(__texel_read<A, T>(this->__d, lod, X, Y, IMAGE)); }
 #define __ASSAY_WRITE(U, P, X, Y, IMAGE, ...)                                                     \
   __ASSAY_MEMBER void write(__V v, P p __VA_OPT__(, ) __VA_ARGS__, U lod = 0) const               \
     requires(__can_write<A>)                                                                      \
-  { __write_texel<T>(this->__d, lod, X, Y, IMAGE, vec<T, 4>(v)); }
+  { __texel_write<A, T>(this->__d, lod, X, Y, IMAGE, vec<T, 4>(v)); }
 #define __ASSAY_ACCESS1(M, IMAGE32, ...) M(uint, uint, p, 0u, IMAGE32 __VA_OPT__(, ) __VA_ARGS__)
 #define __ASSAY_ACCESS2(M, IMAGE, ...)                                                            \
   M(uint, uint2, p.__v[0], p.__v[1], IMAGE __VA_OPT__(, ) __VA_ARGS__)                            \
@@ -222,10 +239,10 @@ __ASSAY_COLOR(texture_buffer, buffer, read)
   __ASSAY_TEXTURE_FENCE
   __ASSAY_MEMBER __V read(uint p) const
     requires(__can_read<A>)
-  { return __read_texel<T>(this->__d, 0u, p, 0u, 0u); }
+  { return __texel_read<A, T>(this->__d, 0u, p, 0u, 0u); }
   __ASSAY_MEMBER void write(__V v, uint p) const
     requires(__can_write<A>)
-  { __write_texel<T>(this->__d, 0u, p, 0u, 0u, v); }
+  { __texel_write<A, T>(this->__d, 0u, p, 0u, 0u, v); }
   __ASSAY_TEXTURE_ATOMICS(__ASSAY_ATOMIC_AT1)
 };
 

@@ -6,6 +6,8 @@ Operands: what the headers computed, which is the result, then what from. A name
 
 from __future__ import annotations
 
+import re
+
 from .operation import OfOperands, Operation, Origin
 
 PREFIX = "math_"
@@ -43,3 +45,12 @@ COPIES = (COPY, COPIED_FROM, COPIED_TO)
 
 FUNCTIONS = tuple(row for row in vars().values() if isinstance(row, Operation))
 """All of them."""
+
+_BY_NAME = {row.name: row for row in FUNCTIONS}
+_IN_HEADERS = re.compile(r"_ZN5metal8__scalar(\d+)(\w+)")
+
+
+def function_of(symbol: str) -> Operation | None:
+    """The row for what the headers call such as `_ZN5metal8__scalar3sinEf`; None if none is."""
+    match = _IN_HEADERS.search(symbol)
+    return _BY_NAME.get(PREFIX + match[2][: int(match[1])]) if match is not None else None

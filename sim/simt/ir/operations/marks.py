@@ -22,6 +22,42 @@ EXPECT_UNIFORM = Operation(
     numbers=(I64,),
     uninitialised=Uninitialised.CLEAN,
 )
+# The number of a lane that a shuffle reads, which must be less than the second operand.
+LANE_OF = Operation(
+    name="lane_of",
+    origin=Origin.MACHINE,
+    types="X #i32 -> X",
+    meaning=OfOperands(lambda types, o: o[0]),
+    numbers=(I32,),
+)
+
+# What the source makes a number of 16 bits of, by arithmetic.
+NARROWED = Operation(
+    name="narrowed",
+    origin=Origin.MARK,
+    types="I -> I",
+    meaning=OfOperands(lambda types, o: o[0]),
+    is_typed=True,
+)
+
+# An index within a row of as many elements as the second operand says.
+IN_ROW = Operation(
+    name="in_row",
+    origin=Origin.MARK,
+    types="I #I -> I",
+    meaning=OfOperands(lambda types, o: o[0]),
+    is_typed=True,
+)
+
+# What the accesses that follow are: see `layout.KIND_COPY` and its like.
+ACCESS_KIND = Operation(
+    name="access_kind",
+    origin=Origin.MACHINE,
+    types="#i32 -> void",
+    meaning=STRUCTURAL,
+    effect=Effect.ORDERS,
+    uninitialised=Uninitialised.CLEAN,
+)
 
 # A variable's life begins without a value. The operand tells variables apart.
 UNINITIALISED = Operation(
@@ -68,3 +104,5 @@ OBSERVE_NON_UNIFORM = _observation("non_uniform")
 OBSERVE_NAN_BORN = _observation("nan_born")
 OBSERVE_INFINITY_BORN = _observation("infinity_born")
 OBSERVE_INDEX_OVERFLOW = _observation("index_overflow")
+OBSERVE_PARTIAL_SIMDGROUP = _observation("partial_simdgroup")
+OBSERVE_ROW_OVERRUN = _observation("row_overrun")

@@ -8,6 +8,7 @@ from types import MappingProxyType, ModuleType
 
 from . import (
     atomics,
+    calls,
     control,
     conversions,
     floats,
@@ -23,6 +24,7 @@ from .number import Number
 from .operation import Operation, Origin
 
 _GROUPS = (
+    calls,
     control,
     memory,
     integers,

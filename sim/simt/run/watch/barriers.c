@@ -40,10 +40,11 @@ void assay_watch_group(struct context *context) {
   w->arena_epoch = w->device_epoch = 0;
   w->arena_covered = w->device_covered = 0;
   w->arena_fenced = w->device_fenced = 0;
+  settle_all(w);
   for (u32 i = 0; i < LANES; i++) {
     w->waiting[i].mask = 0;
     w->left[i].mask = 0;
-    w->left[i].passed = 0;
+    w->left[i].passed[0] = w->left[i].passed[1] = 0;
   }
 }
 
@@ -68,14 +69,15 @@ void assay_watch_wait(struct context *context, u32 site, u32 flags, u32 mask, u3
   p->mask = mask;
   p->live = live;
   p->branch = branch;
-  assay_watch_lane_barrier(context);
+  assay_watch_lane_barrier(context, flags);
+  assay_watch_settle(context, flags);
 }
 
 // Lanes of `mask` are at a barrier of their simdgroup.
 void assay_watch_simdgroup_wait(struct context *context, u32 site, u32 mask, u32 live, u32 branch) {
   struct watch *w = context->watch;
   u32 simdgroup = context->simdgroup;
-  struct waiter here = {site, 0, mask, live, branch, 0};
+  struct waiter here = {site, 0, mask, live, branch, {0, 0}};
   struct waiter *gone = &w->left[simdgroup];
   u32 absent = live & ~mask;
   if (!absent) return;
@@ -96,6 +98,7 @@ void assay_watch_fence(struct context *context, u32 flags) {
   struct watch *w = context->watch;
   if (flags & MEM_DEVICE) w->device_fenced = 1;
   if (flags & MEM_THREADGROUP) w->arena_fenced = 1;
+  assay_watch_settle(context, flags);
 }
 
 static void check_lanes(struct watch *w, struct context *context, u32 simdgroup) {

@@ -1,7 +1,7 @@
 // Accesses lane by lane: what a run did not settle, and lanes among each other.
 
 #pragma once
-#include "records.c"
+#include "unsettled.c"
 
 static u8 *host_of(struct context *context, u64 address) {
   u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
@@ -36,15 +36,27 @@ static void race(struct watch *w, struct context *context, const struct shadow *
          address, same_group ? w->barriers - passed : epoch_of(old), kind);
 }
 
+// Whether one of two atomic writes stores a value that loses the other's update, or is lost itself.
+// Who was the last to update may store: then all others are known to be done.
+static int loses_update(const struct shadow *s, u64 old, u64 now) {
+  if (!both_atomic(old, now) || !unordered(s, old, now) || !overlap(old, now)) return 0;
+  u64 x = old ^ now;
+  int earlier = old & FLAG_STORED && old & FLAG_UPDATED;  // the store lies behind that update
+  if (!(x >> GROUP_SHIFT) && (epoch_of(x) || earlier)) return 0;
+  return (old & FLAG_STORED && now & FLAG_UPDATED) || (old & FLAG_UPDATED && now & FLAG_STORED);
+}
+
 static void watch_write(struct watch *w, struct context *context, struct shadow *s, u64 granule,
                         u32 how, u32 lane, u64 now, u64 address, int changes) {
   u64 old = s->written[granule], reader = s->read[granule];
-  u64 flags = 0;
-  if (write_clash(s, old, now)) {
+  u64 flags = how & HOW_STORE ? FLAG_STORED : how & HOW_UPDATE ? FLAG_UPDATED : 0;
+  if (loses_update(s, old, now | flags)) {
+    race(w, context, s, REPORT_STORE_UPDATE, how, lane, old, now, address);
+  } else if (write_clash(s, old, now)) {
     if (changes)
       race(w, context, s, REPORT_WRITE_WRITE, how, lane, old, now, address);
     else
-      flags = FLAG_SHARED | (old & FLAG_SECOND);
+      flags = FLAG_SHARED | (plain_flags(old) & FLAG_SECOND);
   } else if (!changes && s->device) {
     flags = FLAG_SECOND;
   }
@@ -60,7 +72,7 @@ static void watch_read(struct watch *w, struct context *context, struct shadow *
                        u32 how, u32 lane, u64 now, u64 address) {
   u64 old = s->written[granule], reader = s->read[granule];
   u64 quiet = s->device && (old ^ now) >> GROUP_SHIFT ? FLAG_SECOND | FLAG_SHARED : FLAG_SECOND;
-  if (write_clash(s, old, now) && !(old & quiet))
+  if (write_clash(s, old, now) && !(plain_flags(old) & quiet))
     race(w, context, s, REPORT_READ_WRITE, how, lane, old, now, address);
   if (s->before && reader >> EPOCH_SHIFT == now >> EPOCH_SHIFT &&
       (reader ^ now) >> SIMDGROUP_SHIFT)
@@ -102,17 +114,21 @@ static void watch_same_store(struct watch *w, struct context *context, u32 how, 
   }
 }
 
+// On a lane's atomic write: it was a store.
+#define FLAG_STORED_BY_LANE FLAG_SHARED
+
 // Lanes of one simdgroup that only lock step keeps apart. All lanes of an access are looked at
 // before any of them is noted: they access at once.
 static void lane_race(struct watch *w, struct context *context, struct shadow *s, u64 granule,
                       u32 how, u32 lane, u64 now, u64 address, int changes) {
   u64 written = s->lane_written[granule], read = s->lane_read[granule];
-  u32 limit = w->left[context->simdgroup].passed >= EPOCH_LIMIT;
-  if (limit || !changes) return;
+  if (epoch_of(now) >= EPOCH_LIMIT || !changes) return;
   for (u32 reads = 0; reads <= (how & HOW_WRITE ? 1u : 0u); reads++) {
     u64 old = reads ? read : written, x = old ^ now;
     int other = lane_of(x) != 0 || (reads && old & FLAG_SECOND);
-    if (x >> SIMDGROUP_SHIFT || !other || !overlap(old, now) || both_atomic(old, now)) continue;
+    int lost = !reads && old & FLAG_STORED_BY_LANE && how & HOW_UPDATE;
+    if (x >> SIMDGROUP_SHIFT || !other || !overlap(old, now)) continue;
+    if (both_atomic(old, now) && !lost) continue;
     report(w, context, REPORT_LANE_RACE, how >> HOW_SITE & 1023, lane, old, address, w->barriers,
            reads ? REPORT_WRITE_READ : how & HOW_WRITE ? REPORT_WRITE_WRITE : REPORT_READ_WRITE);
     return;
@@ -129,14 +145,14 @@ static void note_lane(struct shadow *s, u64 granule, u32 how, u64 now) {
 static void watch_lane_order(struct watch *w, struct context *context, u32 how, u32 mask, u32 size,
                              u32 bytes, int noting) {
   u64 *addresses = (u64 *)context->scratch;
-  u64 passed = w->left[context->simdgroup].passed;
   for (u32 lane = 0; lane < LANES; lane++) {
     struct shadow s;
     u64 address = addresses[lane], offset = address & OFFSET_MASK;
     if (!(mask >> lane & 1) || !find_shadow(w, address, &s) || !s.lane_written) continue;
+    u64 passed = w->left[context->simdgroup].passed[s.device];
     s.stamp = (s.stamp & ~((u64)EPOCH_LIMIT << EPOCH_SHIFT)) |
               (passed < EPOCH_LIMIT ? passed : EPOCH_LIMIT) << EPOCH_SHIFT;
-    u64 now = record_of(w, context, &s, how, lane);
+    u64 now = record_of(w, context, &s, how, lane) | (how & HOW_STORE ? FLAG_STORED_BY_LANE : 0);
     u64 last = (offset + bytes - 1) >> s.shift;
     for (u64 granule = offset >> s.shift; granule <= last && granule < s.count; granule++) {
       if (noting)
@@ -149,9 +165,11 @@ static void watch_lane_order(struct watch *w, struct context *context, u32 how, 
   }
 }
 
-// A barrier of the calling simdgroup.
-void assay_watch_lane_barrier(struct context *context) {
-  context->watch->left[context->simdgroup].passed++;
+// A barrier of the calling simdgroup orders the memory that its flags name.
+void assay_watch_lane_barrier(struct context *context, u32 flags) {
+  u32 *passed = context->watch->left[context->simdgroup].passed;
+  if (flags & MEM_THREADGROUP) passed[0]++;
+  if (flags & MEM_DEVICE) passed[1]++;
 }
 
 // An access of the lanes of `mask`, `parts` elements of `size` bytes each, at the addresses in the
@@ -162,6 +180,7 @@ void assay_watch_lanes(struct context *context, u32 how, u32 mask, u32 size, u32
   u32 bytes = size * parts;
   if ((how & (HOW_WRITE | HOW_ATOMIC)) == HOW_WRITE)
     watch_same_store(w, context, how, mask, size, bytes);
+  if (w->kind || w->copying) watch_unsettled(w, context, how, mask, bytes);
   if (w->lanes) {
     watch_lane_order(w, context, how, mask, size, bytes, 0);
     watch_lane_order(w, context, how, mask, size, bytes, 1);

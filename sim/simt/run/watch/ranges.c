@@ -100,7 +100,7 @@ u32 assay_watch_range(struct context *context, u32 how, u64 address, u64 bytes, 
   struct watch *w = context->watch;
   struct shadow s;
   if (!find_shadow(w, address, &s)) return 0;
-  if (w->lanes) return 1;
+  if (w->slow) return 1;
   u64 offset = address & OFFSET_MASK;
   u64 unit = (1ull << s.shift) - 1;
   if ((offset | bytes | lane_bytes) & unit) return 1;

@@ -14,11 +14,16 @@
 #define FLAG_SHARED 2u
 // On a write: it did not change the value. On a read: other simdgroups read in this epoch too.
 #define FLAG_SECOND 4u
+// On an atomic write: it was a store, perhaps followed by updates of the same simdgroup; or an
+// update.
+#define FLAG_STORED FLAG_SECOND
+#define FLAG_UPDATED FLAG_SHARED
 #define LANE_SHIFT 17
 #define SIMDGROUP_SHIFT 22
 #define EPOCH_SHIFT 27
 #define GROUP_SHIFT 37
 #define FULL_MASK (15ull << MASK_SHIFT)
+#define SITE_MASK (1023ull << SITE_SHIFT)
 #define EPOCH_LIMIT 1023u
 
 static inline u32 lane_of(u64 record) { return record >> LANE_SHIFT & 31; }
@@ -134,6 +139,11 @@ static inline int unordered(const struct shadow *s, u64 old, u64 now) {
 static inline int overlap(u64 a, u64 b) { return (a & b & FULL_MASK) != 0; }
 static inline int both_atomic(u64 a, u64 b) { return (a & b & FLAG_ATOMIC) != 0; }
 
+// Flags of a plain write; those of an atomic one mean something else.
+static inline u64 plain_flags(u64 record) {
+  return record & FLAG_ATOMIC ? 0 : record & (FLAG_SHARED | FLAG_SECOND);
+}
+
 static inline int write_clash(const struct shadow *s, u64 old, u64 now) {
   return unordered(s, old, now) && overlap(old, now) && !both_atomic(old, now);
 }
@@ -168,10 +178,19 @@ static inline u64 joined_read(const struct shadow *s, u64 old, u64 now) {
 static inline u64 joined_write(const struct shadow *s, u64 old, u64 now) {
   // What one simdgroup writes between two barriers counts as one, and as plain if a part is: atomic
   // writes of others are no race with atomic ones. In threadgroup memory the plain one stays.
-  if (old >> SIMDGROUP_SHIFT != now >> SIMDGROUP_SHIFT) return now;
-  u64 softened = now & ~old & FLAG_ATOMIC;
-  if (softened && !s->device) return old | (now & FULL_MASK);
-  return (now & ~softened) | (old & FULL_MASK);
+  int stored = both_atomic(old, now) && old & FLAG_STORED && now & FLAG_UPDATED;
+  if (old >> SIMDGROUP_SHIFT != now >> SIMDGROUP_SHIFT) {
+    // Of other threadgroups' updates, nothing orders them with the store: its place is kept.
+    if (!stored || !s->device || (old ^ now) >> GROUP_SHIFT) return now;
+    return (now & ~SITE_MASK) | (old & SITE_MASK) | FLAG_STORED;
+  }
+  if (now & ~old & FLAG_ATOMIC) {
+    if (!s->device) return old | (now & FULL_MASK);
+    now &= ~(u64)(FLAG_ATOMIC | FLAG_STORED | FLAG_UPDATED);
+  } else if (stored) {
+    return old | (now & FULL_MASK);
+  }
+  return now | (old & FULL_MASK);
 }
 
 static inline u64 record_of(struct watch *w, struct context *context, const struct shadow *s,

@@ -30,15 +30,25 @@ typedef double f64;
 #define GROUP_MASK 4194303
 #define MEM_DEVICE 1
 #define MEM_THREADGROUP 2
+#define MEM_TEXTURE 4
+#define UNSETTLED 16384
+#define KIND_COPY 1
+#define KIND_COPIED 2
+#define KIND_TEXEL_WRITE 3
+#define KIND_TEXEL_READ 4
 #define HOW_WRITE 1
 #define HOW_ATOMIC 2
 #define HOW_CONSTANT 4
+#define HOW_STORE 8
+#define HOW_UPDATE 16
 #define HOW_SITE 8
 #define REPORT_WRITE_WRITE 1
 #define REPORT_WRITE_READ 2
 #define REPORT_READ_WRITE 3
 #define REPORT_WEAK 4
 #define REPORT_SAME_STORE 5
+#define REPORT_UNINITIALISED 10
+#define ORIGIN_FAR 32768
 #define REPORT_LANES_LEFT 6
 #define REPORT_LANES_ELSEWHERE 7
 #define REPORT_OTHER_BARRIER 8
@@ -46,17 +56,24 @@ typedef double f64;
 #define REPORT_LANE_RACE 18
 #define REPORT_READ_ONLY_WRITE 16
 #define REPORT_MISALIGNED 17
+#define REPORT_STORE_UPDATE 19
+#define REPORT_COPY_NOT_WAITED 20
+#define REPORT_TEXTURE_NOT_FENCED 21
+#define REPORT_PARTIAL_SIMDGROUP 33
 #define REPORT_NON_UNIFORM_ARGUMENT 12
 #define REPORT_NAN_BORN 13
 #define REPORT_INFINITY_BORN 14
 #define REPORT_INDEX_OVERFLOW 15
+#define REPORT_ROW_OVERRUN 34
 #define REPORT_BANK_CONFLICT 32
 
+struct array;
 struct buffer;
 struct context;
 struct report;
 struct table_entry;
 struct tape_writer;
+struct unsettled;
 struct waiter;
 struct watch;
 
@@ -114,9 +131,10 @@ struct report {
     u64 group;
     u64 other_group;
     u64 address;
+    u64 found;
     u64 count;
 };
-_Static_assert(sizeof(struct report) == 72, "as Python has it");
+_Static_assert(sizeof(struct report) == 80, "as Python has it");
 
 struct buffer {
     u64 *written;
@@ -134,9 +152,27 @@ struct waiter {
     u32 mask;
     u32 live;
     u32 branch;
-    u32 passed;
+    u32 passed[2];
 };
-_Static_assert(sizeof(struct waiter) == 24, "as Python has it");
+_Static_assert(sizeof(struct waiter) == 28, "as Python has it");
+
+struct array {
+    u64 start;
+    u64 size;
+};
+_Static_assert(sizeof(struct array) == 16, "as Python has it");
+
+struct unsettled {
+    u64 granule;
+    u32 stamp;
+    u32 site;
+    u8 settles;
+    u8 write;
+    u8 mask;
+    u8 lane;
+    u32 simdgroup;
+};
+_Static_assert(sizeof(struct unsettled) == 24, "as Python has it");
 
 struct watch {
     struct buffer *buffers;
@@ -168,7 +204,17 @@ struct watch {
     u32 device_fenced;
     u32 flush_denormals;
     u32 lanes;
+    struct array *arrays;
+    u64 array_count;
+    struct unsettled *unsettled;
+    u32 kind;
+    u32 kind_mask;
+    u32 copying;
+    u32 slow;
+    u32 stamp;
+    u32 remembers;
+    u32 stamps[2][32];
     struct waiter waiting[32];
     struct waiter left[32];
 };
-_Static_assert(sizeof(struct watch) == 1728, "as Python has it");
+_Static_assert(sizeof(struct watch) == 2288, "as Python has it");

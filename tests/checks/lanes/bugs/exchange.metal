@@ -127,3 +127,43 @@ kernel void in_a_helper(device const float* x, device float* y,
   put(tile, x[t], t);
   y[t] = tile[(t + 5) & 31]; // BUG lane-race
 }
+
+//! [kernel.barrier_without_flags]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void barrier_without_flags(device const float* x, device float* y,
+                                  uint t [[thread_position_in_threadgroup]]) {
+  threadgroup float tile[32];
+  tile[t] = x[t]; // WITH
+  simdgroup_barrier(mem_flags::mem_none);
+  y[t] = tile[31 - t]; // BUG lane-race
+}
+
+//! [kernel.barrier_of_other_memory]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.scratch = { dtype = "float32", shape = [32], fill = "zeros" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void barrier_of_other_memory(device const float* x, device float* scratch, device float* y,
+                                    uint t [[thread_position_in_threadgroup]]) {
+  scratch[t] = x[t]; // WITH
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  y[t] = scratch[31 - t]; // BUG lane-race
+}
+
+//! [kernel.counter_set_in_lock_step]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.y = { dtype = "uint32", shape = [1], fill = "uninitialised" }
+kernel void counter_set_in_lock_step(device uint* y, uint t [[thread_position_in_threadgroup]]) {
+  threadgroup atomic_uint n;
+  if (t == 0)
+    atomic_store_explicit(&n, 0u, memory_order_relaxed); // WITH
+  atomic_fetch_add_explicit(&n, 1u, memory_order_relaxed); // BUG lane-race
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  if (t == 0)
+    y[0] = atomic_load_explicit(&n, memory_order_relaxed);
+}

@@ -127,3 +127,30 @@ kernel void matrix_from_a_tile(device const float* a, device float* y,
   simdgroup_load(m, tile, 8);
   simdgroup_store(m, y, 8);
 }
+
+//! [kernel.barrier_of_a_threadgroup]
+//! threads = [64]
+//! threadgroup = [64]
+//! arguments.x = { dtype = "float32", shape = [64], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [64], fill = "uninitialised" }
+kernel void barrier_of_a_threadgroup(device const float* x, device float* y,
+                                     uint t [[thread_position_in_threadgroup]]) {
+  threadgroup float tile[64];
+  tile[t] = x[t];
+  simdgroup_barrier(mem_flags::mem_none);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[t] = tile[63 - t];
+}
+
+//! [kernel.barrier_without_flags_and_without_exchange]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.x = { dtype = "float32", shape = [32], fill = "iota" }
+//! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
+kernel void barrier_without_flags_and_without_exchange(device const float* x, device float* y,
+                                                       uint t [[thread_position_in_threadgroup]]) {
+  threadgroup float tile[32];
+  tile[t] = x[t];
+  simdgroup_barrier(mem_flags::mem_none);
+  y[t] = tile[t];
+}

@@ -38,8 +38,8 @@ kernel void batch_times_rows_times_columns(device const float* x, device float* 
 //! arguments.stride = 134217728
 kernel void thread_times_stride(device const float* x, device float* y, constant uint& stride,
                                 uint i [[thread_position_in_grid]]) {
-  uint at = i * 32 * stride; // MAYBE index-overflow
-  y[i] = x[at];                  // BUG index-overflow
+  uint at = i * 32 * stride; // BUG index-overflow
+  y[i] = x[at];                  // MAYBE index-overflow
 }
 
 //! [kernel.in_an_index_expression]
@@ -61,8 +61,8 @@ kernel void in_an_index_expression(device const float* x, device float* y, const
 //! arguments.stride = 65536
 kernel void widened_too_late(device const float* x, device float* y, constant uint& stride,
                              uint i [[thread_position_in_grid]]) {
-  ulong at = ulong(i * 65536 * stride); // MAYBE index-overflow
-  y[i] = x[at + i]; // BUG index-overflow
+  ulong at = ulong(i * 65536 * stride); // BUG index-overflow
+  y[i] = x[at + i]; // MAYBE index-overflow
 }
 
 //! [kernel.product_and_offset]
@@ -83,11 +83,11 @@ kernel void product_and_offset(device const float* x, device float* y, constant 
 //! arguments.y = { dtype = "float32", shape = [32], fill = "uninitialised" }
 //! arguments.size = 65536
 static int flatten(int3 at, int3 size) {
-  return (at.z * size.y + at.y) * size.x + at.x; // MAYBE index-overflow
+  return (at.z * size.y + at.y) * size.x + at.x; // BUG index-overflow
 }
 kernel void in_a_helper(device const float* x, device float* y, constant int& size,
                         uint i [[thread_position_in_grid]]) {
-  y[i] = x[flatten(int3(int(i), 0, 1), int3(size, size, 1))]; // BUG index-overflow
+  y[i] = x[flatten(int3(int(i), 0, 1), int3(size, size, 1))]; // MAYBE index-overflow
 }
 
 //! [kernel.square]
@@ -171,6 +171,6 @@ kernel void three_dimensions(device const float* x, device float* y, constant ui
 //! arguments.columns = 32768
 kernel void rows_and_columns_to_bytes(device const uchar* x, device float* y, constant int& rows,
                                       constant int& columns, uint i [[thread_position_in_grid]]) {
-  int bytes = rows * columns * 4; // MAYBE index-overflow
-  y[i] = *(device const float*)(x + bytes + int(i) * 4); // BUG index-overflow
+  int bytes = rows * columns * 4; // BUG index-overflow
+  y[i] = *(device const float*)(x + bytes + int(i) * 4); // MAYBE index-overflow
 }

@@ -173,7 +173,10 @@ def test_a_result_does_not_depend_on_chance(seed: int) -> None:
     assert first.bytes == second.bytes
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 60))],
+)
 def test_loops_in_a_steady_state_are_extrapolated_to_what_they_take(seed: int) -> None:
     program, tape, where = looping(seed)
     every = simulate(program.code(), tape, where, extrapolate=False)

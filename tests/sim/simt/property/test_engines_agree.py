@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,16 +26,18 @@ from .structured_kernels import (
 
 _PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
 _quick = settings(
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     database=None,
     phases=_PHASES,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-_structured = settings(_quick, max_examples=40)
-_addresses = settings(_quick, max_examples=30)
+_structured = settings(_quick, max_examples=20)
+_addresses = settings(_quick, max_examples=15)
 _long = settings(_quick, max_examples=300)
+# `python -m tests.campaigns graphs` draws 10,000.
+_graphs = settings(_quick, max_examples=int(os.environ.get("ASSAY_GRAPH_CASES", "300")))
 
 
 def _agree(
@@ -81,7 +84,7 @@ def test_engines_agree_on_any_control_flow_graph(text: str, seed: int) -> None:
 
 
 @pytest.mark.slow
-@_long
+@_graphs
 @given(text=graph_kernels(), seed=st.integers(0, 9))
 def test_engines_agree_on_many_control_flow_graphs(text: str, seed: int) -> None:
     _graphs_agree(text, seed)

@@ -16,8 +16,11 @@ kernel void k(device float* x) { x[0] = odd(x[0]) + odd(x[1]); }
 """
 
 
-def test_a_refused_kernel_may_be_collected_in_any_order() -> None:
+def test_a_refused_kernel_may_be_collected_in_any_order(request: pytest.FixtureRequest) -> None:
     function = compile_library(RECURSIVE).function("k")
+    gc.collect()
+    gc.freeze()  # what other tests left is not looked at each time
+    request.addfinalizer(gc.unfreeze)
     for _ in range(20):
         with pytest.raises(UnsupportedKernel) as caught:
             optimised_text(function.bitcode, function.entry, "k")

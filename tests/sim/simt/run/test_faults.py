@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from assay.compiler.msl import compile_library
+from assay.sim.check import Checker
+from assay.sim.check.checker import parse_checks
 from assay.sim.simt import KernelFault, Memory, dispatch
 
 SIZE = (64, 1, 1)
@@ -101,6 +103,39 @@ def test_a_loop_that_does_not_end_runs_out_of_fuel(loop: str) -> None:
     assert fault.kind == "runaway"
     assert fault.site.line == 4
     assert "ran out of fuel" in str(fault)
+
+
+def rounds_of(loop: str, *, fuel: int, threads: int, checks: str = "") -> int:
+    """How often a thread goes round a loop that counts in `out[0]` and does not end."""
+    source = HEAD + (
+        "kernel void endless(device atomic_uint* out [[buffer(0)]],\n"
+        "                    uint i [[thread_position_in_grid]]) {\n"
+        f"{loop}\n}}\n"
+    )
+    program = compile_library(source).function("endless").program()
+    memory, data = Memory(), np.zeros(64, np.uint32)
+    address = memory.register(data.view(np.uint8), name="out")
+    executable = program.specialise((threads, 1, 1))
+    checker = Checker(parse_checks(checks)) if checks else None
+    with pytest.raises(KernelFault, match="ran out of fuel"):
+        dispatch(executable, memory, [address], threadgroups=(1, 1, 1), fuel=fuel, checker=checker)
+    return int(data[0]) // threads
+
+
+def test_atomic_operations_burn_more_fuel_the_more_so_under_checks() -> None:
+    loop = "while (atomic_fetch_add_explicit(out, 1u, memory_order_relaxed) != ~0u) {}"
+    plain = rounds_of(loop, fuel=1 << 20, threads=1)
+    assert 1 << 10 < plain < 1 << 13
+    assert 1 << 10 < rounds_of(loop, fuel=1 << 20, threads=1, checks="race") < plain
+
+
+def test_simdgroups_that_go_round_a_loop_by_turns_share_their_fuel() -> None:
+    loop = """    while (atomic_load_explicit(out, memory_order_relaxed) != ~0u) {
+        atomic_fetch_add_explicit(out, 1u, memory_order_relaxed);
+        threadgroup_barrier(mem_flags::mem_device);
+    }"""
+    two, eight = (rounds_of(loop, fuel=1 << 20, threads=32 * n) for n in (2, 8))
+    assert 3 * eight < two < 5 * eight
 
 
 def test_an_access_in_an_inlined_function_says_who_called() -> None:

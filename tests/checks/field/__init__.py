@@ -1,0 +1,1 @@
+"""Planted bugs after public reports, each with its corrected twin in the same file."""
