@@ -1,6 +1,6 @@
 """Loaded modules as Python objects: functions are attributes, arrays go in and come out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.hal.vm import FunctionInfo, LoadedModule, Session
 
+from .by_name import ByName
 from .elements import ELEMENTS, Value
 from .signatures import Signature, Slot, signature_of
 
@@ -44,13 +45,14 @@ class Function:
         return f"<assay function {self.signature}>"
 
 
-class Module:
+class Module(ByName[Function]):
     """A loaded module. `module.main(x)` and `module["main"](x)` call its function `main`."""
 
     def __init__(self, module: LoadedModule, session: Session) -> None:
+        functions = {name: Function(module, info) for name, info in module.functions.items()}
+        super().__init__(f"module {module.name}", "function", functions)
         self._session = session
         self._loaded = module
-        self._functions = {name: Function(module, info) for name, info in module.functions.items()}
 
     @property
     def session(self) -> Session:
@@ -67,34 +69,8 @@ class Module:
         """The module as the VM knows it."""
         return self._loaded
 
-    @property
-    def functions(self) -> Mapping[str, Function]:
-        """The exported functions by name."""
-        return self._functions
-
-    def __getitem__(self, name: str) -> Function:
-        try:
-            return self._functions[name]
-        except KeyError:
-            known = ", ".join(self._functions) or "none"
-            raise KeyError(f"module {self.name} has no function {name!r}; it has {known}") from None
-
-    def __getattr__(self, name: str) -> Function:
-        functions = self.__dict__.get("_functions", {})
-        if name in functions:
-            found: Function = functions[name]
-            return found
-        known = ", ".join(functions) or "none"
-        raise AttributeError(f"the module has no function {name!r}; it has {known}")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._functions)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._functions]
-
     def __repr__(self) -> str:
-        return f"<assay module {self.name}: {', '.join(self._functions)}>"
+        return f"<assay module {self.name}: {', '.join(self)}>"
 
 
 def load(

@@ -14,7 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.compiler.torq.kernels import unary
+from assay.compiler.torq.kernels.lower import kind, lower
+from assay.compiler.torq.operators.elementwise import Clamp
 from assay.compiler.torq.program import ProgramBuilder
 from assay.compiler.torq.slice.tensor import dense
 from assay.hal.torq.pack import pack
@@ -72,7 +73,9 @@ def write_files(folder: Path) -> None:
     builder = ProgramBuilder.new()
     x, y = (builder.lram.tensor(name, "int8", (_NUMBERS,)) for name in "xy")
     builder.load("x", x)
-    builder.run(unary.clamp(dense("x", x.address, "int8", (_NUMBERS,)), y, -5, 5), source="")
+    flat = dense("x", x.address, "int8", (_NUMBERS,))
+    clamp = Clamp(x=kind(flat), y=kind(y), low=-5, high=5)
+    builder.run(lower(builder.lram, clamp, {"x": flat, "y": y}))
     builder.store("y", y)
     (folder / "clamp.torq").write_bytes(write_executable(pack(builder.build(), "clamp")))
 

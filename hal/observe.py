@@ -49,7 +49,7 @@ def checking(checker: Checker, *, observer: object | None = None) -> Iterator[Ch
 
     Work that was submitted meanwhile is checked to its end, even if that comes after the block's:
     wait for it before looking at the findings. Of blocks inside one another the innermost has the
-    checker that counts; the observers of all of them are told.
+    checker that counts; the observers of all of them are called.
     """
     with _lock:
         outer = _watches[-1].observers if _watches else ()

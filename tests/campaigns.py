@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-IN_CI = ("tests/packaging", "tests/docs", "tests/models", "tests/assay/cli")
-"""Folders whose slow tests `.ci/run` makes."""
+IN_CI = ("tests/packaging", "tests/docs/test_documented_commands.py")
+"""Slow tests that `.ci/run` makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,9 @@ class Campaign:
         """What is run."""
         if self.module:
             return [sys.executable, "-m", *self.module]
-        return [sys.executable, "-m", "pytest", "-q", "-n", "2", *self.options, *self.paths]
+        parallel = ("-n", "2", "--dist", "loadfile", "--max-worker-restart", "0")
+        pytest = [sys.executable, "-m", "pytest", "-q", *parallel]
+        return [*pytest, *self.options, *self.paths]
 
 
 _PROPERTY = "tests/sim/simt/property"
@@ -56,18 +58,36 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=15,
         paths=("tests/checks/test_oracle_agrees.py", "tests/checks/test_near_misses.py"),
     ),
+    "networks": Campaign(
+        what="whole networks for the NPU after every pass, against TOSA's reference and IREE",
+        minutes=10,
+        paths=(
+            "tests/compiler/graph",
+            "tests/compiler/torq/hl",
+            "tests/compiler/torq/legalise",
+            "tests/compiler/torq/passes",
+            "tests/compiler/torq/schedule",
+        ),
+    ),
     "constants": Campaign(
         what="10,000 calculations with constants against the same at run time",
         minutes=10,
         paths=(f"{_PROPERTY}/test_constants_agree.py",),
         variables={"ASSAY_CONSTANT_CASES": "10000"},
     ),
+    "graphs": Campaign(
+        what="10,000 random control-flow graphs on engine and reference",
+        minutes=30,
+        paths=(f"{_PROPERTY}/test_engines_agree.py",),
+        options=("-m", "slow", "-k", "many_control_flow_graphs"),
+        variables={"ASSAY_GRAPH_CASES": "10000"},
+    ),
     "engines": Campaign(
-        what="random kernels on engine and reference, their recordings, their lowering",
+        what="random kernels on engine and reference, their tapes, their lowering",
         minutes=20,
         paths=(
             f"{_PROPERTY}/test_engines_agree.py",
-            f"{_PROPERTY}/test_recordings.py",
+            f"{_PROPERTY}/test_tapes.py",
             f"{_PROPERTY}/test_lowering.py",
         ),
     ),
@@ -101,10 +121,21 @@ CAMPAIGNS: dict[str, Campaign] = {
             "tests/compiler/torq/test_kernels_equal_iree.py",
         ),
     ),
+    "documents": Campaign(
+        what="every command of README and the documentation; damaged caches",
+        minutes=5,
+        paths=("tests/docs", "tests/assay/cli"),
+    ),
+    "models": Campaign(
+        what="every model family under all checks, and all of IREE's check suites",
+        minutes=5,
+        paths=("tests/models",),
+    ),
     "predictions": Campaign(
-        what="times of whole kernels, and the kernels of the validation",
+        what="times of whole kernels, the kernels of the validation, loops on the core model",
         minutes=10,
         paths=(
+            "tests/hw/apple/core/test_properties.py",
             "tests/validation/test_kernels.py",
             "tests/assay/prediction/test_model.py",
             "tests/assay/checks/test_source.py",
@@ -138,8 +169,8 @@ def listing() -> str:
 
 def main(names: list[str]) -> int:
     """Run campaigns one after the other; 1 if one of them fails."""
-    if not names:
-        print(listing())
+    if not names or {"-h", "--help"} & set(names):
+        print(f"usage: python -m tests.campaigns [all | NAME ...]\n\n{listing()}")
         return 0
     if unknown := [name for name in names if name not in (*CAMPAIGNS, "all")]:
         print(f"no campaign is called {', '.join(unknown)}; there are\n{listing()}")

@@ -2,7 +2,8 @@
 
 All C is compiled by the system's gcc with both, and tests that drive every part of it run in such
 a process: taped kernels and random ones, watched kernels with their planted bugs, the core
-model, slice programs of the NPU. A fault ends the process with the C file and line.
+model, slice programs of the NPU. A fault ends the process with the C file and line. With `--quick`
+each part runs for some seconds. What follows goes to pytest.
 """
 
 import os
@@ -11,15 +12,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-TESTS = (
-    "tests/sim/simt/run/test_taping.py",
+QUICK = (
     "tests/sim/simt/run/test_taped_kernels.py",
+    "tests/assay/checks/test_source.py",
     "tests/hw/apple/core/test_core.py",
-    "tests/hw/apple/core/test_properties.py",
-    "tests/sim/simt/property/test_recordings.py",
-    "tests/checks/test_corpus.py",
-    "tests/hw/torq",
+    "tests/hw/torq/datapath",
     "tests/compiler/torq/test_programs.py",
+)
+TESTS = (
+    *QUICK,
+    "tests/sim/simt/run/test_taping.py",
+    "tests/hw/apple/core/test_properties.py",
+    "tests/sim/simt/property/test_tapes.py",
+    "tests/checks/test_planted.py",
+    "tests/hw/torq/check",
+    "tests/hw/torq/device",
+    "tests/hw/torq/timing",
+    "tests/hw/torq/words",
     "tests/compiler/torq/test_kernels_equal_the_reference.py",
 )
 LEFT_OUT = "tests/hw/torq/datapath/test_cache.py"  # such builds are not kept on disk
@@ -59,10 +68,12 @@ def main() -> int:
     if not is_possible():
         print("SKIPPED: no gcc with libasan and libubsan on Linux: the C code is not checked")
         return 0
+    given = sys.argv[1:]
+    tests = QUICK if "--quick" in given else TESTS
     # Without `-s` pytest would keep what the sanitizers say for itself when the process ends.
-    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", *TESTS]
-    command.append(f"--ignore={LEFT_OUT}")
-    return subprocess.run([*command, *sys.argv[1:]], env=environment()).returncode
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", *tests]
+    command += [f"--ignore={LEFT_OUT}", *(each for each in given if each != "--quick")]
+    return subprocess.run(command, env=environment()).returncode
 
 
 if __name__ == "__main__":

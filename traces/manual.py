@@ -66,7 +66,7 @@ Times are microseconds with three decimals: a tick is a nanosecond there too. A 
 process, what is below it are threads. Of other people's files these phases are read: `X`, `B` and
 `E`, `b` and `e`, `i`, `I`, `n` and `R`, `C`, `s`, `t` and `f`, `M`. A file that was cut off is read
 up to its last whole event. Events of one category become one kind; threads whose events cross are
-put into lanes. Whatever is left out or guessed is told.
+put into lanes. What was left out or guessed is reported.
 
 ### Instruments
 

@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    """What the command line says of kernels, modules, and libraries that scripts replace."""
+    """What the command line says of kernels, modules, and libraries that scripts replace.
+
+    `stops` tells that a file which does not compile ends it all; else the report tells of it.
+    """
 
     function: str | None
     kernel: KernelOptions
     module: ModuleOptions
     patches: list[str]
+    stops: bool
 
 
 @grouped
@@ -78,7 +82,13 @@ def check_command(
         )
         return
     npu.refuse()
-    options = _Options(function=function, kernel=kernel, module=module, patches=how.patch or [])
+    options = _Options(
+        function=function,
+        kernel=kernel,
+        module=module,
+        patches=how.patch or [],
+        stops=chosen not in ("sarif", "junit"),
+    )
     code = _reported(files, _new_report(check, how), options, chosen, how.output)
     if code:
         raise typer.Exit(code)
@@ -156,6 +166,8 @@ def _check(files: list[str], report: "Report", options: _Options) -> int:
 
 
 def _check_sources(files: list[Path], report: "Report", options: _Options) -> None:
+    from assay.compiler.msl import CompileError
+
     from ..checks import Inputs, SourceOptions, check_source, read_file, read_source
     from .terminal import progress
 
@@ -165,17 +177,20 @@ def _check_sources(files: list[Path], report: "Report", options: _Options) -> No
     with progress() as say:
         for path in files:
             say(f"checking {path}")
-            check_source(
-                read_source(path),
-                str(path),
-                report,
-                SourceOptions(
-                    functions=(options.function,) if options.function else (),
-                    macros=macros,
-                    include_paths=tuple(kernel.include or []),
-                    inputs=inputs,
-                ),
+            source = read_source(path)
+            wanted = SourceOptions(
+                functions=(options.function,) if options.function else (),
+                macros=macros,
+                include_paths=tuple(kernel.include or []),
+                inputs=inputs,
             )
+            try:
+                check_source(source, str(path), report, wanted)
+            except CompileError as error:
+                if options.stops:
+                    raise
+                report.add_sources({str(path): source})
+                report.add_uncompiled(str(path), str(error))
 
 
 def _check_module(path: Path, report: "Report", options: _Options) -> None:

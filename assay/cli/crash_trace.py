@@ -49,7 +49,7 @@ def signals_as_exits() -> Iterator[None]:
     numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
     for number, handler in before.items():
-        if handler is signal.SIG_DFL:  # what somebody ignores (nohup) stays ignored
+        if handler is signal.SIG_DFL:  # what is ignored (nohup) stays ignored
             signal.signal(number, _leave)
     try:
         yield

@@ -54,7 +54,7 @@ def run_guarded() -> int:
 
 
 def errors_end_with(code: int) -> None:
-    """From now on errors that users are told of end with `code`: 1 may mean something else."""
+    """From now on errors that are shown to users end with `code`: 1 may mean something else."""
     _state["code"] = code
 
 
@@ -98,7 +98,7 @@ def report(error: Exception) -> int:
 
     _tell(message)
     if json_wanted():
-        with contextlib.suppress(OSError):  # the caller tells of a stdout that takes nothing
+        with contextlib.suppress(OSError):  # the caller reports a stdout that takes nothing
             print_json({"error": {"kind": kind, "message": message}})
     if isinstance(error, CommandError):
         return error.code

@@ -10,7 +10,7 @@ from .terminal import note
 
 @contextmanager
 def spool_beside(trace: Path) -> Iterator[Path]:
-    """A new file beside `trace`, gone at the end; what killed runs left is told and stays."""
+    """A new file beside `trace`, gone at the end; what killed runs left is reported and stays."""
     for left in spools_of(trace):
         note(f"{left} shows a run that was killed, as far as it came, or that still runs")
     path = _free(trace)

@@ -40,7 +40,7 @@ def prepare() -> None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # for the whole process
     plain = sys.stdout
     if type(plain) is not io.TextIOWrapper or plain is not sys.__stdout__:
-        return  # somebody captures it
+        return  # it is captured
     encoding, errors = plain.encoding, plain.errors
     at_lines, at_once = plain.line_buffering, plain.write_through
     watched = _Remembering(

@@ -91,7 +91,7 @@ def _serve(files: list[Path], port: int, no_open: bool) -> None:
 
     folder = perfetto_folder()
     stream = io.BytesIO()
-    # Read and written again, whatever the format: faults of a file are told here.
+    # Read and written again, whatever the format: faults of a file are reported here.
     write_perfetto(open_traces(files), stream)
     try:
         server = PerfettoServer(stream.getvalue(), port=port, folder=folder)

@@ -11,6 +11,7 @@ from assay.hal.metal.timed import ChipPredictor, ProgramTimer, schedule_of
 
 from ..launches.constants import compiled_kernel
 from ..launches.errors import LaunchInputError
+from ..launches.growth import next_growth
 from ..launches.inputs import ConstantValue, Given, Setup, Size
 from ..launches.plan import CannotPlan, Plan, make_plan
 from ..launches.runner import CannotRun, Runner
@@ -20,8 +21,6 @@ from .result import TimeResult, result_of
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, Library
     from assay.hw.apple.facts.chips import Chip
-
-_MOST_GROWTH = 4096  # of assumed buffers, while the kernel reaches beyond them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +118,8 @@ def _launched(
             if timer.failures:
                 raise TimeInputError(f"kernel '{kernel.name}' cannot be timed: {timer.failures[0]}")
             return plan, timer
-        if isinstance(error, KernelFault) and plan.can_grow(error.buffer) and growth < _MOST_GROWTH:
-            growth *= 16
+        if (larger := next_growth(plan, growth, error)) is not None:
+            growth = larger
             continue
         if isinstance(error, KernelFault | DispatchError):
             raise TimeInputError(f"kernel '{kernel.name}' cannot be timed: {error}") from None

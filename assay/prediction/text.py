@@ -112,8 +112,8 @@ def _grid(dispatch: DispatchResult) -> str:
 def _facts(result: TimeResult, dispatch: DispatchResult) -> Table:
     time, roofline, occupancy = dispatch.time, dispatch.time.roofline, dispatch.time.occupancy
     table = Table.grid(padding=(0, 2))
-    table.add_column(min_width=12)
-    table.add_column(no_wrap=True)
+    table.add_column(min_width=12, no_wrap=True)
+    table.add_column()
     table.add_column(justify="right", no_wrap=True)
     table.add_column(max_width=_BAR, no_wrap=True)
     table.add_row(
@@ -272,7 +272,7 @@ def _row(dispatch: DispatchResult, count: int, total: float) -> Iterator[Rendera
 
 def _totals(result: TimeResult) -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_column(min_width=12)
+    table.add_column(min_width=12, no_wrap=True)
     table.add_column()
     count = len(result.dispatches)
     table.add_row(

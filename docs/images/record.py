@@ -57,7 +57,7 @@ def record_demo() -> None:
 
 def record_check() -> None:
     """Checks the scan and writes check.svg."""
-    console = _console(116)
+    console = _console(124)
     here = {**os.environ, "PYTHONPATH": str(ROOT)}
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "scan.metal").write_text(SCAN)

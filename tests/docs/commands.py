@@ -7,6 +7,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
+LONG = {
+    "checks",
+    "compare",
+    "drop-ins",
+    "pytest",
+    "reading-a-timeline",
+    "run-a-model",
+    "timing",
+    "tinygrad",
+}
+"""Pages whose commands take more than some seconds; README and the first run are no such pages."""
+
 TEXTS_OF_SOURCE = {"adding-an-operation"}
 """Pages whose Python is put into a copy of the source; tests of their own do that."""
 

@@ -1,73 +1,29 @@
 """What README and the documentation show is what happens."""
 
-import importlib.util
 import os
 import re
 import subprocess
-import sys
 import tomllib
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-from .commands import PAGES, ROOT, commands, matches, peer, steps
+from .commands import LONG, PAGES, ROOT, commands, steps
+from .run_page import run_page
 
 README = ROOT / "README.md"
 
 
-@pytest.fixture(scope="session")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `assay`, `python` and `pytest` that run this tree."""
-    folder = tmp_path_factory.mktemp("bin")
-    plugin = "" if entry_points(group="pytest11", name="assay") else " -p assay.pytest_plugin"
-    runs = {"assay": " -m assay", "python": "", "pytest": f" -m pytest{plugin}"}
-    for name, arguments in runs.items():
-        script = folder / name
-        script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
-        script.chmod(0o755)
-    return folder
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if steps(page)], ids=lambda page: page.stem
+    "page",
+    [page for page in PAGES if steps(page) and page.stem not in LONG],
+    ids=lambda page: page.stem,
 )
 def test_every_command_of_a_page_does_what_the_page_shows(
     page: Path, tools: Path, tmp_path: Path
 ) -> None:
-    environment = {
-        **os.environ,
-        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-        "COLUMNS": "100",
-        "PYTHONWARNINGS": "error",
-    }
-    for step in steps(page):
-        library = peer(step)
-        if library is not None and importlib.util.find_spec(library) is None:
-            continue
-        command = (
-            ["bash", "-c", step.text]
-            if step.kind == "command"
-            else [sys.executable, "-c", step.text]
-        )
-        done = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=600,
-        )
-        assert (done.returncode != 0) == step.fails, f"{step.text}\n{done.stdout}"
-        assert "Traceback" not in done.stdout, done.stdout
-        if step.expected:
-            assert matches(step.expected, done.stdout), (
-                f"{page.name} shows for {step.text}:\n{step.expected}\n--- got ---\n{done.stdout}"
-            )
+    run_page(page, tools, tmp_path)
 
 
 def test_readme_has_one_command_that_installs_and_does_the_main_job() -> None:

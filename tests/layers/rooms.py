@@ -53,14 +53,32 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "compiler": (
         ("compiler.models",),
+        ("compiler.graph.elements", "compiler.graph.errors"),
+        ("compiler.graph.meaning",),
+        ("compiler.graph.tosa",),
+        ("compiler.graph",),
         ("compiler.msl.errors", "compiler.msl.options"),
         ("compiler.msl.source",),
         ("compiler.msl.rewrite",),
         ("compiler.msl.front",),
         ("compiler.msl",),
+        ("compiler.torq.operators",),
+        ("compiler.torq.hl",),
+        ("compiler.torq.legalise",),
+        ("compiler.torq.passes",),
         ("compiler.torq.slice",),
+        (
+            "compiler.torq.kernels.kernel",
+            "compiler.torq.kernels.alike",
+            "compiler.torq.kernels.means",
+            "compiler.torq.kernels.scales",
+            "compiler.torq.kernels.strided",
+        ),
+        ("compiler.torq.kernels.planes",),
+        ("compiler.torq.kernels.moving",),
         ("compiler.torq.kernels",),
         ("compiler.torq",),
+        ("compiler.torq.schedule",),
         ("compiler",),
     ),
     "hal": (
@@ -92,7 +110,12 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
 }
 
-APART = (("hw.apple", "hw.torq"), ("compiler.msl", "compiler.torq"), ("hal.metal", "hal.torq"))
+APART = (
+    ("hw.apple", "hw.torq"),
+    ("compiler.msl", "compiler.torq"),
+    ("compiler.msl", "compiler.graph"),
+    ("hal.metal", "hal.torq"),
+)
 
 LATE = frozenset({"hal.metal.emulated.order.hooks"})
 """Seams: inside their functions they load what stands above them, once it is wanted."""

@@ -15,16 +15,6 @@ ABOVE = {
     "prediction": ("checks", "reports", "cli"),
 }
 """What each room must know nothing of."""
-USERS = (
-    "hal/metal/timed",
-    "assay/launches",
-    "assay/checks",
-    "assay/prediction",
-    "assay/mlx",
-    "assay/tinygrad",
-    "assay/torch",
-)
-"""Rooms that use objects of the emulated Metal."""
 
 
 def neighbours(path: Path) -> Iterator[tuple[int, str]]:
@@ -42,18 +32,3 @@ def test_a_room_knows_nothing_of_those_above_it(room: str) -> None:
         for line, name in neighbours(path):
             where = f"{path.relative_to(FACE.parent)}:{line}"
             assert name not in ABOVE[room], f"{where}: {room} imports from {name}"
-
-
-def reaches(path: Path) -> Iterator[str]:
-    """Attributes with a leading underscore that are asked of something else than oneself."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if not isinstance(node, ast.Attribute) or not node.attr.startswith("_"):
-            continue
-        is_own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
-        if not is_own and not node.attr.startswith("__"):
-            yield f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
-
-
-@pytest.mark.parametrize("room", USERS)
-def test_what_objects_keep_to_themselves_is_not_used_by_other_rooms(room: str) -> None:
-    assert [each for path in sorted((ROOT / room).rglob("*.py")) for each in reaches(path)] == []

@@ -90,7 +90,7 @@ def test_factors_that_become_floats_give_the_same_product(edge: int) -> None:
         ("FP32", (32, 32, 32), 72, "TT"),
     ],
 )
-@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("back", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_products_as_mfa_forms_them(
     precision: str, block: tuple[int, int, int], edge: int, transposed: str, back: bool
 ) -> None:
@@ -194,7 +194,12 @@ def test_sums_of_everything() -> None:
 
 
 @pytest.mark.parametrize(
-    ("precision", "width", "staged"), [("FP32", 64, False), ("FP32", 64, True), ("FP16", 128, True)]
+    ("precision", "width", "staged"),
+    [
+        ("FP32", 64, False),
+        ("FP32", 64, True),
+        pytest.param("FP16", 128, True, marks=pytest.mark.slow),
+    ],
 )
 def test_attention_forward(precision: str, width: int, staged: bool) -> None:
     dtype = "float32" if precision == "FP32" else "float16"
@@ -211,7 +216,10 @@ def test_attention_forward(precision: str, width: int, staged: bool) -> None:
     np.testing.assert_allclose(out.astype("float64"), expected, atol=1e-2)
 
 
-@pytest.mark.parametrize(("points", "radix"), [(256, 8), (512, 8), (4096, 4), (2048, 8)])
+@pytest.mark.parametrize(
+    ("points", "radix"),
+    [(256, 8), (512, 8), (2048, 8), pytest.param(4096, 4, marks=pytest.mark.slow)],
+)
 def test_fourier_transforms(points: int, radix: int) -> None:
     launch = transform(points, 2, radix)
     x = (random(2, points) + 1j * random(2, points)[::-1]).astype("complex64")

@@ -24,6 +24,6 @@ class HalModule(BufferFunctions, CommandFunctions, QueueFunctions):
         self._trace = trace
 
     def trace_views(self, name: str, views: Sequence[BufferView]) -> None:
-        """Hand traced views to whoever asked for them."""
+        """Hand traced views to the caller that asked for them."""
         if self._trace is not None:
             self._trace(name, views)
