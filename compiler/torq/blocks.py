@@ -30,12 +30,17 @@ Loops = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A tensor of the caller's: where it is in XRAM, and in LRAM while it is worked on."""
+    """A tensor of the caller's: where it is in XRAM, and in LRAM while it is worked on.
+
+    `caller` is its element type and shape to the caller, if they are not the tensor's: truth values
+    are bytes here, and a tensor of no dimension has one.
+    """
 
     name: str
     address: int
     tensor: Tensor
     is_output: bool
+    caller: tuple[str, tuple[int, ...]] | None = None
 
     @property
     def size(self) -> int:

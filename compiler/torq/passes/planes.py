@@ -12,11 +12,14 @@ from ...graph.elements import dense_of
 from ..hl.elementwise import Add, Clamp, Elementwise, Mul, Scale, Select, Table, Unary
 from ..hl.moves import Concat, Const, Copy, Pad, Repeat, Slice, Transpose
 from ..hl.operation import HlOp
+from ..hl.products import plane
+from ..hl.reductions import Pool
 from ..hl.types import Tensor, tensor_of
 from ..operators.tensors import Layout
 from .base import HlPass, insert, producer, replace, used_once, users
 from .fold_scales import remade
 from .fold_windows import WINDOWS
+from .strides import LARGEST_KERNEL, LARGEST_REACH, STRIDES
 
 TO_PLANES, TO_ROWS = (0, 3, 1, 2), (0, 2, 3, 1)
 _PLACES = {0: 0, 1: 2, 2: 3, 3: 1}
@@ -27,6 +30,8 @@ _PER_DIMENSION = ("before", "after", "starts", "steps", "factors")
 
 class ToPlanes(HlPass):
     """Lets convolutions and pooling go over planes, with a transpose before and one behind.
+
+    Pooling with windows or strides that are too large for planes stays on rows.
 
     Before:
         %0 = torq_hl.pool %x {kind = "max", kernel = array<i64: 2, 2>}
@@ -45,11 +50,26 @@ class ToPlanes(HlPass):
     def run(self, block: Block) -> None:
         """One look at each window."""
         for op in list(block.ops):
-            if isinstance(op, WINDOWS) and op.type.layout is Layout.ROWS:
+            if isinstance(op, WINDOWS) and op.type.layout is Layout.ROWS and _fits_planes(op):
                 data = as_planes(op.operands[0], op)
                 made = remade(op, op, in_planes(op.type))
                 made.owner.operands[0] = data
                 replace(op, as_rows(made, op))
+
+
+def _fits_planes(op: HlOp) -> bool:
+    """Whether windows are small enough for planes; pooling can also be done on rows."""
+    if not isinstance(op, Pool):
+        return True
+    kernel, stride, pads = (op.field(key) for key in ("kernel", "stride", "padding"))
+    if stride not in STRIDES or max(kernel) > LARGEST_KERNEL:
+        return False
+    if max(pads[2], kernel[1] - 1 - pads[2]) > LARGEST_REACH:
+        return False
+    if op.field("kind") == "max":
+        return True
+    odd = any(size % 2 for size in plane(tensor_of(op.x)))
+    return not any(pads) and not (odd and stride != (1, 1))
 
 
 def in_planes(kind: Tensor) -> Tensor:

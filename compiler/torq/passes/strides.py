@@ -18,7 +18,7 @@ from .base import HlPass, insert, producer, replace
 from .fold_scales import remade
 
 LARGEST_KERNEL, LARGEST_REACH = 7, 3
-_STRIDES = ((1, 1), (2, 2))
+STRIDES = ((1, 1), (2, 2))
 _NO_PADDING = (0, 0, 0, 0)
 
 
@@ -69,9 +69,9 @@ def _rewritten(op: Convolution | DepthwiseConvolution) -> Rewritten | None:
             return _spread(op, weights)
         return _phases(op)
     if isinstance(op, DepthwiseConvolution):
-        return _picked(op) if stride not in _STRIDES else None
+        return _picked(op) if stride not in STRIDES else None
     fits = max(kernel) <= LARGEST_KERNEL and _reach(op, kernel) <= LARGEST_REACH
-    if stride not in _STRIDES or (not fits and stride == (2, 2)):
+    if stride not in STRIDES or (not fits and stride == (2, 2)):
         return _picked_before(op) if kernel == (1, 1) else _space_to_depth(op, weights)
     return _rows_to_channels(op, weights) if max(kernel) > LARGEST_KERNEL else None
 

@@ -71,6 +71,7 @@ class _Materialiser:
                 address=self._place(storage),
                 tensor=tensor,
                 is_output=storage.role is Role.OUTPUT,
+                caller=storage.caller if kind.layout is Layout.ROWS else None,
             )
         )
 

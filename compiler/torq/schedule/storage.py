@@ -14,6 +14,10 @@ QUADRANTS = ((0, 0), (0, 1), (1, 0), (1, 1))
 """First row and column of each."""
 
 
+CallerType = tuple[str, tuple[int, ...]]
+"""Element type, which may be "bool", and shape, which may be ()."""
+
+
 class Role(Enum):
     """Who fills memory, and for whom."""
 
@@ -25,13 +29,18 @@ class Role(Enum):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Storage:
-    """Bytes in XRAM; `data` of constants. `kind` is the caller's tensor, if it is the caller's."""
+    """Bytes in XRAM.
+
+    Attributes:
+        data: elements of constants.
+        caller: element type and shape of the caller's tensor, if it is the caller's.
+    """
 
     name: str
     role: Role
     size: int
     data: bytes | None = None
-    kind: TensorType | None = None
+    caller: CallerType | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +57,9 @@ class Home:
         return self.strides == self.kind.strides
 
 
-def stored(name: str, kind: TensorType, role: Role) -> Home:
+def stored(name: str, kind: TensorType, role: Role, caller: CallerType | None = None) -> Home:
     """A tensor with memory of its own."""
-    storage = Storage(name=name, role=role, size=kind.bytes_, kind=kind)
+    storage = Storage(name=name, role=role, size=kind.bytes_, caller=caller)
     return Home(storage=storage, kind=kind, strides=kind.strides)
 
 
