@@ -164,9 +164,13 @@ class Program:
         cache.put(self._key, json.dumps(fields).encode())
         return needs
 
-    def specialise(self, threadgroup_size: tuple[int, int, int]) -> Executable:
-        """Machine code for a threadgroup size."""
-        return self.specialise_shape(Shape(size=threadgroup_size, nominal=threadgroup_size))
+    def specialise(
+        self, threadgroup_size: tuple[int, int, int], observers: frozenset[str] = frozenset()
+    ) -> Executable:
+        """Machine code for a threadgroup size; `observers` as for `specialise_shape`."""
+        return self.specialise_shape(
+            Shape(size=threadgroup_size, nominal=threadgroup_size), observers
+        )
 
     def specialise_shape(self, shape: Shape, observers: frozenset[str] = frozenset()) -> Executable:
         """Machine code for a shape, which may be that of an edge threadgroup.
