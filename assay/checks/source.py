@@ -55,6 +55,7 @@ def check_source(source: str, file_name: str, report: Report, options: SourceOpt
     names = _chosen(library, file_name, options.functions)
     if not options.functions:
         require_known(inputs.setups, library, file_name)
+    library.prepare(names)
     runner = Runner(library, chip=options.chip)
     for name in names:
         for setup in inputs.setups.get(name, (Setup(),)):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 from .finding import Finding
-from .kinds import DEFAULT_CHECKS, OPTIONAL_CHECKS
+from .kinds import DEFAULT_CHECKS, OPTIONAL_CHECKS, WATCHING_CHECKS
 
 T = TypeVar("T")
 
@@ -63,6 +63,12 @@ class Checker:
         self._found: dict[tuple[object, ...], Finding] = {}
         self._lock = threading.RLock()
         self._states: dict[object, tuple[object, object]] = {}
+
+    @property
+    def observers(self) -> frozenset[str]:
+        """What watches a kernel while it runs: checks, or the order alone."""
+        wanted = self.checks & WATCHING_CHECKS
+        return wanted or (frozenset({"order"}) if self.seed is not None else frozenset())
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -25,7 +25,9 @@ class Shadows:
     """
 
     def __init__(self, entries: int) -> None:
-        self.table = (layout.Buffer * entries)()
+        # Pages that no buffer needs are never touched: each checker has a table of its own.
+        room = np.zeros(entries * ctypes.sizeof(layout.Buffer), np.uint8)
+        self.table = (layout.Buffer * entries).from_buffer(room.data)
         self.locks = np.zeros(layout.LOCKS, np.uint32)
         self.tag = 0
         self._records: dict[int, tuple[int, tuple[Records, ...]]] = {}

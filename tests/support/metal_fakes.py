@@ -68,6 +68,7 @@ class FakeKernel:
     max_total_threads_per_threadgroup: int | None = None
     static_threadgroup_memory: int = 0
     specialised: list[tuple[int, int, int]] = field(default_factory=list)
+    observers: list[frozenset[str]] = field(default_factory=list)
     logs: bool = False
     errors: tuple[object, ...] = ()
 
@@ -80,8 +81,11 @@ class FakeKernel:
     def program(self) -> "FakeKernel":
         return self
 
-    def specialise(self, size: tuple[int, int, int]) -> "FakeExecutable":
+    def specialise(
+        self, size: tuple[int, int, int], observers: frozenset[str] = frozenset()
+    ) -> "FakeExecutable":
         self.specialised.append(size)
+        self.observers.append(observers)
         return FakeExecutable(self, size)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -124,6 +125,35 @@ def run_clang(
 
     Raises CompileError if it takes too long, too much memory or writes too much.
     """
+    return _run(["clang", *arguments], source.encode(), directory, visible)
+
+
+def run_on_files(
+    arguments: Sequence[str], files: Sequence[str], *, directory: Path, visible: Sequence[Path]
+) -> ClangResult:
+    """Compile each of the `files` in `directory` to bitcode beside it, all in one process.
+
+    `arguments` and limits are those of `run_clang`; the diagnostics of all files are in one text.
+    The driver would start a process for each file. Starting one costs as much as a small kernel.
+    """
+    command = [*_behind_the_driver(*arguments), *files]
+    return _run(command, b"", directory, visible)
+
+
+@functools.cache
+def _behind_the_driver(*arguments: str) -> tuple[str, ...]:
+    """The command of the compiler proper that clang's driver runs, without files."""
+    driver = [str(executable()), "clang", "-###", *arguments, "-c", "-emit-llvm", "-o", "x", "-"]
+    told = subprocess.run(driver, capture_output=True, text=True, stdin=subprocess.DEVNULL).stderr
+    words = shlex.split(told.strip().splitlines()[-1])
+    if words[1:2] != ["-cc1"] or words[-5:] != ["-o", "x", "-x", "c++", "-"]:
+        raise CompileError(f"the compiler's driver is not understood: {told}")
+    return (*words[1:-5], "-x", "c++")
+
+
+def _run(
+    command: Sequence[str], source: bytes, directory: Path, visible: Sequence[Path] | None
+) -> ClangResult:
     environment = {
         "LC_ALL": "C",
         "PATH": os.defpath,
@@ -132,7 +162,7 @@ def run_clang(
     }
     overlay = [] if visible is None else write_overlay(visible, directory)
     process = subprocess.Popen(
-        [str(executable()), "clang", *arguments, *overlay],
+        [str(executable()), *command, *overlay],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -141,7 +171,7 @@ def run_clang(
     )
     try:
         _limit(process.pid)
-        output, errors = process.communicate(source.encode(), timeout=_SECONDS)
+        output, errors = process.communicate(source, timeout=_SECONDS)
     except BaseException as error:
         process.kill()
         process.communicate()

@@ -1,27 +1,31 @@
-"""The compiled loop over threadgroups and simdgroups around a generated kernel, as LLVM IR."""
+"""The compiled loop over threadgroups and simdgroups around a generated kernel, as LLVM IR.
+
+It is code of its own, which gets the kernel as a pointer: most kernels share a few such loops.
+"""
 
 from __future__ import annotations
 
 from ..ir import context as c
-from ..ir.shape import LANES, Shape
+from ..ir.shape import LANES
 from .helpers import field_text
 
-METADATA = """
+_METADATA = """
 !0 = !{!"branch_weights", i32 2000, i32 1}
 !1 = !{!"branch_weights", i32 1, i32 2000}
 !2 = !{i32 1}
 """
-ATTRIBUTES = (
+_ATTRIBUTES = (
     'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
 )
-
+# What generated functions refer to.
+ENDING = f"\n{_ATTRIBUTES}\n{_METADATA}"
 
 # Streaming stores are visible to other threads only after a fence.
 _DRAIN = "  fence seq_cst\n"
 
 
 def driver(
-    shape: Shape,
+    simdgroups: int,
     *,
     has_barriers: bool,
     private_memory: int,
@@ -30,19 +34,19 @@ def driver(
     shadowed: bool = False,
     taped: bool = False,
 ) -> str:
-    """`@run(ctx, first, count)`: runs threadgroups of the context's box; not 0 after a fault.
+    """`@run(ctx, first, count, code)`: runs threadgroups of the context's box by a kernel's code.
 
-    An observed kernel runs threadgroups and simdgroups in the order that the context says, and
-    finds memory that nobody has written filled with the context's byte. A `shadowed` one has
-    shadows of private and threadgroup memory, which say what was not written yet. A `taped` one
-    tells which simdgroup's events follow.
+    It gives not 0 after a fault. An observed kernel runs threadgroups and simdgroups in the order
+    that the context says, and finds memory that nobody has written filled with the context's byte.
+    A `shadowed` one has shadows of private and threadgroup memory, which say what was not written
+    yet. A `taped` one tells which simdgroup's events follow.
     """
     fill = _Fill(observed, shadowed, taped)
     private_bytes = private_memory * LANES
     make = _with_barriers if has_barriers else _straight
-    body = make(shape, private_bytes, fill)
+    body = make(simdgroups, private_bytes, fill)
     return f"""
-define i32 @run(ptr %ctx, i64 %first, i64 %count) #0 {{
+define i32 @run(ptr %ctx, i64 %first, i64 %count, ptr %code) #0 {{
 entry:
 {field_text("stop", "ptr", c.STOP)}{field_text("arena", "ptr", c.ARENA)}
 {field_text("arena.size", "i64", c.ARENA_SIZE)}{field_text("private", "ptr", c.PRIVATE_ALL)}
@@ -101,9 +105,7 @@ fault:
 }}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 {fill.declarations()}
-{ATTRIBUTES}
-{METADATA}
-"""
+{ENDING}"""
 
 
 class _Fill:
@@ -185,7 +187,7 @@ declare void @assay_watch_round(ptr, i32)"""
         )
 
 
-def _straight(shape: Shape, private_bytes: int, fill: _Fill) -> str:
+def _straight(simdgroups: int, private_bytes: int, fill: _Fill) -> str:
     """Simdgroups one after the other, each to its end."""
     return f"""
   br label %simdgroup
@@ -195,20 +197,20 @@ simdgroup:
   store i32 %s, ptr %simdgroup.p
 {fill.clear("%private", private_bytes)}
 {fill.resume()}
-  %r = call i32 @simdgroup(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr null)
+  %r = call i32 %code(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr null)
   %ok = icmp eq i32 %r, 0
   br i1 %ok, label %simdgroup.end, label %fault
 simdgroup.end:
   %n.next = add i32 %n, 1
-  %n.more = icmp ult i32 %n.next, {shape.simdgroups}
+  %n.more = icmp ult i32 %n.next, {simdgroups}
   br i1 %n.more, label %simdgroup, label %group.end
 """
 
 
-def _with_barriers(shape: Shape, private_bytes: int, fill: _Fill) -> str:
+def _with_barriers(simdgroups: int, private_bytes: int, fill: _Fill) -> str:
     """Rounds: each simdgroup runs to its next barrier or its end, until all have ended."""
     return f"""
-{fill.clear("%private", private_bytes * shape.simdgroups)}
+{fill.clear("%private", private_bytes * simdgroups)}
   br label %reset
 reset:
   %i = phi i64 [ 0, %begin ], [ %i.next, %reset ]
@@ -216,7 +218,7 @@ reset:
   %reset.p = getelementptr i8, ptr %states, i64 %reset.at
   store i32 0, ptr %reset.p
   %i.next = add i64 %i, 1
-  %i.more = icmp ult i64 %i.next, {shape.simdgroups}
+  %i.more = icmp ult i64 %i.next, {simdgroups}
   br i1 %i.more, label %reset, label %round
 round:
   br label %simdgroup
@@ -236,7 +238,7 @@ resume:
   %private.s = getelementptr i8, ptr %private, i64 %private.at
   store ptr %private.s, ptr %private.p2
 {fill.resume()}
-  %r = call i32 @simdgroup(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr %state)
+  %r = call i32 %code(ptr %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %s, ptr %state)
   %bad = icmp slt i32 %r, 0
   br i1 %bad, label %fault, label %returned
 returned:
@@ -250,10 +252,10 @@ waits:
 simdgroup.end:
   %running.next = phi i32 [ %running, %simdgroup ], [ %running, %finish ], [ 1, %waits ]
   %n.next = add i32 %n, 1
-  %n.more = icmp ult i32 %n.next, {shape.simdgroups}
+  %n.more = icmp ult i32 %n.next, {simdgroups}
   br i1 %n.more, label %simdgroup, label %round.end
 round.end:
-{fill.round(shape.simdgroups)}
+{fill.round(simdgroups)}
   %again = icmp ne i32 %running.next, 0
   br i1 %again, label %round, label %group.end
 """

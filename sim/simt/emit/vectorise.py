@@ -105,7 +105,7 @@ class Vectoriser(Branches):
         first = f"b{self.cfg.index[self.cfg.order[0]]}"
         initial = self.slots.initial_stores(lambda: self.field("i64", c.FUEL))
         head = [
-            "define internal i32 @simdgroup(ptr noalias %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %sg, "
+            "define i32 @simdgroup(ptr noalias %ctx, i32 %gx, i32 %gy, i32 %gz, i32 %sg, "
             "ptr %state) #0 {",
             "entry:",
             *self.text.slots,

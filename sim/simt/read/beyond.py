@@ -16,6 +16,7 @@ from ..ir.llvm_types import Type, size_of
 from .llvm_records import Operand, Record
 from .llvm_text import read_globals, types_of
 from .object_pointers import Pointers, Thing, Touch, innermost, sources, step_of
+from .ranges import Ranges
 
 PREFIX = "__assay_beyond."  # then: load or store, bytes, the size of the thing, and its name
 SEVERAL = "several"  # instead of a name: one of several variables, of which the smallest is given
@@ -130,6 +131,13 @@ class Entry:
         if not self._pointers.loads_pointers:
             return None
         return self._text(self._lines, _not_inside(self._pointers))
+
+    def is_inside(self) -> bool:
+        """Whether all accesses stay inside of their objects, by what their indices can be."""
+        pointers = self._pointers
+        touches = [each for each in pointers.touches if not pointers.is_inside(each)]
+        ranges = Ranges(self._lines) if touches else None
+        return ranges is None or all(pointers.stays_inside(each, ranges) for each in touches)
 
     def marked(self) -> str | None:
         """The module with an annotation at each access not known to stay inside its object.

@@ -24,13 +24,11 @@ _PROMISES = re.compile(
     rf"((?: {_FLAG})+)(?= )"
 )
 _METADATA = re.compile(r", !(?:range|noundef|nonnull|align|dereferenceable) ![0-9]+")
-_NOTHING = re.compile(r"\b(i\d+|half|bfloat|float|double) poison(?=[,)\s])")
+_NOTHING = re.compile(r"\b(i\d+|half|bfloat|float|double) poison(?=[,)\s]|$)")
 _SECOND_NOTHING = re.compile(
     r"^(  %\S+ = (?!insert|shuffle|select|phi|extract)[^<\n]*?\b(?:i\d+|half|bfloat|float|double) "
-    r"[^,<\n]+, )poison(?=[,\s])",
-    re.MULTILINE,
+    r"[^,<\n]+, )poison(?=[,\s]|$)"
 )
-_NONNULL = re.compile(r"\bnonnull ")
 _TYPE = r"(?:i\d+|half|bfloat|float|double|<\d+ x (?:i\d+|half|bfloat|float|double)>)"
 _LINE = re.compile(
     rf"  (?P<name>%\S+) = (?P<op>shl|[al]shr|[su]div|[su]rem|fpto[su]i) (?P<type>{_TYPE}) "
@@ -50,13 +48,13 @@ _RESULT = re.compile(r"^define [^@]*?(?P<type>[<{[].*|ptr addrspace\(\d+\)|[^ ]+
 def defined(text: str) -> str:
     """The unoptimised module `text`, in which no operation on values is undefined."""
     text = _METADATA.sub("", _PROMISES.sub(r"\1", text))
-    text = _NOTHING.sub(r"\1 zeroinitializer", _NONNULL.sub("", text))
-    text = _SECOND_NOTHING.sub(r"\1zeroinitializer", text)
-    text = _ZERO_IS_POISON.sub(r"\1 false)", text)
+    text = _ZERO_IS_POISON.sub(r"\1 false)", text.replace(" nonnull ", " "))
     lines: list[str] = []
     result = "void"
     widened: dict[str, re.Match[str]] = {}
     for number, line in enumerate(text.split("\n")):
+        if " poison" in line:
+            line = _something(line)
         if line.startswith("define "):
             found = _RESULT.match(line)
             result = found["type"] if found else "void"
@@ -70,6 +68,12 @@ def defined(text: str) -> str:
             if wider := _WIDENED.match(line):
                 widened[wider["name"]] = wider
     return "\n".join(lines)
+
+
+def _something(line: str) -> str:
+    """A line in which what is known to be no value is 0."""
+    line = _NOTHING.sub(r"\1 zeroinitializer", line)
+    return _SECOND_NOTHING.sub(r"\1zeroinitializer", line, count=1)
 
 
 def kept_stores(text: str) -> str:

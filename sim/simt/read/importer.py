@@ -18,7 +18,6 @@ from .apart import PREFIX as APART
 from .apart import keep_apart, often_called
 from .beyond import Entry, are_inside, compared, hide_variables, may_leave, shown, without_open
 from .call_graph import Calls, check_calls, check_switches
-from .complete_sites import complete_sites
 from .defined import acts, defined, kept_stores, stores
 from .divisions import known_divisors
 from .hidden_arguments import bind_hidden_arguments
@@ -28,6 +27,7 @@ from .lower import lower
 from .math_marks import mark_math, unroll_all, unroll_no_more
 from .roots import Parameter
 from .rows import mark_rows
+from .sites import complete_sites
 from .uninitialised import (
     forget_kinds,
     forget_uniform,
@@ -149,7 +149,7 @@ def _optimised_beyond(text: str, entry: str, calls: Calls) -> str:
         with module_of(hidden) as module:
             _promote(module, inline=False)
             function = Entry(shown(str(module)), entry)
-    marked = function.marked()
+    marked = None if function.is_inside() else function.marked()
     if marked is None:
         return ""
     with module_of(marked) as module:
@@ -157,7 +157,7 @@ def _optimised_beyond(text: str, entry: str, calls: Calls) -> str:
     if are_inside(optimised):
         return ""
     with module_of(compared(optimised)) as module:
-        if are_inside(_run_passes(module, calls)):
+        if are_inside(run_passes(module, calls)):
             return ""
     with module_of(without_open(shown(optimised))) as module:
         # What the annotations stood in the way of: branches that become selections.
@@ -243,15 +243,16 @@ def _prepare(module: llvm.ModuleRef, entry: str) -> None:
 
 def _optimise(module: llvm.ModuleRef, entry: str, calls: Calls) -> str:
     _prepare(module, entry)
-    text = _run_passes(module, calls)
+    text = run_passes(module, calls)
     known = known_divisors(text)
     if known == text:
         return text
     with module_of(known) as again:
-        return _run_passes(again, calls)
+        return run_passes(again, calls)
 
 
-def _run_passes(module: llvm.ModuleRef, calls: Calls) -> str:
+def run_passes(module: llvm.ModuleRef, calls: Calls) -> str:
+    """The module's text after LLVM's scalar optimiser: most of the time that reading takes."""
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = False

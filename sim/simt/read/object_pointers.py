@@ -22,6 +22,7 @@ from ..ir.llvm_types import (
 )
 from .llvm_instructions import read_instruction
 from .llvm_records import Operand, Record
+from .ranges import Range, Ranges
 
 _STEPS = ("getelementptr", "addrspacecast", "bitcast", "freeze", "phi", "select")
 _WANTED = re.compile(
@@ -162,6 +163,39 @@ class Pointers:
         step = step_of(record)
         base = self.fixed_offset(step.base)
         return None if base is None or step.scaled else base + step.fixed
+
+    def stays_inside(self, touch: Touch, ranges: Ranges) -> bool:
+        """Whether an access lies in the one thing that it can mean, by what its indices can be."""
+        found = self.things_of(touch.pointer)
+        bounds = self._bounds(touch.pointer, touch.line, ranges)
+        if len(found) != 1 or bounds is None:
+            return False
+        (thing,) = found
+        return thing is not None and bounds[0] >= 0 and bounds[1] <= thing.size - touch.bytes
+
+    def _bounds(self, pointer: Operand, line: int, ranges: Ranges) -> Range | None:
+        """The least and the most bytes from the start of a pointer's only thing, if known."""
+        least = most = 0
+        while pointer.text not in self.things:
+            record = self._record_of(pointer)
+            if record is None or record.op in ("phi", "select"):
+                return None
+            step = step_of(record)
+            least, most = least + step.fixed, most + step.fixed
+            for index, width, stride in step.scaled:
+                first, last = ranges.at(line, index, width)
+                if last >> (width - 1):
+                    return None  # it may be negative
+                least, most = least + first * stride, most + last * stride
+            pointer = step.base
+        return least, most
+
+    def _record_of(self, pointer: Operand) -> Record | None:
+        """What makes a pointer of another one: an instruction, or a constant expression."""
+        if pointer.parts and pointer.text in ("getelementptr", "addrspacecast", "bitcast"):
+            parts = list(pointer.parts)
+            return Record(pointer.text, "", pointer.type, parts, source=pointer.source)
+        return self.defined[pointer.text][1] if pointer.text in self.defined else None
 
     def is_inside(self, touch: Touch) -> bool:
         """Whether an access is known to lie in the one thing that it can mean, or in another."""

@@ -12,7 +12,7 @@ from ...check.checker import Checker
 from .accesses import AccessLog
 from .boxes import Box, Size, boxes_of, check_arguments
 from .memory import Memory
-from .observation import Observation, observers_of
+from .observation import Observation
 from .pool import Pool, stopped_at_exit
 from .program import Executable
 from .settings import chosen_fuel, default_workers
@@ -56,7 +56,7 @@ def dispatch(
         DispatchError: if the arguments or sizes do not fit.
     """
     check_arguments(executable.program, arguments)
-    observers = observers_of(checker)
+    observers = checker.observers if checker is not None else frozenset()
     if observers != executable.observers:
         executable = executable.program.specialise_shape(executable.shape, observers)
     boxes, groups, grid = boxes_of(executable, threads, threadgroups)

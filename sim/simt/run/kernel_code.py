@@ -1,4 +1,4 @@
-"""Loads kernels' machine code together with the helpers that it calls."""
+"""Loads kernels' machine code together with the helpers that it calls, and the loop around it."""
 
 from __future__ import annotations
 
@@ -12,35 +12,61 @@ from ...native.llvm_host import host_target
 from ..emit.helpers import helper_module, helper_names
 from ..ir.faults import UnsupportedKernel
 
-RUN_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_RUN = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p
+)
 
 
 @functools.cache
 def load_helpers() -> LoadedCode:
     """Make the helpers' symbols known to code loaded later."""
-    text = helper_module()
-    cache = DiskCache("helpers")
+    helpers = LoadedCode(_compiled(helper_module(), "helpers"))
+    make_known(helper_names(), helpers)
+    return helpers
+
+
+def _compiled(text: str, kind: str) -> bytes:
+    """The object file of LLVM IR, from the cache `kind` or compiled and put there."""
+    cache = DiskCache(kind)
     key = digest(text, *host_target())
     data = cache.get(key)
     if data is None:
         data = compile_object(text)
         cache.put(key, data)
-    helpers = LoadedCode(data)
-    make_known(helper_names(), helpers)
-    return helpers
+    return data
 
 
-def load_kernel(data: bytes, known: Sequence[str] = ()) -> tuple[LoadedCode, ctypes._FuncPointer]:
-    """Load a kernel's object file; returns its owner and `run(ctx, first, count)`.
+class LoadedKernel:
+    """A kernel's machine code in memory, with the loop that runs it.
 
-    `known` names functions, besides the helpers, that the linker knows already.
+    Args:
+        data: the kernel's object file.
+        driver: LLVM IR of the loop that runs it.
+        known: functions, besides the helpers, that the linker knows already.
 
     Raises:
-        UnsupportedKernel: if it calls a function that nobody has.
+        UnsupportedKernel: if the kernel calls a function that nobody has.
     """
-    load_helpers()
-    try:
-        code = load_linked(data, {*helper_names(), *known})
-    except MissingFunction as missing:
-        raise UnsupportedKernel(f"it needs the function '{missing}', which is not here") from None
-    return code, RUN_SIGNATURE(code.address("run"))
+
+    def __init__(self, data: bytes, driver: str, known: Sequence[str] = ()) -> None:
+        load_helpers()
+        functions = frozenset({*helper_names(), *known})
+        try:
+            self._kernel = load_linked(data, functions)
+            self._driver = _load_driver(driver, functions)
+        except MissingFunction as missing:
+            raise UnsupportedKernel(
+                f"it needs the function '{missing}', which is not here"
+            ) from None
+        self._code = self._kernel.address("simdgroup")
+        self._run = _RUN(self._driver.address("run"))
+
+    def run(self, context: int, first: int, count: int) -> int:
+        """Run threadgroups of the box that the context at this address has; not 0 after a fault."""
+        return int(self._run(context, first, count, self._code))
+
+
+@functools.cache
+def _load_driver(text: str, functions: frozenset[str]) -> LoadedCode:
+    """The code of such a loop, which all kernels share that need the same."""
+    return load_linked(_compiled(text, "drivers"), functions)

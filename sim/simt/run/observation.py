@@ -12,7 +12,6 @@ import numpy as np
 
 from ...check import layout
 from ...check.checker import Checker
-from ...check.kinds import WATCHING_CHECKS
 from ...check.shadow import Shadows
 from ..ir import context as c
 from ..ir.shape import LANES
@@ -26,14 +25,6 @@ if TYPE_CHECKING:
 
 _MAX_ARGUMENT_BUFFER = 1 << 16  # bytes that are searched for the addresses of further buffers
 _DEPTH = 2  # argument buffers inside argument buffers
-
-
-def observers_of(checker: Checker | None) -> frozenset[str]:
-    """The checks of a checker that watch a kernel while it runs."""
-    if checker is None:
-        return frozenset()
-    wanted = checker.checks & WATCHING_CHECKS
-    return wanted or (frozenset({"order"}) if checker.seed is not None else frozenset())
 
 
 class WorkerWatch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import json
 import threading
@@ -12,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ...native.disk_cache import DiskCache, digest
-from ...native.jit import LoadedCode, compile_object
+from ...native.jit import compile_object
 from ...native.llvm_host import host_target
 from ...site import Site
 from ..analysis.merge_accesses import merge_accesses
 from ..analysis.reach import follows_pointers, untouched_parameters
 from ..emit.apart import with_apart
-from ..emit.driver import driver
+from ..emit.driver import ENDING, driver
 from ..emit.tape import PLACES, TAPE, TAPED_MARKS, prepare
 from ..emit.vectorise import Vectoriser
 from ..ir.llvm_types import Scalar, size_of
@@ -29,7 +28,7 @@ from ..ir.shape import Shape
 from ..read.importer import import_kernel
 from ..read.roots import Parameter
 from ..watch.needs import WatchNeeds
-from .kernel_code import load_kernel
+from .kernel_code import LoadedKernel
 from .tape_code import FUNCTIONS as TAPE_FUNCTIONS
 from .tape_code import load_tape_code
 from .watch_code import FUNCTIONS as WATCH_FUNCTIONS
@@ -164,9 +163,13 @@ class Program:
         cache.put(self._key, json.dumps(fields).encode())
         return needs
 
-    def specialise(self, threadgroup_size: tuple[int, int, int]) -> Executable:
-        """Machine code for a threadgroup size."""
-        return self.specialise_shape(Shape(size=threadgroup_size, nominal=threadgroup_size))
+    def specialise(
+        self, threadgroup_size: tuple[int, int, int], observers: frozenset[str] = frozenset()
+    ) -> Executable:
+        """Machine code for a threadgroup size; `observers` as for `specialise_shape`."""
+        return self.specialise_shape(
+            Shape(size=threadgroup_size, nominal=threadgroup_size), observers
+        )
 
     def specialise_shape(self, shape: Shape, observers: frozenset[str] = frozenset()) -> Executable:
         """Machine code for a shape, which may be that of an edge threadgroup.
@@ -198,21 +201,14 @@ class Program:
             function = clone(function)
             merge_accesses(function)
         code = Vectoriser(function, shape, observers).run()
-        text = with_apart(code.text, function) + driver(
-            shape,
-            has_barriers=code.has_barriers,
-            private_memory=function.private_memory,
-            streams=code.streams,
-            observed=bool(observers - {TAPE, PLACES}),
-            shadowed="init" in observers,
-            taped=TAPE in observers,
-        )
+        text = with_apart(code.text, function) + ENDING
         registers = len(function.blocks) <= _MOST_BLOCKS_IN_REGISTERS
         machine_code = compile_object(text, registers=registers)
         head = json.dumps(
             {
                 "state_size": code.state_size,
                 "has_barriers": code.has_barriers,
+                "streams": code.streams,
                 "sites": [asdict(_describe(site)) for site in code.sites],
                 "watch_sites": [asdict(_describe_watched(site)) for site in code.watch_sites],
                 "watch": asdict(code.watch_needs),
@@ -262,9 +258,16 @@ class Executable:
         elif observers:
             load_watch()
             known = WATCH_FUNCTIONS
-        self._owner: LoadedCode
-        self.run: ctypes._FuncPointer
-        self._owner, self.run = load_kernel(stored[8 + length :], known)
+        around = driver(
+            shape.simdgroups,
+            has_barriers=self.has_barriers,
+            private_memory=self.private_memory,
+            streams=head["streams"],
+            observed=bool(observers - {TAPE, PLACES}),
+            shadowed="init" in observers,
+            taped=TAPE in observers,
+        )
+        self.run = LoadedKernel(stored[8 + length :], around, known).run
 
     def access(self, number: int) -> AccessSite:
         """What a fault's site number stands for."""

@@ -73,6 +73,19 @@ def commit(device: MTLDevice) -> Metal.MTLCommandBuffer:
     return command_buffer
 
 
+def test_code_is_made_for_the_checks_that_run_and_for_no_other() -> None:
+    kernel = replace(KERNELS["fail"], observers=[])
+    recording = Recording()
+    device = MTLDevice(
+        DeviceOptions(), replace(fake_engine({"fail": kernel}), dispatch=recording.dispatch)
+    )
+    with checking(Checker({"race", "budget"})):
+        commit(device).waitUntilCompleted()
+    assert kernel.observers == [{"race"}]
+    commit(device).waitUntilCompleted()
+    assert kernel.observers == [{"race"}, set()]
+
+
 def test_dispatches_get_the_checker_only_inside_the_block(
     device: MTLDevice, recording: Recording
 ) -> None:

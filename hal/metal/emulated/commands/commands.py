@@ -79,10 +79,12 @@ class DispatchCommand:
         """Run the grid under `watch`; a fault becomes a finding too."""
         for observer in watch.of(MetalObserver):  # type: ignore[type-abstract]
             observer.dispatch_begins(device, self)
-        executable = self.pipeline.executable_for(self.threads_per_threadgroup)
-        run = partial(self._dispatch, device, executable, watch.checker)
         follower = thread.follower
         try:
+            executable = self.pipeline.executable_for(
+                self.threads_per_threadgroup, watch.checker.observers
+            )
+            run = partial(self._dispatch, device, executable, watch.checker)
             if follower is None:
                 run()
             else:

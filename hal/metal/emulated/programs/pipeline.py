@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _LIMITS = limits()
 _log = logging.getLogger(__name__)
+_NONE: frozenset[str] = frozenset()
 _RESOURCES = ("texture", "sampler", "function_table")
 Size = tuple[int, int, int]
 # What an encoder has for a texture or sampler: (call, kernel's name, argument) to an address.
@@ -118,7 +119,7 @@ class MTLComputePipelineState(FunctionTables):
         self._in_indirect = in_indirect
         self.follows_pointers = self.program.needs.follows_pointers
         self._static_memory = self.program.static_threadgroup_memory
-        self._executables: dict[Size, Executable] = {}
+        self._executables: dict[tuple[Size, frozenset[str]], Executable] = {}
         if self._static_memory > _LIMITS.threadgroup_memory:
             report_memory(
                 kernel, self._static_memory, self._static_memory, _LIMITS.threadgroup_memory
@@ -162,12 +163,16 @@ class MTLComputePipelineState(FunctionTables):
         """Whether indirect command buffers may hold the kernel, as the descriptor chose."""
         return self._in_indirect
 
-    def executable_for(self, size: Size) -> "Executable":
-        """The code for a size of threadgroup, made when it is first asked for."""
-        executable = self._executables.get(size)
+    def executable_for(self, size: Size, observers: frozenset[str] = _NONE) -> "Executable":
+        """The code for a size of threadgroup, made when it is first asked for.
+
+        `observers` names the checks that are to watch it.
+        """
+        executable = self._executables.get((size, observers))
         if executable is None:
             with at_work(compiling):
-                executable = self._executables[size] = self.program.specialise(size)
+                executable = self.program.specialise(size, observers)
+            self._executables[size, observers] = executable
         return executable
 
     def _prepare(self, size: Size) -> None:

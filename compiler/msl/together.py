@@ -1,0 +1,54 @@
+"""Several texts compiled by one process of clang, which costs less than a process for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assay.sim.native.work_folder import work_folder
+
+from .errors import CompileError
+from .front import clang, precompiled
+
+# In one process: its limits on time and memory are those for one text.
+_AT_ONCE = 16
+
+
+def compiled_together(texts: Sequence[str], fast_math: bool) -> dict[str, bytes]:
+    """Bitcode by text.
+
+    Of some texts at once there is none if clang has anything to say of one: it does not tell which.
+    """
+    found: dict[str, bytes] = {}
+    for some in _parts(texts):
+        found |= _compiled(some, fast_math)
+    return found
+
+
+def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(texts), _AT_ONCE):
+        yield texts[start : start + _AT_ONCE]
+
+
+def _compiled(texts: Sequence[str], fast_math: bool) -> dict[str, bytes]:
+    headers = precompiled.header_arguments(texts[0], fast_math)
+    if any(precompiled.header_arguments(text, fast_math) != headers for text in texts):
+        return {}
+    with work_folder() as folder:
+        files = [folder / f"{number}.cpp" for number in range(len(texts))]
+        for file, text in zip(files, texts, strict=True):
+            file.write_text(text, encoding="utf-8")
+        try:
+            result = clang.run_on_files(
+                [*clang.LANGUAGE, *headers],
+                [file.name for file in files],
+                directory=folder,
+                visible=[*precompiled.folders(), folder],
+            )
+        except CompileError:
+            return {}
+        if result.status or result.diagnostics:
+            return {}
+        return {
+            text: file.with_suffix(".bc").read_bytes()
+            for file, text in zip(files, texts, strict=True)
+        }
