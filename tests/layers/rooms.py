@@ -92,6 +92,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
             "hal.metal.emulated.observer",
             "hal.metal.emulated.order.hooks",
             "hal.metal.emulated.order.tick",
+            "hal.metal.emulated.order.where",
             "hal.metal.emulated.structs",
             "hal.metal.emulated.texture_constants",
             "hal.metal.emulated.worker",
