@@ -65,12 +65,15 @@ def network_of(function: FuncOp) -> Network:
     network = Network()
     _callers(function, network)
     refused = []
+    missing: set[SSAValue] = set()
     for op in ops.body(function).ops:
         if op is ops.returned(function):
             break
-        reason = _add(op, network)
+        reason = "" if missing.intersection(op.operands) else _add(op, network)
         if reason:
             refused.append(f"{op.name}: {reason}")
+        if reason or missing.intersection(op.operands):
+            missing |= set(op.results)
     if refused:
         listed = "\n".join(f"  {line}" for line in dict.fromkeys(refused))
         raise ModelError(f"the NPU's kernels cannot do this:\n{listed}")
@@ -87,10 +90,20 @@ def _callers(function: FuncOp, network: Network) -> None:
         home = stored(f"output {number}", type_of(tensor_of(value)), Role.OUTPUT)
         network.callers.append(home)
         owner, there = _maker(value, home)
-        if owner in network.homes or not isinstance(owner.owner, HlOp) or _is_const(owner):
+        if owner in network.homes or not _has_job(owner) or not _may_live(owner, there):
             network.copies.append((value, home))
         else:
             network.homes[owner] = there
+
+
+def _has_job(value: SSAValue) -> bool:
+    """Whether an operator makes a value."""
+    return isinstance(value.owner, HlOp) and not _is_const(value) and not _is_by_dma(value.owner)
+
+
+def _may_live(value: SSAValue, home: Home) -> bool:
+    """Whether all who read a value find it there: another shape of it needs the usual strides."""
+    return home.is_usual or not any(isinstance(use.operation, View) for use in value.uses)
 
 
 def _maker(value: SSAValue, home: Home) -> tuple[SSAValue, Home]:
