@@ -30,14 +30,22 @@ class RewriteStrides(HlPass):
     Dilation becomes zeros between weights while they are few, else phases of the input that are
     convolved by themselves. A larger stride of a depthwise convolution picks from the results of
     stride 1; of others it makes channels of the rows and columns that it passes over, as it does
-    for a large kernel of stride 2. Rows or columns of larger kernels become channels, too.
+    for a large kernel of stride 2. Rows or columns of larger kernels become channels, too. Padding
+    that is more than a kernel, or leaves too much of it on one side, becomes part of the input.
 
     Before:
-        %0 = torq_hl.depthwise_convolution %x, %w, %b {stride = array<i64: 3, 3>}
-            : (tensor<1x9x9x8xi8>, tensor<8x3x3xi8>, tensor<8xi32>) -> tensor<1x3x3x8xi32>
+        %w = torq_hl.const {values = dense<1> : tensor<8x8x1x1xi8>} : tensor<8x8x1x1xi8>
+        %b = torq_hl.const {values = dense<1> : tensor<8xi32>} : tensor<8xi32>
+        %0 = torq_hl.convolution %x, %w, %b {stride = array<i64: 3, 3>}
+            : (tensor<1x7x7x8xi8>, tensor<8x8x1x1xi8>, tensor<8xi32>) -> tensor<1x3x3x8xi32>
     After:
-        %0 = torq_hl.depthwise_convolution %x, %w, %b {stride = array<i64: 3, 3>}
-            : (tensor<1x9x9x8xi8>, tensor<8x3x3xi8>, tensor<8xi32>) -> tensor<1x3x3x8xi32>
+        %w = torq_hl.const {values = dense<1> : tensor<8x8x1x1xi8>} : tensor<8x8x1x1xi8>
+        %b = torq_hl.const {values = dense<1> : tensor<8xi32>} : tensor<8xi32>
+        %0 = torq_hl.slice %x {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 3, 3, 1>}
+            : (tensor<1x7x7x8xi8>) -> tensor<1x3x3x8xi8>
+        %1 = torq_hl.convolution %0, %w, %b
+            {stride = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
+            : (tensor<1x3x3x8xi8>, tensor<8x8x1x1xi8>, tensor<8xi32>) -> tensor<1x3x3x8xi32>
     """
 
     name: ClassVar[str] = "rewrite-strides"

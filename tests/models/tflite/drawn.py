@@ -52,7 +52,7 @@ def network(choose: Choose, operators: int) -> bytes:
         if len(drawn.values) >= operators + inputs:
             break
         made = _STEPS[choose(len(_STEPS))](drawn)
-        if made is not None and math.prod(made.shape) <= _MOST_ELEMENTS:
+        if made is not None and _is_usable(made):
             drawn.values.append(made)
     if len(drawn.values) == inputs:
         drawn.values.append(drawn.net.reshape(drawn.values[0], (math.prod(drawn.values[0].shape),)))
@@ -61,6 +61,11 @@ def network(choose: Choose, operators: int) -> bytes:
         chosen = drawn.one_of(drawn.values[inputs:])
         outputs[chosen.index] = chosen
     return drawn.net.finish(*outputs.values())
+
+
+def _is_usable(made: Tensor) -> bool:
+    """Whether a value is small enough, and has a scale that products of it can have, too."""
+    return math.prod(made.shape) <= _MOST_ELEMENTS and 1e-5 < made.scale < 1e4
 
 
 def _input(drawn: Drawn) -> Tensor:
