@@ -65,7 +65,6 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.torq.operators",),
         ("compiler.torq.hl",),
         ("compiler.torq.legalise",),
-        ("compiler.torq.passes",),
         ("compiler.torq.slice",),
         (
             "compiler.torq.kernels.kernel",
@@ -77,6 +76,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.torq.kernels.planes",),
         ("compiler.torq.kernels.moving",),
         ("compiler.torq.kernels",),
+        ("compiler.torq.passes",),
         ("compiler.torq",),
         ("compiler.torq.schedule",),
         ("compiler",),

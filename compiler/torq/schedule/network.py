@@ -99,7 +99,7 @@ def _callers(function: FuncOp, network: Network) -> None:
         home = _of_caller(f"output {number}", value, Role.OUTPUT)
         network.callers.append(home)
         owner, there = _maker(value, home)
-        if owner in network.homes or not isinstance(owner.owner, HlOp) or _is_const(owner):
+        if owner in network.homes or not _has_job(owner) or not _may_live(owner, there):
             network.copies.append((value, home))
         else:
             network.homes[owner] = there
@@ -109,6 +109,16 @@ def _of_caller(name: str, value: SSAValue, role: Role) -> Home:
     """Memory for a tensor of the caller's, who knows truth values and tensors of no dimension."""
     kind = tensor_of(value)
     return stored(name, type_of(kind), role, (kind.dtype, kind.shape))
+
+
+def _has_job(value: SSAValue) -> bool:
+    """Whether an operator makes a value."""
+    return isinstance(value.owner, HlOp) and not _is_const(value) and not _is_by_dma(value.owner)
+
+
+def _may_live(value: SSAValue, home: Home) -> bool:
+    """Whether all who read a value find it there: another shape of it needs the usual strides."""
+    return home.is_usual or not any(isinstance(use.operation, View) for use in value.uses)
 
 
 def _maker(value: SSAValue, home: Home) -> tuple[SSAValue, Home]:
