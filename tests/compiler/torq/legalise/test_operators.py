@@ -110,6 +110,9 @@ CASES = {
     "a large window is pooled": pool(
         "max_pool2d", "tensor<1x11x11x4xi8>", "tensor<1x3x3x4xi8>", "7, 7", "2, 2", "0, 0, 0, 0"
     ),
+    "a large window without padding": pool(
+        "max_pool2d", "tensor<1x9x10x4xi8>", "tensor<1x3x4x4xi8>", "7, 7", "1, 1", "0, 0, 0, 0"
+    ),
     "windows lie four rows apart": pool(
         "max_pool2d", "tensor<1x16x4x9xi16>", "tensor<1x4x4x9xi16>", "4, 1", "4, 1", "0, 0, 0, 0"
     ),
