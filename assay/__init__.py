@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .module import Function, Module, load
     from .npu import NpuFunction, NpuModule
     from .prediction import NpuTimeResult, ProgramTime, TimeInputError, TimeResult, time, timing
+    from .scripts import patch
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,7 @@ __all__ = [
     "checking",
     "compile",
     "load",
+    "patch",
     "time",
     "timing",
 ]
@@ -61,9 +63,17 @@ _find = lazy_exports(
         "load": ".module",
         "time": ".prediction",
         "timing": ".prediction",
+        "patch": ".scripts",
         "compile_model": ".compiler.models",
     },
 )
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext assay`: cells that begin with `%%assay` are kernels."""
+    from .notebook.magic import register
+
+    register(shell)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from assay.hal.vm import FunctionInfo, LoadedModule, Session
 from .by_name import ByName
 from .elements import ELEMENTS, Value
 from .signatures import Signature, Slot, signature_of
+
+if TYPE_CHECKING:
+    from .npu import NpuModule
 
 
 class Function:
@@ -84,18 +87,14 @@ def load(
     An executable of the NPU is loaded into an emulated one, and gives an `NpuModule`, whose
     functions take and give arrays, too; `assay.npu.load_npu` has its options.
 
-    `device` is "emulated" or, on a Mac, "native". `parameters` maps the scopes of a module's
+    `device` is "emulated", which is the emulated GPU; "native" on a Mac; or "torq", the emulated
+    NPU, for which a quantised model is compiled. `parameters` maps the scopes of a module's
     parameters to `.irpa`, `.safetensors` or `.gguf` files.
     """
-    from .npu import is_executable, load_npu
+    from .npu import is_executable
 
-    if is_executable(source):
-        if device != "emulated" or parameters:
-            raise ValueError(
-                "device and parameters are for modules; an executable of the NPU has neither: "
-                "assay.npu.load_npu takes what it does have"
-            )
-        return load_npu(source)
+    if is_executable(source) or device == "torq":
+        return _load_npu(source, device, parameters)
     from assay.compiler.models import compile_model
     from assay.compiler.models.formats import is_module, read_head
 
@@ -105,6 +104,22 @@ def load(
     session = Session(device=device, parameters=files)
     loaded = session.load(Path(source) if isinstance(source, str) else source)
     return Module(loaded, session)
+
+
+def _load_npu(source: str | Path | bytes, device: str, parameters: object) -> "NpuModule":
+    """An executable of the NPU, or a model that becomes one."""
+    from .npu import compile_executable, is_executable, load_npu
+
+    if device not in ("emulated", "torq") or parameters:
+        raise ValueError(
+            "native and parameters are for modules; the NPU has neither: assay.npu.load_npu takes "
+            "what it does have"
+        )
+    if is_executable(source):
+        return load_npu(source)
+    if isinstance(source, bytes):
+        raise ValueError("the bytes are no executable of the NPU; a model is given by its path")
+    return load_npu(compile_executable(source), name=str(source))
 
 
 def _value(argument: Any, slot: Slot | None) -> Value:

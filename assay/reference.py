@@ -1,4 +1,4 @@
-"""Runs modules on IREE's own CPU backend: the numbers that emulated runs are compared with."""
+"""Runs modules and models elsewhere: the numbers that emulated runs are compared with."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,6 +52,61 @@ class CpuModule:
             index.load(str(path))
             providers.append(index.create_provider(scope=scope))
         return self._runtime.create_io_parameters_module(config.vm_instance, *providers)
+
+
+def run_by_litert(path: Path, arguments: Sequence[Value]) -> list[Value]:
+    """The results of a `.tflite` model by the reference kernels of LiteRT, TensorFlow Lite's heir.
+
+    Raises MissingTool, and CpuError for what LiteRT refuses.
+    """
+    model = _interpreter(path, arguments)
+    return [model.get_tensor(slot["index"]) for slot in model.get_output_details()]
+
+
+def tensors_by_litert(path: Path, arguments: Sequence[Value]) -> dict[str, npt.NDArray[Any]]:
+    """All tensors of a `.tflite` model by name, those between operators too.
+
+    Raises MissingTool, and CpuError for what LiteRT refuses.
+    """
+    model = _interpreter(path, arguments, experimental_preserve_all_tensors=True)
+    found: dict[str, npt.NDArray[Any]] = {}
+    for slot in model.get_tensor_details():
+        try:
+            found[slot["name"]] = model.get_tensor(slot["index"])
+        except ValueError:  # scratch of a kernel, which has no elements
+            continue
+    return found
+
+
+def _interpreter(path: Path, arguments: Sequence[Value], **options: bool) -> Any:
+    """LiteRT, after a run of a model."""
+    try:
+        from ai_edge_litert.interpreter import Interpreter, OpResolverType
+    except ImportError:
+        raise MissingTool("LiteRT", "litert") from None
+    kernels = OpResolverType.BUILTIN_REF
+    try:
+        model = Interpreter(str(path), experimental_op_resolver_type=kernels, **options)
+        model.allocate_tensors()
+        for slot, value in zip(model.get_input_details(), arguments, strict=True):
+            model.set_tensor(slot["index"], value)
+        model.invoke()
+    except (RuntimeError, ValueError) as error:
+        raise CpuError(f"{path}: LiteRT refuses it: {error}") from None
+    return model
+
+
+def run_by_tosa(path: Path, arguments: Sequence[Value]) -> list[Value]:
+    """The results of a quantised model by the definitions of TOSA's operators, in NumPy.
+
+    Raises ModelError for a model that is none, and ValueError for arrays that do not fit.
+    """
+    from assay.compiler.graph.importer import import_model
+    from assay.compiler.graph.tosa import ops
+    from assay.compiler.graph.tosa.evaluate import evaluated
+
+    (function,) = ops.functions(import_model(path))
+    return list(evaluated(function, [np.asarray(value) for value in arguments]))
 
 
 def _host(result: Any) -> Value:

@@ -51,18 +51,35 @@ def install(device: str, patches: Sequence[str] = ()) -> None:
         if patches:
             raise PatchError("--patch: kernels run on the emulated device; leave --device out")
         return
-    for name in patches:
+    try:
+        patch(*patches)
+    except PatchError as error:
+        raise PatchError(f"--patch {error}") from error
+    for name, stand_in in STAND_INS.items():
+        if name not in sys.modules and importlib.util.find_spec(name) is None:
+            sys.modules[name] = import_module(stand_in)
+
+
+def patch(*libraries: str) -> None:
+    """Let libraries run their Metal kernels on the emulated device, in this process from now on.
+
+    "torch": `torch.mps.compile_shader`, and tensors for the device "mps" are on the CPU; "mlx":
+    `mx.fast.metal_kernel`; "tinygrad": its default device.
+
+    Raises:
+        PatchError: for a library that is not known or not installed.
+    """
+    for name in libraries:
+        if name not in PATCHES:
+            raise PatchError(f"{name}: it cannot be patched; {', '.join(PATCHES)} can")
         if importlib.util.find_spec(name) is None:
             raise PatchError(
-                f"--patch {name}: it is not installed; pip install '{PATCHES[name]}' does that"
+                f"{name}: it is not installed; pip install '{PATCHES[name]}' does that"
             )
         try:
             import_module(f"assay.{name}").install()
         except ImportError as error:
-            raise PatchError(f"--patch {name}: {error}") from error
-    for name, stand_in in STAND_INS.items():
-        if name not in sys.modules and importlib.util.find_spec(name) is None:
-            sys.modules[name] = import_module(stand_in)
+            raise PatchError(f"{name}: {error}") from error
 
 
 def run_script(script: Path, arguments: Sequence[str]) -> int:

@@ -13,16 +13,17 @@ class UnknownInput(ValueError):
     """No input can be made up for an argument; `str()` says which."""
 
 
-def seeded_inputs(signature: Signature, seed: int) -> list[Value]:
+def seeded_inputs(signature: Signature, seed: int, *, quantised: bool = False) -> list[Value]:
     """One value per argument: normal floats, small integers, random booleans.
 
-    What a function does not look at is one zero.
+    What a function does not look at is one zero. Integers of models that are `quantised` are of
+    the whole range of their type.
     """
     random = np.random.default_rng(seed)
-    return [_value(slot, random) for slot in signature.arguments]
+    return [_value(slot, random, quantised) for slot in signature.arguments]
 
 
-def _value(slot: Slot, random: np.random.Generator) -> Value:
+def _value(slot: Slot, random: np.random.Generator, quantised: bool) -> Value:
     if slot.is_open:
         return np.zeros(1, np.float32)
     if not slot.is_tensor:
@@ -38,6 +39,9 @@ def _value(slot: Slot, random: np.random.Generator) -> Value:
     if dtype.kind == "b":
         return random.integers(0, 2, shape).astype(dtype)
     if dtype.kind in "iu":
+        if quantised:
+            limits = np.iinfo(dtype)
+            return random.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
         # Small and not negative: such integers are often indices or sizes.
         return random.integers(0, 8, shape).astype(dtype)
     return random.standard_normal(shape).astype(dtype)

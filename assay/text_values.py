@@ -1,6 +1,7 @@
 """Values as text: what `--input` takes and what results are printed as, both as IREE does it."""
 
 import re
+import zipfile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -60,6 +61,20 @@ def read_npy(path: Path) -> list[Array]:
     if not arrays:
         raise InputError(f"--input: {path} is empty")
     return [_restore(array) for array in arrays]
+
+
+def read_npz(text: str) -> dict[str, Array]:
+    """The arrays of an `.npz` file, given as `@file.npz`, by name."""
+    path = Path(text.strip().removeprefix("@"))
+    try:
+        with path.open("rb") as data, np.load(data, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise InputError(f"--reference: {path} is no .npz file of arrays by name")
+            return {name: _restore(file[name]) for name in file.files}
+    except OSError as error:
+        raise InputError(f"--reference: {path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+        raise InputError(f"--reference: {path} is not a readable .npz file: {error}") from None
 
 
 def write_npy(file: BinaryIO, value: Value) -> None:

@@ -19,6 +19,7 @@ TITLES = {
     "taping": "What timing costs",
     "model": "A model through IREE",
     "torq": "The Torq NPU",
+    "networks": "Networks on the Torq NPU",
     "traces": "Traces",
     "viewer": "The HTML timeline",
 }

@@ -17,6 +17,7 @@ from typing import TypeVar
 from assay.sim.check import Checker
 
 T = TypeVar("T")
+H = TypeVar("H", bound=Callable[..., object])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +71,17 @@ def current_watch() -> Watch | None:
         return None
     with _lock:
         return _watches[-1] if _watches else None
+
+
+def unseen(handler: H) -> H:
+    """Mark a handler of a driver's own: the program learns nothing when it is called."""
+    handler.is_unseen = True  # type: ignore[attr-defined]
+    return handler
+
+
+def tells_program(handler: Callable[..., object]) -> bool:
+    """Whether the program learns from a handler that what it was added to has happened."""
+    return not getattr(handler, "is_unseen", False)
 
 
 @contextmanager

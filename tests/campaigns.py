@@ -69,6 +69,13 @@ CAMPAIGNS: dict[str, Campaign] = {
             "tests/compiler/torq/schedule",
         ),
     ),
+    "drawn-networks": Campaign(
+        what="10,000 random quantised networks on the NPU against TOSA's reference, all checks on",
+        minutes=400,
+        paths=("tests/compiler/torq/schedule/test_drawn_networks.py",),
+        options=("-m", "slow", "--dist", "load"),
+        variables={"ASSAY_NETWORK_CASES": "10000"},
+    ),
     "constants": Campaign(
         what="10,000 calculations with constants against the same at run time",
         minutes=10,

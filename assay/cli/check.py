@@ -14,7 +14,7 @@ from .failures import FAILED, USAGE, CommandError, describe, errors_end_with
 from .options.check import CheckedFiles, CheckedFunction, CheckOptions, Wanted
 from .options.common import KernelOptions, ModuleOptions, NpuOptions
 from .options.groups import given_options, grouped
-from .options.shared import Json
+from .options.shared import Json, OnNpu, only_emulated
 
 if TYPE_CHECKING:
     from ..checks import Report
@@ -41,6 +41,7 @@ def check_command(
     files: CheckedFiles,
     function: CheckedFunction = None,
     check: Wanted = "all",
+    device: OnNpu = "emulated",
     *,
     kernel: KernelOptions,
     module: ModuleOptions,
@@ -63,17 +64,21 @@ def check_command(
       assay check model.vmfb --input 2x2xf32=1,2,3,4
 
       assay check program.py -- --size 512
+
+      assay check model.tflite --device torq
     """
     from .terminal import want_json
     from .torq.check import check_executable
-    from .torq.inspect import is_torq
 
     chosen = how.report_format(json=json)
     want_json(chosen == "json")
     errors_end_with(USAGE)  # 1 is for findings
-    if len(files) == 1 and is_torq(path := Path(files[0])):
+    program = npu.program(Path(files[0]), function, only_emulated(device))
+    if program is not None:
+        if len(files) > 1:
+            raise CommandError("programs for the NPU are checked one by one", code=USAGE)
         check_executable(
-            npu.executable(path, function),
+            program,
             module.input or [],
             check,
             how.suppress or [],
@@ -81,7 +86,6 @@ def check_command(
             output=how.output,
         )
         return
-    npu.refuse()
     options = _Options(
         function=function,
         kernel=kernel,

@@ -79,7 +79,8 @@ def run_command(
 
     Results are printed as iree-run-module prints them, unless --output says where they go. A Torq
     executable (.torq, .fb, .synap, or a .vmfb that holds one) runs on the emulated NPU: an --input
-    per buffer that it reads, and a result, as bytes, per buffer that it writes.
+    per buffer that it reads, and a result per buffer that it writes. --device torq compiles a
+    quantised model (.tflite, or TOSA as .mlir or .mlirbc) for the NPU and runs it there.
 
     [bold]Examples[/bold]
 
@@ -92,20 +93,21 @@ def run_command(
       assay run model.vmfb --input @image.npy --trace run.html --chip m2-pro
 
       assay run model.torq --input 136xi8=@operands.bin --output @results.bin
+
+      assay run model.tflite --device torq --input @image.npy --output @scores.npy
     """
     from ..text_values import parse_inputs
     from .terminal import progress, want_json
-    from .torq.inspect import is_torq
 
     want_json(json)
     if timeline.trace is not None:
         check_trace_name(timeline.trace)
     show = partial(_show, output=output, limit=max_elements, json=json)
-    if is_torq(module):
-        _refuse_for_torq(device, parameters, compile_flag)
-        _run_torq(npu.executable(module, function), input or [], timeline.trace, show)
+    program = npu.program(module, function, device)
+    if program is not None:
+        _refuse_for_torq(parameters, compile_flag)
+        _run_torq(program, input or [], timeline.trace, show)
         return
-    npu.refuse()
     if timeline.trace is not None and device != "emulated":
         raise CommandError("--trace is for --device emulated", code=USAGE)
     values = parse_inputs(input or [])
@@ -119,16 +121,10 @@ def run_command(
     show(chosen.name, results)
 
 
-def _refuse_for_torq(
-    device: str, parameters: list[str] | None, compile_flag: list[str] | None
-) -> None:
-    given = {
-        "--device": device != "emulated",
-        "--parameters": bool(parameters),
-        "--compile-flag": bool(compile_flag),
-    }
+def _refuse_for_torq(parameters: list[str] | None, compile_flag: list[str] | None) -> None:
+    given = {"--parameters": bool(parameters), "--compile-flag": bool(compile_flag)}
     for option in (name for name, is_given in given.items() if is_given):
-        raise CommandError(f"{option} is not for Torq executables", code=USAGE)
+        raise CommandError(f"{option} is not for the NPU", code=USAGE)
 
 
 def _run_torq(
@@ -136,12 +132,15 @@ def _run_torq(
 ) -> None:
     from ..text_values import parse_inputs
     from .terminal import progress
-    from .torq.run import first, run_torq
+    from .torq.run import first, open_torq, run_torq
 
     values = parse_inputs(inputs)
     with progress() as say:
+        chosen = open_torq(options, say)
+        if options.is_model:
+            need_inputs(chosen, len(values))
         say(first("running on the NPU"))
-        done = run_torq(options, values, trace)
+        done = run_torq(chosen, values, trace)
     show(done.name, done.results, cycles=done.cycles)
 
 

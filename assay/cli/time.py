@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .failures import USAGE, CommandError
 from .options.common import KernelOptions, ModuleOptions, NpuOptions
 from .options.groups import given_options, grouped
-from .options.shared import Json
+from .options.shared import Json, OnNpu, only_emulated
 from .options.time import GridOptions, TimedChip, TimedFile, TimedFunction, TimeOptions
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def time_command(
     file: TimedFile,
     function: TimedFunction = None,
     chip: TimedChip = "m1",
+    device: OnNpu = "emulated",
     *,
     sizes: GridOptions,
     kernel: KernelOptions,
@@ -38,7 +39,8 @@ def time_command(
     """Predict how long a kernel or a module takes on an Apple GPU, and say why.
 
     Sampled threadgroups are executed on the emulated GPU, and what they did is simulated. A Torq
-    executable is run on the emulated NPU: cycles of its units and what they waited for.
+    executable, or a quantised model with --device torq, is run on the emulated NPU: cycles of its
+    units and what they waited for.
 
     [bold]Examples[/bold]
 
@@ -49,21 +51,22 @@ def time_command(
       assay time gemm.metal -f gemm --lines --trace gemm.html
 
       assay time model.vmfb --chip m2-pro --input 1x224x224x3xf32=0
+
+      assay time model.tflite --device torq --trace model.html
     """
     from ..launches.source import SUFFIXES
     from .terminal import want_json
-    from .torq.inspect import is_torq
     from .torq.time import time_executable
 
     want_json(json)
     _need_file(file)
     how.check_files()
     is_source = file.suffix in SUFFIXES
-    if is_torq(file):
+    program = npu.program(file, function, only_emulated(device))
+    if program is not None:
         _refuse_for_torq(sizes, kernel, module, how)
-        time_executable(npu.executable(file, function), module.input or [], how.trace, json=json)
+        time_executable(program, module.input or [], how.trace, json=json)
         return
-    npu.refuse()
     if is_source:
         _refuse("modules", file, [*given_options(module), *(["--quick"] if how.quick else [])])
         results = _kernel_times(file, function, chip, sizes, kernel, how)
@@ -85,7 +88,7 @@ def _refuse_for_torq(
 ) -> None:
     for option in given_options(sizes, kernel, module, how):
         if option not in ("--input", "--trace"):
-            raise CommandError(f"{option} is not for Torq executables", code=USAGE)
+            raise CommandError(f"{option} is not for the NPU", code=USAGE)
 
 
 def _refuse(kind: str, file: Path, wrong: list[str]) -> None:

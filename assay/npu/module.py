@@ -142,6 +142,7 @@ def load_npu(
     source: str | Path | bytes,
     *,
     hardware: str | None = None,
+    name: str | None = None,
     host_functions: Mapping[str, HostFunction] | None = None,
     skip_host_code: bool = False,
 ) -> NpuModule:
@@ -150,6 +151,7 @@ def load_npu(
     Args:
         source: `.torq`, `.fb`, `.synap`, or a `.vmfb` that holds one.
         hardware: which NPU: a profile or a custom hardware string; the SL2610 if None.
+        name: what messages call it; the path if None.
         host_functions: Python functions for the executable's host code, by name.
         skip_host_code: leave out host code that has no such function.
 
@@ -160,7 +162,7 @@ def load_npu(
 
     device = TorqDriver(host_functions, skip_host_code=skip_host_code).open(hardware)
     if isinstance(source, str | Path):
-        name, data = str(source), Path(source).read_bytes()
+        data, name = Path(source).read_bytes(), name or str(source)
     else:
-        name, data = "executable", bytes(source)
+        data, name = bytes(source), name or "executable"
     return NpuModule(name, device, device.open(memoryview(data), name))

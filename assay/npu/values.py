@@ -99,6 +99,7 @@ def _element(info: BufferInfo | None) -> np.dtype[Any] | None:
     from assay.hal.torq.format import ElementType
 
     types: dict[ElementType, Any] = {
+        ElementType.I1: np.bool_,
         ElementType.I8: np.int8,
         ElementType.I16: np.int16,
         ElementType.I32: np.int32,

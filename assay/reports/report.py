@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, Finding
 from assay.sim.site import Site
@@ -106,6 +107,16 @@ class Report:
     def suppress(self, suppressions: Iterable[Suppression]) -> None:
         """Accept further findings."""
         self._suppressions.extend(suppressions)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from .html import report_html
+
+        return report_html(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython shows in a terminal."""
+        printer.text(str(self))
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:

@@ -16,6 +16,7 @@ from assay.hal.torq.format import (
     WaitNss,
 )
 from assay.hal.torq.lifetimes import lives, peak
+from assay.hw.torq.notes import SliceRun
 
 _COLOURS = {
     "HOST": "gray80",
@@ -97,12 +98,19 @@ class TorqReport:
         return [_job(job, notes.get(job.number, "")) for job in self.followed.jobs]
 
     def _notes(self) -> dict[int, str]:
-        """What jobs are for, by their numbers: programs go by address, transfers by order."""
+        """What jobs are for, by their numbers: transfers and runs of a slice go by order, programs
+        of slices that stay where they are by address.
+        """
         notes = self.executable.notes
         moves = [job for job in self.followed.jobs if job.unit in ("XR", "XW")]
         found = {job.number: str(note) for job, note in zip(moves, notes.transfers, strict=False)}
+        runs: dict[str, list[SliceRun]] = {}
+        for run in notes.slice_runs:
+            runs.setdefault(run.unit, []).append(run)
         for job in self.followed.jobs:
             tasks = notes.slice_programs.get(-1 if job.code is None else job.code, ())
+            if runs.get(job.unit):
+                tasks = runs[job.unit].pop(0).tasks
             if tasks:
                 found[job.number] = ", ".join(dict.fromkeys(map(str, tasks)))
         return found

@@ -6,7 +6,16 @@ __all__ = ["Kernel", "ShaderLibrary", "ShaderSyntaxError", "compile_shader", "in
 
 
 def install() -> None:
-    """Let `torch.mps.compile_shader` be this one, for programs that call it by that name."""
-    from importlib import import_module
+    """Let `torch.mps.compile_shader` be this one, for programs that call it by that name.
 
-    import_module("torch.mps").compile_shader = compile_shader  # type: ignore[attr-defined]
+    Tensors for the device "mps" are on the CPU from now on, and waiting for it is done at once.
+    """
+    from importlib import import_module
+    from typing import Any
+
+    from .device import place_on_cpu
+
+    place_on_cpu()
+    mps: Any = import_module("torch.mps")
+    mps.compile_shader = compile_shader
+    mps.synchronize = mps.empty_cache = lambda: None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -55,6 +56,13 @@ LIMITS = {
     "int64": (-(1 << 63), (1 << 63) - 1),
 }
 """Least and largest value of each integer type."""
+
+
+def unsigned(dtype: str) -> str:
+    """The unsigned type of as many bits; itself, if there is none."""
+    return found if (found := f"u{dtype}") in LIMITS else dtype
+
+
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 _FLOAT_TYPES: dict[str, Attribute] = {
     "float16": Float16Type(),
@@ -124,7 +132,9 @@ def array_of(value: Attribute) -> Array:
     if dtype is None:
         raise ValueError(f"elements of {value.get_element_type()}")
     flat = np.frombuffer(value.data.data, NUMPY[dtype])
-    return np.broadcast_to(flat, shape) if flat.size == 1 else flat.reshape(shape)
+    if flat.size == math.prod(shape):
+        return flat.reshape(shape)
+    return np.broadcast_to(flat, shape)
 
 
 def dense_of(array: Array, dtype: str) -> DenseIntOrFPElementsAttr:

@@ -55,7 +55,7 @@ def read_module(data: bytes, name: str, context: Context | None = None) -> Modul
         except ir.MLIRError as error:
             log = str(error)
             raise ModelError(
-                f"{name}: this is not a module that MLIR can read:\n{_errors(log)}", log=log
+                f"{name}: this is not a module that MLIR can read:\n{_errors(log, name)}", log=log
             ) from None
         try:
             taken = _Reader(context or new_context(), ir).operation(module.operation)
@@ -74,9 +74,10 @@ def _bindings() -> Any:
     return ir
 
 
-def _errors(log: str) -> str:
-    """The lines of an MLIRError that say what is wrong."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
+def _errors(log: str, name: str) -> str:
+    """The lines of an MLIRError that say what is wrong, and where in the file."""
+    text = log.replace('"-":', f"{name}:")  # what the bindings call text that they are given
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return "\n".join(f"  {line}" for line in lines[1:4]) or diagnostics.summary(log)
 
 

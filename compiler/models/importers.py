@@ -7,6 +7,7 @@ from pathlib import Path
 from . import diagnostics, tools
 from .errors import ModelError
 from .formats import ModelFormat
+from .spelling import respelt
 
 _OLDEST_ONNX_OPSET = 17  # IREE's importer asks for opset 17 and above.
 
@@ -29,7 +30,20 @@ def to_mlir(
     if kind == "tflite":
         say(f"converting {source.name}")
         return _tflite(source, work / "model.mlirbc", locations=locations), ()
-    return source, ()
+    return _mlir(source, work / "model.mlir")
+
+
+def _mlir(source: Path, output: Path) -> tuple[Path, tuple[str, ...]]:
+    """The file itself, unless its spelling is another release's."""
+    try:
+        text = source.read_bytes().decode()
+    except UnicodeDecodeError:  # bytecode
+        return source, ()
+    new = respelt(text)
+    if new == text:
+        return source, ()
+    output.write_text(new)
+    return output, ("TOSA operators were read in the spelling of another release of MLIR",)
 
 
 def _onnx(source: Path, output: Path) -> tuple[Path, tuple[str, ...]]:

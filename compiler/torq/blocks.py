@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from assay.hw.torq.facts.machine import limit
 from assay.hw.torq.facts.registers import WORD_BYTES
+from assay.hw.torq.intervals import ADDRESSES, XRAM_ADDRESSES
 from assay.hw.torq.notes import Notes, Symbol, TaskNote
 from assay.hw.torq.words.commands import Dim, Ndl, NssProgram, NssTask, SliceProgram, SliceTask
 from assay.hw.torq.words.encode.nss import encode_nss_task
@@ -30,12 +31,17 @@ Loops = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A tensor of the caller's: where it is in XRAM, and in LRAM while it is worked on."""
+    """A tensor of the caller's: where it is in XRAM, and in LRAM while it is worked on.
+
+    `caller` is its element type and shape to the caller, if they are not the tensor's: truth values
+    are bytes here, and a tensor of no dimension has one.
+    """
 
     name: str
     address: int
     tensor: Tensor
     is_output: bool
+    caller: tuple[str, tuple[int, ...]] | None = None
 
     @property
     def size(self) -> int:
@@ -222,7 +228,8 @@ def _note(what: str, name: str, ndls: Sequence[Ndl]) -> TaskNote:
         memory = "XRAM" if "X" in ndl.agent else "LRAM"
         own = linear(ndl.agent, memory, name, ndl.base_address, 1)
         loops = [(dim.count, dim.stride) for dim in ndl.high]
-        ranges, exact = spans(ndl.base_address, loops)
+        addresses = XRAM_ADDRESSES if memory == "XRAM" else ADDRESSES
+        ranges, exact = spans(ndl.base_address, loops, addresses)
         operands.append(replace(own, ranges=ranges, exact=exact))
     return TaskNote(operation=f"{what} {name}", operands=tuple(operands))
 

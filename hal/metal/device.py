@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from ..buffer import Buffer, File
 from ..device import Binding, BufferRef, CommandBuffer, Device, DeviceInfo
 from ..flags import CommandBufferMode
+from ..observe import unseen
 from ..semaphore import Fence
 from ..status import StatusError, invalid_argument
 from .buffer import MetalAllocator
@@ -42,7 +43,6 @@ class MetalDevice(Device):
         self.executable_cache = MetalExecutableCache(api, handle)
         self._staging = StagingPool(api, handle)
         self._builtins = Builtins(api, handle)
-        self._failed = api.MTLCommandBufferStatusError
 
     def create_semaphore(self, initial: int, *, private: bool = False) -> MetalSemaphore:
         """A new timeline semaphore."""
@@ -83,12 +83,12 @@ class MetalDevice(Device):
             waits.append((semaphore, value))
             metal.encodeWaitForEvent_value_(_metal(semaphore).event, value)
         staged = self._replay(metal, recording, bindings) if recording is not None else []
-        submission = Submission(metal, self._failed, waits)
+        submission = Submission(metal, waits)
         signals = signal.points if signal is not None else ()
         for semaphore, value in signals:
             _metal(semaphore).submission = submission
             metal.encodeSignalEvent_value_(_metal(semaphore).event, value)
-        metal.addCompletedHandler_(lambda done: self._completed(done, staged, signals))
+        metal.addCompletedHandler_(unseen(lambda done: self._completed(done, staged, signals)))
         metal.commit()
 
     def _replay(
@@ -107,7 +107,7 @@ class MetalDevice(Device):
 
     def _completed(self, metal: Any, staged: list[Staging], signals: Sequence[Any]) -> None:
         self._staging.give_back(staged)
-        if metal.status() == self._failed:
+        if metal.error() is not None:
             error = command_buffer_error(metal)
             for semaphore, _ in signals:
                 semaphore.fail(error)

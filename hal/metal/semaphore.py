@@ -16,13 +16,10 @@ FAILURE_VALUE = (1 << 63) - 1
 class Submission:
     """A committed command buffer, and the semaphores it waited for, until its end is known."""
 
-    __slots__ = ("_command_buffer", "_error", "_failed_status", "_waits")
+    __slots__ = ("_command_buffer", "_error", "_waits")
 
-    def __init__(
-        self, command_buffer: Any, failed_status: int, waits: Sequence[tuple[Any, int]]
-    ) -> None:
+    def __init__(self, command_buffer: Any, waits: Sequence[tuple[Any, int]]) -> None:
         self._command_buffer = command_buffer
-        self._failed_status = failed_status
         self._waits = waits
         self._error: StatusError | None = None
 
@@ -36,7 +33,7 @@ class Submission:
         """Whether it is known to have failed; does not block."""
         command_buffer = self._command_buffer
         return self._error is not None or (
-            command_buffer is not None and command_buffer.status() == self._failed_status
+            command_buffer is not None and command_buffer.error() is not None
         )
 
     def outcome(self) -> StatusError | None:
@@ -65,7 +62,7 @@ class Submission:
         command_buffer.waitUntilCompleted()
         # What it waited for comes first: work behind a failure fails because of it.
         error = next(filter(None, (wait.failure() for wait, _ in waits)), None)
-        if error is None and command_buffer.status() == self._failed_status:
+        if error is None and command_buffer.error() is not None:
             error = command_buffer_error(command_buffer)
         self._error = self._error or error
         self._command_buffer, self._waits = None, ()

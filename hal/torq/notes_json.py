@@ -3,22 +3,29 @@
 `{"symbols": [[memory, start, stop, name]], "padding": [[memory, start, stop]],
 "slice_programs": {"0x5a00": [task]}, "slice_runs": [["SLC0", "0x5a00", [task]]],
 "transfers": [task], "places": [[memory, start, stop, name]]}`; a task is `{"operation", "source",
-"registers": [[address, word]], "operands": [{"agent", "tensor", "memory", "ranges": [[start,
-stop]], "exact", "unmoved", "tags"}]}`. What is left out is empty; numbers may be hexadecimal text.
+"registers": [[address, word, ...]], "operands": [{"agent", "tensor", "memory", "ranges": [[start,
+stop], [start, stop, step, count]], "exact", "unmoved", "tags"}]}`. Registers behind one another are
+listed together; a range with a step is there so many times. What is left out is empty; numbers may
+be hexadecimal text.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
-from assay.hw.torq.notes import Notes, Operand, SliceRun, Symbol, TaskNote
+from assay.hw.torq.facts.registers import WORD_BYTES
+from assay.hw.torq.notes import Notes, Operand, Ranges, SliceRun, Symbol, TaskNote
 
 from ..status import StatusError
 
 _MEMORIES = ("LRAM", "XRAM", "ITCM", "DTCM")
 _END = 1 << 32
+_MOST_PIECES = 1 << 22
+_STEPPED = 4
+"""Numbers of a range that is there several times."""
 
 
 def dumps(notes: Notes) -> bytes:
@@ -43,10 +50,27 @@ def dumps(notes: Notes) -> bytes:
 def loads(data: bytes | memoryview, name: str) -> Notes:
     """Notes from JSON; `name` is what messages call it. Raises StatusError."""
     try:
-        value = json.loads(bytes(data))
+        value = json.loads(bytes(data), object_hook=_Pieces().count)
         return _notes(_object(value, "the whole"))
     except (ValueError, RecursionError) as error:
         raise StatusError("INVALID_ARGUMENT", f"{name}: its notes are damaged: {error}") from error
+
+
+class _Pieces:
+    """Counts the ranges of a file, so that a few bytes do not become a lot of memory."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_PIECES
+
+    def count(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Takes an object as it is. Raises ValueError when there are too many ranges."""
+        for key in ("ranges", "unmoved"):
+            for piece in _list(value, key):
+                many = _number(piece[3]) if isinstance(piece, list) and piece[3:] else 1
+                self._left -= max(many, 1)
+        if self._left < 0:
+            raise ValueError(f"more than {_MOST_PIECES:,} ranges")
+        return value
 
 
 def _symbol_json(symbol: Symbol) -> list[Any]:
@@ -59,17 +83,42 @@ def _task_json(task: TaskNote) -> dict[str, Any]:
             "agent": operand.agent,
             "tensor": operand.tensor,
             "memory": operand.memory,
-            "ranges": [list(piece) for piece in operand.ranges],
+            "ranges": _ranges_json(operand.ranges),
             **({} if operand.exact else {"exact": False}),
             **({"tags": list(operand.tags)} if operand.tags else {}),
-            **({"unmoved": [list(p) for p in operand.unmoved]} if operand.unmoved else {}),
+            **({"unmoved": _ranges_json(operand.unmoved)} if operand.unmoved else {}),
         }
         for operand in task.operands
     ]
     found: dict[str, Any] = {"operation": task.operation, "source": task.source}
     if task.registers:
-        found["registers"] = [list(register) for register in task.registers]
+        found["registers"] = _registers_json(task.registers)
     return {**found, "operands": operands}
+
+
+def _ranges_json(ranges: Ranges) -> list[list[int]]:
+    """Ranges of one size and distance as one."""
+    found: list[list[int]] = []
+    for start, stop in ranges:
+        last = found[-1] if found else [0, 0]
+        if stop - start == last[1] - last[0]:
+            step, count = last[2:] or [start - last[0], 1]
+            if start == last[0] + step * count:
+                found[-1] = [last[0], last[1], step, count + 1]
+                continue
+        found.append([start, stop])
+    return found
+
+
+def _registers_json(registers: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Words of registers behind one another, behind the address of the first."""
+    found: list[list[int]] = []
+    for address, word in registers:
+        if found and address == found[-1][0] + WORD_BYTES * (len(found[-1]) - 1):
+            found[-1].append(word)
+        else:
+            found.append([address, word])
+    return found
 
 
 def _notes(value: dict[str, Any]) -> Notes:
@@ -106,7 +155,7 @@ def _task(value: object) -> TaskNote:
         operation=_text(task.get("operation", "")),
         source=_text(task.get("source", "")),
         operands=tuple(_operand(item) for item in _list(task, "operands")),
-        registers=tuple(_register(item) for item in _list(task, "registers")),
+        registers=tuple(r for item in _list(task, "registers") for r in _registers(item)),
     )
 
 
@@ -121,21 +170,37 @@ def _run(value: object) -> SliceRun:
 
 def _operand(value: object) -> Operand:
     operand = _object(value, "an operand")
-    pieces = sorted(_piece(item) for item in _list(operand, "ranges"))
     return Operand(
         agent=_text(operand.get("agent", "")),
         tensor=_text(operand.get("tensor", "")),
         memory=_memory(operand.get("memory", "LRAM")),
-        ranges=tuple(pieces),
+        ranges=_pieces(_list(operand, "ranges")),
         exact=bool(operand.get("exact", True)),
         tags=tuple(_number(item) for item in _list(operand, "tags")),
-        unmoved=tuple(sorted(_piece(item) for item in _list(operand, "unmoved"))),
+        unmoved=_pieces(_list(operand, "unmoved")),
     )
 
 
-def _register(value: object) -> tuple[int, int]:
-    address, word = (_number(item) for item in _items(value, "a register", 2))
-    return address, word
+def _registers(value: object) -> list[tuple[int, int]]:
+    numbers = [_number(item) for item in _items(value, "registers")]
+    return [(numbers[0] + WORD_BYTES * place, word) for place, word in enumerate(numbers[1:])]
+
+
+def _pieces(values: list[Any]) -> Ranges:
+    """Ranges in order, those with a step one by one."""
+    found = []
+    for value in values:
+        if len(_items(value, "a range")) != _STEPPED:
+            found.append(_piece(value))
+            continue
+        start, stop, step, count = (_number(item) for item in value)
+        if count < 1:
+            raise ValueError(f"a range that is there {count} times")
+        steps = [step * k for k in range(count)]
+        _piece([start + steps[-1], stop + steps[-1]])
+        _piece([start, stop])
+        found += [(start + more, stop + more) for more in steps]
+    return tuple(sorted(found))
 
 
 def _piece(value: object) -> tuple[int, int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.compiler.torq import blocks
 from assay.compiler.torq.blocks import Program
-from assay.compiler.torq.slice.tensor import Tensor
 
 from .format import (
     BLOCK_BYTES,
@@ -19,6 +19,7 @@ from .format import (
 )
 
 _TYPES = {
+    "bool": ElementType.I1,
     "int8": ElementType.I8,
     "uint8": ElementType.I8,
     "int16": ElementType.I16,
@@ -65,24 +66,23 @@ def pack(program: Program, name: str) -> Executable:
             for number, binding in enumerate(program.bindings)
         ),
         actions=(start, run, WaitNss()),
-        buffers=tuple(
-            _buffer(number, binding.address, binding.tensor)
-            for number, binding in enumerate(program.bindings)
-        ),
+        buffers=tuple(_buffer(number, binding) for number, binding in enumerate(program.bindings)),
         notes=program.notes,
     )
 
 
-def _buffer(number: int, address: int, tensor: Tensor) -> BufferInfo:
+def _buffer(number: int, binding: blocks.Binding) -> BufferInfo:
+    tensor = binding.tensor
+    dtype, shape = binding.caller or (tensor.dtype, tensor.shape)
     return BufferInfo(
         number=number,
         allocated=-1,
         deallocated=-1,
         last_use=-1,
         buffer_type=BufferType.XRAM,
-        address=address,
+        address=binding.address,
         size=tensor.size,
-        shape=tensor.shape,
-        element_type=_TYPES[tensor.dtype],
-        strides=tensor.strides,
+        shape=shape,
+        element_type=_TYPES[dtype],
+        strides=tensor.strides if shape == tensor.shape else (),
     )

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Interval = tuple[int, int]
 ADDRESSES = 1 << 24
 """Addresses of LRAM that a descriptor can form."""
+XRAM_ADDRESSES = 1 << 32
+"""Addresses of XRAM that the NPU can form."""
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
@@ -62,9 +64,11 @@ def length(intervals: Iterable[Interval]) -> int:
     return sum(end - begin for begin, end in intervals)
 
 
-def merged(starts: NDArray[np.int64], size: int) -> tuple[Interval, ...]:
-    """Byte ranges of pieces of one size, those that touch joined; addresses wrap at 24 bits."""
-    ordered = np.unique(starts % ADDRESSES)
+def merged(
+    starts: NDArray[np.int64], size: int, addresses: int = ADDRESSES
+) -> tuple[Interval, ...]:
+    """Byte ranges of pieces of one size, those that touch joined; they wrap, as in LRAM."""
+    ordered = np.unique(starts % addresses)
     if not len(ordered) or size <= 0:
         return ()
     breaks = np.flatnonzero(np.diff(ordered) > size) + 1

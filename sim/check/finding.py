@@ -11,6 +11,11 @@ Position = tuple[int, int, int]
 _NOWHERE = Site()
 
 
+# What a variable is called until its declaration is read, and what a party at that place does.
+NAMELESS = "a variable"
+DECLARED = "declared here"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitPlace:
     """A place in a machine whose programs have no source lines: a unit at work on a task.

@@ -15,6 +15,8 @@ REPORT_LIMIT = 256
 TAGS = 31  # ordering groups that records can tell apart; 0 is no access at all
 GROUP_MASK = (1 << 22) - 1
 MAX_SITES = 1023  # the last one stands for all beyond it
+MAX_READS = 1 << 14  # of what was not written, that one threadgroup's run remembers
+READ_SLOTS = 2 * MAX_READS
 
 # How a record is laid out, as far as others than records.c read it.
 FLAG_ATOMIC = 1
@@ -39,6 +41,9 @@ KIND_COPY = 1  # of an asynchronous copy, which lasts until
 KIND_COPIED = 2  # somebody waits for it
 KIND_TEXEL_WRITE = 3  # of a texture that may be read too
 KIND_TEXEL_READ = 4
+
+KIND_BITS = 8  # above them is the number of the copy, 0 for any
+COPIES = 16  # numbers of copies
 
 UNSETTLED = 1 << 14  # accesses that are remembered until they are settled
 
@@ -70,15 +75,17 @@ TEXTURE_NOT_FENCED = 21
 _u32, _u64 = ctypes.c_uint32, ctypes.c_uint64
 
 
-ORIGIN_FAR = 1 << 15  # of an origin: it came from other lanes, nobody knows from which
+ORIGIN_READ = MAX_SITES + 1  # origins from here on are of reads, those below are sites' numbers
+ORIGIN_FAR = 1 << 15  # of a site's number: it came from other lanes, nobody knows from which
+assert ORIGIN_FAR - MAX_READS >= ORIGIN_READ
 
 
 class Report(ctypes.Structure):
     """One kind of happening at one place, with its first example.
 
-    `detail` is, for a race, which of the kinds of races it is; of what was never written, how many
-    bytes from `found` on are not, and `other_epoch` whether the reader is not known; else the
-    lanes concerned.
+    `detail` is, for a race, which of the kinds of races it is; of what was never written, whether
+    `address` and `found`, the offset in its array or buffer, are known, and `other_epoch` whether
+    the reader is not; else the lanes concerned.
     """
 
     _fields_ = [
@@ -113,16 +120,19 @@ class Waiter(ctypes.Structure):
     ]
 
 
-class Array(ctypes.Structure):
-    """A threadgroup array by the site of an access to it; no size if it is none."""
+class UnwrittenRead(ctypes.Structure):
+    """A read of what nobody had written: what, by whom. `offset` is that in its array or buffer."""
 
-    _fields_ = [(name, _u64) for name in ("start", "size")]
+    _fields_ = [
+        *((name, _u64) for name in ("address", "offset")),
+        *((name, _u32) for name in ("site", "lane", "simdgroup", "readers")),
+    ]
 
 
 class Unsettled(ctypes.Structure):
     """An access to four bytes whose effect waits for something; valid while its stamp is.
 
-    `settles` says for what: 0 the end of a copy, 1 a fence of textures.
+    `settles` says for what: 0 a fence of textures, else the end of the copy of that number.
     """
 
     _fields_ = [
@@ -154,17 +164,20 @@ class Watch(ctypes.Structure):
         *((name, _u32) for name in ("arena_covered", "device_covered")),
         *((name, _u32) for name in ("arena_fenced", "device_fenced")),
         *((name, _u32) for name in ("flush_denormals", "lanes")),
-        ("arrays", ctypes.POINTER(Array)),
-        ("array_count", _u64),
+        ("reads", ctypes.POINTER(UnwrittenRead)),
+        ("read_slots", ctypes.POINTER(ctypes.c_uint16)),
+        ("read_count", _u64),
         ("unsettled", ctypes.POINTER(Unsettled)),
         *((name, _u32) for name in ("kind", "kind_mask", "copying", "slow", "stamp", "remembers")),
-        ("stamps", _u32 * LANES * 2),
+        ("copy", _u32),
+        ("pending", _u32 * LANES),
+        ("stamps", _u32 * LANES * (1 + COPIES)),
         ("waiting", Waiter * LANES),
         ("left", Waiter * LANES),
     ]
 
 
-STRUCTURES = (Report, Buffer, Waiter, Array, Unsettled, Watch)
+STRUCTURES = (Report, Buffer, Waiter, UnwrittenRead, Unsettled, Watch)
 
 
 def c_constants() -> dict[str, int]:
@@ -172,11 +185,11 @@ def c_constants() -> dict[str, int]:
     return {
         **_named("LANES LOCKS FLAG_ATOMIC MASK_SHIFT SITE_SHIFT TAG_SHIFT"),
         **_named("GROUP_MASK MEM_DEVICE MEM_THREADGROUP MEM_TEXTURE UNSETTLED"),
-        **_named("KIND_COPY KIND_COPIED KIND_TEXEL_WRITE KIND_TEXEL_READ"),
+        **_named("KIND_COPY KIND_COPIED KIND_TEXEL_WRITE KIND_TEXEL_READ KIND_BITS COPIES"),
         **_named("HOW_WRITE HOW_ATOMIC HOW_CONSTANT HOW_STORE HOW_UPDATE HOW_SITE"),
         **_named("WRITE_WRITE WRITE_READ READ_WRITE WEAK SAME_STORE", "REPORT_"),
         **_named("UNINITIALISED", "REPORT_"),
-        **_named("ORIGIN_FAR"),
+        **_named("ORIGIN_FAR ORIGIN_READ MAX_READS READ_SLOTS"),
         **_named("LANES_LEFT LANES_ELSEWHERE OTHER_BARRIER SIMDGROUP_LEFT", "REPORT_"),
         **_named("LANE_RACE READ_ONLY_WRITE MISALIGNED STORE_UPDATE", "REPORT_"),
         **_named("COPY_NOT_WAITED TEXTURE_NOT_FENCED", "REPORT_"),

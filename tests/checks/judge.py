@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.sim.check import Finding
+from assay.sim.check.finding import DECLARED
 
 from .cases import Case
 
@@ -50,4 +51,6 @@ def _is_party(findings: Sequence[Finding], line: int) -> bool:
 
 
 def _lines(finding: Finding) -> list[int]:
-    return [party.site.line for party in finding.parties]
+    """Lines of the kernel that do something; declarations and the host program do not count."""
+    parties = [party for party in finding.parties if party.what != DECLARED]
+    return [each.site.line for each in parties if not each.site.file.endswith(".py")]

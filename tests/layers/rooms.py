@@ -65,7 +65,6 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.torq.operators",),
         ("compiler.torq.hl",),
         ("compiler.torq.legalise",),
-        ("compiler.torq.passes",),
         ("compiler.torq.slice",),
         (
             "compiler.torq.kernels.kernel",
@@ -77,6 +76,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.torq.kernels.planes",),
         ("compiler.torq.kernels.moving",),
         ("compiler.torq.kernels",),
+        ("compiler.torq.passes",),
         ("compiler.torq",),
         ("compiler.torq.schedule",),
         ("compiler",),
@@ -92,6 +92,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
             "hal.metal.emulated.observer",
             "hal.metal.emulated.order.hooks",
             "hal.metal.emulated.order.tick",
+            "hal.metal.emulated.order.where",
             "hal.metal.emulated.structs",
             "hal.metal.emulated.texture_constants",
             "hal.metal.emulated.worker",

@@ -8,6 +8,7 @@ import typer
 
 from ..failures import USAGE, CommandError
 from .shared import (
+    NPU,
     CompileFlags,
     IncludeFolders,
     Inputs,
@@ -65,17 +66,25 @@ class NpuOptions:
     torq_hw: TorqHardware = None
     skip_host_code: SkipHostCode = False
 
-    def executable(self, path: Path, function: str | None) -> "TorqOptions":
-        """An executable of a file on that NPU."""
+    def program(self, path: Path, function: str | None, device: str) -> "TorqOptions | None":
+        """An executable, or a model that `--device torq` makes one of; None for all that is not
+        for the NPU.
+
+        Raises CommandError for options that are not for what it is.
+        """
+        from ..torq.inspect import is_torq
         from ..torq.run import TorqOptions
 
+        is_executable = is_torq(path)
+        if not is_executable and device != NPU:
+            refuse_torq_options(self.torq_hw, self.skip_host_code)
+            return None
+        if device not in (NPU, "emulated"):
+            raise CommandError(f"--device is not {device} for Torq executables", code=USAGE)
         return TorqOptions(
             path=path,
             function=function,
             hardware=self.torq_hw,
             skip_host_code=self.skip_host_code,
+            is_model=not is_executable,
         )
-
-    def refuse(self) -> None:
-        """For files that are no Torq executables. Raises CommandError when an option was given."""
-        refuse_torq_options(self.torq_hw, self.skip_host_code)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay.compiler.msl import CompileOptions
 
     from ...module import Function, Module
+    from ...npu import NpuFunction
     from ...signatures import Slot
 
 ModelPath = Annotated[
@@ -45,7 +46,20 @@ Inputs = Annotated[
     ),
 ]
 Device = Annotated[
-    str, typer.Option("--device", help="[bold]emulated[/bold], or [bold]native[/bold] on a Mac.")
+    str,
+    typer.Option(
+        "--device",
+        help="[bold]emulated[/bold], which is the GPU; [bold]native[/bold] on a Mac; or "
+        "[bold]torq[/bold]: the emulated NPU, for which a quantised model is compiled.",
+    ),
+]
+OnNpu = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        help="[bold]emulated[/bold], which is the GPU, or [bold]torq[/bold]: the emulated NPU, "
+        "for which a quantised model is compiled.",
+    ),
 ]
 Parameters = Annotated[
     list[str] | None,
@@ -87,6 +101,8 @@ SkipHostCode = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 DEVICES = ("emulated", "native")
+NPU = "torq"
+"""The device that is not the GPU."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,7 +119,7 @@ def open_model(
 ) -> Opened:
     """Reads a module, or compiles a model; tells about work-arounds on stderr."""
     from assay.compiler.models import compile_model
-    from assay.compiler.models.formats import is_module, read_head
+    from assay.compiler.models.formats import is_module, model_format, read_head
 
     from ..terminal import note
 
@@ -112,6 +128,8 @@ def open_model(
     compiled = compile_model(path, flags=flags or (), progress=say)
     for text in compiled.notes:
         note(text)
+    if model_format(path) == "tflite":
+        note(f"{path.name} was compiled for the GPU; --device {NPU} takes the NPU")
     return Opened(path=path, data=compiled.data, compiled=compiled)
 
 
@@ -131,6 +149,13 @@ def refuse_torq_options(hardware: str | None, skip_host_code: bool) -> None:
     """For files that are no Torq executables. Raises CommandError when an option was given."""
     if hardware is not None or skip_host_code:
         raise CommandError("--torq-hw and --skip-host-code are for Torq executables", code=USAGE)
+
+
+def only_emulated(device: str) -> str:
+    """The device, for commands that need an emulated one. Raises CommandError."""
+    if device not in ("emulated", NPU):
+        raise CommandError(f"--device {device}: expected emulated or {NPU}", code=USAGE)
+    return device
 
 
 def macro(text: str) -> tuple[str, str]:
@@ -169,7 +194,7 @@ def load_module(data: bytes, device: str, parameters: list[str] | None) -> "Modu
     from ...module import load
 
     if device not in DEVICES:
-        known = " or ".join(DEVICES)
+        known = ", ".join((*DEVICES, NPU))
         raise CommandError(f"--device {device}: expected {known}", code=USAGE)
     return load(data, device=device, parameters=parameter_files(parameters))
 
@@ -218,7 +243,7 @@ def choose_function(module: "Module", name: str | None) -> "Function":
     )
 
 
-def need_inputs(function: "Function", given: int) -> None:
+def need_inputs(function: "Function | NpuFunction", given: int) -> None:
     """Says exactly what a function needs when that many inputs cannot be right."""
     wanted = function.signature.arguments
     if given == len(wanted):

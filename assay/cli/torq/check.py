@@ -33,8 +33,9 @@ def check_executable(
     except ValueError as error:
         raise CommandError(f"--check {check}: {error}", code=USAGE) from None
     with progress() as say, usage_errors():
+        chosen = open_torq(options, say)
         say(first(f"checking {options.path}"))
-        check_function(open_torq(options), values, report, file=str(options.path))
+        check_function(chosen, values, report, file=str(options.path))
     write_report(report, format_name, output)
     if report.errors:
         raise typer.Exit(FAILED)

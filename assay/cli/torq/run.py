@@ -1,6 +1,6 @@
 """`assay run` and `assay time` of a Torq executable: its host actions on an emulated NPU."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TorqOptions:
     """Which executable of which file, on which NPU; `skip_host_code` leaves out what is machine
-    code for the board's own processor."""
+    code for the board's own processor.
+
+    The file may also be a model, which is compiled for the NPU first.
+    """
 
     path: Path
     function: str | None
     hardware: str | None
     skip_host_code: bool = False
+    is_model: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,11 +47,13 @@ def first(text: str) -> str:
     return text if UNIT.is_cached() else long + text
 
 
-def run_torq(options: TorqOptions, values: "Sequence[Value]", trace: Path | None = None) -> TorqRun:
-    """Runs one executable of a container. Raises CommandError and StatusError."""
+def run_torq(
+    function: "NpuFunction", values: "Sequence[Value]", trace: Path | None = None
+) -> TorqRun:
+    """Runs an executable. Raises CommandError and StatusError."""
     from ...prediction.npu import NpuTimer
 
-    function, timer = open_torq(options), NpuTimer(keeps_accesses=trace is not None)
+    timer = NpuTimer(keeps_accesses=trace is not None)
     results = _timed(function, values, timer, trace)
     if trace is not None:
         _save(timer, trace)
@@ -55,24 +61,40 @@ def run_torq(options: TorqOptions, values: "Sequence[Value]", trace: Path | None
 
 
 def timed_torq(
-    options: TorqOptions, values: "Sequence[Value]", trace: Path | None = None
+    function: "NpuFunction", values: "Sequence[Value]", trace: Path | None = None
 ) -> "NpuTimeResult":
-    """Runs one executable and records it; inputs are zeros if none are given.
+    """Runs an executable and records it; inputs are zeros if none are given.
 
     If the run fails, `trace` shows it up to there.
     """
     from ...prediction.npu import NpuTimer
 
-    function, timer = open_torq(options), NpuTimer()
+    timer = NpuTimer()
     _timed(function, values or function.zeros(), timer, trace)
     return timer.results[-1]
 
 
-def open_torq(options: TorqOptions) -> "NpuFunction":
-    """The executable that is asked for, on an NPU. Raises CommandError and StatusError."""
-    from assay.hw.torq.facts import hardware as machines
+def open_torq(options: TorqOptions, say: Callable[[str], None]) -> "NpuFunction":
+    """The executable that is asked for, on an NPU; a model is compiled.
 
-    from ...npu import load_npu
+    Raises CommandError, ModelError and StatusError.
+    """
+    from ...npu import compile_executable, load_npu
+
+    hardware = hardware_name(options)
+    source = compile_executable(options.path, say) if options.is_model else options.path
+    with usage_errors():
+        return load_npu(
+            source,
+            hardware=hardware,
+            name=str(options.path),
+            skip_host_code=options.skip_host_code,
+        ).find(options.function)
+
+
+def hardware_name(options: TorqOptions) -> str | None:
+    """The NPU that is asked for. Raises CommandError if there is none, or no such file."""
+    from assay.hw.torq.facts import hardware as machines
 
     if not options.path.is_file():
         raise CommandError(f"{options.path}: there is no such file", code=USAGE)
@@ -80,10 +102,7 @@ def open_torq(options: TorqOptions) -> "NpuFunction":
         machines.hardware(options.hardware or machines.DEFAULT)
     except machines.HardwareError as error:
         raise CommandError(str(error), code=USAGE) from error
-    with usage_errors():
-        return load_npu(
-            options.path, hardware=options.hardware, skip_host_code=options.skip_host_code
-        ).find(options.function)
+    return options.hardware
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from .run import TorqOptions, first, timed_torq
+from .run import TorqOptions, first, open_torq, timed_torq
 
 
 def time_executable(
@@ -16,8 +16,9 @@ def time_executable(
 
     values = parse_inputs(inputs)
     with progress() as say:
+        function = open_torq(options, say)
         say(first(f"running {options.path} on the NPU"))
-        result = timed_torq(options, values, trace)
+        result = timed_torq(function, values, trace)
     if trace is not None:
         result.save_trace(trace)
     if json:

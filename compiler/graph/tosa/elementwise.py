@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from xdsl.ir import Operation
 
-from ..elements import LIMITS, NUMPY, Array, is_float
+from ..elements import LIMITS, NUMPY, Array, is_float, unsigned
 from ..meaning import arithmetic
 from ..meaning.arithmetic import narrowed, saturated, wide
 from . import ops
@@ -131,28 +131,25 @@ def _select(op: Operation, x: Sequence[Array]) -> Array:
 
 def rescaled(op: Operation, x: Sequence[Array]) -> Array:
     """RESCALE with the operands' zero points; unsigned types are told by attributes."""
-    data = x[0].view(np.uint8) if ops.integer(op, "input_unsigned") and x[0].itemsize == 1 else x[0]
-    signed = ops.dtype(op.results[0])
-    unsigned = bool(ops.integer(op, "output_unsigned")) and not signed.startswith("u")
-    zeros = [
-        int(zero.reshape(-1)[0]) & LIMITS[f"u{kind}"][1]
-        if is_unsigned
-        else int(zero.reshape(-1)[0])
-        for zero, kind, is_unsigned in (
-            (x[3], ops.dtype(op.operands[0]), ops.integer(op, "input_unsigned")),
-            (x[4], signed, unsigned),
-        )
-    ]
+    given, made = ops.dtype(op.operands[0]), ops.dtype(op.results[0])
+    source = unsigned(given) if ops.integer(op, "input_unsigned") else given
+    dtype = unsigned(made) if ops.integer(op, "output_unsigned") else made
     result = arithmetic.scaled(
-        data,
+        x[0].view(NUMPY[source]),
         wide(x[1]),
         wide(x[2]),
-        input_zp=zeros[0],
-        output_zp=zeros[1],
-        dtype=f"u{signed}" if unsigned else signed,
+        input_zp=_point(x[3], source),
+        output_zp=_point(x[4], dtype),
+        dtype=dtype,
         double_round=ops.word(op, "rounding_mode") == "DOUBLE_ROUND",
     )
-    return result.view(NUMPY[signed]) if unsigned else result
+    return result.view(NUMPY[made])
+
+
+def _point(zero: Array, dtype: str) -> int:
+    """A zero point; those of unsigned numbers are written as signed ones."""
+    value = int(zero.reshape(-1)[0])
+    return value & LIMITS[dtype][1] if dtype.startswith("u") else value
 
 
 def _cast(op: Operation, x: Sequence[Array]) -> Array:

@@ -17,7 +17,10 @@ def _definitions() -> dict[str, str]:
     """C++ text by label."""
     found = {
         "air.wait_simdgroup_events": _define(
-            "air.wait_simdgroup_events", "void", "int, void**", "metal::__wait_for_copies()"
+            "air.wait_simdgroup_events",
+            "void",
+            "int count, void** events",
+            "metal::__wait_for_copies(count, events)",
         )
     }
     for suffix, (target, source) in _SPANS.items():

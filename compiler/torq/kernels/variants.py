@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from ..operators.elementwise import Add, Clamp, Elementwise, Mul, Scale, Select, Table, Unary
@@ -69,11 +70,14 @@ KERNELS: Mapping[type[Operator], tuple[Kernel[Any], ...]] = {
 """By operator."""
 
 
-def variants(op: Operator) -> list[Kernel[Any]]:
+@lru_cache(maxsize=256)
+def variants(op: Operator) -> tuple[Kernel[Any], ...]:
     """The kernels that accept an operator, cheapest first."""
     accepted = [kernel for kernel in KERNELS.get(type(op), ()) if kernel.accepts(op) is None]
+    if len(accepted) < 2:  # what one kernel costs does not matter
+        return tuple(accepted)
     whole = Region.whole(op.y.shape)
-    return sorted(accepted, key=lambda kernel: kernel.cost(op, whole))
+    return tuple(sorted(accepted, key=lambda kernel: kernel.cost(op, whole)))
 
 
 def refusal(op: Operator) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from ...graph.elements import LIMITS, is_float
+from ...graph.elements import LIMITS, is_float, unsigned
 from ...graph.tosa import ops
 from ..hl.elementwise import Add, Clamp, Elementwise, Mul, Scale, Select, Table, Unary
 from ..hl.types import tensor_of
@@ -64,11 +64,13 @@ def rescale(op: Operation, b: Builder) -> SSAValue:
     x, y = b.value(op.operands[0]), result(op)
     dtype, kind = y.dtype, tensor_of(x)
     zeros = [b.point(op, 3), b.point(op, 4)]
-    if ops.integer(op, "input_unsigned") and not kind.dtype.startswith("u"):
-        x = b.view(x, kind.shape, f"u{kind.dtype}")
-        zeros[0] &= LIMITS[f"u{kind.dtype}"][1]
-    if ops.integer(op, "output_unsigned") and not dtype.startswith("u"):
-        dtype = f"u{dtype}"
+    # Zero points of unsigned numbers are written as signed ones.
+    if ops.integer(op, "input_unsigned"):
+        source = unsigned(kind.dtype)
+        x = b.view(x, kind.shape, source)
+        zeros[0] &= LIMITS[source][1]
+    if ops.integer(op, "output_unsigned"):
+        dtype = unsigned(dtype)
         zeros[1] &= LIMITS[dtype][1]
     low, high = LIMITS[dtype]
     scaling = Rescale(
@@ -150,7 +152,9 @@ def cast(op: Operation, b: Builder) -> SSAValue:
     if is_float(source) or is_float(y.dtype):
         return b.emit(Unary, [x], y, kind="CAST")
     if LIMITS[source][1] > LIMITS[y.dtype][1] or LIMITS[source][0] < LIMITS[y.dtype][0]:
-        raise NotForNpu(f"the NPU saturates; it does not cut {source} to {y.dtype}")
+        if source == "int48":
+            raise NotForNpu("the NPU has no integers of 48 bits")
+        return b.cut(x, y.dtype)
     return b.emit(Scale, [x], y, rescale=identity(y.dtype))
 
 

@@ -19,6 +19,10 @@ NPU_TYPES = frozenset(("bool", "int8", "uint8", "int16", "int32", "int48", "bflo
 LEGALISERS = {**products.LEGALISERS, **elementwise.LEGALISERS, **moves.LEGALISERS}
 
 
+_IDENTITY = "tosa.identity"
+_UNKNOWN = "the NPU's compiler does not know this operator"
+
+
 def legalise_module(module: ModuleOp, name: str = "module") -> None:
     """Every function of a module, in place. Raises GraphRefused."""
     problems: list[Problem] = []
@@ -78,8 +82,14 @@ def _bad(value: SSAValue) -> Problem:
 
 
 def _step(op: Operation, builder: Builder) -> Problem | None:
-    """Legalises one operator; gives what stands in the way."""
+    """Legalises one operator; gives what stands in the way.
+
+    Of what takes the result of an operator that cannot be done, only the name is judged.
+    """
     name = ops.name_of(op)
+    if not all(map(builder.is_known, op.operands)):
+        is_known = name in LEGALISERS or name in evaluate.MEANINGS or name == _IDENTITY
+        return None if is_known else _problem(op, _UNKNOWN)
     if name in ops.CONSTANTS:
         found = ops.constant(op.results[0])
         if found is None:
@@ -89,16 +99,16 @@ def _step(op: Operation, builder: Builder) -> Problem | None:
     arrays = [builder.constant(value) for value in op.operands]
     if name in evaluate.MEANINGS and all(array is not None for array in arrays):
         folded = evaluate.result_of(op, [array for array in arrays if array is not None])
-        builder.hold(op.results[0], folded)
+        builder.hold(op.results[0], folded.reshape(ops.shape(op.results[0])))
         return None
-    if name == "tosa.identity":
+    if name == _IDENTITY:
         builder.bind(op.results[0], builder.value(op.operands[0]))
         return None
     return _operator(op, name, builder)
 
 
 def _operator(op: Operation, name: str, builder: Builder) -> Problem | None:
-    reason = "the NPU's compiler does not know this operator"
+    reason = _UNKNOWN
     types = {ops.dtype(value) for value in op.operands if shape_of(value.type) is not None}
     if types - NPU_TYPES:
         reason = f"the NPU does not compute with {', '.join(sorted(types - NPU_TYPES))}"
@@ -115,7 +125,7 @@ def _operator(op: Operation, name: str, builder: Builder) -> Problem | None:
     builder.begin(op, HOST)
     inputs = [builder.value(value) for value in op.operands]
     given = DictionaryAttr(dict(op.properties))
-    made = builder.emit(Host, inputs, result(op), operator=name, given=given)
+    made = builder.emit(Host, inputs, result(op), operator=name, given=given, reason=reason)
     builder.bind(op.results[0], made)
     return None
 

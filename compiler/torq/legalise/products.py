@@ -14,6 +14,8 @@ from ..hl.types import tensor_of
 from .builder import DIRECT, Builder, Legaliser, NotForNpu, result
 
 _MOST_BIAS = 1 << 31
+_NARROW = ("int8", "int16")
+"""Types of results that sums are cut to; the NPU makes sums of 32 bits."""
 
 
 def conv2d(op: Operation, b: Builder) -> SSAValue:
@@ -71,7 +73,10 @@ def matmul(op: Operation, b: Builder) -> SSAValue:
     if not is_float(ops.dtype(op.operands[0])):
         zeros = {"a_zp": b.point(op, 2), "b_zp": b.point(op, 3)}
     operands = [b.value(value) for value in op.operands[:2]]
-    return b.emit(MatMul, operands, result(op), **zeros)
+    y = result(op)
+    if y.dtype not in _NARROW:
+        return b.emit(MatMul, operands, y, **zeros)
+    return b.cut(b.emit(MatMul, operands, y.like(dtype="int32"), **zeros), y.dtype)
 
 
 def pool(op: Operation, b: Builder) -> SSAValue:

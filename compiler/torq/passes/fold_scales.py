@@ -63,7 +63,7 @@ def _scale_below(op: Scale) -> None:
     replace(op, scaled if view is None else insert(op, View, [scaled], op.type))
 
 
-def remade(op: HlOp, before: Operation, y: Tensor, **fields: Any) -> OpResult:
+def remade(op: HlOp, before: Operation, y: Tensor, /, **fields: Any) -> OpResult:
     """An operation again with other fields and another type, in front of a later one."""
     given = {**op.properties, **{key: attribute_of(value) for key, value in fields.items()}}
     made = type(op).create(

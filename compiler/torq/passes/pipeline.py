@@ -22,6 +22,7 @@ from .legalise import LegaliseTosa
 from .operands import ExpandBroadcasts, SplitZeroPoints
 from .planes import CancelTransposes, FoldTransposes, ToPlanes
 from .segments import FuseSegments, SegmentStrides
+from .sort_channels import SortChannels
 from .strides import RewriteStrides
 
 PIPELINE: tuple[type[HlPass], ...] = (
@@ -47,6 +48,7 @@ PIPELINE: tuple[type[HlPass], ...] = (
     SegmentStrides,
     FuseSegments,
     FoldTransposes,
+    SortChannels,
     Canonicalise,
 )
 """From TOSA to what is scheduled."""

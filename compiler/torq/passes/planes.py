@@ -10,13 +10,17 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...graph.elements import dense_of
 from ..hl.elementwise import Add, Clamp, Elementwise, Mul, Scale, Select, Table, Unary
-from ..hl.moves import Concat, Const, Copy, Pad, Repeat, Slice, Transpose
+from ..hl.moves import Concat, Const, Copy, Pad, Repeat, Slice, Transpose, View
 from ..hl.operation import HlOp
+from ..hl.products import plane
+from ..hl.reductions import Pool
 from ..hl.types import Tensor, tensor_of
+from ..kernels.planes.windows import LARGEST_KERNEL, LARGEST_REACH
 from ..operators.tensors import Layout
 from .base import HlPass, insert, producer, replace, used_once, users
 from .fold_scales import remade
 from .fold_windows import WINDOWS
+from .strides import STRIDES
 
 TO_PLANES, TO_ROWS = (0, 3, 1, 2), (0, 2, 3, 1)
 _PLACES = {0: 0, 1: 2, 2: 3, 3: 1}
@@ -27,6 +31,9 @@ _PER_DIMENSION = ("before", "after", "starts", "steps", "factors")
 
 class ToPlanes(HlPass):
     """Lets convolutions and pooling go over planes, with a transpose before and one behind.
+
+    Pools stay whose windows are too large or whose strides are others than 1 and 2, and means where
+    windows or quadrants would need padding: another kernel goes over rows.
 
     Before:
         %0 = torq_hl.pool %x {kind = "max", kernel = array<i64: 2, 2>}
@@ -45,11 +52,25 @@ class ToPlanes(HlPass):
     def run(self, block: Block) -> None:
         """One look at each window."""
         for op in list(block.ops):
-            if isinstance(op, WINDOWS) and op.type.layout is Layout.ROWS:
+            if isinstance(op, WINDOWS) and op.type.layout is Layout.ROWS and not _stays(op):
                 data = as_planes(op.operands[0], op)
                 made = remade(op, op, in_planes(op.type))
                 made.owner.operands[0] = data
                 replace(op, as_rows(made, op))
+
+
+def _stays(op: HlOp) -> bool:
+    """Whether a pool is one that goes over rows only."""
+    if not isinstance(op, Pool):
+        return False
+    kernel, stride, pads = op.field("kernel"), op.field("stride"), op.field("padding")
+    if stride not in STRIDES or max(kernel) > LARGEST_KERNEL:
+        return True
+    is_moved = stride == (1, 1) and not any(pads)  # so that it reaches to both sides
+    if not is_moved and max(pads[2], kernel[1] - 1 - pads[2]) > LARGEST_REACH:
+        return True
+    uneven = any(n % step for n, step in zip(plane(tensor_of(op.x)), stride, strict=True))
+    return op.field("kind") == "mean" and (any(pads) or uneven)
 
 
 def in_planes(kind: Tensor) -> Tensor:
@@ -174,6 +195,11 @@ def _reordered(numbers: Sequence[int]) -> tuple[int, ...]:
     return tuple(numbers[place] for place in TO_PLANES)
 
 
+def _is_viewed(value: SSAValue) -> bool:
+    """Whether somebody takes the bytes for another shape, so that they must be there."""
+    return any(isinstance(user, View) for user in users(value))
+
+
 class FoldTransposes(HlPass):
     """Lets DMA transpose what comes from the caller and goes back to it: its strides do that.
 
@@ -191,7 +217,7 @@ class FoldTransposes(HlPass):
         """One look at each transpose."""
         for op in list(block.ops):
             if isinstance(op, Transpose) and op.field("by") == "slice":
-                given = isinstance(op.x, BlockArgument)
+                given = isinstance(op.x, BlockArgument) and not _is_viewed(op.value)
                 taken = used_once(op.value) and isinstance(users(op.value)[0], ReturnOp)
                 if (given or taken) and len(op.type.shape) <= 4:
                     replace(op, remade(op, op, op.type, by="dma"))

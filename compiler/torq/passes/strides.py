@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -13,12 +14,13 @@ from ..hl.moves import Concat, Const, Pad, Slice, Transpose, View
 from ..hl.operation import HlOp
 from ..hl.products import Convolution, DepthwiseConvolution, plane
 from ..hl.types import Tensor, tensor_of
+from ..kernels.planes.windows import LARGEST_KERNEL, LARGEST_REACH, columns_before
+from ..operators.products import Padding
 from ..operators.tensors import Layout
 from .base import HlPass, insert, producer, replace
 from .fold_scales import remade
 
-LARGEST_KERNEL, LARGEST_REACH = 7, 3
-_STRIDES = ((1, 1), (2, 2))
+STRIDES = ((1, 1), (2, 2))
 _NO_PADDING = (0, 0, 0, 0)
 
 
@@ -28,14 +30,22 @@ class RewriteStrides(HlPass):
     Dilation becomes zeros between weights while they are few, else phases of the input that are
     convolved by themselves. A larger stride of a depthwise convolution picks from the results of
     stride 1; of others it makes channels of the rows and columns that it passes over, as it does
-    for a large kernel of stride 2. Rows or columns of larger kernels become channels, too.
+    for a large kernel of stride 2. Rows or columns of larger kernels become channels, too. Padding
+    that is more than a kernel, or leaves too much of it on one side, becomes part of the input.
 
     Before:
-        %0 = torq_hl.depthwise_convolution %x, %w, %b {stride = array<i64: 3, 3>}
-            : (tensor<1x9x9x8xi8>, tensor<8x3x3xi8>, tensor<8xi32>) -> tensor<1x3x3x8xi32>
+        %w = torq_hl.const {values = dense<1> : tensor<8x8x1x1xi8>} : tensor<8x8x1x1xi8>
+        %b = torq_hl.const {values = dense<1> : tensor<8xi32>} : tensor<8xi32>
+        %0 = torq_hl.convolution %x, %w, %b {stride = array<i64: 3, 3>}
+            : (tensor<1x7x7x8xi8>, tensor<8x8x1x1xi8>, tensor<8xi32>) -> tensor<1x3x3x8xi32>
     After:
-        %0 = torq_hl.depthwise_convolution %x, %w, %b {stride = array<i64: 3, 3>}
-            : (tensor<1x9x9x8xi8>, tensor<8x3x3xi8>, tensor<8xi32>) -> tensor<1x3x3x8xi32>
+        %w = torq_hl.const {values = dense<1> : tensor<8x8x1x1xi8>} : tensor<8x8x1x1xi8>
+        %b = torq_hl.const {values = dense<1> : tensor<8xi32>} : tensor<8xi32>
+        %0 = torq_hl.slice %x {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 3, 3, 1>}
+            : (tensor<1x7x7x8xi8>) -> tensor<1x3x3x8xi8>
+        %1 = torq_hl.convolution %0, %w, %b
+            {stride = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
+            : (tensor<1x3x3x8xi8>, tensor<8x8x1x1xi8>, tensor<8xi32>) -> tensor<1x3x3x8xi32>
     """
 
     name: ClassVar[str] = "rewrite-strides"
@@ -69,11 +79,12 @@ def _rewritten(op: Convolution | DepthwiseConvolution) -> Rewritten | None:
             return _spread(op, weights)
         return _phases(op)
     if isinstance(op, DepthwiseConvolution):
-        return _picked(op) if stride not in _STRIDES else None
+        far = stride == (2, 2) and _is_far(op.field("padding"), kernel, 2)
+        return _picked(op) if far or stride not in STRIDES else _unpadded(op, kernel)
     fits = max(kernel) <= LARGEST_KERNEL and _reach(op, kernel) <= LARGEST_REACH
-    if stride not in _STRIDES or (not fits and stride == (2, 2)):
+    if stride not in STRIDES or (not fits and stride == (2, 2)):
         return _picked_before(op) if kernel == (1, 1) else _space_to_depth(op, weights)
-    return _rows_to_channels(op, weights) if max(kernel) > LARGEST_KERNEL else None
+    return _rows_to_channels(op, weights) if max(kernel) > LARGEST_KERNEL else _unpadded(op, kernel)
 
 
 def _reach(op: Convolution, kernel: tuple[int, ...]) -> int:
@@ -93,6 +104,24 @@ def _again(op: HlOp, x: SSAValue, weights: SSAValue, y: Tensor, **fields: object
     assert isinstance(made, HlOp)
     made.operands[0], made.operands[1] = x, weights
     return made
+
+
+def _unpadded(op: Convolution | DepthwiseConvolution, kernel: Sequence[int]) -> Rewritten | None:
+    """Padding that is too much for a kernel becomes part of the input."""
+    pads, stride = op.field("padding"), op.field("stride")
+    most = max(pads[2 * side] + pads[2 * side + 1] - kernel[side] + 1 for side in (0, 1))
+    if not any(pads) or (most <= 0 and not _is_far(pads, kernel, stride[1])):
+        return None
+    x = _padded(op, op.x, pads)
+    new = _again(op, x, op.weights, op.type, padding=_NO_PADDING)
+    return new.value, new
+
+
+def _is_far(pads: Sequence[int], kernel: Sequence[int], stride: int) -> bool:
+    """Whether a kernel has too many columns on one side of its centre."""
+    padding = Padding(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3])
+    before = columns_before(kernel[1], padding, stride)
+    return max(before, kernel[1] - 1 - before) > LARGEST_REACH
 
 
 def _spread(op: Convolution | DepthwiseConvolution, weights: Const) -> Rewritten:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from assay.hw.torq.facts.machine import limit, memories
 
+from ..operators.products import Padding
 from ..slice.lram import ALIGNMENT
-from .steps import Buffer, Step, buffers_of
+from .steps import Buffer, RunSlice, Step, buffers_of
 
-BEHIND = 128
-"""Bytes at LRAM's end that stay free: slices fetch beyond the ends of tensors."""
+_BEHIND = 128
+"""Bytes behind a tensor that are fetched with its last words."""
 
 
 class NoRoom(Exception):
@@ -22,9 +23,23 @@ class NoRoom(Exception):
         self.others = tuple(others)
 
 
-def bounds() -> tuple[int, int]:
-    """The first address of LRAM for buffers, and the one behind the last."""
-    return limit("lram_pool_start"), memories()["LRAM"].size - BEHIND
+def bounds(behind: int = _BEHIND) -> tuple[int, int]:
+    """The first address of LRAM for buffers, and the one behind the last.
+
+    So many bytes at LRAM's end stay free, since slices fetch beyond the ends of tensors.
+    """
+    return limit("lram_pool_start"), memories()["LRAM"].size - behind
+
+
+def fetched_behind(steps: Sequence[Step]) -> int:
+    """How many bytes behind a tensor are fetched at most: padding below is fetched, too."""
+    most = 0
+    for step in steps:
+        padding = getattr(step.op, "padding", None) if isinstance(step, RunSlice) else None
+        if isinstance(step, RunSlice) and isinstance(padding, Padding):
+            x = step.op.operands["x"]
+            most = max(most, padding.bottom * x.shape[-1] * x.element)
+    return _BEHIND + most
 
 
 def lifetimes(steps: Sequence[Step]) -> dict[Buffer, tuple[int, int]]:
@@ -45,11 +60,12 @@ def addresses_of(steps: Sequence[Step]) -> dict[Buffer, int]:
     found: dict[Buffer, int] = {}
     live: dict[Buffer, int] = {}
     lives = lifetimes(steps)
+    edges = bounds(fetched_behind(steps))
     for buffer, (first, last) in lives.items():
         for other in [other for other, end in live.items() if end < first]:
             del live[other]
         taken = sorted((found[other], found[other] + _room(other)) for other in live)
-        address = _highest(taken, buffer) if buffer.stays else _lowest(taken, buffer)
+        address = _chosen(_gaps(taken, edges), buffer)
         if address is None:
             raise NoRoom(buffer, [other for other in live if other.stays])
         found[buffer] = address
@@ -62,8 +78,8 @@ def _room(buffer: Buffer) -> int:
     return -(-buffer.size // ALIGNMENT) * ALIGNMENT
 
 
-def _gaps(taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    start, end = bounds()
+def _gaps(taken: Sequence[tuple[int, int]], bounds: tuple[int, int]) -> list[tuple[int, int]]:
+    start, end = bounds
     edges = [-(-start // ALIGNMENT) * ALIGNMENT]
     for first, stop in taken:
         edges += [first, stop]
@@ -71,11 +87,10 @@ def _gaps(taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def _lowest(taken: Sequence[tuple[int, int]], buffer: Buffer) -> int | None:
-    fits = [first for first, stop in _gaps(taken) if stop - first >= _room(buffer)]
-    return fits[0] if fits else None
-
-
-def _highest(taken: Sequence[tuple[int, int]], buffer: Buffer) -> int | None:
-    fits = [stop - _room(buffer) for first, stop in _gaps(taken) if stop - first >= _room(buffer)]
-    return fits[-1] if fits else None
+def _chosen(gaps: Sequence[tuple[int, int]], buffer: Buffer) -> int | None:
+    """The highest address of a buffer that stays, the lowest of another; None without room."""
+    room = _room(buffer)
+    fits = [(first, stop) for first, stop in gaps if stop - first >= room]
+    if not fits:
+        return None
+    return fits[-1][1] - room if buffer.stays else fits[0][0]

@@ -21,6 +21,7 @@ from ..blocks import (
     noted,
     store_strided,
 )
+from ..operators.tensors import Layout
 from ..slice.lram import ALIGNMENT
 from ..slice.tensor import dense
 from .plan import Plan
@@ -58,15 +59,19 @@ class _Materialiser:
     """By slice the places and tasks of its last region."""
 
     def bind(self, home: Home) -> None:
-        """Gives a tensor of the caller's a place."""
+        """Gives a tensor of the caller's a place; one with gaps is bytes to the caller."""
         storage, kind = home.storage, home.kind
-        tensor = dense(storage.name, 0, kind.dtype, kind.shape)
+        if kind.layout is Layout.ROWS:
+            tensor = dense(storage.name, 0, kind.dtype, kind.shape)
+        else:
+            tensor = dense(storage.name, 0, "int8", (kind.bytes_,))
         self._bindings.append(
             Binding(
                 name=storage.name,
                 address=self._place(storage),
                 tensor=tensor,
                 is_output=storage.role is Role.OUTPUT,
+                caller=storage.caller if kind.layout is Layout.ROWS else None,
             )
         )
 

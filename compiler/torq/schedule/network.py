@@ -15,7 +15,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ...graph.elements import Array
 from ...graph.tosa import ops
 from ...models.errors import ModelError
-from ..hl.moves import Const, Transpose, View
+from ..hl.moves import Const, Host, Transpose, View
 from ..hl.operation import HlOp
 from ..hl.operator_of import NoOperator, operator_of, type_of
 from ..hl.types import tensor_of
@@ -64,33 +64,61 @@ def network_of(function: FuncOp) -> Network:
     """What a function in TorqHL asks for. Raises ModelError that names all that cannot be done."""
     network = Network()
     _callers(function, network)
-    refused = []
+    refused: list[str] = []
+    unmade: set[SSAValue] = set()
     for op in ops.body(function).ops:
         if op is ops.returned(function):
             break
-        reason = _add(op, network)
+        # What takes the result of an operator that cannot be done is not judged.
+        behind = not unmade.isdisjoint(op.operands)
+        reason = "" if behind else _add(op, network)
         if reason:
-            refused.append(f"{op.name}: {reason}")
+            refused.append(f"{_place(op)}: {reason}")
+        if reason or behind:
+            unmade.update(op.results)
     if refused:
         listed = "\n".join(f"  {line}" for line in dict.fromkeys(refused))
         raise ModelError(f"the NPU's kernels cannot do this:\n{listed}")
     return network
 
 
+def _place(op: Operation) -> str:
+    """An operation as messages name it: with its names or place in the model."""
+    name = op.operator.data if isinstance(op, Host) else op.name
+    where = ops.location(op)
+    return f"{name} at {where}" if where else name
+
+
 def _callers(function: FuncOp, network: Network) -> None:
     """Homes of arguments, and of results back to the operators that make them."""
     for number, argument in enumerate(ops.body(function).args):
-        home = stored(f"input {number}", type_of(tensor_of(argument)), Role.INPUT)
+        home = _of_caller(f"input {number}", argument, Role.INPUT)
         network.homes[argument] = home
         network.callers.append(home)
     for number, value in enumerate(ops.returned(function).operands):
-        home = stored(f"output {number}", type_of(tensor_of(value)), Role.OUTPUT)
+        home = _of_caller(f"output {number}", value, Role.OUTPUT)
         network.callers.append(home)
         owner, there = _maker(value, home)
-        if owner in network.homes or not isinstance(owner.owner, HlOp) or _is_const(owner):
+        if owner in network.homes or not _has_job(owner) or not _may_live(owner, there):
             network.copies.append((value, home))
         else:
             network.homes[owner] = there
+
+
+def _of_caller(name: str, value: SSAValue, role: Role) -> Home:
+    """Memory for a tensor of the caller's, who knows truth values and tensors of no dimension."""
+    kind = tensor_of(value)
+    return stored(name, type_of(kind), role, (kind.dtype, kind.shape))
+
+
+def _has_job(value: SSAValue) -> bool:
+    """Whether an operator makes a value."""
+    return isinstance(value.owner, HlOp) and not _is_const(value) and not _is_by_dma(value.owner)
+
+
+def _may_live(value: SSAValue, home: Home) -> bool:
+    """Whether all who read a value find it there: another shape of it needs the usual strides."""
+    return home.is_usual or not any(isinstance(use.operation, View) for use in value.uses)
 
 
 def _maker(value: SSAValue, home: Home) -> tuple[SSAValue, Home]:
@@ -123,6 +151,8 @@ def _add(op: Operation, network: Network) -> str:
     try:
         if isinstance(op, Const):
             return ""
+        if isinstance(op, Host):
+            return str(op.field("reason") or "the NPU has no kernel for it")
         if isinstance(op, View):
             return _view(op, network)
         if _is_by_dma(op):

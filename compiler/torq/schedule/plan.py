@@ -16,7 +16,7 @@ from ..slice.errors import IllegalSliceProgram
 from ..slice.lram import ALIGNMENT
 from ..slice.tensor import Tensor, dense
 from .allocate import NoRoom, addresses_of, bounds
-from .network import Job, Network
+from .network import Job, Network, home_of
 from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Schedule, Spot, StoreTile
 from .storage import Home, Storage, packed
 from .tiles import Tiler, Tiling
@@ -114,7 +114,7 @@ class Planner:
             for value in [v for v, kept in self.kept.items() if kept.last <= number]:
                 del self.kept[value]
         for value, home in self.network.copies:
-            self._copy(self.network.homes[value], home)
+            self._copy(home_of(value, self.network), home)
 
     def largest(self, buffers: tuple[Buffer, ...]) -> SSAValue | None:
         """The value in the largest of some buffers that are kept."""

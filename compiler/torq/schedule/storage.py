@@ -10,6 +10,13 @@ import numpy as np
 from ...graph.elements import NUMPY, Array
 from ..operators.tensors import Layout, TensorType
 
+QUADRANTS = ((0, 0), (0, 1), (1, 0), (1, 1))
+"""First row and column of each."""
+
+
+CallerType = tuple[str, tuple[int, ...]]
+"""Element type, which may be "bool", and shape, which may be ()."""
+
 
 class Role(Enum):
     """Who fills memory, and for whom."""
@@ -22,13 +29,18 @@ class Role(Enum):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Storage:
-    """Bytes in XRAM; `data` of constants. `kind` is the caller's tensor, if it is the caller's."""
+    """Bytes in XRAM.
+
+    Attributes:
+        data: elements of constants.
+        caller: element type and shape of the caller's tensor, if it is the caller's.
+    """
 
     name: str
     role: Role
     size: int
     data: bytes | None = None
-    kind: TensorType | None = None
+    caller: CallerType | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +57,9 @@ class Home:
         return self.strides == self.kind.strides
 
 
-def stored(name: str, kind: TensorType, role: Role) -> Home:
+def stored(name: str, kind: TensorType, role: Role, caller: CallerType | None = None) -> Home:
     """A tensor with memory of its own."""
-    storage = Storage(name=name, role=role, size=kind.bytes_, kind=kind)
+    storage = Storage(name=name, role=role, size=kind.bytes_, caller=caller)
     return Home(storage=storage, kind=kind, strides=kind.strides)
 
 
@@ -56,11 +68,22 @@ def constant(name: str, kind: TensorType, array: Array) -> Home:
     data = np.zeros(kind.bytes_, np.uint8)
     values = np.ascontiguousarray(array.reshape(kind.shape), NUMPY[kind.dtype])
     if kind.layout is Layout.QUADRANTS:
-        values = np.stack([values[:, :, i::2, j::2] for i in (0, 1) for j in (0, 1)], axis=2)
+        values = np.stack([values[:, :, row::2, column::2] for row, column in QUADRANTS], axis=2)
     target = np.ndarray(kind.stored_shape, values.dtype, data.data, 0, kind.strides)
     target[...] = values
     storage = Storage(name=name, role=Role.CONSTANT, size=kind.bytes_, data=data.tobytes())
     return Home(storage=storage, kind=kind, strides=kind.strides)
+
+
+def array_of(data: bytes, kind: TensorType) -> Array:
+    """The tensor that bytes hold as its type lays them out, in its own shape."""
+    stored = np.ndarray(kind.stored_shape, NUMPY[kind.dtype], data, 0, kind.strides)
+    if kind.layout is not Layout.QUADRANTS:
+        return stored.copy()
+    values = np.empty(kind.shape, stored.dtype)
+    for place, (row, column) in enumerate(QUADRANTS):
+        values[:, :, row::2, column::2] = stored[:, :, place]
+    return values
 
 
 def packed(name: str, values: Array) -> Storage:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.hw.torq.intervals import merged
+from assay.hw.torq.intervals import ADDRESSES, merged
 from assay.hw.torq.notes import Operand, Ranges, TaskNote
 from assay.hw.torq.words.commands import Ndl
 
@@ -76,8 +76,13 @@ def of_loops(ndl: Ndl, tensor: str, *, before: int = 0) -> Operand:
     return Operand(agent=ndl.name, tensor=tensor, memory="LRAM", ranges=ranges, exact=exact)
 
 
-def spans(base: int, loops: Iterable[tuple[int, int]]) -> tuple[Ranges, bool]:
-    """Bytes at `base` and at all steps (count, stride) from there, and whether just these."""
+def spans(
+    base: int, loops: Iterable[tuple[int, int]], addresses: int = ADDRESSES
+) -> tuple[Ranges, bool]:
+    """Bytes at `base` and at all steps (count, stride) from there, and whether just these.
+
+    They are in a memory of so many `addresses`.
+    """
     first, size = base, 1
     apart: list[tuple[int, int]] = []
     for count, stride in sorted(loops, key=lambda loop: abs(loop[1])):
@@ -92,4 +97,4 @@ def spans(base: int, loops: Iterable[tuple[int, int]]) -> tuple[Ranges, bool]:
     for count, stride in apart:
         steps = np.arange(count, dtype=np.int64) * stride
         starts = np.unique((starts[:, None] + steps).ravel())
-    return merged(starts, size), True
+    return merged(starts, size, addresses), True

@@ -49,15 +49,36 @@ def channel_runs(rescale: Rescale, channels: int, sum_bits: int = 31) -> list[Ch
     runs: list[ChannelRun] = []
     first, least, most = 0, 0, MOST_SHIFT
     for channel in range(channels):
-        low, high = _shifts(*rescale.of(channel), _PRODUCT_BITS - sum_bits)
-        if rescale.double_round:
-            low, high = _rounding_twice(rescale.of(channel)[1], low, high)
+        low, high = _range(rescale, channel, sum_bits)
         if max(low, least) > min(high, most):
             runs.append(_run(rescale, first, channel, least))
             first, least, most = channel, low, high
         least, most = max(low, least), min(high, most)
     runs.append(_run(rescale, first, channels, least))
     return runs
+
+
+def shift_classes(rescale: Rescale, channels: int, sum_bits: int = 31) -> list[int]:
+    """A number for each channel: those of one number, side by side, are one run.
+
+    There are as few numbers as possible. Raises IllegalSliceProgram as `channel_runs` does.
+    """
+    ranges = [_range(rescale, channel, sum_bits) for channel in range(channels)]
+    found = [0] * channels
+    number, common = -1, -1
+    for channel in sorted(range(channels), key=lambda channel: ranges[channel][1]):
+        low, high = ranges[channel]
+        if low > common:
+            number, common = number + 1, high
+        found[channel] = number
+    return found
+
+
+def _range(rescale: Rescale, channel: int, sum_bits: int) -> tuple[int, int]:
+    """The shifts (from, to) with which a channel can be scaled exactly."""
+    multiplier, shift = rescale.of(channel)
+    low, high = _shifts(multiplier, shift, _PRODUCT_BITS - sum_bits)
+    return _rounding_twice(shift, low, high) if rescale.double_round else (low, high)
 
 
 def _run(rescale: Rescale, first: int, end: int, shift: int) -> ChannelRun:

@@ -27,6 +27,7 @@ from ..ir.operations.marks import (
     LANE_OF,
     NARROWED,
     PLAIN,
+    READ_ORIGIN,
     UNIFORM,
     UNINITIALISED,
 )
@@ -253,6 +254,10 @@ class Vectoriser(Branches):
     def _emit_observation(self, instruction: Instruction) -> None:
         self.watch.observe(instruction)
 
+    def _emit_read_origin(self, instruction: Instruction) -> None:
+        vector = self.divergence.is_varying(instruction)
+        self._finish(instruction, self.watch.read_origin(instruction, vector=vector), vector)
+
     def _emit_uninitialised(self, instruction: Instruction) -> None:
         self._finish(instruction, zero_of(instruction.type), False)
 
@@ -384,6 +389,7 @@ _EMITTERS.put(ATOMIC_BODIES, Vectoriser._emit_atomic)
 _ORDERINGS = (THREADGROUP_BARRIER, SIMDGROUP_BARRIER, FENCE, ACCESS_KIND)
 _EMITTERS.put(_ORDERINGS, Vectoriser._emit_ordering)
 _EMITTERS.put(EVENTS, Vectoriser._emit_observation)
+_EMITTERS.put((READ_ORIGIN,), Vectoriser._emit_read_origin)
 _EMITTERS.put((UNINITIALISED,), Vectoriser._emit_uninitialised)
 _EMITTERS.put((CALL,), Vectoriser._emit_call)
 _EMITTERS.put((PARAMETER,), Vectoriser._emit_parameter)

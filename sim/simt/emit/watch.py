@@ -350,6 +350,49 @@ class Watch(Access):
 
         self._if(some, report)
 
+    def read_origin(self, instruction: Instruction, *, vector: bool) -> str:
+        """Numbers of the current lanes' reads of what was not written; usually there are none."""
+        text, (shadow, _) = self.text, instruction.operands
+        kind = vector_of("i16") if vector else "i16"
+        if self.v.varying(shadow):
+            type = vector_of(shadow.type)
+            bad = text.let(f"icmp ne {type} {self.v.vector(shadow)}, zeroinitializer")
+            mask = text.mask_bits(text.let(f"and {vector_of('i1')} {bad}, {self.v.mask}"))
+            some = text.let(f"icmp ne i32 {mask}, 0")
+        else:
+            some = text.let(f"icmp ne {shadow.type} {self.v.scalar(shadow)}, 0")
+            mask = text.mask_bits(self.v.mask)
+
+        def numbers() -> list[str]:
+            first = self._number_reads(instruction, mask)
+            if not vector:
+                return [text.let(f"trunc i32 {first} to i16")]
+            return [text.let(f"load {kind}, ptr {self.exchange(c.SCRATCH_VALUES)}, align 2")]
+
+        nothing = "zeroinitializer" if vector else "0"
+        return self.either(some, numbers, lambda: [nothing], [kind], unlikely=True)[0]
+
+    def _number_reads(self, instruction: Instruction, mask: str) -> str:
+        """Have the reads of some lanes numbered; returns the number of the first one."""
+        offset = instruction.operands[1]
+        if self.v.has_varying_address(instruction):
+            assert isinstance(instruction.root, AddressRoot)
+            base, starts = "0", self.v.vector(instruction.root.address)
+        else:
+            base = self.memory(instruction).address
+            starts = self.text.splat("i64", base)
+        offsets = self.v.vector(offset)
+        self.put_addresses(self.text.let(f"add {vector_of('i64')} {starts}, {offsets}"))
+        return self.text.call(
+            "i32",
+            "assay_watch_unwritten",
+            ("ptr", "%ctx"),
+            ("i32", str(self.site(instruction))),
+            ("i32", mask),
+            ("i64", base),
+            ("i32", str(int(not self.v.divergence.is_varying(instruction)))),
+        )
+
     def _cause(self, observation: Instruction) -> int:
         """The number of the place that led to what is observed; 0 if that has none."""
         if observation.operation is not OBSERVE_PARTIAL_SIMDGROUP or self.v.mask == ALL:
@@ -367,12 +410,18 @@ class Watch(Access):
         )
 
     def access_kind(self, instruction: Instruction) -> None:
-        """Report what the accesses that follow are."""
+        """Report what the accesses that follow are; what the first lane says counts for all."""
+        (kind,) = instruction.operands
+        if self.v.varying(kind):
+            lanes = f"{vector_of('i32')} {self.v.vector(kind)}"
+            said = self.text.let(f"extractelement {lanes}, i32 {self.first_lane()}")
+        else:
+            said = self.v.scalar(kind)
         self.text.call(
             "void",
             "assay_watch_kind",
             ("ptr", "%ctx"),
-            ("i32", self.v.scalar(instruction.operands[0])),
+            ("i32", said),
             ("i32", self.text.mask_bits(self.v.mask)),
         )
 

@@ -12,7 +12,7 @@ from ..ir.nodes import AddressRoot, Block, Constant, Function, Instruction, Root
 from ..ir.operations.calls import CALL, PARAMETER, RETURN
 from ..ir.operations.control import PHI
 from ..ir.operations.handlers import Handlers
-from ..ir.operations.marks import ACCESS_KIND, EXPECT_UNIFORM
+from ..ir.operations.marks import ACCESS_KIND, EXPECT_UNIFORM, READ_ORIGIN
 from ..ir.operations.memory import ADDRESS, COMPONENT, LOAD, LOOKUP_AVAILABLE, LOOKUP_HOST, STORE
 from ..ir.operations.operation import (
     STRUCTURAL,
@@ -228,7 +228,7 @@ class Lane:
         """Nothing: this engine does everything in order, and checks nothing."""
 
 
-_PASSES = frozenset({LOOKUP_HOST, LOOKUP_AVAILABLE, PHI})
+_PASSES = frozenset({LOOKUP_HOST, LOOKUP_AVAILABLE, PHI, READ_ORIGIN})
 
 
 def _is_structural(operation: Operation) -> bool:

@@ -37,6 +37,9 @@ _LINE = re.compile(
 _WIDENED = re.compile(r"  (?P<name>%\S+) = (?P<op>[sz]ext) (?P<type>i\d+) (?P<of>\S+) to [^,]+")
 _TAIL = re.compile(r"(?:, ![a-zA-Z_.]+ ![0-9]+)*$")
 _ZERO_IS_POISON = re.compile(r"(call [^@\n]*@llvm\.(?:ctlz|cttz|abs)\.[^\n]*, i1) true\)")
+_SHARED_STORE = re.compile(
+    rf"^(  store )(?!volatile|atomic)({_TYPE} [^\n]*, ptr addrspace\([13]\) )", re.MULTILINE
+)
 _STORE = re.compile(
     rf"^  store (?P<type>{_TYPE}) (?P<value>[^,]+|<[^>]*>), (?P<place>ptr addrspace.*)",
     re.MULTILINE,
@@ -83,6 +86,14 @@ def kept_stores(text: str) -> str:
         store = _STORE.match(line) if line.startswith("  store ") else None
         lines += _frozen(store, number) if store else [line]
     return "\n".join(lines)
+
+
+def keep_all_stores(text: str) -> str:
+    """The module `text`, in which no store to shared memory goes for a later one of its thread.
+
+    Another lane may read it in between.
+    """
+    return _SHARED_STORE.sub(r"\1volatile \2", text)
 
 
 def stores(text: str) -> bool:

@@ -18,7 +18,7 @@ from .apart import PREFIX as APART
 from .apart import keep_apart, often_called
 from .beyond import Entry, are_inside, compared, hide_variables, may_leave, shown, without_open
 from .call_graph import Calls, check_calls, check_switches
-from .defined import acts, defined, kept_stores, stores
+from .defined import acts, defined, keep_all_stores, kept_stores, stores
 from .divisions import known_divisors
 from .hidden_arguments import bind_hidden_arguments
 from .llvm_records import IRSyntaxError
@@ -68,7 +68,8 @@ def import_kernel(
         marks: what the optimiser must not forget, for checks: `init` where variables have no
             value, `uniform` what must be the same in all lanes, `shuffle` what all lanes must
             call, `race` which accesses are of copies and textures, `overflow` what is signed,
-            `rows` indices in arrays of arrays; and, for models of machines, `math` where it calls
+            `rows` indices in arrays of arrays, `lanes` stores that the same thread follows up by
+            others; and, for models of machines, `math` where it calls
             functions of mathematics. Then integers are also kept as narrow as the machine's own.
 
     Raises:
@@ -216,6 +217,8 @@ def _marked(text: str, marks: frozenset[str]) -> str:
         text = mark_rows(text)
     if "math" in marks:
         text = mark_math(text)
+    if "lanes" in marks:
+        text = keep_all_stores(text)
     if "race" not in marks:
         text = forget_kinds(text)
     return text if marks & {"uniform", "shuffle"} else forget_uniform(text)

@@ -131,10 +131,8 @@ class RootFinder:
                 if record.op != "alloca":
                     continue
                 assert record.source is not None
-                name = record.name.lstrip("%")
-                label = "a private variable" if name.isdigit() else f"private variable '{name}'"
                 size = max(size_of(record.source), 1)
-                self.roots[record.name] = self._place_private(size, label)
+                self.roots[record.name] = self._place_private(size, "a private variable")
 
     def _place_private(self, size: int, label: str) -> PrivateRoot:
         start = -(-self.private_memory // _ARENA_ALIGNMENT) * _ARENA_ALIGNMENT

@@ -21,7 +21,8 @@ from ..ir.llvm_types import (
     field_offset,
     size_of,
 )
-from ..ir.operations.marks import NARROWED, PLAIN, UNINITIALISED
+from ..ir.nodes import integer
+from ..ir.operations.marks import BEGINNING_SHIFT, NARROWED, PLAIN, UNINITIALISED
 from .llvm_text import read_type_of_alloca, types_of
 
 PREFIX = f"__assay_{UNINITIALISED.name}_"
@@ -37,8 +38,9 @@ _SIGNED = re.compile(
     r"^(\s*%\S+) = (add|sub|mul) (?:nuw )?nsw (i32|i64) ([^,\n]+), ([^,\n]+)((?:, ![^\n]*)?)$",
     re.MULTILINE,
 )
-_COMPUTED = re.compile(r"^\s*(%\S+) = (?:add|sub|mul|shl)(?: n[us]w)* i32 ")
-_NARROWED = re.compile(r"^\s*(%\S+) = trunc i32 ([^,\s]+) to i16((?:, ![^\n]*)?)$")
+_NARROWED = re.compile(
+    r"^(\s*)%(\S+) = trunc i32 ([^,\s]+) to i(16|8)((?:, ![^\n]*)?)$", re.MULTILINE
+)
 _DEBUG = re.compile(r"!dbg (![0-9]+)")
 
 
@@ -77,57 +79,88 @@ def mark_signed(text: str) -> str:
 
 
 def mark_narrowed(text: str) -> str:
-    """The unoptimised module `text`, in which sums and products that become 16 bits are marked."""
-    lines: list[str] = []
-    computed: set[str] = set()
-    for line in text.splitlines():
-        if line.startswith("define"):
-            computed = set()
-        elif match := _COMPUTED.match(line):
-            computed.add(match[1])
-        elif (match := _NARROWED.match(line)) and match[2] in computed:
-            name, source, rest = match.groups()
-            mark = f"@__assay_{NARROWED.name}_i32"
-            marked = f"%narrowed.{name[1:]}"
-            lines.append(f"  {marked} = call i32 {mark}(i32 {source}){rest}")
-            line = f"  {name} = trunc i32 {marked} to i16{rest}"
-        lines.append(line)
-    lines.append(f"declare i32 @__assay_{NARROWED.name}_i32(i32) nounwind willreturn memory(none)")
-    return "\n".join(lines)
+    """The unoptimised module `text`, in which numbers that become 16 or 8 bits are marked."""
+    mark = f"@__assay_{NARROWED.name}_i32"
+    text = _NARROWED.sub(
+        rf"\1%narrowed.\2 = call i32 {mark}(i32 \3, i32 \4)\5\n"
+        r"\1%\2 = trunc i32 %narrowed.\2 to i\4\5",
+        text,
+    )
+    return f"{text}\ndeclare i32 {mark}(i32, i32) nounwind willreturn memory(none)"
 
 
 def mark_uninitialised(text: str) -> str:
     """The unoptimised module `text`, with calls as values of variables that have none yet."""
-    types = types_of(text)
-    variables: dict[str, Type] = {}
+    marks = _Beginnings(types_of(text))
     lines: list[str] = []
-    used: set[str] = set()
-    number = 0
+    body: list[str] = []
     for line in text.splitlines():
-        lines.append(line)
-        if line.startswith("define"):
-            variables = {}
-        elif match := _ALLOCA.match(line):
-            variables[match[1]] = read_type_of_alloca(match[2], types)
-        elif (match := _BEGIN.match(line)) and match[1] in variables:
-            places = list(_scalars(variables[match[1]], 0))
-            debug = _DEBUG.search(match[2])
-            location = f", !dbg {debug[1]}" if debug else ""
-            for offset, kind in places if len(places) <= _MAX_SCALARS else ():
-                number += 1
-                used.add(kind)
-                name = f"%assay.u{number}"
-                lines += [
-                    f"  {name} = call {kind} @{PREFIX}{kind}(i32 {number}){location}",
-                    f"  {name}.p = getelementptr i8, ptr {match[1]}, i64 {offset}{location}",
-                    f"  store {kind} {name}, ptr {name}.p, align 1{location}",
-                ]
-    # The argument keeps two variables from becoming one.
+        body.append(line)
+        if line == "}":
+            lines += marks.marked(body)
+            body = []
+    lines += body
     lines += [
         f"declare {kind} @{PREFIX}{kind}(i32) nounwind willreturn memory(none)"
-        for kind in sorted(used)
+        for kind in sorted(marks.used)
     ]
     return "\n".join(lines)
+
+
+class _Beginnings:
+    """Puts marks where variables begin, function by function."""
+
+    def __init__(self, types: dict[str, Type]) -> None:
+        self.used: set[str] = set()
+        self._types = types
+        self._number = 0
+
+    def marked(self, body: list[str]) -> list[str]:
+        """The lines of a function, and of what stands before it."""
+        variables: dict[str, Type] = {}
+        last, begun = 0, set[str]()
+        for number, line in enumerate(body):
+            if match := _ALLOCA.match(line):
+                variables[match[1]] = read_type_of_alloca(match[2], self._types)
+                last = number
+            elif match := _BEGIN.match(line):
+                begun.add(match[1])
+        lines: list[str] = []
+        for number, line in enumerate(body):
+            lines.append(line)
+            if variables and number == last:
+                # What a function returns lives in its caller, and begins unseen.
+                for name in (each for each in variables if each not in begun):
+                    debug = next((d for each in body[number:] if (d := _debug(each, name))), "")
+                    lines += self._unset(name, variables[name], debug)
+            elif (match := _BEGIN.match(line)) and match[1] in variables:
+                lines += self._unset(match[1], variables[match[1]], _debug(line, match[1]))
+        return lines
+
+    def _unset(self, variable: str, kind: Type, location: str) -> list[str]:
+        """Set the scalars of a variable to what the optimiser knows nothing of."""
+        places = list(_scalars(kind, 0))
+        lines: list[str] = []
+        self._number += 1
+        for offset, scalar in places if len(places) <= _MAX_SCALARS else ():
+            self.used.add(scalar)
+            name = f"%assay.u{self._number}.{offset}"
+            # The argument keeps two variables from becoming one.
+            which = integer("i32", self._number << BEGINNING_SHIFT | offset).literal
+            lines += [
+                f"  {name} = call {scalar} @{PREFIX}{scalar}(i32 {which}){location}",
+                f"  {name}.p = getelementptr i8, ptr {variable}, i64 {offset}{location}",
+                f"  store {scalar} {name}, ptr {name}.p, align 1{location}",
+            ]
+        return lines
+
+
+def _debug(line: str, variable: str) -> str:
+    """The place that a line which uses a variable has in the source, as it is appended."""
+    if not re.search(rf"{re.escape(variable)}\b", line):
+        return ""
+    found = _DEBUG.search(line)
+    return f", !dbg {found[1]}" if found else ""
 
 
 def _scalars(kind: Type, start: int) -> Iterator[tuple[int, str]]:

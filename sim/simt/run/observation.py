@@ -37,8 +37,8 @@ class WorkerWatch:
         granules = -(-arena >> shift) + 1
         self._arena = np.zeros((5, granules), np.uint64)
         self._reports = (layout.Report * layout.REPORT_LIMIT)()
-        arrays = executable.arrays
-        self._arrays = (layout.Array * len(arrays))(*(layout.Array(*each) for each in arrays))
+        self._reads = np.zeros(layout.MAX_READS * ctypes.sizeof(layout.UnwrittenRead), np.uint8)
+        self._read_slots = np.zeros(layout.READ_SLOTS, np.uint16)
         self._unsettled = (layout.Unsettled * layout.UNSETTLED)()
         self.order = np.arange(LANES, dtype=np.uint32)
         self.watch = layout.Watch()
@@ -54,8 +54,8 @@ class WorkerWatch:
         watch.arena_granules, watch.arena_shift = granules, shift
         watch.locks = shadows.locks.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
         watch.reports = ctypes.cast(self._reports, ctypes.POINTER(layout.Report))
-        watch.arrays = ctypes.cast(self._arrays, ctypes.POINTER(layout.Array))
-        watch.array_count = len(self._arrays)
+        watch.reads = self._reads.ctypes.data_as(ctypes.POINTER(layout.UnwrittenRead))
+        watch.read_slots = self._read_slots.ctypes.data_as(ctypes.POINTER(ctypes.c_uint16))
         watch.unsettled = ctypes.cast(self._unsettled, ctypes.POINTER(layout.Unsettled))
         watch.report_limit = layout.REPORT_LIMIT
         watch.tag = shadows.tag

@@ -21,13 +21,14 @@ from ..emit.driver import ENDING, driver
 from ..emit.tape import PLACES, TAPE, TAPED_MARKS, prepare
 from ..emit.vectorise import Vectoriser
 from ..ir.llvm_types import Scalar, size_of
-from ..ir.nodes import Block, Constant, Function, Instruction, ThreadgroupRoot, clone
+from ..ir.nodes import Block, Constant, Function, Instruction, Root, ThreadgroupRoot, clone
 from ..ir.operations.marks import LANE_OF
 from ..ir.operations.operation import Inactive
 from ..ir.shape import Shape
 from ..read.importer import import_kernel
 from ..read.roots import Parameter
 from ..watch.needs import WatchNeeds
+from ..watch.sites import beginning_of, declarations
 from .kernel_code import LoadedKernel
 from .tape_code import FUNCTIONS as TAPE_FUNCTIONS
 from .tape_code import load_tape_code
@@ -35,7 +36,7 @@ from .watch_code import FUNCTIONS as WATCH_FUNCTIONS
 from .watch_code import load_watch
 
 # Checks that need a function in which the optimiser has not thrown away what they look for.
-_MARKED = frozenset({"init", "shuffle", "uniform", "overflow", "rows"})
+_MARKED = frozenset({"init", "shuffle", "uniform", "overflow", "rows", "lanes"})
 # Races need one only where copies or textures are told apart from other accesses.
 _KINDS = b"__assay_access_kind"
 
@@ -59,6 +60,8 @@ class AccessSite:
     length: int = -1  # bytes that `memory` has, -1 if that depends on the dispatch
     in_arena: bool = False  # whether `memory` is an array of the threadgroup's
     parameter: int = -1  # the argument that `memory` is, -1 if it is none
+    begins: int = -1  # byte offset in its variable of what began without a value
+    declared: Site | None = None  # of a thread's own array, whose start lies at `begins`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +205,7 @@ class Program:
             merge_accesses(function)
         code = Vectoriser(function, shape, observers).run()
         text = with_apart(code.text, function) + ENDING
+        declared = declarations(function)
         registers = len(function.blocks) <= _MOST_BLOCKS_IN_REGISTERS
         machine_code = compile_object(text, registers=registers)
         head = json.dumps(
@@ -210,7 +214,9 @@ class Program:
                 "has_barriers": code.has_barriers,
                 "streams": code.streams,
                 "sites": [asdict(_describe(site)) for site in code.sites],
-                "watch_sites": [asdict(_describe_watched(site)) for site in code.watch_sites],
+                "watch_sites": [
+                    asdict(_describe_watched(each, declared)) for each in code.watch_sites
+                ],
                 "watch": asdict(code.watch_needs),
                 "private_memory": function.private_memory,
                 "threadgroup_memory": function.threadgroup_memory,
@@ -273,14 +279,6 @@ class Executable:
         """What a fault's site number stands for."""
         return _access_site(self._sites[number])
 
-    @property
-    def arrays(self) -> list[tuple[int, int]]:
-        """(start, bytes) of the threadgroup array of each site of observers; else no bytes."""
-        return [
-            (site["start"], site["length"]) if site["in_arena"] else (0, 0)
-            for site in self._watch_sites
-        ]
-
     def watched(self, number: int) -> AccessSite:
         """What a number in an observer's report stands for; an empty site for 0."""
         if 0 < number <= len(self._watch_sites):
@@ -289,7 +287,14 @@ class Executable:
 
 
 def _access_site(fields: dict[str, Any]) -> AccessSite:
-    return AccessSite(**{**fields, "site": _site(fields["site"])})
+    declared = fields["declared"]
+    return AccessSite(
+        **{
+            **fields,
+            "site": _site(fields["site"]),
+            "declared": _site(declared) if declared else None,
+        }
+    )
 
 
 def _site(fields: dict[str, Any]) -> Site:
@@ -316,9 +321,16 @@ def _describe(what: Instruction | Block) -> AccessSite:
     )
 
 
-def _describe_watched(what: Instruction | Block) -> AccessSite:
+def _describe_watched(
+    what: Instruction | Block, declared: dict[Root, tuple[Site, int]]
+) -> AccessSite:
     if isinstance(what, Block):
         return AccessSite(site=what.site, memory="", size=0)
+    if what.root in declared:
+        site, begins = declared[what.root]
+        return replace(_describe(what), memory="", declared=site, begins=begins)
+    if beginning_of(what) >= 0:
+        return AccessSite(site=what.site, memory="", size=0, begins=beginning_of(what))
     reads_inactive = what.operation.inactive is Inactive.READ
     lanes = 0
     if what.operation is LANE_OF and isinstance(what.operands[1], Constant):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...check import layout as k
-from ...check.finding import Finding, Party
+from ...check.finding import DECLARED, NAMELESS, Finding, Party
 from ...check.kinds import REPORTED
 from ...site import Site
 from ..ir import context as c
@@ -140,6 +140,10 @@ def _key(kind: int, site: AccessSite, other: AccessSite, handle: int) -> tuple[o
         return (kind, site.site.file, site.site.line)
     if kind in _LEFT and other.site.line:  # whoever has left misses all barriers that follow
         return ("left", other.site)
+    if kind == k.UNINITIALISED:
+        if other.begins >= 0:  # whichever part of a variable it is
+            return (kind, site, other.declared or other.site)
+        return (kind, site, other, handle)
     return (kind, site, other, handle)
 
 
@@ -259,40 +263,48 @@ def _beyond_lanes(
 
 def _uninitialised(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     use, read = executable.watched(report.site), executable.watched(report.other_site)
-    what = f"'{read.memory}'" if read.memory else "a variable"
     place = (report.group, report.simdgroup, report.lane)
     deciding = scene.party("first use that decides something", use, *place, report.epoch)
-    action = f"uninitialised {_action(read, 'read')} of {what}" if read.memory else "begins unset"
+    memory, offset = _unwritten(scene, report, read)
+    what = memory or NAMELESS
+    action = f"uninitialised {_action(read, 'read')} of {what}" if read.size else "begins unset"
     reading = Party(what=action, site=read.site)
     if not report.other_epoch:  # else other lanes handed it on
-        reading = scene.party(action, read, *place, -1)
+        reader = (report.other_group, report.other_simdgroup, report.other_lane)
+        reading = scene.party(action, read, *reader, -1)
     if read.lanes:
         return _beyond_lanes(deciding, reading, read.lanes, report, executable)
     if read.reads_inactive:
         return _from_inactive(deciding, reading, report, executable)
+    parties = [deciding, reading]
+    if read.declared is not None:
+        parties.append(Party(what=DECLARED, site=read.declared))
+    known = offset >= 0 and memory
+    which = f"whose element {offset // max(read.size, 1)}" if known else "which"
     return Finding(
         check="init",
         kind="uninitialised-read",
         kernel=executable.program.name,
-        message=f"the value depends on {what}, {_unwritten(read, report)} not written before",
-        parties=(deciding, reading),
-        memory=what if read.memory else "",
-        offset=(report.found & OFFSET_MASK) - read.start if report.detail else -1,
+        message=f"the value depends on {what}, {which} was not written before",
+        parties=tuple(parties),
+        memory=memory,
+        offset=offset,
         hint="write it first, or do not use what was not written",
         count=report.count,
     )
 
 
-def _unwritten(read: AccessSite, report: k.Report) -> str:
-    """The first elements of an array that nobody has written."""
+def _unwritten(scene: _Scene, report: k.Report, read: AccessSite) -> tuple[str, int]:
+    """(name, byte offset) of what was read and never written: "" or -1 if it is not known."""
+    name = f"'{read.memory}'" if read.memory else ""
     if not report.detail:
-        return "which was"
-    size = max(read.size, 1)
-    first = ((report.found & OFFSET_MASK) - read.start) // size
-    last = ((report.found & OFFSET_MASK) - read.start + report.detail - 1) // size
-    if first == last:
-        return f"whose element {first} was"
-    return f"whose elements {first} to {last} were"
+        return name, read.begins
+    if read.declared is not None:
+        return "", read.begins + report.found
+    if report.found == report.address:  # found through an address
+        called, offset, _ = scene.observation.memory.describe(report.address)
+        return f"'{called}'" if called else name, offset
+    return name, report.found
 
 
 def _race(scene: _Scene, report: k.Report, executable: Executable) -> Finding:

@@ -1,7 +1,8 @@
 """Follows uninitialised values through a kernel, to where they decide something.
 
 Every value that may be uninitialised gets a companion, its origin: an `i16` that is 0 if the value
-is fine, and else the number of the place where it was read uninitialised. Origins are ordinary
+is fine, and else the number of the place where it began or of the very read: `layout.ORIGIN_READ`.
+Origins are ordinary
 values of the engine's IR, computed next to what they accompany. Memory has a shadow of equal
 layout that is not 0 where nothing was written. Deciding is: a branch, an address, a vote, an
 atomic operation, and a store to device memory, where others see it.
@@ -39,11 +40,12 @@ from ..ir.operations.lanes import (
     SIMD_PREFIX_EXCLUSIVE_SUM,
     SIMD_PREFIX_INCLUSIVE_SUM,
 )
-from ..ir.operations.marks import LANE_OF, OBSERVE_UNINITIALISED
+from ..ir.operations.marks import LANE_OF, OBSERVE_UNINITIALISED, READ_ORIGIN
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from ..ir.operations.number import I16, I32, U32
 from ..ir.operations.operation import Inactive, Operation, Uninitialised
 from ..ir.passes import rewrites
+from ..ir.shape import LANES
 
 _CLEAN = integer("i16", 0)
 # Operations whose result counts as set whatever goes in.
@@ -76,8 +78,8 @@ class _Follower(Inserter):
         self.memory = "init" in observers
         self.lanes = "shuffle" in observers
         self.suspects = _suspects(function, observers)
-        # Shadows of integers that were loaded, bit by bit, and the place of the load.
-        self.bits: dict[Value, tuple[Value, Constant]] = {}
+        # Shadows of integers that were loaded, bit by bit, and the origin of the load.
+        self.bits: dict[Value, tuple[Value, Value]] = {}
 
     def run(self) -> None:
         phis: list[tuple[Instruction, Instruction]] = []
@@ -161,9 +163,9 @@ class _Follower(Inserter):
             return self._of(value)
         if value.operation not in _LOADED:
             return self._of(value)
-        shadow, place = known
+        shadow, origin = known
         bad = self.emit(ICMP, "i1", shadow, integer(shadow.type, -1), predicate="eq")
-        return self._select(bad, place, _CLEAN)
+        return self._select(bad, origin, _CLEAN)
 
     def after(self, instruction: Instruction) -> None:
         """The origin of a result, and what memory is worth now."""
@@ -208,18 +210,16 @@ class _Follower(Inserter):
     def _reduced(self, instruction: Instruction) -> Value:
         """All lanes of a cluster are as bad as the worst one."""
         value, cluster = instruction.operands
-        wide = self.emit(ZEXT, "i32", self._of(value))
-        worst = self.emit(SIMD_MAX, "i32", wide, cluster, number=U32)
-        return self.emit(TRUNC, "i16", worst)
+        return self._worst(self._of(value), cluster)
 
     def _part(self, instruction: Instruction) -> Value:
         """Bits of a loaded integer are as good as their own bytes are."""
-        shadow, place = self.bits[instruction.operands[0]]
+        shadow, origin = self.bits[instruction.operands[0]]
         rest = instruction.operands[1:]
         part = self.emit(instruction.operation, instruction.type, shadow, *rest)
-        self.bits[instruction] = (part, place)
+        self.bits[instruction] = (part, origin)
         bad = self.emit(ICMP, "i1", part, integer(part.type, 0), predicate="ne")
-        return self._select(bad, place, _CLEAN)
+        return self._select(bad, origin, _CLEAN)
 
     def _logic(self, instruction: Instruction) -> Value:
         """A side does not count where the other one alone decides."""
@@ -275,7 +275,12 @@ class _Follower(Inserter):
         )
         some = self.emit(ICMP, "i1", count, integer("i32", 0))
         some.predicate = "ne"
-        return self._select(some, self._here(), _CLEAN)
+        return self._select(some, self._worst(self._of(value), cluster), _CLEAN)
+
+    def _worst(self, origin: Value, cluster: Value) -> Value:
+        """The greatest origin of the lanes of a cluster."""
+        wide = self.emit(ZEXT, "i32", origin)
+        return self.emit(TRUNC, "i16", self.emit(SIMD_MAX, "i32", wide, cluster, number=U32))
 
     def _multiplied(self, instruction: Instruction) -> Value:
         """The product of 8x8 matrices of ones where the factors are bad tells where it is bad."""
@@ -291,7 +296,7 @@ class _Follower(Inserter):
         total = self.emit(FADD, "float", *sums)
         some = self.emit(FCMP, "i1", total, nothing)
         some.predicate = "one"
-        return self._select(some, self._here(), _CLEAN)
+        return self._select(some, self._worst(self._any(parts), integer("i32", LANES)), _CLEAN)
 
     def _flag(self, value: Value) -> Value:
         origin = self._of(value)
@@ -331,10 +336,19 @@ class _Follower(Inserter):
                 part = self.emit(COMPONENT, "i8", access)
                 part.index = index
                 worst = self.emit(OR, "i8", worst, part)
-            bad = self.emit(ICMP, "i1", worst, integer("i8", 0))
-            bad.predicate = "ne"
-            origins.append(self._select(bad, self._here(), _CLEAN))
+            origins.append(self._origin_of(instruction, worst, len(origins)))
         return origins
+
+    def _origin_of(self, instruction: Instruction, shadow: Value, index: int) -> Value:
+        """The number of a read of a component, whose shadow is known."""
+        offset: Value = instruction.operands[0]
+        if index:
+            size = _memory_bits(instruction.element) // 8
+            offset = self.emit(ADD, "i64", offset, integer("i64", index * size))
+        origin = self.emit(READ_ORIGIN, "i16", shadow, offset)
+        origin.root, origin.element = instruction.root, instruction.element
+        origin.components = instruction.components
+        return origin
 
     def _write_bytes(self, instruction: Instruction) -> None:
         marks = [
@@ -357,12 +371,10 @@ class _Follower(Inserter):
             if index:
                 part = self.emit(COMPONENT, access.type, access)
                 part.index = index
-            bad = self.emit(ICMP, "i1", part, integer(part.type, 0))
-            bad.predicate = "ne"
-            origins.append(self._select(bad, self._here(), _CLEAN))
+            origins.append(self._origin_of(instruction, part, index))
             value = self._component(instruction, index)
             if value is not None and access.type == instruction.type:
-                self.bits[value] = (part, self._here())
+                self.bits[value] = (part, origins[-1])
         return origins
 
     def _load(self, instruction: Instruction) -> None:

@@ -6,6 +6,7 @@ from ..analysis.offsets import EXTENSIONS
 from ..ir.insertion import Inserter, Numbering
 from ..ir.llvm_types import bits
 from ..ir.nodes import Constant, Function, Instruction, Value, integer
+from ..ir.operations.control import SELECT
 from ..ir.operations.conversions import SEXT, TRUNC, ZEXT
 from ..ir.operations.integers import (
     ADD,
@@ -17,9 +18,13 @@ from ..ir.operations.integers import (
     OR,
     SDIV,
     SHL,
+    SMAX,
+    SMIN,
     SREM,
     SUB,
     UDIV,
+    UMAX,
+    UMIN,
     UREM,
     XOR,
 )
@@ -33,11 +38,17 @@ _WRAPS = frozenset({ADD, SUB, MUL, SHL})
 _ARITHMETIC = frozenset({ADD, SUB, MUL})
 # Whose first operand must be right: a remainder by a power of two is an AND by now, and is.
 _DIVIDES = frozenset({UDIV, UREM, LSHR})
+_SIGNED_DIVIDES = frozenset({SDIV, SREM, ASHR})
+_TAKES_SIGN = frozenset({SEXT, SMIN, SMAX}) | _SIGNED_DIVIDES
+_BOUNDED = frozenset({SMIN, SMAX, UMIN, UMAX})
 # What indices are made of behind their arithmetic.
-FOLLOWED = _WRAPS | _DIVIDES | EXTENSIONS | {SDIV, SREM, ASHR, AND, OR, TRUNC, NARROWED}
+FOLLOWED = (
+    _WRAPS | _DIVIDES | _SIGNED_DIVIDES | _BOUNDED | EXTENSIONS | {AND, OR, TRUNC, NARROWED, SELECT}
+)
 _JUDGED = frozenset({"i16", "i32"})
 _MAX_STEPS = 256
 _MAX_DEPTH = 12
+_BYTE = 8  # sums of so few bits go round in a ring of 256 on purpose, such as in permutations
 _MIXING = 1 << 16  # factors from here on are those of hashes and random numbers, which wrap
 
 
@@ -93,6 +104,10 @@ class _Overflows(Inserter):
     It is wrong where it is made wider, divided, or made narrower: then what is lost shows.
     """
 
+    def __init__(self, function: Function, number: Numbering) -> None:
+        super().__init__(function, number)
+        self._signed = _signed_only(function)
+
     def before(self, instruction: Instruction) -> None:
         if not instruction.operation.accesses_memory:
             return
@@ -126,13 +141,16 @@ class _Overflows(Inserter):
         self._judge(index, self.emit(extend, "i64", index))
 
     def _judge_narrowed(self, narrowed: Instruction) -> None:
-        """Whether a number fits 16 bits, with a sign or without."""
-        index = narrowed.operands[0]
-        if _is_mixed(index):
+        """Whether a number fits 16 or 8 bits: with a sign, or without if it may have none."""
+        index, width = narrowed.operands
+        assert isinstance(width, Constant)
+        if not _is_counted(index) or _is_mixed(index):
+            return
+        if width.number == _BYTE and not _is_scaled(index):
             return
         differs: Value = integer("i1", 1)
-        short = self.emit(TRUNC, "i16", index)
-        for extend in (ZEXT, SEXT):
+        short = self.emit(TRUNC, f"i{width.number}", index)
+        for extend in (SEXT,) if narrowed in self._signed else (ZEXT, SEXT):
             again = self.emit(extend, "i32", short)
             other = self.emit(ICMP, "i1", again, index, predicate="ne")
             differs = self.emit(AND, "i1", differs, other)
@@ -156,22 +174,23 @@ class _Overflows(Inserter):
 def _widened(offset: Value) -> list[Instruction]:
     """The extensions to 64 bits that a byte offset is computed from."""
     found: list[Instruction] = []
-    work, seen = [offset], 0
-    while work and seen < _MAX_STEPS:
+    work, seen = [offset], {offset}
+    while work and len(seen) < _MAX_STEPS:
         value = work.pop()
-        seen += 1
         if not isinstance(value, Instruction) or value.type != "i64":
             continue
         if value.operation in EXTENSIONS:
             if value.operands[0].type == "i32":
                 found.append(value)
-        elif value.operation in _WRAPS:
-            work += value.operands
+        elif value.operation in FOLLOWED - {AND, OR}:
+            following = [each for each in _parts(value) if each not in seen]
+            seen.update(following)
+            work += following
     return found
 
 
 def _lossy(offset: Value) -> list[Instruction]:
-    """Where an index is divided, and where it is made 16 bits or no longer is."""
+    """Where an index is divided, and where it is made 16 bits or fewer, or no longer is."""
     found: list[Instruction] = []
     work, seen = [offset], {offset}
     while work and len(seen) < _MAX_STEPS:
@@ -181,12 +200,46 @@ def _lossy(offset: Value) -> list[Instruction]:
         is_short = value.operation in EXTENSIONS and value.operands[0].type == "i16"
         if value.operation is NARROWED or value.operation in _DIVIDES or is_short:
             found.append(value)
-        following = value.operands[:1] if value.operation in _DIVIDES else value.operands
-        for operand in following:
+        for operand in _parts(value):
             if operand not in seen:
                 seen.add(operand)
                 work.append(operand)
     return found
+
+
+def _signed_only(function: Function) -> set[Value]:
+    """Narrowed numbers that nothing takes for unsigned ones."""
+    signed: set[Value] = set()
+    other: set[Value] = set()
+    for instruction in function.instructions():
+        for operand in instruction.operands:
+            if not isinstance(operand, Instruction):
+                continue
+            if operand.operation is TRUNC and isinstance(operand.operands[0], Instruction):
+                takes_sign = instruction.operation in _TAKES_SIGN
+                (signed if takes_sign else other).add(operand.operands[0])
+            elif operand.operation is NARROWED and instruction.operation is not TRUNC:
+                other.add(operand)
+    return signed - other
+
+
+def _parts(value: Instruction) -> list[Value]:
+    """The operands that a result is made of: not what divides it or decides between them."""
+    if value.operation is SELECT:
+        return value.operands[1:]
+    divides = value.operation in _DIVIDES or value.operation in _SIGNED_DIVIDES
+    return value.operands[:1] if divides or value.operation is NARROWED else value.operands
+
+
+def _is_counted(value: Value, depth: int = 0) -> bool:
+    """Whether a value is arithmetic, a quotient of some, or one of several that are kept apart."""
+    if not isinstance(value, Instruction) or depth > _MAX_DEPTH:
+        return False
+    if _is_arithmetic(value):
+        return True
+    chooses = value.operation in _BOUNDED or value.operation is SELECT
+    divides = value.operation in {UDIV, SDIV}
+    return (chooses or divides) and any(_is_counted(each, depth + 1) for each in _parts(value))
 
 
 def _is_arithmetic(value: Value) -> bool:
@@ -202,6 +255,15 @@ def _is_arithmetic(value: Value) -> bool:
     if value.operation is SHL:
         return number is not None
     return value.operation in _ARITHMETIC
+
+
+def _is_scaled(value: Value, depth: int = 0) -> bool:
+    """Whether there is a product in a number."""
+    if not isinstance(value, Instruction) or depth > _MAX_DEPTH or not _is_counted(value):
+        return False
+    if value.operation in {MUL, SHL}:
+        return True
+    return any(_is_scaled(each, depth + 1) for each in _parts(value))
 
 
 def _is_mixed(value: Value, depth: int = 0) -> bool:

@@ -211,6 +211,20 @@ kernel void k(device float* y, constant uint& n, uint t [[thread_index_in_thread
     threadgroup float a[64];
     BODY
 }"""
+ELEMENTS = """
+struct Place { uint row, index; };
+struct Hit { float depth; Place at; };
+//! [kernel.k]
+//! threads = 64
+//! threadgroup = 64
+//! arguments.u = { shape = 64, fill = "uninitialised" }
+//! arguments.d = { bytes = 256 }
+kernel void k(device float* y, device float* u, threadgroup float* d [[threadgroup(0)]],
+              uint t [[thread_index_in_threadgroup]]) {
+    threadgroup float before[32], a[64];
+    before[t & 31] = 1;
+    BODY
+}"""
 WAIT = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 
 
@@ -232,14 +246,47 @@ def test_a_barrier_that_some_miss_names_what_decides(body: str, column: str) -> 
     assert start < other.column <= start + len(column)
 
 
-def test_an_uninitialised_read_names_elements_and_no_thread_that_did_not_read_them() -> None:
-    body = "if (t < 4) a[t] = t; float s = simd_sum(a[t]); if (t == 0) y[0] = s;"
-    source = PRELUDE + BARRIERS.replace("BODY", body)
+@pytest.mark.parametrize(
+    ("body", "memory", "element", "thread"),
+    [
+        # Lane 0 decides; lane 4 is the first that read what was not written.
+        ("if (t < 4) a[t] = t; float s = simd_sum(a[t]); if (t == 0) y[0] = s;", "a", 4, 4),
+        ("if (t != 7) a[t] = t; float s = simd_shuffle(a[t], 7); if (t == 3) y[0] = s;", "a", 7, 7),
+        ("if (t > 50) a[t] = t; y[t] = simd_prefix_inclusive_sum(t < 40 ? 0 : a[t]);", "a", 40, 40),
+        ("if (t != 9) a[t ^ 5] = t; y[t] = t == 20 ? a[12] : 0;", "a", 12, 20),
+        ("if (t < 8) d[t] = t; y[t] = t == 3 ? d[t + 5] : 0;", "d", 8, 3),
+        ("float o[9]; for (uint k = t; k < 9; ++k) o[k] = 1; y[t] = o[min(t, 5u)];", "o", 5, 6),
+        ("float own[16]; for (uint k = t; k < 16; ++k) own[k] = k; y[t] = own[5];", "own", 5, 6),
+        ("float own[4]; own[t & 1] = t; y[t] = own[t % 3];", "own", 2, 2),
+        ("float own[3]; own[0] = own[1] = t; y[t] = own[0] + (t > 5 ? own[2] : 0);", "own", 2, 6),
+        (
+            "if (t < 4) a[t] = t; float s = 0; for (uint k = 0; k < 8; ++k) s += a[k]; y[t] = s;",
+            "a",
+            4,
+            0,
+        ),
+        ("y[t] = t < 30 ? 0 : u[t];", "u", 30, 30),
+    ],
+)
+def test_an_uninitialised_read_names_the_element_and_a_thread_that_read_it(
+    body: str, memory: str, element: int, thread: int
+) -> None:
+    source = PRELUDE + ELEMENTS.replace("BODY", body)
     report = Report(["init"])
     check_source(source, "k.metal", report, SourceOptions())
     [finding] = report.findings
-    assert "'a', whose elements 4 to 63 were not written" in finding.message
-    assert finding.offset == 16 and finding.parties[1].thread is None
+    assert f"'{memory}', whose element {element} was not written" in finding.message
+    assert finding.memory == f"'{memory}'" and finding.offset == 4 * element
+    assert finding.parties[1].thread == (thread, 0, 0)
+
+
+def test_a_member_without_a_value_is_called_by_its_name() -> None:
+    body = "Hit hit; hit.depth = 1; if (t < 4) hit.at.index = t; y[t] = hit.depth + hit.at.index;"
+    source = PRELUDE + ELEMENTS.replace("BODY", body)
+    report = Report(["init"])
+    check_source(source, "k.metal", report, SourceOptions())
+    [finding] = report.findings
+    assert "'hit.at.index', which was not written before" in finding.message
 
 
 def test_a_variable_without_a_value_is_called_by_its_name() -> None:
@@ -249,6 +296,32 @@ def test_a_variable_without_a_value_is_called_by_its_name() -> None:
     check_source(source, "k.metal", report, SourceOptions())
     [finding] = report.findings
     assert finding.message == "the value depends on 'best', which was not written before"
+
+
+@pytest.mark.parametrize(
+    ("first", "loop", "statement"),
+    [
+        ("", "for (uint k = 0; k < n; ++k)", "if (k == 0)\na[t] = t; else\na[t] = a[t] * 0.5f;"),
+        ("\n#pragma unroll 4\n", "for (uint k = 0; k < 7; ++k)", "a[t] = sin(float(k * 64 + t));"),
+        ("", "for (uint k = 0; k < 3; ++k)", "a[t] = sin(float(k * 64 + t));"),
+        (
+            "float last = 0; uint k = 0;",
+            "while (k++ < n)",
+            "a[t] = float(k * t) - last; last = a[t];",
+        ),
+    ],
+)
+def test_a_missing_barrier_of_a_loop_that_is_taken_apart_is_one_finding(
+    first: str, loop: str, statement: str
+) -> None:
+    body = f"float s = 0; {first} {loop} {{ {statement}\n{WAIT}\ns += a[63 - t];\n}} y[t] = s;"
+    source = PRELUDE + BARRIERS.replace("BODY", body)
+    report = Report(["race"])
+    check_source(source, "k.metal", report, SourceOptions())
+    [finding] = report.findings
+    lines = source.splitlines()
+    told = {lines[party.site.line - 1].strip() for party in finding.parties}
+    assert finding.kind == "race-read-write" and "s += a[63 - t];" in told
 
 
 def test_a_missing_barrier_between_two_lines_is_one_finding() -> None:

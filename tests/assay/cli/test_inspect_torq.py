@@ -11,6 +11,7 @@ import pytest
 from assay.hal.torq.archive import Container, write_container
 from assay.hal.torq.format import StartHost
 from assay.hal.torq.write import write_executable
+from assay.hw.torq.notes import Notes, SliceRun, TaskNote
 from tests.support.torq_executables import multiply
 
 Assay = Callable[..., Any]
@@ -54,6 +55,18 @@ def test_json_has_everything(assay: Assay, multiply_file: Path) -> None:
     assert "words" not in found["jobs"][3]
     with_words = json.loads(assay("inspect", multiply_file, "--json", "--words").out)
     assert with_words["executables"][0]["jobs"][3]["words"][0]["word"] == 0x100E0080
+
+
+def test_jobs_tell_what_their_compiler_meant_each_run_to_do(assay: Assay, tmp_path: Path) -> None:
+    task = TaskNote(operation="mul of y", source="model.mlir:3")
+    runs = (
+        SliceRun(unit="SLC1", address=0, tasks=()),
+        SliceRun(unit="SLC0", address=0x5A00, tasks=(task,)),
+    )
+    path = tmp_path / "multiply.torq"
+    path.write_bytes(write_executable(replace(multiply(), notes=Notes(slice_runs=runs))))
+    out = assay("inspect", path).out
+    assert "SLC0  program at 0x05a00  [mul of y (model.mlir:3)]  after #2" in out
 
 
 def test_an_archive_with_executables_is_told_from_a_module(assay: Assay, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_an_unknown_function_is_told_with_those_there_are(assay: Assay, module: 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--device", "gpu"), "expected emulated or native"),
+        (("--device", "gpu"), "expected emulated, native, torq"),
         (("--parameters", "model=nowhere.irpa"), "there is no file nowhere.irpa"),
         (("--input", "2xq=1"), "expected SHAPExTYPE"),
         ((*INPUTS, *("--output", "-") * 3), "3 times --output for 2 results"),

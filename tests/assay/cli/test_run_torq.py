@@ -220,7 +220,7 @@ def test_time_says_what_the_units_did(assay: Assay, multiply_file: Path, tmp_pat
     assert sum(found["overlap"].values()) == found["cycles"]
     assert all(sum(causes.values()) == found["cycles"] for causes in found["units"].values())
     assert (tmp_path / "x.html").stat().st_size > 10_000
-    assert "--grid is not for Torq" in assay("time", multiply_file, "--grid", "1").err
+    assert "--grid is not for the NPU" in assay("time", multiply_file, "--grid", "1").err
 
 
 def test_buffers_that_do_not_fit_into_lram_at_once_are_found(assay: Assay, tmp_path: Path) -> None:

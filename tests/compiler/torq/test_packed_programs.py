@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.cli.torq.run import TorqOptions, run_torq
+from assay.cli.torq.run import run_torq
 from assay.compiler.torq.blocks import Program
 from assay.compiler.torq.program import ProgramBuilder
 from assay.hal.observe import checking
@@ -18,6 +18,7 @@ from assay.hal.torq.pack import pack
 from assay.hal.torq.places import misplaced
 from assay.hal.torq.write import write_executable
 from assay.hw.torq.check.kinds import NPU_CHECKS
+from assay.npu import load_npu
 from assay.sim.check import Checker, Finding
 from tests.compiler.torq import by_hand
 
@@ -59,8 +60,7 @@ def test_the_driver_gives_what_the_kernels_compute() -> None:
 
 def test_the_command_line_gives_typed_results_and_finds_no_hazard(packed: Path) -> None:
     _, inputs, expected = clamp_then_add()
-    options = TorqOptions(path=packed, function=None, hardware=None)
-    done = run_torq(options, list(inputs))
+    done = run_torq(load_npu(packed).find(None), list(inputs))
     (result,) = done.results
     assert isinstance(result, np.ndarray)
     assert result.dtype == np.int32

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.compiler.torq.blocks import Program
+from assay.compiler.torq.blocks import Program, load
 from assay.compiler.torq.operators.products import Padding
 from assay.compiler.torq.operators.quantisation import Rescale
 from assay.compiler.torq.program import ProgramBuilder
@@ -166,3 +166,12 @@ def test_an_executable_keeps_what_its_compiler_meant() -> None:
     tasks = [task.operation for tasks in program.notes.slice_programs.values() for task in tasks]
     assert tasks == ["conv2d of y", "clamp of z"]
     assert program.notes.transfers[0].operation == "load x"
+
+
+def test_a_transfer_beyond_16_mib_of_xram_is_noted_where_it_is() -> None:
+    note = load("x", 0x1234560, 0x1000, 64).note
+    assert note is not None
+    assert [operand.ranges for operand in note.operands] == [
+        ((0x1234560, 0x12345A0),),
+        ((0x1000, 0x1040),),
+    ]

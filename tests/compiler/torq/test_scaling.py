@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from assay.compiler.torq.operators.quantisation import Rescale
-from assay.compiler.torq.slice.scaling import channel_runs
+from assay.compiler.torq.slice.scaling import channel_runs, shift_classes
 
 
 def test_channels_that_round_once_share_a_task_by_smaller_multipliers() -> None:
@@ -22,3 +25,24 @@ def test_channels_that_round_twice_share_a_task_with_equal_shifts_only() -> None
 def test_shifts_up_to_31_round_once_in_any_case() -> None:
     scaling = Rescale(multipliers=(3 << 4, 3 << 2), shifts=(20, 18), double_round=True)
     assert len(channel_runs(scaling, 2)) == 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, (1 << 31) - 1), st.integers(2, 40)), min_size=1, max_size=40),
+    st.booleans(),
+)
+def test_channels_of_one_class_side_by_side_are_one_run(
+    pairs: list[tuple[int, int]], double: bool
+) -> None:
+    def scaling(order: list[int]) -> Rescale:
+        return Rescale(
+            multipliers=tuple(pairs[channel][0] for channel in order),
+            shifts=tuple(pairs[channel][1] for channel in order),
+            double_round=double,
+        )
+
+    channels = list(range(len(pairs)))
+    classes = shift_classes(scaling(channels), len(pairs))
+    order = sorted(channels, key=lambda channel: classes[channel])
+    runs = channel_runs(scaling(order), len(pairs))
+    assert len(runs) <= max(classes) + 1 <= len(channel_runs(scaling(channels), len(pairs)))

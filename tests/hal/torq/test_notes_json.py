@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.hal.status import StatusError
 from assay.hal.torq.notes_json import dumps, loads
-from assay.hw.torq.notes import NO_NOTES, Notes, Operand, Symbol, TaskNote
+from assay.hw.torq.notes import NO_NOTES, Notes, Operand, SliceRun, Symbol, TaskNote
 
 _TEXT = st.text(st.characters(categories=("L", "N")), max_size=9)
 _MEMORY = st.sampled_from(["LRAM", "XRAM"])
@@ -30,7 +30,7 @@ _TASKS = st.builds(
     TaskNote,
     operation=_TEXT,
     source=_TEXT,
-    registers=st.just(((0x88, 7),)),
+    registers=st.sampled_from([(), ((0x88, 7),), ((0x80, 1), (0x84, 2), (0x90, 3))]),
     operands=st.lists(_OPERANDS, max_size=3).map(tuple),
 )
 _SYMBOLS = st.tuples(_TEXT, _MEMORY, _PIECE).map(
@@ -45,6 +45,15 @@ NOTES = st.builds(
     slice_programs=st.dictionaries(
         st.integers(0, 1 << 19), st.lists(_TASKS, max_size=3).map(tuple), max_size=3
     ).map(MappingProxyType),
+    slice_runs=st.lists(
+        st.builds(
+            SliceRun,
+            unit=st.sampled_from(["SLC0", "SLC1"]),
+            address=st.integers(0, 1 << 19),
+            tasks=st.lists(_TASKS, max_size=2).map(tuple),
+        ),
+        max_size=3,
+    ).map(tuple),
     transfers=st.lists(_TASKS, max_size=3).map(tuple),
     places=st.lists(_SYMBOLS, max_size=3).map(tuple),
 )
@@ -75,6 +84,12 @@ def test_what_is_left_out_is_empty() -> None:
         ('{"padding": [["LRAM", 0, true]]}', "True is no whole number"),
         ('{"slice_programs": {"code": []}}', "invalid literal"),
         ('{"transfers": [{"operands": [{"ranges": [[0, 99999999999]]}]}]}', "a range from 0 to"),
+        ('{"transfers": [{"operands": [{"ranges": [[0, 4, 8, 0]]}]}]}', "there 0 times"),
+        ('{"transfers": [{"operands": [{"ranges": [[0, 4, 4194304, 2048]]}]}]}', "a range from"),
+        (
+            '{"transfers": [{"operands": [{"ranges": [[0, 4, 0, 9999999999]]}]}]}',
+            "4,194,304",
+        ),
     ],
 )
 def test_damaged_notes_are_refused_with_the_reason(notes: str, message: str) -> None:
@@ -86,3 +101,14 @@ def test_damaged_notes_are_refused_with_the_reason(notes: str, message: str) -> 
 def test_addresses_may_be_hexadecimal_text() -> None:
     notes = loads(json.dumps({"symbols": [["LRAM", "0x10", "0x20", "x"]]}).encode(), "notes")
     assert notes.symbols == (Symbol(name="x", memory="LRAM", start=16, stop=32),)
+
+
+def test_what_repeats_is_written_once() -> None:
+    ranges = tuple((start, start + 8) for start in range(0x1000, 0x9000, 16))
+    operand = Operand(agent="DEDR", tensor="x", memory="LRAM", ranges=ranges)
+    registers = tuple((address, 0) for address in range(0, 0x80, 4))
+    notes = Notes(transfers=(TaskNote(operands=(operand,), registers=registers),))
+    text = dumps(notes)
+    assert loads(text, "notes") == notes
+    assert b"[[4096,4104,16,2048]]" in text
+    assert len(text) < 400

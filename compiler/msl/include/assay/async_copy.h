@@ -10,12 +10,18 @@ struct __op_copy { template <class T> static __ASSAY_FN T call(T x) { return x; 
 struct __op_copied_from { template <class W> static __ASSAY_FN W call(W x) { return x; } };
 struct __op_copied_to { template <class W> static __ASSAY_FN W call(W x) { return x; } };
 
+// Copies of a simdgroup are told apart by where they write: a copy's event is one of these numbers.
+template <class D>
+__ASSAY_LANE_FN int __copy_number(D to) {
+  return 1 + int((uint(ulong(to)) >> 4) * 2654435761u >> 28);
+}
+
 // Elements of `size` bytes in words of type W: element `i` of the target is element `source(i)`.
 template <class W, class D, class S, class Place>
 __ASSAY_LANE_FN void __copy_elements(D to, S from, ulong size, ulong count, Place place) {
   ulong words = size / sizeof(W);
   __assay_fence(__op_copy::call(0), 0, 0);  // orders nothing
-  __assay_access_kind(1);
+  __assay_access_kind(1 | __copy_number(to) << 8);
   for (ulong i = __lane_id(); i < count * words; i += 32) {
     auto where = place(i / words);
     W word = where.inside ? __op_copied_from::call(from[where.from * words + i % words]) : W(0);
@@ -41,7 +47,7 @@ struct __copied { ulong to, from; bool inside; };
 template <class D, class S>
 __ASSAY_LANE_FN void* __copy_line(ulong size, ulong align, D to, S from, ulong count) {
   __copy_by_words(to, from, size, align, count, [](ulong i) __attribute__((nodebug)) { return __copied{i, i, true}; });
-  return nullptr;
+  return (void*)ulong(__copy_number(to));
 }
 // A tile of (columns, rows). What the source tile has not is zero, or with `clamp` its edge.
 template <class D, class S>
@@ -60,10 +66,10 @@ __ASSAY_LANE_FN void* __copy_tile(ulong size, ulong align, D to, ulong to_row, v
     }
     return __copied{row * to_row + column, ulong(y) * from_row + ulong(x), inside || clamp != 0};
   });
-  return nullptr;
+  return (void*)ulong(__copy_number(to));
 }
-__ASSAY_LANE_FN void __wait_for_copies() {
-  __assay_access_kind(2);
+__ASSAY_LANE_FN void __wait_for_copies(int count, void** events) {
+  for (int i = 0; i < count; ++i) __assay_access_kind(2 | int(ulong(events[i])) << 8);
   __assay_simdgroup_barrier(__op_copy::call(3));
 }
 }  // namespace metal

@@ -153,7 +153,7 @@ def _nest(
         n, og = nest.enter_context(k.each(out.sizes[0])), nest.enter_context(k.each(part.groups))
         rows, there = target.rows(k, nest)
         v = nest.enter_context(k.each(-(-target.pixels // vector), FLAT))
-        pixel = v * (vector * x.element) + rows * pitch + band.row * pitch
+        pixel = v * (vector * x.element) + rows * pitch + band.start(x.element)
         with k.each(x.shape[1]) as c, taps.each(k) as tap:
             k.load_weights(packed[(og, c, *tap.weights)])
             word = (vector + band.window.extra, x.element)

@@ -109,7 +109,7 @@ def _nest(
         n, cg = nest.enter_context(k.each(out.sizes[0])), nest.enter_context(k.each(part.groups))
         rows, there = target.rows(k, nest)
         v = nest.enter_context(k.each(-(-target.pixels // vector), FLAT))
-        pixel = v * (vector * x.element) + rows * pitch + band.row * pitch
+        pixel = v * (vector * x.element) + rows * pitch + band.start(x.element)
         with taps.each(k) as tap:
             k.load_weights(packed[(cg, *tap.weights)])
             data = x[n, cg * part.group + part.run.first].at(pixel + tap.place)

@@ -125,7 +125,7 @@ def _nest(
         n, cg = nest.enter_context(k.each(out.sizes[0])), nest.enter_context(k.each(groups))
         rows, there = target.rows(k, nest)
         v = nest.enter_context(k.each(-(-target.pixels // vector), FLAT))
-        pixel = v * (vector * x.element) + rows * pitch + band.row * pitch
+        pixel = v * (vector * x.element) + rows * pitch + band.start(x.element)
         with taps.each(k) as tap:
             data = x[n, cg * group + first].at(pixel + tap.place)
             word = (vector + band.window.extra, x.element)

@@ -10,11 +10,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...operators.products import Padding
+from ...operators.products import NO_PADDING, Padding
 from ...slice.kernel import Window
 
 LARGEST_REACH = 3
 LARGEST_KERNEL = 7
+
+
+def columns_before(columns: int, padding: Padding, stride: int) -> int:
+    """Columns of a kernel before its centre: as many as are padded, without any padding as many as
+    leave no more behind it than the hardware reaches.
+    """
+    if padding != NO_PADDING:
+        return padding.left
+    least = max(0, columns - 1 - LARGEST_REACH)
+    return -(-least // stride) * stride
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +34,20 @@ class Band:
     Attributes:
         first, count: rows, counted from the region's first.
         by_row: one row after the other; else as one plane.
-        row: the row of the input's buffer (with stride 2, of a quadrant) at the window's centre.
+        row, column: where the window's first centre is in the input's buffer; with stride 2, in a
+            quadrant.
     """
 
     first: int
     count: int
     by_row: bool
     row: int
+    column: int
     window: Window
+
+    def start(self, element: int) -> int:
+        """Bytes from a plane's start to the window's first centre."""
+        return (self.row * self.window.width + self.column) * element
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +71,20 @@ class Sweep:
         """Whether output rows are shorter than those in memory."""
         return self.outputs[1] != self.width
 
+    @property
+    def left(self) -> int:
+        """Columns of the kernel before its centre."""
+        return columns_before(self.kernel[1], self.padding, self.stride)
+
     def refusal(self) -> str | None:
         """Why the hardware cannot do it, or None."""
         (kh, kw), p = self.kernel, self.padding
         if self.stride not in (1, 2):
             return f"stride {self.stride}; 1 and 2 are possible"
-        if max(p.left, kw - 1 - p.left) > LARGEST_REACH or max(kh, kw) > LARGEST_KERNEL:
+        if max(self.left, kw - 1 - self.left) > LARGEST_REACH or max(kh, kw) > LARGEST_KERNEL:
             return (
                 f"a kernel has up to {LARGEST_KERNEL} rows and columns, "
-                f"{LARGEST_REACH} to each side; this is {kh}x{kw} with {p.left} to the left"
+                f"{LARGEST_REACH} to each side; this is {kh}x{kw} with {self.left} to the left"
             )
         if p.top >= kh or p.left >= kw or min(p.top, p.left, p.bottom, p.right) < 0:
             return f"{p} is not less than the kernel, {kh}x{kw}"
@@ -89,7 +110,7 @@ class Sweep:
         """With stride 2 the even and the odd half of a kernel must each contain its centre."""
         if self.stride == 1 or self.kernel == (1, 1):
             return None
-        for border, size in zip((self.padding.top, self.padding.left), self.kernel, strict=True):
+        for border, size in zip((self.padding.top, self.left), self.kernel, strict=True):
             odd = size // 2
             if (border + 1) // 2 >= (size + 1) // 2 or (odd and border // 2 >= odd):
                 return f"stride 2 of {size} rows or columns of which {border} are padding"
@@ -142,8 +163,8 @@ class Sweep:
         window = Window(
             height=(held_to - held_from) // s - row,
             width=self.width,
-            left=self.padding.left,
-            right=kw - 1 - self.padding.left,
+            left=self.left,
+            right=kw - 1 - self.left,
             top=top,
             bottom=kh - 1 - top,
             pad_left=self.padding.left > 0,
@@ -154,4 +175,11 @@ class Sweep:
             # A single tap of every second row and column is the first quadrant as it is.
             stride=1 if self.kernel == (1, 1) else s,
         )
-        return Band(first=first - region, count=count, by_row=by_row, row=row, window=window)
+        return Band(
+            first=first - region,
+            count=count,
+            by_row=by_row,
+            row=row,
+            column=(self.left - self.padding.left) // s,
+            window=window,
+        )

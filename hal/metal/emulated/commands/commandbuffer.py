@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ....observe import Watch, current_timer, current_watch, under
+from ....observe import Watch, current_timer, current_watch, tells_program, under
 from ..constants import (
     MTLCommandBufferErrorOptionNone,
     MTLCommandBufferStatusCommitted,
@@ -363,7 +363,8 @@ class MTLCommandBuffer(MetalObject):
         self._return_slot()
 
     def _complete(self) -> None:
-        self._host_knows()
+        if any(map(tells_program, self._completed_handlers)):
+            self._host_knows()
         self._call_handlers(self._completed_handlers)
         self._completed_handlers = []
         self._completed.open()

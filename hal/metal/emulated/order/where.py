@@ -11,11 +11,26 @@ from types import FrameType
 from assay.sim.site import Site
 
 _OURS = "assay"
+# What runs kernels without a host program.
+_LAUNCHERS = ("assay.checks.", "assay.launches.", "assay.cli.")
 
 
 def caller() -> Site:
     """The innermost line of the program: not Assay's own, and of no installed library."""
     return site_of(sys._getframe(1))
+
+
+def line_of_program() -> Site:
+    """The line of a program whose call it is; no place where Assay itself launches kernels."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith(_LAUNCHERS):
+            return Site()
+        if name != _OURS and not name.startswith(f"{_OURS}."):
+            return site_of(frame)
+        frame = frame.f_back
+    return Site()
 
 
 def site_of(frame: FrameType | None) -> Site:

@@ -31,11 +31,11 @@ LANE_OF = Operation(
     numbers=(I32,),
 )
 
-# What the source makes a number of 16 bits of, by arithmetic.
+# What the source makes a number of as many bits of as the second operand says.
 NARROWED = Operation(
     name="narrowed",
     origin=Origin.MARK,
-    types="I -> I",
+    types="I #I -> I",
     meaning=OfOperands(lambda types, o: o[0]),
     is_typed=True,
 )
@@ -49,17 +49,20 @@ IN_ROW = Operation(
     is_typed=True,
 )
 
-# What the accesses that follow are: see `layout.KIND_COPY` and its like.
+# What the accesses that follow are: see `layout.KIND_COPY` and its like. The bits above them are
+# the number of a copy.
 ACCESS_KIND = Operation(
     name="access_kind",
     origin=Origin.MACHINE,
-    types="#i32 -> void",
+    types="i32 -> void",
     meaning=STRUCTURAL,
     effect=Effect.ORDERS,
     uninitialised=Uninitialised.CLEAN,
 )
 
-# A variable's life begins without a value. The operand tells variables apart.
+# A variable's life begins without a value. The operand's upper bits tell variables apart, those
+# below are the byte offset in the variable.
+BEGINNING_SHIFT = 16
 UNINITIALISED = Operation(
     name="uninitialised",
     origin=Origin.MARK,
@@ -97,6 +100,17 @@ def _observation(what: str, type: str = "i1") -> Operation:
         uninitialised=Uninitialised.CLEAN,
     )
 
+
+# The number of a read of memory by what its shadow says, 0 of what was written. The second operand
+# is the offset.
+READ_ORIGIN = Operation(
+    name="read_origin",
+    origin=Origin.ENGINE,
+    types="I i64 -> i16",
+    meaning=STRUCTURAL,
+    has_root=True,
+    uninitialised=Uninitialised.CLEAN,
+)
 
 # Reports of lanes for which a condition holds, or an origin is not 0.
 OBSERVE_UNINITIALISED = _observation("uninitialised", "i16")

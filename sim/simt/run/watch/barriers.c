@@ -2,6 +2,7 @@
 
 #pragma once
 #include "lanes.c"
+#include "unwritten.c"
 
 static void flush_denormals(u32 flush) {
 #if defined(__x86_64__)
@@ -41,6 +42,7 @@ void assay_watch_group(struct context *context) {
   w->arena_covered = w->device_covered = 0;
   w->arena_fenced = w->device_fenced = 0;
   settle_all(w);
+  forget_reads(w);
   for (u32 i = 0; i < LANES; i++) {
     w->waiting[i].mask = 0;
     w->left[i].mask = 0;

@@ -1,40 +1,19 @@
 // Reports of what the generated code itself finds out.
 
 #pragma once
-#include "records.c"
-
-// How many bytes of the threadgroup array that a site accesses are still not written, from the
-// first of them on, whose address is given back; 0 if none, or if it accesses something else.
-static u32 unwritten(struct watch *w, struct context *context, u32 site, u64 *address) {
-  if (!site || site > w->array_count || !context->arena_shadow) return 0;
-  struct array *a = &w->arrays[site - 1];
-  u8 *shadow = context->arena_shadow + a->start;
-  u64 first = 0, end;
-  while (first < a->size && !shadow[first]) first++;
-  for (end = first; end < a->size && shadow[end]; end++) {
-  }
-  *address = (u64)THREADGROUP_HANDLE << HANDLE_SHIFT | (a->start + first);
-  return (u32)(end - first);
-}
+#include "unwritten.c"
 
 // Lanes of `mask` saw something; `details` has a number for each lane.
 void assay_watch_event(struct context *context, u32 kind, u32 site, u32 mask) {
   struct watch *w = context->watch;
   u32 *details = (u32 *)(context->scratch + SCRATCH_VALUES);
   u32 lane = (u32)__builtin_ctz(mask);
-  u64 other = (u64)(details[lane] & 1023) << SITE_SHIFT | (u64)lane << LANE_SHIFT |
-              (u64)context->simdgroup << SIMDGROUP_SHIFT |
-              (w->group & GROUP_MASK) << GROUP_SHIFT;
-  if (kind != REPORT_UNINITIALISED) {
-    report(w, context, kind, site, lane, other, 0, w->barriers, mask);
+  if (kind == REPORT_UNINITIALISED) {
+    report_unwritten(w, context, site, lane, details[lane]);
     return;
   }
-  u64 before = w->report_count, address = 0;
-  report(w, context, kind, site, lane, other, 0, (details[lane] & ORIGIN_FAR) != 0, 0);
-  if (w->report_count == before) return;
-  struct report *r = &w->reports[before];
-  r->detail = unwritten(w, context, r->other_site, &address);
-  r->found = address;
+  u64 other = by(w, details[lane] & 1023, lane, context->simdgroup);
+  report(w, context, kind, site, lane, other, 0, w->barriers, mask);
 }
 
 // Lanes of `mask` are about to access the addresses in the scratch memory: reports those that are

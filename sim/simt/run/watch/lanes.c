@@ -28,6 +28,18 @@ static int changes_value(struct context *context, u64 address, u32 lane, u32 fro
   return 0;
 }
 
+// The record of an access of `bytes` from `offset` on, for the part of it that is in a granule:
+// bytes `from` to `to` of the access.
+static inline u64 touching(const struct shadow *s, u64 now, u64 granule, u64 offset, u32 bytes,
+                           u32 *from, u32 *to) {
+  u64 start = granule << s->shift, end = start + (1ull << s->shift);
+  *from = start > offset ? (u32)(start - offset) : 0;
+  *to = end < offset + bytes ? (u32)(end - offset) : bytes;
+  if (s->shift != 2) return now;
+  u64 touched = (1u << (offset + *to - start)) - (1u << (offset + *from - start));
+  return (now & ~FULL_MASK) | touched << MASK_SHIFT;
+}
+
 static void race(struct watch *w, struct context *context, const struct shadow *s, u32 kind,
                  u32 how, u32 lane, u64 old, u64 now, u64 address) {
   u32 same_group = !((old ^ now) >> GROUP_SHIFT);
@@ -135,10 +147,12 @@ static void lane_race(struct watch *w, struct context *context, struct shadow *s
   }
 }
 
+// A record has room for one lane: of those that access different bytes the last one stays.
 static void note_lane(struct shadow *s, u64 granule, u32 how, u64 now) {
   u64 *place = (how & HOW_WRITE ? s->lane_written : s->lane_read) + granule;
-  u64 same = *place >> SIMDGROUP_SHIFT == now >> SIMDGROUP_SHIFT;
-  u64 second = same && (lane_of(*place) != lane_of(now) || *place & FLAG_SECOND);
+  u64 mine = lane_of(*place) == lane_of(now);
+  u64 same = *place >> SIMDGROUP_SHIFT == now >> SIMDGROUP_SHIFT && (mine || overlap(*place, now));
+  u64 second = same && (!mine || *place & FLAG_SECOND);
   *place = now | (same ? *place & FULL_MASK : 0) | (second ? FLAG_SECOND : 0);
 }
 
@@ -155,10 +169,12 @@ static void watch_lane_order(struct watch *w, struct context *context, u32 how, 
     u64 now = record_of(w, context, &s, how, lane) | (how & HOW_STORE ? FLAG_STORED_BY_LANE : 0);
     u64 last = (offset + bytes - 1) >> s.shift;
     for (u64 granule = offset >> s.shift; granule <= last && granule < s.count; granule++) {
+      u32 from, to;
+      u64 record = touching(&s, now, granule, offset, bytes, &from, &to);
       if (noting)
-        note_lane(&s, granule, how, now);
+        note_lane(&s, granule, how, record);
       else
-        lane_race(w, context, &s, granule, how, lane, now, address,
+        lane_race(w, context, &s, granule, how, lane, record, address,
                   !(how & HOW_WRITE) || how & HOW_ATOMIC ||
                       changes_value(context, address, lane, 0, bytes, size));
     }
@@ -194,14 +210,8 @@ void assay_watch_lanes(struct context *context, u32 how, u32 mask, u32 size, u32
     u64 now = record_of(w, context, &s, how, lane);
     u64 last = (offset + bytes - 1) >> s.shift;
     for (u64 granule = offset >> s.shift; granule <= last && granule < s.count; granule++) {
-      u64 start = granule << s.shift, end = start + (1ull << s.shift);
-      u32 from = start > offset ? (u32)(start - offset) : 0;
-      u32 to = end < offset + bytes ? (u32)(end - offset) : bytes;
-      u64 touched = FULL_MASK;
-      if (s.shift == 2)
-        touched = (u64)((1u << (offset + to - start)) - (1u << (offset + from - start)))
-                  << MASK_SHIFT;
-      u64 record = (now & ~FULL_MASK) | touched;
+      u32 from, to;
+      u64 record = touching(&s, now, granule, offset, bytes, &from, &to);
       u32 *l = s.device ? lock(w, s.written + granule) : 0;
       if (how & HOW_WRITE)
         watch_write(w, context, &s, granule, how, lane, record, address + from,

@@ -3,8 +3,8 @@
 #pragma once
 #include "records.c"
 
-#define SETTLES_COPIES 0
-#define SETTLES_TEXELS 1
+// What an access waits for is this, or the number of a copy.
+#define SETTLES_TEXELS 0
 
 static void settle(struct watch *w, u32 simdgroup, u32 what) {
   w->stamps[what][simdgroup] = ++w->stamp;
@@ -19,8 +19,8 @@ static void settle_all(struct watch *w) {
   if (!w->remembers) return;
   w->remembers = 0;
   for (u32 i = 0; i < LANES; i++) {
-    settle(w, i, SETTLES_COPIES);
-    settle(w, i, SETTLES_TEXELS);
+    w->pending[i] = 0;
+    for (u32 what = 0; what <= COPIES; what++) settle(w, i, what);
   }
 }
 
@@ -29,17 +29,29 @@ void assay_watch_settle(struct context *context, u32 flags) {
   if (flags & MEM_TEXTURE) settle(context->watch, context->simdgroup, SETTLES_TEXELS);
 }
 
+// The calling simdgroup has waited for the copy of a number, 0 for all.
+static void settle_copies(struct watch *w, u32 simdgroup, u32 number) {
+  for (u32 copy = 1; copy <= COPIES; copy++) {
+    if (number && copy != number) continue;
+    w->pending[simdgroup] &= ~(1u << copy);
+    settle(w, simdgroup, copy);
+  }
+  if (!w->pending[simdgroup]) w->copying &= ~(1u << simdgroup);
+}
+
 // The accesses that follow, by the lanes of `mask`, are of a kind.
-void assay_watch_kind(struct context *context, u32 kind, u32 mask) {
+void assay_watch_kind(struct context *context, u32 said, u32 mask) {
   struct watch *w = context->watch;
-  u32 bit = 1u << context->simdgroup;
+  u32 kind = said & ((1u << KIND_BITS) - 1), copy = said >> KIND_BITS;
+  if (copy > COPIES) copy = 0;
   w->kind = kind == KIND_COPIED ? 0 : kind;
   w->kind_mask = mask;
-  if (kind == KIND_COPY) w->copying |= bit;
-  if (kind == KIND_COPIED) {
-    w->copying &= ~bit;
-    settle(w, context->simdgroup, SETTLES_COPIES);
+  if (kind == KIND_COPY) {
+    w->copy = copy ? copy : 1;
+    w->pending[context->simdgroup] |= 1u << w->copy;
+    w->copying |= 1u << context->simdgroup;
   }
+  if (kind == KIND_COPIED) settle_copies(w, context->simdgroup, copy);
   set_slow(w);
 }
 
@@ -76,13 +88,13 @@ static void watch_granule(struct watch *w, struct context *context, u64 granule,
   struct unsettled *u = unsettled_at(w, granule);
   u32 kind = w->kind_mask >> lane & 1 ? w->kind : 0;
   if (kind == KIND_COPY) {
-    note_unsettled(w, context, u, granule, how, lane, mask, SETTLES_COPIES);
+    note_unsettled(w, context, u, granule, how, lane, mask, w->copy);
     return;
   }
   if (is_valid(w, u, granule, mask)) {
     int writes = u->write || how & HOW_WRITE;
     int mine = u->simdgroup == context->simdgroup && u->lane == lane;
-    if (u->settles == SETTLES_COPIES && writes)
+    if (u->settles != SETTLES_TEXELS && writes)
       report_unsettled(w, context, REPORT_COPY_NOT_WAITED, how, lane, u, address);
     else if (kind == KIND_TEXEL_READ && u->settles == SETTLES_TEXELS && mine)
       report_unsettled(w, context, REPORT_TEXTURE_NOT_FENCED, how, lane, u, address);

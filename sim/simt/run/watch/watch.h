@@ -36,6 +36,8 @@ typedef double f64;
 #define KIND_COPIED 2
 #define KIND_TEXEL_WRITE 3
 #define KIND_TEXEL_READ 4
+#define KIND_BITS 8
+#define COPIES 16
 #define HOW_WRITE 1
 #define HOW_ATOMIC 2
 #define HOW_CONSTANT 4
@@ -49,6 +51,9 @@ typedef double f64;
 #define REPORT_SAME_STORE 5
 #define REPORT_UNINITIALISED 10
 #define ORIGIN_FAR 32768
+#define ORIGIN_READ 1024
+#define MAX_READS 16384
+#define READ_SLOTS 32768
 #define REPORT_LANES_LEFT 6
 #define REPORT_LANES_ELSEWHERE 7
 #define REPORT_OTHER_BARRIER 8
@@ -67,13 +72,13 @@ typedef double f64;
 #define REPORT_ROW_OVERRUN 34
 #define REPORT_BANK_CONFLICT 32
 
-struct array;
 struct buffer;
 struct context;
 struct report;
 struct table_entry;
 struct tape_writer;
 struct unsettled;
+struct unwritten_read;
 struct waiter;
 struct watch;
 
@@ -156,11 +161,15 @@ struct waiter {
 };
 _Static_assert(sizeof(struct waiter) == 28, "as Python has it");
 
-struct array {
-    u64 start;
-    u64 size;
+struct unwritten_read {
+    u64 address;
+    u64 offset;
+    u32 site;
+    u32 lane;
+    u32 simdgroup;
+    u32 readers;
 };
-_Static_assert(sizeof(struct array) == 16, "as Python has it");
+_Static_assert(sizeof(struct unwritten_read) == 32, "as Python has it");
 
 struct unsettled {
     u64 granule;
@@ -204,8 +213,9 @@ struct watch {
     u32 device_fenced;
     u32 flush_denormals;
     u32 lanes;
-    struct array *arrays;
-    u64 array_count;
+    struct unwritten_read *reads;
+    u16 *read_slots;
+    u64 read_count;
     struct unsettled *unsettled;
     u32 kind;
     u32 kind_mask;
@@ -213,8 +223,10 @@ struct watch {
     u32 slow;
     u32 stamp;
     u32 remembers;
-    u32 stamps[2][32];
+    u32 copy;
+    u32 pending[32];
+    u32 stamps[17][32];
     struct waiter waiting[32];
     struct waiter left[32];
 };
-_Static_assert(sizeof(struct watch) == 2288, "as Python has it");
+_Static_assert(sizeof(struct watch) == 4352, "as Python has it");

@@ -96,3 +96,41 @@ kernel void short_coordinates(constant uint& w, device uint* y,
   ushort2 start = p * ushort(w); // BUG index-overflow
   y[start.y] = i;
 }
+
+//! [kernel.product_of_bytes]
+//! threads = [64]
+//! threadgroup = [64]
+//! arguments.w = 5
+//! arguments.stride = 1
+//! arguments.y = { dtype = "uint32", shape = [65536], fill = "zeros" }
+kernel void product_of_bytes(constant uint& w, constant uint& stride, device uint* y,
+                             uint i [[thread_position_in_grid]]) {
+  uint scaled = i * w;
+  uchar k = uchar(scaled + stride); // BUG index-overflow
+  y[k] = i;
+}
+
+//! [kernel.clamped_after_it_was_made_short]
+//! threads = [32]
+//! threadgroup = [32]
+//! arguments.w = 40000
+//! arguments.stride = 1
+//! arguments.y = { dtype = "uint32", shape = [65536], fill = "zeros" }
+kernel void clamped_after_it_was_made_short(constant uint& w, constant uint& stride,
+                                            device uint* y, uint i [[thread_position_in_grid]]) {
+  short left = min(short(32), short(max(0, int(w) - int(i)))); // BUG index-overflow
+  y[i + uint(max(left, short(0)))] = i;
+}
+
+//! [kernel.divided_behind_a_wider_sum]
+//! threads = [64]
+//! threadgroup = [64]
+//! arguments.w = 1000
+//! arguments.stride = 100000001
+//! arguments.y = { dtype = "uint32", shape = [65536], fill = "zeros" }
+kernel void divided_behind_a_wider_sum(constant uint& w, constant uint& stride, device uint* y,
+                                       uint i [[thread_position_in_grid]]) {
+  ulong size = 1;
+  size += i * stride; // BUG index-overflow
+  y[size % w] = i;
+}

@@ -89,6 +89,47 @@ kernel void ring_of_bytes(device uint* y,
   y[uchar(i + 250)] = i;
 }
 
+//! [kernel.permutation]
+//! threads = [64]
+//! threadgroup = [64]
+//! arguments.p = { dtype = "uint8", shape = [256], fill = "iota" }
+//! arguments.y = { dtype = "uint32", shape = [65536], fill = "zeros" }
+kernel void permutation(device const uchar* p, device uint* y,
+                        uint i [[thread_position_in_grid]]) {
+  uchar at = p[i] + 200;
+  y[i] = p[uchar(p[at] + i)];
+}
+
+//! [kernel.byte_of_a_product]
+//! threads = [64]
+//! threadgroup = [64]
+//! arguments.y = { dtype = "uint32", shape = [65536], fill = "zeros" }
+kernel void byte_of_a_product(device uint* y,
+                              uint i [[thread_position_in_grid]]) {
+  y[uchar((i * 5) & 0xff)] = i;
+}
+
+//! [kernel.bytes_that_fit]
+//! threads = [64]
+//! threadgroup = [64]
+//! arguments.y = { dtype = "uint32", shape = [65536], fill = "zeros" }
+kernel void bytes_that_fit(device uint* y,
+                           uint i [[thread_position_in_grid]]) {
+  uchar at = uchar(i * 4);
+  y[at] = i;
+}
+
+//! [kernel.rows_that_are_left]
+//! threads = [64]
+//! threadgroup = [64]
+//! arguments.rows = 40000
+//! arguments.y = { dtype = "uint32", shape = [65536], fill = "zeros" }
+kernel void rows_that_are_left(constant int& rows, device uint* y,
+                               uint i [[thread_position_in_grid]]) {
+  short left = short(min(32, rows - int(i)));
+  y[i * 64 + min(short(i), left)] = i;
+}
+
 //! [kernel.shorts_that_fit]
 //! threads = [1024]
 //! threadgroup = [64]

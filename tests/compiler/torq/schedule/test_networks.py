@@ -4,65 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from assay.compiler.torq.blocks import Program
-from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
-from assay.compiler.torq.schedule.compile import program_for
-from assay.hal.observe import checking
-from assay.hal.torq.executable import LoadedExecutable
-from assay.hal.torq.pack import pack
-from assay.hw.torq.check.kinds import NPU_CHECKS
-from assay.sim.check import Checker
 from tests.compiler.graph import models
-from tests.compiler.torq.machine import Array
+
+from .running import assert_exact_and_clean, lowered
 
 pytestmark = pytest.mark.skipif(not models.IMPORTABLE, reason="converter or IREE are missing")
 
-
-def _program(name: str, folder: Path, *, keep: bool = True) -> Program:
-    module = models.imported(name, folder)
-    run_passes(module, usual_passes())
-    return program_for(module, keep=keep)
-
-
-def _results(program: Program, inputs: list[Array], expected: list[Array]) -> list[Array]:
-    """The results of a program, with the types and shapes of those that are expected."""
-    loaded = LoadedExecutable(pack(program, "network"))
-    buffers = [np.zeros(size, np.uint8) for size in loaded.buffer_sizes().values()]
-    for number, value in zip(loaded.inputs(), inputs, strict=True):
-        buffers[number][:] = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
-    loaded.dispatch(buffers)
-    made = [buffers[number] for number in loaded.outputs()]
-    return [
-        data.view(value.dtype).reshape(value.shape)
-        for data, value in zip(made, expected, strict=True)
-    ]
+LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in models.LARGE]
+"""Larger than the NPU's memory."""
 
 
 @pytest.mark.parametrize("keep", [True, False])
-@pytest.mark.parametrize("name", ["small", "int16_cnn", "ds_cnn"])
+@pytest.mark.parametrize("name", [*models.SMALL, *LARGE])
 def test_a_network_is_exact_and_clean(name: str, keep: bool, folder: Path) -> None:
     inputs, expected = models.reference(name, folder)
-    program = _program(name, folder, keep=keep)
-    with checking(Checker(NPU_CHECKS)) as checker:
-        found = _results(program, inputs, expected)
-    assert checker.findings == ()
-    for one, other in zip(expected, found, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["mobilenet_v2", "resnet18"])
-def test_a_network_that_is_larger_than_the_npus_memory_is_exact(name: str, folder: Path) -> None:
-    inputs, expected = models.reference(name, folder)
-    for one, other in zip(
-        expected, _results(_program(name, folder), inputs, expected), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
+    program = lowered(models.imported(name, folder), keep=keep)
+    assert_exact_and_clean(program, inputs, expected)
 
 
 def test_a_network_is_compiled_the_same_each_time(folder: Path) -> None:
-    one, other = (_program("small", folder) for _ in range(2))
+    one, other = (lowered(models.imported("small", folder)) for _ in range(2))
     assert one == other

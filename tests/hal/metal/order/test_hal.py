@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -72,6 +74,31 @@ def test_submissions_need_fences(device: MetalDevice, waits: bool) -> None:
         gate.signal(1)  # once both are submitted: or the host may see the first one end
         assert first.wait(60_000) and second.wait(60_000)
     assert kinds(found) == ([] if waits else ["unordered-passes"])
+
+
+def test_a_submission_that_has_ended_unseen_still_needs_a_fence(
+    device: MetalDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The driver hears of the end before the second submission comes; the program does not.
+    heard = threading.Event()
+    completed = MetalDevice._completed
+
+    def hear(*arguments: Any) -> None:
+        completed(*arguments)
+        heard.set()
+
+    monkeypatch.setattr(MetalDevice, "_completed", hear)
+    first, second = (fence for fence, _ in zip(fences(device), range(2), strict=False))
+    with findings() as found:
+        target = memory(device)
+        for signal in (first, second):
+            commands = device.create_command_buffer(0, 0)
+            commands.fill(BufferRef(target, 0, 0, 256), KERNEL)
+            commands.finalize()
+            device.queue_execute(None, signal, commands)
+            assert heard.wait(60)
+        assert first.wait(60_000) and second.wait(60_000)
+    assert kinds(found) == ["unordered-passes"]
 
 
 @pytest.mark.skipif(guard() is None, reason="this host does not show what programs do to memory")

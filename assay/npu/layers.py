@@ -1,0 +1,115 @@
+"""A model on the NPU, tensor by tensor: what every operator made, and what it should have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ..elements import Value
+
+Array = NDArray[Any]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerRun:
+    """One tensor: the operator that made it, its names in the model, and its elements.
+
+    `expected` is None where nothing is known to compare it with. `in_planes` says that what the
+    model has as (n, h, w, c) is (n, c, h, w) here.
+    """
+
+    operator: str
+    source: str
+    got: Array
+    expected: Array | None
+    in_planes: bool = False
+
+
+class LayeredModel:
+    """A model's program that stores what every operator makes, on an NPU."""
+
+    def __init__(self, path: Path, *, hardware: str | None = None, say: Say | None = None) -> None:
+        """Compiles a model. Raises ModelError and StatusError."""
+        from assay.compiler.torq.layers import expose
+        from assay.compiler.torq.passes.load import load
+        from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
+        from assay.compiler.torq.schedule.compile import program_for
+        from assay.hal.torq.pack import pack
+        from assay.hal.torq.write import write_executable
+
+        from .module import load_npu
+
+        self._module = load(path, say)
+        run_passes(self._module, usual_passes(), source=str(path))
+        self._layers = expose(self._module)
+        executable = write_executable(pack(program_for(self._module), path.stem))
+        self.function = load_npu(executable, hardware=hardware, name=str(path)).find(None)
+        """The program; its results are the model's, and behind them those of all operators."""
+
+    def run(self, values: Sequence[Value]) -> list[LayerRun]:
+        """Every operator's tensor, and what the operators' definitions make of the same inputs.
+
+        Raises NpuInputError, and StatusError of the NPU.
+        """
+        from assay.compiler.torq.operators.tensors import Layout
+        from assay.compiler.torq.schedule.storage import array_of
+
+        inputs = [np.asarray(value) for value in values]
+        results = self.function.invoke(inputs)
+        made = results[len(results) - len(self._layers) :]
+        return [
+            LayerRun(
+                operator=layer.operator,
+                source=layer.source,
+                got=array_of(np.asarray(data).tobytes(), layer.kind),
+                expected=wanted.reshape(layer.kind.shape),
+                in_planes=layer.kind.layout is not Layout.ROWS,
+            )
+            for layer, data, wanted in zip(self._layers, made, self._defined(inputs), strict=True)
+        ]
+
+    def _defined(self, inputs: Sequence[Array]) -> list[Array]:
+        """What the operators are defined to make."""
+        from assay.compiler.graph.tosa import ops
+        from assay.compiler.torq.hl.interpret import interpreted
+
+        (function,) = ops.functions(self._module)
+        results = interpreted(function, inputs)
+        return results[len(results) - len(self._layers) :]
+
+
+def against(layers: Sequence[LayerRun], tensors: Mapping[str, Array]) -> list[LayerRun]:
+    """Layers beside a model's own tensors, by name.
+
+    The last operator that bears a tensor's name makes it: those before are steps on the way, and
+    have nothing to be compared with.
+    """
+    last = {layer.source: number for number, layer in enumerate(layers)}
+    return [
+        replace(
+            layer,
+            expected=_laid_out(tensors[layer.source], layer)
+            if layer.source in tensors and last[layer.source] == number
+            else None,
+        )
+        for number, layer in enumerate(layers)
+    ]
+
+
+def _laid_out(tensor: Array, layer: LayerRun) -> Array | None:
+    """A tensor as a layer has it; None if it is another tensor altogether."""
+    shape = layer.got.shape
+    if layer.in_planes and tensor.ndim == 4:
+        tensor = tensor.transpose(0, 3, 1, 2)
+    if tensor.shape == shape:
+        return tensor
+    # A row of numbers stays one, whatever dimensions of one element it has.
+    is_row = max(tensor.shape, default=1) == tensor.size == layer.got.size
+    return tensor.reshape(shape) if is_row else None

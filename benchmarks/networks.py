@@ -1,0 +1,103 @@
+"""Quantised networks for the NPU: compiling and running MobileNetV2, compiling ever longer ones.
+
+Seconds are those of the processor, user and system, since each command runs on one thread.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.models.tflite.models import mobilenet_v2
+from tests.models.tflite.network import RELU6, Network
+
+from .measure import Row
+
+_BARS = {"compile": 20.0, "run": 5.0, "time and trace": 15.0}  # seconds
+_MOST_MEMORY = 2 << 30  # bytes
+_LENGTHS = (50, 100, 200, 400, 1000)  # operators
+_MOST_GROWTH = 1.5  # times the seconds per operator of the shortest
+
+
+def rows(*, threads: int, repetitions: int) -> list[Row]:
+    """Measure from the shell, in as many fresh processes as `repetitions` says, at most 3."""
+    del threads
+    with tempfile.TemporaryDirectory(prefix="assay-benchmark-") as name:
+        folder = Path(name)
+        (folder / "model.tflite").write_bytes(mobilenet_v2())
+        commands = {
+            "compile": "torq compile model.tflite -o model.torq",
+            "run": "run model.torq --input 1x224x224x3xi8=1 --output @result.npy",
+            "time and trace": "time model.torq --trace trace.html",
+        }
+        found = []
+        for what, command in commands.items():
+            times = [_run(command.split(), folder) for _ in range(min(repetitions, 3) + 1)]
+            seconds = statistics.median(one for one, _ in times[1:])
+            memory = max(peak for _, peak in times)
+            found.append(
+                Row(
+                    what=f"MobileNetV2 224x224, int8: {what}",
+                    who="assay, from the shell",
+                    seconds=seconds,
+                    rate=f"{memory >> 20} MB",
+                    bar=f"< {_BARS[what]:g} s, 2 GB",
+                    passed=seconds < _BARS[what] and memory < _MOST_MEMORY,
+                )
+            )
+        return found + _lengths(folder)
+
+
+def _lengths(folder: Path) -> list[Row]:
+    """How long networks of many operators take, and how that grows."""
+    found: list[Row] = []
+    least = 0.0
+    for count in _LENGTHS:
+        (folder / "long.tflite").write_bytes(residual_blocks(count))
+        seconds, memory = _run(["torq", "compile", "long.tflite", "-o", "long.torq"], folder)
+        each = seconds / count
+        least = least or each
+        found.append(
+            Row(
+                what=f"{count} operators: compile",
+                who="assay, from the shell",
+                seconds=seconds,
+                rate=f"{memory >> 20} MB",
+                ratio=f"{each * 1e3:.1f} ms an operator",
+                bar=f"< {_MOST_GROWTH:g} x that of {_LENGTHS[0]}",
+                passed=each < _MOST_GROWTH * least,
+            )
+        )
+    return found
+
+
+def residual_blocks(operators: int) -> bytes:
+    """A network of so many operators: convolutions, depthwise ones and additions."""
+    net = Network(7)
+    x = net.convolution(net.input((1, 16, 16, 16)), 16, 1)
+    for _ in range(operators // 4):
+        y = net.convolution(x, 32, 1, activation=RELU6)
+        y = net.convolution(net.depthwise(y, 3, activation=RELU6), 16, 1)
+        x = net.binary("ADD", x, y)
+    return net.finish(x)
+
+
+def _run(arguments: Sequence[str], folder: Path) -> tuple[float, int]:
+    """(seconds, bytes of memory at most) of a command."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "assay", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        stdout=subprocess.DEVNULL,
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"assay {' '.join(arguments)} failed")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (
+        1 if sys.platform == "darwin" else 1 << 10
+    )

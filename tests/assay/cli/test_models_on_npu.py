@@ -1,0 +1,162 @@
+"""Models with `--device torq`: compiled for the NPU, run, checked, timed and compared."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import assay as package
+from assay.npu.layers import LayeredModel
+from tests.compiler.graph import models
+
+Assay = Callable[..., Any]
+pytestmark = pytest.mark.skipif(not models.IMPORTABLE, reason="converter or IREE are missing")
+_NPU = ("--device", "torq")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Path:
+    return models.tflite_file("small", folder)
+
+
+def test_a_model_runs_on_the_npu_with_tosas_results(
+    assay: Assay, model: Path, folder: Path
+) -> None:
+    (x,), (expected,) = models.reference("small", folder)
+    np.save(folder / "x.npy", x)
+    given = ("--input", f"@{folder / 'x.npy'}", "--output", f"@{folder / 'y.npy'}")
+    done = assay("run", model, *_NPU, *given)
+    assert done.code == 0 and "cycles of the NPU" in done.out
+    found = np.load(folder / "y.npy")
+    assert found.dtype == expected.dtype
+    assert np.array_equal(found, expected)
+    loaded = package.load(model, device="torq")
+    assert np.array_equal(loaded.find(None)(x), expected)
+
+
+@pytest.mark.parametrize("against", ["tosa", "litert", "llvm-cpu"])
+def test_the_npus_results_are_compared_with_others(assay: Assay, model: Path, against: str) -> None:
+    if against == "litert" and importlib.util.find_spec("ai_edge_litert") is None:
+        pytest.skip("LiteRT is missing")
+    done = assay("diff", model, *_NPU, "--against", against, "--json")
+    found = json.loads(done.out)
+    assert done.code == 0 and found["equal"]
+    assert found["results"][0]["elements"] > 1
+
+
+def test_results_that_differ_end_with_code_1(assay: Assay, model: Path, folder: Path) -> None:
+    (x,), (expected,) = models.reference("small", folder)
+    wrong = expected.copy()
+    wrong.flat[-1] ^= 1
+    np.save(folder / "wrong.npy", wrong)
+    np.save(folder / "x.npy", x)
+    given = ("--input", f"@{folder / 'x.npy'}", "--reference", f"@{folder / 'wrong.npy'}")
+    done = assay("diff", model, *_NPU, *given)
+    assert done.code == 1
+    assert f"1 of {wrong.size}" in done.out and "emulated NPU against reference" in done.out
+
+
+def test_every_tensor_between_operators_is_compared(assay: Assay, folder: Path) -> None:
+    path = models.tflite_file("ds_cnn", folder)
+    found = json.loads(assay("diff", path, *_NPU, "--layers", "--against", "tosa", "--json").out)
+    assert found["equal"] and len(found["results"]) > 20
+    assert any(name["name"].startswith("depthwise_5") for name in found["results"])
+
+
+def test_the_first_tensor_that_differs_from_a_boards_is_named(
+    assay: Assay, model: Path, folder: Path
+) -> None:
+    (x,), _ = models.reference("small", folder)
+    np.save(folder / "x.npy", x)
+    pixels = LayeredModel(model).run([x])[0]
+    assert pixels.expected is not None and pixels.in_planes
+    board = {"conv_2": pixels.expected.transpose(0, 2, 3, 1).copy(), "another": np.zeros(3)}
+    given = ("--input", f"@{folder / 'x.npy'}", "--reference", folder / "board.npz")
+    np.savez(folder / "board.npz", **board)
+    same = assay("diff", model, *_NPU, "--layers", *given)
+    assert same.code == 0
+    assert "1 tensors compared, all are equal, 3 have nothing to be compared with" in same.out
+    board["conv_2"][0, 3, 4, 5] ^= 1
+    np.savez(folder / "board.npz", **board)
+    other = assay("diff", model, *_NPU, "--layers", *given)
+    assert other.code == 1
+    assert "result conv_2 (convolution): first difference at [0, 5, 3, 4]" in other.out
+
+
+def test_tensors_of_other_names_are_not_called_equal(
+    assay: Assay, model: Path, tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "board.npz", another=np.zeros(3))
+    done = assay("diff", model, *_NPU, "--layers", "--reference", tmp_path / "board.npz")
+    assert done.code == 2 and "no tensor has a name of the model's" in done.err
+    assert "conv_2" in done.err
+
+
+def test_a_damaged_file_of_tensors_is_refused(assay: Assay, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "board.npz"
+    path.write_bytes(b"PK\x03\x04 and no more")
+    done = assay("diff", model, *_NPU, "--layers", "--reference", path)
+    assert done.code == 2 and "is not a readable .npz file" in done.err
+
+
+def test_tensors_between_operators_need_a_model_on_the_npu(assay: Assay, model: Path) -> None:
+    done = assay("diff", model, "--layers")
+    assert done.code == 2 and "--layers is for models with --device torq" in done.err
+    done = assay("diff", model, *_NPU, "--layers")
+    assert done.code == 2 and "only tosa and litert give every tensor" in done.err
+
+
+def test_a_model_is_checked_and_timed_on_the_npu(assay: Assay, model: Path) -> None:
+    done = assay("check", model, *_NPU)
+    assert done.code == 0 and "1 executable, no findings" in done.out
+    assert json.loads(assay("time", model, *_NPU, "--json").out)["cycles"] > 0
+
+
+def test_the_inputs_that_are_missing_are_named(assay: Assay, model: Path) -> None:
+    done = assay("run", model, *_NPU)
+    assert done.code == 2 and "such as --input 1x8x8x4xi8=0" in done.err
+
+
+def test_a_tflite_model_says_which_device_it_took(assay: Assay, model: Path) -> None:
+    done = assay("run", model, "--input", "1x8x8x4xi8=0")
+    assert done.code == 0 and "--device torq takes the NPU" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "--device", "gpu"), "expected emulated, native, torq"),
+        (("run", *_NPU, "--parameters", "w=x.irpa"), "--parameters is not for the NPU"),
+        (("time", "--device", "native"), "expected emulated or torq"),
+        (("time", *_NPU, "--grid", "3"), "--grid is not for the NPU"),
+        (("check", "--device", "native"), "expected emulated or torq"),
+        (("run", "--torq-hw", "SL2610"), "--torq-hw and --skip-host-code are for Torq executables"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    assay: Assay, model: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    command, *options = arguments
+    done = assay(command, model, *options)
+    assert done.code == 2 and message in done.err
+
+
+@pytest.mark.parametrize("command", ["run", "check", "time", "diff"])
+def test_what_is_no_model_for_the_npu_is_refused(
+    assay: Assay, tmp_path: Path, command: str
+) -> None:
+    path = tmp_path / "cut.tflite"
+    path.write_bytes(b"\x1c\x00\x00\x00TFL3" + bytes(8))
+    done = assay(command, path, *_NPU)
+    assert done.code in (1, 2) and "cut.tflite" in done.err and not done.out
