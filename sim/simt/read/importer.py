@@ -174,9 +174,10 @@ def _optimised_beyond(text: str, entry: str, calls: Calls) -> str:
 def _promote(module: llvm.ModuleRef, *, inline: bool) -> None:
     """Put variables into registers; `inline` functions into the places of their calls before."""
     passes = llvm.create_new_module_pass_manager()
-    if inline:
-        passes.add_always_inliner_pass()
     passes.add_sroa_pass()
+    if inline:  # of what is small already
+        passes.add_always_inliner_pass()
+        passes.add_sroa_pass()
     _run(passes, module)
 
 

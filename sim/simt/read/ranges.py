@@ -138,10 +138,21 @@ class Ranges:
         """The bounds of a value, narrowed by a condition that holds, or does not."""
         _, text = self._definitions.get(condition, ("", ""))
         match = _COMPARISON.match(text)
-        if match is None or match["left"] != value:
+        if match is None or (
+            match["left"] != value and not self._is_widened(match["left"], value, found, bits)
+        ):
             return found
         how = match["how"] if holds else _NEGATED[match["how"]]
-        return _narrowed(found, how, int(match["right"]), bits)
+        return _narrowed(found, how, int(match["right"]), int(match["bits"]))
+
+    def _is_widened(self, wider: str, value: str, found: Range, bits: int) -> bool:
+        """Whether one value is another, within these bounds, in more bits: the same number."""
+        _, text = self._definitions.get(wider, ("", ""))
+        op, _, rest = text.partition(" ")
+        match = _CHANGED.match(rest) if op in ("zext", "sext") else None
+        if match is None or match["of"] != value:
+            return False
+        return op == "zext" or found[1] < 1 << (bits - 1)
 
     def _defined(self, value: str, bits: int) -> Range:
         """The bounds that follow from what a value is made of."""

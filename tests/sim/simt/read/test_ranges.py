@@ -166,3 +166,10 @@ def test_arrays_that_an_index_may_leave_are_looked_at_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert optimisations(monkeypatch, ROWS.replace("i & 3]", "i & 7]", 1)) > 1
+
+
+def test_short_counters_that_are_compared_in_more_bits_are_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = "float a[4]; for (short r = 0; r < 4; r++) a[r] = o[r]; o[i] = a[i & 3];"
+    assert optimisations(monkeypatch, body) == 1
