@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterator, Sequence
 
 from assay.hw.torq.facts.machine import limit, memories
 
@@ -37,45 +38,73 @@ def lifetimes(steps: Sequence[Step]) -> dict[Buffer, tuple[int, int]]:
     return found
 
 
-def addresses_of(steps: Sequence[Step]) -> dict[Buffer, int]:
-    """An address for every buffer. Raises NoRoom.
+class Pool:
+    """Which bytes of LRAM buffers have at the moment.
 
     Buffers that stay come from the top, the others from the bottom, each where it first fits.
     """
+
+    def __init__(self) -> None:
+        start, end = bounds()
+        self._start = -(-start // ALIGNMENT) * ALIGNMENT
+        self._end = end // ALIGNMENT * ALIGNMENT
+        self._taken: list[tuple[int, int]] = []
+        """(start, stop) in order."""
+        self.places: dict[Buffer, tuple[int, int]] = {}
+        """Where the buffers are that have room now."""
+        self.peak = 0
+        """The most bytes that were taken at a time."""
+        self._used = 0
+
+    def reserve(self, buffer: Buffer) -> int:
+        """The address of room for a buffer. Raises NoRoom."""
+        size = _room(buffer)
+        fits = (gap for gap in self._gaps() if gap[1] - gap[0] >= size)
+        if buffer.stays:
+            address = max((stop - size for _, stop in fits), default=-1)
+        else:
+            address = next((first for first, _ in fits), -1)
+        if address < 0:
+            raise NoRoom(buffer, [other for other in self.places if other.stays])
+        place = address, address + size
+        self._taken.insert(bisect(self._taken, place), place)
+        self.places[buffer] = place
+        self._used += size
+        self.peak = max(self.peak, self._used)
+        return address
+
+    def free(self, buffer: Buffer) -> tuple[int, int]:
+        """Gives back a buffer's bytes, (start, stop)."""
+        place = self.places.pop(buffer)
+        self._taken.remove(place)
+        self._used -= place[1] - place[0]
+        return place
+
+    def _gaps(self) -> Iterator[tuple[int, int]]:
+        begin = self._start
+        for first, stop in self._taken:
+            if first > begin:
+                yield begin, first
+            begin = stop
+        if self._end > begin:
+            yield begin, self._end
+
+
+def addresses_of(steps: Sequence[Step]) -> tuple[dict[Buffer, int], int]:
+    """An address for every buffer of steps in this order, and the most bytes used.
+
+    Raises NoRoom.
+    """
     found: dict[Buffer, int] = {}
-    live: dict[Buffer, int] = {}
+    pool = Pool()
     lives = lifetimes(steps)
-    for buffer, (first, last) in lives.items():
-        for other in [other for other, end in live.items() if end < first]:
-            del live[other]
-        taken = sorted((found[other], found[other] + _room(other)) for other in live)
-        address = _highest(taken, buffer) if buffer.stays else _lowest(taken, buffer)
-        if address is None:
-            raise NoRoom(buffer, [other for other in live if other.stays])
-        found[buffer] = address
-        live[buffer] = last
-    return found
+    for buffer, (first, _) in lives.items():
+        for other in [other for other in pool.places if lives[other][1] < first]:
+            pool.free(other)
+        found[buffer] = pool.reserve(buffer)
+    return found, pool.peak
 
 
 def _room(buffer: Buffer) -> int:
     """Bytes with what is lost to alignment."""
     return -(-buffer.size // ALIGNMENT) * ALIGNMENT
-
-
-def _gaps(taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    start, end = bounds()
-    edges = [-(-start // ALIGNMENT) * ALIGNMENT]
-    for first, stop in taken:
-        edges += [first, stop]
-    edges.append(end // ALIGNMENT * ALIGNMENT)
-    return list(zip(edges[::2], edges[1::2], strict=True))
-
-
-def _lowest(taken: Sequence[tuple[int, int]], buffer: Buffer) -> int | None:
-    fits = [first for first, stop in _gaps(taken) if stop - first >= _room(buffer)]
-    return fits[0] if fits else None
-
-
-def _highest(taken: Sequence[tuple[int, int]], buffer: Buffer) -> int | None:
-    fits = [stop - _room(buffer) for first, stop in _gaps(taken) if stop - first >= _room(buffer)]
-    return fits[-1] if fits else None

@@ -30,13 +30,14 @@ def compiled(path: Path, say: Say | None = None) -> Program:
     return program_for(module)
 
 
-def program_for(module: ModuleOp, *, keep: bool = True) -> Program:
+def program_for(module: ModuleOp, *, keep: bool = True, double_buffer: bool = True) -> Program:
     """The program of a module in TorqHL that has one function. Raises ModelError.
 
-    Without `keep`, every tensor between operators goes through XRAM.
+    Without `keep`, every tensor between operators goes through XRAM; without `double_buffer`,
+    transfers and slices work in turn.
     """
     functions = ops.functions(module)
     if len(functions) != 1:
         raise ModelError(f"the model has {len(functions)} functions; one is possible")
     network = network_of(functions[0])
-    return program_of(planned(network, keep=keep), network.callers)
+    return program_of(planned(network, keep=keep, double_buffer=double_buffer), network.callers)

@@ -23,19 +23,19 @@ from ..blocks import (
 )
 from ..slice.lram import ALIGNMENT
 from ..slice.tensor import dense
-from .plan import Plan
+from .overlap import Overlapped
 from .steps import Buffer, LoadCode, LoadTile, RunSlice, Spot, Step, StoreTile, Wait
 from .storage import Home, Role, Storage
 
 _UNITS = ("SLC0", "SLC1")
 
 
-def program_of(plan: Plan, callers: Sequence[Home]) -> Program:
+def program_of(plan: Overlapped, callers: Sequence[Home]) -> Program:
     """The program of a plan; its bindings are the callers' tensors in their order."""
     made = _Materialiser(addresses=plan.addresses)
     for home in callers:
         made.bind(home)
-    for step in plan.schedule.steps:
+    for step in plan.steps:
         made.step(step)
     return made.program()
 
@@ -168,11 +168,13 @@ class _Materialiser:
         )
 
     def _wait(self, token: LoadTile | StoreTile | RunSlice | LoadCode) -> None:
-        """Waits for a unit; with its start, if that was the last task."""
+        """Waits for a unit, as the last thing that the last task does."""
+        last = self._tasks[-1]
         if isinstance(token, LoadTile | LoadCode):
-            self._tasks[-1] = replace(self._tasks[-1], dma_xr_wait=True)
+            self._tasks[-1] = replace(last, dma_xr_wait=True)
         elif isinstance(token, StoreTile):
-            self._tasks[-1] = replace(self._tasks[-1], dma_xw_wait=True)
+            self._tasks[-1] = replace(last, dma_xw_wait=True)
         else:
-            first = token.slice_ == 0
-            self._tasks.append(NssTask(slc_wait=(first, not first)))
+            first, second = last.slc_wait
+            waits = (True, second) if token.slice_ == 0 else (first, True)
+            self._tasks[-1] = replace(last, slc_wait=waits)

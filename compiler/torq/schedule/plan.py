@@ -16,10 +16,13 @@ from ..slice.errors import IllegalSliceProgram
 from ..slice.lram import ALIGNMENT
 from ..slice.tensor import Tensor, dense
 from .allocate import NoRoom, addresses_of, bounds
+from .in_turn import in_turn
 from .network import Job, Network
-from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Schedule, Spot, StoreTile
+from .overlap import Overlapped, overlapped
+from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Spot, Start, StoreTile
 from .storage import Home, Storage, packed
-from .tiles import Tiler, Tiling
+from .tiles import Tiler
+from .tiling import Tiling
 from .transfers import moves_of, tile_tensor
 
 TASK_BYTES = 1536
@@ -28,6 +31,9 @@ TABLE_BYTES = 2560
 """Room for a table."""
 CODE_BYTES = 9 << 10
 """What the commands of a slice take at most at a time."""
+_TASK_WORDS, _TABLE_WORDS = 48, 513
+"""Command words of a slice task; a slice takes a cycle to fetch each."""
+_START_CYCLES = 20
 _SLICES = 2
 _MARGIN = 32 << 10
 _MOST_MARGIN = 256 << 10
@@ -44,20 +50,12 @@ class Kept:
     last: int
 
 
-@dataclass(kw_only=True)
-class Plan:
-    """A schedule with the addresses of its buffers."""
-
-    schedule: Schedule
-    addresses: dict[Buffer, int]
-
-
-def planned(network: Network, *, keep: bool = True) -> Plan:
+def planned(network: Network, *, keep: bool = True, double_buffer: bool = True) -> Overlapped:
     """The schedule of a network. Raises ModelError for what does not fit.
 
     What was kept and turns out to be in the way is given up, the largest first, until all fits.
     """
-    tiler = Tiler()
+    tiler = Tiler(doubled=double_buffer)
     given_up: set[SSAValue] = set()
     margins: dict[str, int] = {}
     while True:
@@ -66,7 +64,7 @@ def planned(network: Network, *, keep: bool = True) -> Plan:
         )
         try:
             planner.run()
-            return Plan(schedule=planner.schedule, addresses=addresses_of(planner.schedule.steps))
+            return overlapped(planner.starts) if double_buffer else _in_turn(planner.starts)
         except InTheWay as error:
             given_up.add(error.value)
         except NoRoom as error:
@@ -78,6 +76,13 @@ def planned(network: Network, *, keep: bool = True) -> Plan:
             if margin > _MOST_MARGIN:
                 raise ModelError(str(error)) from None
             margins[error.buffer.job] = margin
+
+
+def _in_turn(starts: list[Start]) -> Overlapped:
+    """The plan without overlap. Raises NoRoom."""
+    steps = in_turn(starts)
+    addresses, peak = addresses_of(steps)
+    return Overlapped(steps=steps, addresses=addresses, cycles=0, peak=peak)
 
 
 class InTheWay(Exception):
@@ -98,7 +103,7 @@ class Planner:
     margins: dict[str, int]
     """Bytes by job that its tiles leave free."""
     keeps: bool
-    schedule: Schedule = field(default_factory=Schedule)
+    starts: list[Start] = field(default_factory=list)
     kept: dict[SSAValue, Kept] = field(default_factory=dict)
     _all: dict[Buffer, SSAValue] = field(default_factory=dict)
     _constants: dict[tuple[str, bytes], Storage] = field(default_factory=dict)
@@ -184,8 +189,8 @@ class Planner:
             buffer = Buffer(job="", name=tensor.name, size=kind.of(region).bytes_)
             load = moves_of(source, region, tensor)
             store = moves_of(target, region, tensor)
-            self.schedule.add(LoadTile(storage=source.storage, buffer=buffer, moves=load))
-            self.schedule.add(StoreTile(storage=target.storage, buffer=buffer, moves=store))
+            self.starts.append(LoadTile(storage=source.storage, buffer=buffer, moves=load))
+            self.starts.append(StoreTile(storage=target.storage, buffer=buffer, moves=store))
 
 
 @dataclass(kw_only=True)
@@ -195,6 +200,8 @@ class JobTiles:
     planner: Planner
     job: Job
     tiling: Tiling
+    _operands: dict[str, tuple[Spot, Region]] = field(default_factory=dict)
+    """What of operands the last tile has loaded."""
     _last: dict[Storage, Buffer] = field(default_factory=dict)
     _now: dict[Storage, Buffer] = field(default_factory=dict)
     """Constants of the last tile and of this one, which are in LRAM."""
@@ -222,7 +229,7 @@ class JobTiles:
         if not spot.buffer.stays or self.planner.is_returned(self.job):
             home = self.planner.network.homes[self.job.result]
             moves = moves_of(home, out, self._tensor(spot, region, "y", out))
-            self.planner.schedule.add(
+            self.planner.starts.append(
                 StoreTile(storage=home.storage, buffer=spot.buffer, moves=moves)
             )
 
@@ -245,14 +252,15 @@ class JobTiles:
                 strides=kind.strides,
             )
             return Spot(buffer=kept.buffer, tensor=tensor), Region.whole(kind.shape)
+        if name in self._operands and self._operands[name][1] == region:
+            return self._operands[name]
         home = self.planner.network.homes[value]
         tensor = tile_tensor(name, kind, region)
-        buffer = Buffer(
-            job=self.job.name, name=f"{name} of {self.job.name}", size=kind.of(region).bytes_
-        )
+        buffer = self._buffer(name, kind.of(region).bytes_)
         moves = moves_of(home, region, tensor)
-        self.planner.schedule.add(LoadTile(storage=home.storage, buffer=buffer, moves=moves))
-        return Spot(buffer=buffer, tensor=tensor), region
+        self.planner.starts.append(LoadTile(storage=home.storage, buffer=buffer, moves=moves))
+        self._operands[name] = Spot(buffer=buffer, tensor=tensor), region
+        return self._operands[name]
 
     def _buffer(self, name: str, size: int) -> Buffer:
         return Buffer(job=self.job.name, name=f"{name} of {self.job.name}", size=size)
@@ -290,10 +298,10 @@ class JobTiles:
             tensor = tile_tensor(name, kind, Region.whole(kind.shape))
             buffer = self._buffer(name, kind.bytes_)
             places[name] = Spot(buffer=buffer, tensor=tensor)
-        count = self._tasks(kernel, out, places)
+        cycles = self._cycles(kernel, out, places)
         room = TASK_BYTES + TABLE_BYTES * isinstance(op, Table)
-        for first in range(0, count, CODE_BYTES // room):
-            stop = min(count, first + CODE_BYTES // room)
+        for first in range(0, len(cycles), CODE_BYTES // room):
+            stop = min(len(cycles), first + CODE_BYTES // room)
             yield RunSlice(
                 slice_=slice_,
                 kernel=kernel,
@@ -303,14 +311,19 @@ class JobTiles:
                 first=first,
                 stop=stop,
                 code=Buffer(job=self.job.name, name="slice code", size=(stop - first) * room),
+                cycles=_START_CYCLES + sum(cycles[first:stop]),
                 source=self.job.source,
             )
 
-    def _tasks(self, kernel: Kernel[Any], out: Region, places: dict[str, Spot]) -> int:
-        """How many tasks a region has. Raises InTheWay if tensors lie as the kernel cannot take."""
+    def _cycles(self, kernel: Kernel[Any], out: Region, places: dict[str, Spot]) -> list[int]:
+        """How long each task of a region takes with its commands.
+
+        Raises InTheWay if tensors lie as the kernel cannot take.
+        """
         tensors = {name: spot.tensor for name, spot in places.items()}
+        words = _TASK_WORDS + _TABLE_WORDS * isinstance(self.job.op, Table)
         try:
-            return len(kernel.nests(self.job.op, out, tensors))
+            return [nest.cycles + words for nest in kernel.nests(self.job.op, out, tensors)]
         except IllegalSliceProgram as error:
             value = self.planner.largest(
                 tuple(spot.buffer for spot in places.values() if spot.buffer.stays)
@@ -337,7 +350,7 @@ class JobTiles:
         if buffer is None:
             buffer = Buffer(job=self.job.name, name=storage.name, size=storage.size)
             move = Move(outside=0, inside=0, row=storage.size)
-            self.planner.schedule.add(LoadTile(storage=storage, buffer=buffer, moves=(move,)))
+            self.planner.starts.append(LoadTile(storage=storage, buffer=buffer, moves=(move,)))
         self._now[storage] = buffer
         return buffer
 
@@ -346,6 +359,5 @@ class JobTiles:
         lists = [[run for run in runs if run.slice_ == slice_] for slice_ in (0, 1)]
         for number in range(max(len(own) for own in lists)):
             pair = [own[number] for own in lists if number < len(own)]
-            for run in pair:
-                self.planner.schedule.add(LoadCode(run=run))
-            self.planner.schedule.add(*pair)
+            self.planner.starts += [LoadCode(run=run) for run in pair]
+            self.planner.starts += pair

@@ -7,7 +7,7 @@ that it is done. So a schedule can be reordered as long as steps come behind wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..kernels.kernel import Kernel
@@ -88,6 +88,8 @@ class RunSlice:
     first: int
     stop: int
     code: Buffer
+    cycles: int
+    """How long it takes, with its commands."""
     source: str = ""
 
 
@@ -102,22 +104,19 @@ class LoadCode:
 class Wait:
     """Goes on when something that was started is done."""
 
-    token: LoadTile | StoreTile | RunSlice | LoadCode
+    token: Start
 
 
-Step = LoadTile | StoreTile | RunSlice | LoadCode | Wait
+Start = LoadTile | StoreTile | RunSlice | LoadCode
+Step = Start | Wait
+UNITS = ("XR", "XW", "SLC0", "SLC1")
 
 
-@dataclass(kw_only=True)
-class Schedule:
-    """Steps in order."""
-
-    steps: list[Step] = field(default_factory=list)
-
-    def add(self, *steps: LoadTile | StoreTile | RunSlice | LoadCode) -> None:
-        """Starts steps, then waits for each of them."""
-        self.steps += steps
-        self.steps += [Wait(token=step) for step in steps]
+def unit_of(step: Start) -> str:
+    """Who does a step, one after the other."""
+    if isinstance(step, RunSlice):
+        return UNITS[2 + step.slice_]
+    return "XW" if isinstance(step, StoreTile) else "XR"
 
 
 def buffers_of(step: Step) -> Iterator[Buffer]:

@@ -1,0 +1,267 @@
+"""Reorders steps so that transfers, both slices and the command stream work at the same time.
+
+The order is that of a simulation: whatever can start next is started, and the command stream waits
+only when nothing can, for what is done first. Each unit takes its steps in the given order, but a
+transfer that still waits for something lets later ones pass: so operands of the next tile, commands
+and weights of later operators are loaded while slices compute, and results stored meanwhile.
+
+Buffers get their room in the given order, too. So whatever is in flight can end with the room that
+it has, and when nothing is, the next step has as much room as if all had been done one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.hw.torq.facts.costs import Machine, sl2610
+
+from ..blocks import BURST
+from .allocate import NoRoom, Pool
+from .dependences import dependences
+from .pieces import pieces
+from .steps import (
+    UNITS,
+    Buffer,
+    LoadCode,
+    RunSlice,
+    Start,
+    Step,
+    Wait,
+    buffers_of,
+    unit_of,
+)
+
+WORDS = {"XR": 18, "XW": 17, "SLC0": 7, "SLC1": 7}
+"""Command words of a start with its waits."""
+_AHEAD = 256
+"""How many steps behind the first one that was not started yet are looked at."""
+_ORDER = ("SLC0", "SLC1", "XW", "XR")
+"""Who is started first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlapped:
+    """Steps with waits, the addresses of their buffers, when all is done by the simulation, and the
+    most bytes of LRAM that are used at a time."""
+
+    steps: list[Step]
+    addresses: dict[Buffer, int]
+    cycles: int
+    peak: int
+
+
+def overlapped(starts: Sequence[Start]) -> Overlapped:
+    """Steps that could be done one after the other, in the order that overlaps. Raises NoRoom."""
+    return _Simulation([piece for step in starts for piece in pieces(step)]).run()
+
+
+def transfer_cycles(machine: Machine, size: int) -> int:
+    """Cycles of a transfer that has the path to DRAM for itself."""
+    return machine.dma_start + machine.dma_cycles(size, BURST)
+
+
+class _Simulation:
+    """Time, what is under way, and which room is whose."""
+
+    def __init__(self, starts: Sequence[Start]) -> None:
+        self._starts = starts
+        self._before = dependences(starts)
+        self._machine = sl2610()
+        self._now = 0
+        self._units = _Units()
+        self._done = [False] * len(starts)
+        self._unjoined: dict[str, int] = {}
+        """By unit the last step that was started, as long as nobody waited for it."""
+        self._queues = {unit: _numbers(starts, unit) for unit in UNITS}
+        self._steps: list[Step] = []
+        self._room = _Room(starts)
+
+    def run(self) -> Overlapped:
+        """The steps in order. Raises NoRoom."""
+        while any(self._queues.values()):
+            self._room.reserve(self._first())
+            number = self._next()
+            if number is not None:
+                self._start(number)
+            elif self._units.are_idle:
+                self._room.refuse()
+            else:
+                self._go_to(self._units.next_end(self._now))
+        self._join(set(self._unjoined))
+        while not self._units.are_idle:
+            self._go_to(self._units.next_end(self._now))
+        return Overlapped(
+            steps=self._steps,
+            addresses=self._room.addresses,
+            cycles=self._now,
+            peak=self._room.peak,
+        )
+
+    def _first(self) -> int:
+        """The first step that was not started yet."""
+        return min(queue[0] for queue in self._queues.values() if queue)
+
+    def _next(self) -> int | None:
+        """A step that can be started now."""
+        for unit in _ORDER:
+            if self._units.is_busy(unit):
+                continue
+            for number in self._candidates(unit):
+                if all(self._done[earlier] for earlier in self._before[number]):
+                    return number
+        return None
+
+    def _candidates(self, unit: str) -> Iterator[int]:
+        """What a unit may do next: slices keep their order."""
+        queue = self._queues[unit]
+        for number in queue[:1] if unit.startswith("SLC") else queue:
+            if number >= self._room.reserved:
+                return
+            yield number
+
+    def _start(self, number: int) -> None:
+        step = self._starts[number]
+        unit = unit_of(step)
+        needed = {*self._before[number], *self._room.after(step)}
+        self._join({u for u, last in self._unjoined.items() if u == unit or last in needed})
+        self._queues[unit].remove(number)
+        self._steps.append(step)
+        self._unjoined[unit] = number
+        self._go_to(self._now + WORDS[unit] * self._machine.fetch)
+        self._units.start(unit, number, self._cycles(step), self._now)
+
+    def _cycles(self, step: Start) -> int:
+        if isinstance(step, RunSlice):
+            return step.cycles
+        if isinstance(step, LoadCode):
+            return transfer_cycles(self._machine, step.run.code.size)
+        return sum(transfer_cycles(self._machine, move.size) for move in step.moves)
+
+    def _join(self, units: set[str]) -> None:
+        """Waits for units, whose last steps are done."""
+        for unit in UNITS:
+            if unit in units:
+                self._steps.append(Wait(token=self._starts[self._unjoined.pop(unit)]))
+
+    def _go_to(self, time: int) -> None:
+        """Lets time pass."""
+        for number in self._units.advance(self._now, time):
+            self._done[number] = True
+            self._room.done(self._starts[number], set(self._unjoined.values()))
+        self._now = time
+
+
+def _numbers(starts: Sequence[Start], unit: str) -> list[int]:
+    return [number for number, step in enumerate(starts) if unit_of(step) == unit]
+
+
+class _Units:
+    """What each unit does, and how long still; transfers in both directions share their path."""
+
+    def __init__(self) -> None:
+        self._work: dict[str, tuple[int, int]] = {}
+        """By unit the step, and twice the cycles that are left of it."""
+
+    @property
+    def are_idle(self) -> bool:
+        """Whether nobody does anything."""
+        return not self._work
+
+    def is_busy(self, unit: str) -> bool:
+        """Whether a unit does something."""
+        return unit in self._work
+
+    def start(self, unit: str, number: int, cycles: int, now: int) -> None:
+        """A unit begins."""
+        self._work[unit] = number, 2 * max(1, cycles)
+
+    def next_end(self, now: int) -> int:
+        """When the next step will be done."""
+        return now + min(-(-left // self._rate(unit)) for unit, (_, left) in self._work.items())
+
+    def advance(self, now: int, time: int) -> Iterator[int]:
+        """Works on from now to a time; gives the steps that are done then."""
+        while self._work and now < time:
+            until = min(time, self.next_end(now))
+            rates = {unit: self._rate(unit) for unit in self._work}
+            for unit, (number, left) in list(self._work.items()):
+                left -= rates[unit] * (until - now)
+                self._work[unit] = number, left
+                if left <= 0:
+                    del self._work[unit]
+                    yield number
+            now = until
+
+    def _rate(self, unit: str) -> int:
+        both = "XR" in self._work and "XW" in self._work
+        return 1 if both and unit in ("XR", "XW") else 2
+
+
+class _Room:
+    """Room for buffers: it is reserved in the order of steps, and free again behind the last."""
+
+    def __init__(self, starts: Sequence[Start]) -> None:
+        self.reserved = 0
+        """How many steps have all their room."""
+        self.addresses: dict[Buffer, int] = {}
+        self._pool = Pool()
+        self._starts = starts
+        self._left: dict[Buffer, int] = {}
+        self._users: dict[Buffer, list[int]] = {}
+        for number, step in enumerate(starts):
+            for buffer in set(buffers_of(step)):
+                self._users.setdefault(buffer, []).append(number)
+        self._left = {buffer: len(users) for buffer, users in self._users.items()}
+        self._freed: list[tuple[int, int, set[int]]] = []
+        """(start, stop) of bytes that are free, but for steps that nobody waited for yet."""
+        self._after: dict[Buffer, set[int]] = {}
+        self._lacking: NoRoom | None = None
+
+    @property
+    def peak(self) -> int:
+        """The most bytes that were used at a time."""
+        return self._pool.peak
+
+    def reserve(self, first: int) -> None:
+        """Gives room to as many steps as there is room for, not too far behind the first."""
+        stop = min(len(self._starts), first + _AHEAD)
+        while self.reserved < stop:
+            for buffer in buffers_of(self._starts[self.reserved]):
+                if buffer in self.addresses:
+                    continue
+                try:
+                    address = self._pool.reserve(buffer)
+                except NoRoom as error:
+                    self._lacking = error
+                    return
+                self.addresses[buffer] = address
+                end = address + buffer.size
+                self._after[buffer] = {
+                    number
+                    for start, stop, users in self._freed
+                    if start < end and address < stop
+                    for number in users
+                }
+            self.reserved += 1
+
+    def refuse(self) -> None:
+        """Nothing goes on: the next step has no room. Raises NoRoom."""
+        assert self._lacking is not None
+        raise self._lacking
+
+    def after(self, step: Start) -> Iterator[int]:
+        """The steps that had the room of a step's buffers before."""
+        for buffer in buffers_of(step):
+            yield from self._after[buffer]
+
+    def done(self, step: Start, unjoined: set[int]) -> None:
+        """A step is done; nobody waited for some steps yet."""
+        self._freed = [(a, b, users & unjoined) for a, b, users in self._freed if users & unjoined]
+        for buffer in set(buffers_of(step)):
+            self._left[buffer] -= 1
+            if not self._left[buffer]:
+                start, stop = self._pool.free(buffer)
+                users = unjoined.intersection(self._users[buffer])
+                if users:
+                    self._freed.append((start, stop, users))
