@@ -71,14 +71,16 @@ def assembled(
     bindings: Sequence[Binding],
     end: int,
     notes: Notes,
+    block_tasks: int = 0,
 ) -> Program:
     """A program of tasks, whose blocks are put behind XRAM address `end`.
 
+    A block has `block_tasks` tasks at most besides the one that loads the next, if that is not 0.
     To `notes` come the transfers and what the host puts into XRAM.
     """
     size = limit("nss_block")
     first = -(-end // WORD_BYTES) * WORD_BYTES
-    groups = _linked(_groups(tasks), first)
+    groups = _linked(_groups(tasks, block_tasks or len(tasks)), first)
     blocks = [
         (first + number * size, _block(group, number, last=number + 1 == len(groups)))
         for number, group in enumerate(groups)
@@ -109,14 +111,15 @@ def assembled(
     )
 
 
-def _groups(tasks: Sequence[NssTask]) -> list[list[NssTask]]:
-    """Tasks by block: as many as there is room for beside the one that loads the next block."""
+def _groups(tasks: Sequence[NssTask], count: int) -> list[list[NssTask]]:
+    """Tasks by block: as many as there is room for beside the one that loads the next block, and no
+    more than `count`."""
     most = limit("nss_block") // WORD_BYTES - _LINK_WORDS - _words(load("", 0, 0, 1))
     groups: list[list[NssTask]] = [[]]
     used = 0
     for task in tasks:
         words = _words(task)
-        if used + words > most:
+        if used + words > most or len(groups[-1]) == count:
             groups.append([])
             used = 0
         groups[-1].append(task)

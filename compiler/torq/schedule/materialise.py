@@ -23,16 +23,18 @@ from ..blocks import (
 )
 from ..slice.lram import ALIGNMENT
 from ..slice.tensor import dense
-from .overlap import Overlapped
-from .steps import Buffer, LoadCode, LoadTile, RunSlice, Spot, Step, StoreTile, Wait
+from .steps import Buffer, LoadCode, LoadTile, Plan, RunSlice, Spot, Step, StoreTile, Wait
 from .storage import Home, Role, Storage
 
 _UNITS = ("SLC0", "SLC1")
 
 
-def program_of(plan: Overlapped, callers: Sequence[Home]) -> Program:
-    """The program of a plan; its bindings are the callers' tensors in their order."""
-    made = _Materialiser(addresses=plan.addresses)
+def program_of(plan: Plan, callers: Sequence[Home], *, block_tasks: int = 0) -> Program:
+    """The program of a plan; its bindings are the callers' tensors in their order.
+
+    Blocks of commands have `block_tasks` tasks at most, if that is not 0.
+    """
+    made = _Materialiser(addresses=plan.addresses, block_tasks=block_tasks)
     for home in callers:
         made.bind(home)
     for step in plan.steps:
@@ -45,6 +47,7 @@ class _Materialiser:
     """Takes one step after the other."""
 
     addresses: dict[Buffer, int]
+    block_tasks: int
     _xram: int = field(default_factory=lambda: limit("xram_start"))
     _places: dict[Storage, int] = field(default_factory=dict)
     _bindings: list[Binding] = field(default_factory=list)
@@ -98,6 +101,7 @@ class _Materialiser:
             segments=self._segments,
             bindings=self._bindings,
             end=self._xram,
+            block_tasks=self.block_tasks,
             notes=Notes(symbols=(*names, *work), slice_runs=tuple(self._runs)),
         )
 

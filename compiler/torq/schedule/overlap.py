@@ -12,53 +12,22 @@ it has, and when nothing is, the next step has as much room as if all had been d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from assay.hw.torq.facts.costs import Machine, sl2610
-
-from ..blocks import BURST
 from .allocate import NoRoom, Pool
 from .dependences import dependences
 from .pieces import pieces
-from .steps import (
-    UNITS,
-    Buffer,
-    LoadCode,
-    RunSlice,
-    Start,
-    Step,
-    Wait,
-    buffers_of,
-    unit_of,
-)
+from .steps import UNITS, Buffer, Plan, Start, Step, Wait, buffers_of, unit_of
+from .units import Units, cycles_of, words_of
 
-WORDS = {"XR": 18, "XW": 17, "SLC0": 7, "SLC1": 7}
-"""Command words of a start with its waits."""
 _AHEAD = 256
 """How many steps behind the first one that was not started yet are looked at."""
 _ORDER = ("SLC0", "SLC1", "XW", "XR")
 """Who is started first."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Overlapped:
-    """Steps with waits, the addresses of their buffers, when all is done by the simulation, and the
-    most bytes of LRAM that are used at a time."""
-
-    steps: list[Step]
-    addresses: dict[Buffer, int]
-    cycles: int
-    peak: int
-
-
-def overlapped(starts: Sequence[Start]) -> Overlapped:
+def overlapped(starts: Sequence[Start]) -> Plan:
     """Steps that could be done one after the other, in the order that overlaps. Raises NoRoom."""
     return _Simulation([piece for step in starts for piece in pieces(step)]).run()
-
-
-def transfer_cycles(machine: Machine, size: int) -> int:
-    """Cycles of a transfer that has the path to DRAM for itself."""
-    return machine.dma_start + machine.dma_cycles(size, BURST)
 
 
 class _Simulation:
@@ -67,9 +36,7 @@ class _Simulation:
     def __init__(self, starts: Sequence[Start]) -> None:
         self._starts = starts
         self._before = dependences(starts)
-        self._machine = sl2610()
-        self._now = 0
-        self._units = _Units()
+        self._units = Units()
         self._done = [False] * len(starts)
         self._unjoined: dict[str, int] = {}
         """By unit the last step that was started, as long as nobody waited for it."""
@@ -77,7 +44,7 @@ class _Simulation:
         self._steps: list[Step] = []
         self._room = _Room(starts)
 
-    def run(self) -> Overlapped:
+    def run(self) -> Plan:
         """The steps in order. Raises NoRoom."""
         while any(self._queues.values()):
             self._room.reserve(self._first())
@@ -87,16 +54,9 @@ class _Simulation:
             elif self._units.are_idle:
                 self._room.refuse()
             else:
-                self._go_to(self._units.next_end(self._now))
+                self._go_to(self._units.next_end())
         self._join(set(self._unjoined))
-        while not self._units.are_idle:
-            self._go_to(self._units.next_end(self._now))
-        return Overlapped(
-            steps=self._steps,
-            addresses=self._room.addresses,
-            cycles=self._now,
-            peak=self._room.peak,
-        )
+        return Plan(steps=self._steps, addresses=self._room.addresses, peak=self._room.peak)
 
     def _first(self) -> int:
         """The first step that was not started yet."""
@@ -128,15 +88,8 @@ class _Simulation:
         self._queues[unit].remove(number)
         self._steps.append(step)
         self._unjoined[unit] = number
-        self._go_to(self._now + WORDS[unit] * self._machine.fetch)
-        self._units.start(unit, number, self._cycles(step), self._now)
-
-    def _cycles(self, step: Start) -> int:
-        if isinstance(step, RunSlice):
-            return step.cycles
-        if isinstance(step, LoadCode):
-            return transfer_cycles(self._machine, step.run.code.size)
-        return sum(transfer_cycles(self._machine, move.size) for move in step.moves)
+        self._go_to(self._units.now + words_of(step))
+        self._units.start(unit, number, cycles_of(step))
 
     def _join(self, units: set[str]) -> None:
         """Waits for units, whose last steps are done."""
@@ -146,56 +99,13 @@ class _Simulation:
 
     def _go_to(self, time: int) -> None:
         """Lets time pass."""
-        for number in self._units.advance(self._now, time):
+        for number in self._units.advance(time):
             self._done[number] = True
             self._room.done(self._starts[number], set(self._unjoined.values()))
-        self._now = time
 
 
 def _numbers(starts: Sequence[Start], unit: str) -> list[int]:
     return [number for number, step in enumerate(starts) if unit_of(step) == unit]
-
-
-class _Units:
-    """What each unit does, and how long still; transfers in both directions share their path."""
-
-    def __init__(self) -> None:
-        self._work: dict[str, tuple[int, int]] = {}
-        """By unit the step, and twice the cycles that are left of it."""
-
-    @property
-    def are_idle(self) -> bool:
-        """Whether nobody does anything."""
-        return not self._work
-
-    def is_busy(self, unit: str) -> bool:
-        """Whether a unit does something."""
-        return unit in self._work
-
-    def start(self, unit: str, number: int, cycles: int, now: int) -> None:
-        """A unit begins."""
-        self._work[unit] = number, 2 * max(1, cycles)
-
-    def next_end(self, now: int) -> int:
-        """When the next step will be done."""
-        return now + min(-(-left // self._rate(unit)) for unit, (_, left) in self._work.items())
-
-    def advance(self, now: int, time: int) -> Iterator[int]:
-        """Works on from now to a time; gives the steps that are done then."""
-        while self._work and now < time:
-            until = min(time, self.next_end(now))
-            rates = {unit: self._rate(unit) for unit in self._work}
-            for unit, (number, left) in list(self._work.items()):
-                left -= rates[unit] * (until - now)
-                self._work[unit] = number, left
-                if left <= 0:
-                    del self._work[unit]
-                    yield number
-            now = until
-
-    def _rate(self, unit: str) -> int:
-        both = "XR" in self._work and "XW" in self._work
-        return 1 if both and unit in ("XR", "XW") else 2
 
 
 class _Room:

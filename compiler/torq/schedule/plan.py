@@ -18,8 +18,9 @@ from ..slice.tensor import Tensor, dense
 from .allocate import NoRoom, addresses_of, bounds
 from .in_turn import in_turn
 from .network import Job, Network
-from .overlap import Overlapped, overlapped
-from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Spot, Start, StoreTile
+from .options import Options
+from .overlap import overlapped
+from .steps import Buffer, LoadCode, LoadTile, Move, Plan, RunSlice, Spot, Start, StoreTile
 from .storage import Home, Storage, packed
 from .tiles import Tiler
 from .tiling import Tiling
@@ -29,6 +30,8 @@ TASK_BYTES = 1536
 """Room for the commands of one slice task without a table."""
 TABLE_BYTES = 2560
 """Room for a table."""
+_USUAL_TASK_BYTES, _USUAL_TABLE_BYTES = 400, 2048
+"""What both have in the middle."""
 CODE_BYTES = 9 << 10
 """What the commands of a slice take at most at a time."""
 _TASK_WORDS, _TABLE_WORDS = 48, 513
@@ -50,21 +53,21 @@ class Kept:
     last: int
 
 
-def planned(network: Network, *, keep: bool = True, double_buffer: bool = True) -> Overlapped:
+def planned(network: Network, options: Options) -> Plan:
     """The schedule of a network. Raises ModelError for what does not fit.
 
     What was kept and turns out to be in the way is given up, the largest first, until all fits.
     """
-    tiler = Tiler(doubled=double_buffer)
+    tiler = Tiler(options)
     given_up: set[SSAValue] = set()
     margins: dict[str, int] = {}
     while True:
         planner = Planner(
-            network=network, tiler=tiler, given_up=given_up, margins=margins, keeps=keep
+            network=network, tiler=tiler, given_up=given_up, margins=margins, keeps=options.keep
         )
         try:
             planner.run()
-            return overlapped(planner.starts) if double_buffer else _in_turn(planner.starts)
+            return overlapped(planner.starts) if options.double_buffer else _in_turn(planner.starts)
         except InTheWay as error:
             given_up.add(error.value)
         except NoRoom as error:
@@ -78,11 +81,11 @@ def planned(network: Network, *, keep: bool = True, double_buffer: bool = True) 
             margins[error.buffer.job] = margin
 
 
-def _in_turn(starts: list[Start]) -> Overlapped:
+def _in_turn(starts: list[Start]) -> Plan:
     """The plan without overlap. Raises NoRoom."""
     steps = in_turn(starts)
     addresses, peak = addresses_of(steps)
-    return Overlapped(steps=steps, addresses=addresses, cycles=0, peak=peak)
+    return Plan(steps=steps, addresses=addresses, peak=peak)
 
 
 class InTheWay(Exception):
@@ -300,6 +303,7 @@ class JobTiles:
             places[name] = Spot(buffer=buffer, tensor=tensor)
         cycles = self._cycles(kernel, out, places)
         room = TASK_BYTES + TABLE_BYTES * isinstance(op, Table)
+        usual = _USUAL_TASK_BYTES + _USUAL_TABLE_BYTES * isinstance(op, Table)
         for first in range(0, len(cycles), CODE_BYTES // room):
             stop = min(len(cycles), first + CODE_BYTES // room)
             yield RunSlice(
@@ -312,6 +316,7 @@ class JobTiles:
                 stop=stop,
                 code=Buffer(job=self.job.name, name="slice code", size=(stop - first) * room),
                 cycles=_START_CYCLES + sum(cycles[first:stop]),
+                code_bytes=(stop - first) * usual,
                 source=self.job.source,
             )
 

@@ -90,6 +90,8 @@ class RunSlice:
     code: Buffer
     cycles: int
     """How long it takes, with its commands."""
+    code_bytes: int
+    """About how long its commands are; their buffer is large enough for any."""
     source: str = ""
 
 
@@ -130,3 +132,13 @@ def buffers_of(step: Step) -> Iterator[Buffer]:
         yield from (spot.buffer for spot in step.places.values())
     else:
         yield step.buffer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Steps with waits in order, the addresses of their buffers in LRAM, and the most bytes of it
+    that are used at a time."""
+
+    steps: list[Step]
+    addresses: dict[Buffer, int]
+    peak: int

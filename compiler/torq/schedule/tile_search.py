@@ -24,7 +24,6 @@ _CYCLES_PER_TILE = 500
 """What a tile costs besides what it moves and computes: commands, starts of transfers."""
 _COMPARED = 8
 """How many tilings of least traffic are compared by what kernels cost, too."""
-_SLICES = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +58,7 @@ class TileSearch:
     free: int
     resident: frozenset[str]
     doubled: bool
+    slices: int
 
     def best(self) -> Tiling | None:
         """The tiling that takes the least time; None if none fits."""
@@ -183,7 +183,7 @@ class TileSearch:
             cost = self.kernel.cost(self.op, self._middle(tiling))
         except IllegalSliceProgram:
             cost = 0
-        work = cost * traffic.tiles // _SLICES
+        work = cost * traffic.tiles // self.slices
         if not self.doubled:
             return replace(tiling, cycles=traffic.cycles + work)
         ends = cycles_of_bytes(traffic.each)

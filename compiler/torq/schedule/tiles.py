@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels.kernel import Kernel
+from ..kernels.planes.convolution import ConvolutionKernel
 from ..kernels.variants import refusal, variants
 from ..operators.operator import Operator
 from ..operators.tensors import Region
 from ..slice.errors import IllegalSliceProgram
+from .options import Options
 from .tile_search import TileSearch
 from .tiling import Tiling, unit_of
 
@@ -18,11 +20,12 @@ _WORTH_SPLITTING = 0.85
 class Tiler:
     """Chooses tiles, and remembers what it chose for operators like those before.
 
-    If buffers are doubled, a tile is loaded and another stored while one is computed.
+    With double buffers, a tile is loaded and another stored while one is computed.
     """
 
-    def __init__(self, *, doubled: bool) -> None:
-        self._doubled = doubled
+    def __init__(self, options: Options) -> None:
+        self._doubled, self._split = options.double_buffer, options.both_slices
+        self._group = options.group
         self._tilings: dict[tuple[Operator, int, frozenset[str]], Tiling | None] = {}
         self._splits: dict[tuple[Operator, str, Region], tuple[int, int]] = {}
 
@@ -34,21 +37,29 @@ class Tiler:
         """
         key = op, free // 4096, resident
         if key not in self._tilings:
-            kernels = variants(op)
-            if not kernels:
-                raise IllegalSliceProgram("operator", refusal(op))
             search = TileSearch(
                 op=op,
-                kernel=kernels[0],
+                kernel=self._kernel(op),
                 free=free // 4096 * 4096,
                 resident=resident,
                 doubled=self._doubled,
+                slices=2 if self._split else 1,
             )
             self._tilings[key] = search.best()
         return self._tilings[key]
 
+    def _kernel(self, op: Operator) -> Kernel[Any]:
+        """The fastest kernel, of those with the right group if there are any."""
+        kernels = variants(op)
+        if not kernels:
+            raise IllegalSliceProgram("operator", refusal(op))
+        groups = (k for k in kernels if isinstance(k, ConvolutionKernel) and k.group == self._group)
+        return next(groups, kernels[0])
+
     def parts(self, op: Operator, kernel: Kernel[Any], out: Region) -> list[Region]:
         """The region for each slice: two if that is faster."""
+        if not self._split:
+            return [out]
         key = op, kernel.name, out
         if key not in self._splits:
             self._splits[key] = _split(op, kernel, out)

@@ -62,6 +62,7 @@ def run(slice_: int, cycles: int, reads: Sequence[Buffer], y: Buffer) -> list[St
         stop=1,
         code=buffer("code", 700),
         cycles=cycles,
+        code_bytes=400,
     )
     return [LoadCode(run=made), made]
 

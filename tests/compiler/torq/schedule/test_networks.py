@@ -10,6 +10,7 @@ import pytest
 from assay.compiler.torq.blocks import Program
 from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
 from assay.compiler.torq.schedule.compile import program_for
+from assay.compiler.torq.schedule.options import USUAL, VENDOR, Options
 from assay.hal.observe import checking
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.pack import pack
@@ -21,10 +22,10 @@ from tests.compiler.torq.machine import Array
 pytestmark = pytest.mark.skipif(not models.IMPORTABLE, reason="converter or IREE are missing")
 
 
-def _program(name: str, folder: Path, *, keep: bool = True) -> Program:
+def _program(name: str, folder: Path, options: Options = USUAL) -> Program:
     module = models.imported(name, folder)
     run_passes(module, usual_passes())
-    return program_for(module, keep=keep)
+    return program_for(module, options)
 
 
 def _results(program: Program, inputs: list[Array], expected: list[Array]) -> list[Array]:
@@ -41,11 +42,15 @@ def _results(program: Program, inputs: list[Array], expected: list[Array]) -> li
     ]
 
 
-@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize(
+    "options",
+    [USUAL, Options(keep=False), Options(double_buffer=False), VENDOR],
+    ids=["usual", "nothing kept", "in turn", "vendor"],
+)
 @pytest.mark.parametrize("name", ["small", "int16_cnn", "ds_cnn"])
-def test_a_network_is_exact_and_clean(name: str, keep: bool, folder: Path) -> None:
+def test_a_network_is_exact_and_clean(name: str, options: Options, folder: Path) -> None:
     inputs, expected = models.reference(name, folder)
-    program = _program(name, folder, keep=keep)
+    program = _program(name, folder, options)
     with checking(Checker(NPU_CHECKS)) as checker:
         found = _results(program, inputs, expected)
     assert checker.findings == ()
