@@ -27,7 +27,9 @@ class Tiler:
         self._doubled, self._split = options.double_buffer, options.both_slices
         self._group = options.group
         self._tilings: dict[tuple[Operator, int, frozenset[str]], Tiling | None] = {}
-        self._splits: dict[tuple[Operator, str, Region], tuple[int, int]] = {}
+        self._splits: dict[tuple[object, ...], tuple[int, int]] = {}
+        self._kernels: dict[Operator, Kernel[Any]] = {}
+        self._costs: dict[Operator, int] = {}
 
     def tiling(self, op: Operator, free: int, resident: frozenset[str]) -> Tiling | None:
         """The kernel and the tiles that take the least time and no more than `free` bytes.
@@ -39,7 +41,7 @@ class Tiler:
         if key not in self._tilings:
             search = TileSearch(
                 op=op,
-                kernel=self._kernel(op),
+                kernel=self.kernel(op),
                 free=free // 4096 * 4096,
                 resident=resident,
                 doubled=self._doubled,
@@ -48,19 +50,36 @@ class Tiler:
             self._tilings[key] = search.best()
         return self._tilings[key]
 
-    def _kernel(self, op: Operator) -> Kernel[Any]:
-        """The fastest kernel, of those with the right group if there are any."""
-        kernels = variants(op)
-        if not kernels:
-            raise IllegalSliceProgram("operator", refusal(op))
-        groups = (k for k in kernels if isinstance(k, ConvolutionKernel) and k.group == self._group)
-        return next(groups, kernels[0])
+    def kernel(self, op: Operator) -> Kernel[Any]:
+        """The fastest kernel, of those with the right group if there are any.
+
+        Raises IllegalSliceProgram if no kernel accepts the operator.
+        """
+        if op not in self._kernels:
+            kernels = variants(op)
+            if not kernels:
+                raise IllegalSliceProgram("operator", refusal(op))
+            group = self._group
+            same = (k for k in kernels if isinstance(k, ConvolutionKernel) and k.group == group)
+            self._kernels[op] = next(same, kernels[0])
+        return self._kernels[op]
+
+    def cost(self, op: Operator) -> int:
+        """Cycles of a whole operator on all slices that are used."""
+        if op not in self._costs:
+            cost = self.kernel(op).cost(op, Region.whole(op.y.shape))
+            self._costs[op] = cost // (2 if self._split else 1)
+        return self._costs[op]
 
     def parts(self, op: Operator, kernel: Kernel[Any], out: Region) -> list[Region]:
         """The region for each slice: two if that is faster."""
         if not self._split:
             return [out]
-        key = op, kernel.name, out
+        edges = tuple(
+            (a == 0, a + n == size)
+            for a, n, size in zip(out.starts, out.sizes, op.y.shape, strict=True)
+        )
+        key = op, kernel.name, out.sizes, edges
         if key not in self._splits:
             self._splits[key] = _split(op, kernel, out)
         axis, point = self._splits[key]
