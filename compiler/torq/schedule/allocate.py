@@ -13,6 +13,9 @@ from .steps import Buffer, Step, buffers_of
 BEHIND = 128
 """Bytes at LRAM's end that stay free: slices fetch beyond the ends of tensors."""
 
+_SMALL = 16 << 10
+"""Bytes of buffers that do not come between large ones."""
+
 
 class NoRoom(Exception):
     """A buffer found no room; `others` are those that stay and were in the way."""
@@ -29,19 +32,28 @@ def bounds() -> tuple[int, int]:
 
 
 def lifetimes(steps: Sequence[Step]) -> dict[Buffer, tuple[int, int]]:
-    """The first and the last step of every buffer, in the order in which they begin."""
+    """The first and the last step of every buffer, in the order in which they begin.
+
+    Those that stay begin with their operators, before anything that could take the room at an end.
+    """
     found: dict[Buffer, tuple[int, int]] = {}
+    jobs: dict[str, int] = {}
     for number, step in enumerate(steps):
         for buffer in buffers_of(step):
             first, _ = found.get(buffer, (number, number))
             found[buffer] = first, number
-    return found
+            jobs.setdefault(buffer.job, number)
+    for buffer, (first, last) in found.items():
+        if buffer.stays:
+            found[buffer] = min(first, jobs[buffer.job]), last
+    return dict(sorted(found.items(), key=lambda one: (one[1][0], not one[0].stays)))
 
 
 class Pool:
     """Which bytes of LRAM buffers have at the moment.
 
-    Buffers that stay come from the top, the others from the bottom, each where it first fits.
+    Buffers that stay and small ones come from the top, the others from the bottom, each where it
+    first fits: so what is large finds room in one piece.
     """
 
     def __init__(self) -> None:
@@ -60,7 +72,7 @@ class Pool:
         """The address of room for a buffer. Raises NoRoom."""
         size = _room(buffer)
         fits = (gap for gap in self._gaps() if gap[1] - gap[0] >= size)
-        if buffer.stays:
+        if buffer.stays or size <= _SMALL:
             address = max((stop - size for _, stop in fits), default=-1)
         else:
             address = next((first for first, _ in fits), -1)

@@ -16,7 +16,7 @@ from ..kernels.kernel import Kernel, TileDim
 from ..operators.tensors import Region
 from ..slice.lram import ALIGNMENT
 from .network import Job, Network
-from .tile_search import cycles_of_bytes
+from .tile_search import cycles_of_bytes, padding_of
 from .tiles import Tiler
 
 _ROWS = 2
@@ -199,8 +199,8 @@ class GroupSearch:
                     loaded += size
             scratch = self._kernel(job).scratch(job.op, region).values()
             live = max(live, read + own[job.result] + sum(kind.bytes_ for kind in scratch))
-            rows = job.op.y.shape[_ROWS]
-            work += self._tiler.cost(job.op) * region.sizes[_ROWS] // rows + _CYCLES_PER_RUN
+            part = region.sizes[_ROWS] / job.op.y.shape[_ROWS] * padding_of(region.sizes)
+            work += int(self._tiler.cost(job.op) * part) + _CYCLES_PER_RUN
         stored = 0 if group.stays else own[last.result]
         room = constants + 2 * (loaded + stored) + live + max(own.values())
         if room > free:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .allocate import NoRoom, Pool
+from .allocate import NoRoom, Pool, lifetimes
 from .dependences import dependences
 from .pieces import pieces
 from .steps import UNITS, Buffer, Plan, Start, Step, Wait, buffers_of, unit_of
@@ -127,6 +127,9 @@ class _Room:
         """(start, stop) of bytes that are free, but for steps that nobody waited for yet."""
         self._after: dict[Buffer, set[int]] = {}
         self._lacking: NoRoom | None = None
+        self._begin: dict[int, list[Buffer]] = {}
+        for buffer, (first, _) in lifetimes(starts).items():
+            self._begin.setdefault(first, []).append(buffer)
 
     @property
     def peak(self) -> int:
@@ -137,7 +140,7 @@ class _Room:
         """Gives room to as many steps as there is room for, not too far behind the first."""
         stop = min(len(self._starts), first + _AHEAD)
         while self.reserved < stop:
-            for buffer in buffers_of(self._starts[self.reserved]):
+            for buffer in self._begin.get(self.reserved, ()):
                 if buffer in self.addresses:
                     continue
                 try:

@@ -20,11 +20,14 @@ from .options import Options
 from .overlap import overlapped
 from .steps import Buffer, LoadTile, Plan, Spot, Start, StoreTile
 from .storage import Home, Storage, packed
+from .tile_search import cycles_of_bytes
 from .tiles import Tiler
 from .tiling import Tiling
 from .transfers import moves_of, tile_tensor
 
 _SLICES = 2
+_WORTH_KEEPING = 0.7
+"""Which part of a later load counts against tiles that are slower because a result is kept."""
 _MARGIN = 32 << 10
 _MOST_MARGIN = 256 << 10
 """How much less than what is free tiles take, for want of room in one piece."""
@@ -145,7 +148,7 @@ class Planner:
     def _together(self, group: Group) -> None:
         """Schedules the tiles of several operators, all of them for each tile."""
         last = group.jobs[-1]
-        result = Buffer(job=last.name, name=last.name, size=last.op.y.bytes_, stays=True)
+        result = Buffer(job=group.jobs[0].name, name=last.name, size=last.op.y.bytes_, stays=True)
         if group.stays and last.result not in self.given_up:
             self._keep(last, result)
         made: dict[SSAValue, tuple[Spot, Region]] = {}
@@ -178,12 +181,14 @@ class Planner:
             name for name, v in job.operands.items() if self.network.root(v) in self.kept
         )
         free = self._free(job)
-        tiling = None
+        tiling = self._tiling(job, free, resident)
         result = Buffer(job=job.name, name=job.name, size=op.y.bytes_, stays=True)
+        stays = False
         if self._may_stay(job, free):
-            tiling = self._tiling(job, free - result.size - ALIGNMENT, resident | {"y"})
-        stays = tiling is not None
-        tiling = tiling or self._tiling(job, free, resident)
+            kept = self._tiling(job, free - result.size - ALIGNMENT, resident | {"y"})
+            loads = cycles_of_bytes(result.size) * _WORTH_KEEPING
+            if kept is not None and (tiling is None or kept.cycles <= tiling.cycles + loads):
+                tiling, stays = kept, True
         if tiling is None:
             raise self._too_large(job)
         if stays:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.hw.torq.facts.costs import sl2610
 
 from ..blocks import BURST
+from ..kernels.alike import VECTOR_BYTES, Alike
 from ..kernels.kernel import Kernel, TileDim
 from ..operators.operator import Operator
-from ..operators.tensors import Region
+from ..operators.tensors import Layout, Region
 from ..slice.errors import IllegalSliceProgram
 from ..slice.lram import ALIGNMENT
 from .tiling import Tiling, unit_of
@@ -22,8 +23,10 @@ _DIVISORS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
 _AXES_AT_A_TIME = 2
 _CYCLES_PER_TILE = 500
 """What a tile costs besides what it moves and computes: commands, starts of transfers."""
-_COMPARED = 8
-"""How many tilings of least traffic are compared by what kernels cost, too."""
+_CYCLES_PER_RUN = 150
+"""What a run of a slice costs besides its tasks."""
+_COMPARED = 6
+"""How many tilings are compared by what kernels cost for a tile, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,12 @@ class Traffic:
     def cycles(self) -> int:
         """Cycles of all transfers."""
         return cycles_of_bytes(self.moved) + self.tiles * _CYCLES_PER_TILE
+
+
+def padding_of(sizes: Sequence[int]) -> float:
+    """How much more the vectors of a tile of planes have than its pixels."""
+    pixels = sizes[-1] * sizes[-2]
+    return -(-pixels // VECTOR_BYTES) * VECTOR_BYTES / pixels
 
 
 def cycles_of_bytes(size: int) -> int:
@@ -58,22 +67,31 @@ class TileSearch:
     free: int
     resident: frozenset[str]
     doubled: bool
-    slices: int
+    work: int
+    """Cycles of the whole operator on all slices: about what its tiles take, too."""
+    cost: Callable[[Region], int]
+    """Cycles of a tile on all slices."""
 
     def best(self) -> Tiling | None:
         """The tiling that takes the least time; None if none fits."""
         dims = [d for d in self.kernel.tile_dims(self.op) if self.op.y.shape[d.axis] > 1]
+        if isinstance(self.kernel, Alike) and self._has_some_resident():
+            dims = dims[:1]  # along which parts of a tensor lie as tiles by themselves
         for axes in self._axes(dims):
             found = [
-                (traffic.cycles, tiling.sizes, tiling, traffic)
+                (self._expected(tiling, traffic), traffic.cycles, tiling.sizes, tiling, traffic)
                 for tiling in self._tilings(axes)
                 if (traffic := self._traffic(tiling)) is not None
             ]
             if found:
-                fewest = sorted(found, key=lambda one: one[:2])[:_COMPARED]
+                fewest = sorted(found, key=lambda one: one[:3])[:_COMPARED]
                 timed = [self._timed(tiling, traffic) for *_, tiling, traffic in fewest]
                 return min(timed, key=lambda tiling: tiling.cycles)
         return None
+
+    def _has_some_resident(self) -> bool:
+        here = [name in self.resident for name in self.op.operands]
+        return any(here) and not all(here)
 
     def _axes(self, dims: Sequence[TileDim]) -> Iterator[tuple[TileDim, ...]]:
         """Which axes to cut: each two, then all as far as can be."""
@@ -178,13 +196,23 @@ class TileSearch:
         return tiling.region(starts, shape)
 
     def _timed(self, tiling: Tiling, traffic: Traffic) -> Tiling:
-        """With the cycles of all tiles: the slower of transfers and slices, or both in turn."""
+        """With the cycles of all tiles."""
         try:
-            cost = self.kernel.cost(self.op, self._middle(tiling))
+            cost = self.cost(self._middle(tiling))
         except IllegalSliceProgram:
             cost = 0
-        work = cost * traffic.tiles // self.slices
+        work = (cost + _CYCLES_PER_RUN) * traffic.tiles
+        return replace(tiling, cycles=self._together(traffic, work))
+
+    def _expected(self, tiling: Tiling, traffic: Traffic) -> int:
+        """About the cycles of all tiles."""
+        work = self.work + _CYCLES_PER_RUN * traffic.tiles
+        if self.op.y.layout is not Layout.ROWS:
+            work = int(work * padding_of(tiling.sizes))
+        return self._together(traffic, work)
+
+    def _together(self, traffic: Traffic, work: int) -> int:
+        """Cycles of transfers and slices; those of the ends are beside nothing."""
         if not self.doubled:
-            return replace(tiling, cycles=traffic.cycles + work)
-        ends = cycles_of_bytes(traffic.each)
-        return replace(tiling, cycles=max(traffic.cycles, work) + ends)
+            return traffic.cycles + work
+        return max(traffic.cycles, work) + cycles_of_bytes(traffic.each)

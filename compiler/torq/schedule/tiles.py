@@ -39,13 +39,15 @@ class Tiler:
         """
         key = op, free // 4096, resident
         if key not in self._tilings:
+            kernel = self.kernel(op)
             search = TileSearch(
                 op=op,
-                kernel=self.kernel(op),
+                kernel=kernel,
                 free=free // 4096 * 4096,
                 resident=resident,
                 doubled=self._doubled,
-                slices=2 if self._split else 1,
+                work=self.cost(op),
+                cost=lambda out: max(kernel.cost(op, one) for one in self.parts(op, kernel, out)),
             )
             self._tilings[key] = search.best()
         return self._tilings[key]
