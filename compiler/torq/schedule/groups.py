@@ -12,6 +12,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from ..kernels.alike import Alike
 from ..kernels.kernel import Kernel, TileDim
 from ..operators.tensors import Region
 from ..slice.lram import ALIGNMENT
@@ -109,7 +110,7 @@ class GroupSearch:
         """Whether no operator reads a part of something that is kept beside a tile."""
         for job in self._network.jobs[first:stop]:
             kept = {self._network.root(value) in state.kept for value in job.operands.values()}
-            if len(job.operands) > 1 and len(kept) > 1:
+            if isinstance(self._kernel(job), Alike) and len(kept) > 1:
                 return False
         return True
 
@@ -188,11 +189,15 @@ class GroupSearch:
         own = {job.result: job.op.y.of(r).bytes_ for job, r in zip(jobs, regions, strict=True)}
         constants = sum(self._constant_bytes(job) for job in jobs)
         loaded, live, work = 0, 0, 0
+        made = {job.result: region for job, region in zip(jobs, regions, strict=True)}
         for job, region in zip(jobs, regions, strict=True):
             read = 0
+            alike = isinstance(self._kernel(job), Alike) and len(job.operands) > 1
             for need in self._kernel(job).input_regions(job.op, region):
                 value = job.operands[need.operand]
                 size = job.op.tensors[need.operand].of(need.region).bytes_
+                if alike and made.get(value, need.region) != need.region:
+                    return None  # one operand lies as the tile, another one would not
                 if value in own:
                     read += own[value]
                 elif self._network.root(value) not in state.kept:

@@ -68,6 +68,9 @@ class JobTiles:
         """Loads, runs and stores one tile."""
         op, kernel = self.job.op, self.kernel
         self._last, self._now = self._now, {}
+        if not self.planner.tiler.reuse:
+            self._last.clear()
+            self._operands.clear()
         whole: dict[str, tuple[Spot, Region]] = {}
         for need in kernel.input_regions(op, out):
             whole[need.operand] = self._operand(need.operand, need.region)

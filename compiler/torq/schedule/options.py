@@ -12,6 +12,7 @@ class Options:
     Attributes:
         keep: tensors stay in LRAM between operators where they fit.
         double_buffer: transfers and slices work at the same time.
+        reuse: what two tiles in a row need alike is loaded once.
         both_slices: operators are divided between two slices.
         group: the channels that convolutions make at a time; 0: whatever is the fastest.
         block_tasks: the most tasks in a block of commands; 0: as many as there is room for.
@@ -19,17 +20,22 @@ class Options:
 
     keep: bool = True
     double_buffer: bool = True
+    reuse: bool = True
     both_slices: bool = True
     group: int = 0
     block_tasks: int = 0
 
 
 USUAL = Options()
-VENDOR = Options(keep=False, double_buffer=False, both_slices=False, group=4, block_tasks=4)
-"""Layer by layer through XRAM, nothing beside anything else, four operations per block of commands.
+VENDOR = Options(
+    keep=False, double_buffer=False, reuse=False, both_slices=False, group=4, block_tasks=4
+)
+"""Tile by tile, each with its own loads and stores, nothing beside anything else.
 
-On one slice: public models for the vendor's NPU are compiled with `--torq-disable-slicing`. Its
-compiler has other shapes of convolutions than 64 pixels by 4 channels, but switched off.
+The vendor's documentation says that a dispatch, a layer or a tile of it, loads data and weights
+first, then computes, and stores results last; blocks of commands have four operations. On one
+slice: public models are compiled with `--torq-disable-slicing`. Its compiler has other shapes of
+convolutions than 64 pixels by 4 channels, but switched off.
 """
 SCHEDULES = {"overlap": USUAL, "vendor": VENDOR}
 """By the names that users give."""

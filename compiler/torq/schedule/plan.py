@@ -31,6 +31,8 @@ _WORTH_KEEPING = 0.7
 _MARGIN = 32 << 10
 _MOST_MARGIN = 256 << 10
 """How much less than what is free tiles take, for want of room in one piece."""
+_ENOUGH_MARGIN = 64 << 10
+"""How much less they take before something that is kept is given up."""
 _LEAST = 48 << 10
 """Bytes that stay free for tiles beside what is kept."""
 
@@ -71,14 +73,15 @@ def planned(network: Network, options: Options) -> Plan:
         except NotTogether as error:
             alone.add(str(error))
         except NoRoom as error:
+            name = planner.leaders.get(error.buffer.job, error.buffer.job)
+            margin = margins.get(name, 0) + _MARGIN
             value = planner.largest((error.buffer,)) or planner.largest(error.others)
-            if value is not None:
+            if value is not None and margin > _ENOUGH_MARGIN:
                 given_up.add(value)
-                continue
-            margin = margins.get(error.buffer.job, 0) + _MARGIN
-            if margin > _MOST_MARGIN:
+            elif margin > _MOST_MARGIN:
                 raise ModelError(str(error)) from None
-            margins[error.buffer.job] = margin
+            else:
+                margins[name] = margin
 
 
 def _in_turn(starts: list[Start]) -> Plan:
@@ -102,6 +105,8 @@ class Planner:
     alone: set[str]
     """Operators that do not begin a group."""
     starts: list[Start] = field(default_factory=list)
+    leaders: dict[str, str] = field(default_factory=dict)
+    """By operator of a group the first one."""
     kept: dict[SSAValue, Kept] = field(default_factory=dict)
     _all: dict[Buffer, SSAValue] = field(default_factory=dict)
     _constants: dict[tuple[str, bytes], Storage] = field(default_factory=dict)
@@ -151,6 +156,7 @@ class Planner:
         result = Buffer(job=group.jobs[0].name, name=last.name, size=last.op.y.bytes_, stays=True)
         if group.stays and last.result not in self.given_up:
             self._keep(last, result)
+        self.leaders |= {job.name: group.jobs[0].name for job in group.jobs}
         made: dict[SSAValue, tuple[Spot, Region]] = {}
         tiles = [
             JobTiles(

@@ -67,6 +67,7 @@ class TileSearch:
     free: int
     resident: frozenset[str]
     doubled: bool
+    reuse: bool
     work: int
     """Cycles of the whole operator on all slices: about what its tiles take, too."""
     cost: Callable[[Region], int]
@@ -161,9 +162,9 @@ class TileSearch:
         return constants | {*self.op.tensors}
 
     def _times(self, tiling: Tiling, middle: Region, name: str) -> int:
-        """How often something is moved: what the next tile needs, too, stays where it is."""
+        """How often something is moved."""
         counts = tiling.counts(self.op.y.shape)
-        times, stays = 1, True
+        times, stays = 1, self.reuse
         for axis in reversed(tiling.axes):
             if counts[axis] == 1 or (stays and self._is_same_along(axis, middle, name)):
                 continue

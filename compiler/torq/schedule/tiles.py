@@ -25,7 +25,7 @@ class Tiler:
 
     def __init__(self, options: Options) -> None:
         self._doubled, self._split = options.double_buffer, options.both_slices
-        self._group = options.group
+        self._group, self.reuse = options.group, options.reuse
         self._tilings: dict[tuple[Operator, int, frozenset[str]], Tiling | None] = {}
         self._splits: dict[tuple[object, ...], tuple[int, int]] = {}
         self._kernels: dict[Operator, Kernel[Any]] = {}
@@ -46,6 +46,7 @@ class Tiler:
                 free=free // 4096 * 4096,
                 resident=resident,
                 doubled=self._doubled,
+                reuse=self.reuse,
                 work=self.cost(op),
                 cost=lambda out: max(kernel.cost(op, one) for one in self.parts(op, kernel, out)),
             )
