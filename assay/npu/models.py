@@ -24,4 +24,4 @@ def compile_executable(path: str | Path, say: Say | None = None) -> bytes:
     from assay.hal.torq.write import write_executable
 
     source = Path(path)
-    return write_executable(pack(compiled(source, say), source.stem))
+    return write_executable(pack(compiled(source, say).program, source.stem))

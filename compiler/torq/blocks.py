@@ -1,7 +1,7 @@
 """Whole programs: what is loaded, run and stored, as blocks of commands for the NSS.
 
-Commands come in blocks, of which two fit into LRAM at a time: the last thing a block does is to
-load the next one into the other place and to go on there. The host copies the first block.
+Commands come in blocks, of which two fit into LRAM at a time: a block loads the next one into the
+other place, and the last thing it does is to go on there. The host copies the first block.
 """
 
 from __future__ import annotations
@@ -77,14 +77,16 @@ def assembled(
     bindings: Sequence[Binding],
     end: int,
     notes: Notes,
+    block_tasks: int = 0,
 ) -> Program:
     """A program of tasks, whose blocks are put behind XRAM address `end`.
 
+    A block has `block_tasks` tasks at most besides the one that loads the next, if that is not 0.
     To `notes` come the transfers and what the host puts into XRAM.
     """
     size = limit("nss_block")
     first = -(-end // WORD_BYTES) * WORD_BYTES
-    groups = _linked(_groups(tasks), first)
+    groups = _linked(_groups(tasks, block_tasks or len(tasks)), first)
     blocks = [
         (first + number * size, _block(group, number, last=number + 1 == len(groups)))
         for number, group in enumerate(groups)
@@ -115,14 +117,15 @@ def assembled(
     )
 
 
-def _groups(tasks: Sequence[NssTask]) -> list[list[NssTask]]:
-    """Tasks by block: as many as there is room for beside the one that loads the next block."""
+def _groups(tasks: Sequence[NssTask], count: int) -> list[list[NssTask]]:
+    """Tasks by block: as many as there is room for beside the one that loads the next block, and no
+    more than `count`."""
     most = limit("nss_block") // WORD_BYTES - _LINK_WORDS - _words(load("", 0, 0, 1))
     groups: list[list[NssTask]] = [[]]
     used = 0
     for task in tasks:
         words = _words(task)
-        if used + words > most:
+        if used + words > most or len(groups[-1]) == count:
             groups.append([])
             used = 0
         groups[-1].append(task)
@@ -135,14 +138,56 @@ def _words(task: NssTask) -> int:
 
 
 def _linked(groups: Sequence[Sequence[NssTask]], first: int) -> list[list[NssTask]]:
-    """Each group but the last with a task behind that loads the next one's commands."""
+    """Each group but the last with a task that loads the next one's commands."""
     size = limit("nss_block")
     found = []
+    busy = False
     for number, group in enumerate(groups):
-        following = first + (number + 1) * size
-        more = [load("the next commands", following, _place(number + 1), size)]
-        found.append([*group, *(more if number + 1 < len(groups) else [])])
+        if number + 1 < len(groups):
+            following = first + (number + 1) * size
+            link = load("the next commands", following, _place(number + 1), size)
+            found.append(_with_link(group, replace(link, dma_xr_wait=False), busy=busy))
+        else:
+            found.append(list(group))
+        busy = _is_loading(found[-1], busy)[-1]
     return found
+
+
+def _is_loading(tasks: Sequence[NssTask], busy: bool) -> list[bool]:
+    """Whether XR may be under way before each task, and behind the last, if it is `busy` first."""
+    found = [busy]
+    for task in tasks:
+        found.append((found[-1] or task.dma_xr_start) and not task.dma_xr_wait)
+    return found
+
+
+def _with_link(tasks: Sequence[NssTask], link: NssTask, *, busy: bool) -> list[NssTask]:
+    """The tasks with one more that loads the next commands while others wait, where it can.
+
+    It is put where XR is free and most is waited for until XR starts again.
+    """
+    loading = _is_loading(tasks, busy)
+    made = list(tasks)
+    if all(loading):
+        made[-1] = replace(made[-1], dma_xr_wait=True)
+        return [*made, replace(link, dma_xr_wait=True)]
+    best = max(
+        (place for place, under_way in enumerate(loading) if not under_way),
+        key=lambda place: (_waits(tasks[place : _next_load(tasks, place)]), -place),
+    )
+    stop = _next_load(tasks, best)
+    made.insert(best, link)
+    made[stop] = replace(made[stop], dma_xr_wait=True)
+    return made
+
+
+def _next_load(tasks: Sequence[NssTask], place: int) -> int:
+    """The first task from a place on that starts XR, or how many there are."""
+    return next((n for n in range(place, len(tasks)) if tasks[n].dma_xr_start), len(tasks))
+
+
+def _waits(tasks: Sequence[NssTask]) -> int:
+    return sum(task.dma_xw_wait or any(task.slc_wait) for task in tasks)
 
 
 def _block(tasks: Sequence[NssTask], number: int, *, last: bool) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterator, Sequence
 
 from assay.hw.torq.facts.machine import limit, memories
 
@@ -12,6 +13,9 @@ from .steps import Buffer, RunSlice, Step, buffers_of
 
 _BEHIND = 128
 """Bytes behind a tensor that are fetched with its last words."""
+
+_SMALL = 16 << 10
+"""Bytes of buffers that do not come between large ones."""
 
 
 class NoRoom(Exception):
@@ -43,54 +47,91 @@ def fetched_behind(steps: Sequence[Step]) -> int:
 
 
 def lifetimes(steps: Sequence[Step]) -> dict[Buffer, tuple[int, int]]:
-    """The first and the last step of every buffer, in the order in which they begin."""
+    """The first and the last step of every buffer, in the order in which they begin.
+
+    Those that stay begin with their operators, before anything that could take the room at an end.
+    """
     found: dict[Buffer, tuple[int, int]] = {}
+    jobs: dict[str, int] = {}
     for number, step in enumerate(steps):
         for buffer in buffers_of(step):
             first, _ = found.get(buffer, (number, number))
             found[buffer] = first, number
-    return found
+            jobs.setdefault(buffer.job, number)
+    for buffer, (first, last) in found.items():
+        if buffer.stays:
+            found[buffer] = min(first, jobs[buffer.job]), last
+    return dict(sorted(found.items(), key=lambda one: (one[1][0], not one[0].stays)))
 
 
-def addresses_of(steps: Sequence[Step]) -> dict[Buffer, int]:
-    """An address for every buffer. Raises NoRoom.
+class Pool:
+    """Which bytes of LRAM buffers have at the moment.
 
-    Buffers that stay come from the top, the others from the bottom, each where it first fits.
+    Buffers that stay and small ones come from the top, the others from the bottom, each where it
+    first fits: so what is large finds room in one piece. At LRAM's end `behind` bytes stay free.
+    """
+
+    def __init__(self, behind: int) -> None:
+        start, end = bounds(behind)
+        self._start = -(-start // ALIGNMENT) * ALIGNMENT
+        self._end = end // ALIGNMENT * ALIGNMENT
+        self._taken: list[tuple[int, int]] = []
+        """(start, stop) in order."""
+        self.places: dict[Buffer, tuple[int, int]] = {}
+        """Where the buffers are that have room now."""
+        self.peak = 0
+        """The most bytes that were taken at a time."""
+        self._used = 0
+
+    def reserve(self, buffer: Buffer) -> int:
+        """The address of room for a buffer. Raises NoRoom."""
+        size = _room(buffer)
+        fits = (gap for gap in self._gaps() if gap[1] - gap[0] >= size)
+        if buffer.stays or size <= _SMALL:
+            address = max((stop - size for _, stop in fits), default=-1)
+        else:
+            address = next((first for first, _ in fits), -1)
+        if address < 0:
+            raise NoRoom(buffer, [other for other in self.places if other.stays])
+        place = address, address + size
+        self._taken.insert(bisect(self._taken, place), place)
+        self.places[buffer] = place
+        self._used += size
+        self.peak = max(self.peak, self._used)
+        return address
+
+    def free(self, buffer: Buffer) -> tuple[int, int]:
+        """Gives back a buffer's bytes, (start, stop)."""
+        place = self.places.pop(buffer)
+        self._taken.remove(place)
+        self._used -= place[1] - place[0]
+        return place
+
+    def _gaps(self) -> Iterator[tuple[int, int]]:
+        begin = self._start
+        for first, stop in self._taken:
+            if first > begin:
+                yield begin, first
+            begin = stop
+        if self._end > begin:
+            yield begin, self._end
+
+
+def addresses_of(steps: Sequence[Step]) -> tuple[dict[Buffer, int], int]:
+    """An address for every buffer of steps in this order, and the most bytes used.
+
+    Raises NoRoom.
     """
     found: dict[Buffer, int] = {}
-    live: dict[Buffer, int] = {}
+    pool = Pool(fetched_behind(steps))
     lives = lifetimes(steps)
-    edges = bounds(fetched_behind(steps))
-    for buffer, (first, last) in lives.items():
-        for other in [other for other, end in live.items() if end < first]:
-            del live[other]
-        taken = sorted((found[other], found[other] + _room(other)) for other in live)
-        address = _chosen(_gaps(taken, edges), buffer)
-        if address is None:
-            raise NoRoom(buffer, [other for other in live if other.stays])
-        found[buffer] = address
-        live[buffer] = last
-    return found
+    for buffer, (first, _) in lives.items():
+        for other in [other for other in pool.places if lives[other][1] < first]:
+            pool.free(other)
+        found[buffer] = pool.reserve(buffer)
+    return found, pool.peak
 
 
 def _room(buffer: Buffer) -> int:
     """Bytes with what is lost to alignment."""
     return -(-buffer.size // ALIGNMENT) * ALIGNMENT
-
-
-def _gaps(taken: Sequence[tuple[int, int]], bounds: tuple[int, int]) -> list[tuple[int, int]]:
-    start, end = bounds
-    edges = [-(-start // ALIGNMENT) * ALIGNMENT]
-    for first, stop in taken:
-        edges += [first, stop]
-    edges.append(end // ALIGNMENT * ALIGNMENT)
-    return list(zip(edges[::2], edges[1::2], strict=True))
-
-
-def _chosen(gaps: Sequence[tuple[int, int]], buffer: Buffer) -> int | None:
-    """The highest address of a buffer that stays, the lowest of another; None without room."""
-    room = _room(buffer)
-    fits = [(first, stop) for first, stop in gaps if stop - first >= room]
-    if not fits:
-        return None
-    return fits[-1][1] - room if buffer.stays else fits[0][0]

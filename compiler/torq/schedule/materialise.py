@@ -24,19 +24,21 @@ from ..blocks import (
 from ..operators.tensors import Layout
 from ..slice.lram import ALIGNMENT
 from ..slice.tensor import dense
-from .plan import Plan
-from .steps import Buffer, LoadCode, LoadTile, RunSlice, Spot, Step, StoreTile, Wait
+from .steps import Buffer, LoadCode, LoadTile, Plan, RunSlice, Spot, Step, StoreTile, Wait
 from .storage import Home, Role, Storage
 
 _UNITS = ("SLC0", "SLC1")
 
 
-def program_of(plan: Plan, callers: Sequence[Home]) -> Program:
-    """The program of a plan; its bindings are the callers' tensors in their order."""
-    made = _Materialiser(addresses=plan.addresses)
+def program_of(plan: Plan, callers: Sequence[Home], *, block_tasks: int = 0) -> Program:
+    """The program of a plan; its bindings are the callers' tensors in their order.
+
+    Blocks of commands have `block_tasks` tasks at most, if that is not 0.
+    """
+    made = _Materialiser(addresses=plan.addresses, block_tasks=block_tasks)
     for home in callers:
         made.bind(home)
-    for step in plan.schedule.steps:
+    for step in plan.steps:
         made.step(step)
     return made.program()
 
@@ -46,6 +48,7 @@ class _Materialiser:
     """Takes one step after the other."""
 
     addresses: dict[Buffer, int]
+    block_tasks: int
     _xram: int = field(default_factory=lambda: limit("xram_start"))
     _places: dict[Storage, int] = field(default_factory=dict)
     _bindings: list[Binding] = field(default_factory=list)
@@ -103,6 +106,7 @@ class _Materialiser:
             segments=self._segments,
             bindings=self._bindings,
             end=self._xram,
+            block_tasks=self.block_tasks,
             notes=Notes(symbols=(*names, *work), slice_runs=tuple(self._runs)),
         )
 
@@ -173,11 +177,13 @@ class _Materialiser:
         )
 
     def _wait(self, token: LoadTile | StoreTile | RunSlice | LoadCode) -> None:
-        """Waits for a unit; with its start, if that was the last task."""
+        """Waits for a unit, as the last thing that the last task does."""
+        last = self._tasks[-1]
         if isinstance(token, LoadTile | LoadCode):
-            self._tasks[-1] = replace(self._tasks[-1], dma_xr_wait=True)
+            self._tasks[-1] = replace(last, dma_xr_wait=True)
         elif isinstance(token, StoreTile):
-            self._tasks[-1] = replace(self._tasks[-1], dma_xw_wait=True)
+            self._tasks[-1] = replace(last, dma_xw_wait=True)
         else:
-            first = token.slice_ == 0
-            self._tasks.append(NssTask(slc_wait=(first, not first)))
+            first, second = last.slc_wait
+            waits = (True, second) if token.slice_ == 0 else (first, True)
+            self._tasks[-1] = replace(last, slc_wait=waits)

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.ir import SSAValue
 
 from ...models.errors import ModelError
-from ..kernels.kernel import Kernel, part
-from ..operators.elementwise import Table
 from ..operators.tensors import Region
 from ..slice.errors import IllegalSliceProgram
 from ..slice.lram import ALIGNMENT
-from ..slice.tensor import Tensor, dense
 from .allocate import NoRoom, addresses_of, bounds
+from .groups import Group, GroupSearch
+from .in_turn import in_turn
+from .job_tiles import CODE_BYTES, InTheWay, JobTiles, NotTogether
 from .network import Job, Network, home_of
-from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Schedule, Spot, StoreTile
+from .options import Options
+from .overlap import overlapped
+from .steps import Buffer, LoadTile, Plan, Spot, Start, StoreTile
 from .storage import Home, Storage, packed
-from .tiles import Tiler, Tiling
+from .tile_search import cycles_of_bytes
+from .tiles import Tiler
+from .tiling import Tiling
 from .transfers import moves_of, tile_tensor
 
-TASK_BYTES = 1536
-"""Room for the commands of one slice task without a table."""
-TABLE_BYTES = 2560
-"""Room for a table."""
-CODE_BYTES = 9 << 10
-"""What the commands of a slice take at most at a time."""
 _SLICES = 2
+_WORTH_KEEPING = 0.7
+"""Which part of a later load counts against tiles that are slower because a result is kept."""
 _MARGIN = 32 << 10
 _MOST_MARGIN = 256 << 10
 """How much less than what is free tiles take, for want of room in one piece."""
+_ENOUGH_MARGIN = 64 << 10
+"""How much less they take before something that is kept is given up."""
 _LEAST = 48 << 10
 """Bytes that stay free for tiles beside what is kept."""
 
@@ -44,48 +45,50 @@ class Kept:
     last: int
 
 
-@dataclass(kw_only=True)
-class Plan:
-    """A schedule with the addresses of its buffers."""
-
-    schedule: Schedule
-    addresses: dict[Buffer, int]
-
-
-def planned(network: Network, *, keep: bool = True) -> Plan:
+def planned(network: Network, options: Options) -> Plan:
     """The schedule of a network. Raises ModelError for what does not fit.
 
     What was kept and turns out to be in the way is given up, the largest first, until all fits.
     """
-    tiler = Tiler()
+    tiler = Tiler(options)
     given_up: set[SSAValue] = set()
     margins: dict[str, int] = {}
+    alone: set[str] = set()
+    groups = GroupSearch(network, tiler)
     while True:
         planner = Planner(
-            network=network, tiler=tiler, given_up=given_up, margins=margins, keeps=keep
+            network=network,
+            tiler=tiler,
+            given_up=given_up,
+            margins=margins,
+            keeps=options.keep,
+            groups=groups,
+            alone=alone,
         )
         try:
             planner.run()
-            return Plan(schedule=planner.schedule, addresses=addresses_of(planner.schedule.steps))
+            return overlapped(planner.starts) if options.double_buffer else _in_turn(planner.starts)
         except InTheWay as error:
             given_up.add(error.value)
+        except NotTogether as error:
+            alone.add(str(error))
         except NoRoom as error:
+            name = planner.leaders.get(error.buffer.job, error.buffer.job)
+            margin = margins.get(name, 0) + _MARGIN
             value = planner.largest((error.buffer,)) or planner.largest(error.others)
-            if value is not None:
+            if value is not None and margin > _ENOUGH_MARGIN:
                 given_up.add(value)
-                continue
-            margin = margins.get(error.buffer.job, 0) + _MARGIN
-            if margin > _MOST_MARGIN:
+            elif margin > _MOST_MARGIN:
                 raise ModelError(str(error)) from None
-            margins[error.buffer.job] = margin
+            else:
+                margins[name] = margin
 
 
-class InTheWay(Exception):
-    """An operator cannot be done while a value is kept."""
-
-    def __init__(self, value: SSAValue) -> None:
-        super().__init__()
-        self.value = value
+def _in_turn(starts: list[Start]) -> Plan:
+    """The plan without overlap. Raises NoRoom."""
+    steps = in_turn(starts)
+    addresses, peak = addresses_of(steps)
+    return Plan(steps=steps, addresses=addresses, peak=peak)
 
 
 @dataclass(kw_only=True)
@@ -98,7 +101,12 @@ class Planner:
     margins: dict[str, int]
     """Bytes by job that its tiles leave free."""
     keeps: bool
-    schedule: Schedule = field(default_factory=Schedule)
+    groups: GroupSearch
+    alone: set[str]
+    """Operators that do not begin a group."""
+    starts: list[Start] = field(default_factory=list)
+    leaders: dict[str, str] = field(default_factory=dict)
+    """By operator of a group the first one."""
     kept: dict[SSAValue, Kept] = field(default_factory=dict)
     _all: dict[Buffer, SSAValue] = field(default_factory=dict)
     _constants: dict[tuple[str, bytes], Storage] = field(default_factory=dict)
@@ -109,9 +117,15 @@ class Planner:
         for number, job in enumerate(self.network.jobs):
             for value in job.operands.values():
                 self._uses[self.network.root(value)] = number
-        for number, job in enumerate(self.network.jobs):
-            self._job(number, job)
-            for value in [v for v, kept in self.kept.items() if kept.last <= number]:
+        number = 0
+        while number < len(self.network.jobs):
+            group = self._group(number)
+            number += len(group.jobs)
+            if len(group.jobs) > 1:
+                self._together(group)
+            else:
+                self._job(group.jobs[0])
+            for value in [v for v, kept in self.kept.items() if kept.last < number]:
                 del self.kept[value]
         for value, home in self.network.copies:
             self._copy(home_of(value, self.network), home)
@@ -121,27 +135,73 @@ class Planner:
         mine = [buffer for buffer in buffers if buffer in self._all]
         return self._all[max(mine, key=lambda buffer: buffer.size)] if mine else None
 
-    def _job(self, number: int, job: Job) -> None:
+    def _free(self, job: Job) -> int:
+        """Bytes of LRAM beside what is kept, and room for commands."""
+        start, end = bounds()
+        taken = sum(kept.buffer.size + ALIGNMENT for kept in self.kept.values())
+        return end - start - taken - _SLICES * CODE_BYTES - self.margins.get(job.name, 0)
+
+    def _group(self, number: int) -> Group:
+        """The operators that are best done together for each tile, from one on."""
+        job = self.network.jobs[number]
+        alone = Group(jobs=(job,), rows=0)
+        if not self.keeps or job.name in self.alone:
+            return alone
+        sizes = {value: kept.buffer.size for value, kept in self.kept.items()}
+        return self.groups.best(number, sizes, self._free(job)) or alone
+
+    def _together(self, group: Group) -> None:
+        """Schedules the tiles of several operators, all of them for each tile."""
+        last = group.jobs[-1]
+        result = Buffer(job=group.jobs[0].name, name=last.name, size=last.op.y.bytes_, stays=True)
+        if group.stays and last.result not in self.given_up:
+            self._keep(last, result)
+        self.leaders |= {job.name: group.jobs[0].name for job in group.jobs}
+        made: dict[SSAValue, tuple[Spot, Region]] = {}
+        tiles = [
+            JobTiles(
+                planner=self,
+                job=job,
+                kernel=self.tiler.kernel(job.op),
+                made=made,
+                passes_on=job is not last,
+            )
+            for job in group.jobs
+        ]
+        try:
+            for regions in self.groups.regions(group):
+                made.clear()
+                for own, region in zip(tiles, regions, strict=True):
+                    own.tile(region)
+        except (IllegalSliceProgram, InTheWay, ModelError):
+            raise NotTogether(group.jobs[0].name) from None
+
+    def _keep(self, job: Job, result: Buffer) -> None:
+        self._all[result] = job.result
+        self.kept[job.result] = Kept(buffer=result, last=self._uses[job.result])
+
+    def _job(self, job: Job) -> None:
         """Chooses where the result goes, and schedules the tiles."""
         op = job.op
         resident = frozenset(
             name for name, v in job.operands.items() if self.network.root(v) in self.kept
         )
-        start, end = bounds()
-        taken = sum(kept.buffer.size + ALIGNMENT for kept in self.kept.values())
-        free = end - start - taken - _SLICES * CODE_BYTES - self.margins.get(job.name, 0)
-        tiling = None
+        free = self._free(job)
+        tiling = self._tiling(job, free, resident)
         result = Buffer(job=job.name, name=job.name, size=op.y.bytes_, stays=True)
+        stays = False
         if self._may_stay(job, free):
-            tiling = self._tiling(job, free - result.size - ALIGNMENT, resident | {"y"})
-        stays = tiling is not None
-        tiling = tiling or self._tiling(job, free, resident)
+            kept = self._tiling(job, free - result.size - ALIGNMENT, resident | {"y"})
+            loads = cycles_of_bytes(result.size) * _WORTH_KEEPING
+            if kept is not None and (tiling is None or kept.cycles <= tiling.cycles + loads):
+                tiling, stays = kept, True
         if tiling is None:
             raise self._too_large(job)
         if stays:
-            self._all[result] = job.result
-            self.kept[job.result] = Kept(buffer=result, last=self._uses[job.result])
-        JobTiles(planner=self, job=job, tiling=tiling).run()
+            self._keep(job, result)
+        tiles = JobTiles(planner=self, job=job, kernel=tiling.kernel)
+        for out in tiling.regions(op.y.shape):
+            tiles.tile(out)
 
     def _may_stay(self, job: Job, free: int) -> bool:
         used = self._uses.get(job.result, -1) >= 0
@@ -184,168 +244,5 @@ class Planner:
             buffer = Buffer(job="", name=tensor.name, size=kind.of(region).bytes_)
             load = moves_of(source, region, tensor)
             store = moves_of(target, region, tensor)
-            self.schedule.add(LoadTile(storage=source.storage, buffer=buffer, moves=load))
-            self.schedule.add(StoreTile(storage=target.storage, buffer=buffer, moves=store))
-
-
-@dataclass(kw_only=True)
-class JobTiles:
-    """The tiles of one operator, one after the other."""
-
-    planner: Planner
-    job: Job
-    tiling: Tiling
-    _last: dict[Storage, Buffer] = field(default_factory=dict)
-    _now: dict[Storage, Buffer] = field(default_factory=dict)
-    """Constants of the last tile and of this one, which are in LRAM."""
-
-    def run(self) -> None:
-        """Schedules all tiles."""
-        for out in self.tiling.regions(self.job.op.y.shape):
-            self._tile(out)
-
-    def _tile(self, out: Region) -> None:
-        """Loads, runs and stores one tile."""
-        op, kernel = self.job.op, self.tiling.kernel
-        self._last, self._now = self._now, {}
-        whole: dict[str, tuple[Spot, Region]] = {}
-        for need in kernel.input_regions(op, out):
-            whole[need.operand] = self._operand(need.operand, need.region)
-        whole["y"] = self._result(out)
-        runs = [
-            run
-            for slice_, region in enumerate(self.planner.tiler.parts(op, kernel, out))
-            for run in self._runs(slice_, region, whole)
-        ]
-        self._together(runs)
-        spot, region = whole["y"]
-        if not spot.buffer.stays or self.planner.is_returned(self.job):
-            home = self.planner.network.homes[self.job.result]
-            moves = moves_of(home, out, self._tensor(spot, region, "y", out))
-            self.planner.schedule.add(
-                StoreTile(storage=home.storage, buffer=spot.buffer, moves=moves)
-            )
-
-    def _tensor(self, spot: Spot, there: Region, name: str, out: Region) -> Tensor:
-        """A region of an operand or the result, of which `there` is in LRAM."""
-        kind = self.job.op.tensors[name]
-        starts = tuple(a - b for a, b in zip(out.starts, there.starts, strict=True))
-        return part(spot.tensor, kind, Region(starts=starts, sizes=out.sizes))
-
-    def _operand(self, name: str, region: Region) -> tuple[Spot, Region]:
-        """Where an operand is, and from where on: kept, or loaded now."""
-        value, kind = self.job.operands[name], self.job.op.tensors[name]
-        kept = self.planner.kept.get(self.planner.network.root(value))
-        if kept is not None:
-            tensor = Tensor(
-                name=name,
-                address=0,
-                dtype=kind.dtype,
-                shape=kind.stored_shape,
-                strides=kind.strides,
-            )
-            return Spot(buffer=kept.buffer, tensor=tensor), Region.whole(kind.shape)
-        home = self.planner.network.homes[value]
-        tensor = tile_tensor(name, kind, region)
-        buffer = Buffer(
-            job=self.job.name, name=f"{name} of {self.job.name}", size=kind.of(region).bytes_
-        )
-        moves = moves_of(home, region, tensor)
-        self.planner.schedule.add(LoadTile(storage=home.storage, buffer=buffer, moves=moves))
-        return Spot(buffer=buffer, tensor=tensor), region
-
-    def _buffer(self, name: str, size: int) -> Buffer:
-        return Buffer(job=self.job.name, name=f"{name} of {self.job.name}", size=size)
-
-    def _result(self, out: Region) -> tuple[Spot, Region]:
-        """Where a tile of the result goes, and from where on."""
-        kind = self.job.op.y
-        kept = self.planner.kept.get(self.job.result)
-        if kept is not None:
-            region, buffer = Region.whole(kind.shape), kept.buffer
-        else:
-            region = out
-            buffer = Buffer(
-                job=self.job.name, name=f"y of {self.job.name}", size=kind.of(out).bytes_
-            )
-        tensor = tile_tensor(self.job.name, kind, region)
-        return Spot(buffer=buffer, tensor=tensor), region
-
-    def _runs(
-        self, slice_: int, out: Region, whole: dict[str, tuple[Spot, Region]]
-    ) -> Iterator[RunSlice]:
-        """The runs of one slice: as many tasks each as there is room for commands."""
-        op, kernel = self.job.op, self.tiling.kernel
-        wanted = {need.operand: need.region for need in kernel.input_regions(op, out)}
-        wanted["y"] = out
-        places = {
-            name: Spot(
-                buffer=whole[name][0].buffer,
-                tensor=self._tensor(*whole[name], name, region),
-            )
-            for name, region in wanted.items()
-        }
-        places |= self._constants(out)
-        for name, kind in kernel.scratch(op, out).items():
-            tensor = tile_tensor(name, kind, Region.whole(kind.shape))
-            buffer = self._buffer(name, kind.bytes_)
-            places[name] = Spot(buffer=buffer, tensor=tensor)
-        count = self._tasks(kernel, out, places)
-        room = TASK_BYTES + TABLE_BYTES * isinstance(op, Table)
-        for first in range(0, count, CODE_BYTES // room):
-            stop = min(count, first + CODE_BYTES // room)
-            yield RunSlice(
-                slice_=slice_,
-                kernel=kernel,
-                op=op,
-                out=out,
-                places=places,
-                first=first,
-                stop=stop,
-                code=Buffer(job=self.job.name, name="slice code", size=(stop - first) * room),
-                source=self.job.source,
-            )
-
-    def _tasks(self, kernel: Kernel[Any], out: Region, places: dict[str, Spot]) -> int:
-        """How many tasks a region has. Raises InTheWay if tensors lie as the kernel cannot take."""
-        tensors = {name: spot.tensor for name, spot in places.items()}
-        try:
-            return len(kernel.nests(self.job.op, out, tensors))
-        except IllegalSliceProgram as error:
-            value = self.planner.largest(
-                tuple(spot.buffer for spot in places.values() if spot.buffer.stays)
-            )
-            if value is None:
-                raise ModelError(f"{self.job.name}: {error}") from error
-            raise InTheWay(value) from error
-
-    def _constants(self, out: Region) -> dict[str, Spot]:
-        """Packs and loads the constants of a region, unless they are those of the last tile."""
-        op, kernel = self.job.op, self.tiling.kernel
-        found: dict[str, Spot] = {}
-        specs = kernel.constants(op, out)
-        values = kernel.pack(op, out, self.job.values) if specs else {}
-        for spec in specs:
-            storage = self.planner.constant(f"{spec.name} of {self.job.name}", values[spec.name])
-            tensor = dense(storage.name, 0, spec.dtype, spec.shape)
-            found[spec.name] = Spot(buffer=self._loaded(storage), tensor=tensor)
-        return found
-
-    def _loaded(self, storage: Storage) -> Buffer:
-        """Constants in LRAM: those of the last tile, or of this tile's other slice, are there."""
-        buffer = self._now.get(storage) or self._last.get(storage)
-        if buffer is None:
-            buffer = Buffer(job=self.job.name, name=storage.name, size=storage.size)
-            move = Move(outside=0, inside=0, row=storage.size)
-            self.planner.schedule.add(LoadTile(storage=storage, buffer=buffer, moves=(move,)))
-        self._now[storage] = buffer
-        return buffer
-
-    def _together(self, runs: list[RunSlice]) -> None:
-        """Runs of both slices side by side, those of one slice one after the other."""
-        lists = [[run for run in runs if run.slice_ == slice_] for slice_ in (0, 1)]
-        for number in range(max(len(own) for own in lists)):
-            pair = [own[number] for own in lists if number < len(own)]
-            for run in pair:
-                self.planner.schedule.add(LoadCode(run=run))
-            self.planner.schedule.add(*pair)
+            self.starts.append(LoadTile(storage=source.storage, buffer=buffer, moves=load))
+            self.starts.append(StoreTile(storage=target.storage, buffer=buffer, moves=store))

@@ -7,7 +7,7 @@ that it is done. So a schedule can be reordered as long as steps come behind wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..kernels.kernel import Kernel
@@ -88,6 +88,10 @@ class RunSlice:
     first: int
     stop: int
     code: Buffer
+    cycles: int
+    """How long it takes, with its commands."""
+    code_bytes: int
+    """About how long its commands are; their buffer is large enough for any."""
     source: str = ""
 
 
@@ -102,22 +106,19 @@ class LoadCode:
 class Wait:
     """Goes on when something that was started is done."""
 
-    token: LoadTile | StoreTile | RunSlice | LoadCode
+    token: Start
 
 
-Step = LoadTile | StoreTile | RunSlice | LoadCode | Wait
+Start = LoadTile | StoreTile | RunSlice | LoadCode
+Step = Start | Wait
+UNITS = ("XR", "XW", "SLC0", "SLC1")
 
 
-@dataclass(kw_only=True)
-class Schedule:
-    """Steps in order."""
-
-    steps: list[Step] = field(default_factory=list)
-
-    def add(self, *steps: LoadTile | StoreTile | RunSlice | LoadCode) -> None:
-        """Starts steps, then waits for each of them."""
-        self.steps += steps
-        self.steps += [Wait(token=step) for step in steps]
+def unit_of(step: Start) -> str:
+    """Who does a step, one after the other."""
+    if isinstance(step, RunSlice):
+        return UNITS[2 + step.slice_]
+    return "XW" if isinstance(step, StoreTile) else "XR"
 
 
 def buffers_of(step: Step) -> Iterator[Buffer]:
@@ -131,3 +132,13 @@ def buffers_of(step: Step) -> Iterator[Buffer]:
         yield from (spot.buffer for spot in step.places.values())
     else:
         yield step.buffer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Steps with waits in order, the addresses of their buffers in LRAM, and the most bytes of it
+    that are used at a time."""
+
+    steps: list[Step]
+    addresses: dict[Buffer, int]
+    peak: int

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..operators.tensors import PLANE_ALIGNMENT, Layout, Region, TensorType
-from ..slice.tensor import Tensor
+from ..slice.tensor import Tensor, dense
 from .steps import Move
 from .storage import Home
 
@@ -29,13 +29,12 @@ def tile_strides(kind: TensorType, region: Region) -> tuple[int, ...]:
     So the rows of many planes are one transfer, and nothing beside them is overwritten.
     """
     own = kind.of(region)
-    if kind.layout is Layout.ROWS or region.sizes[2:] == kind.shape[2:]:
-        return own.strides
-    strides, step = [], own.element
-    for size in reversed(own.stored_shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
+    strides = own.strides
+    if kind.layout is not Layout.ROWS and region.sizes[2:] != kind.shape[2:]:
+        strides = dense(kind.dtype, 0, kind.dtype, own.stored_shape).strides
+    # Along dimensions of one step any stride will do: that of the whole tensor, whose parts lie so.
+    sizes = zip(strides, kind.strides, own.stored_shape, strict=True)
+    return tuple(whole if size == 1 else stride for stride, whole, size in sizes)
 
 
 def tile_tensor(name: str, kind: TensorType, region: Region) -> Tensor:

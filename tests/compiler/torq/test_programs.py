@@ -165,7 +165,7 @@ def test_an_executable_keeps_what_its_compiler_meant() -> None:
     assert again.notes == program.notes
     tasks = [task.operation for tasks in program.notes.slice_programs.values() for task in tasks]
     assert tasks == ["conv2d of y", "clamp of z"]
-    assert program.notes.transfers[0].operation == "load x"
+    assert "load x" in [note.operation for note in program.notes.transfers]
 
 
 def test_a_transfer_beyond_16_mib_of_xram_is_noted_where_it_is() -> None:

@@ -69,6 +69,21 @@ def _basic_block(net: Network, x: Tensor, channels: int, stride: int) -> Tensor:
     return net.binary("ADD", x, y, RELU)
 
 
+def resnet18_480x640(seed: int = 3) -> bytes:
+    """ResNet-18 for larger images."""
+    return resnet18(seed, 480, 640)
+
+
+def wide_cnn(seed: int = 7) -> bytes:
+    """Few layers whose tensors are larger than the NPU's memory, two of them read twice."""
+    net = Network(seed)
+    x = net.convolution(net.input((1, 96, 96, 8)), 16, 3, activation=RELU)
+    for stride in (1, 2):
+        x = _inverted_residual(net, x, 4, 16, stride)
+    x = net.binary("ADD", x, net.convolution(x, 16, 3, activation=RELU))
+    return net.finish(net.fully_connected(net.mean(net.pool(x, 2, stride=2)), 10))
+
+
 def yolov8n(seed: int = 4, size: int = 320) -> bytes:
     """A detector like YOLOv8n: SiLU, split and concatenate, upsample, three heads."""
     net = Network(seed)
@@ -155,6 +170,8 @@ MODELS: dict[str, Callable[[], bytes]] = {
     "ds_cnn": ds_cnn,
     "mobilenet_v2": mobilenet_v2,
     "resnet18": resnet18,
+    "resnet18_480x640": resnet18_480x640,
+    "wide_cnn": wide_cnn,
     "yolov8n": yolov8n,
     "int16_cnn": int16_cnn,
     "transformer": transformer,

@@ -13,6 +13,7 @@ from assay.compiler.torq.blocks import Program
 from assay.compiler.torq.hl.dialect import hl_context
 from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
 from assay.compiler.torq.schedule.compile import program_for
+from assay.compiler.torq.schedule.options import USUAL, Options
 from assay.hal.observe import checking
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.pack import pack
@@ -23,10 +24,10 @@ from tests.compiler.graph import models
 from tests.compiler.torq.machine import Array
 
 
-def lowered(module: ModuleOp, *, keep: bool = True) -> Program:
+def lowered(module: ModuleOp, options: Options = USUAL) -> Program:
     """The program of a module in TOSA."""
     run_passes(module, usual_passes())
-    return program_for(module, keep=keep)
+    return program_for(module, options)
 
 
 def assert_file_is_exact_and_clean(path: Path, *, seed: int = 0) -> None:

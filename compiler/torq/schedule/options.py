@@ -1,0 +1,41 @@
+"""How a network is scheduled: the usual way, or as the vendor's compiler does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a schedule makes use of.
+
+    Attributes:
+        keep: tensors stay in LRAM between operators where they fit.
+        double_buffer: transfers and slices work at the same time.
+        reuse: what two tiles in a row need alike is loaded once.
+        both_slices: operators are divided between two slices.
+        group: the channels that convolutions make at a time; 0: whatever is the fastest.
+        block_tasks: the most tasks in a block of commands; 0: as many as there is room for.
+    """
+
+    keep: bool = True
+    double_buffer: bool = True
+    reuse: bool = True
+    both_slices: bool = True
+    group: int = 0
+    block_tasks: int = 0
+
+
+USUAL = Options()
+VENDOR = Options(
+    keep=False, double_buffer=False, reuse=False, both_slices=False, group=4, block_tasks=4
+)
+"""Tile by tile, each with its own loads and stores, nothing beside anything else.
+
+The vendor's documentation says that a dispatch, a layer or a tile of it, loads data and weights
+first, then computes, and stores results last; blocks of commands have four operations. On one
+slice: public models are compiled with `--torq-disable-slicing`. Its compiler has other shapes of
+convolutions than 64 pixels by 4 channels, but switched off.
+"""
+SCHEDULES = {"overlap": USUAL, "vendor": VENDOR}
+"""By the names that users give."""
