@@ -10,7 +10,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...graph.elements import dense_of
 from ..hl.elementwise import Add, Clamp, Elementwise, Mul, Scale, Select, Table, Unary
-from ..hl.moves import Concat, Const, Copy, Pad, Repeat, Slice, Transpose
+from ..hl.moves import Concat, Const, Copy, Pad, Repeat, Slice, Transpose, View
 from ..hl.operation import HlOp
 from ..hl.types import Tensor, tensor_of
 from ..operators.tensors import Layout
@@ -191,7 +191,8 @@ class FoldTransposes(HlPass):
         """One look at each transpose."""
         for op in list(block.ops):
             if isinstance(op, Transpose) and op.field("by") == "slice":
-                given = isinstance(op.x, BlockArgument)
+                viewed = any(isinstance(user, View) for user in users(op.value))
+                given = isinstance(op.x, BlockArgument) and not viewed
                 taken = used_once(op.value) and isinstance(users(op.value)[0], ReturnOp)
                 if (given or taken) and len(op.type.shape) <= 4:
                     replace(op, remade(op, op, op.type, by="dma"))

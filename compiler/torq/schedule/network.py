@@ -71,10 +71,20 @@ def network_of(function: FuncOp) -> Network:
         reason = _add(op, network)
         if reason:
             refused.append(f"{op.name}: {reason}")
+            for value in op.results:  # What follows is looked at as if it were there.
+                network.homes.setdefault(value, stored("refused", _any_type(value), Role.WORK))
     if refused:
         listed = "\n".join(f"  {line}" for line in dict.fromkeys(refused))
         raise ModelError(f"the NPU's kernels cannot do this:\n{listed}")
     return network
+
+
+def _any_type(value: SSAValue) -> TensorType:
+    """A type that kernels have, if the value's own is none."""
+    try:
+        return type_of(tensor_of(value))
+    except NoOperator:
+        return TensorType(dtype="int32", shape=tensor_of(value).shape)
 
 
 def _callers(function: FuncOp, network: Network) -> None:
@@ -88,6 +98,8 @@ def _callers(function: FuncOp, network: Network) -> None:
         network.callers.append(home)
         owner, there = _maker(value, home)
         if owner in network.homes or not isinstance(owner.owner, HlOp) or _is_const(owner):
+            if _is_const(value):
+                home_of(value, network)
             network.copies.append((value, home))
         else:
             network.homes[owner] = there
