@@ -97,16 +97,17 @@ def _interpreter(path: Path, arguments: Sequence[Value], **options: bool) -> Any
 
 
 def run_by_tosa(path: Path, arguments: Sequence[Value]) -> list[Value]:
-    """The results of a quantised model by the definitions of TOSA's operators, in NumPy.
+    """The results of a quantised model by the definitions of its operators, in NumPy.
 
     Raises ModelError for a model that is none, and ValueError for arrays that do not fit.
     """
     from assay.compiler.graph.importer import import_model
+    from assay.compiler.graph.reference import result_of
     from assay.compiler.graph.tosa import ops
-    from assay.compiler.graph.tosa.evaluate import evaluated
+    from assay.compiler.graph.tosa.evaluate import run
 
     (function,) = ops.functions(import_model(path))
-    return list(evaluated(function, [np.asarray(value) for value in arguments]))
+    return list(run(function, [np.asarray(value) for value in arguments], result_of))
 
 
 def _host(result: Any) -> Value:

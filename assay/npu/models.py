@@ -9,7 +9,7 @@ Say = Callable[[str], None]
 
 
 def compile_executable(path: str | Path, say: Say | None = None) -> bytes:
-    """The executable of a quantised model (`.tflite`, TOSA as `.mlir` or `.mlirbc`), or of TorqHL.
+    """The executable of a quantised model (`.tflite`, TOSA or linalg as `.mlir`), or of TorqHL.
 
     Args:
         path: the model's file.

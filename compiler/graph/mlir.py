@@ -32,6 +32,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from ..models import diagnostics
 from ..models.errors import MissingTool, ModelError
 from .elements import NUMPY, dtype_of
+from .linalg.prepare import generalise
 
 _WIDE = re.compile(r'dense<"0x([0-9A-F]+)"> : tensor<([0-9x]+)xi48>')
 _NAMED = re.compile(r'loc\("([^"\\]*)"(?:\("[^"\\]*":0:0\))?\)')
@@ -52,6 +53,7 @@ def read_module(data: bytes, name: str, context: Context | None = None) -> Modul
         bindings.allow_unregistered_dialects = True
         try:
             module = ir.Module.parse(data)
+            generalise(module, data)
         except ir.MLIRError as error:
             log = str(error)
             raise ModelError(

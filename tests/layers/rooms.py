@@ -56,6 +56,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.graph.elements", "compiler.graph.errors"),
         ("compiler.graph.meaning",),
         ("compiler.graph.tosa",),
+        ("compiler.graph.linalg",),
         ("compiler.graph",),
         ("compiler.msl.errors", "compiler.msl.options"),
         ("compiler.msl.source",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
@@ -21,7 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..elements import Array, array_of, dtype_of, shape_of
+from ..elements import NUMPY, Array, array_of, dtype_of, shape_of
 
 CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
 
@@ -89,11 +90,13 @@ def word(op: Operation, key: str) -> str:
 
 
 def constant(value: SSAValue) -> Array | None:
-    """The elements of a value that is a constant, else None."""
+    """The elements of a value that is a constant, none of a number; else None."""
     owner = value.owner
     if not isinstance(owner, Operation) or name_of(owner) not in CONSTANTS:
         return None
     values = attribute(owner, "values") or attribute(owner, "value")
+    if isinstance(values, IntegerAttr | FloatAttr):
+        return np.asarray(values.value.data).astype(NUMPY[dtype(value)])
     return array_of(values) if isinstance(values, DenseIntOrFPElementsAttr) else None
 
 

@@ -1,4 +1,4 @@
-"""Runs a function in NumPy that is of TOSA, of TorqHL, or of both while it is being lowered."""
+"""Runs a function in NumPy: of a model's operators, of TorqHL, or of both while it is lowered."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ...graph.elements import NUMPY, Array
+from ...graph.reference import result_of
 from ...graph.tosa import evaluate
 from . import meaning_elements, meaning_sums
 from .operation import HlOp
@@ -25,7 +26,7 @@ def interpreted(
 def meaning_of(op: Operation, inputs: Sequence[Array]) -> Array:
     """The result of one operation. Raises ValueError if it is not what its type says."""
     if not isinstance(op, HlOp):
-        return evaluate.result_of(op, inputs)
+        return result_of(op, inputs)
     result = MEANINGS[type(op)](op, inputs)
     kind = op.type
     if result.shape != kind.shape or result.dtype != NUMPY[kind.dtype]:

@@ -18,6 +18,7 @@ from .operation import HlOp
 from .types import Tensor, tensor_of
 
 Meaning = Callable[[Any, Sequence[Array]], Array]
+_BITWISE = {"band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor}
 
 
 def rescaled(
@@ -117,7 +118,19 @@ def _reduce(op: reduction_ops.Reduce, x: Sequence[Array]) -> Array:
     if kind in ("argmax", "argmin"):
         found = (np.argmax if kind == "argmax" else np.argmin)(x[0], axis=axis)
         return np.asarray(found).reshape(y.shape).astype(NUMPY[y.dtype])
+    if kind in _BITWISE:
+        return np.asarray(_BITWISE[kind].reduce(x[0], axis=axis)).reshape(y.shape)
+    if kind == "product" and is_float(y.dtype):
+        return _product(np.moveaxis(x[0], axis, 0)).reshape(y.shape)
     return pooling.reduced(kind, x[0], [axis], y.dtype).reshape(y.shape)
+
+
+def _product(steps: Array) -> Array:
+    """Rounded at each step."""
+    total = steps[0]
+    for step in steps[1:]:
+        total = (total.astype(np.float32) * step.astype(np.float32)).astype(total.dtype)
+    return np.asarray(total)
 
 
 MEANINGS: dict[type[HlOp], Meaning] = {

@@ -77,7 +77,8 @@ class Mean(HlOp):
 class Reduce(HlOp):
     """x reduced along an axis, which stays with length 1 or goes away.
 
-    "sum" wraps at the bits of y's type; "argmax" gives the first of equals.
+    "sum" wraps at the bits of y's type; "argmax" gives the first of equals. Bits are combined by
+    "band", "bor" and "bxor"; floats are summed in float32, their products rounded at each step.
     """
 
     name = "torq_hl.reduce"

@@ -70,7 +70,12 @@ class Builder:
         return int(found.reshape(-1)[0])
 
     def value(self, old: SSAValue) -> SSAValue:
-        """The value that stands for one of the model's."""
+        """The value that stands for one of the model's.
+
+        Raises NotForNpu for what an operator makes that is refused itself.
+        """
+        if old not in self._values and old not in self._constants:
+            raise NotForNpu("an operand comes from an operator that is refused")
         if old not in self._values:
             is_tensor = isinstance(old.type, TensorType)
             dtype = ops.dtype(old) if is_tensor else "index"  # a shape

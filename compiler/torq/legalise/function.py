@@ -6,12 +6,14 @@ from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ...graph import reference
 from ...graph.elements import dtype_of, shape_of
 from ...graph.errors import GraphRefused, Problem
 from ...graph.tosa import evaluate, ops
+from ...models.errors import ModelError
 from ..hl.moves import Host
 from ..hl.types import Space, Tensor, TensorAttr
-from . import elementwise, moves, products
+from . import elementwise, linalg, moves, products
 from .builder import HOST, Builder, NotForNpu, result
 
 NPU_TYPES = frozenset(("bool", "int8", "uint8", "int16", "int32", "int48", "bfloat16"))
@@ -88,7 +90,7 @@ def _step(op: Operation, builder: Builder) -> Problem | None:
     """
     name = ops.name_of(op)
     if not all(map(builder.is_known, op.operands)):
-        is_known = name in LEGALISERS or name in evaluate.MEANINGS or name == _IDENTITY
+        is_known = name in {*LEGALISERS, *linalg.LEGALISERS, *reference.MEANINGS, _IDENTITY}
         return None if is_known else _problem(op, _UNKNOWN)
     if name in ops.CONSTANTS:
         found = ops.constant(op.results[0])
@@ -97,8 +99,11 @@ def _step(op: Operation, builder: Builder) -> Problem | None:
         builder.hold(op.results[0], found)
         return None
     arrays = [builder.constant(value) for value in op.operands]
-    if name in evaluate.MEANINGS and all(array is not None for array in arrays):
-        folded = evaluate.result_of(op, [array for array in arrays if array is not None])
+    if name in reference.MEANINGS and all(array is not None for array in arrays):
+        try:
+            folded = reference.result_of(op, [array for array in arrays if array is not None])
+        except (ModelError, ValueError) as error:
+            return _problem(op, str(error))
         builder.hold(op.results[0], folded.reshape(ops.shape(op.results[0])))
         return None
     if name == _IDENTITY:
@@ -108,6 +113,8 @@ def _step(op: Operation, builder: Builder) -> Problem | None:
 
 
 def _operator(op: Operation, name: str, builder: Builder) -> Problem | None:
+    if name in linalg.LEGALISERS:
+        return _general(op, name, builder)
     reason = _UNKNOWN
     types = {ops.dtype(value) for value in op.operands if shape_of(value.type) is not None}
     if types - NPU_TYPES:
@@ -123,11 +130,37 @@ def _operator(op: Operation, name: str, builder: Builder) -> Problem | None:
     if name not in evaluate.MEANINGS:
         return _problem(op, reason)
     builder.begin(op, HOST)
-    inputs = [builder.value(value) for value in op.operands]
+    try:
+        inputs = [builder.value(value) for value in op.operands]
+    except NotForNpu as error:
+        return _problem(op, str(error))
     given = DictionaryAttr(dict(op.properties))
     made = builder.emit(Host, inputs, result(op), operator=name, given=given, reason=reason)
     builder.bind(op.results[0], made)
     return None
+
+
+def _general(op: Operation, name: str, builder: Builder) -> Problem | None:
+    """An operator of linalg, tensor, arith or math, of types that have 32 bits or less."""
+    types = {_type_name(value) for value in (*op.operands, *op.results)}
+    if types - NPU_TYPES - {"float32", "index"}:
+        wide = ", ".join(sorted(types - NPU_TYPES - {"float32", "index"}))
+        return _problem(op, f"the NPU does not compute with {wide}")
+    if any(min(shape_of(value.type) or (1,)) < 1 for value in (*op.operands, *op.results)):
+        return _problem(op, "a shape that is not known")
+    way, legalise = linalg.LEGALISERS[name]
+    builder.begin(op, way)
+    try:
+        builder.bind(op.results[0], legalise(op, builder))
+    except NotForNpu as error:
+        return _problem(op, str(error))
+    return None
+
+
+def _type_name(value: SSAValue) -> str:
+    """The element type, as its file writes it if the NPU has no such type."""
+    element = getattr(value.type, "element_type", value.type)
+    return dtype_of(element) or str(element)
 
 
 def _problem(op: Operation, reason: str) -> Problem:

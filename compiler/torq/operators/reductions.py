@@ -9,8 +9,20 @@ from .products import NO_PADDING, Padding
 from .quantisation import Rescale
 from .tensors import TensorType
 
-REDUCTIONS = ("sum", "max", "min", "all", "any", "argmax", "argmin")
-"""Kinds of `Reduce`."""
+REDUCTIONS = {
+    "sum": "ACC",
+    "product": "MUL",
+    "max": "MAX",
+    "min": "MIN",
+    "all": "AND",
+    "any": "OR",
+    "band": "BAND",
+    "bor": "BOR",
+    "bxor": "BXOR",
+    "argmax": "AMAX",
+    "argmin": "AMIN",
+}
+"""Kinds of `Reduce`, and the operation of the ALU that each one repeats."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +58,10 @@ class Mean(Operator):
 class Reduce(Operator):
     """x reduced along an axis: one of REDUCTIONS.
 
-    y has one step along the axis, or lacks it. "sum" is of integers and saturates to y's type;
-    "all" and "any" are of truth values; "argmax" and "argmin" give the first of equals, int32.
+    y has one step along the axis, or lacks it. "sum" of integers saturates to y's type; "all" and
+    "any" are of truth values, "band", "bor" and "bxor" of the bits of integers; "argmax" and
+    "argmin" give the first of equals, int32. Of bfloat16 there are "sum", in float32 and rounded
+    once, "product", "max" and "min"; a "product" is of bfloat16 only, rounded at each step.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""The pass that brings TOSA to TorqHL."""
+"""The pass that brings TOSA and linalg to TorqHL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .base import HlPass
 
 
 class LegaliseTosa(HlPass):
-    """Replaces each operator of TOSA by one of TorqHL, or by several.
+    """Replaces each operator of TOSA and linalg by one of TorqHL, or by several.
 
     Before:
         %0 = "tosa.maximum"(%a, %b) : (tensor<8xi8>, tensor<8xi8>) -> tensor<8xi8>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,13 +15,13 @@ from ...models.errors import ModelError
 from ...models.formats import model_format, read_head
 from ..hl.dialect import hl_context
 
-_OWN = b"torq_hl."
+_OWN = re.compile(rb'= "?torq_hl\.')
 
 
 def load(path: Path, progress: Callable[[str], None] | None = None) -> ModuleOp:
     """The module in a file. Raises ModelError."""
     read_head(path)
-    if model_format(path) == "mlir" and _OWN in (data := path.read_bytes()):
+    if model_format(path) == "mlir" and _OWN.search(data := path.read_bytes()):
         return _parsed(data, path)
     return import_model(path, hl_context(), progress)
 

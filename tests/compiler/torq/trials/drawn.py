@@ -9,7 +9,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from assay.compiler.torq.operators.quantisation import Rescale
-from assay.compiler.torq.operators.reductions import REDUCTIONS
 from tests.compiler.torq import by_hand
 
 from . import elementwise, moves, pooling, products, unary
@@ -304,7 +303,7 @@ DRAWN: dict[str, Makers] = {
             axis=st.integers(0, 2),
             seed=_SEEDS,
         )
-        for name in REDUCTIONS
+        for name in pooling.REDUCTIONS
     },
 }
 """By kernel."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from assay.compiler.torq.operators.quantisation import Rescale
-from assay.compiler.torq.operators.reductions import REDUCTIONS
 from tests.compiler.torq import by_hand
 
 from . import elementwise, moves, pooling, products, unary
@@ -248,7 +247,7 @@ POOLING: Makers = {
     },
     **{
         f"{name}, {dtype}, axis {axis}": partial(pooling.reduction, name, dtype, (3, 7, 5), axis, 1)
-        for name in REDUCTIONS
+        for name in pooling.REDUCTIONS
         for dtype in (_INTEGERS if name != "sum" else ("int32",))
         for axis in (range(3) if dtype == "int8" or name == "sum" else (1,))
     },

@@ -13,6 +13,9 @@ from tests.compiler.torq.machine import Array, Machine, numbers
 
 from .trial import Trial
 
+REDUCTIONS = ("sum", "max", "min", "all", "any", "argmax", "argmin")
+"""Reductions of integers that TOSA can say; those of bits and of floats are tested as linalg."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
