@@ -173,10 +173,10 @@ def test_what_follows_an_operator_that_is_not_known_is_not_blamed(tmp_path: Path
     text = function(
         "%x: tensor<6xi8>",
         "tensor<3xi8>",
-        "%0 = tensor.extract_slice %x[1] [3] [2] : tensor<6xi8> to tensor<3xi8>",
+        '%0 = "mine.own"(%x) : (tensor<6xi8>) -> tensor<3xi8>',
         "%1 = tosa.abs %0 : (tensor<3xi8>) -> tensor<3xi8>",
         '%y = "tosa.maximum"(%0, %1) : (tensor<3xi8>, tensor<3xi8>) -> tensor<3xi8>',
     )
     with pytest.raises(ModelError) as error:
         compile_executable(saved(text, tmp_path))
-    assert "extract_slice" in str(error.value) and "maximum" not in str(error.value)
+    assert "mine.own" in str(error.value) and "maximum" not in str(error.value)
