@@ -31,7 +31,7 @@ def rows(*, threads: int, repetitions: int) -> list[Row]:
         folder = Path(name)
         (folder / "model.tflite").write_bytes(mobilenet_v2())
         commands = {
-            "compile": "torq compile model.tflite -o model.torq",
+            "compile": "compile model.tflite --device torq -o model.torq",
             "run": "run model.torq --input 1x224x224x3xi8=1 --output @result.npy",
             "time and trace": "time model.torq --trace trace.html",
         }
@@ -59,7 +59,9 @@ def _lengths(folder: Path) -> list[Row]:
     least = 0.0
     for count in _LENGTHS:
         (folder / "long.tflite").write_bytes(residual_blocks(count))
-        seconds, memory = _run(["torq", "compile", "long.tflite", "-o", "long.torq"], folder)
+        seconds, memory = _run(
+            ["compile", "long.tflite", "--device", "torq", "-o", "long.torq"], folder
+        )
         each = seconds / count
         least = least or each
         found.append(

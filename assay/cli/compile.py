@@ -1,4 +1,4 @@
-"""`assay compile`: a model in, a `.vmfb` for Metal out."""
+"""`assay compile`: a model in, a `.vmfb` for Metal or an executable for the NPU out."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .failures import USAGE, CommandError
-from .options.shared import CompileFlags, Json
+from .options.compile import ScheduleOptions
+from .options.groups import grouped
+from .options.shared import NPU, CompileFlags, Json, OnNpu, only_emulated
 
 if TYPE_CHECKING:
     from assay.compiler.models.compile import Target
@@ -18,6 +20,7 @@ TARGETS: "dict[str, Target]" = {
 }
 
 
+@grouped
 def compile_command(
     model: Annotated[
         Path,
@@ -25,7 +28,7 @@ def compile_command(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to; MODEL with .vmfb when not given."),
+        typer.Option("--output", "-o", help="Where to; MODEL with .vmfb or .torq when not given."),
     ] = None,
     target: Annotated[
         str,
@@ -35,23 +38,39 @@ def compile_command(
         ),
     ] = "metal",
     compile_flag: CompileFlags = None,
+    device: OnNpu = "emulated",
+    *,
+    schedule: ScheduleOptions,
     json: Json = False,
 ) -> None:
-    """Compile a model with IREE.
+    """Compile a model: with IREE for the GPU, with Assay's own compiler for the NPU.
 
-    Work-arounds for known defects of the compiler are added when it fails without them, and told.
+    Work-arounds for known defects of IREE are added when it fails without them, and told. For the
+    NPU, operators of a quantised model are cut into tiles that fit into its memory; results are
+    exact, what no kernel can do is named, and a summary says what the schedule is expected to do.
 
     [bold]Examples[/bold]
 
       assay compile model.onnx -o model.vmfb
 
       assay compile model.mlir --target llvm-cpu -o cpu.vmfb
+
+      assay compile model.tflite --device torq -o model.torq
     """
     from assay.compiler.models import compile_model
 
     from .terminal import note, print_json, progress, show, want_json
+    from .torq.compile import compile_for_npu
 
     want_json(json)
+    if only_emulated(device) == NPU:
+        given = {"--target": target != "metal", "--compile-flag": bool(compile_flag)}
+        for option in (name for name, is_given in given.items() if is_given):
+            raise CommandError(f"{option} is not for the NPU", code=USAGE)
+        compile_for_npu(model, output, schedule.chosen(), json=json)
+        return
+    if schedule != ScheduleOptions():
+        raise CommandError(f"options of schedules are for --device {NPU}", code=USAGE)
     if target not in TARGETS:
         raise CommandError(f"--target {target}: expected {', '.join(TARGETS)}", code=USAGE)
     path = output or model.with_suffix(".vmfb")

@@ -9,7 +9,6 @@ import typer
 
 from ..failures import USAGE, CommandError
 from ..options.shared import Json
-from .compile import compile_command
 from .opt import opt_command
 
 if TYPE_CHECKING:
@@ -136,7 +135,6 @@ def words_command(
 
 
 torq_app.command("opt")(opt_command)
-torq_app.command("compile")(compile_command)
 
 
 def _read(path: Path) -> bytes:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
+import numpy as np
+from xdsl.ir import Block, Operation, SSAValue
 
-from ...graph.elements import LIMITS, is_float, unsigned
+from ...graph.elements import LIMITS, Array, is_float, unsigned
 from ...graph.tosa import ops
 from ..hl.elementwise import Add, Clamp, Elementwise, Mul, Scale, Select, Table, Unary
 from ..hl.types import tensor_of
 from ..operators.quantisation import Rescale
 from .builder import DIRECT, GENERAL, Builder, Legaliser, NotForNpu, identity, result, single
+from .integers import Numbers
 
 KINDS = {
     "tosa.add": "ADD",
@@ -29,13 +31,22 @@ KINDS = {
     "tosa.logical_right_shift": "LSR",
 }
 _UNARIES = {"tosa.abs": "ABS", "tosa.clz": "CLZ", "tosa.ceil": "CEIL", "tosa.floor": "FLOOR"}
+_SIGNS = {"ADD": 1, "SUB": -1}
 _QUANTISED = ("int8", "uint8", "int16")
 
 
 def combine(op: Operation, b: Builder) -> SSAValue:
     """Two tensors, element by element."""
     operands = [b.value(value) for value in op.operands[:2]]
-    return b.emit(Elementwise, operands, result(op), kind=KINDS[ops.name_of(op)])
+    kind, y = KINDS[ops.name_of(op)], result(op)
+    if kind in _SIGNS and y.dtype == "int32" and any(map(_is_given, operands)):
+        return Numbers(b).add(operands[0], operands[1], _SIGNS[kind])
+    return b.emit(Elementwise, operands, y, kind=kind)
+
+
+def _is_given(value: SSAValue) -> bool:
+    """Whether a value is the caller's: it can be any number, and sums of it can overflow."""
+    return isinstance(value.owner, Block)
 
 
 def shift_right(op: Operation, b: Builder) -> SSAValue:
@@ -54,7 +65,16 @@ def mul(op: Operation, b: Builder) -> SSAValue:
         low, high = LIMITS[y.dtype]
         scaling = Rescale(shifts=(shift,), low=low, high=high)
     operands = [b.value(value) for value in op.operands[:2]]
+    if not shift and {tensor_of(value).dtype for value in operands} == {"int32"}:
+        factors = [array for value in op.operands[:2] if (array := b.constant(value)) is not None]
+        if not any(map(_is_shift, factors)):
+            return Numbers(b).multiply(*operands)
     return b.emit(Mul, operands, y, rescale=scaling)
+
+
+def _is_shift(factor: Array) -> bool:
+    """Whether products by these numbers are shifts to the left."""
+    return bool(np.all(factor > 0) and np.all(factor & (factor - 1) == 0))
 
 
 def rescale(op: Operation, b: Builder) -> SSAValue:

@@ -16,9 +16,9 @@ from ..hl.reductions import Reduce
 from ..hl.types import tensor_of
 from . import linalg_moves
 from .builder import GENERAL, Builder, Legaliser, NotForNpu
+from .integers import Item, Numbers
 from .linalg_body import Body
 from .linalg_loops import by_loops, over_loops, turned
-from .linalg_numbers import Item, Numbers
 from .linalg_products import Factors, contracted, takes_start
 from .linalg_reductions import reduced, with_start
 

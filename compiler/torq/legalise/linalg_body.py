@@ -13,7 +13,7 @@ from ...graph.linalg.scalars import MEANINGS
 from ...graph.tosa import ops
 from ..hl.types import tensor_of
 from .builder import NotForNpu
-from .linalg_numbers import Item, Numbers, bits_of
+from .integers import Item, Numbers, bits_of
 from .linalg_scalars import CHEAP, EMIT
 from .linalg_tables import arguments, looked_up
 

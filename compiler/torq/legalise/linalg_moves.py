@@ -14,7 +14,7 @@ from ...graph.tosa import ops
 from ..hl.moves import Concat, Pad, Slice
 from ..hl.types import tensor_of
 from .builder import DIRECT, GENERAL, Builder, Legaliser, NotForNpu
-from .linalg_numbers import Numbers, bits_of
+from .integers import Numbers, bits_of
 
 
 def reshape(op: Operation, b: Builder) -> SSAValue:

@@ -15,8 +15,8 @@ from ..hl.moves import Concat
 from ..hl.products import MatMul
 from ..hl.types import Tensor, tensor_of
 from .builder import NotForNpu, identity
+from .integers import Item, Numbers
 from .linalg_loops import turned
-from .linalg_numbers import Item, Numbers
 
 _PARTS = 3
 """Numbers of bfloat16 that one of float32 is the sum of."""

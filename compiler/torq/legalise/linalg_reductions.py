@@ -14,7 +14,7 @@ from ..hl.moves import Concat, Slice
 from ..hl.reductions import Reduce
 from ..hl.types import tensor_of
 from .builder import NotForNpu
-from .linalg_numbers import Item, Numbers
+from .integers import Item, Numbers
 
 _KINDS = {"and": "band", "or": "bor", "xor": "bxor", "umax": "max", "umin": "min"}
 _MOST_STEPS = 1 << 15

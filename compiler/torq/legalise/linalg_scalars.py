@@ -14,7 +14,7 @@ from ..hl.elementwise import Mul, Scale, Select, Unary
 from ..hl.types import tensor_of
 from ..operators.quantisation import Rescale
 from .builder import NotForNpu
-from .linalg_numbers import Item, Numbers, bits_of
+from .integers import Item, Numbers, bits_of
 from .linalg_tables import arguments, looked_up
 
 Emit = Callable[[Operation, Numbers, Sequence[Item]], SSAValue]

@@ -13,7 +13,7 @@ from ..hl.elementwise import Scale, Select, Table
 from ..hl.moves import Gather
 from ..hl.types import Tensor, tensor_of
 from ..operators.quantisation import Rescale
-from .linalg_numbers import Numbers, bits_of
+from .integers import Numbers, bits_of
 
 _MOST_ROWS = 1 << 14
 """Numbers of 16 bits that a gather reaches with offsets of 16 bits."""

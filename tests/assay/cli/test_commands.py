@@ -37,7 +37,8 @@ def test_text_of_another_version_of_mlir_is_told(assay: Assay, tmp_path: Path) -
     path.write_text(
         """
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %r = tosa.clamp %a {min_val = 0.0 : f32, max_val = 1.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  %r = tosa.clamp %a {min_val = 0.0 : f32, max_val = 1.0 : f32, of = {a = 1}}
+    : (tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
 """

@@ -55,6 +55,18 @@ def test_the_npus_results_are_compared_with_others(assay: Assay, model: Path, ag
     assert found["results"][0]["elements"] > 1
 
 
+def test_a_model_is_compiled_once_and_run(assay: Assay, model: Path, tmp_path: Path) -> None:
+    usual, vendor = tmp_path / "usual.torq", tmp_path / "vendor.torq"
+    done = assay("compile", model, *_NPU, "-o", usual)
+    assert done.code == 0 and "runs of slices" in done.out
+    assert assay("run", usual, "--input", "1x8x8x4xi8=1").code == 0
+    found = json.loads(
+        assay("compile", model, *_NPU, "--schedule", "vendor", "-o", vendor, "--json").out
+    )
+    assert found["output"] == str(vendor) and found["schedule"]["cycles"] > 0
+    assert usual.read_bytes() != vendor.read_bytes()
+
+
 def test_results_that_differ_end_with_code_1(assay: Assay, model: Path, folder: Path) -> None:
     (x,), (expected,) = models.reference("small", folder)
     wrong = expected.copy()
@@ -141,6 +153,9 @@ def test_a_tflite_model_says_which_device_it_took(assay: Assay, model: Path) -> 
         (("time", "--device", "native"), "expected emulated or torq"),
         (("time", *_NPU, "--grid", "3"), "--grid is not for the NPU"),
         (("check", "--device", "native"), "expected emulated or torq"),
+        (("compile", *_NPU, "--target", "both"), "--target is not for the NPU"),
+        (("compile", *_NPU, "--schedule", "fast"), "there are overlap and vendor"),
+        (("compile", "--no-double-buffer"), "options of schedules are for --device torq"),
         (("run", "--torq-hw", "SL2610"), "--torq-hw and --skip-host-code are for Torq executables"),
     ],
 )

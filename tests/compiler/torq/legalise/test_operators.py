@@ -74,7 +74,23 @@ MATMUL = function(
     '%y = "tosa.matmul"(%a, %b, %z, %z) : (tensor<1x5x12xi8>, tensor<1x12x7xi8>, '
     "tensor<1xi8>, tensor<1xi8>) -> tensor<1x5x7xi16>",
 )
+
+
+def binary(operator: str, kinds: tuple[str, str], target: str) -> str:
+    more, types = ("", "") if operator != "mul" else (", %s", ", tensor<1xi8>")
+    return function(
+        f"%a: {kinds[0]}, %b: {kinds[1]}",
+        target,
+        constant("s", "tensor<1xi8>", "0"),
+        f'%y = "tosa.{operator}"(%a, %b{more}) : ({kinds[0]}, {kinds[1]}{types}) -> {target}',
+    )
+
+
+WORDS = "tensor<3x50xi32>"
 CASES = {
+    "a sum of 32 bits wraps around": binary("add", (WORDS, WORDS), WORDS),
+    "a difference of 32 bits wraps around": binary("sub", (WORDS, "tensor<3x1xi32>"), WORDS),
+    "a product of 32 bits wraps around": binary("mul", (WORDS, WORDS), WORDS),
     "a cast to fewer bits cuts": unary("cast", "tensor<3x70xi16>", "tensor<3x70xi8>"),
     "a cast from 32 to 8 bits cuts": unary("cast", "tensor<2x3x5xi32>", "tensor<2x3x5xi8>"),
     "a cast from 32 to 16 bits cuts": unary("cast", "tensor<129xi32>", "tensor<129xi16>"),
