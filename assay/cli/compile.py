@@ -20,23 +20,27 @@ TARGETS: "dict[str, Target]" = {
 }
 
 
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A .mlir, .mlirbc, .onnx or .tflite file.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Where to; MODEL with .vmfb or .torq when not given."),
+]
+IreeTarget = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        help="[bold]metal[/bold], [bold]llvm-cpu[/bold], or [bold]both[/bold] in one module.",
+    ),
+]
+
+
 @grouped
 def compile_command(
-    model: Annotated[
-        Path,
-        typer.Argument(metavar="MODEL", help="A .mlir, .mlirbc, .onnx or .tflite file."),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Where to; MODEL with .vmfb or .torq when not given."),
-    ] = None,
-    target: Annotated[
-        str,
-        typer.Option(
-            "--target",
-            help="[bold]metal[/bold], [bold]llvm-cpu[/bold], or [bold]both[/bold] in one module.",
-        ),
-    ] = "metal",
+    model: Model,
+    output: Output = None,
+    target: IreeTarget = "metal",
     compile_flag: CompileFlags = None,
     device: OnNpu = "emulated",
     *,

@@ -31,7 +31,7 @@ class Shown:
 
 @pytest.fixture(scope="module")
 def shell() -> Iterator[Any]:
-    made = InteractiveShell.instance()  # type: ignore[no-untyped-call]
+    made = InteractiveShell.instance(warn_venv=False)  # type: ignore[no-untyped-call]
     made.run_line_magic("load_ext", "assay")
     yield made
     InteractiveShell.clear_instance()
