@@ -33,13 +33,17 @@ class LayerRun:
 
 
 class LayeredModel:
-    """A model's program that stores what every operator makes, on an NPU."""
+    """A model's program that stores what every operator makes, on an NPU.
+
+    Channels stay in the model's order, in which others know its tensors.
+    """
 
     def __init__(self, path: Path, *, hardware: str | None = None, say: Say | None = None) -> None:
         """Compiles a model. Raises ModelError and StatusError."""
         from assay.compiler.torq.layers import expose
         from assay.compiler.torq.passes.load import load
         from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
+        from assay.compiler.torq.passes.sort_channels import SortChannels
         from assay.compiler.torq.schedule.compile import program_for
         from assay.hal.torq.pack import pack
         from assay.hal.torq.write import write_executable
@@ -47,7 +51,8 @@ class LayeredModel:
         from .module import load_npu
 
         self._module = load(path, say)
-        run_passes(self._module, usual_passes(), source=str(path))
+        passes = [each for each in usual_passes() if not isinstance(each, SortChannels)]
+        run_passes(self._module, passes, source=str(path))
         self._layers = expose(self._module)
         executable = write_executable(pack(program_for(self._module), path.stem))
         self.function = load_npu(executable, hardware=hardware, name=str(path)).find(None)

@@ -86,6 +86,13 @@ def test_every_tensor_between_operators_is_compared(assay: Assay, folder: Path) 
     assert any(name["name"].startswith("depthwise_5") for name in found["results"])
 
 
+def test_tensors_are_compared_in_the_models_order_of_channels(assay: Assay, folder: Path) -> None:
+    pytest.importorskip("ai_edge_litert")
+    path = models.tflite_file("ds_cnn", folder)
+    done = assay("diff", path, *_NPU, "--layers", "--against", "litert")
+    assert done.code == 0 and "12 tensors compared, all are equal" in done.out
+
+
 def test_the_first_tensor_that_differs_from_a_boards_is_named(
     assay: Assay, model: Path, folder: Path
 ) -> None:
