@@ -32,8 +32,9 @@ def show_compared(sides: "Sides", compared: Named, who: str, *, brief: bool, jso
         show(f"result {name}: {_first_bad(result)}")
     if brief:
         alone = f", {sides.alone} have nothing to be compared with" if sides.alone else ""
-        found = f"{len(differing)} differ" if differing else "all are equal"
-        show(f"{sides.function}, {who}: {len(compared)} tensors compared, {found}{alone}")
+        found = f"{len(differing) or 'none'} of them different"
+        noun = "tensor" if len(compared) == 1 else "tensors"
+        show(f"{sides.function}, {who}: {len(compared)} {noun} compared, {found}{alone}")
 
 
 def _print(title: str, compared: Named) -> None:
