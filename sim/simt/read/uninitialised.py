@@ -41,6 +41,8 @@ _SIGNED = re.compile(
 _NARROWED = re.compile(
     r"^(\s*)%(\S+) = trunc i32 ([^,\s]+) to i(16|8)((?:, ![^\n]*)?)$", re.MULTILINE
 )
+_OF_LIBRARY = "metal::"
+"""Part of the names of types whose functions set all that they return, such as matrices."""
 _DEBUG = re.compile(r"!dbg (![0-9]+)")
 
 
@@ -118,11 +120,13 @@ class _Beginnings:
     def marked(self, body: list[str]) -> list[str]:
         """The lines of a function, and of what stands before it."""
         variables: dict[str, Type] = {}
-        last, begun = 0, set[str]()
+        last, begun, made = 0, set[str](), set[str]()
         for number, line in enumerate(body):
             if match := _ALLOCA.match(line):
                 variables[match[1]] = read_type_of_alloca(match[2], self._types)
                 last = number
+                if _OF_LIBRARY in match[2]:
+                    made.add(match[1])
             elif match := _BEGIN.match(line):
                 begun.add(match[1])
         lines: list[str] = []
@@ -130,7 +134,7 @@ class _Beginnings:
             lines.append(line)
             if variables and number == last:
                 # What a function returns lives in its caller, and begins unseen.
-                for name in (each for each in variables if each not in begun):
+                for name in (each for each in variables if each not in begun | made):
                     debug = next((d for each in body[number:] if (d := _debug(each, name))), "")
                     lines += self._unset(name, variables[name], debug)
             elif (match := _BEGIN.match(line)) and match[1] in variables:

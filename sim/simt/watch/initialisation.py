@@ -45,7 +45,6 @@ from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from ..ir.operations.number import I16, I32, U32
 from ..ir.operations.operation import Inactive, Operation, Uninitialised
 from ..ir.passes import rewrites
-from ..ir.shape import LANES
 
 _CLEAN = integer("i16", 0)
 # Operations whose result counts as set whatever goes in.
@@ -296,7 +295,7 @@ class _Follower(Inserter):
         total = self.emit(FADD, "float", *sums)
         some = self.emit(FCMP, "i1", total, nothing)
         some.predicate = "one"
-        return self._select(some, self._worst(self._any(parts), integer("i32", LANES)), _CLEAN)
+        return self._select(some, self._here(), _CLEAN)
 
     def _flag(self, value: Value) -> Value:
         origin = self._of(value)
