@@ -49,7 +49,7 @@ class Const(HlOp):
 
 @irdl_op_definition
 class View(HlOp):
-    """The same bytes of ROWS as another shape or type; numbers are taken apart from the low end."""
+    """The same bytes of ROWS as another shape, or with another sign."""
 
     name = "torq_hl.view"
     x = operand_def(TensorAttr)
@@ -57,10 +57,10 @@ class View(HlOp):
     assembly_format = form("x")
 
     def verify_(self) -> None:
-        """As many bytes, without gaps."""
+        """As many elements of as many bytes, without gaps."""
         x, y = tensor_of(self.x), self.type
-        sizes = [math.prod(kind.shape) * NUMPY[kind.dtype].itemsize for kind in (x, y)]
-        require(sizes[0] == sizes[1], f"{self.name}: {x} as {y}")
+        same = NUMPY[x.dtype].itemsize == NUMPY[y.dtype].itemsize
+        require(same and math.prod(x.shape) == math.prod(y.shape), f"{self.name}: {x} as {y}")
         rows = x.layout is y.layout is Layout.ROWS
         require(rows or x.shape == y.shape, f"{self.name}: {x.layout.value} have gaps")
 

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...graph.elements import LIMITS, NUMPY, Array, dense_of
 from ...graph.tosa import ops
-from ..hl.moves import Const, Slice, View
+from ..hl.moves import Const, View
 from ..hl.operation import HlOp
 from ..hl.types import Tensor, tensor_of
 from ..operators.quantisation import Rescale
@@ -104,15 +104,6 @@ class Builder:
         wanted = kind.like(shape=tuple(shape), dtype=dtype)
         same = (kind.shape, kind.dtype) == (wanted.shape, wanted.dtype)
         return x if same else self.emit(View, [x], wanted)
-
-    def cut(self, x: SSAValue, dtype: str) -> SSAValue:
-        """The low bits of whole numbers: the NPU would saturate, so their bytes are picked."""
-        kind = tensor_of(x)
-        parts = NUMPY[kind.dtype].itemsize // NUMPY[dtype].itemsize
-        split = self.view(x, (*kind.shape, parts), dtype)
-        low = tensor_of(split).like(shape=(*kind.shape, 1))
-        picked = self.emit(Slice, [split], low, starts=(0,) * len(low.shape))
-        return self.view(picked, kind.shape)
 
 
 Legaliser = Callable[[Operation, Builder], SSAValue]

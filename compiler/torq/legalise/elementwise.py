@@ -174,7 +174,7 @@ def cast(op: Operation, b: Builder) -> SSAValue:
     if LIMITS[source][1] > LIMITS[y.dtype][1] or LIMITS[source][0] < LIMITS[y.dtype][0]:
         if source == "int48":
             raise NotForNpu("the NPU has no integers of 48 bits")
-        return b.cut(x, y.dtype)
+        return Numbers(b).cut(x, y.dtype)
     return b.emit(Scale, [x], y, rescale=identity(y.dtype))
 
 

@@ -12,6 +12,7 @@ from ..hl.products import Convolution, DepthwiseConvolution, FullyConnected, Mat
 from ..hl.reductions import Pool, Reduce
 from ..hl.types import tensor_of
 from .builder import DIRECT, Builder, Legaliser, NotForNpu, result
+from .integers import Numbers
 
 _MOST_BIAS = 1 << 31
 _NARROW = ("int8", "int16")
@@ -76,7 +77,7 @@ def matmul(op: Operation, b: Builder) -> SSAValue:
     y = result(op)
     if y.dtype not in _NARROW:
         return b.emit(MatMul, operands, y, **zeros)
-    return b.cut(b.emit(MatMul, operands, y.like(dtype="int32"), **zeros), y.dtype)
+    return Numbers(b).cut(b.emit(MatMul, operands, y.like(dtype="int32"), **zeros), y.dtype)
 
 
 def pool(op: Operation, b: Builder) -> SSAValue:
