@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-IN_CI = ("tests/packaging", "tests/docs/test_documented_commands.py")
+IN_CI = ("tests/packaging", "tests/walks", "tests/docs/test_documented_commands.py")
 """Slow tests that `.ci/run` makes."""
 
 
@@ -67,6 +67,7 @@ CAMPAIGNS: dict[str, Campaign] = {
             "tests/compiler/torq/legalise",
             "tests/compiler/torq/passes",
             "tests/compiler/torq/schedule",
+            "tests/hal/torq/listing",
         ),
     ),
     "drawn-networks": Campaign(
@@ -127,6 +128,12 @@ CAMPAIGNS: dict[str, Campaign] = {
             "tests/hw/torq/datapath/test_refusals.py",
             "tests/compiler/torq/test_kernels_equal_iree.py",
         ),
+    ),
+    "npu-mutants": Campaign(
+        what="1,000 damaged programs of the NPU each as TorqHL, TorqHW and words",
+        minutes=25,
+        paths=("tests/fuzz/test_torq_mutants.py",),
+        options=("-m", "slow", "-n", "0"),
     ),
     "documents": Campaign(
         what="every command of README and the documentation; damaged caches",

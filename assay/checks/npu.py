@@ -40,14 +40,28 @@ def check_function(
     from assay.hal.status import StatusError
 
     begin = time.perf_counter()
+    seen = _Seen()
     try:
-        with observe.checking(report.new_checker()):
+        with observe.checking(report.new_checker(), observer=seen):
             function.invoke(values or function.zeros())
     except StatusError:
         if not report.all_findings:
             raise
     seconds = time.perf_counter() - begin
-    report.add_kernel(record_of(function.loaded, file=file, seconds=seconds))
+    for loaded in seen.executables:
+        report.add_kernel(record_of(loaded, file=file, seconds=seconds))
+
+
+class _Seen:
+    """Notes which executables ran."""
+
+    def __init__(self) -> None:
+        self.executables: list[LoadedExecutable] = []
+
+    def executable_runs(self, loaded: LoadedExecutable) -> None:
+        """Note it, once."""
+        if loaded not in self.executables:
+            self.executables.append(loaded)
 
 
 def record_of(loaded: LoadedExecutable, *, file: str = "", seconds: float = 0.0) -> KernelRecord:

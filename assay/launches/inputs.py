@@ -45,6 +45,13 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Members:
+    """Members of a struct by name: a number, or a list for an array or a vector."""
+
+    values: Mapping[str, tuple[Number, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Literal:
     """One value, or the components of a vector, in the argument's own type."""
 
@@ -59,17 +66,19 @@ class Exact:
     is_initialised: bool = True
 
 
-Given = Filled | Raw | Fields | Literal | Exact
+Given = Filled | Raw | Fields | Members | Literal | Exact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """What one run of a kernel is given; what is missing is assumed.
 
-    `where` names the place for messages.
+    `where` names the place for messages; `problem` says what is wrong with what was written, so
+    that nothing runs by it.
     """
 
     where: str = ""
+    problem: str = ""
     threads: Size | None = None
     threadgroups: Size | None = None
     threadgroup: Size | None = None

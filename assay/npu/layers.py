@@ -48,13 +48,15 @@ class LayeredModel:
         from assay.hal.torq.pack import pack
         from assay.hal.torq.write import write_executable
 
+        from .models import usual_options
         from .module import load_npu
 
         self._module = load(path, say)
         passes = [each for each in usual_passes() if not isinstance(each, SortChannels)]
         run_passes(self._module, passes, source=str(path))
         self._layers = expose(self._module)
-        executable = write_executable(pack(program_for(self._module), path.stem))
+        program = program_for(self._module, usual_options(hardware))
+        executable = write_executable(pack(program, path.stem))
         self.function = load_npu(executable, hardware=hardware, name=str(path)).find(None)
         """The program; its results are the model's, and behind them those of all operators."""
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.hal.torq.timing import NpuRun
+from assay.hw.torq.notes import Notes
+from assay.hw.torq.timing.operators import OperatorTime, operator_times
 from assay.hw.torq.timing.unit_time import NpuTime, npu_time
 
 from .common import Part, ProgramTime
+from .errors import TimeInputError
+from .npu_operators import operator_json, run_summary
 
 if TYPE_CHECKING:
     from assay.traces import Trace
@@ -52,10 +57,23 @@ class NpuTimeResult(ProgramTime):
         """Seconds of them."""
         return self.cycles / self.run.machine.clock_hz
 
+    @cached_property
+    def operators(self) -> list[OperatorTime]:
+        """The operators of the model, if the compiler named them; their cycles sum to `cycles`."""
+        return operator_times(self.run.events, self.run.notes)
+
     @property
     def host_seconds(self) -> float:
         """Seconds that the host worked: copies, starts and interrupts."""
         return self.time.host / self.run.machine.clock_hz
+
+    @property
+    def spans(self) -> dict[str, float]:
+        """Seconds from the first event to the last: units of the NPU had a program or worked, else
+        the host copied or computed, else neither did, as when a program starts or has ended."""
+        time = self.time
+        cycles = {"npu": time.npu, "host": time.host_work, "gaps": time.gap}
+        return {name: each / self.run.machine.clock_hz for name, each in cycles.items()}
 
     @property
     def causes(self) -> dict[str, float]:
@@ -103,10 +121,13 @@ class NpuTimeResult(ProgramTime):
             "cycles": self.cycles,
             "seconds": self.seconds,
             "host_seconds": self.host_seconds,
+            "span_seconds": self.spans,
             "lram_bytes_touched": self.lram_bytes,
             "overlap": self.causes,
             "units": {unit.unit: dict(unit.causes) for unit in units},
             "reasons": {unit.unit: dict(unit.reasons) for unit in units},
+            "summary": run_summary(self),
+            "operators": [operator_json(each) for each in self.operators],
         }
 
     def __str__(self) -> str:
@@ -118,12 +139,13 @@ class NpuTimeResult(ProgramTime):
         """The run as a timeline: a track for each unit, and the map of LRAM."""
         from assay.hw.torq.timing.timeline import timeline
 
-        names = [(s.start, s.stop, s.name) for s in self.run.symbols if s.memory == "LRAM"]
+        names = [(s.start, s.stop, s.name) for s in self.run.notes.symbols if s.memory == "LRAM"]
         return timeline(
             self.run.events,
             self.run.machine,
             accesses=self.run.accesses,
             symbols=names,
+            notes=self.run.notes,
             title=self.program,
         )
 
@@ -146,3 +168,35 @@ class NpuTimer:
         """A result for each run, in order."""
         with self._lock:
             return tuple(NpuTimeResult(program=run.program, run=run) for run in self._runs)
+
+    def whole(self, program: str) -> NpuTimeResult:
+        """All runs as one, called `program` if there are several.
+
+        Raises TimeInputError if no executable was run.
+        """
+        results = self.results
+        if not results:
+            raise TimeInputError(f"{program} ran nothing on the NPU")
+        if len(results) == 1:
+            return results[0]
+        runs = [result.run for result in results]
+        joined = replace(
+            runs[0],
+            program=program,
+            end=runs[-1].end,
+            events=tuple(event for run in runs for event in run.events),
+            accesses=tuple(access for run in runs for access in run.accesses),
+            notes=_joined([run.notes for run in runs]),
+            failed=runs[-1].failed,
+        )
+        return NpuTimeResult(program=program, run=joined)
+
+
+def _joined(notes: Sequence[Notes]) -> Notes:
+    """What is known of runs one after the other, in their order."""
+    return Notes(
+        symbols=tuple(each for one in notes for each in one.symbols),
+        slice_runs=tuple(each for one in notes for each in one.slice_runs),
+        transfers=tuple(each for one in notes for each in one.transfers),
+        operators=tuple(each for one in notes for each in one.operators),
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from .npu_operators import operator_lines, summary_lines
+
 if TYPE_CHECKING:
     from .npu import NpuTimeResult
 
@@ -19,14 +21,25 @@ def result_text(result: NpuTimeResult) -> str:
     lines = [
         f"{result.program}: {cycles:,} cycles, {result.microseconds:,.1f} us; "
         f"{result.lram_bytes:,} B of LRAM touched",
-        f"host: copies, starts and interrupts, {1e6 * result.host_seconds:,.1f} us",
+        spans_text(result.spans),
         f"DMA and compute at once {_share(time.both, cycles)}, "
         f"DMA alone {_share(time.only_dma, cycles)}, "
         f"compute alone {_share(time.only_compute, cycles)}, "
         f"neither {_share(time.neither, cycles)}",
     ]
     lines += [f"  {unit.unit:<4}  {_reasons(unit.reasons, cycles)}" for unit in time.units]
+    lines += summary_lines(result)
+    lines += operator_lines(result.operators, time.host)
     return "\n".join(lines)
+
+
+def spans_text(spans: Mapping[str, float]) -> str:
+    """How long the NPU, the host, and neither of them worked."""
+    return (
+        f"in all {1e6 * sum(spans.values()):,.1f} us: NPU {1e6 * spans['npu']:,.1f} us; host, "
+        f"copies and code, {1e6 * spans['host']:,.1f} us; gaps, starts and interrupts, "
+        f"{1e6 * spans['gaps']:,.1f} us"
+    )
 
 
 def _reasons(reasons: Mapping[str, int], total: int) -> str:

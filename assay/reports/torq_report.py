@@ -18,6 +18,8 @@ from assay.hal.torq.format import (
 from assay.hal.torq.lifetimes import lives, peak
 from assay.hw.torq.notes import SliceRun
 
+from ..operator_table import expected_lines
+
 _COLOURS = {
     "HOST": "gray80",
     "XR": "lightblue",
@@ -44,7 +46,8 @@ class TorqReport:
         filled = [segment for segment in executable.segments if segment.data is not None]
         form = "1.x form" if executable.old_segments else f"runtime {executable.runtime_version}"
         lines = [
-            f"{self.member}: executable {executable.name}, {form}, hardware id {executable.hw_id}",
+            f"{self.member}: executable {executable.name}, {form}, hardware id {executable.hw_id}"
+            + (f", made for {made_for}" if (made_for := executable.notes.hardware) else ""),
             f"XRAM {begin:#x} to {end:#x}: {len(executable.segments)} segments, "
             f"{sum(len(segment.data or b'') for segment in filled):,} B of data in {len(filled)}",
         ]
@@ -115,6 +118,10 @@ class TorqReport:
                 found[job.number] = ", ".join(dict.fromkeys(map(str, tasks)))
         return found
 
+    def operators(self) -> list[str]:
+        """One line per operator of the model: what its compiler expects, if it says so."""
+        return expected_lines(self.executable.notes.operators)
+
     def memory(self) -> list[str]:
         """One line per buffer, by memory and address."""
         found = sorted(lives(self.executable), key=lambda life: (life.memory, life.address))
@@ -179,6 +186,7 @@ class TorqReport:
                 {**_job_json(job, words=words), "purpose": notes.get(job.number, "")}
                 for job in self.followed.jobs
             ],
+            "operators": [_fields(note) for note in executable.notes.operators],
             "buffers": [_fields(life) for life in lives(executable)],
         }
         return found

@@ -13,7 +13,8 @@ from assay.sim.native.work_folder import work_folder
 from ..models import importers
 from ..models.errors import ModelError
 from ..models.formats import is_module, model_format, read_head
-from .mlir import read_module
+from .mlir import new_context, read_module
+from .onnx.convert import converted
 from .tflite_check import check_tflite
 
 Progress = Callable[[str], None]
@@ -22,7 +23,7 @@ Progress = Callable[[str], None]
 def import_model(
     path: str | Path, context: Context | None = None, progress: Progress | None = None
 ) -> ModuleOp:
-    """The module in a `.tflite`, `.mlir` or `.mlirbc` file, in its own dialect.
+    """The module in a `.tflite`, `.onnx`, `.mlir` or `.mlirbc` file; ONNX comes as TOSA.
 
     Operators keep the names and places that they have in the file. Raises ModelError, whose
     subclass GraphRefused lists everything that is wrong.
@@ -33,9 +34,8 @@ def import_model(
         raise ModelError(f"{source}: this is a compiled module; the NPU's compiler needs the model")
     kind = model_format(source)
     if kind == "onnx":
-        raise ModelError(
-            f"{source}: ONNX models do not come to the NPU yet; export the model as TFLite or TOSA"
-        )
+        say(f"converting {source.name}")
+        return converted(source, context or new_context()).module
     if kind == "tflite":
         check_tflite(source.read_bytes(), str(source))
     with work_folder() as work:

@@ -10,7 +10,8 @@ from assay.sim.native.work_folder import work_folder
 from . import diagnostics, importers, tools
 from .defects import Defect, find_defect
 from .errors import ModelError
-from .formats import is_module, model_format, read_head
+from .formats import ModelFormat, is_module, model_format, read_head
+from .kept import Kept, find, keep, key_of
 
 Target = Literal["metal", "llvm-cpu", "both"]
 """`both` puts kernels for Metal and for the CPU into one module; the device picks its own."""
@@ -54,23 +55,40 @@ def compile_model(
     target: Target = "metal",
     flags: Sequence[str] = (),
     progress: Progress | None = None,
+    cache: bool = True,
 ) -> CompiledModel:
     """Compiles a `.mlir`, `.mlirbc`, `.onnx` or `.tflite` file with IREE.
 
     `flags` go to `iree-compile` as they are. Work-arounds for known defects of the compiler are
-    added only when it failed without them, and are named in `notes`. Raises `ModelError`.
+    added only when it failed without them, and are named in `notes`. The module is kept in the
+    cache folder under the model's contents, the flags and the versions of the tools; with `cache`
+    False it is neither looked up nor kept. Raises `ModelError`.
     """
     source = Path(path)
     say = progress or (lambda text: None)
     if is_module(read_head(source)):
         raise ModelError(f"{source}: this is a compiled module already; run it as it is")
-    with work_folder() as work:
-        mlir, notes = importers.to_mlir(source, model_format(source), work, say)
-        say(f"compiling {source.name} for {target}")
-        compiled = _compile(source, mlir, work / "module.vmfb", target, tuple(flags), notes, say)
+    kind = model_format(source)
+    all_flags = (*_TARGET_FLAGS[target], *flags)
+    key = key_of(source, kind, target, all_flags, flags) if cache else None
+    made = find(key)
+    if made is None:
+        made = _import_and_compile(source, kind, target, all_flags, say)
+        keep(key, made)
     if output is not None:
-        _write(Path(output), compiled.data)
-    return compiled
+        _write(Path(output), made.data)
+    return CompiledModel(
+        source=source, target=target, data=made.data, notes=made.notes, flags=made.flags
+    )
+
+
+def _import_and_compile(
+    source: Path, kind: ModelFormat, target: Target, flags: tuple[str, ...], say: Progress
+) -> Kept:
+    with work_folder() as work:
+        mlir, notes = importers.to_mlir(source, kind, work, say)
+        say(f"compiling {source.name} for {target}")
+        return _compile(source, mlir, work / "module.vmfb", target, flags, notes, say)
 
 
 def _compile(
@@ -78,12 +96,11 @@ def _compile(
     mlir: Path,
     output: Path,
     target: Target,
-    extra: tuple[str, ...],
+    flags: tuple[str, ...],
     notes: tuple[str, ...],
     say: Progress,
-) -> CompiledModel:
+) -> Kept:
     """Compiles with ever more work-arounds until it succeeds or none is left to try."""
-    flags = (*_TARGET_FLAGS[target], *extra)
     tried: list[Defect] = []
     while True:
         command = [*tools.iree_compile(), str(mlir), *flags, "-o", str(output)]
@@ -99,9 +116,7 @@ def _compile(
     notes = (*notes, *(f"{defect.meaning}: {defect.help}" for defect in tried))
     if diagnostics.signature_changes(done.stderr):
         notes = (*notes, "IREE changed f64 or i64 in public signatures to f32 or i32")
-    return CompiledModel(
-        source=source, target=target, data=output.read_bytes(), notes=notes, flags=flags
-    )
+    return Kept(output.read_bytes(), notes, flags)
 
 
 def _has_way_round(defect: Defect, target: Target) -> bool:

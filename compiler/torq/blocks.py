@@ -70,23 +70,36 @@ class Program:
     notes: Notes
 
 
-def assembled(
-    *,
-    tasks: Sequence[NssTask],
-    segments: Segments,
-    bindings: Sequence[Binding],
-    end: int,
-    notes: Notes,
-    block_tasks: int = 0,
-) -> Program:
-    """A program of tasks, whose blocks are put behind XRAM address `end`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpacked:
+    """A program whose tasks are not in blocks yet.
 
-    A block has `block_tasks` tasks at most besides the one that loads the next, if that is not 0.
-    To `notes` come the transfers and what the host puts into XRAM.
+    Attributes:
+        tasks: one after the other.
+        segments, bindings: as of the program.
+        end: the first XRAM address that is free.
+        notes: as of the program, but for transfers, which the tasks have, and places.
+        block_tasks: the most tasks in a block besides the one that loads the next; 0: as many as
+            there is room for.
+    """
+
+    tasks: Sequence[NssTask]
+    segments: Segments
+    bindings: Sequence[Binding]
+    end: int
+    notes: Notes
+    block_tasks: int = 0
+
+
+def assembled(given: Unpacked) -> Program:
+    """The program, whose blocks are put behind what is in XRAM.
+
+    To its notes come the transfers and what the host puts into XRAM.
     """
     size = limit("nss_block")
-    first = -(-end // WORD_BYTES) * WORD_BYTES
-    groups = _linked(_groups(tasks, block_tasks or len(tasks)), first)
+    tasks, segments, bindings, notes = given.tasks, given.segments, given.bindings, given.notes
+    first = -(-given.end // WORD_BYTES) * WORD_BYTES
+    groups = _linked(_groups(tasks, given.block_tasks or len(tasks)), first)
     blocks = [
         (first + number * size, _block(group, number, last=number + 1 == len(groups)))
         for number, group in enumerate(groups)

@@ -14,7 +14,7 @@ from assay.hw.torq.facts.registers import WORD_BYTES
 from assay.hw.torq.notes import Notes, Symbol, TaskNote
 from assay.hw.torq.words.commands import NssTask, SliceTask
 
-from .blocks import Binding, Program, assembled, data_of, image, load, noted, store
+from .blocks import Binding, Program, Unpacked, assembled, data_of, image, load, noted, store
 from .slice.errors import IllegalSliceProgram
 from .slice.lram import Lram
 from .slice.tensor import Tensor
@@ -71,7 +71,7 @@ class ProgramBuilder:
 
     def build(self) -> Program:
         """The program of all steps so far."""
-        return assembled(
+        unpacked = Unpacked(
             tasks=self._tasks,
             segments=self._segments,
             bindings=self._bindings,
@@ -84,6 +84,7 @@ class ProgramBuilder:
                 slice_programs=MappingProxyType(dict(self._programs)),
             ),
         )
+        return assembled(unpacked)
 
     def _bind(self, name: str, tensor: Tensor, *, is_output: bool) -> int:
         address = self._reserve(tensor.size, limit("xram_page"))

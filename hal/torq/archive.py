@@ -10,22 +10,25 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ..status import StatusError
+from ..stored_zip import LOCAL_HEADER, stored_zip
 from .format import IDENTIFIER, Executable
 from .read import read_executable
 from .write import write_executable
 
 MODULE = "module.fb"
 SUFFIX = "_torq_fb.fb"
-_ALIGNMENT = 64
 _ZIP_MAGIC = b"PK\x03\x04"
-_EPOCH = (1980, 1, 1, 0, 0, 0)
+_DIRECTORY_END = b"PK\x05\x06"
+_END = 22
+_LONGEST_END = _END + (1 << 16)
+"""Bytes of what closes an archive, without and with a comment."""
 _MOST_MEMBERS = 10_000
-_LOCAL_HEADER = 30
 _LARGEST = 1 << 30
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -58,7 +61,7 @@ class Container:
 
 
 def file_is_container(path: Path) -> bool:
-    """Whether a file is a Torq executable, or an archive with one in it.
+    """Whether a file is a Torq executable, or an archive with one in it, or what is left of one.
 
     Little of it is read: modules for other devices can be large.
     """
@@ -66,21 +69,42 @@ def file_is_container(path: Path) -> bool:
         with path.open("rb") as file:
             if file.read(8)[4:] == IDENTIFIER:
                 return True
-        with zipfile.ZipFile(path) as archive:
-            return any(_starts_executable(archive, entry) for entry in archive.infolist())
-    except _ZIP_ERRORS:
+            return _has_executable(file) or (
+                path.stat().st_size < _LARGEST and _was_container(memoryview(_from(file)))
+            )
+    except OSError:
         return False
 
 
 def data_is_container(data: memoryview) -> bool:
-    """Whether bytes are a Torq executable, or an archive with one in it."""
+    """Whether bytes are a Torq executable, or an archive with one in it, or what is left of one."""
     if bytes(data[4:8]) == IDENTIFIER:
         return True
+    return _has_executable(io.BytesIO(data)) or _was_container(data)
+
+
+def _from(file: BinaryIO) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+def _has_executable(file: BinaryIO) -> bool:
+    """Whether a file is a whole archive with an executable."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(file) as archive:
             return any(_starts_executable(archive, entry) for entry in archive.infolist())
     except _ZIP_ERRORS:
         return False
+
+
+def _was_container(data: memoryview) -> bool:
+    """Whether bytes are an archive that lost its end, and had an executable."""
+    if _has_end(data):
+        return False
+    return any(
+        name.endswith(SUFFIX) or bytes(data[begin + 4 : begin + 8]) == IDENTIFIER
+        for name, begin, _ in _from_front(data)
+    )
 
 
 def _starts_executable(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
@@ -119,18 +143,26 @@ def read_container(data: bytes | memoryview, name: str = "container") -> Contain
 
 def write_container(container: Container) -> bytes:
     """A `.vmfb`: the host program if there is one, then the executables, stored and aligned."""
-    output = io.BytesIO()
     files = [] if container.module is None else [(MODULE, bytes(container.module))]
     files += [(name, write_executable(executable)) for name, executable in container.executables]
-    with zipfile.ZipFile(output, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in files:
-            entry = zipfile.ZipInfo(name, _EPOCH)
-            begin = output.tell() + _LOCAL_HEADER + len(name.encode())
-            # An extra field of 4 bytes of header and some of padding brings the data to a boundary.
-            padding = -(begin + 4) % _ALIGNMENT
-            entry.extra = b"\xfe\xca" + padding.to_bytes(2, "little") + bytes(padding)
-            archive.writestr(entry, data)
-    return output.getvalue()
+    return stored_zip(files)[0]
+
+
+def host_archive(data: memoryview, name: str) -> memoryview | None:
+    """The `.vmfb` whose executables `read_container` reads, if that has a host program.
+
+    Raises StatusError.
+    """
+    if bytes(data[:4]) != _ZIP_MAGIC:
+        return None
+    found = members(data, name)
+    archives = [data, *(member.data for member in found if _is_archive(member))]
+    for archive in archives:
+        inside = found if archive is data else members(archive, name)
+        if any(map(_holds_executable, inside)):
+            # The host program is read from the front, where IREE's runtime looks for it.
+            return archive if inside[0].name == MODULE else None
+    return None
 
 
 def members(data: memoryview, name: str) -> tuple[Member, ...]:
@@ -139,12 +171,47 @@ def members(data: memoryview, name: str) -> tuple[Member, ...]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
     except _ZIP_ERRORS as error:
-        raise StatusError("INVALID_ARGUMENT", f"{name}: damaged archive: {error}") from error
+        problem = f"damaged archive: {error}"
+        if not _has_end(data):
+            problem = f"cut short: {_where_cut(data)}; copy the file again"
+        raise StatusError("INVALID_ARGUMENT", f"{name}: {problem}") from error
     if len(entries) > _MOST_MEMBERS:
         raise StatusError("INVALID_ARGUMENT", f"{name}: an archive of {len(entries)} members")
     return tuple(
         _member(data, name, entry) for entry in entries if not entry.filename.endswith("/")
     )
+
+
+def _has_end(data: memoryview) -> bool:
+    """Whether what closes an archive is there, whole."""
+    tail = bytes(data[-_LONGEST_END:])
+    at = tail.rfind(_DIRECTORY_END)
+    if at < 0 or len(tail) < at + _END:
+        return False
+    return len(tail) >= at + _END + int.from_bytes(tail[at + _END - 2 : at + _END], "little")
+
+
+def _where_cut(data: memoryview) -> str:
+    """How much of an archive is there that has lost its end."""
+    found = list(_from_front(data))
+    if not found:
+        return f"its {len(data):,} bytes end before its first member"
+    name, begin, size = found[-1]
+    there = min(size, max(0, len(data) - begin))
+    if there < size:
+        return f"of {name}, {there:,} bytes are there and {size - there:,} are missing"
+    return f"it ends behind {name}, and the list of its members is missing"
+
+
+def _from_front(data: memoryview) -> Iterator[tuple[str, int, int]]:
+    """(name, begin, bytes) of members as they stand one behind the other, cut short or not."""
+    at = 0
+    while bytes(data[at : at + 4]) == _ZIP_MAGIC and len(data) >= at + LOCAL_HEADER:
+        size, _, name_length, extra_length = struct.unpack_from("<IIHH", data, at + 18)
+        name = bytes(data[at + LOCAL_HEADER :][:name_length]).decode("utf-8", "replace")
+        begin = at + LOCAL_HEADER + name_length + extra_length
+        yield name, begin, size
+        at = begin + size
 
 
 def _member(data: memoryview, name: str, entry: zipfile.ZipInfo) -> Member:
@@ -153,11 +220,11 @@ def _member(data: memoryview, name: str, entry: zipfile.ZipInfo) -> Member:
         raise StatusError("INVALID_ARGUMENT", f"{where}: compressed in an unknown way")
     if entry.flag_bits & 1:
         raise StatusError("INVALID_ARGUMENT", f"{where}: encrypted")
-    header = bytes(data[entry.header_offset : entry.header_offset + _LOCAL_HEADER])
-    if len(header) < _LOCAL_HEADER or header[:4] != _ZIP_MAGIC:
+    header = bytes(data[entry.header_offset : entry.header_offset + LOCAL_HEADER])
+    if len(header) < LOCAL_HEADER or header[:4] != _ZIP_MAGIC:
         raise StatusError("INVALID_ARGUMENT", f"{where}: its header is damaged")
     lengths = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-    begin = entry.header_offset + _LOCAL_HEADER + lengths
+    begin = entry.header_offset + LOCAL_HEADER + lengths
     if begin + entry.compress_size > len(data):
         raise StatusError("INVALID_ARGUMENT", f"{where}: runs past the end of the file")
     stored = data[begin : begin + entry.compress_size]
@@ -185,10 +252,14 @@ def _inner(found: Sequence[Member], name: str) -> Sequence[Member]:
     return [
         Member(name=f"{member.name}/{inner.name}", data=inner.data)
         for member in found
-        if member.name.endswith(_SYNAP_SUFFIX) and bytes(member.data[:4]) == _ZIP_MAGIC
+        if _is_archive(member)
         for inner in members(member.data, f"{name}: {member.name}")
     ] or found
 
 
 def _holds_executable(member: Member) -> bool:
     return bytes(member.data[4:8]) == IDENTIFIER
+
+
+def _is_archive(member: Member) -> bool:
+    return member.name.endswith(_SYNAP_SUFFIX) and bytes(member.data[:4]) == _ZIP_MAGIC

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from assay.hw.torq.facts.hardware import Hardware, hardware
 from assay.hw.torq.facts.machine import memories
 
@@ -23,6 +25,7 @@ _XRAM_END = 1 << 32
 _MOST_DIMS = 16
 _MOST_BUFFERS = 4096
 _VERSIONS = (0, RUNTIME_VERSION)
+_LARGEST_XRAM = 1 << 29
 
 
 def check(executable: Executable, npu: Hardware | None = None, name: str = "executable") -> None:
@@ -35,6 +38,7 @@ def check(executable: Executable, npu: Hardware | None = None, name: str = "exec
             f"{RUNTIME_VERSION} and the 1.x form (0) are known: compile the model again with "
             "release 2.0 of the Torq compiler",
         )
+    _check_made_for(executable.notes.hardware, npu, name)
     if executable.hw_id != npu.hw_id:
         raise StatusError(
             "INCOMPATIBLE",
@@ -43,6 +47,17 @@ def check(executable: Executable, npu: Hardware | None = None, name: str = "exec
         )
     _check_xram(executable, name)
     _check_actions(executable, npu, name)
+
+
+def _check_made_for(sizes: str, npu: Hardware, name: str) -> None:
+    """Whether this is the hardware that the compiler had in mind, if it said so."""
+    if sizes and sizes != npu.sizes:
+        raise StatusError(
+            "INCOMPATIBLE",
+            f"{name}: compiled for hardware {sizes} (<hw_id>:<LRAM in KiB>:<slices>:<css>:<nss>), "
+            f"and {npu.name} is {npu.sizes}; run it with --torq-hw {sizes}, or compile it again "
+            f"with --torq-hw {npu.sizes}",
+        )
 
 
 def _check_xram(executable: Executable, name: str) -> None:
@@ -67,6 +82,12 @@ def _check_xram(executable: Executable, name: str) -> None:
             )
         if binding.read_only and binding.write_only:
             raise _wrong(name, f"binding {index} is both read-only and write-only")
+    begin, end = executable.footprint()
+    if end - begin > _LARGEST_XRAM:
+        raise StatusError(
+            "RESOURCE_EXHAUSTED",
+            f"{name}: needs {end - begin:,} bytes of XRAM; {_LARGEST_XRAM:,} are emulated",
+        )
 
 
 def _check_actions(executable: Executable, npu: Hardware, name: str) -> None:
@@ -142,6 +163,16 @@ def _check_start_host(start: StartHost, executable: Executable, name: str, where
         sum(start.ranks) != len(start.shapes) or len(start.shapes) != len(start.strides)
     ):
         raise _wrong(name, f"{where}: ranks, shapes and strides of its arguments disagree")
+    at = 0
+    for number, rank in enumerate(start.ranks):
+        shape, strides = start.shapes[at : at + rank], start.strides[at : at + rank]
+        at += rank
+        if rank > _MOST_DIMS or prod(shape) * (strides[-1] if rank else 0) > _LARGEST_XRAM:
+            raise _wrong(
+                name,
+                f"{where}: argument {number} of {rank} dimensions is larger than {_LARGEST_XRAM:,} "
+                f"bytes, or has more than {_MOST_DIMS} dimensions",
+            )
 
 
 def extent(shape: tuple[int, ...], strides: tuple[int, ...], element_bytes: int) -> int:

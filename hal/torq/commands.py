@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -10,11 +11,22 @@ from ..device import Binding, BufferRef, CommandBuffer, Executable, ExecutableCa
 from ..status import StatusError, invalid_argument
 from .archive import read_container
 from .executable import LoadedExecutable
+from .format import Executable as Contents
 from .memory import Bytes, view
 
 FORMAT = "torq-fb"
 Bindings = tuple[Binding, ...]
 Command = Callable[[Bindings], None]
+
+
+class Loader(Protocol):
+    """Who loads executables: a device."""
+
+    def check_executable(self, executable: Contents, name: str) -> None:
+        """Raises StatusError if an executable cannot run there."""
+
+    def load_executable(self, executable: Contents, name: str, program: str) -> LoadedExecutable:
+        """Loads an executable. Raises StatusError."""
 
 
 class TorqExecutable(Executable):
@@ -23,14 +35,12 @@ class TorqExecutable(Executable):
     `source` is what messages call the container, if it has a name.
     """
 
-    def __init__(
-        self, data: memoryview, load: Callable[..., LoadedExecutable], source: str = ""
-    ) -> None:
+    def __init__(self, data: memoryview, loader: Loader, source: str = "") -> None:
         found = read_container(data, source or "executable").executables
         self._source = source
         self._names = [(member, executable.name) for member, executable in found]
         self._executables = [executable for _, executable in found]
-        self._load = load
+        self._loader = loader
         self._loaded: dict[int, LoadedExecutable] = {}
 
     @property
@@ -53,27 +63,34 @@ class TorqExecutable(Executable):
             "NOT_FOUND", f"executable function '{name}' not found; there are: {listed}"
         )
 
-    def loaded(self, function: int) -> LoadedExecutable:
-        """An executable by number. Raises StatusError."""
+    def contents(self, function: int) -> Contents:
+        """What an executable says, by number, checked but not loaded. Raises StatusError."""
         if not 0 <= function < len(self._executables):
             raise StatusError(
                 "OUT_OF_RANGE",
                 f"executable function {function} out of range; there are {len(self._executables)}",
             )
+        self._loader.check_executable(self._executables[function], self._name(function))
+        return self._executables[function]
+
+    def loaded(self, function: int) -> LoadedExecutable:
+        """An executable in the NPU, by number. Raises StatusError."""
         if function not in self._loaded:
-            member, own = self._names[function]
-            name = f"{self._source}: {member}" if self._source else own
-            self._loaded[function] = self._load(
-                self._executables[function], name=name, program=member
+            self._loaded[function] = self._loader.load_executable(
+                self.contents(function), self._name(function), self._names[function][0]
             )
         return self._loaded[function]
+
+    def _name(self, function: int) -> str:
+        member, own = self._names[function]
+        return f"{self._source}: {member}" if self._source else own
 
 
 class TorqExecutableCache(ExecutableCache):
     """Prepares Torq executables."""
 
-    def __init__(self, load: Callable[..., LoadedExecutable]) -> None:
-        self._load = load
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
 
     def can_prepare(self, executable_format: str) -> bool:
         """Whether this is Torq's executable format."""
@@ -88,7 +105,7 @@ class TorqExecutableCache(ExecutableCache):
             raise StatusError(
                 "NOT_FOUND", f"executables of format {executable_format!r}; only {FORMAT!r} runs"
             )
-        return TorqExecutable(data, self._load)
+        return TorqExecutable(data, self._loader)
 
 
 class TorqCommandBuffer(CommandBuffer):

@@ -33,7 +33,7 @@ def host_copy(
         )
     if not total:
         return
-    device.host("copy", device.machine.host_copy_cycles(total))
+    device.host("copy", _cycles(device, copy, total))
     moved = _moved(copy, constants, buffers, where)
     begin = copy.source_address + (0 if copy.direction else moved)
     end = copy.target_address + (moved if copy.direction else 0)
@@ -52,6 +52,13 @@ def host_copy(
         device.watcher.copied(moves)
     elements = _strided(source, copy.shape, copy.source_strides, copy.element_bytes).copy()
     _strided(target, copy.shape, copy.target_strides, copy.element_bytes)[...] = elements
+
+
+def _cycles(device: Device, copy: HostCopy, total: int) -> int:
+    if copy.source == copy.target == BufferType.XRAM:
+        elements = total // copy.element_bytes
+        return device.machine.host_xram_cycles(elements, len(copy.shape), copy.element_bytes)
+    return device.machine.host_window_cycles(total)
 
 
 def _pieces(

@@ -21,9 +21,11 @@ from ..device import Binding, BufferRef, CommandBuffer, Device, DeviceInfo, Driv
 from ..observe import Watch, current_timer, current_watch, under
 from ..semaphore import Fence
 from ..status import StatusError, invalid_argument
+from .check import check
 from .commands import TorqCommandBuffer, TorqExecutable, TorqExecutableCache
-from .executable import HostFunction, LoadedExecutable
+from .executable import LoadedExecutable
 from .format import Executable
+from .host_calls import HostFunction
 from .host_code import left_out
 from .memory import TorqAllocator, view
 from .semaphore import TorqSemaphore
@@ -99,16 +101,21 @@ class TorqDevice(Device):
         self._host_functions = dict(host_functions or {})
         self._skips = skip_host_code
         self._keeps_record = npu is not None
-        self.executable_cache = TorqExecutableCache(self._load)
+        self.executable_cache = TorqExecutableCache(self)
         self._waiting: list[_Work] = []
         self._lock = threading.RLock()
         self._working = False
 
     def open(self, data: memoryview, source: str) -> TorqExecutable:
         """The executables of a container, which messages call `source`. Raises StatusError."""
-        return TorqExecutable(data, self._load, source)
+        return TorqExecutable(data, self, source)
 
-    def _load(self, executable: Executable, *, name: str, program: str) -> LoadedExecutable:
+    def check_executable(self, executable: Executable, name: str) -> None:
+        """Raises StatusError if an executable cannot run here."""
+        check(executable, self._hardware, name)
+
+    def load_executable(self, executable: Executable, name: str, program: str) -> LoadedExecutable:
+        """Loads an executable, which messages call `name`, findings `program`."""
         skipped = left_out(executable) if self._skips else {}
         return LoadedExecutable(
             executable,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,45 +17,24 @@ from assay.hw.torq.facts.registers import registers, spaces
 
 from ..observe import current_timer, current_watch, timer_of_work, under, watch_of_work
 from ..status import StatusError
+from .buffers import described, read_by, sizes_of, written_by
 from .check import check
 from .copy import host_copy
 from .errors import faults
 from .format import (
-    Binding,
     BufferInfo,
-    BufferType,
     Executable,
     HostCopy,
     StartHost,
     StartNss,
     WaitNss,
 )
+from .host_calls import HostCall, HostFunction
+from .host_code import HostCode
 from .timing import TorqTimer, timed
 from .watching import watching
 
 Bytes = NDArray[np.uint8]
-_LARGEST_XRAM = 1 << 29
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HostCall:
-    """What a host function is given: XRAM addresses and sizes of its arguments, and the NPU."""
-
-    function: str
-    arguments: tuple[int, ...]
-    sizes: tuple[int, ...]
-    device: Device = field(repr=False)
-
-    def read(self, index: int) -> bytes:
-        """The bytes of an argument. Raises TorqFault."""
-        return self.device.xram.read(self.arguments[index], self.sizes[index], "HOST")
-
-    def write(self, index: int, data: bytes) -> None:
-        """Replaces the first bytes of an argument. Raises TorqFault."""
-        self.device.xram.write(self.arguments[index], data, "HOST")
-
-
-HostFunction = Callable[[HostCall], None]
 
 
 class LoadedExecutable:
@@ -95,17 +73,21 @@ class LoadedExecutable:
         self._space = AddressSpace()
         self._shadow = Shadow()
         self._ran_unwatched = False
+        self._host_code = self._machine_code()
         self._load()
+
+    def _machine_code(self) -> HostCode | None:
+        """The board's own processor, if functions of it are called that nothing stands for."""
+        called = (each.function for each in self.executable.actions if isinstance(each, StartHost))
+        wanted = sorted({function for function in called if function not in self._host_functions})
+        if not wanted or self.executable.host_code is None:
+            return None
+        return HostCode(self.executable.host_code, wanted, self.name)
 
     def _load(self) -> None:
         """Maps XRAM, and writes initialised segments. Raises StatusError."""
         begin, end = self.executable.footprint()
         size = end - begin
-        if size > _LARGEST_XRAM:
-            raise StatusError(
-                "RESOURCE_EXHAUSTED",
-                f"{self.name}: needs {size:,} bytes of XRAM; {_LARGEST_XRAM:,} are emulated",
-            )
         self.device.xram.space = self._space
         with faults(self.name):
             if size:
@@ -116,32 +98,19 @@ class LoadedExecutable:
 
     def buffer_sizes(self) -> dict[int, int]:
         """Bytes that each buffer must at least have, by number."""
-        sizes: dict[int, int] = {}
-        for binding in self.executable.bindings:
-            needed = binding.offset + binding.size
-            sizes[binding.number] = max(sizes.get(binding.number, 0), needed)
-        return dict(sorted(sizes.items()))
+        return sizes_of(self.executable)
 
     def described(self, number: int) -> BufferInfo | None:
         """What the executable says of the elements of a buffer, if it does."""
-        for binding in self.executable.bindings:
-            if binding.number == number:
-                for info in self.executable.buffers:
-                    here = info.buffer_type == BufferType.XRAM and info.address == binding.address
-                    if here and info.size == binding.size:
-                        return info
-        return None
+        return described(self.executable, number)
 
     def inputs(self) -> tuple[int, ...]:
         """Numbers of the buffers that the program reads."""
-        return self._numbers(lambda binding: not binding.write_only)
+        return read_by(self.executable)
 
     def outputs(self) -> tuple[int, ...]:
         """Numbers of the buffers that it writes."""
-        return self._numbers(lambda binding: not binding.read_only)
-
-    def _numbers(self, chosen: Callable[[Binding], bool]) -> tuple[int, ...]:
-        return tuple(sorted({b.number for b in self.executable.bindings if chosen(b)}))
+        return written_by(self.executable)
 
     def dispatch(self, buffers: MutableSequence[Bytes], constants: Sequence[int] = ()) -> int:
         """Runs all actions; buffers that the program writes are changed in place.
@@ -198,7 +167,7 @@ class LoadedExecutable:
                 elif isinstance(action, WaitNss):
                     self._wait()
                 elif isinstance(action, StartHost):
-                    self._call(action, where)
+                    self._call(action)
         if self.device.watcher is not None:
             self.device.watcher.left()
         with faults(self.name):
@@ -237,22 +206,12 @@ class LoadedExecutable:
         self.device.host("interrupt", self.device.machine.host_interrupt)
         self.device.write32(_host_address("NSS.STATUS.nss"), 1)
 
-    def _call(self, action: StartHost, where: str) -> None:
+    def _call(self, action: StartHost) -> None:
         function = self._host_functions.get(action.function)
         if function is None:
-            raise StatusError(
-                "UNIMPLEMENTED",
-                f"{where}: calls {action.function!r}, machine code for the board's own processor, "
-                "which is not emulated; give a Python function for it (host_functions)",
-            )
-        function(
-            HostCall(
-                function=action.function,
-                arguments=action.arguments,
-                sizes=action.sizes,
-                device=self.device,
-            )
-        )
+            assert self._host_code is not None  # or it would not have been loaded
+            function = self._host_code.run
+        function(HostCall(action=action, device=self.device))
 
 
 def _host_address(name: str) -> int:

@@ -51,6 +51,7 @@ class KnownXram:
         self._starts = [segment.address for segment in filled]
         self._bytes = [np.frombuffer(segment.data or b"", np.uint8) for segment in filled]
         self._known: list[Mask] = [np.ones(len(data), np.bool_) for data in self._bytes]
+        self._longest = max((len(data) for data in self._bytes), default=0)
 
     def read(self, address: int, size: int) -> tuple[Bytes, Mask]:
         """Bytes at an address, and which of them are known."""
@@ -81,7 +82,3 @@ class KnownXram:
                 break
             index -= 1
         return found[::-1]
-
-    @property
-    def _longest(self) -> int:
-        return max((len(data) for data in self._bytes), default=0)

@@ -2,22 +2,32 @@
 
 `{"symbols": [[memory, start, stop, name]], "padding": [[memory, start, stop]],
 "slice_programs": {"0x5a00": [task]}, "slice_runs": [["SLC0", "0x5a00", [task]]],
-"transfers": [task], "places": [[memory, start, stop, name]]}`; a task is `{"operation", "source",
-"registers": [[address, word, ...]], "operands": [{"agent", "tensor", "memory", "ranges": [[start,
-stop], [start, stop, step, count]], "exact", "unmoved", "tags"}]}`. Registers behind one another are
-listed together; a range with a step is there so many times. What is left out is empty; numbers may
-be hexadecimal text.
+"transfers": [task], "places": [[memory, start, stop, name]], "hardware": text}`; a task is
+`{"operation", "source", "registers": [[address, word, ...]], "operands": [{"agent", "tensor",
+"memory", "ranges": [[start, stop], [start, stop, step, count]], "exact", "unmoved", "tags"}]}`;
+`"operators"` is a list of what `OperatorNote` has. Registers behind one another are listed
+together; a range with a step is there so many times. What is left out is empty; numbers may be
+hexadecimal text.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict, fields
 from types import MappingProxyType
 from typing import Any
 
 from assay.hw.torq.facts.registers import WORD_BYTES
-from assay.hw.torq.notes import Notes, Operand, Ranges, SliceRun, Symbol, TaskNote
+from assay.hw.torq.notes import (
+    Notes,
+    Operand,
+    OperatorNote,
+    Ranges,
+    SliceRun,
+    Symbol,
+    TaskNote,
+)
 
 from ..status import StatusError
 
@@ -43,6 +53,8 @@ def dumps(notes: Notes) -> bytes:
         ],
         "transfers": [_task_json(task) for task in notes.transfers],
         "places": [_symbol_json(place) for place in notes.places],
+        **({"operators": [asdict(each) for each in notes.operators]} if notes.operators else {}),
+        "hardware": notes.hardware,
     }
     return json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -135,7 +147,20 @@ def _notes(value: dict[str, Any]) -> Notes:
         slice_runs=tuple(_run(item) for item in _list(value, "slice_runs")),
         transfers=tuple(_task(item) for item in _list(value, "transfers")),
         places=tuple(_symbol(item) for item in _list(value, "places")),
+        operators=tuple(_operator(item) for item in _list(value, "operators")),
+        hardware=_text(value.get("hardware", "")),
     )
+
+
+def _operator(value: object) -> OperatorNote:
+    given = _object(value, "an operator")
+    made: dict[str, Any] = {}
+    for field in fields(OperatorNote):
+        text = field.name in ("name", "way")
+        made[field.name] = (
+            _text(given.get(field.name, "")) if text else _number(given.get(field.name, 0))
+        )
+    return OperatorNote(**made)
 
 
 def _symbol(value: object) -> Symbol:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from assay.compiler.torq import blocks
 from assay.compiler.torq.blocks import Program
+from assay.hw.torq.facts.hardware import HardwareError, hardware
 
+from ..status import StatusError
 from .format import (
     BLOCK_BYTES,
     Binding,
@@ -30,7 +32,7 @@ _TYPES = {
 
 
 def pack(program: Program, name: str) -> Executable:
-    """An executable whose bindings are the program's, in their order."""
+    """An executable whose bindings are the program's, in their order, for its hardware."""
     start = HostCopy(
         source=BufferType.XRAM,
         target=BufferType.LRAM,
@@ -67,8 +69,16 @@ def pack(program: Program, name: str) -> Executable:
         ),
         actions=(start, run, WaitNss()),
         buffers=tuple(_buffer(number, binding) for number, binding in enumerate(program.bindings)),
+        hw_id=_hw_id(program.notes.hardware),
         notes=program.notes,
     )
+
+
+def _hw_id(made_for: str) -> int:
+    try:
+        return hardware(made_for).hw_id if made_for else 0
+    except HardwareError as error:
+        raise StatusError("INVALID_ARGUMENT", f"its notes: {error}") from error
 
 
 def _buffer(number: int, binding: blocks.Binding) -> BufferInfo:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from assay.hw.torq.device.events import Access, Work
 from assay.hw.torq.facts.costs import Machine
 from assay.hw.torq.facts.hardware import Hardware
-from assay.hw.torq.notes import Symbol
+from assay.hw.torq.notes import Notes
 
 if TYPE_CHECKING:
     from .executable import LoadedExecutable
@@ -25,7 +25,7 @@ class NpuRun:
         npu, machine: which hardware, with its sizes and speeds.
         begin, end: cycles of the NPU's clock; it goes on from run to run.
         events: what the units did; `accesses` which memory they touched, if that was asked for.
-        symbols: names of places in memory.
+        notes: what the compiler knows, such as names of places in memory.
         failed: whether it ended with an error; then it is timed up to there.
     """
 
@@ -36,7 +36,7 @@ class NpuRun:
     end: int
     events: tuple[Work, ...] = field(repr=False)
     accesses: tuple[Access, ...] = field(repr=False)
-    symbols: tuple[Symbol, ...] = field(repr=False)
+    notes: Notes = field(repr=False)
     failed: bool = False
 
 
@@ -77,7 +77,7 @@ def timed(loaded: LoadedExecutable, timer: TorqTimer | None) -> Iterator[None]:
                 end=device.now,
                 events=tuple(device.events[works:]),
                 accesses=tuple(device.accesses[accesses:]),
-                symbols=loaded.executable.notes.symbols,
+                notes=loaded.executable.notes,
                 failed=failed,
             )
         )

@@ -16,8 +16,11 @@ from .convention import Convention, parse_convention
 from .isa_table import BYTECODE_MAJOR
 
 _ZIP_MAGIC = b"PK\x03\x04"
-_RODATA_ALIGNMENT = 64
-_OPTIONAL = 2  # ImportFlagBits.OPTIONAL and ModuleDependencyFlagBits.OPTIONAL
+RODATA_ALIGNMENT = 64
+"""Of read-only data outside of the FlatBuffer, counted from the start of the file."""
+OPTIONAL = 2
+"""ImportFlagBits.OPTIONAL and ModuleDependencyFlagBits.OPTIONAL."""
+IDENTIFIER = b"IREE"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +41,8 @@ class Function:
     attributes: Mapping[str, str]
     offset: int
     length: int
+    requirements: int
+    """What the VM must be able to do, as bits: `FunctionBits` of the schema."""
     blocks: int
     value_registers: int
     ref_registers: int
@@ -87,9 +92,9 @@ def read_module(data: bytes | bytearray | memoryview, name: str = "module") -> M
             f"the file has {len(contents) - start - 4}",
         )
     buffer = FlatBuffer(contents[start + 4 : end], name)
-    root = buffer.root(b"IREE")
+    root = buffer.root(IDENTIFIER)
     _check_version(root, name)
-    external = contents[-(-end // _RODATA_ALIGNMENT) * _RODATA_ALIGNMENT :]
+    external = contents[-(-end // RODATA_ALIGNMENT) * RODATA_ALIGNMENT :]
     return _read_root(root, external)
 
 
@@ -100,7 +105,7 @@ def _flatbuffer_start(contents: memoryview, name: str) -> int:
             raise StatusError("INVALID_ARGUMENT", f"{name}: zip header is truncated")
         name_length, extra_length = struct.unpack_from("<HH", contents, 26)
         start = 30 + name_length + extra_length
-    if len(contents) < start + 16 or bytes(contents[start + 8 : start + 12]) != b"IREE":
+    if len(contents) < start + 16 or bytes(contents[start + 8 : start + 12]) != IDENTIFIER:
         raise StatusError(
             "INVALID_ARGUMENT",
             f"{name}: not an IREE module: no FlatBuffer with the identifier 'IREE' in its "
@@ -163,7 +168,7 @@ def _functions(
             f"{len(descriptors)} function descriptors for {len(signatures)} signatures"
         )
     functions = []
-    for ordinal, (offset, length, _, _, blocks, values, refs) in enumerate(descriptors):
+    for ordinal, (offset, length, needs, _, blocks, values, refs) in enumerate(descriptors):
         if offset < 0 or length < 0 or offset + length > size:
             raise root.buffer.damaged(f"function {ordinal} lies outside the bytecode")
         if values > 0x7FFF or refs > 0x3FFF:
@@ -176,6 +181,7 @@ def _functions(
                 attributes=attributes,
                 offset=offset,
                 length=length,
+                requirements=needs & 0xFFFFFFFF,
                 blocks=blocks,
                 value_registers=values,
                 ref_registers=refs,
@@ -205,7 +211,7 @@ def _dependency(item: Table) -> Dependency:
     return Dependency(
         name=item.text(0) or "",
         minimum_version=item.number(1, "I"),
-        optional=bool(item.number(2, "I", 1) & _OPTIONAL),
+        optional=bool(item.number(2, "I", 1) & OPTIONAL),
     )
 
 
@@ -216,7 +222,7 @@ def _import(item: Table) -> Import:
         convention=parse_convention(
             (signature.text(0) if signature else None) or "", item.buffer.name
         ),
-        optional=bool(item.number(2, "I", 1) & _OPTIONAL),
+        optional=bool(item.number(2, "I", 1) & OPTIONAL),
     )
 
 

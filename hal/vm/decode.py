@@ -15,16 +15,17 @@ from typing import Any, Final
 
 from ..status import StatusError
 from .archive import Function, ModuleDefinition
-from .isa import OPERATIONS, Operation
-from .isa_table import BLOCK_MARKER, PREFIX_F32, PREFIX_F64
+from .isa import OPERATIONS, PREFIXES, Operation
+from .isa_table import BLOCK_MARKER
 
 REF_BIT: Final = 0x8000
 MOVE_BIT: Final = 0x4000
 REF_MASK: Final = 0x3FFF
 IMPORT_BIT: Final = 0x80000000
 
-_CONSTANTS = {"#i32": "<i", "#i64": "<q", "#f32": "<f", "#f64": "<d"}
-_PREFIXES = {PREFIX_F32: "f32", PREFIX_F64: "f64"}
+CONSTANTS: Final = {"#i32": "<i", "#i64": "<q", "#f32": "<f", "#f64": "<d"}
+"""How inline constants are packed."""
+_PREFIXES = {prefix[0]: name for name, prefix in PREFIXES.items() if prefix}
 _GLOBAL_SIZES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8}
 
 
@@ -38,10 +39,16 @@ class RefOperand:
 
 @dataclass(frozen=True, slots=True)
 class RegisterList:
-    """Registers of a call: where the values are, and the ref registers to empty afterwards."""
+    """Registers of a call: where the values are, and whether the call takes a reference out."""
 
     registers: tuple[int, ...]
-    moved: tuple[int, ...]
+    moves: tuple[bool, ...]
+
+    @property
+    def moved(self) -> tuple[int, ...]:
+        """The ref registers to empty afterwards."""
+        pairs = zip(self.registers, self.moves, strict=True)
+        return tuple(register for register, is_moved in pairs if is_moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +144,8 @@ class _Decoder:
         return Instruction(start, operation, tuple(operands))
 
     def field(self, kind: str) -> Any:
-        if kind in _CONSTANTS:
-            return self.read(_CONSTANTS[kind])
+        if kind in CONSTANTS:
+            return self.read(CONSTANTS[kind])
         if kind.startswith("list:") or kind == "results":
             return self.register_list()
         kind = kind.lstrip(">")
@@ -192,12 +199,8 @@ class _Decoder:
     def register_list(self) -> RegisterList:
         encoded = self.u16_list(1)
         registers = tuple(map(self.any_register, encoded))
-        moved = tuple(
-            register
-            for item, register in zip(encoded, registers, strict=True)
-            if item & REF_BIT and item & MOVE_BIT
-        )
-        return RegisterList(registers, moved)
+        moves = tuple(bool(item & REF_BIT and item & MOVE_BIT) for item in encoded)
+        return RegisterList(registers, moves)
 
     def remap(self) -> tuple[tuple[int, int, bool], ...]:
         encoded = self.u16_list(2)

@@ -62,8 +62,10 @@ class Session:
         Raises VmError: unreadable or damaged files, unknown versions, unresolved imports,
         executables without MSL.
         """
-        data, name = _contents(source)
-        definition = read_module(data, name)
+        return self.load_definition(read_module(*_contents(source)))
+
+    def load_definition(self, definition: ModuleDefinition) -> LoadedModule:
+        """Load what a `.vmfb` says, and run its initialiser. Raises VmError."""
         self._check_dependencies(definition)
         imports = tuple(self._resolve(definition, wanted) for wanted in definition.imports)
         state = ModuleState(definition=definition, imports=imports, limits=self.limits)

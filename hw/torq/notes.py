@@ -76,6 +76,31 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorNote:
+    """What a compiler expects of an operator of the model; cycles are those of the unit alone.
+
+    Attributes:
+        name: as tasks name it in `source`.
+        way: how it came to the NPU, direct or general; empty if nobody said.
+        macs: products that it sums, without padding.
+        slices: cycles of its tasks on both slices together.
+        loads, stores: cycles of its transfers; those of its commands are among loads.
+        loaded, stored: bytes of them.
+        lram: bytes of LRAM that its tensors, constants and commands are in, at any time.
+    """
+
+    name: str
+    way: str = ""
+    macs: int = 0
+    slices: int = 0
+    loads: int = 0
+    stores: int = 0
+    loaded: int = 0
+    stored: int = 0
+    lram: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notes:
     """What is known of a whole program.
 
@@ -88,6 +113,8 @@ class Notes:
         transfers: every start of XR and XW, in the order of the command stream.
         places: what the host puts into XRAM or takes from there: initialised data, and the
             caller's buffers. Empty if nobody said.
+        operators: the model's, in the order of the program.
+        hardware: the NPU that it was made for, as `Hardware.sizes` has it. Empty if nobody said.
     """
 
     symbols: tuple[Symbol, ...] = ()
@@ -98,6 +125,8 @@ class Notes:
     slice_runs: tuple[SliceRun, ...] = ()
     transfers: tuple[TaskNote, ...] = ()
     places: tuple[Symbol, ...] = ()
+    operators: tuple[OperatorNote, ...] = ()
+    hardware: str = ""
 
 
 NO_NOTES = Notes()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from ..check_output import write_report
+from ..checks.output import write_report
 from ..failures import FAILED, USAGE, CommandError
 from .run import TorqOptions, first, open_torq, usage_errors
 

@@ -9,18 +9,19 @@ if TYPE_CHECKING:
 
 
 def compile_for_npu(model: Path, output: Path | None, options: "Options", *, json: bool) -> None:
-    """Compile a model, and print what its schedule is expected to do. Raises ModelError."""
-    from assay.compiler.torq.schedule.compile import compiled
-    from assay.hal.torq.pack import pack
-    from assay.hal.torq.write import write_executable
+    """Compile a model, and print what its schedule is expected to do.
 
+    An output that is a `.vmfb` gets a host program, too. Raises ModelError and StatusError.
+    """
+    from ...npu.models import compile_npu_model
     from ..terminal import print_json, progress, show
 
     path = output or model.with_suffix(".torq")
     with progress() as say:
-        made = compiled(model, say, options)
-        data = write_executable(pack(made.program, model.stem))
+        compiled = compile_npu_model(model, say, options)
+        data = compiled.file(path.suffix)
         path.write_bytes(data)
+    made = compiled.compiled
     counts = _counts(made)
     if json:
         summary = made.summary.to_json()

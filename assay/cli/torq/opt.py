@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from xdsl.dialects.builtin import ModuleOp
 
+_LAST_OF_HL = "canonicalise"
 _ELIDED = 16
 """Constants of more elements are left out of what is printed between passes."""
 
@@ -15,7 +18,8 @@ FileArgument = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL",
-        help="A .tflite, .mlir or .mlirbc model, or TorqHL as this command prints it.",
+        help="A .tflite, .mlir or .mlirbc model, TorqHL or TorqHW as this command prints them, or "
+        "an executable for the NPU.",
         show_default=False,
     ),
 ]
@@ -46,6 +50,16 @@ Ways = Annotated[
     bool,
     typer.Option("--ways", help="Print how each operator of the model comes to the NPU instead."),
 ]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to: the text, or, if the name ends in .torq, the executable that it lists.",
+        show_default=False,
+    ),
+]
 ListPasses = Annotated[bool, typer.Option("--list", help="List the passes and end.", is_eager=True)]
 
 
@@ -57,9 +71,14 @@ def opt_command(
     print_after_all: PrintAfterAll = False,
     elide: Elide = None,
     ways: Ways = False,
+    output: Output = None,
     list_passes: ListPasses = False,
 ) -> None:
     """Run passes of the NPU's compiler over a model and print what they make of it.
+
+    All of them make TorqHW, the listing of an executable; [bold]--stop-after canonicalise[/bold] is
+    the last of TorqHL. Executables and their listings are read, too: without
+    [bold]--pass[/bold] nothing is run over them.
 
     [bold]Examples[/bold]
 
@@ -68,10 +87,14 @@ def opt_command(
       assay torq opt model.tflite --stop-after legalise-tosa > model.mlir
 
       assay torq opt model.mlir --pass fold-scales,fold-clamps --print-ir-after-all
+
+      assay torq opt model.torq > model.mlir
+
+      assay torq opt model.mlir -o model.torq
     """
-    from assay.compiler.torq.hl.text import text_of
-    from assay.compiler.torq.passes.load import load
-    from assay.compiler.torq.passes.pipeline import passes_named, run_passes, usual_passes
+    from assay.compiler.torq.passes.pipeline import passes_named, run_passes
+    from assay.hal.torq.listing.passes import WHOLE, chosen_passes
+    from assay.hal.torq.listing.text import listing
 
     from ..failures import USAGE, CommandError
     from ..terminal import progress
@@ -82,25 +105,65 @@ def opt_command(
     if file == Path():
         raise CommandError("a model is missing; --list lists the passes", code=USAGE)
     wanted = [name.strip() for name in names.split(",") if name.strip()]
-    passes = passes_named(wanted) if wanted else usual_passes(stop_after)
-    shown = {each.name for each in passes_named(print_after or [])}
+    shown = {each.name for each in passes_named(print_after or [], WHOLE)}
 
     def show(name: str, module: "ModuleOp") -> None:
         if print_after_all or name in shown:
-            text = text_of(module, most=_ELIDED if elide is None else elide)
+            text = listing(module, most=_ELIDED if elide is None else elide)
             typer.echo(f"// after {name}\n{text}\n", err=True)
 
     with progress() as say:
-        module = load(file, say)
+        module = _module(file, say)
         say(f"lowering {file.name}")
+        passes = chosen_passes(module, wanted, _LAST_OF_HL if ways else stop_after)
         run_passes(module, passes, after=show, source=str(file))
-    typer.echo(_ways(module) if ways else text_of(module, most=elide))
+    if ways:
+        typer.echo(_ways(module))
+    elif output is None:
+        typer.echo(listing(module, most=elide))
+    else:
+        _write(module, output, elide)
+
+
+def _module(file: Path, say: "Callable[[str], None]") -> "ModuleOp":
+    """The module in a model, a text or an executable. Raises CommandError and ModelError."""
+    from assay.compiler.torq.passes.load import load
+    from assay.hal.torq.archive import read_container
+    from assay.hal.torq.listing.module import module_of
+
+    from ..failures import USAGE, CommandError
+    from .inspect import is_torq
+
+    if not file.is_file():
+        raise CommandError(f"{file}: there is no such file", code=USAGE)
+    if not is_torq(file):
+        return load(file, say)
+    found = read_container(file.read_bytes(), str(file)).executables
+    if len(found) != 1:
+        raise CommandError(f"{file}: {len(found)} executables; one at a time is possible")
+    return module_of(found[0][1])
+
+
+def _write(module: "ModuleOp", output: Path, elide: int | None) -> None:
+    from assay.hal.torq.listing.module import executable_of
+    from assay.hal.torq.listing.text import listing
+    from assay.hal.torq.write import write_executable
+
+    from ..failures import CommandError
+
+    if output.suffix == ".torq":
+        try:
+            output.write_bytes(write_executable(executable_of(module, str(output))))
+        except (TypeError, OverflowError) as error:
+            raise CommandError(f"{output}: a number does not fit the format: {error}") from None
+    else:
+        output.write_text(listing(module, most=elide) + "\n", encoding="utf-8")
 
 
 def _list() -> None:
-    from assay.compiler.torq.passes.pipeline import PASSES
+    from assay.hal.torq.listing.passes import WHOLE
 
-    for name, kind in PASSES.items():
+    for name, kind in {kind.name: kind for kind in WHOLE}.items():
         typer.echo(f"{name:26}{(kind.__doc__ or '').splitlines()[0]}")
 
 

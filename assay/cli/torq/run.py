@@ -32,11 +32,11 @@ class TorqOptions:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TorqRun:
-    """What a run gave: the buffers that the program writes, and the NPU's cycles."""
+    """What a run gave: the buffers that the program writes, and how long it took."""
 
     name: str
     results: "list[Value]"
-    cycles: int
+    time: "NpuTimeResult"
 
 
 def first(text: str) -> str:
@@ -56,8 +56,8 @@ def run_torq(
     timer = NpuTimer(keeps_accesses=trace is not None)
     results = _timed(function, values, timer, trace)
     if trace is not None:
-        _save(timer, trace)
-    return TorqRun(name=function.name, results=results, cycles=timer.results[-1].cycles)
+        _save(function, timer, trace)
+    return TorqRun(name=function.name, results=results, time=timer.whole(function.name))
 
 
 def timed_torq(
@@ -71,7 +71,7 @@ def timed_torq(
 
     timer = NpuTimer()
     _timed(function, values or function.zeros(), timer, trace)
-    return timer.results[-1]
+    return timer.whole(function.name)
 
 
 def open_torq(options: TorqOptions, say: Callable[[str], None]) -> "NpuFunction":
@@ -82,7 +82,9 @@ def open_torq(options: TorqOptions, say: Callable[[str], None]) -> "NpuFunction"
     from ...npu import compile_executable, load_npu
 
     hardware = hardware_name(options)
-    source = compile_executable(options.path, say) if options.is_model else options.path
+    source: bytes | Path = options.path
+    if options.is_model:
+        source = compile_executable(options.path, say, hardware=hardware)
     with usage_errors():
         return load_npu(
             source,
@@ -114,7 +116,7 @@ def usage_errors() -> Iterator[None]:
         yield
     except NpuInputError as error:
         text = str(error)
-        hint = "; for example --input 16xi8=0" if "inputs for" in text else ""
+        hint = "; for example --input 16xi8=0" if "buffers that are read" in text else ""
         raise CommandError(f"{text}{hint}", code=USAGE) from error
 
 
@@ -126,10 +128,12 @@ def _timed(
 
     with usage_errors():
         function.check_inputs(values)  # before there is anything that a timeline could show
-    with timing(timer), kept_timeline(trace, lambda path: _save(timer, path)):
+        function.load()
+    with timing(timer), kept_timeline(trace, lambda path: _save(function, timer, path)):
         return function.invoke(values)
 
 
-def _save(timer: "NpuTimer", path: Path) -> None:
-    """Writes the timeline of the last run."""
-    timer.results[-1].save_trace(path)
+def _save(function: "NpuFunction", timer: "NpuTimer", path: Path) -> None:
+    """Writes the timeline of all runs, if any began."""
+    if timer.results:
+        timer.whole(function.name).save_trace(path)

@@ -9,7 +9,7 @@ import typer
 
 from ..failures import USAGE, CommandError
 from ..options.shared import Json
-from .opt import opt_command
+from .opt import Elide, opt_command
 
 if TYPE_CHECKING:
     from assay.hw.torq.words.decode.stream import Read
@@ -40,6 +40,21 @@ MemoryFile = Annotated[
 ]
 At = Annotated[
     str, typer.Option("--at", help="LRAM address of the first command word.", show_default=False)
+]
+WordsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="WORDS",
+        help="An executable, what [bold]assay torq encode --json[/bold] prints, or an image of "
+        "LRAM.",
+        show_default=False,
+    ),
+]
+OptionalAt = Annotated[
+    str,
+    typer.Option(
+        "--at", help="LRAM address of the first command word; of words only.", show_default=False
+    ),
 ]
 KindOption = Annotated[Kind, typer.Option("--kind", help="Whose command words these are.")]
 
@@ -114,24 +129,50 @@ def decode_command(file: MemoryFile, at: At, kind: KindOption = Kind.SLICE) -> N
 
 @torq_app.command("words")
 def words_command(
-    file: MemoryFile, at: At, kind: KindOption = Kind.SLICE, json: Json = False
+    file: WordsFile,
+    at: OptionalAt = "",
+    kind: KindOption = Kind.SLICE,
+    elide: Elide = None,
+    json: Json = False,
 ) -> None:
     """Disassemble a program: each word with its registers and fields, links followed.
+
+    Of an executable all programs, as TorqHW: a listing that [bold]assay torq opt[/bold] makes the
+    same executable of.
 
     [bold]Examples[/bold]
 
       assay torq words lram.bin --at 0x5a00
-    """
-    from assay.hw.torq.words.disassemble import disassemble
 
+      assay torq words model.torq --elide 64
+    """
     from ..terminal import print_json, want_json
+    from .inspect import is_torq
 
     want_json(json)
+    if file.is_file() and is_torq(file):
+        if at or json:
+            raise CommandError("--at and --json are for words, not for executables", code=USAGE)
+        _listing(file, elide)
+        return
+    if not at:
+        raise CommandError("--at is missing: where the command words begin", code=USAGE)
+    from assay.hw.torq.words.disassemble import disassemble
+
     lines = disassemble(_memory(file), _address(at), kind.value)
     if json:
         print_json({"words": [line.json() for line in lines]})
     else:
         typer.echo("\n".join(line.text for line in lines))
+
+
+def _listing(file: Path, elide: int | None) -> None:
+    from assay.compiler.torq.hw.dialect import hw_text
+    from assay.hal.torq.archive import read_container
+    from assay.hal.torq.listing.module import executable_op
+
+    for _, executable in read_container(file.read_bytes(), str(file)).executables:
+        typer.echo(hw_text(executable_op(executable), most=elide))
 
 
 torq_app.command("opt")(opt_command)

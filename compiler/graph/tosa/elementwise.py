@@ -91,7 +91,7 @@ def _power(op: Operation, x: Sequence[Array]) -> Array:
 def _float_unary(op: Operation, x: Sequence[Array]) -> Array:
     with np.errstate(all="ignore"):
         result = _FLOAT_UNARY[ops.name_of(op)](x[0].astype(np.float64))
-    return np.asarray(result).astype(NUMPY[ops.dtype(op.results[0])])
+        return np.asarray(result).astype(NUMPY[ops.dtype(op.results[0])])
 
 
 def _absolute(op: Operation, x: Sequence[Array]) -> Array:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import VerifyException
 
 from ...graph.mlir import new_context
+from ...graph.quotes import check_quotes
+from ...graph.tosa import ops
 from . import elementwise, moves, products, reductions
 from .attributes import FloatRangeAttr, RescaleAttr
 from .types import TensorAttr
@@ -53,6 +56,17 @@ def hl_context() -> Context:
 
 def parsed(text: str, name: str = "module") -> ModuleOp:
     """A module in xDSL's text. Raises ParseError and VerifyException."""
-    module = Parser(hl_context(), text, name).parse_module()
+    check_quotes(text, name)
+    return verified(Parser(hl_context(), text, name).parse_module())
+
+
+def verified(module: ModuleOp) -> ModuleOp:
+    """The module, whose values are all made before they are read. Raises VerifyException."""
     module.verify()
+    for function in ops.functions(module):
+        known: set[SSAValue] = set(ops.body(function).args)
+        for op in ops.body(function).ops:
+            if not known.issuperset(op.operands):
+                raise VerifyException(f"{op.name} reads what is only made behind it")
+            known.update(op.results)
     return module

@@ -10,7 +10,8 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation, ParsePropInAttrDict
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import attribute_of, value_of
+from ...graph.elements import LIMITS
+from .attributes import RescaleAttr, attribute_of, value_of
 from .types import Tensor, TensorAttr, tensor_of
 
 WAY = "way"
@@ -61,6 +62,17 @@ class HlOp(IRDLOperation, ABC):
             made.location = location
         return made
 
+    def verify(self, verify_nested_ops: bool = True) -> None:
+        """As of every operation; limits of a scaling are numbers that the result can have."""
+        super().verify(verify_nested_ops)
+        scaling = self.properties.get("rescale")
+        if isinstance(scaling, RescaleAttr) and self.type.dtype in LIMITS:
+            low, high = LIMITS[self.type.dtype]
+            require(
+                low <= scaling.data.low and scaling.data.high <= high,
+                f"a range from {scaling.data.low} to {scaling.data.high} of {self.type.dtype}",
+            )
+
     @property
     def value(self) -> SSAValue:
         """The result."""
@@ -93,3 +105,11 @@ def require(condition: bool, reason: str) -> None:
     """Raises VerifyException unless the condition holds."""
     if not condition:
         raise VerifyException(reason)
+
+
+def require_numbers(op: HlOp, count: int, least: int, *names: str) -> None:
+    """Raises VerifyException unless each of these fields is so many numbers, none of them less."""
+    for name in names:
+        numbers = op.field(name)
+        fits = isinstance(numbers, tuple) and len(numbers) == count and min(numbers) >= least
+        require(fits, f"{op.name}: {name} is {numbers}, not {count} numbers from {least} on")

@@ -17,7 +17,7 @@ from xdsl.irdl import (
 from ..operators.quantisation import FloatRange, Rescale
 from ..operators.tensors import Layout
 from .attributes import FloatRangeAttr, RescaleAttr
-from .operation import HlOp, form, require
+from .operation import HlOp, form, require, require_numbers
 from .types import Tensor, TensorAttr, tensor_of
 
 SCALING = AnyOf((BaseAttr(RescaleAttr), BaseAttr(FloatRangeAttr)))
@@ -27,7 +27,10 @@ FOUR, TWO = (0, 0, 0, 0), (1, 1)
 
 
 class _Windows(HlOp):
-    """A convolution: x are ROWS (n, h, w, c), PLANES or QUADRANTS (n, c, h, w), and so is y."""
+    """A convolution: x are ROWS (n, h, w, c), PLANES or QUADRANTS (n, c, h, w), and so is y.
+
+    Padding of -1 on the left leaves out the first column.
+    """
 
     DEFAULTS: ClassVar[dict[str, Any]] = {
         "padding": FOUR,
@@ -42,6 +45,10 @@ class _Windows(HlOp):
         x, weights = tensor_of(self.operands[0]), tensor_of(self.operands[1])
         y = self.type
         require(len(x.shape) == len(y.shape) == 4, f"{self.name}: {x.shape} to {y.shape}")
+        require_numbers(self, 2, 1, "stride", "dilation")
+        require_numbers(self, 4, -1, "padding")
+        top, bottom, _, right = self.field("padding")
+        require(min(top, bottom, right) >= 0, f"{self.name}: padding is less than none")
         taps = weights.shape[-2:]
         pads, stride, dilation = (self.field(key) for key in ("padding", "stride", "dilation"))
         for side, (size, made) in enumerate(zip(plane(x), plane(y), strict=True)):

@@ -9,7 +9,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, r
 
 from ..operators.reductions import REDUCTIONS
 from .attributes import RescaleAttr
-from .operation import HlOp, form, require
+from .operation import HlOp, form, require, require_numbers
 from .products import FOUR, TWO, channels, plane, verify_scaling
 from .types import TensorAttr, tensor_of
 
@@ -41,6 +41,8 @@ class Pool(HlOp):
         """Shapes that belong together."""
         x, y = tensor_of(self.x), self.type
         require(self.kind.data in KINDS, f"{self.name}: no kind {self.kind.data}")
+        require_numbers(self, 2, 1, "kernel", "stride")
+        require_numbers(self, 4, 0, "padding")
         kernel, pads, stride = (self.field(key) for key in ("kernel", "padding", "stride"))
         sizes = tuple(
             (size + pads[2 * side] + pads[2 * side + 1] - kernel[side]) // stride[side] + 1

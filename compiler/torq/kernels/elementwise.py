@@ -66,7 +66,7 @@ def _add(op: Add, places: Places, walk: Walk) -> SliceKernel:
     k = SliceKernel("add")
     k.load_bias(places["scales"][0])
     with ExitStack() as nest:
-        read, write = walk.enter(k, nest, (a, y))
+        read, write = walk.enter(k, nest)
         v = nest.enter_context(k.each(vectors(walk.run, vector), FLAT))
         with k.each(2) as side:
             k.load_weights(places["factors"][side])
@@ -126,7 +126,7 @@ def _mul(op: Mul, places: Places, walk: Walk) -> SliceKernel:
     if not floating:
         k.load_bias(places["scales"][0])
     with ExitStack() as nest:
-        from_a, from_b, write = walk.enter(k, nest, (a, b, y))
+        from_a, from_b, write = walk.enter(k, nest)
         v = nest.enter_context(k.each(vectors(walk.run, width), FLAT))
         k.load_data(at(a, from_a + v * (width * a.element), width))
         k.load_weights(at(b, from_b + v * (width * b.element), width))
@@ -172,7 +172,7 @@ def _combine(op: Elementwise, places: Places, walk: Walk) -> SliceKernel:
     width = min(ACT_WORDS // lanes.partials, vector)
     k = SliceKernel(op.kind.lower())
     with ExitStack() as nest:
-        read, write = walk.enter(k, nest, (a, y))
+        read, write = walk.enter(k, nest)
         v = nest.enter_context(k.each(vectors(walk.run, vector), FLAT))
         with k.each(2) as side:
             there = read + v * (vector * a.element) + side * (places["b"].address - a.address)

@@ -55,7 +55,7 @@ def _select(places: Places, walk: Walk) -> SliceKernel:
     low, high = limits(y.dtype)
     k = SliceKernel("select")
     with ExitStack() as nest:
-        chosen, read, write = walk.enter(k, nest, (condition, a, y))
+        chosen, read, write = walk.enter(k, nest)
         v = nest.enter_context(k.each(vectors(walk.run, width), FLAT))
         k.load_weights(at(condition, chosen + v * width, width))
         with k.each(2) as side:
@@ -96,7 +96,7 @@ def _shift(op: Elementwise, places: Places, walk: Walk) -> SliceKernel:
     words = replace(a, dtype="int32")
     k = SliceKernel("shift")
     with ExitStack() as nest:
-        read, write = walk.enter(k, nest, (a, y))
+        read, write = walk.enter(k, nest)
         v = nest.enter_context(k.each(vectors(walk.run, width), FLAT))
         k.load_data(
             View(

@@ -25,29 +25,33 @@ class Walk:
 
     Attributes:
         run: elements of a run.
+        units: bytes from one element of a run to the next, in each tensor.
         skipped: elements before the first one of each run, which another walk does.
     """
 
     axes: tuple[Axis, ...]
     run: int
+    units: tuple[int, ...]
     skipped: int = 0
 
-    def enter(
-        self, k: SliceKernel, nest: ExitStack, tensors: Sequence[Tensor]
-    ) -> tuple[Index, ...]:
+    def enter(self, k: SliceKernel, nest: ExitStack) -> tuple[Index, ...]:
         """The loops; gives the bytes from each tensor's start to the current run."""
-        places = [Index({}, self.skipped * tensor.element) for tensor in tensors]
+        places = [Index({}, self.skipped * unit) for unit in self.units]
         for count, strides in self.axes:
             loop = nest.enter_context(k.each(count))
             places = [place + loop * stride for place, stride in zip(places, strides, strict=True)]
         return tuple(places)
 
 
-def walks(tensors: Sequence[Tensor], shape: Sequence[int]) -> list[Walk]:
+def walks(
+    tensors: Sequence[Tensor], shape: Sequence[int], units: tuple[int, ...] = ()
+) -> list[Walk]:
     """The walks that go over every element once.
 
-    A tensor with one step along an axis is repeated there. A run is as long as a plane can be.
+    A tensor with one step along an axis is repeated there. A run is as long as a plane can be; its
+    elements lie `units` bytes apart in each tensor, or without gaps.
     """
+    units = units or tuple(tensor.element for tensor in tensors)
     axes = merged(
         [
             (count, tuple(_stride(tensor, axis) for tensor in tensors))
@@ -56,15 +60,17 @@ def walks(tensors: Sequence[Tensor], shape: Sequence[int]) -> list[Walk]:
         ]
     )
     run = 1
-    if axes and axes[-1][1] == tuple(tensor.element for tensor in tensors):
+    if axes and axes[-1][1] == units:
         run = axes.pop()[0]
     outer = tuple(axes)
     most = limit("plane_side") // max(1, max(tensor.element for tensor in tensors) // 2)
     if run <= most:
-        return [Walk(axes=outer, run=run)]
+        return [Walk(axes=outer, run=run, units=units)]
     whole = run // _SIDE * _SIDE
-    found = [Walk(axes=outer, run=whole)]
-    return found + [Walk(axes=outer, run=run - whole, skipped=whole)] * (whole < run)
+    found = [Walk(axes=outer, run=whole, units=units)]
+    if whole < run:
+        found.append(Walk(axes=outer, run=run - whole, units=units, skipped=whole))
+    return found
 
 
 def _stride(tensor: Tensor, axis: int) -> int:

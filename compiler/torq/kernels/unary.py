@@ -196,7 +196,7 @@ def _pass(name: str, places: Places, how: Pass, walk: Walk) -> SliceKernel:
     if "scales" in places:
         k.load_bias(places["scales"][0])
     with ExitStack() as nest:
-        read, write = walk.enter(k, nest, (x, y))
+        read, write = walk.enter(k, nest)
         v = nest.enter_context(k.each(vectors(walk.run, vector), FLAT))
         k.load_data(at(x, read + v * (vector * x.element), vector))
         k.combine(how.op)
@@ -220,7 +220,7 @@ def _float_passes(name: str, places: Places, mode: str, within: FloatRange) -> l
     for walk in walks((x, y), y.shape):
         k = SliceKernel(name)
         with ExitStack() as nest:
-            read, write = walk.enter(k, nest, (x, y))
+            read, write = walk.enter(k, nest)
             v = nest.enter_context(k.each(vectors(walk.run, vector), FLAT))
             k.load_data(at(x, read + v * (vector * x.element), vector))
             k.combine("BOR")

@@ -38,6 +38,7 @@ from .planes.pooling import PlanesPoolKernel
 from .pooling import MeanKernel, RowsPoolKernel
 from .reductions import ReduceKernel
 from .selection import SelectKernel, ShiftKernel
+from .wide_products import WideMulKernel
 
 _ROWS_AT_A_TIME = (1, 4, 8, 16)
 KERNELS: Mapping[type[Operator], tuple[Kernel[Any], ...]] = {
@@ -46,7 +47,7 @@ KERNELS: Mapping[type[Operator], tuple[Kernel[Any], ...]] = {
     FullyConnected: (FullyConnectedKernel(),),
     MatMul: tuple(MatMulKernel(rows) for rows in _ROWS_AT_A_TIME),
     Add: (elementwise.AddKernel(),),
-    Mul: (elementwise.MulKernel(),),
+    Mul: (elementwise.MulKernel(), WideMulKernel()),
     Elementwise: (elementwise.CombineKernel(), ShiftKernel()),
     Select: (SelectKernel(),),
     Unary: (unary.UnaryKernel(),),

@@ -6,12 +6,13 @@ import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...graph.elements import LIMITS, Array, is_float, unsigned
-from ...graph.tosa import ops
+from ...graph.tosa import evaluate, ops
 from ..hl.elementwise import Add, Clamp, Elementwise, Mul, Scale, Select, Table, Unary
 from ..hl.types import tensor_of
 from ..operators.quantisation import Rescale
 from .builder import DIRECT, GENERAL, Builder, Legaliser, NotForNpu, identity, result, single
 from .integers import Numbers
+from .linalg_tables import arguments, looked_up
 
 KINDS = {
     "tosa.add": "ADD",
@@ -31,6 +32,17 @@ KINDS = {
     "tosa.logical_right_shift": "LSR",
 }
 _UNARIES = {"tosa.abs": "ABS", "tosa.clz": "CLZ", "tosa.ceil": "CEIL", "tosa.floor": "FLOOR"}
+_LOOKED_UP = (
+    "tosa.exp",
+    "tosa.log",
+    "tosa.tanh",
+    "tosa.erf",
+    "tosa.sin",
+    "tosa.cos",
+    "tosa.reciprocal",
+    "tosa.rsqrt",
+    "tosa.sigmoid",
+)
 _SIGNS = {"ADD": 1, "SUB": -1}
 _QUANTISED = ("int8", "uint8", "int16")
 
@@ -128,6 +140,16 @@ def unary(op: Operation, b: Builder) -> SSAValue:
     return b.emit(Unary, [x], result(op), kind=_UNARIES[ops.name_of(op)])
 
 
+def function(op: Operation, b: Builder) -> SSAValue:
+    """EXP, TANH and others: of bfloat16 all results are looked up."""
+    x, y = b.value(op.operands[0]), result(op)
+    source = tensor_of(x).dtype
+    if source != "bfloat16":
+        raise NotForNpu(f"the NPU looks functions of bfloat16 up, not of {source}")
+    results = evaluate.result_of(op, [arguments(source)])
+    return looked_up(Numbers(b), x, results, y.dtype)
+
+
 def negate(op: Operation, b: Builder) -> SSAValue:
     """NEGATE; with zero points it is their sum less x."""
     x, y = b.value(op.operands[0]), result(op)
@@ -147,7 +169,10 @@ def invert(op: Operation, b: Builder) -> SSAValue:
 
 def select(op: Operation, b: Builder) -> SSAValue:
     """SELECT."""
-    return b.emit(Select, [b.value(value) for value in op.operands[:3]], result(op))
+    condition, yes, no = (b.value(value) for value in op.operands[:3])
+    if is_float(result(op).dtype):
+        return Numbers(b).chosen(condition, yes, no, result(op).shape)
+    return b.emit(Select, [condition, yes, no], result(op))
 
 
 def cast(op: Operation, b: Builder) -> SSAValue:
@@ -167,6 +192,10 @@ def cast(op: Operation, b: Builder) -> SSAValue:
         x, source = b.view(x, y.shape, "int8"), "int8"
         if y.dtype == "int8":
             return x
+    if (source, y.dtype) == ("bfloat16", "float32"):
+        return Numbers(b).wider_float(x)
+    if (source, y.dtype) == ("float32", "bfloat16"):
+        return Numbers(b).shorter_float(x)
     if is_float(source) and is_float(y.dtype):
         raise NotForNpu(f"the NPU has no cast of {source} to {y.dtype}")
     if is_float(source) or is_float(y.dtype):
@@ -186,6 +215,7 @@ LEGALISERS: dict[str, tuple[str, Legaliser]] = {
     "tosa.rescale": (DIRECT, rescale),
     "tosa.clamp": (DIRECT, clamp),
     "tosa.table": (DIRECT, table),
+    **dict.fromkeys(_LOOKED_UP, (GENERAL, function)),
     "tosa.negate": (GENERAL, negate),
     "tosa.bitwise_not": (GENERAL, invert),
     "tosa.logical_not": (GENERAL, invert),

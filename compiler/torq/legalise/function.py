@@ -13,15 +13,27 @@ from ...graph.tosa import evaluate, ops
 from ...models.errors import ModelError
 from ..hl.moves import Host
 from ..hl.types import Space, Tensor, TensorAttr
-from . import elementwise, linalg, moves, products
+from . import elementwise, floats, gathering, linalg, moves, products, resizing, spreading
 from .builder import HOST, Builder, NotForNpu, result
 
 NPU_TYPES = frozenset(("bool", "int8", "uint8", "int16", "int32", "int48", "bfloat16"))
 """What operands may be; of bfloat16, results may be float32."""
-LEGALISERS = {**products.LEGALISERS, **elementwise.LEGALISERS, **moves.LEGALISERS}
+LEGALISERS = {
+    **products.LEGALISERS,
+    **spreading.LEGALISERS,
+    **elementwise.LEGALISERS,
+    **moves.LEGALISERS,
+    **gathering.LEGALISERS,
+    **resizing.LEGALISERS,
+}
 
 
 _IDENTITY = "tosa.identity"
+_OF_FLOAT32 = (
+    frozenset((*moves.LEGALISERS, *gathering.LEGALISERS, "tosa.cast", "tosa.select"))
+    | floats.LEGALISERS.keys()
+) - {"tosa.pad"}
+"""Operators that take float32, too: its bits are moved, or compared in their order."""
 _UNKNOWN = "the NPU's compiler does not know this operator"
 
 
@@ -117,10 +129,12 @@ def _operator(op: Operation, name: str, builder: Builder) -> Problem | None:
         return _general(op, name, builder)
     reason = _UNKNOWN
     types = {ops.dtype(value) for value in op.operands if shape_of(value.type) is not None}
+    types -= {"float32"} if name in _OF_FLOAT32 else set()
     if types - NPU_TYPES:
         reason = f"the NPU does not compute with {', '.join(sorted(types - NPU_TYPES))}"
     elif name in LEGALISERS:
-        way, legalise = LEGALISERS[name]
+        of_floats = name in floats.LEGALISERS and ops.dtype(op.operands[0]) == "float32"
+        way, legalise = floats.LEGALISERS[name] if of_floats else LEGALISERS[name]
         builder.begin(op, way)
         try:
             builder.bind(op.results[0], legalise(op, builder))

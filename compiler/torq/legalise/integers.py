@@ -6,16 +6,18 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...graph.elements import LIMITS, NUMPY, Array, is_float
-from ..hl.elementwise import Add, Elementwise, Mul, Scale
+from ..hl.elementwise import Add, Elementwise, Mul, Scale, Select
 from ..hl.moves import Broadcast, Const, Transpose, View
 from ..hl.products import MatMul
 from ..hl.types import tensor_of
 from ..operators.quantisation import Rescale
 from .builder import Builder, NotForNpu, identity
 
+Shape = tuple[int, ...]
 Item = SSAValue | Array
 """A value of TorqHL, or elements that are known."""
 _LIMB = 11
+_ROUND_HALF = 0x7FFF
 _BITS = {"bool": 1, "int8": 8, "int16": 16, "int32": 32, "bfloat16": 16, "float32": 32}
 
 
@@ -95,6 +97,28 @@ class Numbers:
             by = self.number(bits_of(kind) - bits_of(dtype), x)
             x = self.combine("ASR", self.combine("LSL", x, by, kind), by, kind)
         return self._emit(Scale, [x], dtype, rescale=identity(dtype))
+
+    def chosen(self, condition: SSAValue, yes: SSAValue, no: SSAValue, shape: Shape) -> SSAValue:
+        """One or the other, by their bits."""
+        dtype = tensor_of(yes).dtype
+        sides = [self.integers(x) for x in (yes, no)]
+        y = tensor_of(sides[0]).like(shape=shape)
+        return self.seen_as(self.builder.emit(Select, [condition, *sides], y), dtype)
+
+    def wider_float(self, x: SSAValue) -> SSAValue:
+        """bfloat16 as float32: its bits, with 16 zeros behind."""
+        wide = self.widened(self.integers(x), "int32")
+        return self.seen_as(self.combine("LSL", wide, self.number(16, wide), "int32"), "float32")
+
+    def shorter_float(self, x: SSAValue) -> SSAValue:
+        """float32 as bfloat16, rounded to the nearest even in integers; a NaN remains one."""
+        bits = self.integers(x)
+        high = self.combine("ASR", bits, self.number(16, bits), "int32")
+        odd = self.combine("BAND", high, self.number(1, bits), "int32")
+        half = self.combine("ADD", odd, self.number(_ROUND_HALF, bits), "int32")
+        rounded = self.combine("ADD", bits, half, "int32")
+        made = self.combine("ASR", rounded, self.number(16, bits), "int32")
+        return self.seen_as(self.widened(made, "int16"), "bfloat16")
 
     def add(self, a: SSAValue, b: SSAValue, sign: int = 1) -> SSAValue:
         """The sum, or the difference, in as many bits as the operands have."""

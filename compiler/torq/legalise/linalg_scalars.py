@@ -39,7 +39,6 @@ _KINDS = {
 _LOGIC = {"arith.andi": "AND", "arith.ori": "OR", "arith.xori": "XOR"}
 _SWAPPED = {"lt": "GT", "le": "GE"}
 _ORDERED = {"gt": "GT", "ge": "GE", "eq": "EQ"}
-_ROUND_HALF = 0x7FFF
 
 
 def _operands(op: Operation, n: Numbers, x: Sequence[Item]) -> list[SSAValue]:
@@ -168,22 +167,11 @@ def _cut(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:
 
 
 def _wider_float(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:
-    """The bits of bfloat16, with 16 zeros behind."""
-    (a,) = _operands(op, n, x)
-    wide = n.widened(n.integers(a), "int32")
-    return n.seen_as(n.combine("LSL", wide, n.number(16, wide), "int32"), "float32")
+    return n.wider_float(_operands(op, n, x)[0])
 
 
 def _shorter_float(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:
-    """The bits of float32, rounded to the nearest even in integers; a NaN remains one."""
-    (a,) = _operands(op, n, x)
-    bits = n.integers(a)
-    high = n.combine("ASR", bits, n.number(16, bits), "int32")
-    odd = n.combine("BAND", high, n.number(1, bits), "int32")
-    half = n.combine("ADD", odd, n.number(_ROUND_HALF, bits), "int32")
-    rounded = n.combine("ADD", bits, half, "int32")
-    made = n.combine("ASR", rounded, n.number(16, bits), "int32")
-    return n.seen_as(n.widened(made, "int16"), "bfloat16")
+    return n.shorter_float(_operands(op, n, x)[0])
 
 
 def _bits(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:

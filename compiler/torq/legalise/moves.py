@@ -8,11 +8,11 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ...graph.elements import Array
-from ...graph.meaning.moves import nearest_places
 from ...graph.tosa import ops
-from ..hl.moves import Broadcast, Concat, Gather, Pad, Repeat, Slice, Transpose
+from ..hl.moves import Broadcast, Concat, Pad, Slice, Transpose
 from ..hl.types import Tensor, tensor_of
 from .builder import DIRECT, GENERAL, Builder, Legaliser, NotForNpu, result
+from .gathering import gathered
 
 
 def concat(op: Operation, b: Builder) -> SSAValue:
@@ -68,50 +68,20 @@ def tile(op: Operation, b: Builder) -> SSAValue:
     return x
 
 
-def gather(op: Operation, b: Builder) -> SSAValue:
-    """GATHER."""
-    return b.emit(Gather, [b.value(value) for value in op.operands[:2]], _like(op, b))
-
-
 def reverse(op: Operation, b: Builder) -> SSAValue:
     """REVERSE: the rows of an axis gathered from the last to the first."""
     size = ops.shape(op.results[0])[ops.integer(op, "axis")]
     x = b.value(op.operands[0])
-    return _picked(b, x, ops.integer(op, "axis"), np.arange(size, dtype=np.int32)[::-1])
+    return picked(b, x, ops.integer(op, "axis"), np.arange(size, dtype=np.int32)[::-1])
 
 
-def resize(op: Operation, b: Builder) -> SSAValue:
-    """RESIZE to the nearest: repeats by whole factors, else rows and columns gathered."""
-    if ops.word(op, "mode") != "NEAREST_NEIGHBOR":
-        raise NotForNpu("the NPU resizes to the nearest only")
-    scale, offset = (
-        [int(n) for n in b.known(op.operands[i], "a scale or offset").reshape(-1)] for i in (1, 2)
-    )
-    x = b.value(op.operands[0])
-    sizes, outputs = tensor_of(x).shape[1:3], ops.shape(op.results[0])[1:3]
-    places = [
-        nearest_places(sizes[i], outputs[i], scale[2 * i], scale[2 * i + 1], offset[i])
-        for i in (0, 1)
-    ]
-    factors = [math.ceil(output / size) for size, output in zip(sizes, outputs, strict=True)]
-    if all(
-        np.array_equal(place, np.arange(output) // factor) and output == size * factor
-        for place, output, factor, size in zip(places, outputs, factors, sizes, strict=True)
-    ):
-        return b.emit(Repeat, [x], _like(op, b), factors=(1, *factors, 1))
-    for axis, place in enumerate(places, 1):
-        x = _picked(b, x, axis, place.astype(np.int32))
-    return x
-
-
-def _picked(b: Builder, x: SSAValue, axis: int, places: Array) -> SSAValue:
+def picked(b: Builder, x: SSAValue, axis: int, places: Array) -> SSAValue:
     """Steps of an axis by their numbers."""
     kind = tensor_of(x)
     outer, inner = math.prod(kind.shape[:axis]), math.prod(kind.shape[axis + 1 :])
     rows = b.view(x, (outer, kind.shape[axis], inner))
     indices = b.const(np.broadcast_to(places, (outer, len(places))), "int32")
-    shape = (outer, len(places), inner)
-    taken = b.emit(Gather, [rows, indices], kind.like(shape=shape))
+    taken = gathered(b, rows, indices)
     return b.view(taken, (*kind.shape[:axis], len(places), *kind.shape[axis + 1 :]))
 
 
@@ -127,8 +97,6 @@ LEGALISERS: dict[str, tuple[str, Legaliser]] = {
     "tosa.slice": (DIRECT, slice_),
     "tosa.transpose": (DIRECT, transpose),
     "tosa.tile": (GENERAL, tile),
-    "tosa.gather": (DIRECT, gather),
     "tosa.reverse": (GENERAL, reverse),
-    "tosa.resize": (GENERAL, resize),
 }
 """By the operator's name, with the way that it goes."""

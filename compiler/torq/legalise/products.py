@@ -10,11 +10,13 @@ from ...graph.tosa import ops
 from ..hl.moves import Repeat
 from ..hl.products import Convolution, DepthwiseConvolution, FullyConnected, MatMul
 from ..hl.reductions import Pool, Reduce
-from ..hl.types import tensor_of
+from ..hl.types import Tensor, tensor_of
 from .builder import DIRECT, Builder, Legaliser, NotForNpu, result
 from .integers import Numbers
 
 _MOST_BIAS = 1 << 31
+_MOST_BYTES = 256
+"""Products of int16 and a byte whose sum fits 32 bits."""
 _NARROW = ("int8", "int16")
 """Types of results that sums are cut to; the NPU makes sums of 32 bits."""
 
@@ -24,7 +26,7 @@ def conv2d(op: Operation, b: Builder) -> SSAValue:
     weights = _weights(op, b)
     x, y = op.operands[0], result(op)
     pads, stride = ops.integers(op, "pad"), ops.integers(op, "stride")
-    zeros = _zeros(op, b)
+    zeros = zeros_of(op, b)
     bias = _bias(op, b, weights.shape[0])
     if ops.shape(x)[1:3] == (1, 1) == weights.shape[1:3] and not any(pads):
         shape = (ops.shape(x)[0], weights.shape[0])
@@ -55,7 +57,7 @@ def depthwise_conv2d(op: Operation, b: Builder) -> SSAValue:
         "padding": ops.integers(op, "pad"),
         "stride": ops.integers(op, "stride"),
         "dilation": ops.integers(op, "dilation"),
-        **_zeros(op, b),
+        **zeros_of(op, b),
     }
     if channels == 1 and many > 1:
         kernel = b.const(weights.transpose(3, 2, 0, 1), dtype)
@@ -75,9 +77,23 @@ def matmul(op: Operation, b: Builder) -> SSAValue:
         zeros = {"a_zp": b.point(op, 2), "b_zp": b.point(op, 3)}
     operands = [b.value(value) for value in op.operands[:2]]
     y = result(op)
-    if y.dtype not in _NARROW:
-        return b.emit(MatMul, operands, y, **zeros)
-    return Numbers(b).cut(b.emit(MatMul, operands, y.like(dtype="int32"), **zeros), y.dtype)
+    wide = y if y.dtype not in _NARROW else y.like(dtype="int32")
+    if tensor_of(operands[1]).dtype == "int16" and wide.dtype == "int32":
+        return Numbers(b).cut(_wrapped(b, operands, wide), y.dtype)
+    made = b.emit(MatMul, operands, wide, **zeros)
+    return made if wide is y else Numbers(b).cut(made, y.dtype)
+
+
+def _wrapped(b: Builder, operands: list[SSAValue], y: Tensor) -> SSAValue:
+    """Sums of int16 that can be beyond 32 bits, which wrap: of both bytes of a factor apart."""
+    n, depth = Numbers(b), tensor_of(operands[0]).shape[2]
+    if depth == 1 or depth > _MOST_BYTES:
+        return b.emit(MatMul, operands, y)
+    a, factor = operands
+    low = n.combine("BAND", factor, n.number(0xFF, factor), "int16")
+    high = n.combine("ASR", factor, n.number(8, factor), "int16")
+    sums, more = (b.emit(MatMul, [a, part], y) for part in (low, high))
+    return n.add(sums, n.combine("LSL", more, n.number(8, more), "int32"))
 
 
 def pool(op: Operation, b: Builder) -> SSAValue:
@@ -109,21 +125,25 @@ def _weights(op: Operation, b: Builder) -> Array:
     return b.known(op.operands[1], "weights")
 
 
-def _zeros(op: Operation, b: Builder) -> dict[str, int]:
+def zeros_of(op: Operation, b: Builder) -> dict[str, int]:
+    """The zero points of a product's operands, as fields; floats have none."""
     if is_float(ops.dtype(op.operands[0])):
         return {}
     return {"input_zp": b.point(op, 3), "weight_zp": b.point(op, 4)}
 
 
 def _bias(op: Operation, b: Builder, channels: int) -> SSAValue:
-    """The bias of every channel: int32 where it fits."""
+    """The bias of every channel."""
+    bias, dtype = bias_of(op, b, channels), ops.dtype(op.operands[2])
+    return b.const(bias, "int32" if dtype == "int48" else dtype)
+
+
+def bias_of(op: Operation, b: Builder, channels: int) -> Array:
+    """The bias of every channel: of integers of 32 bits. Raises NotForNpu."""
     bias = np.broadcast_to(b.known(op.operands[2], "a bias").reshape(-1), (channels,))
-    dtype = ops.dtype(op.operands[2])
-    if dtype == "int48":
-        if np.any((bias < -_MOST_BIAS) | (bias >= _MOST_BIAS)):
-            raise NotForNpu("a bias does not fit 32 bits")
-        dtype = "int32"
-    return b.const(bias, dtype)
+    if ops.dtype(op.operands[2]) == "int48" and np.any((bias < -_MOST_BIAS) | (bias >= _MOST_BIAS)):
+        raise NotForNpu("a bias does not fit 32 bits")
+    return bias
 
 
 LEGALISERS: dict[str, tuple[str, Legaliser]] = {

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from .operator import Operator
 from .tensors import TensorType
 
+MOST_OFFSET = (1 << 15) - 1
+"""Bytes: how far from its start a tensor is gathered from, by offsets of 16 bits."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Copy(Operator):

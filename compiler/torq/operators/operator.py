@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 from .tensors import TensorType
 
@@ -16,7 +17,7 @@ class Operator:
 
     y: TensorType
 
-    @property
+    @cached_property
     def operands(self) -> dict[str, TensorType]:
         """What it reads that is no constant, by name."""
         found: dict[str, TensorType] = {}
@@ -26,7 +27,7 @@ class Operator:
                 found[field.name] = value
         return found
 
-    @property
+    @cached_property
     def tensors(self) -> dict[str, TensorType]:
         """Operands and result, by name."""
         return {**self.operands, "y": self.y}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Rescale:
     """TOSA's scaling of sums: multipliers and shifts, one or one per channel.
 
@@ -25,6 +26,15 @@ class Rescale:
     low: int = -128
     high: int = 127
     double_round: bool = False
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Of many multipliers, counted once."""
+        fields = (self.multipliers, self.shifts, self.zero_point, self.low, self.high)
+        return hash((*fields, self.double_round))
 
     def of(self, channel: int) -> tuple[int, int]:
         """(multiplier, shift) of a channel."""

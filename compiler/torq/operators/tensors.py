@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 ELEMENT_BYTES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "bfloat16": 2, "float32": 4}
 """Element types and their bytes. Truth values are int8, 0 or 1."""
@@ -57,7 +58,7 @@ class TensorType:
         n, c, h, w = self.shape
         return n, c, 4, h // 2, w // 2
 
-    @property
+    @cached_property
     def strides(self) -> tuple[int, ...]:
         """Bytes from one to the next along each of the dimensions in memory."""
         strides = []

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace as changed
 from typing import Any, ClassVar
 
+import numpy as np
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from ...graph.elements import is_float
+from ...graph.elements import Array, is_float
 from ..hl.attributes import attribute_of
 from ..hl.elementwise import Add, Clamp, Mul, Scale
-from ..hl.moves import View
+from ..hl.moves import Slice, Transpose, View
 from ..hl.operation import HlOp
 from ..hl.products import Convolution, DepthwiseConvolution, FullyConnected, MatMul
 from ..hl.reductions import Mean
@@ -20,13 +22,15 @@ from .base import HlPass, insert, is_identity, producer, replace, used_once
 
 PRODUCTS = (Convolution, DepthwiseConvolution, FullyConnected, MatMul, Mul)
 """Operations that scale their sums by themselves."""
+_MOVES = (View, Transpose, Slice)
+"""What may lie between a product and its scaling."""
 _SCALING = (*PRODUCTS, Add, Scale, Mean)
 
 
 class FoldScales(HlPass):
     """Lets an operation that sums products scale its sums by itself.
 
-    A view between the two, which a fully connected layer has, moves behind.
+    Moves between the two, such as the view of a fully connected layer, move behind.
 
     Before:
         %0 = torq_hl.matmul %a, %b : (tensor<1x4x8xi8>, tensor<1x8x4xi8>) -> tensor<1x4x4xi32>
@@ -47,27 +51,64 @@ class FoldScales(HlPass):
 
 
 def _scale_below(op: Scale) -> None:
-    below = producer(op.x)
-    view = below if isinstance(below, View) and used_once(op.x) else None
-    if view is not None and len(op.field("rescale").multipliers) in (1, op.type.shape[-1]):
-        below = producer(view.x)
-    source = op.x if view is None else view.x
+    """Scales a product in it, and puts the moves between the two behind."""
+    chain: list[HlOp] = []
+    source: SSAValue = op.x
+    while isinstance(move := producer(source), _MOVES) and used_once(source):
+        if tensor_of(move.operands[0]).dtype != move.type.dtype:
+            return
+        chain.append(move)
+        source = move.operands[0]
+    below = producer(source)
     if not isinstance(below, PRODUCTS) or not used_once(source):
         return
     if below.field("rescale") is not None:
         return
-    if view is not None and below.type.shape[-1] != op.type.shape[-1]:
+    scaling = _before(op.field("rescale"), chain[::-1], below.type.shape)
+    if scaling is None:
         return
-    y = op.type.like(shape=below.type.shape)
-    scaled = remade(below, op, y, rescale=op.field("rescale"))
-    replace(op, scaled if view is None else insert(op, View, [scaled], op.type))
+    value: SSAValue = remade(below, op, op.type.like(shape=below.type.shape), rescale=scaling)
+    for move in reversed(chain):
+        value = remade(move, op, op.type.like(shape=move.type.shape), operands=[value])
+    replace(op, value)
 
 
-def remade(op: HlOp, before: Operation, y: Tensor, /, **fields: Any) -> OpResult:
+def _before(scaling: Rescale, chain: Sequence[HlOp], shape: tuple[int, ...]) -> Rescale | None:
+    """The scaling of what the moves start from; None if channels are mixed on the way."""
+    if len(scaling.multipliers) == 1:
+        return scaling
+    places: Array = np.broadcast_to(np.arange(shape[-1]), shape)
+    for move in chain:
+        if isinstance(move, View):
+            places = places.reshape(move.type.shape)
+        elif isinstance(move, Transpose):
+            places = places.transpose(move.field("order"))
+        else:
+            assert isinstance(move, Slice)
+            bounds = zip(move.field("starts"), move.steps_, move.type.shape, strict=True)
+            places = places[tuple(slice(a, a + step * n, step) for a, step, n in bounds)]
+    channels = np.broadcast_to(np.arange(places.shape[-1]), places.shape)
+    owners = np.zeros(shape[-1], np.int64)
+    owners[places.reshape(-1)] = channels.reshape(-1)
+    if not np.array_equal(owners[places], channels):
+        return None
+    multipliers, shifts = (np.array(each)[owners] for each in (scaling.multipliers, scaling.shifts))
+    return changed(scaling, multipliers=tuple(multipliers.tolist()), shifts=tuple(shifts.tolist()))
+
+
+def remade(
+    op: HlOp,
+    before: Operation,
+    y: Tensor,
+    /,
+    *,
+    operands: Sequence[SSAValue] | None = None,
+    **fields: Any,
+) -> OpResult:
     """An operation again with other fields and another type, in front of a later one."""
     given = {**op.properties, **{key: attribute_of(value) for key, value in fields.items()}}
     made = type(op).create(
-        operands=list(op.operands),
+        operands=list(op.operands if operands is None else operands),
         result_types=[TensorAttr(y)],
         properties=given,
         attributes=dict(op.attributes),

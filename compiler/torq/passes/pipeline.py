@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from ...graph.errors import GraphRefused
 from ...models.errors import ModelError
 from ..hl.dialect import hl_context
 from .base import HlPass
 from .canonicalise import Canonicalise
-from .expand_products import ExpandProducts
 from .expand_tables import ExpandTables
 from .fold_adds import FoldAdds
 from .fold_means import FoldMeans
 from .fold_scales import FoldClamps, FoldScales, NarrowProducts
 from .fold_tables import FoldTables
 from .fold_windows import FoldPads, FoldSlices, FoldWeightZeroPoints
+from .hoist_transposes import HoistTransposes
 from .legalise import LegaliseTosa
 from .operands import ExpandBroadcasts, SplitZeroPoints
 from .planes import CancelTransposes, FoldTransposes, ToPlanes
 from .segments import FuseSegments, SegmentStrides
+from .shift_products import ShiftProducts
 from .sort_channels import SortChannels
 from .strides import RewriteStrides
 
@@ -40,11 +42,12 @@ PIPELINE: tuple[type[HlPass], ...] = (
     ExpandTables,
     SplitZeroPoints,
     ExpandBroadcasts,
-    ExpandProducts,
+    ShiftProducts,
     RewriteStrides,
     Canonicalise,
     ToPlanes,
     CancelTransposes,
+    HoistTransposes,
     SegmentStrides,
     FuseSegments,
     FoldTransposes,
@@ -58,17 +61,20 @@ After = Callable[[str, ModuleOp], None]
 """Called with the name of a pass and what it left."""
 
 
-def passes_named(names: Sequence[str]) -> list[HlPass]:
-    """Passes by their names. Raises ModelError."""
+def passes_named(
+    names: Sequence[str], pipeline: Sequence[type[ModulePass]] = PIPELINE
+) -> list[ModulePass]:
+    """Passes of a pipeline by their names. Raises ModelError."""
+    known = {kind.name: kind for kind in pipeline}
     for name in names:
-        if name not in PASSES:
-            raise ModelError(f"there is no pass {name}; there are {', '.join(PASSES)}")
-    return [PASSES[name]() for name in names]
+        if name not in known:
+            raise ModelError(f"there is no pass {name}; there are {', '.join(known)}")
+    return [known[name]() for name in names]
 
 
 def run_passes(
     module: ModuleOp,
-    passes: Sequence[HlPass],
+    passes: Sequence[ModulePass],
     after: After | None = None,
     source: str = "module",
 ) -> None:
@@ -87,10 +93,18 @@ def run_passes(
             after(each.name, module)
 
 
-def usual_passes(stop_after: str = "") -> list[HlPass]:
-    """All of them, or those up to and with the last one of this name. Raises ModelError."""
+def usual_passes(
+    stop_after: str = "",
+    pipeline: Sequence[type[ModulePass]] = PIPELINE,
+    without: Sequence[str] = (),
+) -> list[ModulePass]:
+    """All of a pipeline, or those up to and with the last one of this name. Raises ModelError.
+
+    `without` names passes that are left out.
+    """
+    pipeline = [kind for kind in pipeline if kind.name not in without]
     if not stop_after:
-        return [kind() for kind in PIPELINE]
-    passes_named([stop_after])
-    last = max(place for place, kind in enumerate(PIPELINE) if kind.name == stop_after)
-    return [kind() for kind in PIPELINE[: last + 1]]
+        return [kind() for kind in pipeline]
+    passes_named([stop_after], pipeline)
+    last = max(place for place, kind in enumerate(pipeline) if kind.name == stop_after)
+    return [kind() for kind in pipeline[: last + 1]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from xdsl.dialects.func import ReturnOp
@@ -170,9 +169,7 @@ def _movable(value: SSAValue) -> bool:
 
 def _move(op: HlOp) -> None:
     """The operation on planes, with a transpose behind it."""
-    fields: dict[str, Any] = {
-        key: _reordered(op.field(key)) for key in _PER_DIMENSION if op.field(key) is not None
-    }
+    fields = reordered(op)
     if isinstance(op, Concat):
         fields["axis"] = _PLACES[op.field("axis")]
     sources = [_from_planes(value) or _constant(value, op) for value in op.operands]
@@ -190,9 +187,10 @@ def _constant(value: SSAValue, before: Operation) -> SSAValue:
     return insert(before, Const, [], in_planes(owner.type), way="", values=values)
 
 
-def _reordered(numbers: Sequence[int]) -> tuple[int, ...]:
-    """Numbers of (n, h, w, c) for (n, c, h, w)."""
-    return tuple(numbers[place] for place in TO_PLANES)
+def reordered(op: HlOp) -> dict[str, Any]:
+    """The fields of an operation that have a number for each dimension, for planes."""
+    found = {key: op.field(key) for key in _PER_DIMENSION if op.field(key) is not None}
+    return {key: tuple(numbers[axis] for axis in TO_PLANES) for key, numbers in found.items()}
 
 
 def _is_viewed(value: SSAValue) -> bool:

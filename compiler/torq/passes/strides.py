@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.ir import Block, SSAValue
@@ -14,7 +14,12 @@ from ..hl.moves import Concat, Const, Pad, Slice, Transpose, View
 from ..hl.operation import HlOp
 from ..hl.products import Convolution, DepthwiseConvolution, plane
 from ..hl.types import Tensor, tensor_of
-from ..kernels.planes.windows import LARGEST_KERNEL, LARGEST_REACH, columns_before
+from ..kernels.planes.windows import (
+    LARGEST_KERNEL,
+    LARGEST_REACH,
+    columns_before,
+    halves_have_centre,
+)
 from ..operators.products import Padding
 from ..operators.tensors import Layout
 from .base import HlPass, insert, producer, replace
@@ -30,8 +35,9 @@ class RewriteStrides(HlPass):
     Dilation becomes zeros between weights while they are few, else phases of the input that are
     convolved by themselves. A larger stride of a depthwise convolution picks from the results of
     stride 1; of others it makes channels of the rows and columns that it passes over, as it does
-    for a large kernel of stride 2. Rows or columns of larger kernels become channels, too. Padding
-    that is more than a kernel, or leaves too much of it on one side, becomes part of the input.
+    for more than 7 rows or columns and stride 2. Rows or columns of larger kernels become channels,
+    too. Padding that is more than a kernel, or leaves too much of it on one side, becomes part of
+    the input.
 
     Before:
         %w = torq_hl.const {values = dense<1> : tensor<8x8x1x1xi8>} : tensor<8x8x1x1xi8>
@@ -78,19 +84,15 @@ def _rewritten(op: Convolution | DepthwiseConvolution) -> Rewritten | None:
         if max(reach) <= LARGEST_KERNEL or stride != (1, 1):
             return _spread(op, weights)
         return _phases(op)
+    is_large = max(kernel) > LARGEST_KERNEL
     if isinstance(op, DepthwiseConvolution):
-        far = stride == (2, 2) and _is_far(op.field("padding"), kernel, 2)
-        return _picked(op) if far or stride not in STRIDES else _unpadded(op, kernel)
-    fits = max(kernel) <= LARGEST_KERNEL and _reach(op, kernel) <= LARGEST_REACH
-    if stride not in STRIDES or (not fits and stride == (2, 2)):
+        if stride not in STRIDES or (stride == (2, 2) and is_large):
+            return _picked(op)
+    elif stride not in STRIDES or (stride == (2, 2) and is_large):
         return _picked_before(op) if kernel == (1, 1) else _space_to_depth(op, weights)
-    return _rows_to_channels(op, weights) if max(kernel) > LARGEST_KERNEL else _unpadded(op, kernel)
-
-
-def _reach(op: Convolution, kernel: tuple[int, ...]) -> int:
-    """Rows or columns that a kernel has on the longer side of its padding."""
-    before: tuple[int, ...] = op.field("padding")[::2]
-    return max(max(pad, n - 1 - pad) for pad, n in zip(before, kernel, strict=True))
+    elif is_large:
+        return _rows_to_channels(op, weights)
+    return _unpadded(op, kernel)
 
 
 def _constant(op: HlOp, array: Array, dtype: str) -> SSAValue:
@@ -98,7 +100,7 @@ def _constant(op: HlOp, array: Array, dtype: str) -> SSAValue:
     return insert(op, Const, [], kind, way="", values=dense_of(array, dtype))
 
 
-def _again(op: HlOp, x: SSAValue, weights: SSAValue, y: Tensor, **fields: object) -> HlOp:
+def _again(op: HlOp, x: SSAValue, weights: SSAValue, y: Tensor, **fields: Any) -> HlOp:
     """The convolution with other operands, type and fields."""
     made = remade(op, op, y, **fields).owner
     assert isinstance(made, HlOp)
@@ -110,17 +112,27 @@ def _unpadded(op: Convolution | DepthwiseConvolution, kernel: Sequence[int]) -> 
     """Padding that is too much for a kernel becomes part of the input."""
     pads, stride = op.field("padding"), op.field("stride")
     most = max(pads[2 * side] + pads[2 * side + 1] - kernel[side] + 1 for side in (0, 1))
-    if not any(pads) or (most <= 0 and not _is_far(pads, kernel, stride[1])):
+    if most <= 0 and not _is_far(pads, kernel, stride[1]):
         return None
-    x = _padded(op, op.x, pads)
-    new = _again(op, x, op.weights, op.type, padding=_NO_PADDING)
+    # With one column more in front, the middle of a window is another one in its quadrant.
+    more = int(_is_far(_NO_PADDING, kernel, stride[1]))
+    pads = (*pads[:2], pads[2] + more, pads[3])
+    if stride == (2, 2):
+        rows, columns = plane(tensor_of(op.x))
+        bottom, right = (rows + pads[0] + pads[1]) % 2, (columns + pads[2] + pads[3]) % 2
+        pads = (pads[0], pads[1] + bottom, pads[2], pads[3] + right)
+    new = _again(op, _padded(op, op.x, pads), op.weights, op.type, padding=(0, 0, -more, 0))
     return new.value, new
 
 
 def _is_far(pads: Sequence[int], kernel: Sequence[int], stride: int) -> bool:
-    """Whether a kernel has too many columns on one side of its centre."""
+    """Whether a kernel has too much on one side of its centre."""
     padding = Padding(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3])
     before = columns_before(kernel[1], padding, stride)
+    if stride == 2 and max(kernel) > 1:
+        borders = zip((pads[0], before), kernel, strict=True)
+        if not all(halves_have_centre(border, size) for border, size in borders):
+            return True
     return max(before, kernel[1] - 1 - before) > LARGEST_REACH
 
 

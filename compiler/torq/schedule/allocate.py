@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
-from assay.hw.torq.facts.machine import limit, memories
+from assay.hw.torq.facts.machine import limit
 
 from ..operators.products import Padding
 from ..slice.lram import ALIGNMENT
+from ..target import target
 from .steps import Buffer, RunSlice, Step, buffers_of
 
 _BEHIND = 128
@@ -19,12 +21,45 @@ _SMALL = 16 << 10
 
 
 class NoRoom(Exception):
-    """A buffer found no room; `others` are those that stay and were in the way."""
+    """A buffer found no room; `others` are those that stay and were in the way.
 
-    def __init__(self, buffer: Buffer, others: Sequence[Buffer]) -> None:
+    Without one of those `between`, the smallest first, what is free would be one piece.
+    """
+
+    def __init__(
+        self, buffer: Buffer, others: Sequence[Buffer], between: Sequence[Buffer] = ()
+    ) -> None:
         super().__init__(f"no room in LRAM for {buffer.name}, {buffer.size:,} bytes")
         self.buffer = buffer
         self.others = tuple(others)
+        self.between = tuple(between)
+
+
+Turned = frozenset[tuple[str, str]]
+"""The operators and names of buffers that come from the other end of LRAM than is usual."""
+NONE_TURNED: Turned = frozenset()
+_MOST_TURNS = 12
+Made = TypeVar("Made")
+
+
+def name_of(buffer: Buffer) -> tuple[str, str]:
+    """A buffer's operator and name: those of all tiles have the same."""
+    return buffer.job, buffer.name
+
+
+def turned_as_needed(make: Callable[[Turned], Made]) -> Made:
+    """What is made with buffers turned that would part the room for others. Raises NoRoom."""
+    turned: frozenset[tuple[str, str]] = frozenset()
+    tried = {turned}
+    while True:
+        try:
+            return make(turned)
+        except NoRoom as error:
+            others = (turned ^ {name_of(buffer)} for buffer in error.between)
+            turned = next((other for other in others if other not in tried), turned)
+            if turned in tried or len(tried) > _MOST_TURNS:
+                raise
+            tried.add(turned)
 
 
 def bounds(behind: int = _BEHIND) -> tuple[int, int]:
@@ -32,7 +67,7 @@ def bounds(behind: int = _BEHIND) -> tuple[int, int]:
 
     So many bytes at LRAM's end stay free, since slices fetch beyond the ends of tensors.
     """
-    return limit("lram_pool_start"), memories()["LRAM"].size - behind
+    return limit("lram_pool_start"), target().lram - behind
 
 
 def fetched_behind(steps: Sequence[Step]) -> int:
@@ -68,10 +103,12 @@ class Pool:
     """Which bytes of LRAM buffers have at the moment.
 
     Buffers that stay and small ones come from the top, the others from the bottom, each where it
-    first fits: so what is large finds room in one piece. At LRAM's end `behind` bytes stay free.
+    first fits: so what is large finds room in one piece. Those that are `turned` come from the
+    other end. At LRAM's end `behind` bytes stay free.
     """
 
-    def __init__(self, behind: int) -> None:
+    def __init__(self, behind: int, turned: Turned = NONE_TURNED) -> None:
+        self._turned = turned
         start, end = bounds(behind)
         self._start = -(-start // ALIGNMENT) * ALIGNMENT
         self._end = end // ALIGNMENT * ALIGNMENT
@@ -87,12 +124,13 @@ class Pool:
         """The address of room for a buffer. Raises NoRoom."""
         size = _room(buffer)
         fits = (gap for gap in self._gaps() if gap[1] - gap[0] >= size)
-        if buffer.stays or size <= _SMALL:
+        if (buffer.stays or size <= _SMALL) != (name_of(buffer) in self._turned):
             address = max((stop - size for _, stop in fits), default=-1)
         else:
             address = next((first for first, _ in fits), -1)
         if address < 0:
-            raise NoRoom(buffer, [other for other in self.places if other.stays])
+            others = [other for other in self.places if other.stays]
+            raise NoRoom(buffer, others, self._between(size))
         place = address, address + size
         self._taken.insert(bisect(self._taken, place), place)
         self.places[buffer] = place
@@ -107,6 +145,18 @@ class Pool:
         self._used -= place[1] - place[0]
         return place
 
+    def _between(self, size: int) -> list[Buffer]:
+        """The large buffers without one of which there would be room, the smallest first."""
+        starts = {first: buffer for buffer, (first, _) in self.places.items()}
+        found: list[Buffer] = []
+        for number, (first, stop) in enumerate(self._taken):
+            low = self._taken[number - 1][1] if number else self._start
+            later = self._taken[number + 1 :]
+            high = later[0][0] if later else self._end
+            if high - low >= size and stop - first > _SMALL:
+                found.append(starts[first])
+        return sorted(found, key=lambda buffer: buffer.size)
+
     def _gaps(self) -> Iterator[tuple[int, int]]:
         begin = self._start
         for first, stop in self._taken:
@@ -117,13 +167,15 @@ class Pool:
             yield begin, self._end
 
 
-def addresses_of(steps: Sequence[Step]) -> tuple[dict[Buffer, int], int]:
+def addresses_of(
+    steps: Sequence[Step], turned: Turned = NONE_TURNED
+) -> tuple[dict[Buffer, int], int]:
     """An address for every buffer of steps in this order, and the most bytes used.
 
     Raises NoRoom.
     """
     found: dict[Buffer, int] = {}
-    pool = Pool(fetched_behind(steps))
+    pool = Pool(fetched_behind(steps), turned)
     lives = lifetimes(steps)
     for buffer, (first, _) in lives.items():
         for other in [other for other in pool.places if lives[other][1] < first]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
+from assay.hw.torq.facts.hardware import hardware
+
 from ...graph.tosa import ops
 from ...models.errors import ModelError
-from ..blocks import Program
+from ..blocks import Program, Unpacked, assembled
 from ..passes.load import load
 from ..passes.pipeline import run_passes, usual_passes
-from .materialise import program_of
+from ..target import targeting
+from .materialise import unpacked_program
 from .network import network_of
 from .options import USUAL, Options
 from .plan import planned
@@ -23,11 +26,22 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Materialised:
+    """A schedule as tasks that are not in blocks yet, what it is expected to do, and the name of
+    the model's function."""
+
+    unpacked: Unpacked
+    summary: Summary
+    function: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Compiled:
-    """A program, and what its schedule is expected to do."""
+    """A program, what its schedule is expected to do, and the name of the model's function."""
 
     program: Program
     summary: Summary
+    function: str
 
 
 def compiled(path: Path, say: Say | None = None, options: Options = USUAL) -> Compiled:
@@ -35,21 +49,37 @@ def compiled(path: Path, say: Say | None = None, options: Options = USUAL) -> Co
     module = load(path, say)
     if say is not None:
         say(f"lowering {path.name}")
-    run_passes(module, usual_passes())
+    run_passes(module, usual_passes(without=options.left_out))
     if say is not None:
         say(f"scheduling {path.name}")
     return scheduled(module, options)
 
 
-def scheduled(module: ModuleOp, options: Options = USUAL) -> Compiled:
-    """The program of a module in TorqHL that has one function. Raises ModelError."""
+def materialised(module: ModuleOp, options: Options = USUAL) -> Materialised:
+    """The tasks of a module in TorqHL that has one function. Raises ModelError."""
     functions = ops.functions(module)
     if len(functions) != 1:
         raise ModelError(f"the model has {len(functions)} functions; one is possible")
+    npu = hardware(options.hardware)
+    if npu.slices == 1:
+        options = replace(options, both_slices=False)
     network = network_of(functions[0])
-    plan = planned(network, options)
-    program = program_of(plan, network.callers, block_tasks=options.block_tasks)
-    return Compiled(program=program, summary=summary_of(network, plan))
+    with targeting(npu):
+        plan = planned(network, options)
+        tasks = unpacked_program(plan, network, block_tasks=options.block_tasks)
+        summary = summary_of(network, plan, tasks.notes.operators)
+    return Materialised(
+        unpacked=replace(tasks, notes=replace(tasks.notes, hardware=npu.sizes)),
+        summary=summary,
+        function=functions[0].sym_name.data,
+    )
+
+
+def scheduled(module: ModuleOp, options: Options = USUAL) -> Compiled:
+    """The program of a module in TorqHL that has one function. Raises ModelError."""
+    made = materialised(module, options)
+    program = assembled(made.unpacked)
+    return Compiled(program=program, summary=made.summary, function=made.function)
 
 
 def program_for(module: ModuleOp, options: Options = USUAL) -> Program:

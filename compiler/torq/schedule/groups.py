@@ -43,17 +43,22 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class _State:
-    """What a search starts from: the kept values with their bytes, and what is free besides."""
+    """What a search starts from: the kept values with their bytes, what is free besides, and how
+    much of that tiles leave free."""
 
     kept: Mapping[SSAValue, int]
     free: int
+    margin: int
 
 
 class GroupSearch:
-    """Looks for the groups that save the most, by what is moved and what kernels cost."""
+    """Looks for the groups that save the most, by what is moved and what kernels cost.
 
-    def __init__(self, network: Network, tiler: Tiler) -> None:
-        self._network, self._tiler = network, tiler
+    If they are `roomy`, there is room for the largest result of a tile twice.
+    """
+
+    def __init__(self, network: Network, tiler: Tiler, *, roomy: bool = False) -> None:
+        self._network, self._tiler, self._roomy = network, tiler, roomy
         self._readers: dict[SSAValue, list[int]] = {}
         self._indirect: set[SSAValue] = {network.root(value) for value, _ in network.copies}
         for number, job in enumerate(network.jobs):
@@ -63,9 +68,14 @@ class GroupSearch:
                 if root is not value:
                     self._indirect.add(root)
 
-    def best(self, first: int, kept: Mapping[SSAValue, int], free: int) -> Group | None:
-        """The group from an operator on that saves the most; None if none saves anything."""
-        state = _State(kept=kept, free=free)
+    def best(
+        self, first: int, kept: Mapping[SSAValue, int], free: int, margin: int
+    ) -> Group | None:
+        """The group from an operator on that saves the most; None if none saves anything.
+
+        Beside what is kept `free` bytes are there, of which tiles leave a `margin`.
+        """
+        state = _State(kept=kept, free=free, margin=margin)
         jobs = self._network.jobs
         found: Group | None = None
         most = 0
@@ -80,8 +90,8 @@ class GroupSearch:
                     most, found = alone - timed[0], timed[1]
         return found
 
-    def regions(self, group: Group) -> Iterator[list[Region]]:
-        """For each tile what each operator makes."""
+    def regions(self, group: Group) -> Iterator[list[Region | None]]:
+        """For each tile what each operator makes, None of one that the tile needs nothing of."""
         shape = group.jobs[-1].op.y.shape
         for start in range(0, shape[_ROWS], group.rows):
             yield self._wanted(group.jobs, start, min(group.rows, shape[_ROWS] - start))
@@ -136,17 +146,22 @@ class GroupSearch:
         whole = Region.whole(job.op.y.shape)
         return sum(spec.bytes_ for spec in self._kernel(job).constants(job.op, whole))
 
-    def _wanted(self, jobs: Sequence[Job], start: int, rows: int) -> list[Region]:
-        """What each operator makes for some rows of the last one's result."""
+    def _wanted(self, jobs: Sequence[Job], start: int, rows: int) -> list[Region | None]:
+        """What each operator makes for some rows of the last one's result.
+
+        Rows of a concatenation, or of padding, need nothing of some operators.
+        """
         last = jobs[-1]
         wanted = {last.result: Region.whole(last.op.y.shape).along(_ROWS, start, rows)}
         for job in reversed(jobs):
+            if job.result not in wanted:
+                continue
             region = wanted[job.result] = self._rounded(job, wanted[job.result])
             for need in self._kernel(job).input_regions(job.op, region):
                 value = job.operands[need.operand]
                 if any(value is other.result for other in jobs):
                     wanted[value] = _both(wanted.get(value), need.region)
-        return [wanted[job.result] for job in jobs]
+        return [wanted.get(job.result) for job in jobs]
 
     def _rounded(self, job: Job, region: Region) -> Region:
         """All columns and channels of a region's rows, in whole steps of the kernel's tiles."""
@@ -165,7 +180,7 @@ class GroupSearch:
         assert dim is not None
         height, size = last.op.y.shape[_ROWS], last.op.y.bytes_
         stays = self._would_stay(last.result, size, state)
-        free = state.free - (size + ALIGNMENT if stays else 0)
+        free = state.free - state.margin - (size + ALIGNMENT if stays else 0)
         best: tuple[int, Group] | None = None
         tried: set[int] = set()
         for count in _PARTS:
@@ -186,11 +201,12 @@ class GroupSearch:
         tiles = -(-height // group.rows)
         start = min(tiles // 2, max(0, tiles - 2)) * group.rows
         regions = self._wanted(jobs, start, min(group.rows, height - start))
-        own = {job.result: job.op.y.of(r).bytes_ for job, r in zip(jobs, regions, strict=True)}
+        tile = [(job, r) for job, r in zip(jobs, regions, strict=True) if r is not None]
+        own = {job.result: job.op.y.of(region).bytes_ for job, region in tile}
         constants = sum(self._constant_bytes(job) for job in jobs)
         loaded, live, work = 0, 0, 0
-        made = {job.result: region for job, region in zip(jobs, regions, strict=True)}
-        for job, region in zip(jobs, regions, strict=True):
+        made = {job.result: region for job, region in tile}
+        for job, region in tile:
             read = 0
             alike = isinstance(self._kernel(job), Alike) and len(job.operands) > 1
             for need in self._kernel(job).input_regions(job.op, region):
@@ -207,7 +223,7 @@ class GroupSearch:
             part = region.sizes[_ROWS] / job.op.y.shape[_ROWS] * padding_of(region.sizes)
             work += int(self._tiler.cost(job.op) * part) + _CYCLES_PER_RUN
         stored = 0 if group.stays else own[last.result]
-        room = constants + 2 * (loaded + stored) + live + max(own.values())
+        room = constants + 2 * (loaded + stored) + live + self._roomy * max(own.values())
         if room > free:
             return None
         transfers = cycles_of_bytes(constants + tiles * (loaded + stored))

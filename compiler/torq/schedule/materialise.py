@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from assay.hw.torq.facts.machine import limit
 from assay.hw.torq.facts.registers import WORD_BYTES
-from assay.hw.torq.notes import Notes, SliceRun, Symbol
+from assay.hw.torq.notes import Notes, OperatorNote, SliceRun, Symbol, TaskNote
 from assay.hw.torq.words.commands import NssTask, SliceTask
 
 from ..blocks import (
     Binding,
-    Program,
-    assembled,
+    Unpacked,
     data_of,
     image,
     load,
@@ -24,23 +23,31 @@ from ..blocks import (
 from ..operators.tensors import Layout
 from ..slice.lram import ALIGNMENT
 from ..slice.tensor import dense
+from .network import Network
+from .operators import operators_of
 from .steps import Buffer, LoadCode, LoadTile, Plan, RunSlice, Spot, Step, StoreTile, Wait
 from .storage import Home, Role, Storage
 
 _UNITS = ("SLC0", "SLC1")
 
 
-def program_of(plan: Plan, callers: Sequence[Home], *, block_tasks: int = 0) -> Program:
-    """The program of a plan; its bindings are the callers' tensors in their order.
+def unpacked_program(plan: Plan, network: Network, *, block_tasks: int = 0) -> Unpacked:
+    """The tasks of a network's plan; its bindings are the callers' tensors in their order.
 
     Blocks of commands have `block_tasks` tasks at most, if that is not 0.
     """
-    made = _Materialiser(addresses=plan.addresses, block_tasks=block_tasks)
-    for home in callers:
+    sources = {job.name: job.source for job in network.jobs}
+    made = _Materialiser(
+        addresses=plan.addresses,
+        sources=sources,
+        operators=operators_of(network, plan),
+        block_tasks=block_tasks,
+    )
+    for home in network.callers:
         made.bind(home)
     for step in plan.steps:
         made.step(step)
-    return made.program()
+    return made.unpacked()
 
 
 @dataclass(kw_only=True)
@@ -48,6 +55,8 @@ class _Materialiser:
     """Takes one step after the other."""
 
     addresses: dict[Buffer, int]
+    sources: Mapping[str, str]
+    operators: tuple[OperatorNote, ...]
     block_tasks: int
     _xram: int = field(default_factory=lambda: limit("xram_start"))
     _places: dict[Storage, int] = field(default_factory=dict)
@@ -89,8 +98,8 @@ class _Materialiser:
         else:
             self._moves(step)
 
-    def program(self) -> Program:
-        """The program of all steps so far."""
+    def unpacked(self) -> Unpacked:
+        """The tasks of all steps so far."""
         symbols = {
             (buffer.name, address, address + buffer.size): None
             for buffer, address in self.addresses.items()
@@ -101,13 +110,17 @@ class _Materialiser:
             if s.role is Role.WORK
         ]
         names = [Symbol(name=n, memory="LRAM", start=a, stop=b) for n, a, b in symbols]
-        return assembled(
+        return Unpacked(
             tasks=self._tasks,
             segments=self._segments,
             bindings=self._bindings,
             end=self._xram,
             block_tasks=self.block_tasks,
-            notes=Notes(symbols=(*names, *work), slice_runs=tuple(self._runs)),
+            notes=Notes(
+                symbols=(*names, *work),
+                slice_runs=tuple(self._runs),
+                operators=self.operators,
+            ),
         )
 
     def _reserve(self, size: int, alignment: int) -> int:
@@ -145,7 +158,7 @@ class _Materialiser:
                 task = load_strided(step.buffer.name, *ends, move.row, move.loops)
             else:
                 task = store_strided(step.buffer.name, *ends[::-1], move.row, move.loops)
-            self._tasks.append(task)
+            self._tasks.append(_for(task, self.sources.get(step.buffer.job, "")))
 
     def _load_code(self, run: RunSlice) -> None:
         """Encodes a run's tasks for their place, and starts to load them."""
@@ -158,7 +171,7 @@ class _Materialiser:
         notes = noted(tasks, run.source, words, address)
         self._meant[run] = SliceRun(unit=_UNITS[run.slice_], address=address, tasks=notes)
         task = load(run.code.name, self._keep(data), address, len(data))
-        self._tasks.append(replace(task, dma_xr_wait=False))
+        self._tasks.append(_for(replace(task, dma_xr_wait=False), run.source))
 
     def _emit(self, run: RunSlice) -> list[SliceTask]:
         """The tasks of a run's region; runs of the same region follow each other."""
@@ -187,3 +200,8 @@ class _Materialiser:
             first, second = last.slc_wait
             waits = (True, second) if token.slice_ == 0 else (first, True)
             self._tasks[-1] = replace(last, slc_wait=waits)
+
+
+def _for(task: NssTask, source: str) -> NssTask:
+    """A transfer that is made for an operator of the model."""
+    return replace(task, note=replace(task.note or TaskNote(), source=source))

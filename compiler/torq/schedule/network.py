@@ -34,6 +34,9 @@ class Job:
 
     name: str
     source: str
+    """The operator of the model: its names or place there; `name` if it has none."""
+    way: str
+    """How that came to the NPU; empty of helpers."""
     op: Operator
     operands: Mapping[str, SSAValue]
     result: SSAValue
@@ -204,9 +207,22 @@ def _job(op: HlOp, network: Network) -> str:
     if op.value not in network.homes:
         network.homes[op.value] = stored(name, type_of(op.type), Role.WORK)
     network.jobs.append(
-        Job(name=name, source=name, op=operator, operands=operands, result=op.value, values=values)
+        Job(
+            name=name,
+            source=_printable(ops.location(op)) or name,
+            way=op.way,
+            op=operator,
+            operands=operands,
+            result=op.value,
+            values=values,
+        )
     )
     return ""
+
+
+def _printable(name: str) -> str:
+    """A name of the model's as every reader of notes takes it."""
+    return "".join(c if c.isprintable() else "?" for c in name)
 
 
 def home_of(value: SSAValue, network: Network) -> Home:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.hw.torq.facts.hardware import DEFAULT
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -16,6 +18,8 @@ class Options:
         both_slices: operators are divided between two slices.
         group: the channels that convolutions make at a time; 0: whatever is the fastest.
         block_tasks: the most tasks in a block of commands; 0: as many as there is room for.
+        left_out: the names of passes that the model does not go through.
+        hardware: the NPU: a profile or a custom hardware string.
     """
 
     keep: bool = True
@@ -24,18 +28,27 @@ class Options:
     both_slices: bool = True
     group: int = 0
     block_tasks: int = 0
+    left_out: tuple[str, ...] = ()
+    hardware: str = DEFAULT
 
 
 USUAL = Options()
 VENDOR = Options(
-    keep=False, double_buffer=False, reuse=False, both_slices=False, group=4, block_tasks=4
+    keep=False,
+    double_buffer=False,
+    reuse=False,
+    both_slices=False,
+    group=4,
+    block_tasks=4,
+    left_out=("hoist-transposes",),
 )
 """Tile by tile, each with its own loads and stores, nothing beside anything else.
 
 The vendor's documentation says that a dispatch, a layer or a tile of it, loads data and weights
 first, then computes, and stores results last; blocks of commands have four operations. On one
 slice: public models are compiled with `--torq-disable-slicing`. Its compiler has other shapes of
-convolutions than 64 pixels by 4 channels, but switched off.
+convolutions than 64 pixels by 4 channels, but switched off. Images are padded and brought to planes
+by layers of their own, as it lowers them.
 """
 SCHEDULES = {"overlap": USUAL, "vendor": VENDOR}
 """By the names that users give."""

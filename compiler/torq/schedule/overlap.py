@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .allocate import NoRoom, Pool, fetched_behind, lifetimes
+from .allocate import NoRoom, Pool, Turned, fetched_behind, lifetimes, turned_as_needed
 from .dependences import dependences
 from .pieces import pieces
 from .steps import UNITS, Buffer, Plan, Start, Step, Wait, buffers_of, unit_of
@@ -27,22 +27,29 @@ _ORDER = ("SLC0", "SLC1", "XW", "XR")
 
 def overlapped(starts: Sequence[Start]) -> Plan:
     """Steps that could be done one after the other, in the order that overlaps. Raises NoRoom."""
-    return _Simulation([piece for step in starts for piece in pieces(step)]).run()
+    steps = [piece for step in starts for piece in pieces(step)]
+    before = dependences(steps)
+    return turned_as_needed(lambda turned: _Simulation(steps, before, turned).run())
 
 
 class _Simulation:
     """Time, what is under way, and which room is whose."""
 
-    def __init__(self, starts: Sequence[Start]) -> None:
+    def __init__(
+        self,
+        starts: Sequence[Start],
+        before: Sequence[tuple[int, ...]],
+        turned: Turned,
+    ) -> None:
         self._starts = starts
-        self._before = dependences(starts)
+        self._before = before
         self._units = Units()
         self._done = [False] * len(starts)
         self._unjoined: dict[str, int] = {}
         """By unit the last step that was started, as long as nobody waited for it."""
         self._queues = {unit: _numbers(starts, unit) for unit in UNITS}
         self._steps: list[Step] = []
-        self._room = _Room(starts)
+        self._room = _Room(starts, turned)
 
     def run(self) -> Plan:
         """The steps in order. Raises NoRoom."""
@@ -111,11 +118,11 @@ def _numbers(starts: Sequence[Start], unit: str) -> list[int]:
 class _Room:
     """Room for buffers: it is reserved in the order of steps, and free again behind the last."""
 
-    def __init__(self, starts: Sequence[Start]) -> None:
+    def __init__(self, starts: Sequence[Start], turned: Turned) -> None:
         self.reserved = 0
         """How many steps have all their room."""
         self.addresses: dict[Buffer, int] = {}
-        self._pool = Pool(fetched_behind(starts))
+        self._pool = Pool(fetched_behind(starts), turned)
         self._starts = starts
         self._left: dict[Buffer, int] = {}
         self._users: dict[Buffer, list[int]] = {}

@@ -11,13 +11,14 @@ from ...models.errors import ModelError
 from ..operators.tensors import Region
 from ..slice.errors import IllegalSliceProgram
 from ..slice.lram import ALIGNMENT
-from .allocate import NoRoom, addresses_of, bounds
+from .allocate import NoRoom, addresses_of, bounds, turned_as_needed
 from .groups import Group, GroupSearch
 from .in_turn import in_turn
 from .job_tiles import CODE_BYTES, InTheWay, JobTiles, NotTogether
 from .network import Job, Network, home_of
 from .options import Options
 from .overlap import overlapped
+from .play import played
 from .steps import Buffer, LoadTile, Plan, Spot, Start, StoreTile
 from .storage import Home, Storage, packed
 from .tile_search import cycles_of_bytes
@@ -32,9 +33,12 @@ _MARGIN = 32 << 10
 _MOST_MARGIN = 256 << 10
 """How much less than what is free tiles take, for want of room in one piece."""
 _ENOUGH_MARGIN = 64 << 10
-"""How much less they take before something that is kept is given up."""
+_ENOUGH_MARGIN_TOGETHER = 192 << 10
+"""How much less tiles, of one operator or of several, take before something kept is given up."""
 _LEAST = 48 << 10
 """Bytes that stay free for tiles beside what is kept."""
+_SEARCHED = 40
+"""The most operators of a network that is planned twice."""
 
 
 @dataclass(kw_only=True)
@@ -48,61 +52,64 @@ class Kept:
 def planned(network: Network, options: Options) -> Plan:
     """The schedule of a network. Raises ModelError for what does not fit.
 
-    What was kept and turns out to be in the way is given up, the largest first, until all fits.
+    Where something finds no room, tiles get smaller, and what is kept and turns out to be in the
+    way is given up, the largest first. What was planned before that stays. Short networks are
+    planned twice, with large and with small tiles of groups; the faster schedule is taken.
     """
     tiler = Tiler(options)
-    given_up: set[SSAValue] = set()
-    margins: dict[str, int] = {}
-    alone: set[str] = set()
-    groups = GroupSearch(network, tiler)
+    if not (options.keep and options.double_buffer) or len(network.jobs) > _SEARCHED:
+        return _planned(network, options, tiler, roomy=False)
+    plans = [_planned(network, options, tiler, roomy=roomy) for roomy in (False, True)]
+    return min(plans, key=lambda plan: played(plan.steps).now)
+
+
+def _planned(network: Network, options: Options, tiler: Tiler, *, roomy: bool) -> Plan:
+    """The schedule with groups that are `roomy`, or not."""
+    groups = GroupSearch(network, tiler, roomy=roomy)
+    planner = Planner(network=network, tiler=tiler, keeps=options.keep, groups=groups)
     while True:
-        planner = Planner(
-            network=network,
-            tiler=tiler,
-            given_up=given_up,
-            margins=margins,
-            keeps=options.keep,
-            groups=groups,
-            alone=alone,
-        )
         try:
             planner.run()
             return overlapped(planner.starts) if options.double_buffer else _in_turn(planner.starts)
+        except IllegalSliceProgram as error:
+            raise ModelError(f"no kernel can do this: {error}") from None
         except InTheWay as error:
-            given_up.add(error.value)
+            planner.give_up(error.value)
         except NotTogether as error:
-            alone.add(str(error))
+            planner.part(str(error))
         except NoRoom as error:
-            name = planner.leaders.get(error.buffer.job, error.buffer.job)
-            margin = margins.get(name, 0) + _MARGIN
-            value = planner.largest((error.buffer,)) or planner.largest(error.others)
-            if value is not None and margin > _ENOUGH_MARGIN:
-                given_up.add(value)
-            elif margin > _MOST_MARGIN:
-                raise ModelError(str(error)) from None
-            else:
-                margins[name] = margin
+            planner.make_room(error)
 
 
 def _in_turn(starts: list[Start]) -> Plan:
     """The plan without overlap. Raises NoRoom."""
     steps = in_turn(starts)
-    addresses, peak = addresses_of(steps)
+    addresses, peak = turned_as_needed(lambda turned: addresses_of(steps, turned))
     return Plan(steps=steps, addresses=addresses, peak=peak)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mark:
+    """What there was before the operators from `number` on: how many steps, and what was kept."""
+
+    number: int
+    steps: int
+    kept: dict[SSAValue, Kept]
 
 
 @dataclass(kw_only=True)
 class Planner:
-    """One attempt."""
+    """Steps of one operator after the other, and a way back to an earlier one."""
 
     network: Network
     tiler: Tiler
-    given_up: set[SSAValue]
-    margins: dict[str, int]
-    """Bytes by job that its tiles leave free."""
     keeps: bool
     groups: GroupSearch
-    alone: set[str]
+    given_up: set[SSAValue] = field(default_factory=set)
+    """What is not kept."""
+    margins: dict[str, int] = field(default_factory=dict)
+    """Bytes by job that its tiles leave free."""
+    alone: set[str] = field(default_factory=set)
     """Operators that do not begin a group."""
     starts: list[Start] = field(default_factory=list)
     leaders: dict[str, str] = field(default_factory=dict)
@@ -111,24 +118,74 @@ class Planner:
     _all: dict[Buffer, SSAValue] = field(default_factory=dict)
     _constants: dict[tuple[str, bytes], Storage] = field(default_factory=dict)
     _uses: dict[SSAValue, int] = field(default_factory=dict)
+    """By value the last operator that reads it."""
+    _numbers: dict[str, int] = field(default_factory=dict)
+    """By name which operator it is."""
+    _marks: list[_Mark] = field(default_factory=list)
+    _next: int = 0
 
-    def run(self) -> None:
-        """Schedules all operators. Raises InTheWay and ModelError."""
+    def __post_init__(self) -> None:
         for number, job in enumerate(self.network.jobs):
+            self._numbers[job.name] = number
             for value in job.operands.values():
                 self._uses[self.network.root(value)] = number
-        number = 0
-        while number < len(self.network.jobs):
-            group = self._group(number)
-            number += len(group.jobs)
+
+    def run(self) -> None:
+        """Schedules the operators that are left. Raises InTheWay, NotTogether and ModelError."""
+        while self._next < len(self.network.jobs):
+            mark = _Mark(number=self._next, steps=len(self.starts), kept=dict(self.kept))
+            self._marks.append(mark)
+            group = self._group(self._next)
             if len(group.jobs) > 1:
                 self._together(group)
             else:
                 self._job(group.jobs[0])
-            for value in [v for v, kept in self.kept.items() if kept.last < number]:
+            self._next += len(group.jobs)
+            for value in [v for v, kept in self.kept.items() if kept.last < self._next]:
                 del self.kept[value]
+        self._marks.append(_Mark(number=self._next, steps=len(self.starts), kept={}))
         for value, home in self.network.copies:
             self._copy(home_of(value, self.network), home)
+
+    def give_up(self, value: SSAValue) -> None:
+        """Plans again from where a value is made, which is not kept then."""
+        self.given_up.add(value)
+        self._back_to(self._made(value))
+
+    def part(self, name: str) -> None:
+        """Plans again from an operator on, which does not begin a group then."""
+        self.alone.add(name)
+        self._back_to(self._numbers[name])
+
+    def make_room(self, error: NoRoom) -> None:
+        """Plans again with smaller tiles or less that is kept. Raises ModelError at the end."""
+        job = error.buffer.job
+        name = self.leaders.get(job, job)
+        margin = self.margins.get(name, 0) + _MARGIN
+        enough = _ENOUGH_MARGIN_TOGETHER if job in self.leaders else _ENOUGH_MARGIN
+        value = self.largest((error.buffer,)) or self.largest(error.others)
+        if value is not None and margin > enough:
+            self.give_up(value)
+        elif margin > _MOST_MARGIN or name not in self._numbers:
+            raise ModelError(str(error)) from None
+        else:
+            self.margins[name] = margin
+            self._back_to(self._numbers[name])
+
+    def _made(self, value: SSAValue) -> int:
+        """The operator that makes a value."""
+        return next(n for n, job in enumerate(self.network.jobs) if job.result is value)
+
+    def _back_to(self, number: int) -> None:
+        """Forgets what was planned from an operator's group on."""
+        while self._marks[-1].number > number:
+            self._marks.pop()
+        mark = self._marks.pop()
+        del self.starts[mark.steps :]
+        self.kept = dict(mark.kept)
+        self._next = mark.number
+        for job in self.network.jobs[mark.number :]:
+            self.leaders.pop(job.name, None)
 
     def largest(self, buffers: tuple[Buffer, ...]) -> SSAValue | None:
         """The value in the largest of some buffers that are kept."""
@@ -139,7 +196,7 @@ class Planner:
         """Bytes of LRAM beside what is kept, and room for commands."""
         start, end = bounds()
         taken = sum(kept.buffer.size + ALIGNMENT for kept in self.kept.values())
-        return end - start - taken - _SLICES * CODE_BYTES - self.margins.get(job.name, 0)
+        return end - start - taken - _SLICES * CODE_BYTES
 
     def _group(self, number: int) -> Group:
         """The operators that are best done together for each tile, from one on."""
@@ -148,7 +205,8 @@ class Planner:
         if not self.keeps or job.name in self.alone:
             return alone
         sizes = {value: kept.buffer.size for value, kept in self.kept.items()}
-        return self.groups.best(number, sizes, self._free(job)) or alone
+        margin = self.margins.get(job.name, 0)
+        return self.groups.best(number, sizes, self._free(job), margin) or alone
 
     def _together(self, group: Group) -> None:
         """Schedules the tiles of several operators, all of them for each tile."""
@@ -172,7 +230,8 @@ class Planner:
             for regions in self.groups.regions(group):
                 made.clear()
                 for own, region in zip(tiles, regions, strict=True):
-                    own.tile(region)
+                    if region is not None:
+                        own.tile(region)
         except (IllegalSliceProgram, InTheWay, ModelError):
             raise NotTogether(group.jobs[0].name) from None
 
@@ -186,12 +245,12 @@ class Planner:
         resident = frozenset(
             name for name, v in job.operands.items() if self.network.root(v) in self.kept
         )
-        free = self._free(job)
-        tiling = self._tiling(job, free, resident)
+        free, margin = self._free(job), self.margins.get(job.name, 0)
+        tiling = self._tiling(job, free - margin, resident)
         result = Buffer(job=job.name, name=job.name, size=op.y.bytes_, stays=True)
         stays = False
         if self._may_stay(job, free):
-            kept = self._tiling(job, free - result.size - ALIGNMENT, resident | {"y"})
+            kept = self._tiling(job, free - margin - result.size - ALIGNMENT, resident | {"y"})
             loads = cycles_of_bytes(result.size) * _WORTH_KEEPING
             if kept is not None and (tiling is None or kept.cycles <= tiling.cycles + loads):
                 tiling, stays = kept, True

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from assay.hw.torq.facts.costs import sl2610
 from assay.hw.torq.facts.machine import limit
+from assay.hw.torq.notes import OperatorNote
 
 from ..blocks import BURST
-from ..operators.operator import Operator
-from ..operators.products import Convolution, DepthwiseConvolution, FullyConnected, MatMul
+from ..target import target
 from .network import Network
+from .operators import macs_of
 from .play import played
 from .steps import LoadCode, LoadTile, Plan, StoreTile
 
@@ -33,6 +33,7 @@ class Summary:
         both: cycles in which both is the case.
         mac_bound: cycles of the products if all multipliers of both slices were always at work.
         transfer_bound: cycles of the transfers if there never was a gap between them.
+        ways: how many operators of the model came to the NPU by which way.
     """
 
     operators: int
@@ -46,6 +47,7 @@ class Summary:
     both: int
     mac_bound: int
     transfer_bound: int
+    ways: dict[str, int] = field(default_factory=dict)
 
     @property
     def utilisation(self) -> float:
@@ -65,9 +67,9 @@ class Summary:
     def __str__(self) -> str:
         times = self.cycles / max(1, self.roofline)
         bound = "products" if self.mac_bound >= self.transfer_bound else "transfers"
-        milliseconds = self.cycles / sl2610().clock_hz * 1e3
+        milliseconds = self.cycles / target().clock_hz * 1e3
         return (
-            f"{self.operators:,} operators, {self.cycles:,} cycles expected, "
+            f"{self.operators:,} operators{self._ways()}, {self.cycles:,} cycles expected, "
             f"{milliseconds:.2f} ms\n"
             f"LRAM: {self.lram_peak:,} bytes at most; DMA: {self.loaded:,} bytes loaded, "
             f"{self.stored:,} stored\n"
@@ -76,14 +78,18 @@ class Summary:
             f"{times:.2f} times the roofline, which is {self.roofline:,} cycles of {bound}"
         )
 
+    def _ways(self) -> str:
+        listed = ", ".join(f"{count} {way}" for way, count in self.ways.items())
+        return f" ({listed} of the model)" if listed else ""
+
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
         more = {"utilisation": self.utilisation, "overlap": self.overlap}
         return {**asdict(self), **more, "roofline": self.roofline}
 
 
-def summary_of(network: Network, plan: Plan) -> Summary:
-    """The figures of a network's plan."""
+def summary_of(network: Network, plan: Plan, notes: Sequence[OperatorNote] = ()) -> Summary:
+    """The figures of a network's plan; `notes` are of the operators of its model."""
     units = played(plan.steps)
     loads = [step for step in plan.steps if isinstance(step, LoadTile)]
     code = [step.run.code_bytes for step in plan.steps if isinstance(step, LoadCode)]
@@ -100,18 +106,10 @@ def summary_of(network: Network, plan: Plan) -> Summary:
         slices=units.computing,
         transfers=units.moving,
         both=units.both,
-        mac_bound=-(-macs // (limit("multipliers_per_slice") * limit("slices"))),
-        transfer_bound=sl2610().dma_cycles(loaded + stored, BURST),
+        mac_bound=-(-macs // (limit("multipliers_per_slice") * target().slices)),
+        transfer_bound=target().dma_cycles(loaded + stored, BURST),
+        ways=dict(sorted(Counter(note.way for note in notes if note.way).items())),
     )
-
-
-def macs_of(op: Operator) -> int:
-    """How many products an operator sums; those of elementwise operators do not count."""
-    if isinstance(op, MatMul):
-        return op.y.shape[0] * op.y.shape[1] * op.y.shape[2] * op.b.shape[1]
-    if isinstance(op, Convolution | DepthwiseConvolution | FullyConnected):
-        return math.prod(op.y.shape) * math.prod(op.weights.shape[1:])
-    return 0
 
 
 def _bytes(steps: Sequence[LoadTile] | Sequence[StoreTile]) -> int:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
-
-from assay.hw.torq.facts.costs import sl2610
 
 from ..blocks import BURST
 from ..kernels.alike import VECTOR_BYTES, Alike
@@ -17,6 +15,7 @@ from ..operators.operator import Operator
 from ..operators.tensors import Layout, Region
 from ..slice.errors import IllegalSliceProgram
 from ..slice.lram import ALIGNMENT
+from ..target import target
 from .tiling import Tiling, unit_of
 
 _DIVISORS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
@@ -51,7 +50,7 @@ def padding_of(sizes: Sequence[int]) -> float:
 
 def cycles_of_bytes(size: int) -> int:
     """Cycles of transfers of so many bytes."""
-    return sl2610().dma_cycles(size, BURST)
+    return target().dma_cycles(size, BURST)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +71,8 @@ class TileSearch:
     """Cycles of the whole operator on all slices: about what its tiles take, too."""
     cost: Callable[[Region], int]
     """Cycles of a tile on all slices."""
+    _looked_up: dict[tuple[str, Region], Any] = field(default_factory=dict)
+    """What the kernel says of regions, which many tilings have in common."""
 
     def best(self) -> Tiling | None:
         """The tiling that takes the least time; None if none fits."""
@@ -138,7 +139,7 @@ class TileSearch:
         counts = tiling.counts(shape)
         tiles = math.prod(counts)
         middle = self._middle(tiling)
-        parts = self._needed(tiling.region((0,) * len(counts), shape))
+        parts = dict(self._needed(tiling.region((0,) * len(counts), shape)))
         for name, size in self._needed(middle).items():
             parts[name] = max(size, parts.get(name, 0))
         moved = room = each = 0
@@ -151,15 +152,27 @@ class TileSearch:
 
     def _needed(self, out: Region) -> dict[str, int]:
         """Bytes of what a tile needs in LRAM besides what is there, by name."""
-        return {
-            name: -(-size // ALIGNMENT) * ALIGNMENT
-            for name, size in self.kernel.footprint(self.op, out).items()
-            if name not in self.resident
-        }
+        key = "needed", out
+        if key not in self._looked_up:
+            self._looked_up[key] = {
+                name: -(-size // ALIGNMENT) * ALIGNMENT
+                for name, size in self.kernel.footprint(self.op, out).items()
+                if name not in self.resident
+            }
+        found: dict[str, int] = self._looked_up[key]
+        return found
+
+    def _constants(self, out: Region) -> dict[str, tuple[int, ...]]:
+        """Shapes of the constants of a region."""
+        key = "constants", out
+        if key not in self._looked_up:
+            specs = self.kernel.constants(self.op, out)
+            self._looked_up[key] = {spec.name: spec.shape for spec in specs}
+        found: dict[str, tuple[int, ...]] = self._looked_up[key]
+        return found
 
     def _loaded_or_stored(self, out: Region) -> set[str]:
-        constants = {spec.name for spec in self.kernel.constants(self.op, out)}
-        return constants | {*self.op.tensors}
+        return {*self._constants(out), *self.op.tensors}
 
     def _times(self, tiling: Tiling, middle: Region, name: str) -> int:
         """How often something is moved."""
@@ -180,12 +193,15 @@ class TileSearch:
         if name in self.op.tensors:
             # A tile of what is put together may need nothing of an operand.
             return self._read(middle).get(name) == self._read(whole).get(name)
-        found = (self.kernel.constants(self.op, out) for out in (middle, whole))
-        here, there = ({spec.name: spec.shape for spec in specs} for specs in found)
-        return here.get(name) == there.get(name)
+        return self._constants(middle).get(name) == self._constants(whole).get(name)
 
     def _read(self, out: Region) -> dict[str, Region]:
-        return {n.operand: n.region for n in self.kernel.input_regions(self.op, out)}
+        key = "read", out
+        if key not in self._looked_up:
+            needs = self.kernel.input_regions(self.op, out)
+            self._looked_up[key] = {need.operand: need.region for need in needs}
+        found: dict[str, Region] = self._looked_up[key]
+        return found
 
     def _middle(self, tiling: Tiling) -> Region:
         """A tile that is not at an edge, if there is one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..kernels.kernel import Kernel
@@ -34,8 +35,9 @@ class Tiler:
     def tiling(self, op: Operator, free: int, resident: frozenset[str]) -> Tiling | None:
         """The kernel and the tiles that take the least time and no more than `free` bytes.
 
-        What is `resident` is in LRAM as a whole and does not count. Raises IllegalSliceProgram when
-        no kernel accepts the operator; gives None when no tile is small enough.
+        What is `resident` is in LRAM as a whole and does not count. Where not even the smallest
+        tiles fit twice, they are there once. Raises IllegalSliceProgram when no kernel accepts the
+        operator; gives None when no tile is small enough.
         """
         key = op, free // 4096, resident
         if key not in self._tilings:
@@ -50,7 +52,10 @@ class Tiler:
                 work=self.cost(op),
                 cost=lambda out: max(kernel.cost(op, one) for one in self.parts(op, kernel, out)),
             )
-            self._tilings[key] = search.best()
+            found = search.best()
+            if found is None and self._doubled:
+                found = replace(search, doubled=False).best()
+            self._tilings[key] = found
         return self._tilings[key]
 
     def kernel(self, op: Operator) -> Kernel[Any]:

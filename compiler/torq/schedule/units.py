@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.hw.torq.facts.costs import sl2610
-
 from ..blocks import BURST
+from ..target import target
 from .steps import LoadCode, RunSlice, Start, unit_of
 
 _WORDS = {"XR": 18, "XW": 17, "SLC0": 7, "SLC1": 7}
@@ -31,7 +30,7 @@ def cycles_of(step: Start) -> int:
 
 def transfer_cycles(size: int) -> int:
     """How long a transfer of so many bytes takes if it has the path to DRAM for itself."""
-    machine = sl2610()
+    machine = target()
     return machine.dma_start + machine.dma_cycles(size, BURST)
 
 

@@ -12,7 +12,8 @@ from ...status import StatusError, invalid_argument, out_of_range
 from ..values import VmBuffer, optional, require
 from .registry import NativeModule, export
 
-_MOST_BINDINGS = 16
+MOST_BINDINGS = 16
+"""Of a dispatch, in every implementation of the `hal` module."""
 Bindings = Sequence[tuple[int, int, Any, int, int]]
 
 
@@ -170,8 +171,8 @@ def _commands(reference: Any) -> CommandBuffer:
 
 
 def _references(bindings: Bindings) -> list[BufferRef]:
-    if len(bindings) > _MOST_BINDINGS:
-        raise out_of_range(f"binding count {len(bindings)} > {_MOST_BINDINGS}")
+    if len(bindings) > MOST_BINDINGS:
+        raise out_of_range(f"binding count {len(bindings)} > {MOST_BINDINGS}")
     return [
         BufferRef(optional(Buffer, buffer), slot, offset, length)
         for _, slot, buffer, offset, length in bindings

@@ -10,7 +10,7 @@ class Work:
     """A unit at work, or waiting, from cycle `begin` to `end`.
 
     `what` is `program`, `wait`, `load`, `store`, `copy`, `task` or `css`; of the host `start`,
-    `interrupt` or `copy`. `address` is the LRAM
+    `interrupt`, `copy` or `code`. `address` is the LRAM
     address of the command word behind it, `size` the bytes moved. `agents` says of a slice task how
     many cycles each agent would take alone, `limit` which one takes longest, of a task of the CSS
     core its name, of a program that a fault ended `fault`; of a wait, `waits_for` names the units.

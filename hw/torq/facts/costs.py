@@ -10,6 +10,8 @@ from .hardware import Hardware, hardware
 from .machine import limit, memories
 
 _FILE = "costs.toml"
+_LARGEST_WORD = 4
+"""Bytes of the largest elements that the vendor's runtime copies without memcpy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,21 +40,43 @@ class Machine:
     """Cycles until the host has started a program."""
     host_interrupt: int
     """Cycles from the end of a program until the host goes on."""
-    host_copy_rate: Fraction
-    """Bytes per cycle of the host's own copies."""
+    host_window_rate: Fraction
+    """Bytes per cycle of the host's own copies into or out of LRAM."""
+    host_instruction: Fraction
+    """Cycles per instruction of the host's own code."""
+    host_element: Fraction
+    """Cycles per element of copies within XRAM, ..."""
+    host_dimension: Fraction
+    """... and of each element per dimension."""
+    host_memcpy_rate: Fraction
+    """Bytes per cycle of elements of more than 4 bytes there."""
 
     def dma_cycles(self, size: int, mtu: int) -> int:
         """Cycles for `size` bytes when a channel has DRAM for itself; bursts of 1 << mtu beats."""
-        beats = 1 << mtu
-        return ceil(size / (self.dma_rate * beats / (beats + self.dma_gap)))
+        rate = _rate(self.dma_rate, self.dma_gap, mtu)
+        return -(-size * rate.denominator // rate.numerator)
 
-    def host_copy_cycles(self, size: int) -> int:
-        """Cycles for the host to copy `size` bytes."""
-        return ceil(size / self.host_copy_rate)
+    def host_window_cycles(self, size: int) -> int:
+        """Cycles for the host to copy `size` bytes into or out of LRAM."""
+        return ceil(size / self.host_window_rate)
+
+    def host_xram_cycles(self, elements: int, dimensions: int, element_bytes: int) -> int:
+        """Cycles for the host to copy elements within XRAM, one by one as the vendor's runtime."""
+        each = self.host_element + dimensions * self.host_dimension
+        if element_bytes > _LARGEST_WORD:
+            each += element_bytes / self.host_memcpy_rate
+        return ceil(elements * each)
 
     def cdma_cycles(self, size: int) -> int:
         """Cycles for `size` bytes between memories of the NPU."""
         return max(1, ceil(size / self.cdma_rate))
+
+
+@cache
+def _rate(peak: Fraction, gap: Fraction, mtu: int) -> Fraction:
+    """Bytes per cycle of bursts of 1 << mtu beats, each followed by a gap."""
+    beats = 1 << mtu
+    return peak * beats / (beats + gap)
 
 
 @cache
@@ -71,6 +95,7 @@ def machine_of(given: Hardware) -> Machine:
 
     clock = number("clock", "npu")
     per_microsecond = Fraction(clock, 10**6)
+    per_host_cycle = Fraction(clock, number("host", "clock"))
     return Machine(
         clock_hz=clock,
         lram=given.lram,
@@ -87,7 +112,11 @@ def machine_of(given: Hardware) -> Machine:
         slice_start=number("control", "slice_start"),
         host_start=ceil(number("host", "start") * per_microsecond),
         host_interrupt=ceil(number("host", "interrupt") * per_microsecond),
-        host_copy_rate=number("host", "copy") / per_microsecond,
+        host_window_rate=number("host", "window") / per_microsecond,
+        host_instruction=number("host", "instruction") * per_host_cycle,
+        host_element=number("host", "copy_element") * per_host_cycle,
+        host_dimension=number("host", "copy_dimension") * per_host_cycle,
+        host_memcpy_rate=number("host", "memcpy") / per_microsecond,
     )
 
 

@@ -44,6 +44,11 @@ class Hardware:
     cdma_factor: Fraction
     """The share of CDMA's 16 bytes per cycle reached."""
 
+    @property
+    def sizes(self) -> str:
+        """What a program depends on: `<hw_id>:<LRAM in KiB>:<slices>:<css>:<nss>`."""
+        return f"{self.hw_id}:{self.lram // 1024}:{self.slices}:{self.css}:{self.nss}"
+
 
 def hardware(text: str = DEFAULT) -> Hardware:
     """The NPU that `text` names or describes. Raises HardwareError."""

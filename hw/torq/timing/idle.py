@@ -28,6 +28,7 @@ COMMANDS, NO_PROGRAM, OWN_COMMANDS = "NSS commands", "the host starts no program
 _HOST = {
     "start": "the host starts the NPU",
     "copy": "the host copies",
+    "code": "the host computes",
     "interrupt": "the host takes the interrupt",
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from assay.sim.clock import TICKS_PER_SECOND, ClockDomain
 from assay.traces.events.clock import Clock
@@ -32,8 +33,10 @@ from assay.traces.record.recorder import Recorder
 
 from ..device.events import Access, Work
 from ..facts.costs import Machine
+from ..notes import NO_NOTES, Notes
 from .idle import DMA_UNITS, SLICES, UNITS, idle_of, stream_of
 from .memory_map import Life, memory_map
+from .operators import labels
 from .unit_time import NpuTime, UnitTime, npu_time, parts
 
 __all__ = ["UNITS", "NpuTime", "Symbols", "UnitTime", "npu_time", "timeline", "write_timeline"]
@@ -48,11 +51,16 @@ def timeline(
     *,
     accesses: Sequence[Access] = (),
     symbols: Symbols = (),
+    notes: Notes = NO_NOTES,
     title: str = "",
 ) -> Trace:
-    """The run as a trace: a track for each unit, and the map of LRAM."""
+    """The run as a trace: a track for each unit, and the map of LRAM.
+
+    Tasks and transfers are named by the operators that `notes` say they are for.
+    """
     recorder = Recorder(Clock.cycles("NPU", machine.clock_hz), title=title)
-    _write(_Writer(recorder, events, accesses, symbols), machine)
+    named = labels(events, notes)
+    _write(_Writer(recorder, events, accesses, symbols, named=named), machine)
     return recorder.finish()
 
 
@@ -97,9 +105,11 @@ class _Writer:
         accesses: Sequence[Access],
         symbols: Symbols,
         *,
+        named: Mapping[tuple[str, int], str] = MappingProxyType({}),
         name: str = "NPU",
         cycle: float = 1,
     ) -> None:
+        self._named = named
         self._cycle = cycle
         self._recorder, self._symbols = recorder, symbols
         self._events = sorted(events, key=lambda work: (work.begin, -work.end))
@@ -184,7 +194,7 @@ class _Writer:
         self._slices[work.unit, work.begin] = self._recorder.slice(
             DMA,
             track,
-            f"{work.what} {tensor}".rstrip(),
+            self._named.get((work.unit, work.begin)) or f"{work.what} {tensor}".rstrip(),
             work.begin,
             work.end - work.begin,
             bytes=work.size,
@@ -196,7 +206,8 @@ class _Writer:
         tensors = self._tensors(unit, writes=True)
         for index, work in enumerate(tasks):
             tensor = tensors.get(work.begin, "")
-            self._task(track, index, work, f"task: {tensor}" if tensor else "task")
+            named = self._named.get((work.unit, work.begin))
+            self._task(track, index, work, named or (f"task: {tensor}" if tensor else "task"))
         for work in tasks:
             for agent, cycles in work.agents:
                 below = self._recorder.track(agent, track, Role.UNIT)

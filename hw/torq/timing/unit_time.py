@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from assay.traces.events.kinds import BUSY, CONSUMER, PRODUCER
 
 from ..device.events import Work
-from ..intervals import common, length, union
+from ..intervals import common, length, union, without
 from .idle import DMA_UNITS, SLICES, UNITS, Idle, idle_of, run_of, stream_of, works_of
 
+_HOST_WORK = ("copy", "code")
 _FEEDS = ("DEDR", "DEDR1", "DEWR", "DEBR", "DEBR1")
 
 
@@ -44,12 +45,18 @@ class NpuTime:
         cycles: from the first to the last event of the NPU's units.
         units: by unit, those that did anything.
         host: cycles that the host worked, also before and behind those, and beside units.
+        npu: cycles in which units of the NPU had a program or worked.
+        host_work: cycles in which the host copied or computed, and no unit did anything.
+        gap: all others from the first event to the last: starts and interrupts.
         both, only_dma, only_compute, neither: cycles by what was going on.
     """
 
     cycles: int
     units: tuple[UnitTime, ...]
     host: int
+    npu: int
+    host_work: int
+    gap: int
     both: int
     only_dma: int
     only_compute: int
@@ -64,10 +71,17 @@ def npu_time(events: Sequence[Work]) -> NpuTime:
     both = length(common(moving, computing))
     stream = stream_of(events)
     active = {work.unit for work in events}
+    units = union((w.begin, w.end) for w in events if w.unit != "HOST")
+    host = union((w.begin, w.end) for w in events if w.unit == "HOST" and w.what in _HOST_WORK)
+    alone = length(without(host, units))
+    span = max((w.end for w in events), default=0) - min((w.begin for w in events), default=0)
     return NpuTime(
         cycles=end - begin,
         units=tuple(_unit_time(unit, events, stream) for unit in UNITS if unit in active),
         host=length(union((w.begin, w.end) for w in events if w.unit == "HOST")),
+        npu=length(units),
+        host_work=alone,
+        gap=span - length(units) - alone,
         both=both,
         only_dma=length(moving) - both,
         only_compute=length(computing) - both,

@@ -1,10 +1,11 @@
 """TOML and `//!` lines: what they say, and what is said about those that are wrong."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from assay.checks import CheckInputError, Setup, read_annotations, read_file
+from assay.checks import CheckInputError, Inputs, Setup, read_annotations, read_file
 from assay.launches.inputs import Fields, Filled, Literal, Raw
 
 ANNOTATED = """#include <metal_stdlib>
@@ -103,16 +104,32 @@ def test_suppressions_carry_a_reason(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
     path = toml(tmp_path, text)
-    with pytest.raises(CheckInputError) as caught:
-        read_file(path)
-    assert str(caught.value).startswith(str(path))
-    assert complaint in str(caught.value)
+    said = _said(lambda: read_file(path))
+    assert said.startswith(str(path))
+    assert complaint in said
+
+
+def _said(read: Callable[[], Inputs]) -> str:
+    """What is wrong: of the whole file, or of one kernel, whose mistake is its own."""
+    try:
+        inputs = read()
+    except CheckInputError as error:
+        return str(error)
+    (setup,) = inputs.setups["add"]
+    return setup.problem
+
+
+def test_one_kernels_mistake_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    path = toml(tmp_path, "[kernel.add]\nthreads = 0\n[kernel.sub]\nthreads = 4\n")
+    setups = read_file(path).setups
+    assert "expected 1 to 3 positive integers" in setups["add"][0].problem
+    assert setups["sub"][0].problem == "" and setups["sub"][0].threads == (4, 1, 1)
 
 
 def test_places_in_annotations_are_lines_of_the_source() -> None:
     text = "int a;\n//! [kernel.add]\n//! threads = -3\nint b;\n"
-    with pytest.raises(CheckInputError, match=r"^k\.metal:3: kernel\.add\.threads"):
-        read_annotations(text, "k.metal")
+    said = _said(lambda: read_annotations(text, "k.metal"))
+    assert said.startswith("k.metal:3: kernel.add.threads")
     with pytest.raises(CheckInputError, match=r"^k\.metal:3:\d+: not valid TOML"):
         read_annotations(text.replace("-3", "= 3"), "k.metal")
 

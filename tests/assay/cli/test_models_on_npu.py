@@ -14,6 +14,9 @@ import pytest
 import assay as package
 from assay.npu.layers import LayeredModel
 from tests.compiler.graph import models
+from tests.models.onnx.cases import CASES
+from tests.models.onnx.network import Network
+from tests.models.onnx.networks import NETWORKS
 
 Assay = Callable[..., Any]
 pytestmark = pytest.mark.skipif(not models.IMPORTABLE, reason="converter or IREE are missing")
@@ -53,6 +56,35 @@ def test_the_npus_results_are_compared_with_others(assay: Assay, model: Path, ag
     found = json.loads(done.out)
     assert done.code == 0 and found["equal"]
     assert found["results"][0]["elements"] > 1
+
+
+@pytest.mark.parametrize("against", ["tosa", "onnxruntime", "llvm-cpu"])
+def test_the_npus_results_of_onnx_are_compared_with_others(
+    assay: Assay, folder: Path, against: str
+) -> None:
+    pytest.importorskip("onnx")
+    if against == "onnxruntime":
+        pytest.importorskip("onnxruntime")
+    path = folder / "integers.onnx"
+    path.write_bytes(CASES["integers in and out"](Network(1)))
+    steps = ("--steps", "1") if against == "onnxruntime" else ("--exact",)
+    done = assay("diff", path, *_NPU, "--against", against, "--json", *steps)
+    found = json.loads(done.out)
+    assert done.code == 0 and found["equal"]
+    assert found["results"][0]["elements"] == 288
+
+
+def test_an_onnx_model_runs_with_the_integers_inside_of_its_quantisers(
+    assay: Assay, folder: Path
+) -> None:
+    pytest.importorskip("onnx")
+    path = folder / "detector.onnx"
+    path.write_bytes(NETWORKS["detector"](Network(1)))
+    done = assay("run", path, *_NPU)
+    assert done.code == 2 and "such as --input 1x3x16x16xi8=0" in done.err
+    assert assay("check", path, *_NPU).code == 0
+    layers = assay("diff", path, *_NPU, "--layers", "--against", "tosa")
+    assert layers.code == 0 and "none of them different" in layers.out
 
 
 def test_a_model_is_compiled_once_and_run(assay: Assay, model: Path, tmp_path: Path) -> None:

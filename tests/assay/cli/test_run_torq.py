@@ -12,7 +12,15 @@ import pytest
 from assay.cli.torq.run import first
 from assay.hal.torq.archive import Container, write_container
 from assay.hal.torq.executable import LoadedExecutable
-from assay.hal.torq.format import Alloc, BufferInfo, BufferType, ElementType, Segment, StartHost
+from assay.hal.torq.format import (
+    Alloc,
+    BufferInfo,
+    BufferType,
+    ElementType,
+    HostCopy,
+    Segment,
+    StartHost,
+)
 from assay.hal.torq.write import write_executable
 from assay.hw.torq.words.commands import NssProgram, NssTask
 from assay.sim.native.c_unit import CUnit
@@ -89,7 +97,7 @@ def test_a_member_of_an_archive_is_chosen_by_name(
     value = f"136xi8=@{operands}"
     assert "EXEC @b_torq_fb.fb" in assay("run", path, "-f", "b_torq", "--input", value).out
     assert "several executables are there: a_torq_fb.fb, b" in assay("run", path).err
-    assert "no executable matches" in assay("run", path, "-f", "none").err
+    assert "none of the executables matches" in assay("run", path, "-f", "none").err
 
 
 def test_wrong_inputs_and_options_are_refused(
@@ -126,8 +134,9 @@ def test_a_run_that_faults_leaves_the_timeline_up_to_there(
     inputs = ("--input", "136xi8=1")
     assert assay(command, multiply_file, *inputs, "--trace", whole).code == 0
     executable = multiply()
-    missing = StartHost(function="nowhere", arguments=(0x101000,), sizes=(4,))
-    broken = replace(executable, actions=(*executable.actions, missing), host_code=b"ELF")
+    first = next(each for each in executable.actions if isinstance(each, HostCopy))
+    moved = replace(first, constant_index=0)  # by a constant that nobody gives
+    broken = replace(executable, actions=(*executable.actions, moved))
     path = tmp_path / "broken.torq"
     path.write_bytes(write_executable(broken))
     done = assay(command, path, *inputs, "--trace", part)
@@ -154,7 +163,7 @@ def test_host_code_is_refused_or_left_out_on_request(assay: Assay, tmp_path: Pat
     path.write_bytes(write_executable(executable))
     done = assay("run", path, "--input", "136xi8=1")
     assert done.code == 1
-    assert "calls 'softmax', machine code for the board's own processor" in done.err
+    assert "host code: it is no ELF file" in done.err
     assert assay("run", path, "--input", "136xi8=1", "--skip-host-code").code == 0
 
 

@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 
 from assay.cli.app import app
 from assay.compiler.models.errors import ModelError
-from assay.compiler.torq.passes.pipeline import PASSES
+from assay.hal.status import StatusError
+from assay.hal.torq.listing.passes import WHOLE
 from tests.compiler.graph import models
 
 _TEXT = """builtin.module {
@@ -39,7 +40,9 @@ def test_one_pass_runs_alone_on_text(tmp_path: Path) -> None:
 
 def test_passes_are_listed_with_what_they_do() -> None:
     out, _ = _run("--list")
-    assert [line.split()[0] for line in out.splitlines()] == list(PASSES)
+    assert [line.split()[0] for line in out.splitlines()] == list(
+        {kind.name: None for kind in WHOLE}
+    )
 
 
 def test_a_pass_that_there_is_not_is_refused(tmp_path: Path) -> None:
@@ -59,9 +62,38 @@ def test_text_that_does_not_fit_is_refused_with_the_reason(tmp_path: Path) -> No
 @pytest.mark.skipif(not models.IMPORTABLE, reason="converter or IREE are missing")
 def test_a_network_is_lowered_and_says_which_way_operators_went(tmp_path: Path) -> None:
     path = models.tflite_file("small", tmp_path)
-    out, _ = _run(path, "--elide", "8")
+    out, _ = _run(path, "--elide", "8", "--stop-after", "canonicalise")
     assert "torq_hl.convolution" in out and "dense_resource<__elided__>" in out
     out, _ = _run(path, "--ways")
     assert out.splitlines()[-1] == "3 direct"
     out, _ = _run(path, "--stop-after", "legalise-tosa")
     assert "torq_hl.scale" in out
+
+
+def test_a_model_becomes_a_listing_a_listing_words_and_words_the_same_listing(
+    tmp_path: Path,
+) -> None:
+    path, text, words = (tmp_path / name for name in ("scale.mlir", "hw.mlir", "scale.torq"))
+    path.write_text(_TEXT)
+    out, err = _run(path, "--print-ir-after-all", "-o", text)
+    assert not out and "// after schedule\nbuiltin.module" in err and "torq_hw.block" in err
+    assert "torq_hw.slice_task" in text.read_text()
+    _run(text, "-o", words)
+    assert _run(words)[0] == text.read_text()
+
+
+def test_a_schedule_is_printed_and_packed_alone(tmp_path: Path) -> None:
+    path, text = tmp_path / "scale.mlir", tmp_path / "unpacked.mlir"
+    path.write_text(_TEXT)
+    _run(path, "--stop-after", "schedule", "-o", text)
+    assert "torq_hw.block" not in text.read_text() and "torq_hw.wait" in text.read_text()
+    with pytest.raises(StatusError, match="pass pack makes them"):
+        _run(text, "-o", tmp_path / "no.torq")
+    assert _run(text, "--pass", "pack")[0] == _run(path)[0]
+
+
+def test_a_damaged_listing_is_refused_with_the_place(tmp_path: Path) -> None:
+    path = tmp_path / "hw.mlir"
+    path.write_text("builtin.module {\n  torq_hw.nss_program {\n    torq_hw.wait(%xr)\n  }\n}\n")
+    with pytest.raises(ModelError, match="this is not TorqHW"):
+        _run(path)

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from assay.compiler.graph.elements import LIMITS, NUMPY, Array
+from assay.compiler.graph.elements import LIMITS, NUMPY, Array, is_float
 from assay.compiler.graph.importer import import_model
 from assay.compiler.graph.tosa import ops
 from assay.compiler.models import importers
@@ -19,7 +19,8 @@ from tests.models.tflite.models import MODELS
 from tests.models.tflite.small import int8_cnn
 
 SMALL = ("small", "ds_cnn", "int16_cnn")
-LARGE = ("mobilenet_v2", "resnet18", "yolov8n", "transformer")
+LARGE = ("mobilenet_v2", "resnet18", "yolov8n", "transformer", "lstm", "mamba")
+LARGEST = ("yolov8n_640",)
 _MAKERS = {"small": int8_cnn, **MODELS}
 IMPORTABLE = bool(_package_folder("tosa_converter_for_tflite") and _package_folder("iree.compiler"))
 
@@ -44,11 +45,14 @@ def main(module: ModuleOp) -> FuncOp:
 
 
 def random_inputs(function: FuncOp, seed: int = 0) -> list[Array]:
-    """Integers from the whole range of each input's type."""
+    """Integers from the whole range of each input's type, normal floats."""
     random = np.random.default_rng(seed)
-    made = []
+    made: list[Array] = []
     for argument in ops.body(function).args:
         kind = ops.dtype(argument)
+        if is_float(kind):
+            made.append(random.normal(0, 2, ops.shape(argument)).astype(NUMPY[kind]))
+            continue
         low, high = LIMITS[kind]
         values = random.integers(low, high, ops.shape(argument), endpoint=True)
         made.append(values.astype(NUMPY[kind]))

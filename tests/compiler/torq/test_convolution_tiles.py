@@ -28,8 +28,11 @@ def _operators(draw: st.DrawFn, *, depthwise: bool) -> Convolution | DepthwiseCo
     pads = [draw(st.integers(0, size - 1)) for size in (kernel[0], kernel[0], kernel[1], kernel[1])]
     if kernel[1] - 1 - pads[2] > 3 or pads[2] > 3:
         pads[2] = 3
+    if draw(st.integers(0, 4)) == 0:
+        pads[2:] = -draw(st.integers(1, 3)), 0
     inputs = [draw(st.integers(1, 12)) * stride for _ in range(2)]
-    inputs = [max(n, k) + (max(n, k) % stride) for n, k in zip(inputs, kernel, strict=True)]
+    least = (kernel[0], kernel[1] - min(pads[2], 0))
+    inputs = [max(n, k) + (max(n, k) % stride) for n, k in zip(inputs, least, strict=True)]
     outputs = [
         (n + pads[2 * axis] + pads[2 * axis + 1] - kernel[axis]) // stride + 1
         for axis, n in enumerate(inputs)
@@ -86,8 +89,8 @@ def convolved(
     held = x.transpose(0, 2, 3, 1)
     for axis, (before, size, out) in enumerate(zip((p.top, p.left), kernel, outputs, strict=True)):
         end = (out - 1) * s - before + size
-        pad += [before, max(end - x.shape[2 + axis], 0)]
-        held = held.take(range(min(end, x.shape[2 + axis])), axis=1 + axis)
+        pad += [max(before, 0), max(end - x.shape[2 + axis], 0)]
+        held = held.take(range(-min(before, 0), min(end, x.shape[2 + axis])), axis=1 + axis)
     if isinstance(op, DepthwiseConvolution):
         w = weights.transpose(1, 2, 0)[..., None]
         sums = tosa.depthwise_conv2d(held, w, bias, pad=pad, stride=(s, s), input_zp=op.input_zp)

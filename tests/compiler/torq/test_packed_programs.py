@@ -99,10 +99,10 @@ def test_a_host_that_does_not_wait_for_the_npu_is_reported() -> None:
         target=BufferType.XRAM,
         source_address=result.address,
         target_address=executable.bindings[0].address,
-        source_strides=(),
-        target_strides=(),
-        shape=(),
-        element_bytes=result.size,
+        source_strides=(1,),
+        target_strides=(1,),
+        shape=(result.size,),
+        element_bytes=1,
     )
     assert findings(replace(executable, actions=(copy, start, wait, moved))) == ()
     found = findings(replace(executable, actions=(copy, start, moved, wait)))

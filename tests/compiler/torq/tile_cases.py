@@ -114,6 +114,21 @@ def _muls(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def _wide_muls(draw: st.DrawFn) -> Case:
+    kind = draw(types("int32"))
+    few = kind.layout is Layout.ROWS and draw(st.booleans())
+    shape = (*[1] * (len(kind.shape) - 1), kind.shape[-1]) if few else kind.shape
+    other = TensorType(dtype="int32", shape=shape, layout=kind.layout)
+    a, b = numbers(1, kind.shape, "int32"), numbers(2, shape, "int32")
+    shift = draw(st.sampled_from([1, 15, 30, 31, 32, 40]))
+    low, high = -(1 << 31), (1 << 31) - 1
+    scale = Rescale(shifts=(shift,), low=low, high=high)
+    product = a.astype(np.int64) * b.astype(np.int64)
+    expected = np.clip((product + (1 << (shift - 1))) >> shift, low, high)
+    return case(draw, Mul(a=kind, b=other, y=kind, rescale=scale), {"a": a, "b": b}, expected)
+
+
+@st.composite
 def _combinations(draw: st.DrawFn) -> Case:
     dtype = draw(_INTEGERS)
     kind = draw(types(dtype))
@@ -499,6 +514,7 @@ def _gathers(draw: st.DrawFn) -> Case:
 DRAWN: Mapping[str, st.SearchStrategy[Case]] = {
     "add": _adds(),
     "mul": _muls(),
+    "mul of 32 bits": _wide_muls(),
     "combine": _combinations(),
     "shift": _shifts(),
     "select": _selects(),

@@ -22,7 +22,7 @@ def test_a_dispatch_takes_a_copy_a_start_and_an_interrupt_of_the_host() -> None:
     events = _ran().device.events
     host = [(work.what, work.end - work.begin) for work in events if work.unit == "HOST"]
     assert host == [
-        ("copy", npu.host_copy_cycles(640)),
+        ("copy", npu.host_window_cycles(640)),
         ("start", 8_000),
         ("interrupt", 40_000),
     ]
@@ -36,12 +36,12 @@ def test_the_host_between_two_programs_is_why_units_have_none() -> None:
     nss = next(unit for unit in time.units if unit.unit == "NSS")
     assert nss.reasons["the host starts the NPU"] == 8_000
     assert nss.reasons["the host takes the interrupt"] == 40_000
-    assert nss.reasons["the host copies"] == sl2610().host_copy_cycles(640)
+    assert nss.reasons["the host copies"] == sl2610().host_window_cycles(640)
     assert time.cycles == sum(nss.reasons.values())
-    assert time.host == 2 * (8_000 + 40_000 + sl2610().host_copy_cycles(640))
+    assert time.host == 2 * (8_000 + 40_000 + sl2610().host_window_cycles(640))
 
 
 def test_a_copy_takes_as_long_as_its_bytes() -> None:
     npu = sl2610()
-    assert npu.host_copy_cycles(0) == 0
-    assert npu.host_copy_cycles(20) == 800  # 1 us
+    assert npu.host_window_cycles(0) == 0
+    assert npu.host_window_cycles(20) == 800  # 1 us

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from .network import NONE, RELU, RELU6, SAME, VALID, Network, Tensor
+from .recurrent import lstm, mamba
 
 
 def ds_cnn(seed: int = 1) -> bytes:
@@ -105,6 +106,11 @@ def yolov8n(seed: int = 4, size: int = 320) -> bytes:
     return net.finish(net.concatenation(heads, 1))
 
 
+def yolov8n_640(seed: int = 4) -> bytes:
+    """YOLOv8n for larger images."""
+    return yolov8n(seed, 640)
+
+
 def _silu(net: Network, x: Tensor, channels: int, kernel: int = 3, stride: int = 1) -> Tensor:
     y = net.convolution(x, channels, kernel, stride=stride)
     return net.binary("MUL", y, net.unary("LOGISTIC", y))
@@ -175,5 +181,8 @@ MODELS: dict[str, Callable[[], bytes]] = {
     "yolov8n": yolov8n,
     "int16_cnn": int16_cnn,
     "transformer": transformer,
+    "yolov8n_640": yolov8n_640,
+    "lstm": lstm,
+    "mamba": mamba,
 }
 """Each with the seed and size that it usually has."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...operators.moves import Gather
+from ...operators.moves import MOST_OFFSET, Gather
 from ...operators.quantisation import Rescale
 from ...operators.tensors import Layout, Region, TensorType
 from ...slice.derive import ACT_WORDS
@@ -17,8 +17,6 @@ from ...slice.loops import FLAT, Index
 from ..alike import SCALE, VECTOR_BYTES, packed_scale
 from ..kernel import ConstantSpec, InputRegion, Kernel, Places, TileDim, Values
 from ..strided import at, start
-
-MOST_OFFSET = (1 << 15) - 1
 
 
 class GatherKernel(Kernel[Gather]):
@@ -41,8 +39,8 @@ class GatherKernel(Kernel[Gather]):
         return f"offsets up to {reach}; 16 bits are there" if reach > MOST_OFFSET else None
 
     def tile_dims(self, op: Gather) -> tuple[TileDim, ...]:
-        """Batches, rows, columns."""
-        return tuple(TileDim(axis=axis) for axis in range(3))
+        """Batches and rows: offsets are of rows that are whole, wherever x lies."""
+        return tuple(TileDim(axis=axis) for axis in range(2))
 
     def input_regions(self, op: Gather, out: Region) -> tuple[InputRegion, ...]:
         """All rows that there are, and the indices."""

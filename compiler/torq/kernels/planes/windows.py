@@ -18,13 +18,22 @@ LARGEST_KERNEL = 7
 
 
 def columns_before(columns: int, padding: Padding, stride: int) -> int:
-    """Columns of a kernel before its centre: as many as are padded, without any padding as many as
-    leave no more behind it than the hardware reaches.
+    """Columns of a kernel before its centre: as many as are padded, without any padding or where
+    windows begin behind the first column as many as leave no more behind it than the hardware
+    reaches.
     """
-    if padding != NO_PADDING:
+    if padding != NO_PADDING and padding.left >= 0:
         return padding.left
     least = max(0, columns - 1 - LARGEST_REACH)
-    return -(-least // stride) * stride
+    return least + (padding.left - least) % stride
+
+
+def halves_have_centre(border: int, size: int) -> bool:
+    """Whether both the even and the odd taps of `size`, of which `border` lie before the centre,
+    reach it. Where there is one tap, there is no odd half.
+    """
+    odd = size // 2
+    return (border + 1) // 2 < (size + 1) // 2 and (not odd or border // 2 < odd)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +61,10 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """A kernel over a plane: sizes as (rows, columns)."""
+    """A kernel over a plane: sizes as (rows, columns).
+
+    Negative padding on the left says how many columns lie before the first window.
+    """
 
     kernel: tuple[int, int]
     stride: int
@@ -86,8 +98,10 @@ class Sweep:
                 f"a kernel has up to {LARGEST_KERNEL} rows and columns, "
                 f"{LARGEST_REACH} to each side; this is {kh}x{kw} with {self.left} to the left"
             )
-        if p.top >= kh or p.left >= kw or min(p.top, p.left, p.bottom, p.right) < 0:
+        if p.top >= kh or p.left >= kw or min(p.top, p.bottom, p.right) < 0:
             return f"{p} is not less than the kernel, {kh}x{kw}"
+        if p.left < 0 and (p.right or self.left >= kw):
+            return f"{p}: windows of {kw} columns that begin behind the first one"
         if any(n % self.stride for n in self.inputs):
             return f"stride 2 of an input of {self.inputs[0]}x{self.inputs[1]}, which is not even"
         if self.outputs[1] > self.width:
@@ -111,8 +125,7 @@ class Sweep:
         if self.stride == 1 or self.kernel == (1, 1):
             return None
         for border, size in zip((self.padding.top, self.left), self.kernel, strict=True):
-            odd = size // 2
-            if (border + 1) // 2 >= (size + 1) // 2 or (odd and border // 2 >= odd):
+            if not halves_have_centre(border, size):
                 return f"stride 2 of {size} rows or columns of which {border} are padding"
         return None
 

@@ -44,8 +44,12 @@ def decode_nss(read: Read, address: int) -> NssProgram:
 
     The caller compares its encoding with the words; see `decode.decode`.
     """
-    raw = _raw_tasks(read_commands(read, address))
-    return NssProgram(address=address, tasks=tuple(_task(task) for task in raw))
+    return NssProgram(address=address, tasks=tasks_of(read_commands(read, address)))
+
+
+def tasks_of(commands: Sequence[Command]) -> tuple[NssTask, ...]:
+    """The tasks of commands that follow each other. Raises DecodeError."""
+    return tuple(_task(task) for task in _raw_tasks(commands))
 
 
 def _raw_tasks(commands: Sequence[Command]) -> list[_Raw]:

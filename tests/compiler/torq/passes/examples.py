@@ -85,3 +85,9 @@ def steps(text: str) -> list[str]:
     names: dict[str, str] = {}
     lines = [line.strip() for line in text.splitlines() if " = " in line and "@main" not in line]
     return [_NAME.sub(lambda m: names.setdefault(m[0], f"%v{len(names)}"), line) for line in lines]
+
+
+def are_in_order(lines: str, text: str) -> bool:
+    """Whether lines stand in a text in this order, others between them, remarks left out."""
+    left = iter(line.split("  //")[0].strip() for line in text.splitlines())
+    return all(line.strip() in left for line in lines.splitlines())

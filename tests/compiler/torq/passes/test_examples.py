@@ -8,7 +8,9 @@ import pytest
 
 from assay.compiler.graph.mlir import read_module
 from assay.compiler.torq.hl.dialect import hl_context, parsed
+from assay.compiler.torq.hw.dialect import hw_parsed, hw_text
 from assay.compiler.torq.passes.pipeline import PASSES
+from assay.hal.torq.listing.passes import Pack, Schedule
 
 from . import examples
 
@@ -26,3 +28,16 @@ def test_the_example_of_a_pass_is_what_it_does(name: str) -> None:
     module.verify()
     expected = parsed(examples.module(after))
     assert examples.steps(str(module)) == examples.steps(str(expected))
+
+
+def test_the_examples_of_the_last_passes_are_lines_of_what_they_make() -> None:
+    before, after = examples.example(inspect.getdoc(Schedule) or "")
+    module = parsed(examples.module(before))
+    Schedule().apply(hl_context(), module)
+    assert examples.are_in_order(after, hw_text(module))
+    before, after = examples.example(inspect.getdoc(Pack) or "")
+    assert examples.are_in_order(before, hw_text(module))
+    alone = hw_parsed(hw_text(module))
+    Pack().apply(hl_context(), alone)
+    alone.verify()
+    assert examples.are_in_order(after, hw_text(alone))

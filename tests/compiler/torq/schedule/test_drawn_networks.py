@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.compiler.graph import models
+from tests.models.mlir.drawn import graph
 from tests.models.tflite.drawn import network
 
 from .running import assert_file_is_exact_and_clean
@@ -33,6 +34,30 @@ def _agrees(data: st.DataObject, folder: Path, operators: int) -> None:
 @given(data=st.data())
 def test_a_drawn_network_is_exact_and_clean(folder: Path, data: st.DataObject) -> None:
     _agrees(data, folder, 8)
+
+
+def _graph_agrees(data: st.DataObject, folder: Path, operators: int) -> None:
+    path = folder / "drawn.mlir"
+    path.write_text(graph(lambda many: data.draw(st.integers(0, many - 1)), operators))
+    assert_file_is_exact_and_clean(path)
+
+
+@_quick
+@given(data=st.data())
+def test_a_drawn_graph_of_all_types_is_exact_and_clean(folder: Path, data: st.DataObject) -> None:
+    _graph_agrees(data, folder, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_many_drawn_graphs_of_all_types_are_exact_and_clean(folder: Path, part: int) -> None:
+    @seed(part)
+    @_many
+    @given(data=st.data(), operators=st.integers(10, 40))
+    def agree(data: st.DataObject, operators: int) -> None:
+        _graph_agrees(data, folder, operators)
+
+    agree()
 
 
 @pytest.mark.slow

@@ -93,6 +93,17 @@ def windows_have_padding_on_one_side(net: Network) -> bytes:
     return net.finish(net.convolution(x, 4, 1))
 
 
+@_network
+def rows_of_a_concatenation_need_only_some_of_its_parts(net: Network) -> bytes:
+    x = net.convolution(net.input((1, 48, 64, 16)), 32, 3)
+    parts = [
+        net.depthwise(x, 3),
+        net.unary("LOGISTIC", x),
+        net.pad(x, [(0, 0), (9, 0), (0, 0), (0, 0)]),
+    ]
+    return net.finish(net.convolution(net.concatenation(parts, 1), 8, 3))
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_small_network_is_exact_and_clean_where(name: str, tmp_path: Path) -> None:
     path = tmp_path / "network.tflite"

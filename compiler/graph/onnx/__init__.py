@@ -1,0 +1,1 @@
+"""ONNX models: quantised networks read and written as TOSA."""

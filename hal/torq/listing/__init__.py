@@ -1,0 +1,1 @@
+"""Executables as TorqHW, their listing, and TorqHW as executables."""

@@ -1,0 +1,1 @@
+"""Writing IREE modules: bytecode, archives, and host programs for executables."""

@@ -1,0 +1,94 @@
+"""Rows gathered and scattered, and float32 by its bits: exact on the NPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from assay.compiler.graph.mlir import read_module
+from assay.compiler.graph.tosa.evaluate import evaluated
+from assay.compiler.torq.hl.dialect import hl_context
+from tests.compiler.graph import models
+from tests.compiler.torq.schedule.running import assert_exact_and_clean, lowered
+
+from .test_operators import function
+
+pytestmark = pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
+Arrays = list[NDArray[Any]]
+_PROPAGATE = "nan_mode = #tosa.nan_mode<PROPAGATE>"
+
+
+def _assert_exact(text: str, inputs: Arrays) -> None:
+    module = read_module(text.encode(), "text", hl_context())
+    expected = evaluated(models.main(module), inputs)
+    assert_exact_and_clean(lowered(module), inputs, expected)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [(10, 99), (10, 6000), (40_000, 1)],
+    ids=["columns that are cut", "rows in parts", "blocks of rows"],
+)
+def test_a_gather_reaches_all_of_a_tensor(rows: int, columns: int) -> None:
+    random = np.random.default_rng(0)
+    x, y = f"tensor<1x{rows}x{columns}xi8>", f"tensor<1x5x{columns}xi8>"
+    line = f'%y = "tosa.gather"(%x, %i) : ({x}, tensor<1x5xi32>) -> {y}'
+    values = random.integers(-128, 128, (1, rows, columns)).astype(np.int8)
+    indices = np.array([[rows - 1, 0, rows // 2, 3, rows - 2]], np.int32)
+    _assert_exact(function(f"%x: {x}, %i: tensor<1x5xi32>", y, line), [values, indices])
+
+
+@pytest.mark.parametrize("element", ["i8", "i16", "i32", "f32"])
+def test_a_scatter_replaces_the_rows_that_are_named(element: str) -> None:
+    random = np.random.default_rng(1)
+    dtype = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "f32": np.float32}[element]
+    x, i, r = f"tensor<2x9x5x{element}>", "tensor<2x4xi32>", f"tensor<2x4x5x{element}>"
+    line = f'%y = "tosa.scatter"(%x, %i, %r) : ({x}, {i}, {r}) -> {x}'
+    bits = f"int{np.dtype(dtype).itemsize * 8}"
+    limits = np.iinfo(bits)
+    values, rows = (
+        random.integers(limits.min, limits.max, shape, bits).view(dtype)
+        for shape in ((2, 9, 5), (2, 4, 5))
+    )
+    if element == "f32":
+        values, rows = (random.normal(0, 9, v.shape).astype(np.float32) for v in (values, rows))
+    indices = np.stack([random.permutation(9)[:4] for _ in range(2)]).astype(np.int32)
+    _assert_exact(function(f"%x: {x}, %i: {i}, %r: {r}", x, line), [values, indices, rows])
+
+
+@pytest.mark.parametrize(
+    ("operator", "operands", "fields"),
+    [
+        ("abs", 1, ""),
+        ("clamp", 1, f"<{{min_val = -1.5 : f32, max_val = 2.0 : f32, {_PROPAGATE}}}>"),
+        ("maximum", 2, f"<{{{_PROPAGATE}}}>"),
+        ("minimum", 2, f"<{{{_PROPAGATE}}}>"),
+    ],
+)
+def test_what_bits_of_float32_tell_is_exact(operator: str, operands: int, fields: str) -> None:
+    random = np.random.default_rng(2)
+    kind = "tensor<4x33xf32>"
+    names = ["%x", "%z"][:operands]
+    types = ", ".join([kind] * operands)
+    line = f'%y = "tosa.{operator}"({", ".join(names)}) {fields} : ({types}) -> {kind}'
+    values = [random.normal(0, 3, (4, 33)).astype(np.float32) for _ in names]
+    arguments = ", ".join(f"{name}: {kind}" for name in names)
+    _assert_exact(function(arguments, kind, line), values)
+
+
+def test_float32_is_selected_and_cast_to_bfloat16() -> None:
+    random = np.random.default_rng(3)
+    kind, short = "tensor<4x33xf32>", "tensor<4x33xbf16>"
+    lines = (
+        f'%s = "tosa.select"(%c, %x, %z) : (tensor<4x33xi1>, {kind}, {kind}) -> {kind}',
+        f'%b = "tosa.cast"(%s) : ({kind}) -> {short}',
+        f'%e = "tosa.exp"(%b) : ({short}) -> {short}',
+        f'%y = "tosa.cast"(%e) : ({short}) -> {kind}',
+    )
+    values = [random.normal(0, 3, (4, 33)).astype(np.float32) for _ in range(2)]
+    condition = random.integers(0, 2, (4, 33)).astype(np.bool_)
+    arguments = f"%c: tensor<4x33xi1>, %x: {kind}, %z: {kind}"
+    _assert_exact(function(arguments, kind, *lines), [condition, *values])
