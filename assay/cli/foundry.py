@@ -1,0 +1,119 @@
+"""`assay foundry`: the library's kernels, shown, and written for programs of one's own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .failures import USAGE, CommandError
+from .options.shared import Json
+
+if TYPE_CHECKING:
+    from assay.compiler.foundry.kernels import Declared
+
+foundry_app = typer.Typer(
+    help="Kernels that language models are made of: list them, show them, take them along.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+_TYPES = ("float", "half", "bfloat")
+
+Name = Annotated[str, typer.Argument(metavar="KERNEL", help="One that the list names.")]
+Element = Annotated[
+    str, typer.Option("--type", help=f"Of the numbers: {', '.join(_TYPES)}.", metavar="TYPE")
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="Of weights, such as q4_k; f16 for kernels that read weights when not given.",
+        metavar="FORMAT",
+        show_default=False,
+    ),
+]
+Folder = Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")]
+
+
+@foundry_app.command("list")
+def list_command(json: Json = False) -> None:
+    """List the kernels, and the formats of weights that some of them read."""
+    from assay.compiler.foundry.formats import FORMATS
+    from assay.compiler.foundry.library import KERNELS
+
+    from .terminal import print_json, show
+
+    about = {name: str(make.__doc__).split("\n")[0] for name, make in KERNELS.items()}
+    if json:
+        print_json({"kernels": about, "types": _TYPES, "formats": list(FORMATS)})
+        return
+    width = max(map(len, about))
+    for name, text in about.items():
+        show(f"{name:{width}}  {text}")
+    show(f"\nformats of weights: {', '.join(FORMATS)}")
+
+
+@foundry_app.command("show")
+def show_command(kernel: Name, element: Element = "float", weights: Weights = None) -> None:
+    """Print a kernel's whole text in MSL."""
+    typer.echo(_declared(kernel, element, weights).source, nl=False)
+
+
+@foundry_app.command("emit")
+def emit_command(
+    kernel: Name,
+    element: Element = "float",
+    weights: Weights = None,
+    output: Folder = Path(),
+    json: Json = False,
+) -> None:
+    """Write a kernel as NAME.metal, and NAME.h for hosts in C, C++ or Swift.
+
+    The header has the indices of buffers and the structs of parameters, whose layout it asserts.
+    """
+    from assay.compiler.foundry.kernels.host_header import host_header
+
+    from .terminal import print_json, show
+
+    made = _declared(kernel, element, weights)
+    texts = {
+        output / f"{made.function}.metal": made.source,
+        output / f"{made.function}.h": host_header(made),
+    }
+    for path, text in texts.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{path}: cannot be written: {error.strerror or error}") from None
+    if json:
+        print_json({"files": [str(path) for path in texts], "buffers": made.indices})
+        return
+    for path in texts:
+        show(f"{path}: {len(texts[path].splitlines())} lines")
+
+
+def _declared(name: str, element: str, weights: str | None) -> "Declared":
+    """The kernel that options describe. Raises CommandError."""
+    from assay.compiler.foundry.errors import FoundryError
+    from assay.compiler.foundry.formats import format_of
+    from assay.compiler.foundry.library import KERNELS
+    from assay.compiler.foundry.structs import names
+
+    if name not in KERNELS:
+        raise CommandError(f"there is no kernel {name}; there are {', '.join(KERNELS)}", code=USAGE)
+    if element not in _TYPES:
+        raise CommandError(f"--type {element}: expected {', '.join(_TYPES)}", code=USAGE)
+    sizes: dict[str, dict[str, Any]] = {
+        "gemv": {"rows": 1},
+        "embedding": {"rows": 1, "columns": 1},
+    }
+    if weights is not None and name not in sizes:
+        raise CommandError(f"--format: {name} reads no weights", code=USAGE)
+    given: list[Any] = [getattr(names, element.upper())]
+    try:
+        given += [format_of(weights or "f16")] if name in sizes else []
+    except FoundryError as error:
+        raise CommandError(f"--format: {error}", code=USAGE) from None
+    # Sizes of a matrix are parameters of the kernel: its text has none of them.
+    declared, _ = KERNELS[name](*given, **sizes.get(name, {}))
+    return declared

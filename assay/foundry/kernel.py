@@ -1,0 +1,172 @@
+"""Kernels that are called with arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.compiler.foundry.errors import FoundryError
+from assay.compiler.foundry.kernels import Declared, Grid, GridOf, Output, Params, Tensor
+from assay.compiler.foundry.structs import waits_for
+
+from .dispatch import Dispatch
+
+if TYPE_CHECKING:
+    from ..checks import Report
+    from ..prediction import TimeResult
+
+
+class Kernel:
+    """A kernel to be called with arrays by the names of its arguments.
+
+    Args:
+        declared: a kernel of a source (`Standalone`), or one that is put together (`Compound`).
+        grid: how large its grid is: `per_element("y")`, `per_row("x")`, `custom(...)`.
+        device: "emulated", or "native" on a Mac.
+    """
+
+    def __init__(self, declared: Declared, *, grid: GridOf, device: str = "emulated") -> None:
+        self.declared = declared
+        self._grid = grid
+        self._dispatch = Dispatch(declared, device)
+
+    @property
+    def source(self) -> str:
+        """The whole text in MSL, which compiles by itself."""
+        return self.declared.source
+
+    def __call__(self, **given: Any) -> Any:
+        """Runs the kernel; the output as an array, or a tuple of them in their order.
+
+        Arrays are NumPy's, or anything with `__dlpack__` on the CPU. A parameter struct is an
+        instance of it; its dynamic fields are given by name beside the arguments.
+
+        Raises:
+            FoundryError: for a value that is missing, unknown or does not fit.
+            CompileError: if the source does not compile.
+            LaunchError: if the kernel goes wrong.
+        """
+        values, grid = self._bound(given)
+        self._dispatch.run(values, grid)
+        made = [values[name] for name in self._outputs]
+        return made[0] if len(made) == 1 else tuple(made)
+
+    def check(self, **given: Any) -> Report:
+        """Runs the kernel under all checks; what they found. Outputs hold nothing before."""
+        from ..checks import check_kernel
+
+        values, grid = self._bound(given)
+        return check_kernel(
+            self.source,
+            self.declared.function,
+            *self._in_order(values),
+            threadgroups=grid.threadgroups,
+            threadgroup=grid.threads,
+            uninitialised=self._outputs,
+        )
+
+    def time(self, *, chip: str = "m1", **given: Any) -> TimeResult:
+        """How long the kernel takes on a chip, and why."""
+        from ..prediction import time
+
+        values, grid = self._bound(given)
+        found: TimeResult = time(
+            self.source,
+            self.declared.function,
+            *self._in_order(values),
+            chip=chip,
+            threadgroups=grid.threadgroups,
+            threadgroup=grid.threads,
+        )
+        return found
+
+    @property
+    def _outputs(self) -> list[str]:
+        arguments = self.declared.arguments
+        return [name for name, each in arguments.items() if isinstance(each, Output)]
+
+    def _is_derived(self, name: str) -> bool:
+        argument = self.declared.arguments[name]
+        return isinstance(argument, Params) and argument.make is not None
+
+    def _bound(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], Grid]:
+        """Arrays and bytes of all arguments by name, and the grid."""
+        self._refuse_unknown(given)
+        values: dict[str, Any] = {}
+        for name, argument in self.declared.arguments.items():
+            if isinstance(argument, Output) or self._is_derived(name):
+                continue
+            if name not in given:
+                raise self._error(f"there is no value for {name}")
+            if isinstance(argument, Tensor):
+                values[name] = self._array(name, argument, given[name])
+            else:
+                values[name] = given[name]
+        for name in self._outputs:
+            values[name] = self._made(name, values)
+        for name, argument in self.declared.arguments.items():
+            if isinstance(argument, Params) and argument.make is not None:
+                values[name] = argument.make(values)
+        grid = self._grid({**given, **values})
+        for name, argument in self.declared.arguments.items():
+            if isinstance(argument, Params):
+                values[name] = self._packed(name, argument, values[name], given)
+        return values, grid
+
+    def _refuse_unknown(self, given: Mapping[str, Any]) -> None:
+        made = (*self._outputs, *filter(self._is_derived, self.declared.arguments))
+        takes = [name for name in self.declared.arguments if name not in made]
+        waited = {each for value in given.values() for each in waits_for(value)}
+        for name in given:
+            if name not in takes and name not in waited:
+                raise self._error(f"{name} is not asked for; it takes {', '.join(takes)}")
+
+    def _array(self, name: str, argument: Tensor, value: Any) -> NDArray[Any]:
+        found = value if isinstance(value, np.ndarray) else _from_dlpack(value)
+        if found is None or found.dtype != argument.dtype:
+            kind = type(value).__name__ if found is None else found.dtype.name
+            raise self._error(f"{name} is {kind}; it takes arrays of {argument.dtype.name}")
+        return np.ascontiguousarray(found)
+
+    def _made(self, name: str, values: Mapping[str, Any]) -> NDArray[Any]:
+        argument = self.declared.arguments[name]
+        assert isinstance(argument, Output)
+        shape = argument.shape
+        if isinstance(shape, str):
+            sizes = values[shape].shape
+        else:
+            sizes = tuple(shape(values) if callable(shape) else shape)
+        made = np.empty(sizes, argument.dtype)
+        # What the kernel leaves out is NaN, or has all bits set.
+        made.reshape(-1).view(np.uint8)[:] = 0xFF
+        return made
+
+    def _packed(
+        self, name: str, argument: Params, value: Any, given: Mapping[str, Any]
+    ) -> NDArray[np.uint8]:
+        where = f"{self.declared.function}: {name}"
+        return np.frombuffer(argument.layout.pack(value, where, given), np.uint8)
+
+    def _in_order(self, values: Mapping[str, Any]) -> list[Any]:
+        indices = self.declared.indices
+        ordered = sorted(values, key=lambda name: indices[name])
+        return [self._launched(name, values[name]) for name in ordered]
+
+    def _launched(self, name: str, value: NDArray[Any]) -> NDArray[Any] | bytes:
+        """An argument as checks and predictions take it, which have no empty buffers."""
+        if isinstance(self.declared.arguments[name], Params):
+            return value.tobytes()
+        return value if value.size else np.zeros(1, value.dtype)
+
+    def _error(self, message: str) -> FoundryError:
+        return FoundryError("kernel-call", f"{self.declared.function}: {message}")
+
+
+def _from_dlpack(value: Any) -> NDArray[Any] | None:
+    if not hasattr(value, "__dlpack__"):
+        return None
+    found: NDArray[Any] = np.from_dlpack(value)
+    return found

@@ -1,0 +1,1 @@
+"""Metal kernels composed in Python: parameter structs, formats of weights, conditions."""

@@ -1,0 +1,111 @@
+"""Formats of blocks: so many weights of a row stand with their scales, as GGUF has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from .packed import NO_SCALES, Bytes, Packed, Weights, as_bytes, matrix_of
+
+Fields = Mapping[str, Bytes]
+"""The fields of blocks: bytes [blocks, bytes of the field]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Bytes of a block; in split planes those of the weights and those of scales lie apart."""
+
+    name: str
+    size: int
+    plane: Literal["matrix", "scales"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockFormat:
+    """Blocks of `multiple` weights, each with its fields in order.
+
+    `body` is MSL: it writes `w[0]` to `w[7]`, the weights of block `block` from `first` on, a
+    multiple of 8; `name(matrix, scales, block)` points to the field of that name.
+    """
+
+    name: str
+    multiple: int
+    fields: tuple[Field, ...]
+    encode: Callable[[Weights], Fields]
+    decode: Callable[[Fields], Weights]
+    body: str
+    is_split: bool = False
+
+    @property
+    def policy(self) -> str:
+        """The struct's name."""
+        return f"Policy{self.name.upper()}"
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of a block with all of its fields."""
+        return sum(field.size for field in self.fields)
+
+    def split(self) -> BlockFormat:
+        """The same blocks with their weights in buffer 0 and their scales in buffer 1."""
+        return replace(self, name=f"{self.name}_split", is_split=True)
+
+    def pack(self, weights: Weights) -> Packed:
+        """float32 [rows, columns] in blocks. Raises FoundryError."""
+        found = matrix_of(weights, self.multiple, self.name)
+        fields = self.encode(found.reshape(-1, self.multiple))
+        matrix = self._plane(fields, "matrix")
+        scales = self._plane(fields, "scales") if self.is_split else NO_SCALES
+        return Packed(matrix, scales, *found.shape)
+
+    def unpack(self, packed: Packed) -> Weights:
+        """float32 [rows, columns]."""
+        blocks = packed.rows * packed.columns // self.multiple
+        fields = {}
+        for field in self.fields:
+            buffer, stride, offset = self._place(field)
+            plane = getattr(packed, buffer).reshape(blocks, stride)
+            fields[field.name] = plane[:, offset : offset + field.size]
+        with np.errstate(invalid="ignore", over="ignore"):  # bytes of others may be any number
+            return self.decode(fields).reshape(packed.rows, packed.columns)
+
+    @property
+    def text(self) -> str:
+        """The struct in MSL."""
+        accessors = "\n".join(self._accessor(field) for field in self.fields)
+        where = "weights in buffer 0, scales in buffer 1" if self.is_split else "in buffer 0"
+        return f"""\
+// {self.multiple} weights in {self.block_bytes} bytes, {where}.
+struct {self.policy} {{
+{accessors}
+    static void load8(const device uchar* matrix, const device uchar* scales, uint rows,
+                      uint columns, uint row, uint k, thread float* w) {{
+        const ulong block = ulong(row) * (columns / {self.multiple}) + k / {self.multiple};
+        const uint first = k % {self.multiple};
+{self.body.rstrip()}
+    }}
+}};
+"""
+
+    def _plane(self, fields: Fields, plane: str) -> Bytes:
+        chosen = [f.name for f in self.fields if not self.is_split or f.plane == plane]
+        return as_bytes(np.concatenate([fields[name] for name in chosen], axis=1))
+
+    def _place(self, field: Field) -> tuple[str, int, int]:
+        """The buffer of a field, bytes from block to block in it, and where the field begins."""
+        buffer = field.plane if self.is_split else "matrix"
+        beside = [f for f in self.fields if not self.is_split or f.plane == buffer]
+        before = beside[: beside.index(field)]
+        return buffer, sum(f.size for f in beside), sum(f.size for f in before)
+
+    def _accessor(self, field: Field) -> str:
+        buffer, stride, offset = self._place(field)
+        begin = f" + {offset}" if offset else ""
+        return f"""\
+    static const device uchar* {field.name}(const device uchar* matrix,
+                                         const device uchar* scales, ulong block) {{
+        return {buffer} + block * {stride}{begin};
+    }}"""

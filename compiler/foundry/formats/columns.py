@@ -1,0 +1,122 @@
+"""FP4 and NF4 as Marlin for Metal packs them: eight rows of K to a word, words of a column apart.
+
+Layout: metal-marlin, `quantize.py` and `src/marlin_gemm.metal`. uint32 [K / 8, N], nibble i of a
+word is row 8 r + i; half scales [K / group, N]. There, K comes first; here a matrix is [rows,
+columns] with columns summed over, so that N is its rows and K its columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FoundryError
+from ..numbers import E2M1, e2m1_codes, e2m1_values
+from .packed import Bytes, Packed, Weights, as_bytes, matrix_of
+
+# QLoRA (Dettmers et al., 2023), appendix E: quantiles of the normal distribution.
+NF4_VALUES: Final = np.array(
+    [
+        -1.0,
+        -0.6961928009986877,
+        -0.5250730514526367,
+        -0.39491748809814453,
+        -0.28444138169288635,
+        -0.18477343022823334,
+        -0.09105003625154495,
+        0.0,
+        0.07958029955625534,
+        0.16093020141124725,
+        0.24611230194568634,
+        0.33791524171829224,
+        0.44070982933044434,
+        0.5626170039176941,
+        0.7229568362236023,
+        1.0,
+    ],
+    np.float32,
+)
+_SHIFTS: Final = np.arange(0, 32, 4, dtype=np.uint32)
+
+
+@dataclass(frozen=True, slots=True)
+class WordColumns:
+    """Codes of 4 bits of a table of values."""
+
+    kind: Literal["fp4", "nf4"]
+    group: int = 128
+
+    def __post_init__(self) -> None:
+        if self.group < 8 or self.group % 8:
+            raise FoundryError(
+                "format-parameters",
+                f"groups of {self.group}: {self.kind} has groups of whole words, 8 weights each",
+            )
+
+    @property
+    def name(self) -> str:
+        """With its group."""
+        return f"{self.kind}_{self.group}"
+
+    @property
+    def multiple(self) -> int:
+        """Whole groups."""
+        return self.group
+
+    @property
+    def policy(self) -> str:
+        """The struct's name."""
+        return f"Policy{self.name.upper()}"
+
+    def pack(self, weights: Weights) -> Packed:
+        """float32 [rows, columns]; the largest of a group becomes the largest of the table."""
+        found = matrix_of(weights, self.multiple, self.name)
+        groups = found.reshape(len(found), -1, self.group)
+        most = np.float32(E2M1[-1] if self.kind == "fp4" else 1)
+        largest = np.abs(groups).max(axis=2) / most
+        scales = np.where(largest > 0, largest, np.float32(1e-7)).astype("<f2")
+        # A scale below the smallest half is 0, and so are its weights.
+        whole = np.where(scales == 0, 1, scales).astype(np.float32)
+        codes = self._codes((groups / whole[:, :, None]).reshape(found.shape))
+        words = codes.reshape(len(found), -1, 8).astype(np.uint32) << _SHIFTS
+        matrix = np.bitwise_or.reduce(words, axis=2).T.astype("<u4")
+        return Packed(as_bytes(matrix), as_bytes(scales.T), *found.shape)
+
+    def unpack(self, packed: Packed) -> Weights:
+        """float32 [rows, columns]."""
+        words = packed.matrix.view("<u4").reshape(-1, packed.rows).T
+        codes = (words[:, :, None] >> _SHIFTS & 15).astype(np.uint8)
+        scales = packed.scales.view("<f2").reshape(-1, packed.rows).T.astype(np.float32)
+        values = self._values(codes.reshape(packed.rows, packed.columns))
+        return values * np.repeat(scales, self.group, axis=1)
+
+    @property
+    def text(self) -> str:
+        """The struct in MSL."""
+        table = "E2M1" if self.kind == "fp4" else "NF4"
+        return f"""\
+// A word holds eight of a row, words of a row are `rows` apart; half scales for each {self.group}.
+struct {self.policy} {{
+    static void load8(const device uchar* matrix, const device uchar* scales, uint rows,
+                      uint columns, uint row, uint k, thread float* w) {{
+        const device uint* words = reinterpret_cast<const device uint*>(matrix);
+        const uint codes = words[ulong(k / 8) * rows + row];
+        const float scale = read_half(scales + 2 * (ulong(k / {self.group}) * rows + row));
+        for (uint i = 0; i < 8; ++i) {{
+            w[i] = {table}[codes >> (4 * i) & 15u] * scale;
+        }}
+    }}
+}};
+"""
+
+    def _codes(self, values: NDArray[np.float32]) -> Bytes:
+        if self.kind == "fp4":
+            return e2m1_codes(values, ties="first")
+        bounds = (NF4_VALUES[1:] + NF4_VALUES[:-1]) / 2
+        return np.searchsorted(bounds, values, side="left").astype(np.uint8)
+
+    def _values(self, codes: Bytes) -> Weights:
+        return e2m1_values(codes) if self.kind == "fp4" else NF4_VALUES[codes]

@@ -1,0 +1,84 @@
+"""Weights in a format: the bytes that a kernel is given, and what says how they lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FoundryError
+
+Bytes = NDArray[np.uint8]
+Weights = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packed:
+    """A matrix of `rows` x `columns` weights; the columns are what a product sums over.
+
+    `matrix` and `scales` are flat bytes, what buffers 0 and 1 of a kernel hold; `scales` is empty
+    where the format keeps everything in its blocks.
+    """
+
+    matrix: Bytes
+    scales: Bytes
+    rows: int
+    columns: int
+
+    @property
+    def bits_per_weight(self) -> float:
+        """Of both buffers together."""
+        return 8 * (self.matrix.size + self.scales.size) / (self.rows * self.columns)
+
+
+class Format(Protocol):
+    """How weights lie in memory, and how a kernel reads them."""
+
+    @property
+    def name(self) -> str:
+        """Such as `q4_0`; what it is chosen by."""
+
+    @property
+    def multiple(self) -> int:
+        """Columns come in multiples of it."""
+
+    @property
+    def policy(self) -> str:
+        """The name of the struct that reads weights in MSL."""
+
+    @property
+    def text(self) -> str:
+        """That struct.
+
+        `Policy::load8(matrix, scales, rows, columns, row, k, w)` reads the eight weights of a row
+        from column k on, a multiple of 8, as float; what lies behind the last column is 0.
+        """
+
+    def pack(self, weights: Weights) -> Packed:
+        """float32 [rows, columns] in this format. Raises FoundryError."""
+
+    def unpack(self, packed: Packed) -> Weights:
+        """float32 [rows, columns], exactly what the bytes stand for."""
+
+
+def matrix_of(weights: Weights, multiple: int, name: str) -> Weights:
+    """The weights as float32. Raises FoundryError for a shape that the format cannot hold."""
+    found = np.ascontiguousarray(weights, np.float32)
+    if found.ndim != 2 or 0 in found.shape:
+        raise FoundryError("format-shape", f"{name} holds matrices; these are {found.shape}")
+    if found.shape[1] % multiple:
+        raise FoundryError(
+            "format-shape",
+            f"{name} holds {multiple} weights together; rows of {found.shape[1]} are no multiple",
+        )
+    return found
+
+
+def as_bytes(values: NDArray[np.generic]) -> Bytes:
+    """The bytes of an array, in order of memory."""
+    return np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+
+
+NO_SCALES = np.empty(0, np.uint8)

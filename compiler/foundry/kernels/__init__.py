@@ -1,0 +1,51 @@
+"""Kernels as they are declared: what they take, what they run over, and their text in MSL."""
+
+from .arguments import Argument, Output, Params, Tensor, argument_of, derived, output, tensor
+from .compound import Compound
+from .declared import Declared
+from .epilogues import GELU, RELU, SILU, Epilogue, bias, residual
+from .grids import Grid, GridOf, custom, per_element, per_row, per_vector, simdgroup_per_row
+from .stages import (
+    Emitted,
+    Main,
+    PolicyStage,
+    Result,
+    Stage,
+    TemplateStage,
+    ThreadgroupArray,
+)
+from .standalone import Standalone
+
+__all__ = [
+    "GELU",
+    "RELU",
+    "SILU",
+    "Argument",
+    "Compound",
+    "Declared",
+    "Emitted",
+    "Epilogue",
+    "Grid",
+    "GridOf",
+    "Main",
+    "Output",
+    "Params",
+    "PolicyStage",
+    "Result",
+    "Stage",
+    "Standalone",
+    "TemplateStage",
+    "Tensor",
+    "ThreadgroupArray",
+    "argument_of",
+    "bias",
+    "custom",
+    "derived",
+    "output",
+    "per_element",
+    "per_row",
+    "per_vector",
+    "residual",
+    "simdgroup_per_row",
+    "tensor",
+]

@@ -1,0 +1,83 @@
+"""Epilogues: what is done to each value of a kernel before it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..errors import FoundryError
+from ..structs.types import Scalar
+from .arguments import Argument, Output, Params, Tensor, argument_of, member
+from .includes import Included
+from .stages import Emitted, ThreadgroupArray
+
+
+class Epilogue:
+    """What is done to a value before it is stored.
+
+    Args:
+        name: a name in MSL.
+        expression: of `value` and `at`, its place in the output, and the arguments by name.
+        arguments: buffers and numbers of its own.
+    """
+
+    threadgroup: tuple[ThreadgroupArray, ...] = ()
+
+    def __init__(
+        self, name: str, expression: str, arguments: Mapping[str, Any] | None = None
+    ) -> None:
+        self.name = name
+        self.expression = expression
+        self.arguments: Mapping[str, Argument] = {
+            each: argument_of(declared, f"{name}: {each}")
+            for each, declared in (arguments or {}).items()
+        }
+        if any(isinstance(each, Output) for each in self.arguments.values()):
+            raise FoundryError("stage-output", f"{name}: an epilogue has no output of its own")
+
+    def text(self, included: Included) -> str:
+        """A function of its own."""
+        taken = "".join(f", {member(n, a)}" for n, a in self.arguments.items())
+        return (
+            f"static inline float epilogue_{self.name}(float value, uint at{taken}) {{\n"
+            f"    return {self.expression};\n}}\n"
+        )
+
+    def emit(self, variable: str | None) -> Emitted:
+        """The value, changed."""
+        if variable is None:
+            raise FoundryError(
+                "stage-epilogue",
+                f"{self.name}: the stage in front of it returns nothing and takes no epilogue",
+            )
+        return Emitted((f"{variable} = {self.call(variable)};",), variable)
+
+    def call(self, variable: str) -> str:
+        """The function with its arguments."""
+        return f"epilogue_{self.name}({', '.join([variable, 'at', *self.arguments])})"
+
+
+SILU: Final = Epilogue("silu", "value / (1.0f + exp(-value))")
+RELU: Final = Epilogue("relu", "max(value, 0.0f)")
+GELU: Final = Epilogue(
+    "gelu",
+    "0.5f * value * (1.0f + tanh(0.7978845608f * (value + 0.044715f * value * value * value)))",
+)
+
+
+def bias(element: Any) -> Epilogue:
+    """Adds `bias[at]`."""
+    return Epilogue("bias", "value + float(bias[at])", {"bias": Tensor(_scalar(element))})
+
+
+def residual(element: Any) -> Epilogue:
+    """Adds `residual[at]`."""
+    given = {"residual": Tensor(_scalar(element))}
+    return Epilogue("residual", "value + float(residual[at])", given)
+
+
+def _scalar(element: Any) -> Scalar:
+    declared = argument_of(element, "an epilogue's tensor")
+    if isinstance(declared, Params) and isinstance(declared.layout, Scalar):
+        return declared.layout
+    raise FoundryError("kernel-argument", f"{element!r} is no type of numbers")

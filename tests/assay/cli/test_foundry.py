@@ -1,0 +1,96 @@
+"""`assay foundry`: kernels of the library, listed, shown, and written for other programs."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+import ziglang
+
+from assay.compiler.foundry.kernels import Standalone, output
+from assay.compiler.foundry.kernels.host_header import host_header
+from assay.compiler.foundry.library import KERNELS
+from assay.compiler.foundry.structs import array, struct
+from assay.compiler.foundry.structs.names import bfloat, float3, half, packed_float3, short, uchar
+from assay.compiler.msl import compile_library
+
+Run = Callable[..., Any]
+
+
+def test_the_list_names_every_kernel_and_format(assay: Run) -> None:
+    shown = assay("foundry", "list").out
+    assert all(name in shown for name in KERNELS)
+    listed = json.loads(assay("foundry", "list", "--json").out)
+    assert set(listed["kernels"]) == set(KERNELS)
+    assert "q4_k" in listed["formats"]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_what_is_shown_compiles_by_itself(assay: Run, name: str) -> None:
+    text = assay("foundry", "show", name, "--type", "half").out
+    assert compile_library(text).function_names
+
+
+def test_files_are_written_for_hosts(assay: Run, tmp_path: Path) -> None:
+    command = ("foundry", "emit", "gemv", "--format", "q6_k", "-o", str(tmp_path / "own"))
+    written = json.loads(assay(*command, "--json").out)
+    assert written["buffers"] == {"matrix": 0, "scales": 1, "x": 2, "y": 3, "params": 4}
+    metal, header = map(Path, written["files"])
+    assert compile_library(metal.read_text()).function_names == ("gemv_q6_k",)
+    assert "gemv_q6_k_params = 4,  // GemvParams, 8 bytes" in header.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("show", "gemm"), "there is no kernel gemm; there are softmax"),
+        (("show", "softmax", "--type", "int"), "--type int: expected float, half, bfloat"),
+        (("show", "softmax", "--format", "q8_0"), "--format: softmax reads no weights"),
+        (("show", "gemv", "--format", "q9"), "--format: there is no format q9"),
+    ],
+)
+def test_what_is_not_there_is_refused(assay: Run, arguments: Sequence[str], message: str) -> None:
+    done = assay("foundry", *arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+@struct
+class Inner:
+    tag: uchar
+    where: float3
+
+
+@struct
+class Outer:
+    flag: bool
+    near: packed_float3
+    inner: Annotated[Sequence[Inner], array(Inner, 2)]
+    small: Annotated[Sequence[float], array(half, 3)]
+    rest: short
+    last: bfloat
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_a_host_s_compiler_lays_structs_out_alike(tmp_path: Path, language: str) -> None:
+    source = (
+        "kernel void k(constant Outer* p [[buffer(0)]], device float* y [[buffer(1)]])"
+        " { y[0] = p->rest; }"
+    )
+    kernel = Standalone(source, "k", {"p": Outer, "y": output(float, (1,))})
+    (tmp_path / "k.h").write_text(host_header(kernel))
+    (tmp_path / "host.c").write_text('#include "k.h"\n')
+    headers = Path(ziglang.__file__).parent / "lib" / "include"
+    standard = {"c": "-std=c11", "c++": "-std=c++17"}[language]
+    command = [sys.executable, "-m", "ziglang", "clang", "-x", language, standard]
+    checked = subprocess.run(
+        [*command, "-ffreestanding", "-isystem", headers, "-fsyntax-only", "host.c"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stderr
