@@ -24,6 +24,8 @@ class Tolerance:
     absolute: float = ABSOLUTE
     widen: bool = True
     """Whether types narrower than f32 get a tolerance that is wider in proportion."""
+    steps: int = 0
+    """How far apart integers may be: steps of quantisation."""
 
     def of(self, element: str) -> tuple[float, float]:
         """The (relative, absolute) tolerance for an element type."""
@@ -65,7 +67,7 @@ class Comparison:
 def compare(got: Value, expected: Value, tolerance: Tolerance | None = None) -> Comparison:
     """Compares a result with its reference; NaN equals NaN, infinities must be the same.
 
-    Integers and booleans must be equal whatever the tolerance.
+    Booleans must be equal whatever the tolerance, and so must integers but for its steps.
     """
     left, right = np.asarray(got), np.asarray(expected)
     if left.dtype != right.dtype or left.shape != right.shape:
@@ -89,7 +91,8 @@ def _compare(got: Value, left: Array, right: Array, tolerance: Tolerance) -> Com
         ulp = _ulp(left, right) if left.dtype.kind != "c" else np.zeros(left.shape, np.int64)
     else:
         difference = np.asarray(np.abs(left.astype(object) - right.astype(object)))
-        bad = np.asarray(left != right)
+        allowed = tolerance.steps if left.dtype.kind in "iu" else 0
+        bad = np.asarray(difference > allowed)
         absolute = difference.astype(np.float64)
         scale = np.maximum(np.abs(right.astype(np.float64)), 1)
         relative, ulp = absolute / scale, difference

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .launches.constants import compiled_kernel
+
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, CompileOptions, ConstantValue, KernelFunction, Library
 
@@ -31,7 +33,7 @@ class KernelDetails:
     private_memory: int
     registers: Registers
     constants: tuple[str, ...]
-    """Values of function constants that were assumed, as `name = value`."""
+    """Values that were assumed for function constants that it reads, as `name = value`."""
     instructions: str = ""
     """What an Apple GPU would execute, as text; empty if it was not asked for."""
 
@@ -54,7 +56,10 @@ def read_source(path: Path, options: "CompileOptions") -> "Library":
     folders = (path.resolve().parent, *options.include_paths)
     text = path.read_text(encoding="utf-8", errors="replace")
     return compile_library(
-        text, options=replace(options, include_paths=folders), file_name=str(path)
+        text,
+        options=replace(options, include_paths=folders),
+        file_name=str(path),
+        each_alone=True,
     )
 
 
@@ -68,41 +73,23 @@ def inspect_kernels(
 ) -> Iterator[KernelDetails | Refusal]:
     """Compile each kernel, read it into the engine, and tell what it needs.
 
-    Function constants that `constants` does not name are taken as true or 1. With `instructions`
+    Function constants that `constants` does not name are assumed as for a run. With `instructions`
     each is lowered to those of Apple GPUs too.
     """
     from assay.compiler.msl import CompileError
     from assay.sim.simt import UnsupportedKernel
 
-    assumed = {c.name: _assumed(c.type_name) for c in library.constants}
-    names_of = {c.index: c.name for c in library.constants}
-    given: set[int | str] = set()
-    values: dict[int | str, ConstantValue] = dict(assumed.items())
-    for key, value in constants.items():
-        name = names_of.get(key, key) if isinstance(key, int) else key
-        given.add(name)
-        values[name] = value
     for number, kernel_name in enumerate(names, 1):
         say(f"kernel {number} of {len(names)}: {kernel_name}")
         try:
-            kernel = library.function(kernel_name, values)
-            details = _details(kernel, [n for n in assumed if n not in given], values)
+            kernel, assumed = compiled_kernel(library, kernel_name, constants)
+            details = _details(kernel, assumed)
             yield replace(details, instructions=_instructions(kernel)) if instructions else details
         except (CompileError, UnsupportedKernel) as error:
             yield Refusal(name=kernel_name, reason=str(error))
 
 
-def _assumed(type_name: str) -> "ConstantValue":
-    """A value for a function constant of which nothing is known."""
-    scalar = type_name.removeprefix("metal::").rstrip("234")
-    count = int(type_name[-1]) if type_name[-1] in "234" else 1
-    one: bool | int = True if scalar == "bool" else 1
-    return one if count == 1 else (one,) * count
-
-
-def _details(
-    kernel: "KernelFunction", assumed: list[str], values: "Mapping[int | str, ConstantValue]"
-) -> KernelDetails:
+def _details(kernel: "KernelFunction", assumed: tuple[str, ...]) -> KernelDetails:
     from assay.sim.simt.analysis.registers import estimate_registers
 
     program = kernel.program()
@@ -120,7 +107,7 @@ def _details(
             uniform=estimate.uniform,
             place=f"{estimate.site.file}:{estimate.site.line}",
         ),
-        constants=tuple(f"{name} = {_text(values[name])}" for name in assumed),
+        constants=assumed,
     )
 
 
@@ -129,7 +116,3 @@ def _instructions(kernel: "KernelFunction") -> str:
     from assay.hw.apple.lower.lower import lower
 
     return code_text(lower(kernel.program().taped_function))
-
-
-def _text(value: "ConstantValue") -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

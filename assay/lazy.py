@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -26,7 +27,13 @@ def lazy_exports(package: str, modules: Mapping[str, str]) -> Callable[[str], An
         return getattr(import_module(modules[name], package), name)
 
     def names() -> list[str]:
-        return sorted({*vars(module), *vars(module).get("__all__", modules)})
+        # What the package imports for itself is nobody else's business.
+        own = {
+            name
+            for name, value in vars(module).items()
+            if name.startswith("__") or isinstance(value, ModuleType)
+        }
+        return sorted({*own, *vars(module).get("__all__", modules)})
 
     vars(module)["__dir__"] = names
     return find

@@ -11,6 +11,7 @@ from assay.hal.vm import FunctionInfo, LoadedModule, Session
 from .by_name import ByName
 from .elements import ELEMENTS, Value
 from .signatures import Signature, Slot, signature_of
+from .tracebacks import ends_in_caller
 
 if TYPE_CHECKING:
     from .npu import NpuModule
@@ -28,6 +29,7 @@ class Function:
         """What goes in and comes out."""
         self.__doc__ = self.declaration or str(self.signature)
 
+    @ends_in_caller
     def __call__(self, *arguments: Any) -> Any:
         """Runs the function; gives None, one result, or a tuple of results."""
         results = self.invoke(arguments)
@@ -35,6 +37,7 @@ class Function:
             return None
         return results[0] if len(results) == 1 else tuple(results)
 
+    @ends_in_caller
     def invoke(self, arguments: Sequence[Any]) -> list[Value]:
         """Runs the function; always a list of results."""
         slots = self.signature.arguments
@@ -76,6 +79,7 @@ class Module(ByName[Function]):
         return f"<assay module {self.name}: {', '.join(self)}>"
 
 
+@ends_in_caller
 def load(
     source: str | Path | bytes,
     *,

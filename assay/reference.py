@@ -96,6 +96,36 @@ def _interpreter(path: Path, arguments: Sequence[Value], **options: bool) -> Any
     return model
 
 
+def run_by_onnxruntime(path: Path, arguments: Sequence[Value]) -> list[Value]:
+    """The results of a quantised `.onnx` model by ONNX Runtime, its operators one by one.
+
+    Arguments and results are the integers that the NPU takes and gives; floats on either side of
+    them are dequantised before the run, and quantised behind it. Raises MissingTool, ModelError,
+    and CpuError for what ONNX Runtime refuses.
+    """
+    try:
+        import onnxruntime as runtime
+    except ImportError:
+        raise MissingTool("ONNX Runtime", "onnx") from None
+    from assay.compiler.graph.mlir import new_context
+    from assay.compiler.graph.onnx.convert import converted
+
+    ports = converted(path, new_context())
+    feed = {
+        port.name: port.real(np.asarray(value).view(port.dtype))
+        for port, value in zip(ports.inputs, arguments, strict=True)
+    }
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    try:
+        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        results = session.run([port.name for port in ports.outputs], feed)
+    except Exception as error:  # of classes that ONNX Runtime does not name
+        raise CpuError(f"{path}: ONNX Runtime refuses it: {error}") from None
+    return [port.integers(np.asarray(r)) for port, r in zip(ports.outputs, results, strict=True)]
+
+
 def run_by_tosa(path: Path, arguments: Sequence[Value]) -> list[Value]:
     """The results of a quantised model by the definitions of its operators, in NumPy.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import runpy
 import sys
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
+
+from .tracebacks import ends_in_caller, without_our_end
 
 _FAILED = 1
 
@@ -33,6 +36,23 @@ STAND_INS = {
 }
 # Libraries that can be made to run their Metal kernels here, and what they are called to pip.
 PATCHES = {"mlx": "mlx[cpu]", "tinygrad": "assay-emulator[tinygrad]", "torch": "torch"}
+
+
+def imported_libraries(script: Path) -> tuple[str, ...]:
+    """The libraries of `PATCHES` that a script imports anywhere in its text, if installed."""
+    try:
+        tree = ast.parse(script.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return ()  # running it tells
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add((node.module or "").partition(".")[0])
+    return tuple(
+        name for name in PATCHES if name in names and importlib.util.find_spec(name) is not None
+    )
 
 
 class PatchError(Exception):
@@ -60,6 +80,7 @@ def install(device: str, patches: Sequence[str] = ()) -> None:
             sys.modules[name] = import_module(stand_in)
 
 
+@ends_in_caller
 def patch(*libraries: str) -> None:
     """Let libraries run their Metal kernels on the emulated device, in this process from now on.
 
@@ -121,7 +142,7 @@ def _to_the_end(run: Callable[[], object], file: str) -> Ending:
         code = end.code or 0
         return Ending(code=code, reason=f"it ended with exit code {code}" if code else "")
     except Exception as error:
-        place = _in_program(error, file)
+        place = without_our_end(_in_program(error, file))
         traceback.print_exception(type(error), error, place)
         where = "" if place is None else f" in line {place.tb_lineno}"
         what = traceback.format_exception_only(error)[-1].strip()

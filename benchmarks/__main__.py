@@ -30,6 +30,10 @@ def main() -> int:
         from .validation.main import main as validation
 
         return validation(sys.argv[2:])
+    if sys.argv[1:2] == ["schedules"]:
+        from .schedules import main as schedules
+
+        return schedules(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(TITLES)}; all if none is named")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)

@@ -5,18 +5,15 @@ Seconds are those of the processor, user and system, since each command runs on 
 
 from __future__ import annotations
 
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from tests.models.tflite.models import mobilenet_v2
 from tests.models.tflite.network import RELU6, Network
 
 from .measure import Row
+from .shell import assay
 
 _BARS = {"compile": 20.0, "run": 5.0, "time and trace": 15.0}  # seconds
 _MOST_MEMORY = 2 << 30  # bytes
@@ -37,9 +34,9 @@ def rows(*, threads: int, repetitions: int) -> list[Row]:
         }
         found = []
         for what, command in commands.items():
-            times = [_run(command.split(), folder) for _ in range(min(repetitions, 3) + 1)]
-            seconds = statistics.median(one for one, _ in times[1:])
-            memory = max(peak for _, peak in times)
+            times = [assay(command.split(), folder) for _ in range(min(repetitions, 3) + 1)]
+            seconds = statistics.median(each.seconds for each in times[1:])
+            memory = max(each.memory for each in times)
             found.append(
                 Row(
                     what=f"MobileNetV2 224x224, int8: {what}",
@@ -59,17 +56,15 @@ def _lengths(folder: Path) -> list[Row]:
     least = 0.0
     for count in _LENGTHS:
         (folder / "long.tflite").write_bytes(residual_blocks(count))
-        seconds, memory = _run(
-            ["compile", "long.tflite", "--device", "torq", "-o", "long.torq"], folder
-        )
-        each = seconds / count
+        done = assay(["compile", "long.tflite", "--device", "torq", "-o", "long.torq"], folder)
+        each = done.seconds / count
         least = least or each
         found.append(
             Row(
                 what=f"{count} operators: compile",
                 who="assay, from the shell",
-                seconds=seconds,
-                rate=f"{memory >> 20} MB",
+                seconds=done.seconds,
+                rate=f"{done.memory >> 20} MB",
                 ratio=f"{each * 1e3:.1f} ms an operator",
                 bar=f"< {_MOST_GROWTH:g} x that of {_LENGTHS[0]}",
                 passed=each < _MOST_GROWTH * least,
@@ -87,19 +82,3 @@ def residual_blocks(operators: int) -> bytes:
         y = net.convolution(net.depthwise(y, 3, activation=RELU6), 16, 1)
         x = net.binary("ADD", x, y)
     return net.finish(x)
-
-
-def _run(arguments: Sequence[str], folder: Path) -> tuple[float, int]:
-    """(seconds, bytes of memory at most) of a command."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "assay", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-        stdout=subprocess.DEVNULL,
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"assay {' '.join(arguments)} failed")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (
-        1 if sys.platform == "darwin" else 1 << 10
-    )

@@ -7,6 +7,7 @@ time, not with these files; a test says when they are out of date.
 from pathlib import Path
 
 from assay.hal.metal.emulated.order import guard_layout
+from assay.hal.torq.host import watch_code as host_watch
 from assay.hw.apple.core import job
 from assay.hw.torq.datapath import run as slice_run
 from assay.sim.native.c_unit import CUnit
@@ -15,6 +16,7 @@ from assay.sim.simt.run import tape_code, watch_code
 ROOT = Path(__file__).parents[1]
 UNITS: tuple[CUnit, ...] = (
     guard_layout.UNIT,
+    host_watch.UNIT,
     job.UNIT,
     slice_run.UNIT,
     tape_code.UNIT,

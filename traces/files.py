@@ -197,7 +197,10 @@ def _unpacked(data: bytes, file: str) -> tuple[bytes, str]:
 def _unknown(data: bytes) -> str:
     head = data[:256].lstrip().lower()
     if head.startswith((b"<!doctype", b"<html")):
-        return "is a web page: open it in a browser; to read a trace again export it as .pftrace"
+        return (
+            "is a web page: open it in a browser. Commands that compare or summarise traces take "
+            ".pftrace: write one with --trace NAME.pftrace"
+        )
     if data.startswith(b"SQLite format 3"):
         return "is a database; export it as Chrome JSON or Perfetto from the tool that made it"
     if data.startswith(b"PK\x03\x04"):

@@ -10,6 +10,7 @@ from ..launches.functions import function_of
 from ..launches.source import SUFFIXES, read_source
 from ..reports.report import Report
 from ..reports.suppressions import parse_suppression
+from ..tracebacks import ends_in_caller
 from .errors import CheckInputError
 from .npu import check_function, npu_checks
 from .orders import compare_orders
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _FILE_NAME = "program_source.metal"
 
 
+@ends_in_caller
 def check(
     source: str | Path | bytes | Module | Function | NpuModule | NpuFunction,
     function: str | None = None,

@@ -16,11 +16,13 @@ from ..launches.runner import CannotRun, Runner
 from ..launches.source import library_of
 from ..reports.report import KernelRecord, Report
 from ..reports.suppressions import parse_suppression
+from ..tracebacks import ends_in_caller
 from .errors import CheckInputError
 from .programs import chosen_checks
 from .runs import record_of_run, run_setup
 
 
+@ends_in_caller
 def check_kernel(
     source: str | Path,
     function: str,

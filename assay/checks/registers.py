@@ -22,10 +22,8 @@ def register_finding(
     Without `most` the limit is the GPU's, beyond which values are kept in memory: a warning, as the
     estimate knows nothing of the GPU's own compiler. `who` says in words whose limit it is.
     """
-    from assay.sim.simt.analysis.registers import estimate_registers
-
     limit = limits().registers_per_thread if most is None else most
-    estimate = estimate_registers(kernel.program().function)
+    estimate = kernel.program().registers
     if estimate.registers <= limit:
         return None
     return Finding(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,9 +73,19 @@ def run_checked(plan: Plan, runner: Runner, checker: Checker) -> Outcome:
 
 
 def record_of_run(
-    kernel: KernelFunction, plan: Plan, *, assumed: Iterable[str], seconds: float
+    kernel: KernelFunction,
+    plan: Plan,
+    *,
+    assumed: Iterable[str],
+    missed: tuple[str, ...] = (),
+    rests_on: Mapping[tuple[str, int], tuple[str, ...]] | None = None,
+    seconds: float,
 ) -> KernelRecord:
-    """What a report says of a kernel that ran by `plan`; `assumed` describes its constants."""
+    """What a report says of a kernel that ran by `plan`.
+
+    `assumed` describes its constants, `missed` what of it never ran, `rests_on` the assumed values
+    behind addresses by their lines.
+    """
     return KernelRecord(
         name=kernel.name,
         file=kernel.file,
@@ -83,6 +93,10 @@ def record_of_run(
         runs=(str(plan.grid),),
         assumptions=(*assumed, *plan.assumptions),
         assumed_memory=plan.assumed_memory,
+        assumed_values=tuple(plan.assumed_values),
+        buffers=frozenset(each.argument.name for each in plan.bound if each.data is not None),
+        rests_on=rests_on or {},
+        missed=missed,
         seconds=seconds,
     )
 

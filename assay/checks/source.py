@@ -8,14 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.sim.names import choices
+
 from ..launches.constants import compiled_kernel
+from ..launches.errors import LaunchInputError
 from ..launches.inputs import Setup
 from ..launches.runner import CannotRun, Runner
-from ..launches.source import require_known
-from ..reports.report import KernelRecord, Report
+from ..launches.source import chosen_kernels, unknown_kernels
+from ..reports.report import KernelRecord, Report, ReportPart
 from .errors import CheckInputError
 from .inputs import Inputs, read_annotations
+from .missed import missed
 from .runs import record_of_run, run_setup
+from .strides import resting
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, Library
@@ -23,13 +28,78 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
-    """How source is compiled and which of it is checked."""
+    """How source is compiled and which of it is checked.
+
+    `functions` names kernels, also with `*`; without any, all are meant. `only_listed` leaves out
+    those that nothing says how to run. `chip` is the GPU that they run on.
+    """
 
     functions: tuple[str, ...] = ()
+    only_listed: bool = False
     macros: Mapping[str, str] = field(default_factory=dict)
     include_paths: tuple[Path, ...] = ()
     inputs: Inputs = field(default_factory=Inputs)
     chip: str = "m1"
+
+
+class SourceCheck:
+    """One text, compiled, with what its kernels are given. `names` are those to be checked.
+
+    Raises:
+        CompileError: if the text does not compile.
+        CheckInputError: if there is no kernel to check.
+    """
+
+    def __init__(self, source: str, file_name: str, options: SourceOptions) -> None:
+        from assay.compiler.msl import CompileOptions, compile_library
+
+        self._options = options
+        self._library = compile_library(
+            source,
+            options=CompileOptions(
+                macros=options.macros,
+                include_paths=(*options.include_paths, Path(file_name).parent),
+            ),
+            file_name=file_name,
+            each_alone=True,
+        )
+        self._inputs = _joined(read_annotations(source, file_name), options.inputs)
+        self._sources = self._library.sources()
+        self._runner = Runner(self._library, chip=options.chip)
+        self.names = _chosen(self._library, options, self._inputs)
+        self._library.prepare(self.names)
+
+    def begin(self, report: Report) -> None:
+        """Tell the report all that does not belong to one kernel."""
+        report.add_sources(self._sources)
+        report.suppress(self._inputs.suppressions)
+        if not self._options.functions:
+            for error in unknown_kernels(self._inputs.setups, self._library):
+                report.add_obstacle(error)
+        elif self._options.inputs.setups:
+            for name in self.names:
+                if name not in self._inputs.setups:
+                    said = choices(name, self._options.inputs.setups)
+                    report.add_note(
+                        f"nothing says how kernel '{name}' is run, all of it is assumed: there is "
+                        f"no [kernel.{name}] in --args; {said}"
+                    )
+
+    def check(self, name: str, report: Report) -> None:
+        """Run one kernel as often as it is to be run; mistakes in that concern it alone."""
+        for setup in self._inputs.setups.get(name, (Setup(),)):
+            try:
+                _check_kernel(self._library, name, setup, self._runner, report)
+            except LaunchInputError as error:
+                file, line = self._library.places()[name]
+                report.add_kernel(KernelRecord(name=name, file=file, line=line, problem=str(error)))
+
+    def part(self, name: str, checks: Iterable[str], seeds: Iterable[int]) -> ReportPart:
+        """What is found in one kernel."""
+        report = Report(checks, seeds=seeds)
+        report.add_sources(self._sources)
+        self.check(name, report)
+        return report.part()
 
 
 def check_source(source: str, file_name: str, report: Report, options: SourceOptions) -> None:
@@ -37,29 +107,12 @@ def check_source(source: str, file_name: str, report: Report, options: SourceOpt
 
     Raises:
         CompileError: if the text does not compile.
-        CheckInputError: if what was given does not fit it.
+        CheckInputError: if there is no kernel to check.
     """
-    from assay.compiler.msl import CompileOptions, compile_library
-
-    library = compile_library(
-        source,
-        options=CompileOptions(
-            macros=options.macros,
-            include_paths=(*options.include_paths, Path(file_name).parent),
-        ),
-        file_name=file_name,
-    )
-    inputs = _joined(read_annotations(source, file_name), options.inputs)
-    report.add_sources(library.sources())
-    report.suppress(inputs.suppressions)
-    names = _chosen(library, file_name, options.functions)
-    if not options.functions:
-        require_known(inputs.setups, library, file_name)
-    library.prepare(names)
-    runner = Runner(library, chip=options.chip)
-    for name in names:
-        for setup in inputs.setups.get(name, (Setup(),)):
-            _check_kernel(library, name, setup, runner, report)
+    checked = SourceCheck(source, file_name, options)
+    checked.begin(report)
+    for name in checked.names:
+        checked.check(name, report)
 
 
 def _joined(first: Inputs, second: Inputs) -> Inputs:
@@ -70,38 +123,46 @@ def _joined(first: Inputs, second: Inputs) -> Inputs:
     )
 
 
-def _chosen(library: Library, file_name: str, functions: Iterable[str]) -> tuple[str, ...]:
-    chosen = tuple(functions) or library.function_names
-    for name in chosen:
-        if name not in library.function_names:
-            raise CheckInputError(
-                f"{file_name}: there is no kernel '{name}'; there are "
-                f"{', '.join(library.function_names) or 'none'}"
-            )
-    if not chosen:
-        raise CheckInputError(f"{file_name}: there is no kernel in it")
-    return chosen
+def _chosen(library: Library, options: SourceOptions, inputs: Inputs) -> tuple[str, ...]:
+    """The kernels to check, in the order of the source. Raises CheckInputError."""
+    chosen = chosen_kernels(library, options.functions)
+    if not options.only_listed:
+        return chosen
+    listed = tuple(name for name in chosen if name in inputs.setups)
+    if not listed:
+        raise CheckInputError(
+            f"{library.file_name}: --only-listed: neither --args nor //! lines say how a kernel "
+            f"is run; there are {choices('', chosen).removeprefix('there are ')}"
+        )
+    return listed
 
 
 def _check_kernel(
     library: Library, name: str, setup: Setup, runner: Runner, report: Report
 ) -> None:
-    """One kernel with one setup."""
+    """One kernel with one setup. Raises LaunchInputError."""
     from assay.compiler.msl import CompileError
 
     start = time.perf_counter()
     try:
         kernel, assumed = compiled_kernel(library, name, setup.constants)
     except CompileError as error:  # of this kernel alone: the text itself was read
-        report.add_kernel(KernelRecord(name=name, file=library.file_name, problem=str(error)))
+        report.add_uncompiled_kernel(name, library.file_name, str(error))
         return
     try:
-        plan, _ = run_setup(kernel, setup, runner, report)
+        plan, outcome = run_setup(kernel, setup, runner, report)
     except CannotRun as error:
         _cannot(kernel, "" if report.tells_budget(name) else str(error), report)
         return
     report.add_kernel(
-        record_of_run(kernel, plan, assumed=assumed, seconds=time.perf_counter() - start)
+        record_of_run(
+            kernel,
+            plan,
+            assumed=assumed,
+            missed=missed(plan, report.sources) if outcome.error is None else (),
+            rests_on=resting(plan, report.all_findings, report.sources.values()),
+            seconds=time.perf_counter() - start,
+        )
     )
 
 

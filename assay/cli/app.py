@@ -2,7 +2,20 @@
 
 import typer
 
-from . import check, check_module, compile, demo, diff, inspect, python, run, time, trace, view
+from . import (
+    check,
+    check_module,
+    compile,
+    demo,
+    diff,
+    foundry,
+    inspect,
+    python,
+    run,
+    time,
+    trace,
+    view,
+)
 from .torq import words as torq
 
 app = typer.Typer(
@@ -43,3 +56,4 @@ app.command("demo")(demo.demo_command)
 app.command("view")(view.view_command)
 app.add_typer(trace.trace_app, name="trace")
 app.add_typer(torq.torq_app, name="torq")
+app.add_typer(foundry.foundry_app, name="foundry")

@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..launches.source import SUFFIXES
-from .check_output import write_report
+from .checks.output import write_report
+from .checks.sources import check_sources
+from .crash_trace import signals_as_exits
 from .failures import FAILED, USAGE, CommandError, describe, errors_end_with
-from .options.check import CheckedFiles, CheckedFunction, CheckOptions, Wanted
+from .options.check import CheckedFiles, CheckedFunctions, CheckOptions, ManyOptions, Wanted
 from .options.common import KernelOptions, ModuleOptions, NpuOptions
 from .options.groups import given_options, grouped
 from .options.shared import Json, OnNpu, only_emulated
@@ -24,28 +27,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    """What the command line says of kernels, modules, and libraries that scripts replace.
+    """What the command line says of kernels, modules, and libraries that scripts replace."""
 
-    `stops` tells that a file which does not compile ends it all; else the report tells of it.
-    """
-
-    function: str | None
+    functions: list[str]
     kernel: KernelOptions
+    many: ManyOptions
     module: ModuleOptions
     patches: list[str]
-    stops: bool
 
 
 @grouped
 def check_command(
     files: CheckedFiles,
-    function: CheckedFunction = None,
+    function: CheckedFunctions = None,
     check: Wanted = "all",
     device: OnNpu = "emulated",
     *,
     kernel: KernelOptions,
     module: ModuleOptions,
     how: CheckOptions,
+    many: ManyOptions,
     npu: NpuOptions,
     json: Json = False,
 ) -> None:
@@ -58,6 +59,8 @@ def check_command(
       assay check kernels.metal
 
       assay check kernels.metal --function reduce --args reduce.toml --seed 1,2,3
+
+      assay check library.metal -I include -f 'gemm_*' -f reduce --jobs 4
 
       assay check kernels/*.metal --format sarif --output findings.sarif
 
@@ -73,28 +76,23 @@ def check_command(
     chosen = how.report_format(json=json)
     want_json(chosen == "json")
     errors_end_with(USAGE)  # 1 is for findings
-    program = npu.program(Path(files[0]), function, only_emulated(device))
+    functions = function or []
+    first = next(iter(functions), None)
+    program = npu.program(Path(files[0]), first, only_emulated(device))
     if program is not None:
-        if len(files) > 1:
-            raise CommandError("programs for the NPU are checked one by one", code=USAGE)
-        check_executable(
-            program,
-            module.input or [],
-            check,
-            how.suppress or [],
-            format_name=chosen,
-            output=how.output,
-        )
+        _only_one([*files, *functions[1:]])
+        accepted = how.suppress or []
+        inputs = module.input or []
+        check_executable(program, inputs, check, accepted, format_name=chosen, output=how.output)
         return
     options = _Options(
-        function=function,
+        functions=functions,
         kernel=kernel,
+        many=many,
         module=module,
         patches=how.patch or [],
-        stops=chosen not in ("sarif", "junit"),
     )
-    code = _reported(files, _new_report(check, how), options, chosen, how.output)
-    if code:
+    if code := _reported(files, _new_report(check, how), options, chosen, how.output):
         raise typer.Exit(code)
 
 
@@ -109,7 +107,8 @@ def _reported(
     try:
         # What a script prints must not stand among the data on stdout.
         quiet = format_name != "text" and output is None
-        with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
+        own = contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext()
+        with _kept(report, format_name, output), own:
             ended = _check(files, report, options)
         write_report(report, format_name, output)
         failed, incomplete = bool(report.errors), bool(report.unchecked)
@@ -118,6 +117,22 @@ def _reported(
     if failed or ended:
         return FAILED if failed else ended
     return USAGE if incomplete else 0
+
+
+@contextlib.contextmanager
+def _kept(report: "Report", format_name: str, output: Path | None) -> Iterator[None]:
+    """If the check is stopped, the report of what was checked until then is written."""
+    try:
+        with signals_as_exits():
+            yield
+    except (KeyboardInterrupt, SystemExit):
+        write_report(report, format_name, output)
+        raise
+
+
+def _only_one(given: list[str]) -> None:
+    if len(given) > 1:
+        raise CommandError("programs for the NPU are checked one by one", code=USAGE)
 
 
 def _new_report(check: str, how: CheckOptions) -> "Report":
@@ -159,7 +174,13 @@ def _check(files: list[str], report: "Report", options: _Options) -> int:
                 "or in //! lines of the source",
                 code=USAGE,
             )
-        _check_sources([Path(name) for name in files], report, options)
+        check_sources(
+            [Path(name) for name in files],
+            options.functions,
+            report,
+            options.kernel,
+            options.many,
+        )
         return 0
     if len(files) > 1:
         raise CommandError(
@@ -169,50 +190,28 @@ def _check(files: list[str], report: "Report", options: _Options) -> int:
     return 0
 
 
-def _check_sources(files: list[Path], report: "Report", options: _Options) -> None:
-    from assay.compiler.msl import CompileError
-
-    from ..checks import Inputs, SourceOptions, check_source, read_file, read_source
-    from .terminal import progress
-
-    kernel = options.kernel
-    inputs = read_file(kernel.args) if kernel.args is not None else Inputs()
-    macros = kernel.macros()
-    with progress() as say:
-        for path in files:
-            say(f"checking {path}")
-            source = read_source(path)
-            wanted = SourceOptions(
-                functions=(options.function,) if options.function else (),
-                macros=macros,
-                include_paths=tuple(kernel.include or []),
-                inputs=inputs,
-            )
-            try:
-                check_source(source, str(path), report, wanted)
-            except CompileError as error:
-                if options.stops:
-                    raise
-                report.add_sources({str(path): source})
-                report.add_uncompiled(str(path), str(error))
-
-
 def _check_module(path: Path, report: "Report", options: _Options) -> None:
     """Run one function, all its dispatches checked, in each order that is asked for."""
     from ..checks import checked, compare_orders
-    from .options.shared import choose_function, load_module, need_inputs, open_model
+    from .options.shared import (
+        choose_function,
+        load_module,
+        need_inputs,
+        one_function,
+        open_model,
+    )
     from .terminal import progress
 
-    if given_options(options.kernel):
-        raise CommandError("--args, -I and -D are for .metal files", code=USAGE)
+    if given := given_options(options.kernel, options.many):
+        raise CommandError(f"{given[0]} is for .metal files", code=USAGE)
     values = options.module.values()
     with progress() as say:
-        opened = open_model(path, flags=options.module.compile_flag, say=say)
+        opened = open_model(path, options.module, say=say)
         runs = []
         for seed in (None, *report.seeds):
             say("loading")
             loaded = load_module(opened.data, "emulated", options.module.parameters)
-            chosen = choose_function(loaded, options.function)
+            chosen = choose_function(loaded, one_function(options.functions))
             need_inputs(chosen, len(values))
             say(f"checking {chosen.name}")
             with checked(report, seed=seed):
@@ -251,9 +250,7 @@ def _check_script(path: Path, arguments: list[str], patches: list[str], report: 
 
 
 def _refuse(options: _Options, what: str) -> None:
-    if options.function or given_options(options.kernel, options.module):
-        raise CommandError(
-            "--function, --args, -I, -D, --input, --parameters and --compile-flag are not for "
-            f"{what}",
-            code=USAGE,
-        )
+    given = ["--function"] if options.functions else []
+    given += given_options(options.kernel, options.module, options.many)
+    if given:
+        raise CommandError(f"{given[0]} is not for {what}", code=USAGE)

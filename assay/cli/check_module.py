@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .failures import FAILED, CommandError
+from .options.groups import grouped
+from .options.iree import IreeOptions
 from .options.shared import (
-    CompileFlags,
     Device,
     Json,
     ModelPath,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..module import Module
 
 
+@grouped
 def check_module_command(
     module: ModelPath,
     filter: Annotated[
@@ -29,7 +31,8 @@ def check_module_command(
     ] = None,
     device: Device = "emulated",
     parameters: Parameters = None,
-    compile_flag: CompileFlags = None,
+    *,
+    iree: IreeOptions,
     json: Json = False,
 ) -> None:
     """Run every function without arguments of a module that uses IREE's check operations.
@@ -46,7 +49,7 @@ def check_module_command(
 
     want_json(json)
     with progress() as say:
-        opened = open_model(module, flags=compile_flag, say=say)
+        opened = open_model(module, iree, say=say)
         say("loading")
         loaded = load_module(opened.data, device, parameters)
     names = _names(loaded, filter)

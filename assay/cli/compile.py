@@ -7,8 +7,9 @@ import typer
 
 from .failures import USAGE, CommandError
 from .options.compile import ScheduleOptions
-from .options.groups import grouped
-from .options.shared import NPU, CompileFlags, Json, OnNpu, only_emulated
+from .options.groups import given_options, grouped
+from .options.iree import IreeOptions
+from .options.shared import NPU, Json, OnNpu, only_emulated
 
 if TYPE_CHECKING:
     from assay.compiler.models.compile import Target
@@ -41,9 +42,9 @@ def compile_command(
     model: Model,
     output: Output = None,
     target: IreeTarget = "metal",
-    compile_flag: CompileFlags = None,
     device: OnNpu = "emulated",
     *,
+    iree: IreeOptions,
     schedule: ScheduleOptions,
     json: Json = False,
 ) -> None:
@@ -52,6 +53,7 @@ def compile_command(
     Work-arounds for known defects of IREE are added when it fails without them, and told. For the
     NPU, operators of a quantised model are cut into tiles that fit into its memory; results are
     exact, what no kernel can do is named, and a summary says what the schedule is expected to do.
+    An --output that ends in .vmfb is a module of IREE: the executable and a host program for it.
 
     [bold]Examples[/bold]
 
@@ -60,16 +62,15 @@ def compile_command(
       assay compile model.mlir --target llvm-cpu -o cpu.vmfb
 
       assay compile model.tflite --device torq -o model.torq
-    """
-    from assay.compiler.models import compile_model
 
+      assay compile model.tflite --device torq -o model.vmfb
+    """
     from .terminal import note, print_json, progress, show, want_json
     from .torq.compile import compile_for_npu
 
     want_json(json)
     if only_emulated(device) == NPU:
-        given = {"--target": target != "metal", "--compile-flag": bool(compile_flag)}
-        for option in (name for name, is_given in given.items() if is_given):
+        for option in [*(["--target"] if target != "metal" else []), *given_options(iree)]:
             raise CommandError(f"{option} is not for the NPU", code=USAGE)
         compile_for_npu(model, output, schedule.chosen(), json=json)
         return
@@ -80,7 +81,7 @@ def compile_command(
     path = output or model.with_suffix(".vmfb")
     with progress() as say:
         chosen = TARGETS[target]
-        done = compile_model(model, path, target=chosen, flags=compile_flag or (), progress=say)
+        done = iree.compile(model, path, target=chosen, say=say)
     if json:
         print_json(
             {

@@ -10,8 +10,8 @@ from .diff_sides import REFERENCES, Wanted, gpu_sides, layer_sides, npu_sides
 from .failures import FAILED, USAGE, CommandError, errors_end_with
 from .options.common import NpuOptions
 from .options.groups import grouped
+from .options.iree import IreeOptions
 from .options.shared import (
-    CompileFlags,
     Device,
     FunctionName,
     Inputs,
@@ -30,13 +30,18 @@ class ToleranceOptions:
 
     rtol: Annotated[float, typer.Option("--rtol", min=0, help="Relative tolerance, f32.")] = 2e-4
     atol: Annotated[float, typer.Option("--atol", min=0, help="Absolute tolerance, f32.")] = 2e-5
+    steps: Annotated[
+        int, typer.Option("--steps", min=0, help="How far apart integers of the NPU may be.")
+    ] = 0
     exact: Annotated[bool, typer.Option("--exact", help="Every bit must be equal.")] = False
 
     def tolerance(self) -> "Tolerance":
         """The tolerance that the options say."""
         from ..compare import EXACT, Tolerance
 
-        return EXACT if self.exact else Tolerance(relative=self.rtol, absolute=self.atol)
+        if self.exact:
+            return EXACT
+        return Tolerance(relative=self.rtol, absolute=self.atol, steps=self.steps)
 
 
 Against = Annotated[
@@ -44,7 +49,8 @@ Against = Annotated[
     typer.Option(
         "--against",
         help="What to compare with: [bold]llvm-cpu[/bold], IREE's CPU backend; "
-        "[bold]litert[/bold], the reference kernels of LiteRT, for .tflite models; or "
+        "[bold]litert[/bold], the reference kernels of LiteRT, for .tflite models; "
+        "[bold]onnxruntime[/bold], for .onnx models on the NPU; or "
         "[bold]tosa[/bold], the definitions of TOSA's operators, for quantised models.",
     ),
 ]
@@ -81,15 +87,15 @@ def diff_command(
     apart: ToleranceOptions,
     device: Device = "emulated",
     parameters: Parameters = None,
-    compile_flag: CompileFlags = None,
+    iree: IreeOptions,
     npu: NpuOptions,
     json: Json = False,
 ) -> None:
     """Run a model on the GPU or the NPU and on the CPU, and say how far the results are apart.
 
-    Integers must be equal. An element of a float result is right when |got - expected| is at most
-    atol + rtol * |expected|; f16 and bf16 get 64 and 256 times that. Ends with exit code 1 when
-    any element is not, and with 2 when there is nothing to compare.
+    Integers must be equal, or at most --steps apart. An element of a float result is right when
+    |got - expected| is at most atol + rtol * |expected|; f16 and bf16 get 64 and 256 times that.
+    Ends with exit code 1 when any element is not, and with 2 when there is nothing to compare.
 
     [bold]Examples[/bold]
 
@@ -113,7 +119,7 @@ def diff_command(
         reference=reference or [],
         inputs=input,
         seed=seed,
-        flags=compile_flag,
+        iree=iree,
         parameters=parameters,
     )
     with progress() as say:

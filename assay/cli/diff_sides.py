@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from ..elements import Value
     from ..module import Function
     from ..npu import NpuFunction
+    from .options.iree import IreeOptions
     from .options.shared import Opened
     from .torq.run import TorqOptions
 
-REFERENCES = ("llvm-cpu", "litert", "tosa")
+REFERENCES = ("llvm-cpu", "litert", "onnxruntime", "tosa")
 """Where else a model runs."""
 Say = Callable[[str], None]
 
@@ -33,14 +34,14 @@ class Wanted:
     """What a run is given, and what its results are compared with.
 
     `reference` are results that are known already, in the notation of `--input`, else `against`
-    says who makes them; `flags` are for IREE's compiler.
+    says who makes them.
     """
 
     against: str
     reference: list[str]
     inputs: list[str] | None
     seed: int
-    flags: list[str] | None
+    iree: "IreeOptions"
     parameters: list[str] | None
 
     def given(self) -> "list[Value]":
@@ -94,8 +95,17 @@ def npu_sides(program: "TorqOptions", wanted: Wanted, say: Say) -> Sides:
     say(first("running on the NPU"))
     with usage_errors():
         got = function.invoke(values)
-    expected = wanted.given() or _elsewhere(program.path, values, wanted, say)
-    return Sides(function=function.name, got=got, expected=expected)
+    expected = wanted.given() or _elsewhere(program.path, values, wanted, say, on_npu=True)
+    signed = [_signed(value) for value in expected]
+    return Sides(function=function.name, got=got, expected=signed)
+
+
+def _signed(value: "Value") -> "Value":
+    """Unsigned integers as an executable has them: it knows their bits only."""
+    import numpy as np
+
+    array = np.asarray(value)
+    return array.view(array.dtype.str.replace("u", "i")) if array.dtype.kind == "u" else value
 
 
 def layer_sides(program: "TorqOptions | None", wanted: Wanted, say: Say) -> Sides:
@@ -136,14 +146,14 @@ def _tensors(
 
     if wanted.reference:
         return {name: array for text in wanted.reference for name, array in read_npz(text).items()}
-    if wanted.against == "llvm-cpu":
+    if wanted.against in ("llvm-cpu", "onnxruntime"):
         raise CommandError("--layers: only tosa and litert give every tensor", code=USAGE)
     return tensors_by_litert(path, values) if wanted.against == "litert" else None
 
 
 def gpu_sides(module: Path, function: str | None, device: str, wanted: Wanted, say: Say) -> Sides:
     """A function of a module or model on the Metal device. Raises CommandError."""
-    opened = open_model(module, flags=wanted.flags, say=say)
+    opened = open_model(module, wanted.iree, say=say)
     if not wanted.reference and opened.compiled is None and not _runs_on_cpu(opened, wanted):
         raise CommandError(_needs_source(module), code=USAGE)
     chosen = load_function(opened, function, device=device, parameters=wanted.parameters)
@@ -198,19 +208,31 @@ def _cpu_build(opened: "Opened", wanted: Wanted, say: Say) -> bytes:
 
 
 def _build(path: Path, wanted: Wanted, say: Say) -> bytes:
-    from assay.compiler.models import compile_model
-
-    return compile_model(path, target="llvm-cpu", flags=wanted.flags or (), progress=say).data
+    return wanted.iree.compile(path, target="llvm-cpu", say=say).data
 
 
-def _elsewhere(path: Path, values: "list[Value]", wanted: Wanted, say: Say) -> "list[Value]":
-    """The results of a model, without the emulated device's module."""
-    from ..reference import run_by_litert, run_by_tosa
+def _elsewhere(
+    path: Path, values: "list[Value]", wanted: Wanted, say: Say, *, on_npu: bool = False
+) -> "list[Value]":
+    """The results of a model, without the emulated device's module.
+
+    Of ONNX on the NPU, IREE's CPU backend runs the integers that were made of it.
+    """
+    from assay.compiler.graph.onnx.text import tosa_file
+    from assay.compiler.models.formats import model_format
+
+    from ..reference import run_by_litert, run_by_onnxruntime, run_by_tosa
 
     if wanted.against == "llvm-cpu":
-        return _on_cpu(_build(path, wanted, say), "main", values, wanted, say)
+        if on_npu and model_format(path) == "onnx":
+            with tosa_file(path) as tosa:
+                data = _build(tosa, wanted, say)
+        else:
+            data = _build(path, wanted, say)
+        return _on_cpu(data, "main", values, wanted, say)
     say(f"running {path.name} by {wanted.against}")
-    return (run_by_litert if wanted.against == "litert" else run_by_tosa)(path, values)
+    runs = {"litert": run_by_litert, "onnxruntime": run_by_onnxruntime, "tosa": run_by_tosa}
+    return runs[wanted.against](path, values)
 
 
 def _on_cpu(

@@ -16,7 +16,8 @@ from .options.inspect import (
     SourceOptions,
     TorqListing,
 )
-from .options.shared import CompileFlags, Json, open_model
+from .options.iree import IreeOptions
+from .options.shared import Json, open_model
 
 if TYPE_CHECKING:
     from ..contents import Contents, Kernel
@@ -33,7 +34,7 @@ def inspect_command(
     source: SourceOptions,
     contents: ContentsOptions,
     npu: TorqListing,
-    compile_flag: CompileFlags = None,
+    iree: IreeOptions,
     json: Json = False,
 ) -> None:
     """Show what is in MSL source, a module or a Torq executable, without running any of it.
@@ -65,18 +66,18 @@ def inspect_command(
 
     want_json(json)
     kind = _SOURCE if file.suffix in SUFFIXES else _TORQ if is_torq(file) else _MODULE
-    _require(kind, ["--function"] if function is not None else [], _SOURCE)
+    _require(kind, ["--function"] if function else [], _SOURCE)
     _require(kind, ["--all"] if every else [], _SOURCE, _TORQ)
     _require(kind, given_options(source), _SOURCE)
     _require(kind, given_options(contents), _MODULE)
-    _require(kind, ["--compile-flag"] if compile_flag else [], _MODULE)
+    _require(kind, given_options(iree), _MODULE)
     _require(kind, given_options(npu), _TORQ)
     if kind == _TORQ:
         inspect_torq(file, npu.torq_hw, words=npu.words, dot=npu.dot, every=every, json=json)
     elif kind == _SOURCE:
-        inspect_source(file, source, function, every=every, json=json)
+        inspect_source(file, source, function or [], every=every, json=json)
     else:
-        _inspect_module(file, contents, compile_flag, json=json)
+        _inspect_module(file, contents, iree, json=json)
 
 
 def _require(kind: str, given: list[str], *kinds: str) -> None:
@@ -86,13 +87,13 @@ def _require(kind: str, given: list[str], *kinds: str) -> None:
 
 
 def _inspect_module(
-    module: Path, options: ContentsOptions, compile_flag: list[str] | None, *, json: bool
+    module: Path, options: ContentsOptions, iree: IreeOptions, *, json: bool
 ) -> None:
     from ..contents import read_contents
     from .terminal import print_json, progress
 
     with progress() as say:
-        opened = open_model(module, flags=compile_flag, say=say)
+        opened = open_model(module, iree, say=say)
     contents = read_contents(opened.data, str(module))
     if options.msl is not None:
         kernel = _find(contents, options.msl)

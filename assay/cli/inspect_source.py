@@ -1,9 +1,12 @@
 """`assay inspect FILE.metal`: kernels, their arguments, and what they need of a core."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from assay.sim.names import listed
 
 from .failures import FAILED, USAGE, CommandError
 from .options.inspect import SourceOptions
@@ -16,14 +19,15 @@ if TYPE_CHECKING:
 
 # A library may have thousands of instantiations; each takes a compiler run.
 _AT_ONCE = 40
-_LISTED = 20
 
 
 def inspect_source(
-    path: Path, options: SourceOptions, function: str | None, *, every: bool, json: bool
+    path: Path, options: SourceOptions, functions: list[str], *, every: bool, json: bool
 ) -> None:
     """Print what the kernels of a file are; ends with exit code 1 if one does not compile."""
     from ..kernels import Refusal, inspect_kernels, read_source
+    from ..launches.errors import LaunchInputError
+    from ..launches.source import chosen_kernels
     from .terminal import print_json, progress
 
     compiled = compile_options(options.include, options.define)
@@ -33,8 +37,14 @@ def inspect_source(
     with progress() as say:
         say(f"compiling {path}")
         library = read_source(path, compiled)
-        names = _chosen(library, function)
-        skipped = names[_AT_ONCE:] if not every else []
+        try:
+            names = chosen_kernels(library, functions) if functions else library.function_names
+        except LaunchInputError as error:
+            raise CommandError(str(error), code=USAGE) from None
+        if options.args_template:
+            _print_template(library, names, json=json)
+            return
+        skipped = names[_AT_ONCE:] if not every else ()
         done: list[KernelDetails | Refusal] = []
         shown = names[: len(names) - len(skipped)]
         lowered = options.instructions
@@ -51,6 +61,24 @@ def inspect_source(
         raise typer.Exit(FAILED)
 
 
+def _print_template(library: "Library", names: Sequence[str], *, json: bool) -> None:
+    """What `--args` takes for kernels."""
+    from assay.compiler.msl import CompileError
+
+    from ..launches.plan import CannotPlan
+    from ..launches.template import args_template
+    from .terminal import print_json
+
+    try:
+        text = "\n\n".join(args_template(library, name) for name in names)
+    except (CompileError, CannotPlan) as error:
+        raise CommandError(str(error)) from None
+    if json:
+        print_json({"args": text})
+    else:
+        typer.echo(text)
+
+
 def _constant(text: str) -> "tuple[int | str, ConstantValue]":
     """`NAME=VALUE` or `INDEX=VALUE`."""
     name, separator, value = text.partition("=")
@@ -64,22 +92,6 @@ def _constant(text: str) -> "tuple[int | str, ConstantValue]":
             f"--constant {text}: expected NAME=VALUE with a number, true or false", code=USAGE
         )
     return (int(name) if name.isdigit() else name), number
-
-
-def _chosen(library: "Library", function: str | None) -> list[str]:
-    """The kernel that was asked for, or all of them."""
-    names = list(library.function_names)
-    if function is None:
-        return names
-    if function not in names:
-        close = [name for name in names if function.lower() in name.lower()] or names
-        more = f" and {len(close) - _LISTED} more" if len(close) > _LISTED else ""
-        listed = ", ".join(close[:_LISTED]) + more
-        raise CommandError(
-            f"--function {function}: there is no such kernel; there are {listed or 'none at all'}",
-            code=USAGE,
-        )
-    return [function]
 
 
 def _show(found: "KernelDetails | Refusal") -> None:
@@ -140,7 +152,7 @@ def _sum_up(
     library: "Library",
     done: "list[KernelDetails | Refusal]",
     refused: "list[Refusal]",
-    skipped: list[str],
+    skipped: Sequence[str],
 ) -> None:
     from rich.markup import escape
 
@@ -149,24 +161,23 @@ def _sum_up(
     count = len(library.function_names)
     total = f"{path}: {count} kernel{'' if count == 1 else 's'}"
     if library.constants:
-        listed = ", ".join(f"{c.name} ({c.index}, {c.type_name})" for c in library.constants)
-        total += f"; function constants {listed}"
+        constants = (f"{c.name} ({c.index}, {c.type_name})" for c in library.constants)
+        total += f"; function constants {listed(constants)}"
     show(escape(total))
     if refused:
-        names = ", ".join(refusal.name for refusal in refused[:_LISTED])
-        more = f" and {len(refused) - _LISTED} more" if len(refused) > _LISTED else ""
-        show(f"[red]{len(refused)} of {len(done)} do not compile:[/red] {escape(names)}{more}")
+        names = listed(refusal.name for refusal in refused)
+        show(f"[red]{len(refused)} of {len(done)} do not compile:[/red] {escape(names)}")
     if skipped:
         show(f"[yellow]{len(skipped)} more kernels are not shown; --all compiles them too[/yellow]")
 
 
 def _json(
-    path: Path, library: "Library", done: "list[KernelDetails | Refusal]", skipped: list[str]
+    path: Path, library: "Library", done: "list[KernelDetails | Refusal]", skipped: Sequence[str]
 ) -> dict[str, Any]:
     return {
         "file": str(path),
         "kernels": [_kernel_json(found) for found in done],
-        "not_compiled": skipped,
+        "not_compiled": list(skipped),
         "function_constants": [
             {"name": c.name, "index": c.index, "type": c.type_name} for c in library.constants
         ],

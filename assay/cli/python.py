@@ -1,6 +1,7 @@
 """`assay python`: runs a script whose `import Metal` gives the emulated device."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ from .options.shared import DEVICES, Device, check_trace_name
 from .terminal import note
 
 if TYPE_CHECKING:
+    from ..prediction import Timing
     from ..scripts import Ending
 
 
@@ -28,7 +30,7 @@ def python_command(
             metavar="LIBRARY",
             help="Replace mx.fast.metal_kernel ([bold]mlx[/bold]) or torch.mps.compile_shader "
             "([bold]torch[/bold]), too, or make the emulated device the default of "
-            "[bold]tinygrad[/bold].",
+            "[bold]tinygrad[/bold]. Not needed for what the script itself imports.",
         ),
     ] = None,
     trace: Annotated[
@@ -60,34 +62,43 @@ def python_command(
         if device != "emulated":
             raise CommandError("--trace is for --device emulated", code=USAGE)
     ready = prepared(script, arguments or [], device, patch or [])
-    code = ready().code if trace is None else _traced(ready, script, trace, chip)
+    code = (ready() if trace is None else run_timed(ready, script, chip, trace)[0]).code
     if code:
         raise typer.Exit(code)
 
 
-def _traced(ready: "Callable[[], Ending]", script: Path, trace: Path, chip: str) -> int:
-    """Run a script; its timeline goes to `trace`, also if it fails half-way."""
+def run_timed(
+    ready: "Callable[[], Ending]", script: Path, chip: str, trace: Path | None
+) -> "tuple[Ending, Timing]":
+    """Run a script and time what it dispatches; how it ended, and what was seen.
+
+    Its timeline goes to `trace`, if that is given, also if it fails half-way.
+    """
     from assay.hw.facts import SpecError
 
     from ..prediction import timing
     from .crash_trace import kept_timeline
     from .spools import spool_beside
 
-    with spool_beside(trace) as spool:
+    def save(path: Path) -> None:
+        seen.result(partial=True).save_trace(path)
+
+    with spool_beside(trace) if trace is not None else nullcontext() as spool:
         try:
             with (
-                timing(chip, program=script.name, timeline=True, spool=spool) as seen,
-                kept_timeline(trace, lambda path: seen.result(partial=True).save_trace(path)),
+                timing(chip, program=script.name, timeline=trace is not None, spool=spool) as seen,
+                kept_timeline(trace, save),
             ):
-                code = ready().code
+                ending = ready()
         except SpecError as error:
             raise CommandError(f"--chip: {error}", code=USAGE) from None
         for failure in seen.failures:
-            note(f"the timeline lacks {failure}")
-        if not seen.dispatches:
-            note(f"{script} dispatched nothing; the timeline is empty")
-        seen.result(partial=True).save_trace(trace)
-    return code
+            note(f"not timed: {failure}")
+        if not seen.dispatches and not seen.npu:
+            note(f"{script} dispatched nothing{'; the timeline is empty' if trace else ''}")
+        if trace is not None:
+            save(trace)
+    return ending, seen
 
 
 def run_script(
@@ -100,9 +111,14 @@ def run_script(
 def prepared(
     script: Path, arguments: list[str], device: str, patches: Sequence[str] = ()
 ) -> "Callable[[], Ending]":
-    """What runs a script with the chosen Metal and tells how it ended."""
+    """What runs a script with the chosen Metal and tells how it ended.
+
+    Without `patches`, the libraries that the script imports are patched.
+    """
     from .. import scripts
 
+    if not patches and device == "emulated":
+        patches = scripts.imported_libraries(script)
     if not script.is_file():
         raise CommandError(f"{script}: there is no such file")
     for name in patches:

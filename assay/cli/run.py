@@ -10,9 +10,9 @@ import typer
 
 from .failures import USAGE, CommandError
 from .options.common import NpuOptions
-from .options.groups import grouped
+from .options.groups import given_options, grouped
+from .options.iree import IreeOptions
 from .options.shared import (
-    CompileFlags,
     Device,
     FunctionName,
     Inputs,
@@ -28,6 +28,7 @@ from .options.shared import (
 if TYPE_CHECKING:
     from ..elements import Value
     from ..module import Function
+    from ..prediction.npu import NpuTimeResult
     from .torq.run import TorqOptions
 
 Outputs = Annotated[
@@ -69,8 +70,8 @@ def run_command(
     device: Device = "emulated",
     parameters: Parameters = None,
     max_elements: Limit = 1024,
-    compile_flag: CompileFlags = None,
     *,
+    iree: IreeOptions,
     timeline: TimelineOptions,
     npu: NpuOptions,
     json: Json = False,
@@ -105,14 +106,14 @@ def run_command(
     show = partial(_show, output=output, limit=max_elements, json=json)
     program = npu.program(module, function, device)
     if program is not None:
-        _refuse_for_torq(parameters, compile_flag)
+        _refuse_for_torq(parameters, iree)
         _run_torq(program, input or [], timeline.trace, show)
         return
     if timeline.trace is not None and device != "emulated":
         raise CommandError("--trace is for --device emulated", code=USAGE)
     values = parse_inputs(input or [])
     with progress() as say:
-        opened = open_model(module, flags=compile_flag, say=say)
+        opened = open_model(module, iree, say=say)
         say("loading")
         chosen = load_function(opened, function, device=device, parameters=parameters)
         need_inputs(chosen, len(values))
@@ -121,9 +122,8 @@ def run_command(
     show(chosen.name, results)
 
 
-def _refuse_for_torq(parameters: list[str] | None, compile_flag: list[str] | None) -> None:
-    given = {"--parameters": bool(parameters), "--compile-flag": bool(compile_flag)}
-    for option in (name for name, is_given in given.items() if is_given):
+def _refuse_for_torq(parameters: list[str] | None, iree: IreeOptions) -> None:
+    for option in [*(["--parameters"] if parameters else []), *given_options(iree)]:
         raise CommandError(f"{option} is not for the NPU", code=USAGE)
 
 
@@ -137,11 +137,11 @@ def _run_torq(
     values = parse_inputs(inputs)
     with progress() as say:
         chosen = open_torq(options, say)
-        if options.is_model:
+        if options.is_model or chosen.declaration:
             need_inputs(chosen, len(values))
         say(first("running on the NPU"))
         done = run_torq(chosen, values, trace)
-    show(done.name, done.results, cycles=done.cycles)
+    show(done.name, done.results, time=done.time)
 
 
 def _show(
@@ -151,20 +151,22 @@ def _show(
     output: list[str] | None,
     limit: int,
     json: bool,
-    cycles: int | None = None,
+    time: "NpuTimeResult | None" = None,
 ) -> None:
-    """Save results where `--output` says, and print them; `cycles` are those of an NPU."""
+    """Save results where `--output` says, and print them; `time` is how long an NPU took."""
     from .terminal import print_json
 
     _keep(results, output)
     if json:
-        npu = {} if cycles is None else {"cycles": cycles}
+        npu = {} if time is None else {"cycles": time.cycles, "span_seconds": time.spans}
         shown = [_json(result, limit) for result in results]
         print_json({"function": name, **npu, "results": shown})
         return
     _print(name, results, output, limit)
-    if cycles is not None:
-        typer.echo(f"{cycles} cycles of the NPU")
+    if time is not None:
+        from ..prediction.npu_text import spans_text
+
+        typer.echo(f"{time.cycles} cycles of the NPU\n{spans_text(time.spans)}")
 
 
 def _keep(results: "list[Value]", output: list[str] | None) -> None:

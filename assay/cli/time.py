@@ -1,7 +1,7 @@
 """`assay time`: how long a kernel or a module takes on an Apple GPU, and why."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 from .failures import USAGE, CommandError
 from .options.common import KernelOptions, ModuleOptions, NpuOptions
 from .options.groups import given_options, grouped
-from .options.shared import Json, OnNpu, only_emulated
-from .options.time import GridOptions, TimedChip, TimedFile, TimedFunction, TimeOptions
+from .options.shared import Json, OnNpu, one_function, only_emulated
+from .options.time import (
+    GridOptions,
+    ScriptArguments,
+    TimedChip,
+    TimedFile,
+    TimedFunction,
+    TimeOptions,
+)
 
 if TYPE_CHECKING:
     from assay.hw.apple.facts.chips import Chip
@@ -19,12 +26,11 @@ if TYPE_CHECKING:
     from ..module import Function
     from ..prediction import TimeResult
 
-_LISTED = 4  # dispatches whose lines are shown: those that take longest
-
 
 @grouped
 def time_command(
     file: TimedFile,
+    arguments: ScriptArguments = None,
     function: TimedFunction = None,
     chip: TimedChip = "m1",
     device: OnNpu = "emulated",
@@ -36,9 +42,10 @@ def time_command(
     npu: NpuOptions,
     json: Json = False,
 ) -> None:
-    """Predict how long a kernel or a module takes on an Apple GPU, and say why.
+    """Predict how long kernels, a module or a script take on an Apple GPU, and say why.
 
-    Sampled threadgroups are executed on the emulated GPU, and what they did is simulated. A Torq
+    Sampled threadgroups are executed on the emulated GPU, and what they did is simulated. A script
+    runs as usual, and all is timed that it dispatches by PyObjC's Metal, PyTorch or MLX. A Torq
     executable, or a quantised model with --device torq, is run on the emulated NPU: cycles of its
     units and what they waited for.
 
@@ -46,35 +53,78 @@ def time_command(
 
       assay time gemm.metal --function gemm --chip m4-max --grid 64,64 --threadgroup 128
 
-      assay time gemm.metal -f gemm --args gemm.toml --compare m1,m2-pro,m4-max
+      assay time library.metal -f 'gemm_*' -f reduce --args all.toml --compare m1,m2-pro,m4-max
 
       assay time gemm.metal -f gemm --lines --trace gemm.html
 
       assay time model.vmfb --chip m2-pro --input 1x224x224x3xf32=0
 
+      assay time script.py --chip m4-max --trace script.html
+
       assay time model.tflite --device torq --trace model.html
     """
     from ..launches.source import SUFFIXES
     from .terminal import want_json
+    from .time_script import refuse_for_script, time_script
     from .torq.time import time_executable
 
     want_json(json)
     _need_file(file)
     how.check_files()
-    is_source = file.suffix in SUFFIXES
-    program = npu.program(file, function, only_emulated(device))
-    if program is not None:
+    functions = function or []
+    named = None if file.suffix in (".py", *SUFFIXES) else one_function(functions)
+    if file.suffix == ".py":
+        refuse_for_script(functions, device, sizes, kernel, module, how, npu)
+        time_script(file, arguments or [], chip, how, json=json)
+    elif arguments:
+        raise CommandError(f"{arguments[0]}: one file at a time, unless it is a script", code=USAGE)
+    elif (program := npu.program(file, named, only_emulated(device))) is not None:
         _refuse_for_torq(sizes, kernel, module, how)
         time_executable(program, module.input or [], how.trace, json=json)
-        return
-    if is_source:
+    elif file.suffix in SUFFIXES:
         _refuse("modules", file, [*given_options(module), *(["--quick"] if how.quick else [])])
-        results = _kernel_times(file, function, chip, sizes, kernel, how)
+        _time_kernels(file, functions, chip, sizes, kernel, how, json=json)
     else:
         cold = ["--cold"] if how.cold else []
         _refuse(".metal files", file, [*given_options(sizes, kernel), *cold])
-        results = _module_times(file, function, chip, module, how)
-    _write(results, how, json=json)
+        _time_module(file, named, chip, module, how, json=json)
+
+
+def _time_kernels(
+    file: Path,
+    functions: list[str],
+    chip: str,
+    sizes: GridOptions,
+    kernel: KernelOptions,
+    how: TimeOptions,
+    *,
+    json: bool,
+) -> None:
+    """Time and print kernels of a file: those that are named, or all."""
+    from .time_kernels import kernel_times
+    from .time_output import tell_failed, write_kernels, write_results
+
+    kernels, failed = kernel_times(file, functions, chip, sizes, kernel, how)
+    if len(kernels) + len(failed) == 1:
+        write_results(kernels[0], how, json=json)
+        return
+    write_kernels(kernels, how, json=json)
+    tell_failed(failed)
+
+
+def _time_module(
+    file: Path,
+    function: str | None,
+    chip: str,
+    module: ModuleOptions,
+    how: TimeOptions,
+    *,
+    json: bool,
+) -> None:
+    """Time and print a function of a module."""
+    from .time_output import write_results
+
+    write_results(_module_times(file, function, chip, module, how), how, json=json)
 
 
 def _need_file(file: Path) -> None:
@@ -96,74 +146,18 @@ def _refuse(kind: str, file: Path, wrong: list[str]) -> None:
         raise CommandError(f"{wrong[0]} is for {kind}, and {file} is none", code=USAGE)
 
 
-def _chips(first: str, others: str | None) -> "list[Chip]":
-    """The chips to predict for, each once. Raises SpecError."""
-    from assay.hw.apple.facts.chips import chip
-
-    further = [name.strip() for name in (others or "").split(",") if name.strip()]
-    if others is not None and not further:
-        raise CommandError(f"--compare {others}: expected chips, such as m1,m4-max", code=USAGE)
-    return [chip(name) for name in dict.fromkeys([first, *further])]
-
-
-@contextmanager
-def _usage_errors() -> Iterator[None]:
-    """What is wrong with what was given is the user's to put right."""
-    from assay.compiler.msl import CompileError
-    from assay.hw.facts import SpecError
-
-    from ..launches.errors import LaunchInputError
-    from ..prediction import TimeInputError
-
-    try:
-        yield
-    except (TimeInputError, LaunchInputError, SpecError, CompileError) as error:
-        raise CommandError(str(error), code=USAGE) from None
-
-
-def _kernel_times(
-    file: Path,
-    function: str | None,
-    chip: str,
-    sizes: GridOptions,
-    kernel: KernelOptions,
-    how: TimeOptions,
-) -> "list[TimeResult]":
-    """A kernel of a source file on each chip."""
-    from ..launches.setups import setups_in_file
-    from ..prediction.sources import kernel_run, time_kernel_run
-    from .terminal import progress
-
-    with _usage_errors(), progress() as say:
-        chips = _chips(chip, how.compare)
-        run = kernel_run(
-            file,
-            function,
-            threadgroups=_size("--grid", sizes.grid),
-            threads=_size("--threads", sizes.threads),
-            threadgroup=_size("--threadgroup", sizes.threadgroup),
-            macros=kernel.macros(),
-            include_paths=kernel.include or [],
-            setups=setups_in_file(kernel.args) if kernel.args is not None else None,
-        )
-        timeline = how.trace is not None
-        return [
-            time_kernel_run(run, each, warm=not how.cold, timeline=timeline, say=say)
-            for each in chips
-        ]
-
-
 def _module_times(
     file: Path, function: str | None, chip: str, module: ModuleOptions, how: TimeOptions
 ) -> "list[TimeResult]":
     """A function of a module on each chip; a timeline is of the first one."""
     from .options.shared import load_function, need_inputs, open_model
     from .terminal import progress
+    from .time_kernels import chips_of, usage_errors
 
-    with _usage_errors(), progress() as say:
-        first, *others = _chips(chip, how.compare)
+    with usage_errors(), progress() as say:
+        first, *others = chips_of(chip, how.compare)
         values = module.values()
-        opened = open_model(file, flags=module.compile_flag)
+        opened = open_model(file, module)
         called = load_function(opened, function, device="emulated", parameters=module.parameters)
         if values:
             need_inputs(called, len(values))
@@ -200,36 +194,3 @@ def _module_time(
             say=say,
             failed=keep,
         )
-
-
-def _size(option: str, text: str | None) -> list[int] | None:
-    """`64,64` as numbers."""
-    if text is None:
-        return None
-    words = [word.strip() for word in text.replace("x", ",").split(",")]
-    if not 1 <= len(words) <= 3 or not all(word.isdigit() and int(word) > 0 for word in words):
-        raise CommandError(
-            f"{option} {text}: expected one to three positive numbers, such as 64,64,1", code=USAGE
-        )
-    return [int(word) for word in words]
-
-
-def _write(results: "list[TimeResult]", how: TimeOptions, *, json: bool) -> None:
-    """Print the results; the first one has a timeline and a picture."""
-    from ..prediction.comparison import comparison, comparison_json
-    from ..prediction.listing import listing
-    from .terminal import print_json, show
-
-    first = results[0]
-    if json:
-        print_json(comparison_json(results) if len(results) > 1 else first.to_json())
-    else:
-        show(first)
-        for dispatch, _ in first.unique()[:_LISTED] if how.lines else ():
-            show(listing(dispatch))
-        if len(results) > 1:
-            show("", comparison(results))
-    if how.trace is not None:
-        first.save_trace(how.trace)
-    if how.plot is not None:
-        first.plot().save(how.plot)

@@ -41,10 +41,13 @@ def show_difference(difference: "Difference", files: Sequence[str], limit: int) 
     from assay.traces.events.words import counted
 
     for file, seconds, slices in zip(files, difference.seconds, difference.slices, strict=True):
-        typer.echo(f"{file}: {time_text(seconds)}, {counted(slices, 'slice')}")
+        span = f"{time_text(seconds)} from first to last event"
+        typer.echo(f"{file}: {span}, {counted(slices, 'slice')}")
     if difference.equal:
         typer.echo("equal: the same slices on the same tracks at the same times")
         return
+    if difference.kernels:
+        _show_kernel_differences(difference, files, limit)
     for track, numbers in list(difference.only.items())[:limit]:
         names = ", ".join(files[number] for number in numbers)
         typer.echo(f"track {track} is only in {names}")
@@ -164,11 +167,33 @@ def _show_counters(summary: "Summary", limit: int) -> None:
     _show_rest(len(summary.counters), limit, "counters")
 
 
+def _show_kernel_differences(difference: "Difference", files: Sequence[str], limit: int) -> None:
+    """How long kernels take: all other figures hold the host, the queue and tracks in parallel."""
+    from rich.markup import escape
+
+    from assay.traces.events.clock import time_text
+
+    heads = [f"{head} {number}" for number in range(1, len(files) + 1) for head in ("count", "sum")]
+    table = _table("Kernels: this is the answer", ["kernel"], [*heads, "ratio"])
+    totals = [sum(each.seconds[n] for each in difference.kernels) for n in range(len(files))]
+    for found in difference.kernels[:limit]:
+        names = list(dict.fromkeys(name or "(none)" for name in found.names))
+        cells = []
+        for count, seconds in zip(found.counts, found.seconds, strict=True):
+            cells += [f"{count:,}", time_text(seconds)]
+        table.add_row(escape(" -> ".join(names)), *cells, _ratio(found.seconds))
+    if len(difference.kernels) > 1:
+        cells = [cell for seconds in totals for cell in ("", time_text(seconds))]
+        table.add_row("all", *cells, _ratio(totals))
+    show(table)
+    _show_rest(len(difference.kernels), limit, "kernels")
+
+
 def _show_cause_differences(difference: "Difference", files: Sequence[str]) -> None:
     from assay.traces.events.clock import time_text
 
     heads = [f"sum {number}" for number in range(1, len(files) + 1)]
-    table = _table("Time by cause, all tracks together", ["cause"], [*heads, "ratio"])
+    table = _table("Time by cause", ["cause"], [*heads, "ratio"])
     for cause, seconds in difference.causes.items():
         table.add_row(cause, *[time_text(value) for value in seconds], _ratio(seconds))
     show(table)

@@ -9,7 +9,7 @@ from .inputs import ConstantValue
 from .scalars import axes_of, element_of
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import KernelFunction, Library
+    from assay.compiler.msl import FunctionConstant, KernelFunction, Library
 
 
 def compiled_kernel(
@@ -20,24 +20,38 @@ def compiled_kernel(
     Raises:
         CompileError: if it does not compile with them either.
     """
-    from assay.compiler.msl import CompileError
+    from assay.compiler.msl import CompileError, MissingConstants
 
     try:
         return library.function(name, constants), ()
+    except MissingConstants as error:
+        read = frozenset(error.names)
     except CompileError:
-        missing = [
-            constant
-            for constant in library.constants
-            if constant.index not in constants and constant.name not in constants
-        ]
-        if not missing:
+        # One without a value may stand where the compiler needs one.
+        read = frozenset(constant.name for constant in library.constants)
+        if not _missing(library, constants):
             raise
+    missing = _missing(library, constants)
+    # All get values, so that the kernels of a library share one text.
     values: dict[int | str, ConstantValue] = {
         constant.index: _assumed_constant(constant.type_name) for constant in missing
     }
     kernel = library.function(name, {**constants, **values})
-    said = tuple(f"{each.name} = {_spelled(values[each.index])}" for each in missing)
-    return kernel, said
+    said = (
+        f"{each.name} = {_spelled(values[each.index])}" for each in missing if each.name in read
+    )
+    return kernel, tuple(said)
+
+
+def _missing(
+    library: Library, constants: Mapping[int | str, ConstantValue]
+) -> list[FunctionConstant]:
+    """The constants of a library that have no value yet."""
+    return [
+        constant
+        for constant in library.constants
+        if constant.index not in constants and constant.name not in constants
+    ]
 
 
 def _assumed_constant(type_name: str) -> ConstantValue:
@@ -49,4 +63,6 @@ def _assumed_constant(type_name: str) -> ConstantValue:
 
 
 def _spelled(value: ConstantValue) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_spelled, value))})"
     return str(value).lower() if isinstance(value, bool) else str(value)

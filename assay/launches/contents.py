@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import LaunchInputError
-from .inputs import MOST_BYTES, Exact, Fields, Filled, Given, Literal, Number, Raw
+from .inputs import MOST_BYTES, Exact, Fields, Filled, Given, Literal, Members, Number, Raw
 from .scalars import axes_of, dtype_named, element_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ def contents(given: Given, argument: Argument, seed: int, where: str) -> Bytes:
             data = given.array
         case Fields():
             data = _struct(given)
+        case Members():
+            raise LaunchInputError(
+                f"{what} is of type {argument.type_name}, whose members are not known; give dtype, "
+                "shape and fill, or fields"
+            )
         case Literal():
             data = _literal(given, argument, what)
         case Filled():
@@ -64,7 +69,7 @@ def _filled(given: Filled, argument: Argument, seed: int, what: str) -> NDArray[
     if isinstance(given.fill, Path):
         return _loaded(given, dtype if given.dtype else None, what)
     if isinstance(given.fill, tuple):
-        values = _numbers(given.fill, dtype, what)
+        values = numbers(given.fill, dtype, what)
         if given.shape is not None and values.size != _count(given.shape) * per_element:
             raise LaunchInputError(
                 f"{what}: {values.size} values for a shape of {_count(given.shape)} elements"
@@ -82,7 +87,7 @@ def _filled(given: Filled, argument: Argument, seed: int, what: str) -> NDArray[
         return np.arange(count).astype(dtype)
     if isinstance(given.fill, str):
         return np.full(count, 1 if given.fill == "ones" else 0).astype(dtype)
-    return np.full(count, _numbers((given.fill,), dtype, what)[0], dtype)
+    return np.full(count, numbers((given.fill,), dtype, what)[0], dtype)
 
 
 def _dtype(given: Filled, argument: Argument, what: str) -> tuple[np.dtype[Any], int]:
@@ -120,10 +125,10 @@ def _literal(given: Literal, argument: Argument, what: str) -> NDArray[Any]:
     own = element_of(argument.type_name)
     if own is None:
         raise LaunchInputError(
-            f"{what} is of type {argument.type_name}: give its members, such as "
-            'fields = [["uint32", 64], ["float32", 0.5]]'
+            f"{what} is of type {argument.type_name}: give its members by name, such as "
+            "{ n = 64, scale = 0.5 }"
         )
-    values = _numbers(given.values, own, what)
+    values = numbers(given.values, own, what)
     room = argument.size // own.itemsize
     if len(values) == 1 and room > 1:
         return np.full(room, values[0], own)
@@ -148,12 +153,12 @@ def _struct(given: Fields) -> NDArray[np.uint8]:
         assert dtype is not None
         widest = max(widest, dtype.itemsize)
         raw += bytes(-len(raw) % dtype.itemsize)
-        raw += _numbers((number,), dtype, name).tobytes()
+        raw += numbers((number,), dtype, name).tobytes()
     raw += bytes(-len(raw) % widest)
     return np.frombuffer(bytes(raw), np.uint8)
 
 
-def _numbers(values: tuple[Number, ...], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
+def numbers(values: tuple[Number, ...], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
     """Values as `dtype`. Raises LaunchInputError for those that do not fit."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)

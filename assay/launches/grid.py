@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from assay.hw.apple.facts.limits import limits
 from assay.sim.simt.ir.operations import positions as p
-from assay.sim.simt.ir.operations.operation import OfThread, Operation, Origin
+from assay.sim.simt.ir.operations.operation import OfThread, Operation
 from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER
+from assay.sim.simt.ir.operations.table import OPERATIONS
 
 from .inputs import Setup, Size
 
@@ -131,14 +132,7 @@ def size_text(size: Size) -> str:
 
 def _use_of(kernel: KernelFunction) -> _Use:
     """Found in the optimised code: what a position is declared as says less than what is used."""
-    function = kernel.program().function
-    asked: dict[Operation, int] = {}
-    for instruction in function.instructions():
-        if instruction.operation.origin is not Origin.MACHINE:
-            continue
-        axis = getattr(instruction.operands[0], "number", None) if instruction.operands else None
-        count = axis + 1 if isinstance(axis, int) and axis < 3 else 1
-        asked[instruction.operation] = max(asked.get(instruction.operation, 1), count)
+    asked = {OPERATIONS[name]: axes for name, axes in kernel.program().asked.items()}
     has_atomics = any(each.is_atomic for each in asked)
     thread_axes = max((asked.get(each, 1) for each in _THREAD_POSITIONS), default=1)
     grid_axes = max(thread_axes, *(asked.get(each, 1) for each in _GRID_POSITIONS))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from assay.hw.apple.facts.limits import limits
+from assay.sim.names import choices
 
 from .contents import Bytes, contents, random_array
 from .errors import LaunchInputError
 from .grid import Grid, choose_grid, size_text
-from .inputs import Exact, Filled, Given, Literal, Raw, Setup
+from .inputs import Exact, Fields, Filled, Given, Literal, Members, Number, Raw, Setup
 from .scalars import element_of
+from .struct_values import check_fields, struct_value
 from .structs import Member, members_of
 from .textures import can_assume, texture_size
 
@@ -42,6 +44,7 @@ class Bound:
     """One argument with what it gets: `data` of a buffer, or `length` bytes of threadgroup memory.
 
     `is_assumed` tells that nobody said so; `is_initialised` is False for memory that holds nothing.
+    `assumed` names the members of a struct whose values nobody stated.
     """
 
     argument: Argument
@@ -49,6 +52,7 @@ class Bound:
     length: int
     is_assumed: bool
     is_initialised: bool = True
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,17 @@ class Plan:
     def assumed_memory(self) -> frozenset[str]:
         """Names of the arguments whose size nobody stated."""
         return frozenset(bound.argument.name for bound in self.bound if bound.is_assumed)
+
+    @property
+    def assumed_values(self) -> dict[str, tuple[str, ...]]:
+        """Arguments in constant memory that nobody stated, or of which some members."""
+        return {
+            bound.argument.name: bound.assumed
+            for bound in self.bound
+            if bound.argument.address_space == "constant"
+            and bound.argument.kind == "buffer"
+            and (bound.is_assumed or bound.assumed)
+        }
 
     def can_grow(self, name: str) -> bool:
         """Whether an argument's memory was assumed and could be assumed larger."""
@@ -95,13 +110,15 @@ def make_plan(
         LaunchInputError: if `setup` does not fit the kernel.
         CannotPlan: if the kernel cannot be run without a program of its own.
     """
+    if setup.problem:
+        raise LaunchInputError(setup.problem)
     where = setup.where or f"kernel '{kernel.name}'"
     known = {argument.name for argument in kernel.arguments}
     for name in setup.arguments:
         if name not in known:
             raise LaunchInputError(
-                f"{where}: kernel '{kernel.name}' has no argument '{name}'; it has "
-                f"{', '.join(sorted(known)) or 'none'}"
+                f"{where}: kernel '{kernel.name}' has no argument '{name}'; "
+                f"{choices(name, sorted(known))}"
             )
     grid = choose_grid(kernel, setup, shrink=shrink)
     planner = _Planner(kernel, grid, where, growth, sources)
@@ -143,6 +160,12 @@ class _Planner:
         if argument.kind != "buffer":
             return self._resource(argument, given)
         seed = zlib.crc32(f"{self._kernel.name}.{argument.name}".encode())
+        if isinstance(given, Members | Fields):
+            known = self._members_of(argument)
+            if known and isinstance(given, Members):
+                return self._struct(argument, known, given.values)
+            if known and isinstance(given, Fields):
+                check_fields(argument, known, given, self._what(argument))
         if given is not None:
             data = contents(given, argument, seed, self._where)
             return Bound(
@@ -152,6 +175,8 @@ class _Planner:
                 is_assumed=False,
                 is_initialised=_is_initialised(given),
             )
+        if self._is_constant(argument) and (known := self._members_of(argument)):
+            return self._struct(argument, known, {})
         data = self._assumed(argument, seed)
         return Bound(argument=argument, data=data, length=data.nbytes, is_assumed=True)
 
@@ -181,7 +206,7 @@ class _Planner:
             )
         step = _LIMITS.threadgroup_memory_alignment
         if given is not None:
-            length = -(-given.bytes // step) * step
+            length = max(step, -(-given.bytes // step) * step)  # there is none of 0 bytes
             return Bound(argument=argument, data=None, length=length, is_assumed=False)
         several = sum(each.kind == "threadgroup" for each in self._kernel.arguments)
         room = _LIMITS.threadgroup_memory - self._kernel.program().static_threadgroup_memory
@@ -194,7 +219,7 @@ class _Planner:
     def _assumed(self, argument: Argument, seed: int) -> Bytes:
         """Contents that nobody gave."""
         element = element_of(argument.type_name)
-        if argument.address_space == "constant" and (argument.is_reference or argument.members):
+        if self._is_constant(argument):
             return self._assumed_constant(argument)
         size = argument.size or _VOID_SIZE
         wanted = max(_LEAST_ELEMENTS, _ELEMENTS_PER_THREAD * self._grid.total) * self._growth
@@ -213,13 +238,42 @@ class _Planner:
         filled = random_array(element, count * size // element.itemsize, seed)
         return filled.view(np.uint8)
 
+    def _is_constant(self, argument: Argument) -> bool:
+        """Whether it is one value rather than an array."""
+        return argument.address_space == "constant" and bool(
+            argument.is_reference or argument.members
+        )
+
+    def _members_of(self, argument: Argument) -> tuple[Member, ...]:
+        """The members of a struct; none of other types and of what is not understood."""
+        if element_of(argument.type_name) is not None or argument.members:
+            return ()
+        return members_of(argument.type_name, argument.size, self._sources)
+
+    def _what(self, argument: Argument) -> str:
+        return f"{self._where}: argument '{argument.name}'"
+
+    def _struct(
+        self,
+        argument: Argument,
+        members: tuple[Member, ...],
+        given: Mapping[str, tuple[Number, ...]],
+    ) -> Bound:
+        """A struct of which some members are given; the others by their names and types."""
+        value = struct_value(argument, members, given, self._scalar, self._what(argument))
+        if value.assumed:
+            self.said[argument.name] = f"{argument.name}: {value}"
+        return Bound(
+            argument=argument,
+            data=value.data,
+            length=value.data.nbytes,
+            is_assumed=not given,
+            assumed=tuple(value.assumed),
+        )
+
     def _assumed_constant(self, argument: Argument) -> Bytes:
-        """A scalar, a vector, or a struct; of one that is not understood, every word is small."""
+        """A scalar or a vector; of a struct that is not understood, every word is small."""
         element = element_of(argument.type_name)
-        if element is None and not argument.members:
-            members = members_of(argument.type_name, argument.size, self._sources)
-            if members:
-                return self._assumed_struct(argument, members)
         if element is None or argument.members:
             self.said[argument.name] = f"{argument.name}: every 32-bit word is {_SMALL}"
             words = -(-max(argument.size, 4) // 4)
@@ -227,18 +281,6 @@ class _Planner:
         value = self._scalar(argument.name, element.kind)
         self.said[argument.name] = f"{argument.name} = {value}"
         return contents(Literal(values=(value,)), argument, 0, self._where)
-
-    def _assumed_struct(self, argument: Argument, members: tuple[Member, ...]) -> Bytes:
-        """A struct whose members have values by their names and types."""
-        raw = np.zeros(argument.size, np.uint8)
-        said = []
-        for member in members:
-            value = self._scalar(member.name, member.element.kind)
-            data = np.full(member.count, value, member.element).view(np.uint8)
-            raw[member.offset : member.offset + data.size] = data
-            said.append(f"{member.name} = {value}")
-        self.said[argument.name] = f"{argument.name}: {{ {', '.join(said)} }}"
-        return raw
 
     def _scalar(self, name: str, kind: str) -> int | float | bool:
         if kind not in "iu":
@@ -266,7 +308,7 @@ def _is_initialised(given: Given) -> bool:
 
 
 def _sentences(bound: Iterable[Bound], said: dict[str, str]) -> list[str]:
-    return [said[each.argument.name] for each in bound if each.is_assumed]
+    return [said[each.argument.name] for each in bound if each.is_assumed or each.assumed]
 
 
 __all__ = ["LARGEST_ASSUMED", "Bound", "Plan", "make_plan", "size_text"]

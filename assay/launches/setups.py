@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .documents import Document, document_in_file, document_in_source, is_count
+from .errors import LaunchInputError
 from .inputs import (
     MOST_BYTES,
     ConstantValue,
@@ -14,6 +15,7 @@ from .inputs import (
     Filled,
     Given,
     Literal,
+    Members,
     Number,
     Raw,
     Setup,
@@ -26,6 +28,7 @@ Setups = Mapping[str, tuple[Setup, ...]]
 
 _KEYS = ("threads", "threadgroups", "threadgroup", "arguments", "constants")
 _FILLS = "random, zeros, ones, iota, uninitialised, a number, a list of values, or @file.npy"
+_GIVEN_KEYS = ("bytes", "fields", "dtype", "shape", "fill")
 _FILL_WORDS = ("random", "zeros", "ones", "iota", "uninitialised")
 
 
@@ -45,7 +48,15 @@ def read_setups(document: Document) -> Setups:
     if not isinstance(kernels, dict):
         raise document.error(("kernel",), "expected tables [kernel.NAME]")
     reader = _Reader(document)
-    return {name: reader.setups(name, value) for name, value in kernels.items()}
+    return {name: _setups(document, reader, name, value) for name, value in kernels.items()}
+
+
+def _setups(document: Document, reader: _Reader, name: str, value: Any) -> tuple[Setup, ...]:
+    """What one table says; a mistake in it is told when its kernel is to run."""
+    try:
+        return reader.setups(name, value)
+    except LaunchInputError as error:
+        return (Setup(where=document.place(("kernel", name)), problem=str(error)),)
 
 
 class _Reader:
@@ -88,7 +99,9 @@ class _Reader:
                 )
                 for name, value in constants.items()
             },
-            **sizes,
+            threads=sizes.get("threads"),
+            threadgroups=sizes.get("threadgroups"),
+            threadgroup=sizes.get("threadgroup"),
         )
 
     def _size(self, path: tuple[str, ...], value: Any) -> Size:
@@ -107,16 +120,31 @@ class _Reader:
             raise self._document.error(
                 path,
                 "expected a number, a list of numbers, or a table with dtype, shape and fill, "
-                f"with bytes, or with fields; not {value!r}",
+                f"with bytes, with fields, or with members by name; not {value!r}",
             )
+        if value and not any(key in value for key in _GIVEN_KEYS):
+            return self._members(path, value)
         if "bytes" in value:
             self._document.only_keys(value, ("bytes",), path)
+            if value["bytes"] == 0 and not isinstance(value["bytes"], bool):
+                return Raw(bytes=0)  # of threadgroup memory that this run does not use
             return Raw(bytes=self._bytes((*path, "bytes"), value["bytes"]))
         if "fields" in value:
             self._document.only_keys(value, ("fields",), path)
             return self._fields((*path, "fields"), value["fields"])
         self._document.only_keys(value, ("dtype", "shape", "fill"), path)
         return self._filled(path, value)
+
+    def _members(self, path: tuple[str, ...], value: dict[str, Any]) -> Members:
+        found: dict[str, tuple[Number, ...]] = {}
+        for name, given in value.items():
+            numbers = given if isinstance(given, list) else [given]
+            if not numbers or not all(_is_number(number) for number in numbers):
+                raise self._document.error(
+                    (*path, name), f"expected a number or a list of numbers, not {given!r}"
+                )
+            found[name] = tuple(numbers)
+        return Members(values=found)
 
     def _filled(self, path: tuple[str, ...], value: dict[str, Any]) -> Filled:
         dtype = value.get("dtype")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import fnmatch
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from assay.sim.names import choices
 
 from .errors import LaunchInputError
 
@@ -41,14 +44,38 @@ def library_of(
     else:
         text, file_name = source, _FILE_NAME
     options = CompileOptions(macros=macros, include_paths=tuple(paths))
-    return compile_library(text, options=options, file_name=file_name)
+    return compile_library(text, options=options, file_name=file_name, each_alone=True)
 
 
-def require_known(setups: Setups, library: Library, file_name: str) -> None:
-    """Raise LaunchInputError for a setup of a kernel that the library does not have."""
+def chosen_kernels(library: Library, patterns: Iterable[str]) -> tuple[str, ...]:
+    """The kernels that are meant, in the order of the source: all if there are no patterns.
+
+    Args:
+        library: what has the kernels.
+        patterns: names, also with `*`.
+
+    Raises:
+        LaunchInputError: if there is no kernel, or none of a name.
+    """
+    names, file_name = library.function_names, library.file_name
+    if not names:
+        raise LaunchInputError(f"{file_name}: there is no kernel in it")
+    wanted: set[str] = set()
+    for pattern in patterns:
+        found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
+        if not found:
+            raise LaunchInputError(
+                f"{file_name}: there is no kernel '{pattern}'; {choices(pattern, names)}"
+            )
+        wanted.update(found)
+    return tuple(name for name in names if name in wanted or not wanted)
+
+
+def unknown_kernels(setups: Setups, library: Library) -> Iterator[str]:
+    """A sentence for each setup of a kernel that the library does not have."""
     for name, given in setups.items():
         if name not in library.function_names:
-            raise LaunchInputError(
-                f"{given[0].where}: there is no kernel '{name}' in {file_name}; there are "
-                f"{', '.join(library.function_names) or 'none'}"
+            yield (
+                f"{given[0].where}: there is no kernel '{name}' in {library.file_name}; "
+                f"{choices(name, library.function_names)}"
             )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .scalars import element_of, lanes_of
+from .scalars import axes_of, element_of, lanes_of
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _ATTRIBUTE = re.compile(r"\[\[.*?\]\]|alignas\s*\([^)]*\)|\bconst\b", re.S)
@@ -25,12 +25,16 @@ _MOST_ELEMENTS = 1 << 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """Scalars of one type at byte `offset` of a struct: `count` of them."""
+    """Scalars of one type at byte `offset` of a struct: `count` of them.
+
+    `length` is how many of them have a meaning: one less in a vector of three.
+    """
 
     name: str
     element: np.dtype[Any]
     count: int
     offset: int
+    length: int
 
 
 def members_of(type_name: str, size: int, sources: Iterable[str]) -> tuple[Member, ...]:
@@ -77,7 +81,16 @@ def _laid_out(body: str) -> tuple[tuple[Member, ...], int]:
             if declarator is None or not 0 < count <= _MOST_ELEMENTS:
                 return (), 0
             at += -at % alignment
-            members.append(Member(name=declarator["name"], element=element, count=count, offset=at))
+            is_three = lanes == 4 and axes_of(declaration["type"]) == 3 and count == lanes
+            members.append(
+                Member(
+                    name=declarator["name"],
+                    element=element,
+                    count=count,
+                    offset=at,
+                    length=3 if is_three else count,
+                )
+            )
             at += count * element.itemsize
             widest = max(widest, alignment)
     return tuple(members), at + -at % widest

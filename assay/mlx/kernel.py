@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import launch
+from ..tracebacks import ends_in_caller
 from .arrays import Input, as_input, gives_mlx, new_output, to_mlx
 from .dtypes import ElementType, element_type, is_type
 from .signature import Generated, InputForm, Source, TemplateValue, generate
@@ -41,6 +42,7 @@ class _Call:
     verbose: bool
 
 
+@ends_in_caller
 def metal_kernel(
     name: str,
     input_names: Sequence[str],
@@ -77,6 +79,7 @@ class MetalKernel:
         self._math_mode = math_mode
         self._pipelines: dict[tuple[int, str], MTLComputePipelineState] = {}
 
+    @ends_in_caller
     def __call__(
         self,
         *,

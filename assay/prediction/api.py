@@ -11,6 +11,7 @@ from assay.hw.apple.facts.chips import chip as chip_named
 from ..launches.errors import LaunchInputError
 from ..launches.functions import function_of
 from ..launches.source import SUFFIXES
+from ..tracebacks import ends_in_caller
 from .errors import TimeInputError
 from .result import TimeResult
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .npu import NpuTimeResult
 
 
+@ends_in_caller
 def time(
     source: str | Path | Module | Function | NpuModule | NpuFunction,
     function: str | None = None,
@@ -77,18 +79,16 @@ def time(
         return time_executable(executable, arguments, timeline=timeline)
     gpu = chip_named(chip)
     if isinstance(source, str | Path) and _is_msl(source):
-        from .sources import kernel_run, time_kernel_run
+        from .sources import kernel_run, time_kernel_run, timed_library
 
         run = kernel_run(
-            source,
+            timed_library(source, macros or {}, include_paths),
             function,
             arguments,
             threads=threads,
             threadgroups=threadgroups,
             threadgroup=threadgroup,
             constants=constants,
-            macros=macros or {},
-            include_paths=include_paths,
         )
         return time_kernel_run(run, gpu, warm=warm, timeline=timeline, say=progress)
     if any(each is not None for each in sizes):
@@ -117,7 +117,7 @@ def time_executable(
             function.invoke(arguments or function.zeros())
     except NpuInputError as error:
         raise TimeInputError(str(error)) from None
-    return timer.results[-1]
+    return timer.whole(function.name)
 
 
 def _executable_of(source: object, name: str | None) -> NpuFunction | None:

@@ -15,6 +15,7 @@ from .text import COLOURS
 
 FORMAT = "assay-time-comparison/1"
 _BAR = 24
+_MOST = 0.5  # of the time, from which on the roofline's bound explains it
 
 
 def comparison(results: Sequence[TimeResult]) -> Table:
@@ -27,20 +28,38 @@ def comparison(results: Sequence[TimeResult]) -> Table:
     table.add_column("mostly", no_wrap=True)
     longest = max(each.seconds for each in results) or 1.0
     for each in results:
-        causes = each.causes
-        main = max(causes, key=lambda cause: causes[cause]) if causes else ""
         time = each.seconds or 1.0
+        least = sum(d.time.roofline.seconds for d in each.dispatches)
+        main = _mostly(each, least / time)
         table.add_row(
             each.chip.key,
             seconds(each.seconds),
             seconds(each.gpu_seconds),
             rate(each.flops / time, "FLOP"),
             rate(each.bytes.get("dram", 0.0) / time, "B"),
-            percent(sum(d.time.roofline.seconds for d in each.dispatches) / time),
+            f"{percent(least / time)} {_bound(each)}" if least else "no bound",
             Text(bar(each.seconds / longest, _BAR), "cyan"),
             Text(main.replace("_", " "), COLOURS.get(main, "")),
         )
     return table
+
+
+def _mostly(result: TimeResult, share: float) -> str:
+    """What most of the time goes to: the bound of the roofline where it is most of the time."""
+    if share >= _MOST:
+        bound = _bound(result)
+        return "issue" if bound == "compute" else bound
+    causes = result.causes
+    return max(causes, key=lambda cause: causes[cause]) if causes else ""
+
+
+def _bound(result: TimeResult) -> str:
+    """The roofline's bound of the dispatches that take longest by it."""
+    found: dict[str, float] = {}
+    for each in result.dispatches:
+        roofline = each.time.roofline
+        found[roofline.bound] = found.get(roofline.bound, 0.0) + roofline.seconds
+    return max(found, key=lambda bound: found[bound]) if found else ""
 
 
 def comparison_json(results: Sequence[TimeResult]) -> dict[str, Any]:

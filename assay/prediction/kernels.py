@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.hal.metal.emulated import timing
 from assay.hal.metal.timed import ChipPredictor, ProgramTimer, schedule_of
+from assay.sim.names import choices
 
 from ..launches.constants import compiled_kernel
 from ..launches.errors import LaunchInputError
@@ -58,12 +59,14 @@ def time_kernel(
     chip: Chip,
     *,
     warm: bool = True,
+    both: bool = False,
     timeline: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> TimeResult:
     """How long one dispatch of a kernel takes. Only sampled threadgroups are executed.
 
-    `warm` is whether caches hold what an earlier run of the same dispatch left.
+    `warm` is whether caches hold what an earlier run of the same dispatch left; `both` adds how
+    long it takes the other way.
 
     Raises:
         TimeInputError: if what was given does not fit the kernel, or it cannot be run.
@@ -71,19 +74,34 @@ def time_kernel(
     """
     name = run.function
     if name not in library.function_names:
-        known = ", ".join(library.function_names) or "none"
-        raise TimeInputError(f"{library.file_name}: there is no kernel '{name}'; there are {known}")
+        known = choices(name, library.function_names)
+        raise TimeInputError(f"{library.file_name}: there is no kernel '{name}'; {known}")
     setup = run.merged()
     kernel, assumed = compiled_kernel(library, name, setup.constants)
+    otherwise = _timed(library, kernel, setup, chip, not warm, False, say)[0] if both else None
+    result, plan = _timed(library, kernel, setup, chip, warm, timeline, say)
+    return replace(
+        result,
+        program=f"{name} of {library.file_name}",
+        assumptions=(*assumed, *plan.assumptions, *_stand_ins(kernel)),
+        otherwise=otherwise,
+    )
+
+
+def _timed(
+    library: Library,
+    kernel: KernelFunction,
+    setup: Setup,
+    chip: Chip,
+    warm: bool,
+    timeline: bool,
+    say: Callable[[str], None] | None,
+) -> tuple[TimeResult, Plan]:
+    """One simulation, and how the kernel was run for it."""
     predictor = ChipPredictor(chip, warm=warm, keep=timeline, say=say)
     plan, timer = _launched(library, kernel, setup, predictor, say)
     scheduled = schedule_of(timer.buffers, timer.calls, chip)
-    return result_of(
-        scheduled,
-        program=f"{name} of {library.file_name}",
-        chip=chip,
-        assumptions=(*assumed, *plan.assumptions, *_stand_ins(kernel)),
-    )
+    return replace(result_of(scheduled, program=kernel.name, chip=chip), is_cold=not warm), plan
 
 
 def _stand_ins(kernel: KernelFunction) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ def result_json(result: TimeResult) -> dict[str, Any]:
         "causes": result.causes,
         "simulations": result.simulations,
         "assumptions": list(result.assumptions),
+        "caches": None if result.is_cold is None else "cold" if result.is_cold else "warm",
+        "otherwise_seconds": result.otherwise.seconds if result.otherwise is not None else None,
         "command_buffers": [
             {
                 "label": each.label,
@@ -104,6 +106,8 @@ def _time(dispatch: DispatchResult) -> dict[str, Any]:
         "bytes": dict(time.bytes),
         "achieved_flops": time.achieved,
         "achieved_bytes": dict(time.achieved_bytes),
+        "peak_bytes": dict(time.peak_bytes),
+        "threadgroup_accesses": None if time.banks is None else asdict(time.banks),
         "roofline": {
             "flops": time.roofline.flops_per_second,
             "bytes": time.roofline.bytes_per_second,

@@ -136,6 +136,8 @@ def _roofline(result: TimeResult) -> Iterator[str]:
         f'H{_LEFT + _PLOT_WIDTH}"/>'
     )
     yield _text(_LEFT + _PLOT_WIDTH, corner[1] - 6, rate(roof.flops_per_second, "FLOP"), "s", "end")
+    if missing := _left_out(result):
+        yield _text(_LEFT + 8, floor - 8, f"not here: {missing}", "s")
     total = result.seconds or 1.0
     for number, (dispatch, count, intensity) in enumerate(points):
         share = dispatch.seconds * count / total
@@ -146,6 +148,22 @@ def _roofline(result: TimeResult) -> Iterator[str]:
             anchor = "start" if side > 0 else "end"
             at = x.at(intensity) + side * 16
             yield _text(at, y.at(dispatch.time.achieved) + 4, name, "", anchor)
+
+
+def _left_out(result: TimeResult) -> str:
+    """Which kernels have no place on the roofline, and why; empty if all have."""
+    reasons: dict[str, list[str]] = {}
+    for dispatch, _ in result.unique():
+        if not dispatch.time.flops:
+            reasons.setdefault("computes nothing", []).append(dispatch.kernel)
+        elif not dispatch.time.bytes.get("dram"):
+            reasons.setdefault("needs nothing from DRAM", []).append(dispatch.kernel)
+    texts = []
+    for reason, kernels in reasons.items():
+        more = f" and {len(kernels) - 1} more" if len(kernels) > 1 else ""
+        name = kernels[0] if len(kernels[0]) < 24 else kernels[0][:22] + "…"
+        texts.append(f"{name}{more} {reason}")
+    return "; ".join(texts)
 
 
 def _point(dispatch: DispatchResult, count: int, x: float, y: float, share: float) -> str:

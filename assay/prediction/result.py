@@ -93,6 +93,9 @@ class TimeResult(ProgramTime):
         scheduled: when everything ran.
         assumptions: what was assumed of the kernel's arguments and of the machine, in sentences.
         simulations: how many dispatches were simulated; the others equal one of them.
+        is_cold: whether caches held nothing before, rather than what an equal run left; None for
+            programs, whose own history tells.
+        otherwise: the result with caches the other way, if that was asked for.
     """
 
     program: str
@@ -101,6 +104,8 @@ class TimeResult(ProgramTime):
     scheduled: Scheduled = field(repr=False)
     assumptions: tuple[str, ...] = ()
     simulations: int = 0
+    is_cold: bool | None = None
+    otherwise: TimeResult | None = field(default=None, repr=False)
 
     @property
     def schedule(self) -> Schedule:

@@ -16,6 +16,9 @@ ELSEWHERE = "elsewhere"
 """What time is called that belongs to no function: a core without work, the launch."""
 
 
+ELSEWHERE_IS = "cycles of no function: starting threadgroups, and partitions without a simdgroup"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineTime:
     """What one line costs: cycles by cause, in the measure of `DispatchTime.causes`."""

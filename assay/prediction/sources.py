@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.sim.names import listed
+
 from ..launches.arguments import given_of, size_of
 from ..launches.errors import LaunchInputError
 from ..launches.inputs import ConstantValue, Setup
 from ..launches.setups import Setups, setups_in_source
-from ..launches.source import library_of, require_known
+from ..launches.source import library_of, unknown_kernels
 from .errors import TimeInputError
 from .kernels import KernelRun, time_kernel
 from .result import TimeResult
@@ -31,8 +33,18 @@ class SourceRun:
     run: KernelRun
 
 
+def timed_library(
+    source: str | Path, macros: Mapping[str, str], include_paths: Iterable[str | Path]
+) -> Library:
+    """The kernels of MSL text, or of a file. Raises TimeInputError, CompileError."""
+    try:
+        return library_of(source, macros, include_paths)
+    except LaunchInputError as error:
+        raise TimeInputError(str(error)) from None
+
+
 def kernel_run(
-    source: str | Path,
+    library: Library,
     function: str | None,
     arguments: Sequence[Any] = (),
     *,
@@ -40,8 +52,6 @@ def kernel_run(
     threadgroups: Sizes = None,
     threadgroup: Sizes = None,
     constants: Mapping[int | str, ConstantValue] | None = None,
-    macros: Mapping[str, str],
-    include_paths: Iterable[str | Path] = (),
     setups: Setups | None = None,
 ) -> SourceRun:
     """What is to be timed; `setups` of a file replace what the source says of the same kernel.
@@ -49,7 +59,6 @@ def kernel_run(
     Raises TimeInputError, CompileError.
     """
     try:
-        library = library_of(source, macros, include_paths)
         name = function or _only_kernel(library)
         setup = _setup(library, name, setups)
         if threads is not None and threadgroups is not None:
@@ -77,11 +86,14 @@ def time_kernel_run(
     chip: Chip,
     *,
     warm: bool = True,
+    both: bool = False,
     timeline: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> TimeResult:
     """How long it takes on a chip. Raises TimeInputError, CompileError."""
-    return time_kernel(source.library, source.run, chip, warm=warm, timeline=timeline, say=say)
+    return time_kernel(
+        source.library, source.run, chip, warm=warm, both=both, timeline=timeline, say=say
+    )
 
 
 def _only_kernel(library: Library) -> str:
@@ -90,8 +102,9 @@ def _only_kernel(library: Library) -> str:
         return names[0]
     if not names:
         raise TimeInputError(f"{library.file_name}: there is no kernel in it")
-    known = ", ".join(names)
-    raise TimeInputError(f"{library.file_name}: say which kernel is to be timed; there are {known}")
+    raise TimeInputError(
+        f"{library.file_name}: say which kernel is to be timed; there are {listed(names)}"
+    )
 
 
 def _setup(library: Library, name: str, setups: Setups | None) -> Setup:
@@ -99,6 +112,7 @@ def _setup(library: Library, name: str, setups: Setups | None) -> Setup:
     said = library.sources().get(library.file_name, "")
     written = setups_in_source(said, library.file_name).get(name)
     if setups is not None:
-        require_known(setups, library, library.file_name)
+        for error in unknown_kernels(setups, library):
+            raise TimeInputError(error)
     found = (setups or {}).get(name) or written
     return found[0] if found else Setup(where=f"kernel '{name}'")

@@ -10,13 +10,15 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.hw.apple.core.result import CAUSES, DispatchTime
+from assay.hw.apple.core.result import CAUSES, BankUse, DispatchTime
+from assay.hw.apple.core.shared import PARTITIONS
 from assay.hw.apple.facts.accuracy import ModelError
 from assay.hw.apple.facts.chips import Chip
 
 from ..launches.grid import size_text
 from .numbers import amount, bar, digits, percent, rate, seconds, short_name
 from .result import DispatchResult, TimeResult
+from .sites import ELSEWHERE, ELSEWHERE_IS
 
 COLOURS: Mapping[str, str] = {
     "issue": "green",
@@ -31,15 +33,25 @@ COLOURS: Mapping[str, str] = {
     "launch": "bright_yellow",
     "idle": "bright_black",
 }
+LEVEL_NAMES: Mapping[str, str] = {
+    "l1": "L1",
+    "l2": "L2",
+    "slc": "SLC",
+    "dram": "DRAM",
+    "threadgroup_memory": "threadgroup memory",
+}
+"""Levels of memory for people."""
 SHORT = {"threadgroup_memory": "tg memory"}
 """Names of causes where room is scarce."""
 
 _BAR = 24
+_FACTS_BAR = 16  # beside long texts
 _FUNCTIONS = 8
 _ROWS = 24
 _NAME = 36  # characters of a kernel's name in a table
 _PREFIX = 8  # common to all names, from which on they are shortened
 _WIDTH = 100
+_DIFFERENT = 0.05  # shares of DRAM that differ by less are alike
 _LEAST = 0.0005  # shares below are not shown
 
 
@@ -71,12 +83,21 @@ def cause_table(causes: Mapping[str, float], total: float) -> Table:
     table.add_column(min_width=12)
     table.add_column(justify="right")
     table.add_column(width=_BAR)
+    table.add_column(style="dim")
     for cause in sorted(causes, key=lambda each: -causes[each]):
         share = causes[cause] / total if total else 0.0
         if share >= _LEAST:
             text = cause.replace("_", " ")
-            table.add_row(text, percent(share), Text(bar(share, _BAR), COLOURS.get(cause, "")))
+            drawn = Text(bar(share, _BAR), COLOURS.get(cause, ""))
+            table.add_row(text, percent(share), drawn, _idle(share) if cause == "idle" else "")
     return table
+
+
+def _idle(share: float) -> str:
+    """What is idle: of a core's partitions so many, on average."""
+    count = round(share * PARTITIONS, 1)
+    said = f"{count:g}" if count else "less than 0.1"
+    return f"partitions without a simdgroup ({said} of {PARTITIONS})"
 
 
 def _one(result: TimeResult, dispatch: DispatchResult) -> RenderableType:
@@ -91,6 +112,8 @@ def _one(result: TimeResult, dispatch: DispatchResult) -> RenderableType:
     ]
     if len(dispatch.functions) > 1:
         parts += [Text(""), _functions(dispatch)]
+        if any(each.name == ELSEWHERE for each in dispatch.functions[:_FUNCTIONS]):
+            parts.append(Text(f"{ELSEWHERE}: {ELSEWHERE_IS}", "dim"))
     return Group(*parts, *_assumed(result))
 
 
@@ -115,7 +138,7 @@ def _facts(result: TimeResult, dispatch: DispatchResult) -> Table:
     table.add_column(min_width=12, no_wrap=True)
     table.add_column()
     table.add_column(justify="right", no_wrap=True)
-    table.add_column(max_width=_BAR, no_wrap=True)
+    table.add_column(max_width=_FACTS_BAR, no_wrap=True)
     table.add_row(
         "time",
         Text.assemble(
@@ -124,27 +147,54 @@ def _facts(result: TimeResult, dispatch: DispatchResult) -> Table:
         ),
     )
     table.add_row("model error", model_error_text(dispatch.model_error))
+    table.add_row("caches", caches_text(result))
     table.add_row(
         "with launch", f"{seconds(result.gpu_seconds)} of GPU time in a command buffer of its own"
     )
-    table.add_row(*_rate("compute", time.achieved, roofline.flops_per_second, "FLOP"))
-    achieved = time.achieved_bytes.get("dram", 0.0)
-    table.add_row(*_rate("DRAM", achieved, roofline.bytes_per_second, "B"))
+    if time.flops:
+        table.add_row(*_rate("compute", time.achieved, roofline.flops_per_second, "FLOP"))
+    for level, name in LEVEL_NAMES.items():
+        achieved = time.achieved_bytes.get(level, 0.0)
+        if achieved or level == "dram":
+            name = "tg memory" if level == "threadgroup_memory" else name
+            table.add_row(*_rate(name, achieved, time.peak_bytes[level], "B"))
+    if time.banks is not None:
+        table.add_row("tg accesses", _banks_text(time.banks))
     if roofline.seconds:
         table.add_row(
             "roofline",
             f"{seconds(roofline.seconds)} at least, by {_bound(roofline.bound)}",
             percent(roofline.fraction),
-            Text(bar(roofline.fraction, _BAR), "green"),
+            Text(bar(roofline.fraction, _FACTS_BAR), "green"),
         )
     else:
-        table.add_row("roofline", "no bound: no floating-point operations, nothing from DRAM")
+        table.add_row("roofline", "no bound: no floating-point operations, no memory")
     table.add_row("occupancy", occupancy_text(dispatch))
     if occupancy.spilled:
         table.add_row("spilled", f"{percent(occupancy.spilled)} of a thread's registers")
     if time.sampled < time.threadgroups or time.extrapolated:
         table.add_row("simulated", _simulated(time))
     return table
+
+
+def caches_text(result: TimeResult) -> str:
+    """What caches held before, and how it would be the other way where DRAM tells them apart."""
+    name, meaning = ("cold", "nothing") if result.is_cold else ("warm", "what an equal run left")
+    text = f"{name}: they hold {meaning}"
+    other = result.otherwise
+    if other is None:
+        return text
+    shares = [_dram_share(each) for each in (result, other)]
+    if abs(shares[0] - shares[1]) < _DIFFERENT:
+        return text
+    opposite = "warm" if result.is_cold else "cold"
+    return f"{text}; {opposite}: {seconds(other.seconds)}, DRAM {percent(shares[1])}"
+
+
+def _dram_share(result: TimeResult) -> float:
+    """Of the bandwidth that DRAM sustains, what the program takes."""
+    peak = result.dispatches[0].time.roofline.bytes_per_second
+    return result.achieved_bytes.get("dram", 0.0) / peak if peak else 0.0
 
 
 def _sampling(error: float) -> str:
@@ -181,11 +231,19 @@ def occupancy_text(dispatch: DispatchResult) -> str:
 def _rate(name: str, achieved: float, peak: float, unit: str) -> tuple[str, str, str, Text]:
     share = achieved / peak if peak else 0.0
     text = f"{rate(achieved, unit)} of {rate(peak, unit)}"
-    return name, text, percent(share), Text(bar(share, _BAR), "cyan")
+    return name, text, percent(share), Text(bar(share, _FACTS_BAR), "cyan")
+
+
+def _banks_text(banks: BankUse) -> str:
+    """How long threadgroup memory is taken, and by what."""
+    ways = "no bank conflicts"
+    if banks.worst > 1:
+        ways = f"bank conflicts of {digits(banks.ways)} ways, {banks.worst:.0f} at worst"
+    return f"{digits(banks.cycles)} cycles each, {ways}"
 
 
 def _bound(bound: str) -> str:
-    return "DRAM" if bound == "dram" else bound
+    return LEVEL_NAMES.get(bound, bound)
 
 
 def _functions(dispatch: DispatchResult) -> Table:

@@ -24,6 +24,8 @@ def report_json(report: Report) -> dict[str, Any]:
         "unchecked": list(report.unchecked),
         "checks": list(report.checks),
         "seeds": list(report.seeds),
+        "notes": list(report.notes),
+        "uncompiled": [_finding(finding, report) for finding in report.uncompiled.values()],
         "kernels": [_kernel(kernel) for kernel in report.kernels],
         "findings": [_finding(finding, report) for finding in findings],
         "suppressed": [
@@ -45,6 +47,7 @@ def _kernel(kernel: KernelRecord) -> dict[str, Any]:
         "line": kernel.line,
         "runs": list(kernel.runs),
         "assumptions": list(kernel.assumptions),
+        "not_reached": list(kernel.missed),
         "problem": kernel.problem,
         "seconds": round(kernel.seconds, 3),
     }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, Finding
+from assay.sim.names import listed
 from assay.sim.site import Site
 
 from .errors import CheckFindings
@@ -22,7 +23,10 @@ class KernelRecord:
     """A kernel that was checked, or why it could not be; or a program of another machine.
 
     `noun` says what it is. `runs` says on which grids, `assumptions` what nobody had stated,
-    `assumed_memory` names the buffers among that. `seconds` is host time.
+    `assumed_memory` names the buffers among that, `assumed_values` the arguments in constant
+    memory; `rests_on` has those of these values, with members of structs, that addresses at a line
+    of a file are made of. `buffers` names all buffers. `missed` says what of its code never ran.
+    `seconds` is host time.
     """
 
     name: str
@@ -31,9 +35,23 @@ class KernelRecord:
     runs: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     assumed_memory: frozenset[str] = frozenset()
+    assumed_values: tuple[str, ...] = ()
+    buffers: frozenset[str] = frozenset()
+    rests_on: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict, hash=False)
+    missed: tuple[str, ...] = ()
     problem: str = ""
     seconds: float = 0.0
     noun: str = "kernel"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportPart:
+    """What was found in some kernels by another process."""
+
+    kernels: tuple[KernelRecord, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    uncompiled: Mapping[str, Finding] = field(default_factory=dict)
+    dropped: int = 0
 
 
 class Report:
@@ -60,6 +78,8 @@ class Report:
         self._checkers: list[Checker] = []
         self._own = Checker(chosen)
         self._obstacles: list[str] = []
+        self._dropped = 0  # by other processes
+        self.notes: list[str] = []
         self.uncompiled: dict[str, Finding] = {}  # by the obstacle that it is
 
     def new_checker(self, seed: int | None = None) -> Checker:
@@ -99,6 +119,48 @@ class Report:
         """Add a file that does not compile, with all that the compiler said."""
         self.uncompiled[error] = compile_finding(file, error)
         self.add_obstacle(error)
+
+    def add_uncompiled_kernel(self, name: str, file: str, error: str) -> None:
+        """Add a kernel that does not compile in a text that does."""
+        found = replace(compile_finding(file, error), kernel=name, hint="this kernel alone")
+        self.uncompiled[error] = found
+        self.add_kernel(
+            KernelRecord(name=name, file=found.site.file, line=found.site.line, problem=error)
+        )
+
+    def add_note(self, text: str) -> None:
+        """Add a sentence that people should know beside what was found."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def part(self) -> ReportPart:
+        """What belongs to the kernels, for the report of another process."""
+        checkers = (*self._checkers, self._own)
+        return ReportPart(
+            kernels=tuple(self.kernels),
+            findings=tuple(each for checker in checkers for each in checker.findings),
+            uncompiled=dict(self.uncompiled),
+            dropped=self.dropped,
+        )
+
+    def absorb(self, part: ReportPart) -> ReportPart:
+        """Add what was found elsewhere, and give it back."""
+        checker = self.new_checker()
+        for finding in part.findings:
+            checker.report(finding)
+        for record in part.kernels:
+            self.add_kernel(record)
+        self.uncompiled.update(part.uncompiled)
+        self._dropped += part.dropped
+        return part
+
+    def sort_kernels(self, names: Iterable[str]) -> None:
+        """Put the kernels of these names, however they finished, in this order."""
+        order = {name: at for at, name in enumerate(names)}
+        places = [at for at, kernel in enumerate(self.kernels) if kernel.name in order]
+        ordered = sorted((self.kernels[at] for at in places), key=lambda each: order[each.name])
+        for at, kernel in zip(places, ordered, strict=True):
+            self.kernels[at] = kernel
 
     def add_sources(self, sources: Mapping[str, str]) -> None:
         """Texts to quote from, by file name; their comments may suppress findings."""
@@ -188,7 +250,7 @@ class Report:
     @property
     def dropped(self) -> int:
         """Different findings beyond the number that is kept."""
-        return sum(checker.dropped for checker in self._checkers)
+        return self._dropped + sum(checker.dropped for checker in self._checkers)
 
     def divided(
         self,
@@ -208,14 +270,20 @@ class Report:
         return kernel.assumptions if kernel is not None else ()
 
     def _weighed(self, finding: Finding) -> Finding:
+        """A warning of what might not be there with arguments that somebody states."""
         kernel = self.kernel_of(finding)
-        if kernel is None or finding.check != "bounds" or finding.severity != "error":
+        if kernel is None or finding.severity != "error" or not _is_conditional(finding, kernel):
             return finding
-        if finding.at_any_size:
-            return finding
-        if finding.memory.strip("'") not in kernel.assumed_memory:
-            return finding
-        return replace(finding, severity="warning")
+        names = [
+            name
+            for party in finding.parties
+            for name in kernel.rests_on.get((party.site.file, party.site.line), ())
+        ]
+        names = list(dict.fromkeys(names)) or list(kernel.assumed_values)
+        hint = finding.hint
+        if names:
+            hint += f"; or state {listed(names)} in --args or //! lines: the value is assumed"
+        return replace(finding, severity="warning", hint=hint)
 
     def __bool__(self) -> bool:
         return bool(self.findings)
@@ -224,6 +292,19 @@ class Report:
         from .text import report_text
 
         return report_text(self)
+
+
+def _is_conditional(finding: Finding, kernel: KernelRecord) -> bool:
+    """Whether a finding rests on what nobody stated: the size of memory, or strides and counts."""
+    if finding.check == "bounds":
+        if finding.kind == "runaway":
+            return bool(kernel.assumed_values)
+        return not finding.at_any_size and finding.memory.strip("'") in kernel.assumed_memory
+    if finding.check != "race":
+        return False
+    lines = [(party.site.file, party.site.line) for party in finding.parties]
+    is_buffer = finding.memory.strip("'") in kernel.buffers
+    return is_buffer and any(kernel.rests_on.get(line) for line in lines)
 
 
 def _defect(finding: Finding) -> tuple[object, ...]:
@@ -249,6 +330,10 @@ def _with_run(known: KernelRecord, run: KernelRecord) -> KernelRecord:
         runs=tuple(dict.fromkeys(known.runs + run.runs)),
         assumptions=tuple(dict.fromkeys(known.assumptions + run.assumptions)),
         assumed_memory=known.assumed_memory | run.assumed_memory,
+        assumed_values=tuple(dict.fromkeys(known.assumed_values + run.assumed_values)),
+        buffers=known.buffers | run.buffers,
+        rests_on={**known.rests_on, **run.rests_on},
+        missed=tuple(text for text in known.missed if text in run.missed),
         problem=known.problem or run.problem,
         seconds=known.seconds + run.seconds,
     )

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay.sim.check import Finding, Party
+from assay.sim.names import LISTED
 from assay.sim.site import Site
 
-from .report import NOTHING_RAN, Report
+from .report import NOTHING_RAN, KernelRecord, Report
 
 SHOWN = 50
 """Findings that are written out; further ones are counted."""
@@ -33,15 +34,59 @@ def report_text(report: Report, *, shown: int = SHOWN) -> str:
         f"{kernel.problem}"
         for kernel in report.problems
     ]
+    parts += [text for text in (_assumed(report, findings), _missed(report)) if text]
     # What the summary says of a run without kernels is not said twice.
-    parts += [f"error: {text}" for text in report.obstacles if text != NOTHING_RAN]
-    notes = [f"note: {each.origin}: nothing to suppress for '{each}'" for each in unused]
+    parts += [_obstacle(text, report) for text in report.obstacles if text != NOTHING_RAN]
+    notes = [f"note: {text}" for text in report.notes]
+    notes += [f"note: {each.origin}: nothing to suppress for '{each}'" for each in unused]
     if report.dropped:
         notes.append(f"note: {_counted(report.dropped, 'further finding')} were not kept")
     if notes:
         parts.append("\n".join(notes))
     parts.append(summary(report, len(findings), len(suppressed)))
     return "\n\n".join(parts)
+
+
+def _obstacle(text: str, report: Report) -> str:
+    """An error; one of the compiler begins with its place as findings do."""
+    error = report.uncompiled.get(text)
+    is_placed = error is not None and text.startswith(error.site.file)
+    return text if is_placed else f"error: {text}"
+
+
+def _assumed(report: Report, findings: Sequence[Finding]) -> str:
+    """What nobody stated for kernels whose findings do not say it."""
+    told = {report.kernel_of(finding) for finding in findings}
+    kernels = [each for each in report.kernels if each.assumptions and each not in told]
+    lines = [f"assumed for {each.name}: {_some(each.assumptions)}" for each in kernels[:LISTED]]
+    if (rest := len(kernels) - LISTED) > 0:
+        lines.append(f"assumed for {_counted(rest, 'further kernel')}: see --json")
+    return "\n".join(lines)
+
+
+def _some(assumptions: Sequence[str]) -> str:
+    shown = list(assumptions[:_SHOWN_ASSUMPTIONS])
+    if len(assumptions) > len(shown):
+        shown.append(f"{len(assumptions) - len(shown)} more")
+    return "; ".join(shown)
+
+
+def _missed(report: Report) -> str:
+    """Kernels that ran without part of their code, of which clean says nothing then."""
+    kernels = [each for each in report.kernels if each.missed]
+    lines = [f"{_place(each.file, each.line)}{missed_text(each)}" for each in kernels[:LISTED]]
+    if (rest := len(kernels) - LISTED) > 0:
+        lines.append(f"... and {_counted(rest, 'further kernel')} of which part never ran")
+    return "\n".join(lines)
+
+
+def missed_text(kernel: KernelRecord) -> str:
+    """What of a kernel never ran: a warning if it rests on what nobody stated."""
+    said = "; ".join(kernel.missed)
+    level = "warning" if kernel.assumed_values else "note"
+    state = ", ".join(kernel.assumed_values)
+    hint = f": state {state}, as assay inspect --args-template prints it" if state else ""
+    return f"{level}: of kernel '{kernel.name}' not all was checked: {said}{hint}"
 
 
 def summary(report: Report, findings: int, suppressed: int) -> str:
@@ -53,12 +98,15 @@ def summary(report: Report, findings: int, suppressed: int) -> str:
     if report.problems:
         noun = report.problems[0].noun
         counts.append(f"{_counted(len(report.problems), noun)} not checked")
+    files = sum(text in report.uncompiled for text in report.obstacles)
+    if files:
+        counts.append(f"{_counted(files, 'file')} not compiled")
     text = ", ".join(counts)
     looked = ", ".join(report.checks) or "nothing"
     seeds = f", seeds {', '.join(map(str, report.seeds))}" if report.seeds else ""
     text += f" (looked for: {looked}{seeds})"
     if not report.kernels:
-        text += "\nNo kernel was dispatched: nothing was checked."
+        text += f"\n{'Nothing' if files else 'No kernel was dispatched: nothing'} was checked."
     if not findings and checked:
         what = "inputs and grids" if _has_kernels(report) else "inputs"
         text += f"\nChecked were these runs; other {what} may behave differently."
@@ -147,10 +195,7 @@ def _facts(finding: Finding, report: Report, also: Sequence[Finding]) -> Iterato
         yield f"hint: {finding.hint}"
     assumptions = report.assumptions_of(finding)
     if assumptions:
-        shown = list(assumptions[:_SHOWN_ASSUMPTIONS])
-        if len(assumptions) > len(shown):
-            shown.append(f"{len(assumptions) - len(shown)} more")
-        yield f"assumed: {'; '.join(shown)}"
+        yield f"assumed: {_some(assumptions)}"
 
 
 def memory_text(finding: Finding) -> str:

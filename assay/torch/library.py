@@ -11,6 +11,7 @@ from operator import index as as_index
 from typing import TYPE_CHECKING
 
 from .. import launch
+from ..tracebacks import ends_in_caller
 from .arguments import Binder, casts_of, is_tensor
 from .error_buffer import first_error, new_error_buffer
 from .includes import with_headers
@@ -33,6 +34,7 @@ class ShaderSyntaxError(SyntaxError, RuntimeError):
     """A source that does not compile; older versions of PyTorch raise RuntimeError for it."""
 
 
+@ends_in_caller
 def compile_shader(source: str) -> ShaderLibrary:
     """The kernels of MSL `source`, to be called as attributes of the library.
 
@@ -54,6 +56,7 @@ class ShaderLibrary:
         self._library = library
         self._kernels: dict[str, Kernel] = {}
 
+    @ends_in_caller
     def __getattr__(self, name: str) -> Kernel:
         # What Python asks of objects is no kernel, nor are attributes of one that is being copied.
         if name.startswith("__") or name in ("_library", "_kernels"):
@@ -95,6 +98,7 @@ class Kernel:
         """Bytes of threadgroup memory that the kernel declares."""
         return self._pipeline.staticThreadgroupMemoryLength()
 
+    @ends_in_caller
     def __call__(
         self,
         *args: object,
@@ -127,9 +131,16 @@ class Kernel:
                 binder.bind_bytes(error_buf_idx, errors, "the error buffer")
 
         if 0 not in grid:
-            launch.run(
-                self._pipeline, bind, threads=_padded(grid), threads_per_threadgroup=_padded(group)
-            )
+            try:
+                launch.run(
+                    self._pipeline,
+                    bind,
+                    threads=_padded(grid),
+                    threads_per_threadgroup=_padded(group),
+                )
+            except launch.LaunchError as error:
+                said = "" if group_size is not None else _default_group(group)
+                raise launch.LaunchError(f"{error}{said}") from None
         message = first_error(errors)
         if message is not None:
             raise RuntimeError(message)
@@ -153,6 +164,12 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<Kernel {self._name}>"
+
+
+def _default_group(group: tuple[int, ...]) -> str:
+    """What a fault says of threadgroups whose size nobody stated."""
+    size = "x".join(map(str, group))
+    return f"\n  group_size was not given: threadgroups of {size} threads, PyTorch's default"
 
 
 def _extents(what: str, given: int | Sequence[int] | None) -> tuple[int, ...] | None:

@@ -1,10 +1,10 @@
 """The Metal Shading Language: source in, LLVM bitcode and reflection out."""
 
 from .arguments import Argument, ArgumentBufferMember
-from .errors import CompileError
+from .errors import CompileError, MissingConstants
 from .library import KernelFunction, Library, compile_library
 from .options import CompileOptions
-from .rewrite.function_constants import ConstantValue
+from .rewrite.function_constants import ConstantValue, FunctionConstant
 
 __all__ = [
     "Argument",
@@ -12,7 +12,9 @@ __all__ = [
     "CompileError",
     "CompileOptions",
     "ConstantValue",
+    "FunctionConstant",
     "KernelFunction",
     "Library",
+    "MissingConstants",
     "compile_library",
 ]

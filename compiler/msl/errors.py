@@ -10,3 +10,11 @@ class CompileError(Exception):
     def at(cls, file: str, line: int, column: int, message: str) -> CompileError:
         """An error at one place of the user's source, worded as clang words its own."""
         return cls(f"{file}:{line}:{column}: error: {message}")
+
+
+class MissingConstants(CompileError):
+    """A kernel reads function constants that were given no values: their `names`."""
+
+    def __init__(self, message: str, names: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.names = names

@@ -11,18 +11,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.sim.names import choices
 from assay.sim.native.disk_cache import DiskCache, digest
 from assay.sim.native.work_folder import work_folder
 
 from . import constant_errors, entry, linking, records, reflection
 from .arguments import Argument
 from .constant_errors import ConstantError
-from .errors import CompileError
+from .errors import CompileError, MissingConstants
 from .front import clang, diagnostics, precompiled
 from .front.preprocess import Preprocessed, preprocess
 from .options import CompileOptions
 from .rewrite.function_constants import ConstantValue, FunctionConstant
 from .rewrite.kernels import EntryPoint
+from .rewrite.quarantine import problem_in, quarantined
+from .shared_text import SharedText
 from .source.line_directives import named_texts
 from .together import compiled_together
 
@@ -37,6 +40,12 @@ _OUTPUT = "kernel.bc"
 _MOST_CHECKED_ALIGNMENT = 16
 # Rounds of repairing conditional expressions; one may uncover others.
 _REPAIRS = 8
+# A text from so many characters on is parsed once for all kernels that are prepared.
+_LARGE_TEXT = 100_000
+# Functions that do not compile, beyond which nothing of a text is taken.
+_MOST_PROBLEMS = 64
+# Texts that are kept parsed, by the values of function constants.
+_MOST_SHARED = 4
 # The function that os_log asks for its buffer, in the bitcode of a kernel that logs.
 _LOG_BUFFER = b"__assay_log_buffer"
 _UNDEFINED = re.compile(rb"__assay_undefined_constant\{([^}]*)\}")
@@ -104,6 +113,7 @@ class Library:
         entries: tuple[EntryPoint, ...],
         constants: tuple[FunctionConstant, ...],
         includes: tuple[Path, ...],
+        problems: Mapping[int, str] | None = None,
     ) -> None:
         self._source = source
         self._options = options
@@ -111,6 +121,7 @@ class Library:
         self._key = key
         self._text = text
         self._includes = includes
+        self._problems = problems or {}  # of functions that do not compile, see `quarantine`
         self._entries = {each.name: each for each in entries if not each.is_visible}
         self._visible = {each.name: each for each in entries if each.is_visible}
         self._functions: dict[tuple[str, _Values, tuple[str, ...]], KernelFunction] = {}
@@ -118,6 +129,8 @@ class Library:
         # The text without values of function constants, rewritten; none after a repair of it.
         self._rewritten: Rewritten | None = None
         self._ahead: dict[str, bytes] = {}  # bitcode by text, of which clang had nothing to say
+        self._shares = False  # whether texts are parsed once for several kernels
+        self._shared: dict[_Values, SharedText] = {}
         self.constants = constants
 
     @property
@@ -129,6 +142,10 @@ class Library:
     def function_names(self) -> tuple[str, ...]:
         """Names of the kernels, in the order of the source."""
         return tuple(self._entries)
+
+    def places(self) -> Mapping[str, tuple[str, int]]:
+        """File and line of each kernel."""
+        return {name: (each.file, each.line) for name, each in self._entries.items()}
 
     @property
     def visible_names(self) -> tuple[str, ...]:
@@ -155,15 +172,13 @@ class Library:
         """
         described = self._entries.get(name)
         if described is None:
-            known = ", ".join(self._entries) or "none"
-            raise CompileError(f"no kernel function '{name}' in this library; it has: {known}")
+            known = choices(name, self._entries)
+            raise CompileError(f"no kernel function '{name}' in this library; {known}")
         values: _Values = tuple(sorted((constants or {}).items(), key=lambda item: str(item[0])))
         for chosen in linked:
             if chosen not in self._visible:
-                known = ", ".join(self._visible) or "none"
-                raise CompileError(
-                    f"no visible function '{chosen}' in this library; it has: {known}"
-                )
+                known = choices(chosen, self._visible)
+                raise CompileError(f"no visible function '{chosen}' in this library; {known}")
         key = (name, values, tuple(linked))
         with self._lock:
             found = self._functions.get(key)
@@ -174,11 +189,15 @@ class Library:
     def prepare(self, names: Iterable[str]) -> None:
         """Compile kernels that will be asked for, which takes less time together than one by one.
 
-        It is for kernels without function constants. What is wrong with one is told by `function`.
+        Kernels of large texts and those with function constants are compiled when they are asked
+        for, out of a text that is parsed once. What is wrong with one is told by `function`.
         """
         with self._lock:
             waiting = [self._entries[name] for name in names if not self._is_made(name)]
-            if len(waiting) < 2 or self.constants:
+            if len(waiting) < 2:
+                return
+            if self.constants or len(self._text) >= _LARGE_TEXT:
+                self._shares = True
                 return
             rewritten = self._rewrite({})
             if linking.TABLE not in rewritten.text:
@@ -193,10 +212,25 @@ class Library:
     def _key_of(self, name: str, values: _Values = (), linked: tuple[str, ...] = ()) -> str:
         return digest(self._key, name, repr(values), repr(linked))
 
+    def runs_any(self) -> bool:
+        """Whether there is a kernel that compiles, or that may with values for constants."""
+        for name in self._entries:
+            try:
+                self.function(name)
+            except MissingConstants:
+                return True
+            except CompileError:
+                continue
+            return True
+        return False
+
     def check(self, rewritten: Rewritten) -> None:
         """Compile the first kernel, and with it the declarations of the whole text."""
         first = next(iter(self._entries.values()), None)
         if first is None or self.constants:
+            self._emit(rewritten, first, frozenset(), checking=True)
+            return
+        if self._problems:
             self._emit(rewritten, first, frozenset(), checking=True)
             return
         self._rewritten = rewritten
@@ -210,12 +244,18 @@ class Library:
         raw = _CACHE.get(key)
         if raw is not None:
             record, bitcode = records.unpack(raw)
+            if "missing" in record:
+                raise MissingConstants(record["error"], tuple(record["missing"]))
             record["arguments"] = records.arguments_of(record["arguments"])
             record["position_attributes"] = tuple(record["position_attributes"])
             record["position_types"] = tuple(record["position_types"])
             record["errors"] = tuple(ConstantError(**error) for error in record["errors"])
             return KernelFunction(bitcode=bitcode, **record)
-        compiled = self._compile(described, dict(values), linked)
+        try:
+            compiled = self._compile(described, dict(values), linked)
+        except MissingConstants as error:
+            _CACHE.put(key, records.pack({"missing": error.names, "error": str(error)}, b""))
+            raise
         record = asdict(compiled)
         bitcode = record.pop("bitcode")
         _CACHE.put(key, records.pack(record, bitcode))
@@ -227,17 +267,35 @@ class Library:
         values: Mapping[int | str, ConstantValue],
         linked: tuple[str, ...],
     ) -> KernelFunction:
-        rewritten = self._rewrite(values)
-        self._require_conditions(described, rewritten)
-        bitcode, errors = self._emit(rewritten, described, frozenset(), linked=linked)
-        self._require_constants(described, bitcode)
+        shared = self._shared_text(values) if self._shares and not linked else None
+        rewritten = shared.rewritten if shared is not None else self._rewrite(values)
+        unknown = {constant.name for constant in self.constants} - rewritten.defined
+        bitcode, errors = self._emit(
+            rewritten,
+            described,
+            frozenset(),
+            checking=any(parameter.condition in unknown for parameter in described.parameters),
+            linked=linked,
+            shared=shared,
+            values=values,
+        )
+        if self._problems and (problem := problem_in(bitcode, self._problems)):
+            raise CompileError(problem)
+        self._require_constants(described, rewritten, bitcode)
         reflected = reflection.reflect(described, reflection.read_marker(bitcode))
         logs = _LOG_BUFFER in bitcode
         if reflected.omitted or reflected.arrays or logs:
             bitcode, errors = self._emit(
-                rewritten, described, reflected.omitted, reflected.arrays, logs=logs, linked=linked
+                rewritten,
+                described,
+                reflected.omitted,
+                reflected.arrays,
+                logs=logs,
+                linked=linked,
+                shared=shared,
+                values=values,
             )
-        if not values and rewritten.is_unchanged:
+        if shared is None and not values and rewritten.is_unchanged:
             self._rewritten = rewritten
         return KernelFunction(
             name=described.name,
@@ -253,6 +311,19 @@ class Library:
             errors=errors,
         )
 
+    def _shared_text(self, values: Mapping[int | str, ConstantValue]) -> SharedText | None:
+        """The text parsed for several kernels; None if it calls through tables of functions."""
+        if linking.TABLE in self._text:
+            return None
+        key: _Values = tuple(values.items())
+        known = self._shared.pop(key, None)
+        if known is None:
+            known = SharedText(self._text, values, fast_math=self._options.fast_math)
+        self._shared[key] = known
+        while len(self._shared) > _MOST_SHARED:
+            del self._shared[next(iter(self._shared))]
+        return known
+
     def _rewrite(self, values: Mapping[int | str, ConstantValue]) -> Rewritten:
         """The rewritten text, which is the caller's to repair."""
         known = self._rewritten
@@ -263,27 +334,22 @@ class Library:
 
         return rewrite(self._text, values)
 
-    def _require_conditions(self, described: EntryPoint, rewritten: Rewritten) -> None:
-        """CompileError if an argument depends on a function constant without a value."""
-        names = {constant.name for constant in self.constants} - rewritten.defined
-        for parameter in described.parameters:
-            if parameter.condition in names:
-                raise self._missing(described, parameter.condition)
-
-    def _require_constants(self, described: EntryPoint, bitcode: bytes) -> None:
-        """CompileError if the code reads a function constant without a value."""
-        missing = _UNDEFINED.search(bitcode)
-        if missing is not None:
-            raise self._missing(described, missing[1].decode())
-
-    def _missing(self, described: EntryPoint, name: str) -> CompileError:
-        index = next(constant.index for constant in self.constants if constant.name == name)
-        return CompileError.at(
-            described.file,
-            described.line,
-            1,
-            f"kernel '{described.name}' uses function constant '{name}' (index {index}), "
-            "which was given no value",
+    def _require_constants(
+        self, described: EntryPoint, rewritten: Rewritten, bitcode: bytes
+    ) -> None:
+        """MissingConstants if the code reads, or an argument depends on, one without a value."""
+        undefined = [each for each in self.constants if each.name not in rewritten.defined]
+        read = {name.decode() for name in _UNDEFINED.findall(bitcode)}
+        read |= {parameter.condition for parameter in described.parameters}
+        missing = [constant for constant in undefined if constant.name in read]
+        if not missing:
+            return
+        first = missing[0]
+        place = f"{described.file}:{described.line}:1: error"
+        raise MissingConstants(
+            f"{place}: kernel '{described.name}' uses function constant '{first.name}' "
+            f"(index {first.index}), which was given no value",
+            tuple(constant.name for constant in missing),
         )
 
     def _emit(
@@ -296,11 +362,20 @@ class Library:
         checking: bool = False,
         logs: bool = False,
         linked: tuple[str, ...] = (),
+        shared: SharedText | None = None,
+        values: Mapping[int | str, ConstantValue] | None = None,
     ) -> tuple[bytes, tuple[ConstantError, ...]]:
         """Bitcode of one entry point (of none: only the text is checked), and what it does wrong
         in constant expressions."""
         from .rewrite.conditionals import repair
 
+        if shared is not None and described is not None:
+            known = shared.compile(
+                entry.wrapper(described, omitted, arrays, checking=checking, logs=logs)
+            )
+            if known is not None:
+                return known, ()
+            rewritten = self._rewrite(values or {})
         wrapper = ""
         if linking.TABLE in rewritten.text:
             wrapper = linking.dispatcher([self._visible[name] for name in linked])
@@ -391,9 +466,12 @@ def compile_library(
     *,
     options: CompileOptions | None = None,
     file_name: str = "program_source.metal",
+    each_alone: bool = False,
 ) -> Library:
     """Read MSL source, check it and find its kernels; raises CompileError.
 
+    With `each_alone` an error in a function is told when a kernel is asked for that uses it, as
+    long as any kernel compiles; Metal itself refuses the whole text.
     What was compiled before comes from the cache on disk without starting the compiler.
     """
     options = options or CompileOptions()
@@ -402,7 +480,10 @@ def compile_library(
     raw = _CACHE.get(key)
     if raw is not None:
         record, text = records.unpack(raw)
-        if all(_file_digest(Path(path)) == known for path, known in record["includes"]):
+        same = all(_file_digest(Path(path)) == known for path, known in record["includes"])
+        if same and record["problems"] and not each_alone:
+            raise CompileError(record["error"])
+        if same:
             return Library(
                 source,
                 options,
@@ -412,32 +493,60 @@ def compile_library(
                 records.entries_of(record),
                 records.constants_of(record),
                 tuple(Path(path) for path, _ in record["includes"]),
+                {int(number): text for number, text in record["problems"].items()},
             )
     preprocessed = preprocess(source, options, file_name)
-    return _new_library(source, options, file_name, key, preprocessed)
+    return _new_library(source, options, file_name, key, preprocessed, each_alone=each_alone)
 
 
 def _new_library(
-    source: str, options: CompileOptions, file_name: str, key: str, preprocessed: Preprocessed
+    source: str,
+    options: CompileOptions,
+    file_name: str,
+    key: str,
+    preprocessed: Preprocessed,
+    *,
+    each_alone: bool,
 ) -> Library:
-    """A library from preprocessed text, checked and put into the cache."""
+    """A library from preprocessed text, checked and put into the cache.
+
+    Raises CompileError for what is wrong outside of all functions, or in each kernel.
+    """
     from .rewrite.rewrite import rewrite
 
-    rewritten = rewrite(preprocessed.text, {})
     includes = [(str(path), _file_digest(path)) for path in preprocessed.includes]
-    library = Library(
-        source,
-        options,
-        file_name,
-        digest(key, *(known for _, known in includes)),
-        preprocessed.text,
-        rewritten.entries,
-        rewritten.constants,
-        preprocessed.includes,
-    )
-    library.check(rewritten)
-    record = {**records.described(rewritten.entries, rewritten.constants), "includes": includes}
-    _CACHE.put(key, records.pack(record, preprocessed.text.encode()))
+    own_key = digest(key, *(known for _, known in includes))
+    text, problems, first_error = preprocessed.text, dict[int, str](), ""
+    while True:
+        try:
+            rewritten = rewrite(text, {})
+            library = Library(
+                source,
+                options,
+                file_name,
+                own_key,
+                text,
+                rewritten.entries,
+                rewritten.constants,
+                preprocessed.includes,
+                problems,
+            )
+            library.check(rewritten)
+            break
+        except CompileError as error:
+            first_error = first_error or str(error)
+            if not each_alone or len(problems) >= _MOST_PROBLEMS:
+                raise CompileError(first_error) from None
+            try:
+                text, found = quarantined(text, str(error), len(problems))
+            except CompileError:
+                raise CompileError(first_error) from None
+            problems |= found
+    if problems and not library.runs_any():
+        raise CompileError(first_error)
+    described = records.described(rewritten.entries, rewritten.constants)
+    record = {**described, "includes": includes, "problems": problems, "error": first_error}
+    _CACHE.put(key, records.pack(record, text.encode()))
     return library
 
 

@@ -12,11 +12,16 @@ LLVM_LOCK = threading.RLock()
 # Left out so that all hosts round alike: these units flush or fuse differently.
 _AVOIDED_FEATURES = ("avx512fp16", "avx512bf16")
 
+# All it does is warn, on the process's stderr, of loops that cannot be unrolled as a program asks.
+# Such a request changes no result, so users need not know.
+_SILENCED_PASS = "transform-warning"
+
 
 @functools.cache
 def start_llvm() -> None:
     """Set up LLVM's code generator for this host. Cheap when done already."""
     with LLVM_LOCK:
+        llvm.set_option("", f"-opt-disable={_SILENCED_PASS}")
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
 

@@ -36,6 +36,14 @@ def test_neighbouring_floats_are_one_ulp_apart_through_zero() -> None:
     assert compare(f32(0), f32(-0.0), EXACT).equal
 
 
+def test_integers_may_be_some_steps_apart() -> None:
+    one, other = np.array([1, 5], np.int8), np.array([2, 7], np.int8)
+    assert compare(one, other).bad == 2
+    assert compare(one, other, Tolerance(steps=1)).bad == 1
+    assert compare(one, other, Tolerance(steps=2)).equal
+    assert not compare(one > 1, other > 1, Tolerance(steps=2)).equal
+
+
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float64])
 def test_ulps_are_counted_in_the_type_of_the_values(dtype: type) -> None:
     one = np.array([1], dtype)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -15,7 +16,7 @@ import yaml
 from .commands import ROOT
 
 PAGE = ROOT / "docs" / "guides" / "continuous-integration.md"
-GITHUB, GITLAB = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+GITHUB, LARGE, GITLAB = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.M | re.S)
 ADD = """#include <metal_stdlib>
 using namespace metal;
 kernel void add(device const float* x, device float* y, uint i [[thread_position_in_grid]]) {
@@ -33,6 +34,15 @@ import numpy as np
 
 def test_kernel(check_kernel):
     check_kernel("kernels/{kernel}.metal", "{kernel}", {arguments}, threads=256)
+"""
+STATED = """[kernel.mul_mv_q4]
+threadgroups = [4, 2]
+threadgroup = 64
+arguments.args = { ne00 = 4096, ne01 = 8, nb01 = 2304, nb11 = 16384, nb1 = 32 }
+arguments.src0 = { shape = 32768 }
+arguments.src1 = { shape = 32768 }
+arguments.dst = { shape = 64 }
+constants.SIMDGROUPS = 2
 """
 ARRAY = "np.ones(256, np.float32)"
 
@@ -96,6 +106,22 @@ def test_the_commands_of_github_leave_what_the_later_steps_upload(project: Path)
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == "kernels/mix.metal"
     assert (project / uploads[1]["path"]).is_dir()
+
+
+def test_the_job_for_one_large_file_checks_what_is_stated_and_reports_on_all(project: Path) -> None:
+    walks = ROOT / "tests" / "walks"
+    for name in ("src", "ci"):
+        (project / name).mkdir()
+    shutil.copy(walks / "library.metal", project / "src")
+    shutil.copytree(walks / "include", project / "src" / "include")
+    (project / "ci" / "args.toml").write_text(STATED)
+    [job] = yaml.safe_load(LARGE)["jobs"].values()
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert commands.pop(0) == "pip install ./third_party/assay"
+    assert [shell(command).returncode for command in commands] == [0, 1]
+    (run,) = json.loads((project / "findings.sarif").read_text())["runs"]
+    kinds = {result["ruleId"] for result in run["results"]}
+    assert {"compile-error", "race-read-write"} <= kinds
 
 
 def gitlab_script() -> str:

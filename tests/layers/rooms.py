@@ -63,8 +63,16 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.msl.rewrite",),
         ("compiler.msl.front",),
         ("compiler.msl",),
+        ("compiler.foundry.errors", "compiler.foundry.numbers"),
+        ("compiler.foundry.structs",),
+        ("compiler.foundry.conditions",),
+        ("compiler.foundry.formats",),
+        ("compiler.foundry.kernels",),
+        ("compiler.foundry.library",),
+        ("compiler.foundry",),
         ("compiler.torq.operators",),
         ("compiler.torq.hl",),
+        ("compiler.torq.hw",),
         ("compiler.torq.legalise",),
         ("compiler.torq.slice",),
         (
@@ -105,15 +113,19 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("hal.metal.emulated",),
         ("hal.metal.timed",),
         ("hal.metal",),
+        ("hal.torq.host",),
         ("hal.torq",),
         ("hal.vm.parameters",),
         # The modules of a session are found by it, and look things up in it.
         ("hal.vm", "hal.vm.modules", "hal.vm.operations"),
+        ("hal.vm.build",),
     ),
 }
 
 APART = (
     ("hw.apple", "hw.torq"),
+    ("compiler.foundry", "compiler.torq"),
+    ("compiler.foundry", "compiler.graph"),
     ("compiler.msl", "compiler.torq"),
     ("compiler.msl", "compiler.graph"),
     ("hal.metal", "hal.torq"),

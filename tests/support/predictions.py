@@ -12,7 +12,14 @@ from assay.hal.metal.emulated.commands.commands import DispatchCommand
 from assay.hal.metal.emulated.commands.timing import threadgroups_in
 from assay.hal.metal.timed import Prediction
 from assay.hal.metal.timed.keys import DispatchKey, Keys
-from assay.hw.apple.core.result import CAUSES, CoreTimeline, DispatchTime, Occupancy, Roofline
+from assay.hw.apple.core.result import (
+    CAUSES,
+    CoreTimeline,
+    DispatchTime,
+    Occupancy,
+    PartitionSlices,
+    Roofline,
+)
 from assay.sim.site import Site
 
 CLOCK = 1e9
@@ -61,6 +68,17 @@ def timeline(groups: int, simdgroups: int, epochs: int) -> CoreTimeline:
         ).astype(np.int32),
         met=np.array(columns[6], np.int32),
         sites=SITES,
+        partitions=no_partitions(),
+    )
+
+
+def no_partitions() -> PartitionSlices:
+    """Nothing about partitions."""
+    return PartitionSlices(
+        partition=np.zeros(0, np.int32),
+        begin=np.zeros(0),
+        end=np.zeros(0),
+        cause=np.zeros(0, np.int8),
     )
 
 
@@ -92,6 +110,8 @@ def dispatch_time(threadgroups: int, *, shown: CoreTimeline | None = None) -> Di
         bytes={"dram": 1e5 * threadgroups, "l1": 4e5 * threadgroups},
         achieved=1e6 * threadgroups / seconds,
         achieved_bytes={"dram": 1e5 * threadgroups / seconds, "l1": 4e5 * threadgroups / seconds},
+        peak_bytes={"dram": 2e11, "slc": 3e11, "l2": 4e11, "l1": 8e11, "threadgroup_memory": 1e12},
+        banks=None,
         roofline=Roofline(
             flops_per_second=2e12,
             bytes_per_second=2e11,

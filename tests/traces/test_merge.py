@@ -66,6 +66,23 @@ def test_traces_of_different_clocks_share_an_axis_in_picoseconds() -> None:
     assert both.slices.duration.tolist() == [1_000_000, 1_000_000]
 
 
+def test_words_that_all_titles_end_with_stand_once() -> None:
+    def titled(title: str) -> Trace:
+        return Recorder(Clock.nanoseconds(), title=title).finish()
+
+    names = ["a", "b"]
+    for titles, joined in (
+        (
+            ["1 us: a of k.metal on M1", "2 us: b of k.metal on M1"],
+            "1 us: a | 2 us: b of k.metal on M1",
+        ),
+        (["one", "two"], "one | two"),
+        (["same", "same"], "same | same"),
+        (["", ""], "a | b"),
+    ):
+        assert merged([titled(title) for title in titles], names).title == joined
+
+
 def test_different_kinds_of_one_name_stay_apart() -> None:
     def run(text: str) -> Trace:
         kind = Kind(name="render", form=Form.SLICE, category="foreign", text=text)

@@ -23,7 +23,7 @@ from assay.traces.events.kinds import (
     SUBMISSION,
 )
 from assay.traces.events.path import critical_path
-from assay.traces.events.schema import NO_CAUSE
+from assay.traces.events.schema import NO_CAUSE, Kind
 from assay.traces.events.statistics import counter_uses
 from assay.traces.events.summary import summarise
 from tests.support.traces import traces
@@ -188,12 +188,18 @@ def test_an_empty_trace_has_an_empty_summary() -> None:
     assert (summary.begin, summary.end, summary.tracks, summary.path) == (0, 0, [], [])
 
 
-def run(*durations: int, hz: int = 10**9, name: str = "b", extra: bool = False) -> Trace:
+def run(
+    *durations: int,
+    hz: int = 10**9,
+    name: str = "b",
+    kind: Kind = DISPATCH,
+    extra: bool = False,
+) -> Trace:
     taker = gpu(hz=hz)
     track = taker.track("queue", -1, Role.QUEUE)
     begin = 0
     for slice_name, duration in zip(("a", name, "c"), durations, strict=False):
-        taker.slice(DISPATCH, track, slice_name, begin, duration)
+        taker.slice(kind, track, slice_name, begin, duration)
         begin += duration
     if extra:
         taker.slice(PHASE, taker.track("other"), "x", 0, 1)
@@ -214,17 +220,26 @@ def test_the_same_times_on_clocks_of_different_speed_do_not_differ() -> None:
     ("other", "what", "index"),
     [
         (run(10, 25, 30), "duration", 1),
-        (run(10, 20, 30, name="z"), "name", 1),
+        (run(10, 20, 30, name="z", kind=PHASE), "name", 1),
         (run(10, 20), "missing", 2),
         (run(11, 20, 30), "duration", 0),
     ],
 )
 def test_the_first_divergence_of_a_track_is_found(other: Trace, what: str, index: int) -> None:
-    difference = compare_traces([run(10, 20, 30), run(10, 20, 30), other])
+    kind = PHASE if what == "name" else DISPATCH
+    same = run(10, 20, 30, kind=kind)
+    difference = compare_traces([same, same, other])
     (found,) = difference.divergences
     assert (found.trace, found.track, found.what, found.index) == (2, "queue", what, index)
     assert not difference.equal
     json.dumps(difference.json())
+
+
+def test_a_kernel_of_another_name_stands_for_the_one_at_its_place() -> None:
+    difference = compare_traces([run(10, 20, 30), run(10, 20, 30, name="z")])
+    assert not difference.divergences
+    assert ["b", "z"] in [kernel.names for kernel in difference.kernels]
+    assert not difference.equal
 
 
 def test_names_that_differ_come_with_counts_and_seconds_of_each_trace() -> None:

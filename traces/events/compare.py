@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .kernels import KernelDifference, PairedKernels
+from .schema import Role
 from .statistics import effective_causes, own_durations
 from .trace import Integers, Trace
 
@@ -58,7 +60,9 @@ class Difference:
         titles: of the traces.
         seconds: how long each is.
         slices: how many each has.
-        causes: seconds with each cause in each trace, all tracks together, if they differ.
+        kernels: of all traces, with how long they take: what traces are mostly compared for.
+        causes: seconds with each cause in each trace, if they differ: of the partitions of cores,
+            as text reports have them, or where not all traces have any, of all tracks.
         only: tracks that are not in all of them, with the numbers of the traces that have them.
         names: those that differ in count or total, the greatest difference first.
         divergences: for each track and trace the first difference in order, earliest first.
@@ -67,6 +71,7 @@ class Difference:
     titles: list[str]
     seconds: list[float]
     slices: list[int]
+    kernels: list[KernelDifference]
     causes: dict[str, list[float]]
     only: dict[str, list[int]]
     names: list[NameDifference]
@@ -75,7 +80,8 @@ class Difference:
     @property
     def equal(self) -> bool:
         """Whether all have the same tracks with the same slices at the same times."""
-        return not (self.only or self.names or self.divergences)
+        renamed = any(len(set(kernel.names)) > 1 for kernel in self.kernels)
+        return not (self.only or self.names or self.divergences or renamed)
 
     def json(self) -> dict[str, Any]:
         """Everything, as JSON takes it."""
@@ -85,9 +91,12 @@ class Difference:
 def compare_traces(traces: Sequence[Trace]) -> Difference:
     """What differs between traces. Times of different clocks are compared in seconds.
 
-    Slices are compared track by track; tracks by their paths. Each trace counts from its own begin.
+    Slices are compared track by track; tracks by their paths. Kernels of other names that are
+    dispatched at the same place of the order count as the same. Each trace counts from its own
+    begin.
     """
-    sides = [_Side(trace) for trace in traces]
+    kernels = PairedKernels(traces)
+    sides = [_Side(trace, number, kernels) for number, trace in enumerate(traces)]
     everywhere: dict[_Key, list[int]] = {}
     for number, side in enumerate(sides):
         for key in side.tracks:
@@ -103,6 +112,7 @@ def compare_traces(traces: Sequence[Trace]) -> Difference:
         titles=[trace.title for trace in traces],
         seconds=[trace.clock.seconds(trace.span[1] - trace.span[0]) for trace in traces],
         slices=[len(trace.slices) for trace in traces],
+        kernels=kernels.differences(),
         causes=_causes(sides),
         only={_text(key): n for key, n in everywhere.items() if len(n) < len(sides)},
         names=_names(sides),
@@ -113,8 +123,9 @@ def compare_traces(traces: Sequence[Trace]) -> Difference:
 class _Side:
     """One of the traces, with its slices by track in the order of time."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, number: int, kernels: PairedKernels) -> None:
         self.trace = trace
+        self.texts = [kernels.first_name(number, name) for name in trace.names]
         self.start = trace.span[0]
         self.tick = Fraction(1, trace.clock.hz)
         self.tracks: dict[_Key, int] = {}
@@ -135,9 +146,8 @@ class _Side:
         return found
 
     def names(self, slices: Integers) -> list[str]:
-        """The names of slices."""
-        names = self.trace.names
-        return [names[number] for number in self.trace.slices.name[slices].tolist()]
+        """The names of slices; kernels are called as in the first trace."""
+        return [self.texts[number] for number in self.trace.slices.name[slices].tolist()]
 
     def text(self, slices: Integers, index: int) -> str:
         """A slice for people; what there is instead when there is none."""
@@ -146,7 +156,8 @@ class _Side:
         at = int(slices[index])
         table, clock = self.trace.slices, self.trace.clock
         begin = clock.text(int(table.begin[at]) - self.start)
-        return f"{self.names(slices)[index]!r} at {begin} for {clock.text(int(table.duration[at]))}"
+        name = self.trace.names[int(table.name[at])]
+        return f"{name!r} at {begin} for {clock.text(int(table.duration[at]))}"
 
 
 def _text(key: _Key) -> str:
@@ -203,9 +214,16 @@ def _equal_times(
 
 def _causes(sides: list[_Side]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
+    partitions = [
+        np.array([track.role is Role.PARTITION for track in side.trace.tracks], bool)
+        for side in sides
+    ]
+    alone = all(each.any() for each in partitions)
     for number, side in enumerate(sides):
         trace = side.trace
         causes, own = effective_causes(trace), own_durations(trace)
+        if alone:
+            own = np.where(partitions[number][trace.slices.track], own, 0)
         for position, cause in enumerate(trace.causes):
             seconds = trace.clock.seconds(int(own[causes == position].sum()))
             if seconds:
@@ -243,10 +261,9 @@ def _totals(side: _Side) -> dict[tuple[_Key, str, str], tuple[int, float]]:
     sums = np.zeros(len(counts), np.int64)
     np.add.at(sums, inverse.reshape(-1), slices.duration)
     by_number = {number: key for key, number in side.tracks.items()}
-    return {
-        (by_number[track], trace.kinds[kind].name, trace.names[name]): (
-            int(counts[at]),
-            trace.clock.seconds(int(sums[at])),
-        )
-        for at, (track, kind, name) in enumerate(keys.T.tolist())
-    }
+    found: dict[tuple[_Key, str, str], tuple[int, float]] = {}
+    for at, (track, kind, name) in enumerate(keys.T.tolist()):
+        known = (by_number[track], trace.kinds[kind].name, side.texts[name])
+        count, seconds = found.get(known, (0, 0.0))
+        found[known] = (count + int(counts[at]), seconds + trace.clock.seconds(int(sums[at])))
+    return found

@@ -133,6 +133,13 @@ TRANSFER = _slice(
 )
 
 # A GPU core.
+SHARE = _slice(
+    "share",
+    "compute",
+    "Time of one partition of a core with one cause; short times are gathered by cause.",
+    caused=True,
+    overlapping=True,
+)
 THREADGROUP = _slice(
     "threadgroup",
     "dispatch",

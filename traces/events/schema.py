@@ -42,10 +42,12 @@ class Role(Enum):
     """What a track stands for; viewers choose its look by it."""
 
     GROUP = "group"
+    RUN = "run"  # all tracks of one of several traces that are shown together
     HOST = "host"
     QUEUE = "queue"
     COMMAND_BUFFER = "command buffer"
     CORE = "core"
+    PARTITION = "core partition"
     SIMDGROUP = "simdgroup"
     ARRAY = "threadgroup-memory array"
     DMA = "DMA channel"

@@ -30,7 +30,8 @@ def merged(traces: Sequence[Trace], names: Sequence[str]) -> Trace:
     """
     clock = _common_clock([trace.clock for trace in traces])
     causes = {cause.name: cause for trace in traces for cause in trace.causes}
-    recorder = Recorder(clock, title=" | ".join(names), causes=causes.values())
+    titles = [trace.title or name for trace, name in zip(traces, names, strict=True)]
+    recorder = Recorder(clock, title=_joined(titles), causes=causes.values())
     taken: dict[str, Kind] = {}
     notes = []
     for trace, name in zip(traces, names, strict=True):
@@ -40,6 +41,17 @@ def merged(traces: Sequence[Trace], names: Sequence[str]) -> Trace:
     content.notes = notes
     content.complete = all(trace.complete for trace in traces)
     return build(content)
+
+
+def _joined(titles: Sequence[str]) -> str:
+    """The titles one after the other; words that all end with stand once, at the end."""
+    words = [title.split(" ") for title in titles]
+    last = 0
+    while last < min(map(len, words)) - 1 and len({each[-1 - last] for each in words}) == 1:
+        last += 1
+    ends = words[0][len(words[0]) - last :] if len(titles) > 1 else []
+    heads = [" ".join(each[: len(each) - len(ends)]) for each in words]
+    return " ".join([" | ".join(heads), *ends])
 
 
 def rescaled(ticks: Integers, source: Clock, target: Clock) -> Integers:
@@ -82,7 +94,7 @@ class _Copy:
             self._events(number, kind, self._content.columns[number])
 
     def _define(self) -> Integers:
-        root = self._recorder.define(TrackDefinition(name=self._name, parent=-1, role=Role.GROUP))
+        root = self._recorder.define(TrackDefinition(name=self._name, parent=-1, role=Role.RUN))
         made: list[int] = []
         for track in self._content.tracks:
             parent = root if track.parent < 0 else made[track.parent]

@@ -11,12 +11,19 @@ function timedTracks(model) {
   );
 }
 
+const PARTITION = "core partition";
 const DEVICE_ROLES = ["simdgroup", "core", "NPU unit", "DMA channel"];
 
 /** Of these, the tracks of the device: what sums are about. All of them if none is the device's. */
 function deviceTracks(tracks) {
   const found = tracks.filter((track) => DEVICE_ROLES.includes(track.role));
   return found.length ? found : tracks;
+}
+
+/** The tracks that sums are about: partitions of cores, whose sums text reports have, if there are any. */
+function summedTracks(tracks) {
+  const found = tracks.filter((track) => track.role === PARTITION);
+  return found.length ? found : deviceTracks(tracks);
 }
 
 /** Rows of a track that hold slices. */
@@ -42,16 +49,20 @@ function shares(model, track, begin, end) {
   return { track, ticks, idle: Math.max(end - begin - covered, 0) };
 }
 
-/** Where cores go on unseen, by number of their track: [since when it is seen, until when, end]. */
+/**
+ * Where cores go on unseen, by number of their track: [since when it is seen, until when, end, event
+ * that marks it].
+ */
 function unseenSpans(model) {
-  const found = new Map();
+  if (model.unseen) return model.unseen;
+  const found = (model.unseen = new Map());
   model.rowInstants.forEach((isOfInstants, row) => {
     if (!isOfInstants) return;
     for (let i = model.rowFirst[row]; i < model.rowFirst[row + 1]; i++) {
       if (model.kinds[model.kind[i]].name !== "unseen") continue;
       const values = new Map(model.argumentsOf(i).map(({ name, value }) => [name, Number(value)]));
       const mark = model.begin[i];
-      const span = [mark - (values.get("seen") ?? 0), mark, mark + (values.get("ticks") ?? 0)];
+      const span = [mark - (values.get("seen") ?? 0), mark, mark + (values.get("ticks") ?? 0), i];
       found.set(model.rowTrack[row], [...(found.get(model.rowTrack[row]) ?? []), span]);
     }
   });
@@ -61,19 +72,26 @@ function unseenSpans(model) {
 /** The shares of a track, of whose idle ticks those are `unseen` in which its core works unseen. */
 function sharesWithUnseen(model, spans, track, begin, end) {
   const share = shares(model, track, begin, end);
-  let core = track;
-  while (core && !spans.has(core.number)) core = model.tracks[core.parent];
   share.unseen = 0;
   let done = begin;
-  for (const [seen, mark, last] of (core && spans.get(core.number)) ?? []) {
-    // What ends before the others do is followed by what is not shown, too.
-    const own = lastEnd(model, track, mark);
-    const [from, to] = [Math.max(own > seen ? own : mark, done), Math.min(last, end)];
+  for (const [first, last] of unseenOf(model, spans, track)) {
+    const [from, to] = [Math.max(first, done), Math.min(last, end)];
     if (from < to) share.unseen += shares(model, track, from, to).idle;
     done = Math.max(done, to);
   }
   share.idle -= share.unseen;
   return share;
+}
+
+/** When the core of a track goes on unseen: [from, to, event that marks it] each. */
+function unseenOf(model, spans, track) {
+  let core = track;
+  while (core && !spans.has(core.number)) core = model.tracks[core.parent];
+  return ((core && spans.get(core.number)) ?? []).map(([seen, mark, last, event]) => {
+    // What ends before the others do is followed by what is not shown, too.
+    const own = lastEnd(model, track, mark);
+    return [own > seen ? own : mark, last, event];
+  });
 }
 
 /** When the last slice of a track ends that ends by a time. */
@@ -148,7 +166,7 @@ function byGroup(model, share) {
 /** What took longest between two times: name, paint, count and ticks, at most `most` of them. */
 function longest(model, begin, end, most) {
   const found = new Map();
-  for (const track of timedTracks(model)) {
+  for (const track of timedTracks(model).filter((one) => one.role !== PARTITION)) {
     for (const row of slicesRows(model, track)) {
       const last = model.rowFirst[row + 1];
       const nested = model.rowDepth[row] > 0;

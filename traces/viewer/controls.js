@@ -384,7 +384,7 @@ function above(timeline, step) {
   if (stop.row === null) {
     timeline.select(-1);
     state.cursor = stop.track.number;
-    timeline.say(`${visible(model.path(stop.track))}, group, ${state.closed.has(state.cursor) ? "closed" : "open"}`);
+    timeline.say(`${visible(model.path(stop.track))}, group, ${state.closed.has(stop.track.leader.number) ? "closed" : "open"}`);
     timeline.scrollTo(stop.y);
     return timeline.redraw();
   }

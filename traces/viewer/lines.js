@@ -14,22 +14,28 @@ const METRICS = {
 
 /**
  * Lines of the tracks: {track, y, height, shape, level, label}, y from the top of all; and their
- * height. A group that holds nothing but one group shares its line.
+ * height. A group that holds nothing but one group shares its line. Of several runs matching tracks
+ * lie one above the other.
  */
 function layLines(model, state) {
   const lines = [];
   let y = 0;
-  const visit = (track, level, before) => {
-    const label = before + track.name;
-    if (holdsOneGroup(track) && !state.closed.has(track.number)) {
-      return visit(track.children[0], level, `${label} › `);
+  const visit = (tracks, level, before) => {
+    const [first] = tracks;
+    const closed = state.closed.has(first.leader.number);
+    const children = matching(tracks);
+    if (!closed && children.length === 1 && tracks.every(holdsOneGroup)) {
+      return visit(children[0], level, `${before}${first.name} › `);
     }
-    const line = { ...lineOf(model, track, state.closed.has(track.number), y), level, label };
-    lines.push(line);
-    y += line.height;
-    if (!line.closed) track.children.forEach((child) => visit(child, level + 1, ""));
+    for (const track of tracks.every(isBare) && !closed ? [first] : tracks) {
+      const run = model.runs && !(isBare(track) && !closed) ? ` · ${track.run.name}` : "";
+      const line = { ...lineOf(model, track, closed, y), level, label: before + track.name + run };
+      lines.push(line);
+      y += line.height;
+    }
+    if (!closed) children.forEach((child) => visit(child, level + 1, ""));
   };
-  model.roots.forEach((track) => visit(track, 0, ""));
+  (model.runs ? matching(model.runs) : model.roots.map((track) => [track])).forEach((tracks) => visit(tracks, 0, ""));
   const pinned = [];
   let top = 0;
   for (const number of state.pinned) {
@@ -41,10 +47,14 @@ function layLines(model, state) {
   return { lines, height: y, pinned, pinnedHeight: top, rowY: rowPlaces(model, lines) };
 }
 
+/** Whether a track has no events of its own. */
+function isBare(track) {
+  return track.firstRow === track.lastRow && !track.counter;
+}
+
 function holdsOneGroup(track) {
   const [child, ...others] = track.children;
-  const bare = (one) => one.firstRow === one.lastRow && !one.counter;
-  return bare(track) && child && !others.length && bare(child) && child.children.length > 0;
+  return isBare(track) && child && !others.length && isBare(child) && child.children.length > 0;
 }
 
 function lineOf(model, track, closed, y) {
@@ -106,8 +116,13 @@ function descendants(track) {
   return found;
 }
 
-/** The most that a map or counter shows at its top. */
+/** The most that a map or counter shows at its top: the same for all that match, which are compared. */
 function ceilingOf(model, track) {
+  track.shared ??= Math.max(...track.peers.map((peer) => ownCeiling(model, peer)));
+  return track.shared;
+}
+
+function ownCeiling(model, track) {
   if (track.ceiling !== undefined) return track.ceiling;
   let most = track.counter ? track.counter.peak : 0;
   if (track.map) {

@@ -155,6 +155,7 @@ class Model {
       track.level = parent ? parent.level + 1 : 0;
       (parent ? parent.children : this.roots).push(track);
     }
+    this.readRuns();
     for (let row = 0; row < this.rows; row++) {
       const track = this.tracks[this.rowTrack[row]];
       if (!track) throw new PayloadError("The trace is damaged: a row belongs to no track.");
@@ -162,6 +163,24 @@ class Model {
       track.lastRow = row + 1;
     }
     for (const track of this.tracks) track.map = track.role === "memory map" && this.addresses(track);
+  }
+
+  /**
+   * Whether the trace holds several runs, whose tracks lie one above the other where their paths are
+   * the same. Each track knows those that match it, in the order of the runs, and the first of them.
+   */
+  readRuns() {
+    this.runs = this.roots.length > 1 && this.roots.every((track) => track.role === "run") ? this.roots : null;
+    for (const track of this.tracks) [track.run, track.peers] = [null, [track]];
+    const visit = (tracks) => {
+      for (const track of tracks) track.peers = tracks;
+      matching(tracks).forEach(visit);
+    };
+    if (this.runs) {
+      visit(this.runs);
+      for (const track of this.tracks) track.run = this.tracks[track.parent]?.run ?? track;
+    }
+    for (const track of this.tracks) track.leader = track.peers[0];
   }
 
   /** Kinds of a memory map's events must have an offset and a size, else it is drawn as slices. */
@@ -302,6 +321,21 @@ class Model {
 }
 
 const ABSENT = -(2n ** 63n);
+
+/** The children of tracks, those of one name together; of equal ones the first with the first. */
+function matching(tracks) {
+  const found = new Map();
+  for (const track of tracks) {
+    const seen = new Map();
+    for (const child of track.children) {
+      const place = seen.get(child.name) ?? 0;
+      seen.set(child.name, place + 1);
+      const key = JSON.stringify([child.name, place]);
+      found.set(key, [...(found.get(key) ?? []), child]);
+    }
+  }
+  return [...found.values()];
+}
 
 /** Sums in place over a row. */
 function accumulate(values, first, row) {

@@ -211,7 +211,7 @@ function paintTexts(context, items, inks, texts, model) {
   context.font = FONT; // measuring may have changed it
   items.forEach((item, i) => {
     if (!names[i]) return;
-    context.fillStyle = item.dim ? inks.page("faint") : inks.texts[item.paint];
+    context.fillStyle = item.dim ? inks.page("faint") : item.plain ? inks.page("muted") : inks.texts[item.paint];
     if (inks.styles[item.paint].hatch && !item.dim) paintPlate(context, item, names[i], inks, texts);
     context.fillText(names[i], item.x + 4, item.y + item.height / 2 + 0.5);
   });

@@ -14,7 +14,7 @@ const STYLES = {
   "function-other": ["#8fa3b8", "#6b7f94", ""],
   "work": ["#7fae96", "#5d8f77", ""],
   "access-write": ["#d9822b", "#e0913f", ""],
-  "access-read": ["#3272c4", "#4a86d4", ""],
+  "access-read": ["#8d8dd9", "#3f3fd0", ""],
   "access-both": ["#7a5195", "#9a70b5", ""],
   "map-0": ["#9db8d9", "#4d6a8f", ""],
   "map-1": ["#b7d3c0", "#527a62", ""],

@@ -25,7 +25,7 @@ function showTitle(model, time) {
   const { title, clock, complete, events } = model.header;
   document.getElementById("title").textContent = visible(title) || "Timeline";
   const facts = [clock.name && visible(clock.name), clock.unit === "cycle" && frequency(clock.hz)];
-  facts.push(time.both(model.header.span), counted(events, "event"));
+  facts.push(`first to last event ${time.both(model.header.span)}`, counted(events, "event"));
   if (!complete) facts.push("incomplete: the recording was cut off");
   const line = document.getElementById("facts");
   line.textContent = facts.filter(Boolean).join(" · ");
@@ -87,7 +87,7 @@ function showLongest(box, model, time, range, dark, go) {
       const numbers = [INTEGERS.format(count), time.text(Math.round(ticks))];
       body.append(make("tr", "", name, ...numbers.map((text) => make("td", "number", text))));
     }
-    box.append(make("table", "", heading(["longest"], ["times", "in all"]), body));
+    box.append(make("table", "", heading(["longest"], ["times", "on all tracks"]), body));
   }
   box.append(make("p", "hint", "Click a slice to see what it is; shift-drag to measure; ? for keys."));
 }
@@ -149,19 +149,38 @@ function showAnalysis(model, time, range, dark) {
   const groups = ["busy", "stalled", "idle", ...(all.some((share) => share.unseen > 0) ? ["unseen"] : [])];
   const body = make("tbody");
   const head = heading(["track", ""], groups, ["waits most for"]);
-  const device = new Set(deviceTracks(tracks));
+  const device = new Set(summedTracks(tracks));
   const summed = all.filter((share) => device.has(share.track));
   const line = (share, name, count) =>
     analysisRow(model, time, share, name, [end - begin, count], groups, dark);
-  if (summed.length > 1) body.append(line(total(model, summed), `these ${summed.length} tracks`, summed.length));
-  // The tracks of the device first: the others wait for it.
-  const ordered = [...summed, ...all.filter((share) => !device.has(share.track))];
+  for (const [name, some] of sums(model, summed)) {
+    if (some.length > 1) body.append(line(total(model, some), name, some.length));
+  }
+  // What is summed first: the others wait for it, or are parts of it.
+  const others = all.filter((share) => !device.has(share.track));
+  const simdgroups = new Set(deviceTracks(tracks));
+  const ordered = [
+    ...summed,
+    ...others.filter((share) => simdgroups.has(share.track)),
+    ...others.filter((share) => !simdgroups.has(share.track)),
+  ];
   const names = shortNames(model, tracks);
   for (const share of ordered.slice(0, SHOWN_TRACKS)) body.append(line(share, names.get(share.track), 1));
   box.append(make("table", "", head, body));
   if (all.length > SHOWN_TRACKS) {
     box.append(make("p", "hint", `and ${all.length - SHOWN_TRACKS} more tracks`));
   }
+}
+
+/** Sums over tracks, one for each run: what each is called, and the shares of its tracks. */
+function sums(model, summed) {
+  const name = (some) =>
+    some[0]?.track.role === PARTITION ? `the ${some.length} partitions` : `these ${some.length} tracks`;
+  if (!model.runs) return [[name(summed), summed]];
+  return model.runs.map((run) => {
+    const some = summed.filter((share) => share.track.run === run);
+    return [`${run.name}: ${name(some)}`, some];
+  });
 }
 
 /** The head of a table: columns of words, of numbers, and of words again. */

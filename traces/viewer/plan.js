@@ -5,6 +5,8 @@ const SMALL_SLICE = 4; // pixels below which a slice is put into a row of pixels
 const FULL = 15; // strongest shade of a paint: all of the pixel is covered
 const FAINTEST = 6; // shade of what covers next to nothing of its pixel: it must still be seen
 const NARROW = 1.6; // pixels below which events share a column of pixels
+const UNSEEN = 1; // shade of what goes on unseen
+const LEAST_WORD = 30; // pixels that a word needs
 const MARK = 9; // pixels, size of an instant
 
 /** Rectangles and the rest for one part of the picture. */
@@ -229,8 +231,24 @@ function planThumbnail(list, model, line, scale, y, search) {
   }
 }
 
+/** Where a core goes on unseen, its lines and those below it say so. */
+function planUnseen(list, model, line, scale, y, search) {
+  if (line.shape !== "slices" || line.track.role === "core partition") return;
+  for (const [begin, end, event] of unseenOf(model, unseenSpans(model), line.track)) {
+    if (end <= scale.begin || begin >= scale.end) continue;
+    const x = Math.max(scale.x(begin), scale.left);
+    const width = Math.min(scale.x(end), scale.right) - x;
+    const height = line.height - 2 * METRICS.pad;
+    const [paint, dim] = [model.paint[event], search && !search.matches[event]];
+    list.rect(x, y + METRICS.pad, width, height, paint * 32 + UNSEEN * 2 + Number(Boolean(dim)));
+    const item = { event, paint, x, y: y + METRICS.pad, width, height: METRICS.row, dim, plain: true };
+    if (width > LEAST_WORD) list.texts.push(item);
+  }
+}
+
 /** One line of the picture at a height `y` of the canvas. */
 function planLine(list, model, line, scale, y, search) {
+  planUnseen(list, model, line, scale, y, search);
   if (line.shape === "counter") planCounter(list, model, line, scale, y);
   else if (line.shape === "map") planMap(list, model, line, scale, y, search);
   else if (line.shape === "thumbnail") planThumbnail(list, model, line, scale, y, search);

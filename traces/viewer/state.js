@@ -29,8 +29,9 @@ function firstView(model) {
   if (model.firstView) return model.firstView;
   const piece = pieceOf(model) ?? corePart(model);
   if (!piece) return (model.firstView = [0, model.span]);
-  const room = (piece[1] - piece[0]) * 0.04;
-  model.firstView = [Math.max(piece[0] - room, 0), Math.min(piece[1] + room, model.span)];
+  const length = piece[1] - piece[0];
+  const behind = unseenSpans(model).size ? 0.2 : 0.04; // room for the words that say how it goes on
+  model.firstView = [Math.max(piece[0] - length * 0.04, 0), Math.min(piece[1] + length * behind, model.span)];
   return model.firstView;
 }
 
@@ -77,7 +78,7 @@ function pieceOf(model) {
  */
 function firstScroll(model, lines, room) {
   const first = lines.find((line) => line.track.role === "simdgroup");
-  if (!first || coverage(model, first.track) < 0.25) return 0;
+  if (!first || first.track.peers.every((peer) => coverage(model, peer) < 0.25)) return 0;
   const group = model.tracks[first.track.parent] ?? first.track;
   const inGroup = (track) => track === group || (track && inGroup(model.tracks[track.parent]));
   const block = lines.filter((line) => inGroup(line.track));
@@ -120,7 +121,7 @@ function firstClosed(model, most) {
 function openFirst(level, closed) {
   const group = level.find((track) => track.children.length);
   if (!group) return;
-  closed.delete(group.number);
+  closed.delete(group.leader.number);
   openFirst(group.children, closed);
 }
 

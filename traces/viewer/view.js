@@ -301,7 +301,7 @@ class Timeline {
     const { model, state } = this;
     let changed = false;
     for (let track = model.tracks[model.trackOf(event).parent]; track; track = model.tracks[track.parent]) {
-      changed = state.closed.delete(track.number) || changed;
+      changed = state.closed.delete(track.leader.number) || changed;
     }
     if (changed) this.layOut();
     this.scrollTo(this.lines.rowY[model.rowOf(event)]);
@@ -365,6 +365,7 @@ class Timeline {
   }
 
   toggle(track) {
+    track = track.leader;
     if (!track.children.length) return;
     const { closed } = this.state;
     if (!closed.delete(track.number)) closed.add(track.number);

@@ -8,7 +8,7 @@ import typer
 
 from assay.sim.check.kinds import DEFAULT_CHECKS, OPTIONAL_CHECKS
 
-from ..check_output import FORMATS
+from ..checks.output import FORMATS
 from ..failures import USAGE, CommandError
 
 CheckedFiles = Annotated[
@@ -20,12 +20,14 @@ CheckedFiles = Annotated[
         show_default=False,
     ),
 ]
-CheckedFunction = Annotated[
-    str | None,
+CheckedFunctions = Annotated[
+    list[str] | None,
     typer.Option(
         "--function",
         "-f",
-        help="One kernel of a file instead of all; or which function of a module.",
+        help="These kernels of a file instead of all, also [bold]'gemm_*'[/bold], and again; or "
+        "which function of a module.",
+        show_default=False,
     ),
 ]
 Wanted = Annotated[
@@ -88,6 +90,38 @@ class CheckOptions:
     def seeds(self) -> list[int]:
         """The orders to run in, beside the natural one. Raises CommandError."""
         return [seed for text in self.seed or [] for seed in _seeds(text)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManyOptions:
+    """For MSL source with many kernels."""
+
+    only_listed: Annotated[
+        bool,
+        typer.Option(
+            "--only-listed", help="MSL: only kernels that --args or //! lines say how to run."
+        ),
+    ] = False
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            help="MSL: processes that check kernels, from 8 kernels on (one for each core).",
+            show_default=False,
+        ),
+    ] = None
+    timeout_per_kernel: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout-per-kernel",
+            metavar="SECONDS",
+            min=0.1,
+            help="MSL: a kernel that takes longer is told as not checked (60, from 8 kernels on).",
+            show_default=False,
+        ),
+    ] = None
 
 
 def _seeds(text: str) -> list[int]:

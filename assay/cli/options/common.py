@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..failures import USAGE, CommandError
+from .iree import IreeOptions
 from .shared import (
     NPU,
-    CompileFlags,
     IncludeFolders,
     Inputs,
     Macros,
@@ -42,12 +42,11 @@ class KernelOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleOptions:
+class ModuleOptions(IreeOptions):
     """For modules and models: how they are compiled and loaded, and the inputs of a function."""
 
     input: Inputs = None
     parameters: Parameters = None
-    compile_flag: CompileFlags = None
 
     def values(self) -> "list[Value]":
         """The inputs. Raises CommandError."""
@@ -86,5 +85,6 @@ class NpuOptions:
             function=function,
             hardware=self.torq_hw,
             skip_host_code=self.skip_host_code,
-            is_model=not is_executable,
+            # A module without an executable for the NPU, or cut before it, is no model.
+            is_model=not is_executable and path.suffix != ".vmfb",
         )

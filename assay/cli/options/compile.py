@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..failures import USAGE, CommandError
+from .shared import TorqHardware
 
 if TYPE_CHECKING:
     from assay.compiler.torq.schedule.options import Options
@@ -26,13 +27,23 @@ class ScheduleOptions:
     double_buffer: Annotated[
         bool, typer.Option(help="For the NPU: whether transfers and slices work at the same time.")
     ] = True
+    torq_hw: TorqHardware = None
 
     def chosen(self) -> "Options":
         """The schedule. Raises CommandError."""
         from assay.compiler.torq.schedule.options import SCHEDULES
+        from assay.hw.torq.facts.hardware import HardwareError, hardware
 
         if self.schedule not in SCHEDULES:
             known = " and ".join(SCHEDULES)
             raise CommandError(f"--schedule {self.schedule}: there are {known}", code=USAGE)
         found = SCHEDULES[self.schedule]
-        return found if self.double_buffer else replace(found, double_buffer=False)
+        if not self.double_buffer:
+            found = replace(found, double_buffer=False)
+        if self.torq_hw is None:
+            return found
+        try:
+            hardware(self.torq_hw)
+        except HardwareError as error:
+            raise CommandError(f"--torq-hw: {error}", code=USAGE) from error
+        return replace(found, hardware=self.torq_hw)

@@ -18,8 +18,13 @@ InspectedFile = Annotated[
     ),
 ]
 InspectedKernel = Annotated[
-    str | None,
-    typer.Option("--function", "-f", help="MSL: only the kernel of this name."),
+    list[str] | None,
+    typer.Option(
+        "--function",
+        "-f",
+        help="MSL: only these kernels, also [bold]'gemm_*'[/bold], and again.",
+        show_default=False,
+    ),
 ]
 Everything = Annotated[
     bool,
@@ -40,13 +45,20 @@ class SourceOptions:
             "--instructions", help="MSL: show the instructions that an Apple GPU would execute."
         ),
     ] = False
+    args_template: Annotated[
+        bool,
+        typer.Option(
+            "--args-template",
+            help="MSL: print what --args takes for kernels, complete, with assumed values.",
+        ),
+    ] = False
     include: IncludeFolders = None
     define: Macros = None
     constant: Annotated[
         list[str] | None,
         typer.Option(
             "--constant",
-            help="MSL: a function constant, [bold]NAME=VALUE[/bold]; others are taken as true "
+            help="MSL: a function constant, [bold]NAME=VALUE[/bold]; others are taken as false "
             "or 1.",
             show_default=False,
         ),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...module import Function, Module
     from ...npu import NpuFunction
     from ...signatures import Slot
+    from .iree import IreeOptions
 
 ModelPath = Annotated[
     Path,
@@ -70,10 +71,6 @@ Parameters = Annotated[
         show_default=False,
     ),
 ]
-CompileFlags = Annotated[
-    list[str] | None,
-    typer.Option("--compile-flag", help="A further flag for iree-compile.", show_default=False),
-]
 IncludeFolders = Annotated[
     list[Path] | None,
     typer.Option("-I", "--include", help="A folder for #include.", show_default=False),
@@ -86,7 +83,7 @@ TorqHardware = Annotated[
     str | None,
     typer.Option(
         "--torq-hw",
-        help="Torq executables: the NPU, SL2610 or [bold]LRAM:slices:css:nss[/bold].",
+        help="The NPU, SL2610 or [bold]LRAM:slices:css:nss[/bold] with LRAM in KiB.",
         show_default=False,
     ),
 ]
@@ -94,8 +91,8 @@ SkipHostCode = Annotated[
     bool,
     typer.Option(
         "--skip-host-code",
-        help="Torq executables: leave out functions of the board's own processor, which is "
-        "not emulated; results that depend on them are then wrong.",
+        help="Torq executables: leave out functions of the board's own processor, which take the "
+        "extra [bold]host[/bold]; results that depend on them are then wrong.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
@@ -115,17 +112,16 @@ class Opened:
 
 
 def open_model(
-    path: Path, *, flags: list[str] | None = None, say: "Callable[[str], None] | None" = None
+    path: Path, iree: "IreeOptions", *, say: "Callable[[str], None] | None" = None
 ) -> Opened:
     """Reads a module, or compiles a model; tells about work-arounds on stderr."""
-    from assay.compiler.models import compile_model
     from assay.compiler.models.formats import is_module, model_format, read_head
 
     from ..terminal import note
 
     if is_module(read_head(path)) or path.suffix == ".vmfb":
         return Opened(path=path, data=path.read_bytes(), compiled=None)
-    compiled = compile_model(path, flags=flags or (), progress=say)
+    compiled = iree.compile(path, say=say)
     for text in compiled.notes:
         note(text)
     if model_format(path) == "tflite":
@@ -219,6 +215,13 @@ def parameter_files(texts: list[str] | None) -> dict[str, Path]:
             raise CommandError(f"--parameters {text}: there is no file {file}")
         files[scope] = Path(file)
     return files
+
+
+def one_function(functions: list[str]) -> str | None:
+    """The function of what is not MSL source, where there is one at most."""
+    if len(functions) > 1:
+        raise CommandError("several --function are for .metal files", code=USAGE)
+    return functions[0] if functions else None
 
 
 def choose_function(module: "Module", name: str | None) -> "Function":

@@ -13,14 +13,24 @@ TimedFile = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="A .metal file, a compiled .vmfb, a model that is compiled first, or a Torq "
-        "executable.",
+        help="A .metal file, a compiled .vmfb, a model that is compiled first, a Python script, or "
+        "a Torq executable.",
         show_default=False,
     ),
 ]
+ScriptArguments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ARGUMENTS]...", help="Of a script.", show_default=False),
+]
 TimedFunction = Annotated[
-    str | None,
-    typer.Option("--function", "-f", help="Which kernel, or which function of a module."),
+    list[str] | None,
+    typer.Option(
+        "--function",
+        "-f",
+        help="These kernels of a file instead of all, also [bold]'gemm_*'[/bold], and again; or "
+        "which function of a module.",
+        show_default=False,
+    ),
 ]
 TimedChip = Annotated[
     str, typer.Option("--chip", "-c", help="Which GPU, such as m1, m2-pro or m4-max.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.hw.apple.core.result import CAUSES, CoreTimeline
+from assay.hw.apple.core.result import CAUSES, CoreTimeline, PartitionSlices
 from assay.sim.site import Site
 
 from ..sites import own_places
@@ -26,7 +26,7 @@ class Rows:
         per_group: simdgroups of a threadgroup.
         stream: threadgroup times `per_group` plus the simdgroup's number in it.
         begin, end: cycles; slices of one stream follow each other without gap.
-        cause: index into `CAUSES`.
+        cause: index into `SIMDGROUP_CAUSES`.
         phase: index into `names`: the function below the kernel that the time belongs to, the
             kernel itself, "barrier" or "launch".
         line: of the user's source, 0 if unknown.
@@ -86,7 +86,20 @@ def cut(timeline: CoreTimeline, most: int) -> tuple[CoreTimeline, float | None]:
     shown = {name: getattr(timeline, name)[kept] for name in columns}
     shown["end"] = np.minimum(shown["end"], until)
     flights = timeline.flights[timeline.flights[:, 0] < until]
-    return CoreTimeline(**shown, sites=timeline.sites, flights=flights), until
+    partitions = _cut_partitions(timeline.partitions, until)
+    return CoreTimeline(
+        **shown, sites=timeline.sites, partitions=partitions, flights=flights
+    ), until
+
+
+def _cut_partitions(slices: PartitionSlices, until: float) -> PartitionSlices:
+    kept = slices.begin < until
+    return PartitionSlices(
+        partition=slices.partition[kept],
+        begin=slices.begin[kept],
+        end=np.minimum(slices.end[kept], until),
+        cause=slices.cause[kept],
+    )
 
 
 def rows_of(

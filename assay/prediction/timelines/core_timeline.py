@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.hal.metal.timed import Prediction
-from assay.hw.apple.core.result import CAUSES
+from assay.hw.apple.core.result import CAUSES, SIMDGROUP_CAUSES, PartitionSlices
+from assay.hw.apple.core.shared import PARTITIONS
 from assay.sim.lanes import LANES
 from assay.traces import Recorder, Role
 from assay.traces.events import kinds as k
@@ -69,6 +70,7 @@ class CoreWriter:
         if len(rows.begin):
             _Dispatch(self._recorder, rows).write(dispatch.kernel, prediction, self._places)
             self._count(rows)
+            self._partitions(shown.partitions, begin)
             # What the core waits for from beyond its L1, as means of short times.
             at, values = mean_in_flight(shown.flights, float(shown.end.max()))
             self._sums[_IN_FLIGHT].add(at + begin, np.diff(values, prepend=0.0))
@@ -88,6 +90,27 @@ class CoreWriter:
                 track = self._recorder.track(name, self._core, Role.COUNTER, unit=unit, order=-1)
                 self._recorder.counters().extend(track=track, time=at, value=values)
 
+    def _partitions(self, slices: PartitionSlices, at: int) -> None:
+        """What the partitions spend their time on, the dispatch beginning with cycle `at`."""
+        begin = np.rint(slices.begin).astype(np.int64) + at
+        duration = np.rint(slices.end).astype(np.int64) + at - begin
+        kept = duration > 0
+        recorder = self._recorder
+        tracks = [
+            recorder.track(f"partition {number}", self._core, Role.PARTITION, order=-1)
+            for number in range(PARTITIONS)
+        ]
+        words = [recorder.name(cause.replace("_", " ")) for cause in CAUSES]
+        causes = [recorder.cause(cause) for cause in CAUSES]
+        cause = slices.cause[kept]
+        recorder.slices(k.SHARE).extend(
+            track=np.array(tracks, np.int64)[slices.partition[kept]],
+            name=np.array(words, np.int64)[cause],
+            begin=begin[kept],
+            duration=duration[kept],
+            cause=np.array(causes, np.int64)[cause],
+        )
+
     def _count(self, rows: Rows) -> None:
         """Simdgroups on the core, and those among them that wait for memory."""
         first, last = rows.runs()
@@ -101,8 +124,8 @@ def _missing(dispatch: DispatchResult, until: float | None) -> str:
     time = dispatch.time
     if until is None and time.sampled < time.threadgroups:
         of = f"{time.sampled:,} of {time.threadgroups:,} threadgroups"
-        return f"{dispatch.kernel}: goes on likewise; {of} were simulated"
-    return f"{dispatch.kernel}: goes on; more is not shown"
+        return f"goes on likewise: {of} of {dispatch.kernel} were simulated"
+    return f"{dispatch.kernel} goes on; more is not shown"
 
 
 class _Places:
@@ -184,8 +207,9 @@ class _Dispatch:
         first, last = rows.runs(rows.phase, rows.cause, rows.line, rows.file)
         kept = rows.cause[first] != BARRIER
         first, last = first[kept], last[kept]
-        causes = np.array([self._recorder.cause(cause) for cause in CAUSES], np.int64)
-        words = [self._recorder.name(cause.replace("_", " ")) for cause in CAUSES]
+        names = SIMDGROUP_CAUSES
+        causes = np.array([self._recorder.cause(cause) for cause in names], np.int64)
+        words = [self._recorder.name(cause.replace("_", " ")) for cause in names]
         references = self._recorder.slices(k.STEP).extend(
             track=self._tracks[rows.stream[first]],
             name=np.array(words, np.int64)[rows.cause[first]],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.hw.apple.core.result import CAUSES
+from assay.hw.apple.core.result import SIMDGROUP_CAUSES
 
 from .core_rows import BARRIER, Integers, Rows
 
@@ -53,7 +53,7 @@ def late_text(rows: Rows, row: int) -> str:
         return ""
     number = int(rows.stream[row]) % rows.per_group
     phase = rows.names[int(rows.phase[row])]
-    cause = CAUSES[int(rows.cause[row])].replace("_", " ")
+    cause = SIMDGROUP_CAUSES[int(rows.cause[row])].replace("_", " ")
     line = int(rows.line[row])
     place = f" at line {line}" if line else ""
     return f"simdgroup {number}, in {phase}{place} ({cause})"

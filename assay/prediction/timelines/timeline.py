@@ -15,6 +15,7 @@ from assay.sim.clock import ClockDomain
 from assay.traces import Clock, Recorder, Role, Trace
 from assay.traces.events import kinds as k
 
+from ..numbers import seconds as seconds_text
 from ..result import DispatchResult, TimeResult
 from .core_timeline import MOST_ROWS, CoreWriter, shares
 from .work_slices import write_work
@@ -29,6 +30,13 @@ def trace_of(result: TimeResult) -> Trace:
             f"{result.program}: no timeline was kept; time it again with timeline=True"
         )
     return _Writer(result).trace()
+
+
+def _title(result: TimeResult) -> str:
+    """What was predicted comes first: the trace lasts longer, with the host and the queue."""
+    count = len(result.dispatches)
+    what = "predicted" if count == 1 else f"predicted for {count:,} dispatches"
+    return f"{seconds_text(result.seconds)} {what}: {result.program} on {result.chip.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +56,7 @@ class _Writer:
         self._result = result
         self._clock = ClockDomain(chip.name, round(chip.clock))
         self._recorder = Recorder(
-            Clock.cycles(f"{chip.name} GPU", round(chip.clock)), title=result.program
+            Clock.cycles(f"{chip.name} GPU", round(chip.clock)), title=_title(result)
         )
         self._host = self._recorder.track("host", role=Role.HOST)
         self._gpu = -1

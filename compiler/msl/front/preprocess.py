@@ -127,7 +127,9 @@ def _visible(diagnostics: str, options: CompileOptions, file_name: str, source: 
     allowed = (f"{file_name}:", *named, *(str(path.resolve()) for path in options.include_paths))
     lines = [line for line in explained(diagnostics).splitlines() if line.startswith(allowed)]
     lines = [
-        f"{line}; only files below the include paths are" if line.endswith(_MISSING) else line
+        f"{line}: give its folder with -I DIR (include_paths in Python)"
+        if line.endswith(_MISSING)
+        else line
         for line in lines
     ]
     return "\n".join(lines) or f"{file_name}: error: the source cannot be preprocessed"

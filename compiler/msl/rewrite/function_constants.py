@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.sim.names import choices
+
 from ..errors import CompileError
 from ..source.attributes import Attributes
 from ..source.lexer import TokenStream
@@ -103,8 +105,8 @@ def resolve(
             # Metal ignores values of indices that the function does not declare.
             if isinstance(key, int):
                 continue
-            known = ", ".join(f"{c.name} ({c.index})" for c in constants) or "none"
-            raise CompileError(f"no function constant {key!r} in this library; it has: {known}")
+            known = choices(str(key), (f"{each.name} ({each.index})" for each in constants))
+            raise CompileError(f"no function constant {key!r} in this library; {known}")
         resolved[name] = value
     return resolved
 

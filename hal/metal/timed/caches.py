@@ -37,9 +37,9 @@ class CacheHistory:
     """Whether what a dispatch reads can still be in the last level of cache.
 
     A dispatch is warm if each buffer that it reads was touched before, and DRAM has not delivered
-    more than the cache holds since. Buffers count as wholes, by where they begin. Those that a
-    kernel finds in an argument buffer may be slabs of which each dispatch uses another part: they
-    must fit the cache, and DRAM must have delivered as much as they hold.
+    more than the cache holds since. Buffers count as wholes, by where in memory they begin. Those
+    that a kernel finds in an argument buffer may be slabs of which each dispatch uses another part:
+    they must fit the cache, and DRAM must have delivered as much as they hold.
 
     Args:
         size: bytes of the last level.
@@ -59,10 +59,12 @@ class CacheHistory:
             function = program.function
             self._places[program] = read_places(function), touched_places(function)
         read, touched = self._places[program]
-        found = (address for address, _ in _buffers(device, command, touched))
+        places = (*command.arguments, *(place for place, _ in _buffers(device, command, touched)))
         return Uses(
-            read=tuple(_buffers(device, command, read)),
-            touched=frozenset((*command.arguments, *found)),
+            read=tuple(
+                (_in_memory(device, place), slab) for place, slab in _buffers(device, command, read)
+            ),
+            touched=frozenset(_in_memory(device, place) for place in places),
         )
 
     def is_warm(self, uses: Uses) -> bool:
@@ -84,6 +86,11 @@ class CacheHistory:
 
     def _is_held(self, address: int) -> bool:
         return self._traffic - self._touched.get(address, float("-inf")) <= self._size
+
+
+def _in_memory(device: MTLDevice, address: int) -> int:
+    """Where bytes really lie: libraries make a new buffer over the same array for each call."""
+    return memory_of(device).resolve(address)[0] or address
 
 
 def _buffers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, hypot, prod
 
@@ -16,10 +17,19 @@ from ..facts.chips import Chip
 from ..facts.instructions import instruction_set
 from ..lower.code import MachineCode
 from .kind import kind_of
-from .machine import dram_rate
-from .result import CAUSES, LEVELS, CoreTimeline, DispatchTime, Occupancy, Roofline
+from .machine import peak_bytes
+from .result import (
+    CAUSES,
+    LEVELS,
+    BankUse,
+    CoreTimeline,
+    DispatchTime,
+    Occupancy,
+    PartitionSlices,
+    Roofline,
+)
 from .sample import Sample
-from .shared import PARTITIONS, QUEUES, TICKS
+from .shared import BANKS, PARTITIONS, QUEUES, TICKS
 
 # Root mean square of what extrapolated loops change, for a dispatch of nothing else; over the
 # dispatches of the validation benchmark, each simulated both ways.
@@ -44,6 +54,8 @@ class Run:
     ends: NDArray[np.int64]
     instructions: NDArray[np.int64]
     busy: NDArray[np.int64]
+    banks: NDArray[np.int64]
+    worst_ways: int
     marks: NDArray[np.int64]
     slices: NDArray[np.void]
     flights: NDArray[np.int64]
@@ -75,6 +87,7 @@ def whole_dispatch(
     flops = ran.flops * times
     extrapolated = ran.skipped / max(1, int(ran.instructions.sum()))
     error = hypot(error, _EXTRAPOLATION_ERROR * extrapolated)
+    peaks = peak_bytes(chip)
     late = _late(ran, cycles)
     shares = (cycles - late.cycles) / max(1, ran.ticks * PARTITIONS)
     causes = {
@@ -101,7 +114,9 @@ def whole_dispatch(
         bytes=moved,
         achieved=flops / seconds if seconds else 0.0,
         achieved_bytes={level: b / seconds if seconds else 0.0 for level, b in moved.items()},
-        roofline=_roofline(chip, code, ran, flops, moved["dram"], seconds),
+        peak_bytes=peaks,
+        banks=_banks(ran, times),
+        roofline=_roofline(chip, code, ran, flops, moved, peaks, seconds),
         timeline=_timeline(code, shown, ran.ticks / shown.ticks) if len(shown.slices) else None,
     )
 
@@ -193,8 +208,27 @@ def _by_site(
     return found
 
 
+def _banks(ran: Run, times: float) -> BankUse | None:
+    """Accesses to threadgroup memory; `times` as many as those that were executed."""
+    accesses, served, ways = (ran.banks[BANKS.index(name)] for name in BANKS)
+    if not accesses:
+        return None
+    return BankUse(
+        accesses=float(accesses) * times,
+        cycles=float(served) / TICKS / float(accesses),
+        ways=float(ways) / TICKS / float(accesses),
+        worst=ran.worst_ways / TICKS,
+    )
+
+
 def _roofline(
-    chip: Chip, code: MachineCode, ran: Run, flops: float, dram: float, seconds: float
+    chip: Chip,
+    code: MachineCode,
+    ran: Run,
+    flops: float,
+    moved: Mapping[str, float],
+    peaks: Mapping[str, float],
+    seconds: float,
 ) -> Roofline:
     known = instruction_set(chip.timing)
     half, single = known.classes["ffma16"], known.classes["ffma32"]
@@ -205,14 +239,15 @@ def _roofline(
         used = half if _computes_in_half(code) else single
     lanes = chip.cores * PARTITIONS * LANES
     peak = 2 * lanes * chip.clock / used.interval
-    bandwidth = dram_rate(chip) * chip.clock
-    compute, moving = flops / peak, dram / bandwidth
-    least = max(compute, moving)
+    bounds = {"compute": flops / peak}
+    bounds |= {level: moved[level] / peaks[level] for level in reversed(LEVELS)}
+    bound = max(bounds, key=lambda each: bounds[each])
+    least = bounds[bound]
     return Roofline(
         flops_per_second=peak,
-        bytes_per_second=bandwidth,
+        bytes_per_second=peaks["dram"],
         seconds=least,
-        bound="compute" if compute >= moving else "dram",
+        bound=bound,
         fraction=least / seconds if seconds else 0.0,
     )
 
@@ -225,7 +260,15 @@ def _computes_in_half(code: MachineCode) -> bool:
 
 def _timeline(code: MachineCode, ran: Run, stretched: float) -> CoreTimeline:
     """The slices of a run, with times that many times as long."""
-    slices, ticks = ran.slices, TICKS / stretched
+    ticks = TICKS / stretched
+    of_simdgroup = ran.slices["simdgroup"] >= 0
+    slices, others = ran.slices[of_simdgroup], ran.slices[~of_simdgroup]
+    partitions = PartitionSlices(
+        partition=others["partition"].copy(),
+        begin=others["begin"] / ticks,
+        end=others["end"] / ticks,
+        cause=others["cause"].astype(np.int8),
+    )
     return CoreTimeline(
         partition=slices["partition"].copy(),
         threadgroup=slices["threadgroup"].copy(),
@@ -237,5 +280,6 @@ def _timeline(code: MachineCode, ran: Run, stretched: float) -> CoreTimeline:
         awaited=slices["awaited"].copy(),
         met=slices["met"].copy(),
         sites=code.sites,
+        partitions=partitions,
         flights=ran.flights / (ticks, ticks, 1),
     )

@@ -2,6 +2,7 @@
 
 #pragma once
 #include "threadgroup.c"
+#include "timeline.c"
 #include "turns.c"
 
 static void charge(struct core *core, struct partition *p, i64 until, int cause, i32 place) {
@@ -10,29 +11,8 @@ static void charge(struct core *core, struct partition *p, i64 until, int cause,
     if (time <= 0) return;
     job->cycles[cause] += time;
     if (place >= 0) job->site_cycles[(i64)place * CAUSES + cause] += time;
+    if (job->slice_limit) gather(core, p, time, cause);
     p->accounted = until;
-}
-
-/* Close the timeline's open slice at `until` unless it goes on with the same cause and place. */
-static void stretch(struct core *core, struct simdgroup *s, i64 until, int cause, i32 place) {
-    struct job *job = core->job;
-    if (until <= s->last) return;
-    int met = s->met != s->stretch_met; /* whatever is short, barriers part slices */
-    int short_wait = cause != ISSUE && until - s->last < job->grain && s->last > s->begin;
-    if (met || (!short_wait && (cause != s->stretch_cause || place != s->stretch_place))) {
-        if (s->last > s->stretch && job->slice_count < job->slice_limit) {
-            struct slice *slice = (struct slice *)job->slices + job->slice_count++;
-            *slice = (struct slice){s->stretch, s->last, s->partition, s->group, s->number,
-                                    s->stretch_cause, s->stretch_place,
-                                    s->stretch_cause == BARRIER ? s->awaited : -1,
-                                    s->stretch_met};
-        }
-        s->stretch = s->last;
-        s->stretch_cause = (u8)cause;
-        s->stretch_place = place;
-        s->stretch_met = s->met;
-    }
-    s->last = until;
 }
 
 /* Memory's answer to an access; what nobody waits for is `done` as any other instruction. */
@@ -85,7 +65,8 @@ static void account(struct core *core, struct partition *p, struct simdgroup *s,
     charge(core, p, at, busy, op->place);
     if (!core->job->slice_limit) return;
     stretch(core, s, s->ready, s->cause, s->place);
-    if (gated) stretch(core, s, at, busy, op->place);
+    if (which < 2) draw_gate(core, s, which, at, op->place);
+    if (p->count > 1) stretch(core, s, at, UNIT, op->place);
 }
 
 /* Issue the next instruction of a simdgroup at a time at which everything is free for it. */
@@ -94,6 +75,7 @@ static void issue(struct core *core, struct partition *p, i32 slot, i64 at) {
     struct simdgroup *s = simdgroup_of(job, slot);
     const struct op *op = job->ops + s->pc;
     int kind = op->kind;
+    core->now = at;
     if (p->accounted < at || job->slice_limit) account(core, p, s, at);
     struct register_state *own = registers_of(job, slot);
     i64 extra = reuse(job, s, own, op);

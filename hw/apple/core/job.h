@@ -32,6 +32,7 @@ typedef double f64;
 #define SOURCES 4
 #define CATEGORIES 9
 #define CAUSES 11
+#define UNIT 11
 #define QUEUES 6
 #define TICKS 256
 #define PARTITIONS 4
@@ -65,6 +66,11 @@ enum {
     DRAM_PORT = 3,
     THREADGROUP_MEMORY_PORT = 4,
     ATOMIC_PORT = 5,
+};
+enum {
+    ACCESSES = 0,
+    SERVED = 1,
+    WAYS = 2,
 };
 enum {
     ARITHMETIC = 0,
@@ -158,6 +164,7 @@ struct job {
     i64 *group_end;
     i64 *group_instructions;
     i64 *busy;
+    i64 *banks;
     i64 *marks;
     i64 register_count;
     i64 access_limit;
@@ -207,6 +214,7 @@ struct job {
     i64 skipped;
     i64 counter_count;
     i64 flops;
+    i64 worst_ways;
     i64 slice_count;
     i64 slice_limit;
     i64 grain;
@@ -214,4 +222,4 @@ struct job {
     i64 mark_count;
     i64 mark_step;
 };
-_Static_assert(sizeof(struct job) == 808, "as Python has it");
+_Static_assert(sizeof(struct job) == 824, "as Python has it");

@@ -16,7 +16,7 @@ from assay.sim.simt.ir import context, shape
 
 from ..lower.code import SOURCES
 from . import shared
-from .result import CAUSES, LEVELS
+from .result import CAUSES, LEVELS, SIMDGROUP_CAUSES
 from .sharing import CATEGORIES
 
 # Arrays of the structure, with their elements; what each holds is said where it is made.
@@ -73,6 +73,7 @@ ARRAYS = {
     "group_end": "i64",
     "group_instructions": "i64",
     "busy": "i64",
+    "banks": "i64",
     "marks": "i64",
 }
 # Numbers of the structure; times are in ticks; *_line is for all bytes of a line.
@@ -125,6 +126,7 @@ NUMBERS = (
     "skipped",
     "counter_count",
     "flops",
+    "worst_ways",
     "slice_count",
     "slice_limit",
     "grain",
@@ -185,6 +187,7 @@ def _header() -> str:
             "SOURCES": SOURCES,
             "CATEGORIES": CATEGORIES,
             "CAUSES": len(CAUSES),
+            "UNIT": SIMDGROUP_CAUSES.index("unit"),
             "QUEUES": len(shared.QUEUES),
             **named(shared, "TICKS PARTITIONS MARKS REUSE"),
         },
@@ -192,6 +195,7 @@ def _header() -> str:
             numbered(CAUSES),
             numbered(LEVELS, prefix="AT_"),
             numbered(shared.QUEUES, suffix="_PORT"),
+            numbered(shared.BANKS),
             shared.Does,
         ),
         structures=(Op, Slice, Job),

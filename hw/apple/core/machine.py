@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.sim.lanes import LANES
 from assay.sim.simt.emit.tape import LINE_BYTES
 
 from ...facts import SpecError
@@ -112,11 +113,31 @@ def dram_rate(chip: Chip) -> float:
     return chip.bandwidth * chip.sustained / chip.clock
 
 
+def peak_bytes(chip: Chip) -> dict[str, float]:
+    """Bytes per second that all cores together get of each level at most.
+
+    Those of threadgroup memory are of accesses without conflict whose lanes name consecutive words.
+    """
+    spec = memory(chip.timing)
+    of_core = {
+        "threadgroup_memory": LANES * 4 / spec.threadgroup_interval,
+        "l1": spec.l1_rate,
+        "l2": spec.l2_rate,
+        "slc": _slc_rate(spec, chip, chip.cores),
+        "dram": min(spec.l2_rate, dram_rate(chip) / chip.cores),
+    }
+    return {level: rate * chip.cores * chip.clock for level, rate in of_core.items()}
+
+
+def _slc_rate(spec: MemorySpec, chip: Chip, cores: int) -> float:
+    """Bytes per cycle that each of the cores at work gets from the SLC."""
+    return min(spec.l2_rate, spec.slc_rate * chip.cores / cores)
+
+
 def numbers(chip: Chip, cores: int) -> dict[str, int]:
     """The numbers of the job that are the chip's, with `cores` of it at work."""
     spec = memory(chip.timing)
     ns = chip.clock * 1e-9  # cycles of a nanosecond
-    slc_rate = min(spec.l2_rate, spec.slc_rate * chip.cores / cores)
     dram = min(spec.l2_rate, dram_rate(chip) / cores)
     return {
         "outstanding": int(spec.outstanding_lines),
@@ -130,7 +151,7 @@ def numbers(chip: Chip, cores: int) -> dict[str, int]:
         "l1_latency": ticks(spec.l1_latency),
         "l2_line": ticks(LINE_BYTES / spec.l2_rate),
         "l2_latency": ticks(spec.l2_latency),
-        "slc_line": ticks(LINE_BYTES / slc_rate),
+        "slc_line": ticks(LINE_BYTES / _slc_rate(spec, chip, cores)),
         "slc_latency": ticks(spec.slc_latency * ns),
         "dram_line": ticks(LINE_BYTES / dram),
         "write_line": ticks(LINE_BYTES * spec.write_cost / dram),

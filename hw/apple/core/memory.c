@@ -31,8 +31,23 @@ static i64 bytes_of_line(const struct access *access) {
     return access->lines ? MOST(1, (i64)access->words * 4 / access->lines) : 0;
 }
 
+/* Note for the timeline that a gate that was closed until some time stays so for longer. */
+static void note_closure(struct core *core, int which, i64 until, u8 cause) {
+    i64 begin = MOST(core->now, core->gate[which]);
+    if (until <= begin) return;
+    i64 count = core->closure_count[which];
+    struct closure *last = core->closures[which] + (count - 1) % CLOSURES;
+    if (count && last->end == begin && last->cause == cause) {
+        last->end = until;
+        return;
+    }
+    core->closures[which][count % CLOSURES] = (struct closure){begin, until, cause};
+    core->closure_count[which]++;
+}
+
 static void gate(struct core *core, int which, i64 until, u8 cause) {
     if (until > core->gate[which]) {
+        if (core->job->slice_limit) note_closure(core, which, until, cause);
         core->gate[which] = until;
         core->gate_cause[which] = cause;
     }

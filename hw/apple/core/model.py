@@ -18,7 +18,7 @@ from .machine import class_tables, numbers, ticks
 from .occupancy import occupancy
 from .result import CAUSES, LEVELS, DispatchTime, Occupancy
 from .sample import Sample
-from .shared import MARKS, QUEUES
+from .shared import BANKS, MARKS, QUEUES
 from .sharing import CATEGORIES, Lines, Machine, Sharing, sharing
 
 _SLICES = 1 << 20  # of a timeline, at most
@@ -172,6 +172,8 @@ class _Work:
             ends=results["group_end"],
             instructions=results["group_instructions"],
             busy=results["busy"],
+            banks=results["banks"],
+            worst_ways=int(work.worst_ways),
             marks=results["marks"][: work.mark_count],
             slices=made,
             flights=flights[: work.flight_count],
@@ -220,6 +222,7 @@ class _Work:
             "pipe_cycles": _PIPES,
             "bytes": len(LEVELS),
             "busy": len(QUEUES),
+            "banks": len(BANKS),
         }
         counters = np.zeros(sum(counted.values()), np.int64)
         ends = np.cumsum(list(counted.values()))[:-1]

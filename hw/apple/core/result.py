@@ -26,6 +26,9 @@ CAUSES = (
     "launch",
     "idle",
 )
+# What a simdgroup does or waits for: also for the turn of others, whose instructions occupy the
+# partition or the unit that it needs; to the partition that is `issue`.
+SIMDGROUP_CAUSES = (*CAUSES, "unit")
 # Where bytes come from or go to.
 LEVELS = ("threadgroup_memory", "l1", "l2", "slc", "dram")
 
@@ -50,13 +53,14 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roofline:
-    """The two bounds of a dispatch; `bound` names the one that is nearer ("compute", "dram").
+    """The bounds of a dispatch; `bound` names the nearest: "compute" or one of `LEVELS`.
 
     Attributes:
         flops_per_second: peak of the active precision's arithmetic units.
         bytes_per_second: sustained bandwidth of DRAM.
-        seconds: the least time that the bounds allow for this dispatch's flops and DRAM bytes.
-        bound: which of the two.
+        seconds: the least time that the bounds allow for this dispatch's flops and bytes; 0 if it
+            has none.
+        bound: which of them.
         fraction: `seconds` over the predicted time; 1 is at the roof.
     """
 
@@ -65,6 +69,43 @@ class Roofline:
     seconds: float
     bound: str
     fraction: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankUse:
+    """Loads and stores of threadgroup memory.
+
+    Attributes:
+        accesses: of simdgroups, of the whole dispatch.
+        cycles: for which the memory's port serves one of them, on average.
+        ways: how often as long the bank that most lanes name takes as without a conflict; on
+            average. 1 is no conflict.
+        worst: the most ways of any access that was executed.
+    """
+
+    accesses: float
+    cycles: float
+    ways: float
+    worst: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionSlices:
+    """What the partitions of a core spend their time on; arrays of one length.
+
+    Short times are gathered into slices, one for each cause, so that the sums by cause are exact.
+
+    Attributes:
+        partition: 0 to 3.
+        begin: first cycle.
+        end: the cycle after the last.
+        cause: index into `CAUSES`.
+    """
+
+    partition: NDArray[np.int32]
+    begin: NDArray[np.float64]
+    end: NDArray[np.float64]
+    cause: NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +120,13 @@ class CoreTimeline:
         simdgroup: number of the simdgroup in its threadgroup.
         begin: first cycle.
         end: the cycle after the last.
-        cause: index into `CAUSES`.
+        cause: index into `SIMDGROUP_CAUSES`.
         site: index into `sites`; -1 where no instruction is at stake.
         awaited: for a wait at a barrier the simdgroup of the threadgroup that came last; else -1.
         met: barriers that the simdgroup had come to when the slice began, the one that it waits at
             among them.
         sites: places in the user's source.
+        partitions: what the time of the core's partitions goes into.
         flights: what the core fetches from beyond its L1, a row each: the cycle in which it is
             asked for, the cycle in which it is there, and bytes.
     """
@@ -99,6 +141,7 @@ class CoreTimeline:
     awaited: NDArray[np.int32]
     met: NDArray[np.int32]
     sites: tuple[Site, ...]
+    partitions: PartitionSlices
     flights: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
 
 
@@ -131,6 +174,8 @@ class DispatchTime:
         bytes: of the whole dispatch, by level (`LEVELS`).
         achieved: flops per second.
         achieved_bytes: bytes per second by level.
+        peak_bytes: what all cores together get of a level at most, bytes per second.
+        banks: accesses to threadgroup memory, None if there are none.
         roofline: the bounds.
         timeline: one core's slices, if asked for.
     """
@@ -154,6 +199,8 @@ class DispatchTime:
     bytes: Mapping[str, float]
     achieved: float
     achieved_bytes: Mapping[str, float]
+    peak_bytes: Mapping[str, float]
+    banks: BankUse | None
     roofline: Roofline
     timeline: CoreTimeline | None = None
 

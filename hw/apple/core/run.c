@@ -125,7 +125,10 @@ static void leave(struct core *core, i32 slot, i64 at) {
     struct simdgroup *all = simdgroup_of(job, 0);
     i32 number = slot / job->per_group;
     struct group *group = group_of(job, number);
-    if (job->slice_limit) stretch(core, s, at + 1, CAUSES, -1); /* closes the last slice */
+    if (job->slice_limit) {
+        stretch(core, s, at, s->copied_cause, -1);
+        close_slice(core, s);
+    }
     p->count--;
     for (i32 i = s->member; i < p->count; i++) {
         p->members[i] = p->members[i + 1];
@@ -182,7 +185,10 @@ i64 run(struct job *job) {
     take_up(&core, NEVER);
     i64 end = 0;
     for (i64 g = 0; g < job->group_count; g++) end = MOST(end, job->group_end[g]);
-    for (int k = 0; k < PARTITIONS; k++) charge(&core, core.partitions + k, end, IDLE, -1);
+    for (int k = 0; k < PARTITIONS; k++) {
+        charge(&core, core.partitions + k, end, IDLE, -1);
+        if (job->slice_limit) write_gathered(&core, core.partitions + k);
+    }
     return end;
 }
 

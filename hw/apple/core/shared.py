@@ -7,6 +7,9 @@ from enum import IntEnum
 TICKS = 256  # to a cycle
 PARTITIONS = 4  # of a core
 QUEUES = ("l1", "l2", "slc", "dram", "threadgroup_memory", "atomic")
+# What is counted of accesses to threadgroup memory: how many, how long its port served them, and
+# how often as long as one without conflict the bank that most lanes name takes.
+BANKS = ("accesses", "served", "ways")
 MARKS = 1024  # notes of how far the core is
 REUSE = 8  # an instruction so far behind another reads its result at no extra cost
 

@@ -6,7 +6,7 @@
 
 enum {
     CLASS_BITS = 7, CLASSES = 1 << CLASS_BITS, MEMBER_BITS = 7, MEMBERS = 1 << MEMBER_BITS,
-    ARRIVALS = 1024, ROUNDS = 16
+    ARRIVALS = 1024, ROUNDS = 16, CLOSURES = 1024
 };
 
 #define NEVER ((i64)1 << 48) /* minutes of a GPU; keys have as many bits and those of turns */
@@ -36,6 +36,7 @@ struct simdgroup {
     i64 begin;          /* when it was placed on the core */
     i64 last;           /* end of the timeline's slice so far */
     i64 stretch;        /* start of the timeline's open slice */
+    i64 owed[CAUSES + 1];  /* time of short waits that the timeline does not show yet */
     i64 copied;         /* when what it copies will have arrived */
     i64 fetched;        /* when what its copy has read last will have; 0 once that is written */
     u32 ordinal;        /* instructions issued */
@@ -91,6 +92,16 @@ struct partition {
     i64 keys[MEMBERS];      /* when each is ready, how its class stands, and its number */
     i64 free_of[CLASSES];   /* when the pipe of each class takes one */
     i64 free_keys[CLASSES]; /* when the partition can issue one, and how the class stands */
+    i64 drawn;              /* until when its timeline is written */
+    i64 gathered[CAUSES];   /* time behind that, by cause */
+    u8 order[CAUSES];       /* those causes as they first came */
+    i32 mixed;              /* how many they are */
+};
+
+/* A gate was closed. */
+struct closure {
+    i64 begin, end;
+    u8 cause;
 };
 
 /* Bytes that a copy brings to threadgroup memory, and how long its port takes for them. */
@@ -133,6 +144,9 @@ struct core {
                     others never */
     u8 gate_of[CLASSES];
     u8 gate_cause[2];
+    i64 now;                /* when the instruction issues that is looked at */
+    struct closure closures[2][CLOSURES]; /* the last ones of each gate, in a ring, by time */
+    i64 closure_count[2];
     i64 ring_at;
     i64 issued;   /* instructions */
     i64 unmarked; /* instructions since the last mark */

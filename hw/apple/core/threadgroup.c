@@ -36,6 +36,10 @@ static struct answer threadgroup(struct core *core, i64 at, const struct access 
         + (ways - TICKS) * job->threadgroup_way / TICKS;
     i64 time = job->threadgroup_interval * passes / TICKS * factor / TICKS;
     job->bytes[AT_THREADGROUP_MEMORY] += words * 4;
+    job->banks[ACCESSES]++;
+    job->banks[SERVED] += time;
+    job->banks[WAYS] += ways;
+    job->worst_ways = MOST(job->worst_ways, ways);
     take_up(core, at);
     i64 start = served(core, THREADGROUP_MEMORY_PORT, at, time);
     gate(core, 1, core->free[THREADGROUP_MEMORY_PORT] - job->queue, THREADGROUP_MEMORY);

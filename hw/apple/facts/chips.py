@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 
+from assay.sim.names import choices
+
 from ...facts import FactFile, SpecError, fact, measure, read_package_file, table, text
 
 # The numbers of a chip: the unit of each, and what it is multiplied with to be in that of `Chip`.
@@ -59,7 +61,7 @@ def chip(key: str) -> Chip:
     name, _, cores = str(key).rpartition("-")
     if name in known and cores == str(known[name].cores):
         return known[name]  # all cores, said outright
-    raise SpecError(f"chip {key!r} is not known; there are {', '.join(known)}")
+    raise SpecError(f"chip {key!r} is not known; {choices(key, known)}")
 
 
 def chips_of(file: FactFile) -> dict[str, Chip]:

@@ -36,6 +36,7 @@ from ..ir.operations.operation import OfThread, Operation, Variation
 from ..ir.operations.synchronisation import FENCE, SIMDGROUP_BARRIER, THREADGROUP_BARRIER
 from ..ir.shape import LANES, Shape
 from ..watch.needs import WatchNeeds
+from . import coverage
 from .arithmetic import ARITHMETIC, Arithmetic
 from .bounds import Bounds
 from .branches import Branches
@@ -62,6 +63,9 @@ class Code:
     watch_needs: WatchNeeds
     streams: bool  # whether some stores go past the caches
     known: dict[tuple[int, int], int]  # what a tape leaves out; see `Tape.known`
+    loops: list[tuple[Block, list[int]]]  # see `coverage`; none if it is not noted
+    touching: dict[int, list[int]]
+    blocks: int
 
 
 class Vectoriser(Branches):
@@ -77,6 +81,7 @@ class Vectoriser(Branches):
         self.tape = TapeEvents(self)
         self.lanes = LaneOperations(self)
         self.arithmetic = Arithmetic(self.text)
+        self._covers = bool(observers) and not self.tapes
         self._looked_up: dict[Value, tuple[str, str]] = {}
         self._barrier_lines: dict[Block, int] = {}
 
@@ -100,6 +105,9 @@ class Vectoriser(Branches):
             watch_needs=self.watch.needs,
             streams=self.memory.streams,
             known=self.tape.known,
+            loops=coverage.loops(self.cfg) if self._covers else [],
+            touching=coverage.touching(self.function, self.cfg) if self._covers else {},
+            blocks=len(self.cfg.order),
         )
 
     def _assemble(self, resumes: list[str]) -> str:
@@ -122,6 +130,8 @@ class Vectoriser(Branches):
         else:
             head.append(f"  br label %{first}")
         end = ["stopped:", "  ret i32 -1", "}", *sorted(self.text.declarations)]
+        if self._covers:
+            end.append(coverage.declaration(len(self.cfg.order)))
         return "\n".join([*head, *resumes, *self._body(), *end])
 
     def _body(self) -> list[str]:
@@ -138,6 +148,8 @@ class Vectoriser(Branches):
         self.text.computed = {}
         self.text.place(f"b{self.cfg.index[block]}")
         self.enter(block)
+        if self._covers:
+            self.text.do(coverage.note(self.cfg.index[block], len(self.cfg.order)))
         if self.tapes:
             self.tape.begin(block)
         for phi in block.phis:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ from ...native.disk_cache import DiskCache, digest
 from ...native.jit import compile_object
 from ...native.llvm_host import host_target
 from ...site import Site
+from ..analysis.asked import asked_operations
 from ..analysis.merge_accesses import merge_accesses
 from ..analysis.reach import follows_pointers, untouched_parameters
+from ..analysis.registers import RegisterEstimate, estimate_registers
 from ..emit.apart import with_apart
 from ..emit.driver import ENDING, driver
 from ..emit.tape import PLACES, TAPE, TAPED_MARKS, prepare
@@ -76,6 +78,15 @@ class Needs:
     untouched: tuple[int, ...]  # numbers of the parameters that it never uses
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What has run: loops by their places, each with whether it was entered, and parameters by
+    their numbers, each with whether its memory was touched."""
+
+    loops: tuple[tuple[Site, bool], ...]
+    buffers: Mapping[int, bool]
+
+
 class Program:
     """One kernel's IR, not yet specialised.
 
@@ -104,6 +115,7 @@ class Program:
         self._marked: dict[frozenset[str], Function] = {}
         self._taped: Function | None = None
         self._needs: Needs | None = None
+        self._known: dict[str, Any] = {}
         self._executables: dict[tuple[Shape, frozenset[str]], Executable] = {}
 
     @property
@@ -141,6 +153,31 @@ class Program:
             return self._needs
 
     @property
+    def asked(self) -> dict[str, int]:
+        """What it asks the machine: see `asked_operations`."""
+        found: dict[str, int] = self._remembered("asked", asked_operations)
+        return found
+
+    @property
+    def registers(self) -> RegisterEstimate:
+        """How many registers it takes, by an estimate."""
+        fields = dict(self._remembered("registers", lambda f: asdict(estimate_registers(f))))
+        return RegisterEstimate(**{**fields, "site": _site(fields["site"])})
+
+    def _remembered(self, what: str, find: Callable[[Function], Any]) -> Any:
+        """What `find` says of the kernel, as JSON has it, from the cache on disk if it is there."""
+        cache = DiskCache("programs")
+        key = digest(self._key, what)
+        with self._lock:
+            if what not in self._known:
+                stored = cache.get(key)
+                if stored is None:
+                    stored = json.dumps(find(self.function)).encode()
+                    cache.put(key, stored)
+                self._known[what] = json.loads(stored)
+            return self._known[what]
+
+    @property
     def static_threadgroup_memory(self) -> int:
         """Bytes of threadgroup variables declared in the kernel."""
         return self.needs.threadgroup_memory
@@ -165,6 +202,12 @@ class Program:
         fields = {**asdict(needs), "constants": needs.constants.hex()}
         cache.put(self._key, json.dumps(fields).encode())
         return needs
+
+    def coverage(self) -> tuple[Coverage, ...]:
+        """What has run of each machine code that was made of it."""
+        with self._lock:
+            made = list(self._executables.values())
+        return tuple(executable.coverage() for executable in made)
 
     def specialise(
         self, threadgroup_size: tuple[int, int, int], observers: frozenset[str] = frozenset()
@@ -221,6 +264,9 @@ class Program:
                 "private_memory": function.private_memory,
                 "threadgroup_memory": function.threadgroup_memory,
                 "constants": function.constants.hex(),
+                "loops": [[asdict(_loop_site(header)), after] for header, after in code.loops],
+                "touching": list(code.touching.items()),
+                "blocks": code.blocks,
                 "known": [[*place, about] for place, about in code.known.items()],
             }
         ).encode()
@@ -273,7 +319,19 @@ class Executable:
             shadowed="init" in observers,
             taped=TAPE in observers,
         )
-        self.run = LoadedKernel(stored[8 + length :], around, known).run
+        self._loaded = LoadedKernel(stored[8 + length :], around, known)
+        self.run = self._loaded.run
+        self._blocks: int = head["blocks"]
+        self._loops: list[tuple[dict[str, Any], list[int]]] = head["loops"]
+        self._touching: list[tuple[int, list[int]]] = head["touching"]
+
+    def coverage(self) -> Coverage:
+        """What has run of it since it was made, if it is watched."""
+        ran = self._loaded.reached(self._blocks) if self._loops or self._touching else b""
+        return Coverage(
+            loops=tuple((_site(site), any(ran[at] for at in after)) for site, after in self._loops),
+            buffers={number: any(ran[at] for at in blocks) for number, blocks in self._touching},
+        )
 
     def access(self, number: int) -> AccessSite:
         """What a fault's site number stands for."""

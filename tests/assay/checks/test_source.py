@@ -1,5 +1,6 @@
 """Kernels of a text, run with what is given and with what is assumed."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -535,15 +536,40 @@ def test_included_files_and_macros_are_found(tmp_path: Path) -> None:
     ("source", "options", "complaint"),
     [
         (KERNELS, {"functions": ("none",)}, "there is no kernel 'none'; there are add, fill, sum"),
-        (KERNELS, {"inputs": Inputs(setups={"ad": (Setup(where="a.toml:1"),)})}, "no kernel 'ad'"),
-        (KERNELS, {"inputs": setups("[kernel.add]\narguments.z = 1")}, "no argument 'z'; it has n"),
-        (KERNELS, {"inputs": setups("[kernel.sum]\narguments.s = 1")}, "give { bytes = 1024 }"),
+        (KERNELS, {"functions": ("ad",)}, "no kernel 'ad'; did you mean 'add'\\? there are add"),
+        (KERNELS, {"only_listed": True}, "neither --args nor //! lines say how a kernel is run"),
         (PRELUDE, {}, "there is no kernel in it"),
     ],
 )
 def test_what_does_not_fit_is_said(source: str, options: dict[str, object], complaint: str) -> None:
     with pytest.raises(CheckInputError, match=complaint):
         check(source, **options)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "complaint"),
+    [
+        (
+            setups("[kernel.add]\narguments.z = 1"),
+            "kernel 'add' was not checked.*argument 'z'; ",
+        ),
+        (setups("[kernel.sum]\narguments.s = 1"), "kernel 'sum' was not checked.*{ bytes = 1024 }"),
+        (setups("[kernel.add]\nthreads = 0"), "kernel 'add' was not checked.*1 to 3 positive"),
+    ],
+)
+def test_a_mistake_in_one_entry_is_its_kernels_alone(inputs: Inputs, complaint: str) -> None:
+    report = check(KERNELS, inputs=inputs)
+    (said,) = report.unchecked
+    assert re.match(complaint, said)
+    assert len(report.problems) == 1 and len(report.kernels) == 3
+
+
+def test_an_entry_for_no_kernel_is_told_and_the_kernels_are_checked() -> None:
+    report = check(KERNELS, inputs=Inputs(setups={"ad": (Setup(where="a.toml:1"),)}))
+    (said,) = report.unchecked
+    assert said.startswith("a.toml:1: there is no kernel 'ad'")
+    assert "did you mean 'add'?" in said
+    assert len(report.kernels) == 3
 
 
 def test_check_kernel_runs_on_the_callers_arrays() -> None:

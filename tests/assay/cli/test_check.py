@@ -86,7 +86,9 @@ def script(tmp_path: Path, bad: Path) -> Path:
 def test_a_file_without_findings_ends_with_0(assay: Assay, good: Path) -> None:
     done = assay("check", good)
     assert done.code == 0
-    assert done.out.startswith("1 kernel, no findings (looked for: race, init, bounds")
+    assumed, summary = done.out.split("\n\n")
+    assert assumed.startswith("assumed for add: threadgroups of 256 threads; 639 threads; x: ")
+    assert summary.startswith("1 kernel, no findings (looked for: race, init, bounds")
 
 
 def test_findings_are_shown_with_their_lines_and_end_with_1(assay: Assay, bad: Path) -> None:
@@ -243,7 +245,7 @@ func.func @main(%table: tensor<32xf32>, %indices: tensor<4xi32>) -> tensor<4xf32
         (["GOOD", "--args", "none.toml"], "none.toml: cannot be read"),
         (["GOOD", "--input", "4xf32=1"], "--input and --parameters are for modules"),
         (["GOOD", "x.vmfb"], "x.vmfb: there is no such file"),
-        (["x.py", "--function", "add"], "are not for a Python script"),
+        (["x.py", "--function", "add"], "--function is not for a Python script"),
         (["x.py"], "x.py: there is no such file"),
     ],
 )
@@ -258,10 +260,23 @@ def test_bad_input_is_said_and_ends_with_2(
 def test_source_that_does_not_compile_is_bad_input(assay: Assay, tmp_path: Path) -> None:
     path = tmp_path / "broken.metal"
     path.write_text(PRELUDE + "kernel void k(device float* x) { x[0] = y; }\n")
-    done = assay("check", path, "--json")
-    assert done.code == 2
-    assert "broken.metal:3:41: error: use of undeclared identifier 'y'" in done.err
-    assert json.loads(done.out)["error"]["kind"] == "usage"
+    done = assay("check", path)
+    assert (done.code, done.err) == (2, "")
+    assert done.out.startswith(f"{path}:3:41: error: use of undeclared identifier 'y'\n")
+    assert "no kernels, no findings, 1 file not compiled" in done.out
+    assert "Nothing was checked." in done.out
+
+
+def test_files_beside_one_that_does_not_compile_are_checked(
+    assay: Assay, good: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.metal"
+    path.write_text(PRELUDE + "kernel void k(device float* x) { x[0] = y; }\n")
+    done = assay("check", path, good, "--json")
+    report = json.loads(done.out)
+    assert (done.code, report["passed"], len(report["kernels"])) == (2, False, 1)
+    (error,) = report["uncompiled"]
+    assert error["message"] == "use of undeclared identifier 'y'"
 
 
 def test_a_terminal_shows_findings_in_colour(
@@ -269,17 +284,15 @@ def test_a_terminal_shows_findings_in_colour(
 ) -> None:
     from rich.console import Console
 
-    from assay.cli import check_output
+    from assay.cli.checks import output
 
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setattr(
-        check_output,
+        output,
         "stdout",
         lambda: Console(force_terminal=True, width=80, color_system="standard"),
     )
-    check_output._print(
-        "a.metal:7:2: error: it [is] wrong [kind]\n    7 | x\n      | ^\n  hint: no\n"
-    )
+    output._print("a.metal:7:2: error: it [is] wrong [kind]\n    7 | x\n      | ^\n  hint: no\n")
     assert capsys.readouterr().out == (
         "\x1b[1ma.metal:7:2: \x1b[0m\x1b[1;31merror:\x1b[0m it [is] wrong [kind]\n    7 | x\n"
         "\x1b[1;32m      | ^\x1b[0m\n\x1b[32m  hint: no\x1b[0m\n"

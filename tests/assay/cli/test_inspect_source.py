@@ -104,7 +104,7 @@ def test_inspect_without_all_stops_at_a_number_and_says_so(assay: Assay, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--function", "nothing"], "there is no such kernel; there are scale, tiny"),
+        (["--function", "nothing"], "there is no kernel 'nothing'; there are scale, tiny"),
         (["--msl", "scale"], "--msl is for modules and models"),
         (["-D", "1=2"], "-D 1=2: expected NAME or NAME=VALUE"),
         (["-I", "nowhere"], "-I nowhere: there is no such folder"),
@@ -117,6 +117,51 @@ def test_inspect_refuses_options_that_cannot_be_meant(
     done = assay("inspect", source, *options(source), *arguments)
     assert done.code == 2
     assert message in done.err
+
+
+def test_inspect_takes_several_names_and_patterns(assay: Assay, source: Path) -> None:
+    done = assay("inspect", source, *options(source), "-f", "ti*", "-f", "scale", "--json")
+    assert [each["name"] for each in json.loads(done.out)["kernels"]] == ["scale", "tiny"]
+
+
+CONSTANTS = """
+constant bool WIDE [[function_constant(0)]];
+constant bool2 SIDES [[function_constant(1)]];
+constant float SCALE [[function_constant(2)]];
+struct Sizes { int rows; ulong stride; float3 by; bool flag; };
+kernel void put(device float* x, device half4* h, constant Sizes& sizes, constant uint3& at,
+                constant bool& on, device void* raw, device atomic_uint* n,
+                texture2d<float> image, threadgroup float* shared,
+                uint2 i [[thread_position_in_grid]]) {
+  shared[0] = 1;
+  if (on && i.x < uint(sizes.rows)) x[i.x] = WIDE && SIDES.x ? SCALE : at.x + image.read(i).x;
+}
+"""
+
+
+def test_inspect_and_check_assume_the_same_of_function_constants(
+    assay: Assay, tmp_path: Path
+) -> None:
+    path = tmp_path / "constants.metal"
+    path.write_text(HEAD + CONSTANTS)
+    assumed = ["WIDE = false", "SIDES = (false, false)", "SCALE = 1.0"]
+    (kernel,) = json.loads(assay("inspect", path, "--json").out)["kernels"]
+    assert kernel["assumed_constants"] == assumed
+    (kernel,) = json.loads(assay("check", path, "--json").out)["kernels"]
+    assert set(assumed) <= set(kernel["assumptions"])
+
+
+def test_a_printed_template_is_complete_and_accepted(assay: Assay, tmp_path: Path) -> None:
+    path, args = tmp_path / "constants.metal", tmp_path / "args.toml"
+    path.write_text(HEAD + CONSTANTS + "kernel void other(device int* n) { n[0] = 1; }")
+    before = json.loads(assay("check", path, "--json").out)
+    args.write_text(assay("inspect", path, "--args-template").out)
+    after = json.loads(assay("check", path, "--args", args, "--json").out)
+    assert after["unchecked"] == before["unchecked"] == []
+    assert [each["name"] for each in after["kernels"]] == ["put", "other"]
+    # No table of TOML can give a texture.
+    left = [said for each in after["kernels"] for said in each["assumptions"]]
+    assert [said.split(":")[0] for said in left] == ["image"]
 
 
 def test_inspect_of_a_missing_source_says_so(assay: Assay, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_module_is_timed_dispatch_by_dispatch(assay: Assay, module: Path) -> N
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--chip", "m17"), "chip 'm17' is not known; there are"),
+        (("--chip", "m17"), "chip 'm17' is not known; did you mean 'm1-7'? there are a14"),
         (("--compare", "m1,m17"), "chip 'm17' is not known"),
         (("-f", "missing"), "there is no kernel 'missing'; there are scale, other"),
         (("--grid", "0"), "--grid 0: expected one to three positive numbers"),
@@ -126,9 +126,60 @@ def test_what_cannot_be_timed_is_said_in_one_line(
     assert message in done.err.replace("\n", " ")
 
 
-def test_several_kernels_need_a_name(assay: Assay, kernels: Path) -> None:
-    done = assay("time", kernels, "-D", "FACTOR=1")
-    assert done.code == 2 and "say which kernel is to be timed; there are scale" in done.err
+def test_all_kernels_of_a_file_are_one_table(assay: Assay, kernels: Path) -> None:
+    done = assay("time", kernels, "-D", "FACTOR=1", "--compare", "m4-max")
+    assert done.code == 0, done.err
+    rows = [line.split()[:2] for line in done.out.splitlines() if line[:5] in ("scale", "other")]
+    assert rows == [["scale", "m1"], ["other", "m1"]]
+    assert "assumed for scale, other: threadgroups of 256 threads" in done.out
+
+
+@pytest.mark.parametrize("chosen", [("-f", "other", "-f", "scale"), ("-f", "[so]*")])
+def test_kernels_are_chosen_by_names_and_patterns_in_the_order_of_the_source(
+    assay: Assay, kernels: Path, chosen: tuple[str, ...]
+) -> None:
+    with kernels.open("a") as source:
+        source.write("kernel void left_out(device float* x) { x[0] = 1; }\n")
+    done = assay("time", kernels, "-D", "FACTOR=1", *chosen)
+    assert done.code == 0, done.err
+    rows = [line.split()[:2] for line in done.out.splitlines() if " m1 " in line]
+    assert rows == [["scale", "m1"], ["other", "m1"]]
+
+
+def test_a_pattern_that_means_one_kernel_shows_it_in_detail(assay: Assay, kernels: Path) -> None:
+    done = assay("time", kernels, "-D", "FACTOR=1", "-f", "sc*")
+    assert done.code == 0 and "scale on Apple M1" in done.out
+
+
+def test_a_module_is_timed_by_one_function(assay: Assay, module: Path) -> None:
+    done = assay("time", module, "-f", "main", "-f", "main2", *INPUTS)
+    assert done.code == 2 and "several --function are for .metal files" in done.err
+
+
+def test_the_timelines_of_all_kernels_are_one_trace(
+    assay: Assay, kernels: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "both.pftrace"
+    done = assay("time", kernels, "-D", "FACTOR=1", "--trace", out)
+    assert done.code == 0, done.err
+    summary = assay("trace", "summary", out, "--limit", "3")
+    assert "predicted: scale | " in summary.out and "predicted: other of" in summary.out
+
+
+def test_a_kernel_that_cannot_be_timed_does_not_keep_the_others_from_it(
+    assay: Assay, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.metal"
+    path.write_text(
+        "kernel void good(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }\n"
+        "kernel void bad(device float* x, uint i [[thread_position_in_grid]]) {\n"
+        "    while (x) x[i]++;\n"
+        "}\n"
+    )
+    done = assay("time", path)
+    assert done.code == 1
+    assert "good" in done.out and "GB/s" in done.out
+    assert "bad" in done.err and "1 kernel not timed" in done.err
 
 
 def test_source_that_does_not_compile_shows_the_compilers_words(

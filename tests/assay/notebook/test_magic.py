@@ -98,3 +98,10 @@ def test_what_cannot_run_is_told_in_a_line(
 
 def test_help_says_what_the_line_takes(cell: Callable[..., Shown]) -> None:
     assert "--timeline" in cell("--help", "\n").text
+
+
+def test_an_error_in_a_cell_ends_in_the_cell(shell: Any) -> None:
+    with capture_output() as captured:
+        shell.run_cell("import assay\nassay.check_kernel('kernel void one() {}', 'two')")
+    assert "there is no kernel 'two'" in captured.stdout
+    assert "tracebacks.py" not in captured.stdout

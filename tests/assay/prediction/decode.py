@@ -130,15 +130,13 @@ class Decoder:
             for name in library.functionNames()
         }
         self._queue = self._device.newCommandQueue()
-        self._bytes = {
-            name: mmap.mmap(-1, -(-2 * count // PAGE) * PAGE)
-            for name, count in {**WEIGHTS, **STATE}.items()
-        }
         self._buffers = {name: self._buffer(name) for name in (*STATE, "head")}
         self._encoder: Any = None
 
     def _buffer(self, kind: str) -> Any:
-        data = self._bytes[kind]
+        # Memory of its own, as weights have; pages that nothing touches are not there.
+        count = {**WEIGHTS, **STATE}[kind]
+        data = mmap.mmap(-1, -(-2 * count // PAGE) * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANON)
         call = self._device.newBufferWithBytesNoCopy_length_options_deallocator_
         return call(data, len(data), 0, None)
 

@@ -128,7 +128,7 @@ def test_own_arrays_are_timed_and_left_alone() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"chip": "m17"}, "chip 'm17' is not known; there are"),
+        ({"chip": "m17"}, "chip 'm17' is not known; did you mean 'm1-7'[?] there are"),
         ({"function": "other"}, "there is no kernel 'other'; there are work"),
         ({"threads": 4, "threadgroups": 4}, "threads or threadgroups, not both"),
         ({"threadgroup": 2048}, "at most 1024|1024"),
@@ -326,4 +326,4 @@ def test_a_fill_waits_for_dram() -> None:
 @pytest.mark.parametrize("kernel", ["copy", "change", "fill", "halves"])
 def test_nothing_is_faster_than_its_roofline(kernel: str, where: str) -> None:
     [dispatch] = streamed(kernel, where).dispatches
-    assert dispatch.time.roofline.fraction <= 1.002
+    assert dispatch.time.roofline.fraction <= 1.005  # What sampling may have missed.

@@ -70,7 +70,7 @@ def test_the_text_of_one_dispatch_says_how_long_why_and_what_limits_it() -> None
         "load_tile",
     ):
         assert expected in text
-    assert [line.split()[:2] for line in text.splitlines() if "█" in line][3:6] == [
+    assert [line.split()[:2] for line in text.splitlines() if "█" in line][4:7] == [
         ["issue", "50%"],
         ["dram", "30%"],
         ["barrier", "20%"],

@@ -12,7 +12,7 @@ from assay.prediction.timelines.core_rows import BARRIER, rows_of
 from assay.prediction.timelines.core_timeline import shares
 from assay.prediction.timelines.epochs import barrier_waits, epoch_bounds, late_text
 from assay.traces import Role, Trace
-from tests.support.predictions import FILE, SITES, timeline
+from tests.support.predictions import FILE, SITES, no_partitions, timeline
 
 from .results import SOURCE, made_up_result, made_up_result_of_queues
 
@@ -125,13 +125,13 @@ def test_kernels_share_the_room_on_the_timeline(monkeypatch: pytest.MonkeyPatch)
     trace = whole.trace()
     assert len(of_kind(trace, "threadgroup")) >= 3  # Each kernel has some.
     marks = [trace.names[number] for number in trace.instants.name]
-    assert marks == ["scale: goes on; more is not shown"] * 3
+    assert marks == ["scale goes on; more is not shown"] * 3
 
 
 def test_where_a_core_goes_on_unseen_is_marked() -> None:
     trace = made_up_result((4096,), timelines=True).trace()
     (mark,) = [trace.names[number] for number in trace.instants.name]
-    assert mark == "scale: goes on likewise; 4 of 64 threadgroups were simulated"
+    assert mark == "goes on likewise: 4 of 64 threadgroups of scale were simulated"
 
 
 def test_who_wants_little_leaves_more_to_others() -> None:
@@ -175,6 +175,7 @@ def test_rounding_to_cycles_keeps_streams_without_gaps(
         awaited=np.full(len(flat), -1, np.int32),
         met=np.zeros(len(flat), np.int32),
         sites=SITES,
+        partitions=no_partitions(),
     )
     rows = rows_of(made, kernel="gemm", sources={FILE: SOURCE}, per_group=2, at=7)
     same = rows.stream[1:] == rows.stream[:-1]

@@ -80,7 +80,7 @@ def test_thread_limit_may_depend_on_template_parameters() -> None:
 def test_missing_function_is_answered_with_the_names_there_are() -> None:
     library = compile_library(PRELUDE + "kernel void here(device int* x) {}")
     with pytest.raises(
-        CompileError, match="no kernel function 'there' in this library; it has: here"
+        CompileError, match="no kernel function 'there' in this library; did you mean 'here'"
     ):
         library.function("there")
 

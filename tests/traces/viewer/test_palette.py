@@ -83,3 +83,14 @@ def test_text_of_the_page_can_be_read(theme: str, place: int) -> None:
     for ink in ("ink", "muted"):
         for ground in ("page", "bar", "band", "cursor"):
             assert colours.contrast(value[ink], value[ground]) > 4.4, (theme, ink, ground)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_uses_of_arrays_look_like_no_function(dark: bool) -> None:
+    for access in ("write", "read", "both"):
+        colour = STYLES[f"access-{access}"][dark]
+        for function in functions(dark):
+            distance = min(
+                colours.least_distance([colour, function], sight)[0] for sight in colours.SIGHT
+            )
+            assert distance > (8 if access == "read" else 2), (access, function)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from assay.sim.names import choices
+
 from ..constants import (
     MTLFunctionOptionNone,
     MTLFunctionTypeKernel,
@@ -152,7 +154,7 @@ class MTLLibrary(MetalObject):
         if name not in names:
             return None, library_error(
                 MTLLibraryErrorFunctionNotFound,
-                f"no kernel is called {name!r}; there are {', '.join(names) or 'none'}",
+                f"no kernel is called {name!r}; {choices(name, names)}",
             )
         try:
             kernel = self.compiled.function(name, values.values)

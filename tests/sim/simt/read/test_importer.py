@@ -28,3 +28,20 @@ def test_a_refused_kernel_may_be_collected_in_any_order(request: pytest.FixtureR
         cycle.append(cycle)  # collector, which takes things apart as it finds them
         del caught, cycle
         gc.collect()
+
+
+UNROLLED = """
+kernel void k(device float* x, constant int& n) {
+  #pragma unroll
+  for (int j = 0; j < n; ++j) { if (x[j] > 1) break; x[j + 1] = x[j] * 2; }
+}
+"""
+
+
+def test_a_loop_that_cannot_be_unrolled_as_asked_is_no_matter(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    function = compile_library(UNROLLED).function("k")
+    assert b"llvm.loop.unroll" in function.bitcode
+    optimised_text(function.bitcode, function.entry, "k")
+    assert capfd.readouterr() == ("", "")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .terminal import stdout
+from ..terminal import stdout
 
 if TYPE_CHECKING:
-    from ..checks import Report
+    from ...checks import Report
 
 
 def _text(report: "Report") -> str:
@@ -19,19 +19,19 @@ def _text(report: "Report") -> str:
 
 
 def _json(report: "Report") -> str:
-    from ..checks import report_json
+    from ...checks import report_json
 
     return json.dumps(report_json(report), indent=2, ensure_ascii=False) + "\n"
 
 
 def _sarif(report: "Report") -> str:
-    from ..checks import report_sarif
+    from ...checks import report_sarif
 
     return json.dumps(report_sarif(report), indent=2) + "\n"
 
 
 def _junit(report: "Report") -> str:
-    from ..checks import report_junit
+    from ...checks import report_junit
 
     return report_junit(report)
 

@@ -1,0 +1,1 @@
+"""Parts of `assay check`: of source files, and where its reports go."""

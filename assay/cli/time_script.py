@@ -1,0 +1,47 @@
+"""`assay time SCRIPT`: how long all takes that a Python script runs on the emulated GPU."""
+
+import contextlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from .failures import USAGE, CommandError
+from .options.groups import given_options
+from .options.shared import only_emulated
+from .options.time import TimeOptions
+from .python import prepared, run_timed
+from .terminal import print_json, show
+from .time_output import write_results
+
+
+def refuse_for_script(functions: list[str], device: str, *groups: object) -> None:
+    """Raise CommandError for options that mean nothing for a script."""
+    given = [*(["--function"] if functions else []), *given_options(*groups)]
+    for option in given:
+        if option not in ("--trace", "--plot", "--lines"):
+            raise CommandError(f"{option} is not for scripts", code=USAGE)
+    if only_emulated(device) != "emulated":
+        raise CommandError("--device is not for scripts: they choose theirs", code=USAGE)
+
+
+def time_script(
+    script: Path, arguments: list[str], chip: str, how: TimeOptions, *, json: bool
+) -> None:
+    """Run a script with drop-ins for the libraries that it imports; print what it dispatched.
+
+    If JSON was asked for, what it prints goes to stderr. Ends with the script's exit code.
+    """
+    ready = prepared(script, arguments, "emulated")
+    with contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
+        ending, seen = run_timed(ready, script, chip, how.trace)
+    result, on_npus = seen.result(partial=True), seen.npu
+    if not on_npus:
+        write_results([result], replace(how, trace=None), json=json)
+    elif json:
+        print_json({"gpu": result.to_json(), "npu": [each.to_json() for each in on_npus]})
+    else:
+        show(*([result] if result.dispatches else []), *map(str, on_npus))
+    if ending.code:
+        raise typer.Exit(ending.code)

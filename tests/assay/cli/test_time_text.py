@@ -1,0 +1,63 @@
+"""What `assay time` says of caches, of cycles without work, and of what bounds the time."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import Done
+
+Assay = Callable[..., Done]
+SOURCE = """static float twice(float x) { return x * 2; }
+kernel void scale(device float* x, uint i [[thread_position_in_grid]]) { x[i] = twice(x[i]); }
+"""
+GRID = ("--grid", "256", "--threadgroup", "256")
+
+
+@pytest.fixture
+def scale(tmp_path: Path) -> Path:
+    path = tmp_path / "scale.metal"
+    path.write_text(SOURCE)
+    return path
+
+
+def test_warm_and_cold_are_told_apart_where_dram_does(assay: Assay, scale: Path) -> None:
+    warm = assay("time", scale, *GRID).out
+    cold = assay("time", scale, *GRID, "--cold").out
+    opposite = r"\d\S* [nu]s, DRAM \d+%"
+    assert re.search(
+        rf"^caches +warm: they hold what an equal run left; cold: {opposite}", warm, re.M
+    )
+    assert re.search(rf"^caches +cold: they hold nothing; warm: {opposite}", cold, re.M)
+    # Each says of the other what that says of itself.
+    taken = [re.search(r"^time +(\S+ [nu]s)", text, re.M) for text in (warm, cold)]
+    assert taken[0] and taken[1]
+    assert f"cold: {taken[1][1]}, DRAM" in warm and f"warm: {taken[0][1]}, DRAM" in cold
+
+
+def test_without_memory_only_one_of_warm_and_cold_is_said(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "nothing.metal").write_text("kernel void nothing() {}")
+    out = assay("time", tmp_path / "nothing.metal", "--grid", "64", "--threadgroup", "32").out
+    assert re.search(r"^caches +warm: they hold what an equal run left *$", out, re.M)
+
+
+def test_what_is_idle_and_what_is_elsewhere_are_explained(assay: Assay, scale: Path) -> None:
+    # One simdgroup on the whole GPU: its core has three further partitions.
+    out = assay("time", scale, "--grid", "8", "--threadgroup", "32").out
+    assert re.search(r"^idle +\d.*% .*partitions without a simdgroup \([123]\S* of 4\)", out, re.M)
+    assert re.search(r"^elsewhere +\S+ +\d+%", out, re.M)
+    assert "\nelsewhere: cycles of no function: starting threadgroups, and partitions" in out
+
+
+def test_mostly_is_the_roofline_s_bound_where_that_is_most_of_the_time(
+    assay: Assay, scale: Path
+) -> None:
+    out = assay("time", scale, *GRID, "--compare", "m1-max,m4-max").out
+    rows = re.findall(r"^m\S+ .* (\d+)% (\w+) .* (\S+) *$", out, re.M)
+    assert len(rows) == 3
+    bounded = [(bound, mostly) for share, bound, mostly in rows if int(share) > 50]
+    assert bounded and all(bound == mostly for bound, mostly in bounded)
+    assert [mostly for share, _, mostly in rows if int(share) < 50] != [
+        bound for share, bound, _ in rows if int(share) < 50
+    ]
