@@ -40,7 +40,7 @@ def main() -> None:
         words = [sys.executable, "-m", *command[1].split()]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         subprocess.run(words, cwd=folder, check=True, env=environment)
-        with chromium.tab(browser, Path(folder) / "gemm.html", size=(1160, 790)) as tab:
+        with chromium.tab(browser, Path(folder) / "gemm.html", size=(1160, 940)) as tab:
             tab.call(VIEW)
             tab.settle()
             tab.page.screenshot(path=FOLDER / "timeline.png")
