@@ -3,7 +3,7 @@
 from .arguments import Argument, Output, Params, Tensor, argument_of, derived, output, tensor
 from .compound import Compound
 from .declared import Declared
-from .epilogues import GELU, RELU, SILU, Epilogue, bias, residual
+from .epilogues import GELU, RELU, SILU, Epilogue, added, bias, residual, scaled
 from .grids import Grid, GridOf, custom, per_element, per_row, per_vector, simdgroup_per_row
 from .stages import (
     Emitted,
@@ -37,6 +37,7 @@ __all__ = [
     "TemplateStage",
     "Tensor",
     "ThreadgroupArray",
+    "added",
     "argument_of",
     "bias",
     "custom",
@@ -46,6 +47,7 @@ __all__ = [
     "per_row",
     "per_vector",
     "residual",
+    "scaled",
     "simdgroup_per_row",
     "tensor",
 ]

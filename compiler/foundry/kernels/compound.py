@@ -130,10 +130,13 @@ class Compound(Declared):
         for stage in self._epilogue:
             for name, argument in stage.arguments.items():
                 yield f"{_INDENT}{member(name, argument)};"
-        yield f"{_INDENT}float operator()(float value, uint at) const {{"
+        yield f"{_INDENT}float operator()(float value, uint at, uint column) const {{"
         for stage in self._epilogue:
-            yield f"{_INDENT * 2}value = {stage.call('value')};"
+            yield f"{_INDENT * 2}value = {stage.call('value', 'column')};"
         yield f"{_INDENT * 2}return value;"
+        yield f"{_INDENT}}}"
+        yield f"{_INDENT}float operator()(float value, uint at) const {{"
+        yield f"{_INDENT * 2}return (*this)(value, at, at);"
         yield f"{_INDENT}}}"
         yield "};\n"
 

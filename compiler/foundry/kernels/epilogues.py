@@ -17,7 +17,8 @@ class Epilogue:
 
     Args:
         name: a name in MSL.
-        expression: of `value` and `at`, its place in the output, and the arguments by name.
+        expression: of `value`, `at`, its place in the output, `column`, its place in a row of it
+            (the same for kernels of vectors), and the arguments by name.
         arguments: buffers and numbers of its own.
     """
 
@@ -39,8 +40,8 @@ class Epilogue:
         """A function of its own."""
         taken = "".join(f", {member(n, a)}" for n, a in self.arguments.items())
         return (
-            f"static inline float epilogue_{self.name}(float value, uint at{taken}) {{\n"
-            f"    return {self.expression};\n}}\n"
+            f"static inline float epilogue_{self.name}(float value, uint at, uint column{taken}) "
+            f"{{\n    return {self.expression};\n}}\n"
         )
 
     def emit(self, variable: str | None) -> Emitted:
@@ -52,9 +53,9 @@ class Epilogue:
             )
         return Emitted((f"{variable} = {self.call(variable)};",), variable)
 
-    def call(self, variable: str) -> str:
+    def call(self, variable: str, column: str = "at") -> str:
         """The function with its arguments."""
-        return f"epilogue_{self.name}({', '.join([variable, 'at', *self.arguments])})"
+        return f"epilogue_{self.name}({', '.join([variable, 'at', column, *self.arguments])})"
 
 
 SILU: Final = Epilogue("silu", "value / (1.0f + exp(-value))")
@@ -66,14 +67,25 @@ GELU: Final = Epilogue(
 
 
 def bias(element: Any) -> Epilogue:
-    """Adds `bias[at]`."""
-    return Epilogue("bias", "value + float(bias[at])", {"bias": Tensor(_scalar(element))})
+    """Adds `bias[column]`."""
+    return Epilogue("bias", "value + float(bias[column])", {"bias": Tensor(_scalar(element))})
 
 
 def residual(element: Any) -> Epilogue:
     """Adds `residual[at]`."""
     given = {"residual": Tensor(_scalar(element))}
     return Epilogue("residual", "value + float(residual[at])", given)
+
+
+def scaled() -> Epilogue:
+    """Multiplies by `alpha`, a number that the call gives."""
+    return Epilogue("scaled", "alpha * value", {"alpha": float})
+
+
+def added(element: Any) -> Epilogue:
+    """Adds `beta * addend[at]`: what an output held before, by a number that the call gives."""
+    given = {"beta": float, "addend": Tensor(_scalar(element))}
+    return Epilogue("added", "value + beta * float(addend[at])", given)
 
 
 def _scalar(element: Any) -> Scalar:
