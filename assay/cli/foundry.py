@@ -1,7 +1,7 @@
 """`assay foundry`: the library's kernels, shown, and written for programs of one's own."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -42,7 +42,7 @@ def list_command(json: Json = False) -> None:
 
     from .terminal import print_json, show
 
-    about = {name: str(make.__doc__).split("\n")[0] for name, make in KERNELS.items()}
+    about = {name: each.about for name, each in KERNELS.items()}
     if json:
         print_json({"kernels": about, "types": _TYPES, "formats": list(FORMATS)})
         return
@@ -103,17 +103,10 @@ def _declared(name: str, element: str, weights: str | None) -> "Declared":
         raise CommandError(f"there is no kernel {name}; there are {', '.join(KERNELS)}", code=USAGE)
     if element not in _TYPES:
         raise CommandError(f"--type {element}: expected {', '.join(_TYPES)}", code=USAGE)
-    sizes: dict[str, dict[str, Any]] = {
-        "gemv": {"rows": 1},
-        "embedding": {"rows": 1, "columns": 1},
-    }
-    if weights is not None and name not in sizes:
+    kernel = KERNELS[name]
+    if weights is not None and not kernel.reads_weights:
         raise CommandError(f"--format: {name} reads no weights", code=USAGE)
-    given: list[Any] = [getattr(names, element.upper())]
     try:
-        given += [format_of(weights or "f16")] if name in sizes else []
+        return kernel.declared(getattr(names, element.upper()), format_of(weights or "f16"))
     except FoundryError as error:
         raise CommandError(f"--format: {error}", code=USAGE) from None
-    # Sizes of a matrix are parameters of the kernel: its text has none of them.
-    declared, _ = KERNELS[name](*given, **sizes.get(name, {}))
-    return declared

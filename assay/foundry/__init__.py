@@ -35,6 +35,7 @@ from assay.compiler.foundry.kernels import (
     scaled,
     simdgroup_per_row,
     tensor,
+    updated,
 )
 from assay.compiler.foundry.structs import (
     HostOnly,
@@ -91,4 +92,5 @@ __all__ = [
     "simdgroup_per_row",
     "struct",
     "tensor",
+    "updated",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.compiler.foundry.errors import FoundryError
-from assay.compiler.foundry.kernels import Declared, Grid, Output
+from assay.compiler.foundry.kernels import Declared, Grid, Output, Updated
 
 from ..launch import LaunchError
 
@@ -45,7 +45,7 @@ class Dispatch:
         if commands.error() is not None:
             raise LaunchError(str(commands.error().localizedDescription()))
         for name, array in values.items():
-            if isinstance(self._kernel.arguments[name], Output) and array.size:
+            if isinstance(self._kernel.arguments[name], Output | Updated) and array.size:
                 contents = buffers[name].contents().as_buffer(array.nbytes)
                 array.reshape(-1).view(np.uint8)[:] = np.frombuffer(contents, np.uint8)
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.compiler.foundry.errors import FoundryError
-from assay.compiler.foundry.kernels import Declared, Grid, GridOf, Output, Params, Tensor
+from assay.compiler.foundry.kernels import (
+    Argument,
+    Declared,
+    Grid,
+    GridOf,
+    Output,
+    Params,
+    Tensor,
+    Updated,
+)
 from assay.compiler.foundry.structs import waits_for
 
 from .dispatch import Dispatch
@@ -38,8 +47,14 @@ class Kernel:
         """The whole text in MSL, which compiles by itself."""
         return self.declared.source
 
+    def on(self, device: str) -> Kernel:
+        """The same kernel on another device: "emulated", or "native" on a Mac."""
+        return Kernel(self.declared, grid=self._grid, device=device)
+
     def __call__(self, **given: Any) -> Any:
         """Runs the kernel; the output as an array, or a tuple of them in their order.
+
+        What the kernel updates is an output too; the array that was given stays as it is.
 
         Arrays are NumPy's, or anything with `__dlpack__` on the CPU. A parameter struct is an
         instance of it; its dynamic fields are given by name beside the arguments.
@@ -51,7 +66,8 @@ class Kernel:
         """
         values, grid = self._bound(given)
         self._dispatch.run(values, grid)
-        made = [values[name] for name in self._outputs]
+        changed = (Output, Updated)
+        made = [values[name] for name, each in self._arguments if isinstance(each, changed)]
         return made[0] if len(made) == 1 else tuple(made)
 
     def check(self, **given: Any) -> Report:
@@ -84,9 +100,12 @@ class Kernel:
         return found
 
     @property
+    def _arguments(self) -> Iterable[tuple[str, Argument]]:
+        return self.declared.arguments.items()
+
+    @property
     def _outputs(self) -> list[str]:
-        arguments = self.declared.arguments
-        return [name for name, each in arguments.items() if isinstance(each, Output)]
+        return [name for name, each in self._arguments if isinstance(each, Output)]
 
     def _is_derived(self, name: str) -> bool:
         argument = self.declared.arguments[name]
@@ -96,7 +115,7 @@ class Kernel:
         """Arrays and bytes of all arguments by name, and the grid."""
         self._refuse_unknown(given)
         values: dict[str, Any] = {}
-        for name, argument in self.declared.arguments.items():
+        for name, argument in self._arguments:
             if isinstance(argument, Output) or self._is_derived(name):
                 continue
             if name not in given:
@@ -107,11 +126,11 @@ class Kernel:
                 values[name] = given[name]
         for name in self._outputs:
             values[name] = self._made(name, values)
-        for name, argument in self.declared.arguments.items():
+        for name, argument in self._arguments:
             if isinstance(argument, Params) and argument.make is not None:
                 values[name] = argument.make(values)
         grid = self._grid({**given, **values})
-        for name, argument in self.declared.arguments.items():
+        for name, argument in self._arguments:
             if isinstance(argument, Params):
                 values[name] = self._packed(name, argument, values[name], given)
         return values, grid
@@ -129,6 +148,8 @@ class Kernel:
         if found is None or found.dtype != argument.dtype:
             kind = type(value).__name__ if found is None else found.dtype.name
             raise self._error(f"{name} is {kind}; it takes arrays of {argument.dtype.name}")
+        if isinstance(argument, Updated):
+            return np.array(found, order="C")
         return np.ascontiguousarray(found)
 
     def _made(self, name: str, values: Mapping[str, Any]) -> NDArray[Any]:

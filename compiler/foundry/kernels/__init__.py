@@ -1,6 +1,17 @@
 """Kernels as they are declared: what they take, what they run over, and their text in MSL."""
 
-from .arguments import Argument, Output, Params, Tensor, argument_of, derived, output, tensor
+from .arguments import (
+    Argument,
+    Output,
+    Params,
+    Tensor,
+    Updated,
+    argument_of,
+    derived,
+    output,
+    tensor,
+    updated,
+)
 from .compound import Compound
 from .declared import Declared
 from .epilogues import GELU, RELU, SILU, Epilogue, added, bias, residual, scaled
@@ -37,6 +48,7 @@ __all__ = [
     "TemplateStage",
     "Tensor",
     "ThreadgroupArray",
+    "Updated",
     "added",
     "argument_of",
     "bias",
@@ -50,4 +62,5 @@ __all__ = [
     "scaled",
     "simdgroup_per_row",
     "tensor",
+    "updated",
 ]

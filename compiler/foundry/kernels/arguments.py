@@ -38,6 +38,11 @@ class Output(Tensor):
 
 
 @dataclass(frozen=True, slots=True)
+class Updated(Tensor):
+    """A buffer that the kernel reads and changes, such as a cache."""
+
+
+@dataclass(frozen=True, slots=True)
 class Params:
     """A parameter struct, or a number: `constant P* p`, or `constant uint& n`."""
 
@@ -46,7 +51,7 @@ class Params:
     """Makes the value of the others; None for one that the call gives."""
 
 
-Argument = Tensor | Output | Params
+Argument = Tensor | Output | Updated | Params
 
 
 def tensor(element: Any) -> Tensor:
@@ -61,6 +66,11 @@ def output(element: Any, shape: ShapeOf) -> Output:
     the values of the call by name. Raises FoundryError.
     """
     return Output(_element(element), shape)
+
+
+def updated(element: Any) -> Updated:
+    """A buffer that a call gives and the kernel changes: `updated(half)`. Raises FoundryError."""
+    return Updated(_element(element))
 
 
 def derived(declared: Any, make: Callable[[Mapping[str, Any]], Any]) -> Params:
@@ -105,7 +115,7 @@ def spelled(name: str, argument: Argument) -> str:
     if isinstance(argument, Params):
         is_number = isinstance(argument.layout, Scalar)
         return f"constant {argument.layout.name}{'&' if is_number else '*'} {name}"
-    const = "" if isinstance(argument, Output) else "const "
+    const = "" if isinstance(argument, Output | Updated) else "const "
     return f"{const}device {argument.element.name}* {name}"
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..structs import Struct
 from ..structs.types import Array, MslType, Scalar, Vector
-from .arguments import Output, Params
+from .arguments import Output, Params, Updated
 from .declared import Declared, structs_of
 
 _C_TYPES: Final = {
@@ -57,7 +57,7 @@ def _indices(kernel: Declared) -> Iterator[str]:
             what = f"{argument.layout.name}, {argument.layout.size} bytes"
         else:
             what = f"{argument.element.name}s"
-        written = ", written" if isinstance(argument, Output) else ""
+        written = ", written" if isinstance(argument, Output | Updated) else ""
         yield f"    {kernel.function}_{name} = {index},  // {what}{written}"
     yield "};"
 

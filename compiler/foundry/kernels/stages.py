@@ -131,7 +131,8 @@ class TemplateStage:
         skip: arguments that a policy provides; they belong to the function's use by itself.
         result: where what it returns goes; None for a function that writes its output itself.
         with_epilogue: whether it takes `template <typename Policy, typename Epilogue>` and, last,
-            `Epilogue epilogue`, to be called as `epilogue(value, at)` for what it writes.
+            `Epilogue epilogue`, to be called for what it writes: `epilogue(value, at)`, or, for an
+            output of more than one dimension, `epilogue(value, at, column)`.
 
     Raises:
         FoundryError: for threadgroup memory declared in the source's functions, and for what cannot

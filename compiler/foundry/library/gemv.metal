@@ -19,6 +19,7 @@ void gemv(const device uchar* matrix, const device T* x, device T* y,
     }
     sum = simd_sum(sum);
     if (lid.x % 32 == 0) {
-        y[ulong(gid.y) * params->rows + row] = T(epilogue(sum, row));
+        const uint at = gid.y * params->rows + row;
+        y[at] = T(epilogue(sum, at, row));
     }
 }

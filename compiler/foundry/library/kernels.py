@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
-from pathlib import Path
 from typing import Any, Final
 
 from ..formats import Format
 from ..kernels import (
     Compound,
-    Declared,
     Epilogue,
-    GridOf,
     PolicyStage,
-    Standalone,
     TemplateStage,
     custom,
     derived,
@@ -25,12 +21,9 @@ from ..kernels import (
 )
 from ..structs import struct
 from ..structs.names import uint
-from ..structs.types import Scalar
+from .base import Listed, Ready, last_of, scalar_of, standalone, text_of
 
-_FOLDER: Final = Path(__file__).parent
 _SIMDGROUPS: Final = 8
-Ready = tuple[Declared, GridOf]
-"""A kernel, and the grid that belongs to it."""
 
 
 @struct
@@ -60,91 +53,98 @@ class GemvParams:
     columns: uint
 
 
-def softmax(element: Scalar) -> Ready:
+def softmax(element: Any = float) -> Ready:
     """`y = softmax(x)` along the last dimension; sums in float."""
+    scalar = scalar_of(element)
     arguments = {
-        "x": tensor(element),
-        "y": output(element, "x"),
-        "columns": derived(uint, _columns),
+        "x": tensor(scalar),
+        "y": output(scalar, "x"),
+        "columns": derived(uint, last_of),
     }
-    return _file("softmax", "softmax", element, arguments), per_row("x")
+    return standalone("softmax", "softmax", scalar, arguments), per_row("x")
 
 
-def rms_norm(element: Scalar, *, epsilon: float = 1e-5) -> Ready:
+def rms_norm(element: Any = float, *, epsilon: float = 1e-5) -> Ready:
     """`y = x / sqrt(mean(x * x) + epsilon) * weight` along the last dimension."""
+    scalar = scalar_of(element)
     arguments = {
-        "x": tensor(element),
-        "weight": tensor(element),
-        "y": output(element, "x"),
+        "x": tensor(scalar),
+        "weight": tensor(scalar),
+        "y": output(scalar, "x"),
         "params": _norm_params(epsilon),
     }
-    return _file("norms", "rms_norm", element, arguments), per_row("x")
+    return standalone("norms", "rms_norm", scalar, arguments), per_row("x")
 
 
-def layer_norm(element: Scalar, *, epsilon: float = 1e-5) -> Ready:
+def layer_norm(element: Any = float, *, epsilon: float = 1e-5) -> Ready:
     """`y = (x - mean) / sqrt(variance + epsilon) * weight + bias` along the last dimension."""
+    scalar = scalar_of(element)
     arguments = {
-        "x": tensor(element),
-        "weight": tensor(element),
-        "bias": tensor(element),
-        "y": output(element, "x"),
+        "x": tensor(scalar),
+        "weight": tensor(scalar),
+        "bias": tensor(scalar),
+        "y": output(scalar, "x"),
         "params": _norm_params(epsilon),
     }
-    return _file("norms", "layer_norm", element, arguments), per_row("x")
+    return standalone("norms", "layer_norm", scalar, arguments), per_row("x")
 
 
-def rope(element: Scalar, *, base: float = 10000.0, is_neox: bool = True) -> Ready:
+def rope(element: Any = float, *, base: float = 10000.0, is_neox: bool = True) -> Ready:
     """Rotates pairs of `x` [tokens, heads, head_size] by `positions` [tokens]."""
+    scalar = scalar_of(element)
 
     def params(given: Mapping[str, Any]) -> RopeParams:
         tokens, heads, size = given["x"].shape
         return RopeParams(tokens=tokens, heads=heads, head_size=size, base=base, is_neox=is_neox)
 
     arguments = {
-        "x": tensor(element),
+        "x": tensor(scalar),
         "positions": tensor(int),
-        "y": output(element, "x"),
+        "y": output(scalar, "x"),
         "params": derived(RopeParams, params),
     }
     pairs = custom(lambda given: (-(-given["x"].size // 512),), (256,))
-    return _file("rope", "rope", element, arguments), pairs
+    return standalone("rope", "rope", scalar, arguments), pairs
 
 
-def swiglu(element: Scalar) -> Ready:
+def swiglu(element: Any = float) -> Ready:
     """`y = silu(gate) * up`."""
+    scalar = scalar_of(element)
     arguments = {
-        "gate": tensor(element),
-        "up": tensor(element),
-        "y": output(element, "gate"),
+        "gate": tensor(scalar),
+        "up": tensor(scalar),
+        "y": output(scalar, "gate"),
         "count": derived(uint, lambda given: given["gate"].size),
     }
-    return _file("elementwise", "swiglu", element, arguments), per_element("gate")
+    return standalone("elementwise", "swiglu", scalar, arguments), per_element("gate")
 
 
-def argmax(element: Scalar) -> Ready:
+def argmax(element: Any = float) -> Ready:
     """The place of the largest along the last dimension; the first of equal ones."""
+    scalar = scalar_of(element)
     arguments = {
-        "x": tensor(element),
+        "x": tensor(scalar),
         "y": output(uint, lambda given: given["x"].shape[:-1]),
-        "columns": derived(uint, _columns),
+        "columns": derived(uint, last_of),
     }
-    return _file("selection", "argmax", element, arguments), per_row("x")
+    return standalone("selection", "argmax", scalar, arguments), per_row("x")
 
 
 def gemv(
-    element: Scalar, weights: Format, *, rows: int, epilogue: Sequence[Epilogue] = ()
+    weights: Format, rows: int, element: Any = float, *, epilogue: Sequence[Epilogue] = ()
 ) -> Ready:
     """`y = epilogue(W x)` for a matrix of `rows` rows, and `x` [..., columns]."""
+    scalar = scalar_of(element)
 
     def params(given: Mapping[str, Any]) -> GemvParams:
-        return GemvParams(rows=rows, columns=_columns(given))
+        return GemvParams(rows=rows, columns=last_of(given))
 
     arguments = {
-        "x": tensor(element),
-        "y": output(element, lambda given: (*given["x"].shape[:-1], rows)),
+        "x": tensor(scalar),
+        "y": output(scalar, lambda given: (*given["x"].shape[:-1], rows)),
         "params": derived(GemvParams, params),
     }
-    main = TemplateStage(_text("gemv", element), "gemv", arguments, with_epilogue=True)
+    main = TemplateStage(text_of("gemv", scalar), "gemv", arguments, with_epilogue=True)
     name = "_".join(["gemv", weights.name, *(each.name for each in epilogue)])
     fused = Compound(name, prologue=[PolicyStage(weights)], main=main, epilogue=epilogue)
     groups = -(-rows // _SIMDGROUPS)
@@ -152,37 +152,29 @@ def gemv(
     return fused, vectors
 
 
-def embedding(element: Scalar, weights: Format, *, rows: int, columns: int) -> Ready:
+def embedding(weights: Format, rows: int, columns: int, element: Any = float) -> Ready:
     """The rows of a table [rows, columns] that `tokens` names; zeros for numbers beyond it."""
+    scalar = scalar_of(element)
     arguments = {
         "tokens": tensor(uint),
-        "y": output(element, lambda given: (*given["tokens"].shape, columns)),
+        "y": output(scalar, lambda given: (*given["tokens"].shape, columns)),
         "params": derived(GemvParams, lambda given: GemvParams(rows=rows, columns=columns)),
     }
-    main = TemplateStage(_text("embedding", element), "embedding", arguments)
+    main = TemplateStage(text_of("embedding", scalar), "embedding", arguments)
     fused = Compound(f"embedding_{weights.name}", prologue=[PolicyStage(weights)], main=main)
     groups = -(-columns // 256)
     return fused, custom(lambda given: (groups, given["tokens"].size), (32,))
 
 
-KERNELS: Final[dict[str, Callable[..., Ready]]] = {
-    each.__name__: each
-    for each in (softmax, rms_norm, layer_norm, rope, swiglu, argmax, gemv, embedding)
+LISTED: Final = {
+    **{
+        each.__name__: Listed(each)
+        for each in (softmax, rms_norm, layer_norm, rope, swiglu, argmax)
+    },
+    "gemv": Listed(gemv, reads_weights=True, sizes={"rows": 1}),
+    "embedding": Listed(embedding, reads_weights=True, sizes={"rows": 1, "columns": 1}),
 }
 
 
 def _norm_params(epsilon: float) -> Any:
-    return derived(NormParams, lambda given: NormParams(columns=_columns(given), epsilon=epsilon))
-
-
-def _columns(given: Mapping[str, Any]) -> int:
-    return int(given["x"].shape[-1])
-
-
-def _file(file: str, function: str, element: Scalar, arguments: Mapping[str, Any]) -> Standalone:
-    return Standalone(_text(file, element), function, arguments, include=[_FOLDER])
-
-
-def _text(file: str, element: Scalar) -> str:
-    own = (_FOLDER / f"{file}.metal").read_text(encoding="utf-8")
-    return f'using T = {element.name};\n#line 1 "{file}.metal"\n{own}'
+    return derived(NormParams, lambda given: NormParams(columns=last_of(given), epsilon=epsilon))

@@ -1,3 +1,5 @@
+#include "shared.h"
+
 // One threadgroup for each row: the place of the largest; of equal ones the first. NaN is never it.
 kernel void argmax(const device T* x [[buffer(0)]], device uint* y [[buffer(1)]],
                    constant uint& columns [[buffer(2)]],
@@ -19,18 +21,8 @@ kernel void argmax(const device T* x [[buffer(0)]], device uint* y [[buffer(1)]]
             place = i;
         }
     }
-    float best = simd_max(most);
-    uint first = simd_min(most == best ? place : columns);
-    if (lane == 0) {
-        most_of[simdgroup] = best;
-        place_of[simdgroup] = first;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    most = lane < simdgroups ? most_of[lane] : -INFINITY;
-    place = lane < simdgroups ? place_of[lane] : columns;
-    best = simd_max(most);
-    first = simd_min(most == best ? place : columns);
+    place = group_argmax(most, place, most_of, place_of, simdgroup, lane, simdgroups);
     if (thread_index == 0) {
-        y[row] = first < columns ? first : 0;
+        y[row] = place < columns ? place : 0;
     }
 }

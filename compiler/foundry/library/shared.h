@@ -25,3 +25,20 @@ inline float group_max(float value, threadgroup float* partial, uint simdgroup, 
     threadgroup_barrier(mem_flags::mem_threadgroup);
     return simd_max(lane < simdgroups ? partial[lane] : -INFINITY);
 }
+
+// The place of the largest of `value`s at `place`s, in every thread; of equal ones the first place.
+// `partial` and `places` have a number for each simdgroup.
+inline uint group_argmax(float value, uint place, threadgroup float* partial,
+                         threadgroup uint* places, uint simdgroup, uint lane, uint simdgroups) {
+    const float most = simd_max(value);
+    const uint first = simd_min(value == most ? place : 0xffffffffu);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (lane == 0) {
+        partial[simdgroup] = most;
+        places[simdgroup] = first;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    const float other = lane < simdgroups ? partial[lane] : -INFINITY;
+    const uint there = lane < simdgroups ? places[lane] : 0xffffffffu;
+    return simd_min(other == simd_max(other) ? there : 0xffffffffu);
+}

@@ -21,6 +21,7 @@ from assay.foundry import (
     simdgroup_per_row,
     struct,
     tensor,
+    updated,
 )
 from assay.foundry.types import bfloat, half, uchar, uint, uint2, ulong
 from assay.launch import LaunchError
@@ -96,6 +97,19 @@ def test_an_output_that_is_read_before_it_is_written_is_found() -> None:
     declared = Standalone(source, "add", {"y": output(float, (8,))})
     kernel = Kernel(declared, grid=per_element("y", threads=8))
     assert {finding.check for finding in kernel.check().findings} == {"init"}
+
+
+def test_a_buffer_that_is_updated_comes_back_changed_and_the_given_one_stays() -> None:
+    source = (
+        "kernel void add(device float* y [[buffer(0)]], uint i [[thread_position_in_grid]])"
+        " { y[i] += 1; }"
+    )
+    declared = Standalone(source, "add", {"y": updated(float)})
+    kernel = Kernel(declared, grid=per_element("y", threads=8))
+    y = np.arange(8, dtype=np.float32)
+    assert np.array_equal(kernel(y=y), np.arange(1, 9))
+    assert np.array_equal(y, np.arange(8))
+    assert not kernel.check(y=y).findings
 
 
 def test_a_fault_ends_the_call() -> None:

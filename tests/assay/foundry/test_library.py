@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.foundry import SILU, Kernel, bias, format_of
+from assay.foundry import SILU, Kernel, bias, format_of, residual
 from assay.foundry.library import (
     argmax,
     embedding,
@@ -152,6 +152,16 @@ def test_gemv(name: str, count: int) -> None:
     assert made.shape == (2, count)
     assert np.abs(made - sums / (1 + np.exp(-sums))).max() <= 2e-5 * np.abs(sums).max()
     assert not kernel.check(**values).findings
+
+
+def test_a_residual_belongs_to_its_vector_and_a_bias_to_all() -> None:
+    weights = format_of("f32")
+    packed = weights.pack(drawn(1, 5, 16))
+    x, rest, shift = drawn(2, 3, 16), drawn(3, 3, 5), drawn(4, 5)
+    kernel = gemv(weights, 5, epilogue=[bias(float), residual(float)])
+    values = {"matrix": packed.matrix, "scales": packed.scales, "x": x}
+    made = kernel(**values, bias=shift, residual=rest)
+    assert np.allclose(made, x @ weights.unpack(packed).T + shift + rest, atol=1e-5)
 
 
 def test_gemv_of_rows_that_end_anywhere() -> None:

@@ -1,0 +1,69 @@
+"""What the modules of the library share: its texts, and how kernels are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ..errors import FoundryError
+from ..formats import Format
+from ..kernels import Declared, GridOf, Standalone, tensor
+from ..structs.types import Scalar
+
+FOLDER: Final = Path(__file__).parent
+Ready = tuple[Declared, GridOf]
+"""A kernel, and the grid that belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A kernel of the library as lists and commands make it: by the type of its numbers alone.
+
+    `make(element=..., **sizes)` makes it; with `reads_weights` it takes `weights=...` too.
+    """
+
+    make: Callable[..., Ready]
+    reads_weights: bool = False
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def about(self) -> str:
+        """A line about it."""
+        return str(self.make.__doc__).split("\n")[0]
+
+    def declared(self, element: Scalar, weights: Format) -> Declared:
+        """The kernel; `weights` is for those that read some."""
+        more = {"weights": weights} if self.reads_weights else {}
+        return self.make(element=element, **more, **self.sizes)[0]
+
+
+def scalar_of(element: Any) -> Scalar:
+    """A type of numbers: `float`, `half`, `bfloat`. Raises FoundryError for anything else."""
+    found = tensor(element).element
+    if not isinstance(found, Scalar):
+        raise FoundryError(
+            "kernel-argument", f"{found.name} is a vector; the library's kernels take numbers"
+        )
+    return found
+
+
+def text_of(file: str, element: Scalar, *, defines: str = "") -> str:
+    """A file of the library, whose numbers are `T`; `defines` are lines in front of it."""
+    own = (FOLDER / f"{file}.metal").read_text(encoding="utf-8")
+    return f'using T = {element.name};\n{defines}#line 1 "{file}.metal"\n{own}'
+
+
+def standalone(
+    file: str, function: str, element: Scalar, arguments: Mapping[str, Any], *, defines: str = ""
+) -> Standalone:
+    """A kernel of a file of the library."""
+    return Standalone(
+        text_of(file, element, defines=defines), function, arguments, include=[FOLDER]
+    )
+
+
+def last_of(given: Mapping[str, Any], name: str = "x") -> int:
+    """The last dimension of an argument, which the library calls columns."""
+    return int(given[name].shape[-1])
