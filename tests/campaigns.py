@@ -58,6 +58,11 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=15,
         paths=("tests/checks/test_oracle_agrees.py", "tests/checks/test_near_misses.py"),
     ),
+    "foundry": Campaign(
+        what="kernels put together in Python: all forms and formats, mutants, seeded variants",
+        minutes=60,
+        paths=("tests/assay/foundry",),
+    ),
     "networks": Campaign(
         what="whole networks for the NPU after every pass, against TOSA's reference and IREE",
         minutes=10,

@@ -68,6 +68,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.foundry.conditions",),
         ("compiler.foundry.formats",),
         ("compiler.foundry.kernels",),
+        ("compiler.foundry.pipelines",),
         ("compiler.foundry.library",),
         ("compiler.foundry",),
         ("compiler.torq.operators",),

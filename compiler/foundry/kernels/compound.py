@@ -103,7 +103,8 @@ class Compound(Declared):
         yield ",\n".join(f"{_INDENT}{each}" for each in parameters)
         yield ") {"
         for array in arrays:
-            yield f"{_INDENT}threadgroup {array.element} {array.name}[{array.count}];"
+            aligned = f"alignas({array.alignment}) " if array.alignment else ""
+            yield f"{_INDENT}{aligned}threadgroup {array.element} {array.name}[{array.count}];"
         yield from (f"{_INDENT}{line}" for line in self._body())
         yield "}"
 

@@ -33,6 +33,8 @@ class ThreadgroupArray:
     element: str
     name: str
     count: int
+    alignment: int = 0
+    """Bytes; 0 for that of its elements."""
 
     @property
     def size(self) -> int:

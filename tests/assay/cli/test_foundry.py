@@ -46,7 +46,7 @@ def test_files_are_written_for_hosts(assay: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("show", "gemm"), "there is no kernel gemm; there are softmax"),
+        (("show", "gemn"), "there is no kernel gemn; there are softmax"),
         (("show", "softmax", "--type", "int"), "--type int: expected float, half, bfloat"),
         (("show", "softmax", "--format", "q8_0"), "--format: softmax reads no weights"),
         (("show", "gemv", "--format", "q9"), "--format: there is no format q9"),

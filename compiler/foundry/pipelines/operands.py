@@ -1,0 +1,108 @@
+"""The factors of a product: numbers as they lie in arrays, or weights in a format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..formats import Format
+from ..kernels import Argument, Tensor
+from ..structs.types import Scalar
+
+
+class Operands(Protocol):
+    """Both factors, as a pipeline loads tiles of them."""
+
+    @property
+    def element(self) -> Scalar:
+        """Of tiles in threadgroup memory."""
+
+    @property
+    def arguments(self) -> Mapping[str, Argument]:
+        """Buffers beside those that a policy has."""
+
+    @property
+    def weights(self) -> Format | None:
+        """The format of the right factor, if it has one."""
+
+    @property
+    def turned(self) -> tuple[bool, bool]:
+        """Whether the left and the right factor lie transposed."""
+
+    def setup(self) -> tuple[str, ...]:
+        """Lines in front of all loads."""
+
+    def load(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
+        """Lines that load the tiles from `k` on into a buffer, by `count` threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """x [m, k] and a matrix [n, k] of weights in a format, which a policy reads."""
+
+    element: Scalar
+    weights: Format
+    is_fused: bool = False
+    """Then tiles of weights are not loaded."""
+    turned: tuple[bool, bool] = (False, False)
+
+    @property
+    def arguments(self) -> Mapping[str, Argument]:
+        """x alone; matrix and scales are the policy's."""
+        return {"x": Tensor(self.element)}
+
+    def setup(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def load(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
+        """Copies x, decodes weights."""
+        copied = (
+            f"copy_tile<TILE_M, TILE_K, {count}>(x, {tile_at('a', buffer)}, params->m, params->k, "
+            f"row, {k}, {index});"
+        )
+        decoded = (
+            f"decode_tile<Policy, {count}>(matrix, scales, params, {tile_at('b', buffer)}, column, "
+            f"{k}, {index});"
+        )
+        return (copied,) if self.is_fused else (copied, decoded)
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """a [m, k] and b [k, n], or their transposes; of each batch its own, `gid.z` counts them."""
+
+    element: Scalar
+    turned: tuple[bool, bool] = (False, False)
+    weights: None = None
+
+    @property
+    def arguments(self) -> Mapping[str, Argument]:
+        """Both."""
+        return {"a": Tensor(self.element), "b": Tensor(self.element)}
+
+    def setup(self) -> tuple[str, ...]:
+        """Where the matrices of this batch begin."""
+        return (
+            "a += gid.z * params->a_stride;",
+            "b += gid.z * params->b_stride;",
+        )
+
+    def load(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
+        """Copies both as they lie."""
+        a = ("TILE_M", "params->m", "row"), ("TILE_K", "params->k", k)
+        b = ("TILE_K", "params->k", k), ("TILE_N", "params->n", "column")
+        lines = []
+        for name, sides, is_turned in zip("ab", (a, b), self.turned, strict=True):
+            (rows, height, down), (columns, width, along) = sides[::-1] if is_turned else sides
+            lines.append(
+                f"copy_tile<{rows}, {columns}, {count}>({name}, {tile_at(name, buffer)}, {height}, "
+                f"{width}, {down}, {along}, {index});"
+            )
+        return tuple(lines)
+
+
+def tile_at(name: str, buffer: str | None) -> str:
+    """Where a buffer of tiles begins; None where there is one."""
+    return f"{name}_tiles" if buffer is None else f"{name}_tiles + {buffer} * {name.upper()}_TILE"

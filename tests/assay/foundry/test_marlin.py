@@ -1,0 +1,149 @@
+"""The FP4 pipelines: right for ragged sizes, the same to the bit in all forms, without findings."""
+
+from dataclasses import replace
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from assay.compiler.foundry.structs.names import HALF
+from assay.foundry import Kernel, WordColumns, format_of
+from assay.foundry.library import gemm
+from assay.foundry.products import MARLIN, Pipeline, Simdgroups, Striped, Tile, striped
+from assay.foundry.types import bfloat, half
+from tests.assay.foundry.factors import Weighted, drawn
+
+FP4 = WordColumns("fp4", 8)
+"""Groups of eight, so that k may end within any tile."""
+TILES = [
+    Tile(64, 64, 32),
+    Tile(64, 64, 16),
+    Tile(32, 64, 32),
+    Tile(32, 32, 32),
+    Tile(48, 48, 32),
+    Tile(16, 64, 32),
+]
+RAGGED = [(1, 1, 8), (64, 64, 32), (61, 70, 64), (65, 63, 88), (7, 130, 120)]
+"""m, n, k: one element; whole tiles; ragged ones; from one to four tiles of k of 32."""
+SMALL = {
+    "two_stages": Pipeline(tile=Tile(16, 16, 16)),
+    "three_stages_divergent": Pipeline(
+        tile=Tile(16, 16, 16), buffers=3, by=Simdgroups(2, 1), loaders=2
+    ),
+    "hybrid": Pipeline(tile=Tile(16, 16, 16), buffers=3, weights="fused"),
+}
+KNOWN: dict[Any, Kernel] = {}
+
+
+def marlin(pipeline: Pipeline, columns: int, element: Any = half) -> Kernel:
+    key = (pipeline, columns, element)
+    if key not in KNOWN:
+        KNOWN[key] = gemm(FP4, columns, element, pipeline=pipeline)
+    return KNOWN[key]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_pipelines_are_right_for_ragged_sizes_and_one_to_four_tiles_of_k(name: str) -> None:
+    for seed, (m, k) in enumerate([(1, 8), (16, 16), (17, 32), (35, 40), (3, 64)]):
+        given = Weighted(m, 37, k, FP4, seed=seed)
+        given.check(marlin(SMALL[name], 37)(**given.values()))
+
+
+def test_all_pipelines_give_the_same_bits() -> None:
+    given = Weighted(35, 37, 120, FP4)
+    made = [marlin(pipeline, 37)(**given.values()).tobytes() for pipeline in SMALL.values()]
+    assert len(set(made)) == 1
+    again = marlin(SMALL["hybrid"], 37)(**given.values()).tobytes()
+    assert again == made[0]
+
+
+def test_a_pipeline_with_loaders_has_no_findings() -> None:
+    given = Weighted(17, 37, 40, FP4)
+    assert not marlin(SMALL["three_stages_divergent"], 37).check(**given.values()).findings
+
+
+def forms() -> list[Any]:
+    """Every form on every tile that it can have."""
+    found = [
+        pytest.param(replace(pipeline, tile=tile), id=f"{name}-{tile}")
+        for name, pipeline in MARLIN.items()
+        for tile in (TILES if name in ("two_stages", "three_stages") else [pipeline.tile])
+    ]
+    small = replace(MARLIN["three_stages_divergent"], tile=Tile(48, 48, 32), by=Simdgroups(1, 2))
+    found.append(pytest.param(small, id=f"three_stages_divergent-{small.tile}"))
+    found.append(
+        pytest.param(replace(MARLIN["hybrid"], tile=Tile(48, 48, 32)), id="hybrid-48x48x32")
+    )
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pipeline", forms())
+def test_every_form_on_every_tile_is_right_and_clean(pipeline: Pipeline) -> None:
+    expected = MARLIN["single"]
+    for seed, (m, n, k) in enumerate(RAGGED):
+        given = Weighted(m, n, k, FP4, seed=seed)
+        kernel = marlin(pipeline, n)
+        made = kernel(**given.values())
+        given.check(made)
+        assert made.tobytes() == marlin(expected, n)(**given.values()).tobytes()
+        assert not kernel.check(**given.values()).findings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MARLIN)
+def test_half_accumulators_and_bfloat_stay_within_their_bounds(name: str) -> None:
+    for m, n, k in RAGGED:
+        given = Weighted(m, n, k, FP4)
+        kernel = marlin(replace(MARLIN[name], accumulator=HALF), n)
+        made = kernel(**given.values())
+        given.check(made, sums=np.float16)
+        wide = Weighted(m, n, k, FP4, of=ml_dtypes.bfloat16)
+        wide.check(marlin(MARLIN[name], n, bfloat)(**wide.values()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["single", "two_stages", "three_stages_divergent", "hybrid"])
+@pytest.mark.parametrize("slices", [1, 3, 4, 16])
+def test_stripes_are_right_for_empty_slices_and_any_number_of_threadgroups(
+    name: str, slices: int
+) -> None:
+    bits: dict[int, set[bytes]] = {}
+    for groups in (1, 5, 40):
+        kernel: Striped = striped(
+            FP4, 70, half, slices=slices, groups=groups, pipeline=MARLIN[name]
+        )
+        for k in (0, 32, 160):  # no tile, one tile, five tiles of k
+            packed = FP4.pack(drawn(k, 70, max(k, 8)))
+            given = Weighted(65, 70, k, FP4, seed=k) if k else None
+            values = (
+                given.values()
+                if given
+                else {
+                    "matrix": packed.matrix,
+                    "scales": packed.scales,
+                    "x": np.empty((65, 0), np.float16),
+                }
+            )
+            made = kernel(**values)
+            if given:
+                given.check(made)
+            else:
+                assert not made.any()
+            assert not [each for report in kernel.check(**values) for each in report.findings]
+            bits.setdefault(k, set()).add(made.tobytes())
+    assert all(len(each) == 1 for each in bits.values())
+
+
+@pytest.mark.slow
+def test_results_are_the_same_to_the_bit_on_any_number_of_workers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = Weighted(130, 200, 256, format_of("fp4_128"))
+    made = set()
+    for workers in ("1", "2", "5"):
+        monkeypatch.setenv("ASSAY_WORKERS", workers)
+        kernel = gemm(format_of("fp4_128"), 200, half, pipeline=MARLIN["three_stages"])
+        made |= {kernel(**given.values()).tobytes() for _ in range(2)}
+    assert len(made) == 1

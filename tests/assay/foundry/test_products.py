@@ -1,0 +1,185 @@
+"""Products of matrices equal NumPy's within rigorous bounds, for any sizes, without findings."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.foundry import (
+    FORMATS,
+    GELU,
+    SILU,
+    FoundryError,
+    Kernel,
+    added,
+    bias,
+    format_of,
+    residual,
+    scaled,
+)
+from assay.foundry.library import gemm, matmul
+from assay.foundry.products import MARLIN, Pipeline, Threads, Tile, striped
+from assay.foundry.types import bfloat, half
+from tests.assay.foundry.factors import DTYPES, UNIT, Weighted, assert_product, drawn
+
+SMALL = Pipeline(tile=Tile(32, 32, 16), buffers=1)
+BY_THREADS = Pipeline(tile=Tile(32, 32, 16), by=Threads(8, 16), buffers=2)
+TYPES = {"float": float, "half": half, "bfloat": bfloat}
+KNOWN: dict[Any, Kernel] = {}
+
+
+def product(element: str, turned: tuple[bool, bool], pipeline: Pipeline) -> Kernel:
+    key = (element, turned, pipeline)
+    if key not in KNOWN:
+        KNOWN[key] = matmul(TYPES[element], turned=turned, pipeline=pipeline)
+    return KNOWN[key]
+
+
+def agrees(
+    kernel: Kernel,
+    element: str,
+    turned: tuple[bool, bool],
+    sizes: tuple[int, int, int],
+    seed: int = 0,
+    *,
+    is_checked: bool = False,
+) -> None:
+    m, n, k = sizes
+    a, b = drawn(seed, m, k, of=DTYPES[element]), drawn(seed + 1, k, n, of=DTYPES[element])
+    values = {"a": a.T if turned[0] else a, "b": b.T if turned[1] else b}
+    assert_product(kernel(**values), a, b)
+    if is_checked:
+        assert not kernel.check(**values).findings
+
+
+CASES = [
+    ("half", (True, False), SMALL),
+    ("float", (False, True), BY_THREADS),
+]
+
+
+@pytest.mark.parametrize(("element", "turned", "pipeline"), CASES)
+def test_products_of_ragged_matrices(
+    element: str, turned: tuple[bool, bool], pipeline: Pipeline
+) -> None:
+    kernel = product(element, turned, pipeline)
+    for seed, sizes in enumerate([(1, 1, 1), (32, 32, 32), (33, 70, 19), (5, 31, 100)]):
+        agrees(kernel, element, turned, sizes, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("turned", [(a, b) for a in (False, True) for b in (False, True)])
+@pytest.mark.parametrize("pipeline", [SMALL, BY_THREADS], ids=["matrices", "threads"])
+@settings(max_examples=8, deadline=None)
+@given(sizes=st.tuples(*[st.integers(1, 80)] * 3), seed=st.integers(0, 2**32 - 2))
+def test_products_of_any_sizes_types_and_transposes(
+    element: str,
+    turned: tuple[bool, bool],
+    pipeline: Pipeline,
+    sizes: tuple[int, int, int],
+    seed: int,
+) -> None:
+    agrees(product(element, turned, pipeline), element, turned, sizes, seed, is_checked=True)
+
+
+def test_batches_are_multiplied_each_with_its_own_or_with_one_for_all() -> None:
+    kernel = product("float", (False, True), BY_THREADS)
+    a, b = drawn(0, 2, 3, 9, 20), drawn(1, 2, 3, 20, 11)
+    turned = b.swapaxes(-1, -2)
+    assert_product(kernel(a=a, b=turned), a, b)
+    assert_product(kernel(a=a, b=turned[0, 0]), a, b[0, 0])
+    assert_product(kernel(a=a[1, 2], b=turned), a[1, 2], b)
+
+
+def test_a_sum_of_nothing_is_zero() -> None:
+    kernel = product("float", (False, True), BY_THREADS)
+    made = kernel(a=np.empty((3, 0), np.float32), b=np.empty((5, 0), np.float32))
+    assert made.tolist() == [[0] * 5] * 3
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        ((3, 4), (5, 6), r"a \(3, 4\) has 4 numbers to sum, and b \(5, 6\) has 5"),
+        ((4,), (4, 6), r"a \(4,\) and b \(4, 6\) are to be matrices"),
+        ((2, 3, 4), (3, 4, 5), r"a has \(2,\) matrices, and b has \(3,\)"),
+    ],
+)
+def test_factors_that_do_not_fit_are_refused(
+    a: tuple[int, ...], b: tuple[int, ...], message: str
+) -> None:
+    with pytest.raises(FoundryError, match=message):
+        product("float", (False, False), SMALL)(a=drawn(0, *a), b=drawn(0, *b))
+
+
+def test_epilogues_scale_add_and_activate() -> None:
+    weights = format_of("q4_k")
+    epilogue = [scaled(), bias(half), GELU, residual(half), added(half)]
+    kernel = gemm(weights, 40, half, epilogue=epilogue, pipeline=SMALL)
+    given = Weighted(9, 40, 256, weights)
+    values = given.values()
+    shift, more, old = (
+        drawn(i, *s, of=np.float16) for i, s in [(5, (40,)), (6, (9, 40)), (7, (9, 40))]
+    )
+    made = kernel(**values, alpha=0.5, bias=shift, residual=more, beta=-2.0, addend=old)
+    sums = values["x"].astype(np.float64) @ weights.unpack(given.packed()).astype(np.float64).T
+    value = 0.5 * sums + shift
+    gelu = 0.5 * value * (1 + np.tanh(0.7978845608 * (value + 0.044715 * value**3)))
+    expected = gelu + more - 2.0 * old
+    assert np.abs(made - expected).max() <= 2 * UNIT["float16"] * np.abs(expected).max()
+
+
+@pytest.mark.slow
+def test_a_bias_reaches_beyond_column_32767() -> None:
+    weights, columns = format_of("f16"), 32800
+    kernel = gemm(weights, columns, half, epilogue=[bias(float)], pipeline=SMALL)
+    shift = np.arange(columns, dtype=np.float32) / 64
+    packed = weights.pack(np.zeros((columns, 8), np.float32))
+    x = np.zeros((1, 8), np.float16)
+    made = kernel(matrix=packed.matrix, scales=packed.scales, x=x, bias=shift)
+    assert np.array_equal(made[0], shift.astype(np.float16))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_weights_in_every_format(name: str) -> None:
+    weights = FORMATS[name]
+    columns = {"f32": 43, "f16": 43, "bf16": 43}.get(name, 3 * weights.multiple)
+    kernel = gemm(weights, 37, half, epilogue=[SILU], pipeline=SMALL)
+    given = Weighted(5, 37, columns, weights)
+    made = kernel(**given.values())
+    x = given.values()["x"].astype(np.float64)
+    rounded = weights.unpack(given.packed()).astype(np.float16).astype(np.float64)
+    sums = x @ rounded.T
+    expected = sums / (1 + np.exp(-sums))
+    bound = 2 * UNIT["float16"] * np.abs(expected).max()
+    assert np.abs(made - expected).max() <= bound
+    assert not kernel.check(**given.values()).findings
+
+
+def test_slices_of_k_one_of_them_empty_are_summed_in_order() -> None:
+    weights = format_of("f16")
+    kernel = striped(weights, 40, half, slices=4, groups=3, epilogue=[SILU], pipeline=SMALL)
+    # Five tiles of 16: two each for two slices, one for the third, none for the last.
+    given = Weighted(35, 40, 75, weights)
+    partials = kernel.kernels[0](**given.values())
+    assert partials.shape == (4, 35, 40)
+    assert not partials[3].any()
+    given.check(partials.sum(axis=0))
+    sums = ((partials[0] + partials[1]) + partials[2]) + partials[3]
+    exact = sums.astype(np.float64)
+    expected = exact / (1 + np.exp(-exact))
+    made = kernel(**given.values())
+    assert np.abs(made - expected).max() <= 2 * UNIT["float16"] * np.abs(expected).max()
+
+
+def test_the_text_is_one_that_people_can_read() -> None:
+    source = gemm(format_of("fp4_128"), 8, half, pipeline=MARLIN["hybrid"]).source
+    own = source[source.index("using T = half") :]
+    assert max(map(len, own.splitlines())) <= 100
+    assert not re.search(r"[ \t]$", own, re.M)
+    assert "multiply_decoded<Policy>(a_tiles + (tile % 3) * A_TILE" in own
