@@ -116,7 +116,13 @@ def run_by_onnxruntime(path: Path, arguments: Sequence[Value]) -> list[Value]:
         for port, value in zip(ports.inputs, arguments, strict=True)
     }
     options = runtime.SessionOptions()
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    level = runtime.GraphOptimizationLevel
+    options.graph_optimization_level = level.ORT_DISABLE_ALL
+    if _computes_with_integers(path):
+        # Processors without VNNI saturate sums of products of unsigned and signed bytes, unless
+        # this makes the weights unsigned, which is an optimisation.
+        options.add_session_config_entry("session.x64quantprecision", "1")
+        options.graph_optimization_level = level.ORT_ENABLE_EXTENDED
     options.log_severity_level = 4
     try:
         session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -124,6 +130,14 @@ def run_by_onnxruntime(path: Path, arguments: Sequence[Value]) -> list[Value]:
     except Exception as error:  # of classes that ONNX Runtime does not name
         raise CpuError(f"{path}: ONNX Runtime refuses it: {error}") from None
     return [port.integers(np.asarray(r)) for port, r in zip(ports.outputs, results, strict=True)]
+
+
+def _computes_with_integers(path: Path) -> bool:
+    """Whether a model has operators of integers, not only those of floats between quantisers."""
+    from assay.compiler.graph.onnx.integers import OPERATORS
+    from assay.compiler.graph.onnx.model import read_model
+
+    return any((node.domain, node.op) in OPERATORS for node in read_model(path).nodes)
 
 
 def run_by_tosa(path: Path, arguments: Sequence[Value]) -> list[Value]:

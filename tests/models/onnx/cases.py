@@ -176,6 +176,33 @@ for _name in _FUNCTIONS.split(" "):
 _around("slopes", "PRelu", (1, 3, 5, 7), more=lambda net: [net.const([0.3], "float32")])
 _around("softmax", "Softmax", (3, 10), scale=1 / 256)
 _around("softmax over channels", "Softmax", (1, 6, 4, 5), scale=1 / 256, axis=1)
+
+
+def _gamma_beta(*shape: int) -> Callable[[Network], Sequence[str]]:
+    return lambda net: [
+        net.const(net.random.normal(0, 1, shape), "float32"),
+        net.const(net.random.normal(0, 0.5, shape), "float32"),
+    ]
+
+
+_around("layer normalisation", "LayerNormalization", (2, 5, 24), scale=0.03, more=_gamma_beta(24))
+_around(
+    "layer normalisation of planes",
+    "LayerNormalization",
+    (2, 3, 4, 5),
+    scale=0.03,
+    axis=1,
+    epsilon=0.3,
+    more=_gamma_beta(3, 4, 5),
+)
+_around(
+    "root mean squares",
+    "SimplifiedLayerNormalization",
+    (4, 33),
+    scale=0.03,
+    more=lambda net: _gamma_beta(33)(net)[:1],
+)
+_around("planes each", "InstanceNormalization", _IMAGE, scale=0.04, more=_gamma_beta(6))
 _around("max pool", "MaxPool", _IMAGE, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
 _around("max pool up", "MaxPool", _IMAGE, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
 _around(
@@ -261,6 +288,14 @@ def places(net: Network) -> bytes:
     x = net.qdq(net.input((2, 40, 9)), 0.05)
     y = net.node("Cast", net.node("ArgMax", x, axis=1, keepdims=0), to=6)
     return net.finish(y, kinds=["int32"])
+
+
+@_case("normalisation and softmax of 16 bits")
+def rows_of_16_bits(net: Network) -> bytes:
+    x = net.dq(net.q(net.input((3, 40)), 2e-3, kind="int16"), 2e-3, kind="int16")
+    y = net.node("LayerNormalization", x, *_gamma_beta(40)(net))
+    y = net.dq(net.q(y, 2e-4, kind="int16"), 2e-4, kind="int16")
+    return net.finish(net.q(net.node("Softmax", y), 1 / 32768, kind="int16"), kinds=["int16"])
 
 
 @_case("silu in parts")

@@ -22,20 +22,22 @@ def taken(data: bytes, folder: Path) -> tuple[Path, Converted]:
     return path, converted(path, hl_context())
 
 
-def random_inputs(network: Converted, seed: int = 0) -> list[Array]:
-    """Integers from the whole range of each input's type."""
+def random_inputs(network: Converted, seed: int = 0, spread: int = 1 << 31) -> list[Array]:
+    """Integers from the range of each input's type, at most `spread` from 0."""
     random = np.random.default_rng(seed)
-    return [
-        random.integers(*LIMITS[port.dtype], port.shape, endpoint=True).astype(port.dtype)
-        for port in network.inputs
-    ]
+    made = []
+    for port in network.inputs:
+        low, high = LIMITS[port.dtype]
+        limits = max(low, -spread), min(high, spread)
+        made.append(random.integers(*limits, port.shape, endpoint=True).astype(port.dtype))
+    return made
 
 
-def steps_apart(data: bytes, folder: Path) -> Array:
+def steps_apart(data: bytes, folder: Path, spread: int = 1 << 31) -> Array:
     """How far results in TOSA and by ONNX Runtime are apart."""
     pytest.importorskip("onnxruntime")
     path, network = taken(data, folder)
-    inputs = random_inputs(network)
+    inputs = random_inputs(network, spread=spread)
     found = evaluated(models.main(network.module), inputs)
     apart = []
     for one, value in zip(found, run_by_onnxruntime(path, list(inputs)), strict=True):

@@ -30,6 +30,28 @@ def test_an_operator_of_16_bits_is_within_a_step(name: str, kind: str, tmp_path:
     assert steps_apart(CASES[name](Network(1, kind)), tmp_path).max() <= 1
 
 
+_ROWS = {
+    "softmax": ("Softmax", 1 / 32768, 5e-4, 0),
+    "softmax of large numbers": ("Softmax", 1 / 32768, 0.3, 0),
+    "layer normalisation": ("LayerNormalization", 8 / 32768, 2e-4, 2),
+    "layer normalisation of small numbers": ("LayerNormalization", 8 / 32768, 1e-6, 2),
+    "root mean squares": ("SimplifiedLayerNormalization", 8 / 32768, 2e-4, 1),
+}
+
+
+@pytest.mark.parametrize("spread", [32767, 900, 40])
+@pytest.mark.parametrize("name", _ROWS)
+def test_rows_of_16_bits_are_within_a_step_of_onnx_runtime(
+    name: str, spread: int, tmp_path: Path
+) -> None:
+    op, scale, step, factors = _ROWS[name]
+    net = Network(1, "int16")
+    x = net.qdq(net.input((6, 300)), step)
+    more = [net.const(net.random.normal(0, 0.5, 300), "float32") for _ in range(factors)]
+    data = net.finish(net.qdq(net.node(op, x, *more), scale))
+    assert steps_apart(data, tmp_path, spread=spread).max() <= 1
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_steps_of_a_networks_operators_do_not_add_up(name: str, tmp_path: Path) -> None:
     apart = steps_apart(NETWORKS[name](Network(1)), tmp_path)

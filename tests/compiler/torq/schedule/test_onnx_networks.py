@@ -16,7 +16,14 @@ from tests.models.onnx.networks import NETWORKS
 from .running import assert_exact_and_clean, lowered
 
 pytest.importorskip("onnx")
-QUICK = ("conv in groups", "transposed conv", "slice", "resize by parts", "resize linearly")
+QUICK = (
+    "conv in groups",
+    "transposed conv",
+    "slice",
+    "resize by parts",
+    "resize linearly",
+    "normalisation and softmax of 16 bits",
+)
 """Of the operators: those that no other importer makes this way."""
 _SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in CASES if name not in QUICK]
 
