@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from xdsl.ir import Operation
@@ -31,30 +31,18 @@ def _sums(total: Array, op: Operation) -> Array:
     return total.astype(NUMPY[dtype]) if is_float(dtype) else narrowed(total, dtype)
 
 
-def _conv2d(op: Operation, x: Sequence[Array]) -> Array:
-    total = products.convolved(
-        x[0],
-        x[1],
-        x[2],
-        pads=ops.integers(op, "pad"),
-        stride=ops.integers(op, "stride"),
-        dilation=ops.integers(op, "dilation"),
-        **_zero_points(x),
-    )
-    return _sums(total, op)
+def _convolved_by(total: Callable[..., Array]) -> Meaning:
+    """The meaning of a convolution whose sums are these, with or without channels summed."""
 
+    def meaning(op: Operation, x: Sequence[Array]) -> Array:
+        windows = {
+            "pads": ops.integers(op, "pad"),
+            "stride": ops.integers(op, "stride"),
+            "dilation": ops.integers(op, "dilation"),
+        }
+        return _sums(total(x[0], x[1], x[2], **windows, **_zero_points(x)), op)
 
-def _depthwise(op: Operation, x: Sequence[Array]) -> Array:
-    total = products.convolved_by_channel(
-        x[0],
-        x[1],
-        x[2],
-        pads=ops.integers(op, "pad"),
-        stride=ops.integers(op, "stride"),
-        dilation=ops.integers(op, "dilation"),
-        **_zero_points(x),
-    )
-    return _sums(total, op)
+    return meaning
 
 
 def _transpose_conv2d(op: Operation, x: Sequence[Array]) -> Array:
@@ -161,8 +149,8 @@ def _identity(op: Operation, x: Sequence[Array]) -> Array:
 
 
 MEANINGS: dict[str, Meaning] = {
-    "tosa.conv2d": _conv2d,
-    "tosa.depthwise_conv2d": _depthwise,
+    "tosa.conv2d": _convolved_by(products.convolved),
+    "tosa.depthwise_conv2d": _convolved_by(products.convolved_by_channel),
     "tosa.transpose_conv2d": _transpose_conv2d,
     "tosa.matmul": _matmul,
     "tosa.max_pool2d": _max_pool,

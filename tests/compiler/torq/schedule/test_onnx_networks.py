@@ -22,7 +22,6 @@ QUICK = (
     "slice",
     "resize by parts",
     "resize linearly",
-    "normalisation and softmax of 16 bits",
 )
 """Of the operators: those that no other importer makes this way."""
 _SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in CASES if name not in QUICK]
