@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.compiler.models import MissingTool
+
+if TYPE_CHECKING:
+    from assay.compiler.graph.onnx.convert import Converted
 
 Value = npt.NDArray[Any] | int | float
 
@@ -103,14 +106,43 @@ def run_by_onnxruntime(path: Path, arguments: Sequence[Value]) -> list[Value]:
     them are dequantised before the run, and quantised behind it. Raises MissingTool, ModelError,
     and CpuError for what ONNX Runtime refuses.
     """
+    ports = _onnx_ports(path)
+    names = [port.name for port in ports.outputs]
+    results = _by_onnxruntime(path, str(path), ports, names, arguments)
+    return [port.integers(results[port.name]) for port in ports.outputs]
+
+
+def tensors_by_onnxruntime(path: Path, arguments: Sequence[Value]) -> dict[str, npt.NDArray[Any]]:
+    """All tensors of a quantised `.onnx` model by name, as the model has them.
+
+    Raises MissingTool, ModelError, and CpuError for what ONNX Runtime refuses.
+    """
+    from assay.compiler.graph.onnx.model import with_all_outputs
+
+    ports = _onnx_ports(path)
+    data, names = with_all_outputs(path)
+    return _by_onnxruntime(path, data, ports, names, arguments)
+
+
+def _onnx_ports(path: Path) -> "Converted":
+    from assay.compiler.graph.mlir import new_context
+    from assay.compiler.graph.onnx.convert import converted
+
+    return converted(path, new_context())
+
+
+def _by_onnxruntime(
+    path: Path,
+    model: str | bytes,
+    ports: "Converted",
+    names: Sequence[str],
+    arguments: Sequence[Value],
+) -> dict[str, npt.NDArray[Any]]:
+    """The tensors with these names in a model, which is the name of a file or what is in one."""
     try:
         import onnxruntime as runtime
     except ImportError:
         raise MissingTool("ONNX Runtime", "onnx") from None
-    from assay.compiler.graph.mlir import new_context
-    from assay.compiler.graph.onnx.convert import converted
-
-    ports = converted(path, new_context())
     feed = {
         port.name: port.real(np.asarray(value).view(port.dtype))
         for port, value in zip(ports.inputs, arguments, strict=True)
@@ -125,11 +157,11 @@ def run_by_onnxruntime(path: Path, arguments: Sequence[Value]) -> list[Value]:
         options.graph_optimization_level = level.ORT_ENABLE_EXTENDED
     options.log_severity_level = 4
     try:
-        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        results = session.run([port.name for port in ports.outputs], feed)
+        session = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        results = session.run(list(names), feed)
     except Exception as error:  # of classes that ONNX Runtime does not name
         raise CpuError(f"{path}: ONNX Runtime refuses it: {error}") from None
-    return [port.integers(np.asarray(r)) for port, r in zip(ports.outputs, results, strict=True)]
+    return {name: np.asarray(found) for name, found in zip(names, results, strict=True)}
 
 
 def _computes_with_integers(path: Path) -> bool:

@@ -110,7 +110,9 @@ def _signed(value: "Value") -> "Value":
 
 def layer_sides(program: "TorqOptions | None", wanted: Wanted, say: Say) -> Sides:
     """All tensors of a model on the NPU. Raises CommandError."""
-    from ..npu.layers import LayeredModel, against
+    from assay.compiler.models.formats import model_format
+
+    from ..npu.layers import LayeredModel, against, of_onnx
     from .torq.run import first, hardware_name, usage_errors
 
     if program is None or not program.is_model:
@@ -122,6 +124,8 @@ def layer_sides(program: "TorqOptions | None", wanted: Wanted, say: Say) -> Side
         layers = model.run(values)
     tensors = _tensors(program.path, values, wanted)
     if tensors is not None:
+        if model_format(program.path) == "onnx":
+            tensors = of_onnx(program.path, tensors, layers)
         layers = against(layers, tensors)
     known = [(layer, layer.expected) for layer in layers if layer.expected is not None]
     if not known:
@@ -141,14 +145,21 @@ def _tensors(
     path: Path, values: "Sequence[Value]", wanted: Wanted
 ) -> "Mapping[str, NDArray[Any]] | None":
     """A model's tensors by name, None for those that operators are defined to make."""
-    from ..reference import tensors_by_litert
+    from ..reference import tensors_by_litert, tensors_by_onnxruntime
     from ..text_values import read_npz
 
     if wanted.reference:
-        return {name: array for text in wanted.reference for name, array in read_npz(text).items()}
-    if wanted.against in ("llvm-cpu", "onnxruntime"):
-        raise CommandError("--layers: only tosa and litert give every tensor", code=USAGE)
-    return tensors_by_litert(path, values) if wanted.against == "litert" else None
+        found = {name: array for text in wanted.reference for name, array in read_npz(text).items()}
+    elif wanted.against == "onnxruntime":
+        found = tensors_by_onnxruntime(path, values)
+    elif wanted.against == "litert":
+        found = tensors_by_litert(path, values)
+    elif wanted.against == "tosa":
+        return None
+    else:
+        problem = "--layers: only tosa, litert and onnxruntime give every tensor"
+        raise CommandError(problem, code=USAGE)
+    return found
 
 
 def gpu_sides(module: Path, function: str | None, device: str, wanted: Wanted, say: Say) -> Sides:

@@ -110,6 +110,26 @@ def against(layers: Sequence[LayerRun], tensors: Mapping[str, Array]) -> list[La
     ]
 
 
+def of_onnx(
+    path: Path, tensors: Mapping[str, Array], layers: Sequence[LayerRun]
+) -> dict[str, Array]:
+    """An ONNX model's tensors as the integers of its program, by the names that layers have.
+
+    Those of floats that a dequantiser made are quantised again. Raises ModelError.
+    """
+    from assay.compiler.graph.mlir import new_context
+    from assay.compiler.graph.onnx.convert import converted
+
+    kinds = {layer.source: layer.got.dtype for layer in layers}
+    found = {}
+    for made in converted(path, new_context()).tensors:
+        source = next((name for name in made.sources if name in kinds), "")
+        tensor = tensors.get(made.name)
+        if tensor is not None and kinds.get(source) == made.dtype and tensor.shape == made.shape:
+            found[source] = made.stored(tensor)
+    return found
+
+
 def _laid_out(tensor: Array, layer: LayerRun) -> Array | None:
     """A tensor as a layer has it; None if it is another tensor altogether."""
     shape = layer.got.shape

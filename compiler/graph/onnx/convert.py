@@ -16,10 +16,11 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..elements import LIMITS, Array, element_type
 from ..errors import GraphRefused, Problem
+from ..tosa import ops
 from . import (
     arithmetic,
     convolution,
@@ -37,7 +38,18 @@ from . import (
 from .model import Input, Model, Node, read_model
 from .quantisation import scale_of
 from .state import Refused, State, reason_of, zero_point_of
-from .values import OFFSETS, SIGNED, Constant, FloatInput, Integers, NotForNpu, Real, Tensor, Value
+from .values import (
+    OFFSETS,
+    SIGNED,
+    WITHOUT_LIMITS,
+    Constant,
+    FloatInput,
+    Integers,
+    NotForNpu,
+    Real,
+    Tensor,
+    Value,
+)
 from .writer import Writer
 
 OPERATORS = {
@@ -93,12 +105,43 @@ class Port:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Made:
+    """A tensor of the graph that is one of the program's.
+
+    The operator that makes it has the first of the names `sources`, those before it whose results
+    only it needs have the others: what becomes one operator of the NPU has one of them.
+    Those that are floats in the graph are (integer - zero_point) * scale, integers there are
+    `offset` more than the program's. `channels_last` says that the program has dimension 1 last.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    dtype: str
+    shape: tuple[int, ...]
+    channels_last: bool
+    offset: int = 0
+    scale: float | None = None
+    zero_point: int = 0
+
+    def stored(self, array: Array) -> Array:
+        """The program's integers for what the graph has, in the program's order."""
+        numbers = array.astype(np.float64)
+        if self.scale is None:
+            integers = numbers - self.offset
+        else:
+            integers = np.rint(numbers / self.scale) + self.zero_point
+        kept: Array = np.clip(integers, *LIMITS[self.dtype]).astype(self.dtype)
+        return np.moveaxis(kept, 1, -1) if self.channels_last else kept
+
+
+@dataclass(frozen=True, kw_only=True)
 class Converted:
-    """A graph in TOSA, and what goes in and comes out."""
+    """A graph in TOSA, what goes in and comes out, and what is made between."""
 
     module: ModuleOp
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    tensors: tuple[Made, ...]
 
 
 def converted(path: Path, context: Context) -> Converted:
@@ -135,7 +178,34 @@ class _Conversion:
             module=ModuleOp([function]),
             inputs=tuple(inputs),
             outputs=tuple(port for _, port in outputs),
+            tensors=tuple(made for name in state.values for made in self._made(name)),
         )
+
+    def _made(self, name: str) -> Iterator[Made]:
+        """The program's tensor that a name of the graph stands for, if it has one of 8 or 16 bits,
+        or of whole numbers.
+        """
+        value = self._state.values[name]
+        meant: dict[str, Any]
+        if isinstance(value, Integers):
+            tensor, meant = value.tensor, {"offset": value.offset}
+        elif isinstance(value, Real) and value.is_even and value.limits == WITHOUT_LIMITS:
+            tensor = value.tensor
+            if tensor.dtype not in ("int8", "int16"):
+                return
+            meant = {"scale": value.step, "zero_point": value.zero_point}
+        else:
+            return
+        maker = tensor.value.owner
+        if isinstance(maker, Operation) and name not in self._model.constants:
+            yield Made(
+                name=name,
+                sources=_sources(maker),
+                dtype=tensor.dtype,
+                shape=tensor.shape,
+                channels_last=tensor.last,
+                **meant,
+            )
 
     def _input(self, given: Input) -> Iterator[Port]:
         """Makes an argument; of floats it has the type of what quantises them."""
@@ -266,6 +336,17 @@ class _Conversion:
                 tensor, 1.0, dtype, output_zp=OFFSETS[dtype], to_unsigned=True
             )
         return tensor.value, port
+
+
+def _sources(op: Operation) -> tuple[str, ...]:
+    """Names of an operator and of those that make its first operand for nobody else."""
+    found = [ops.location(op)]
+    while op.operands and isinstance(before := op.operands[0].owner, Operation):
+        if op.operands[0].uses.get_length() > 1 or not ops.location(before):
+            break
+        found.append(ops.location(before))
+        op = before
+    return tuple(dict.fromkeys(found))
 
 
 def _unsigned_before(state: State, name: str, dtype: str) -> str:

@@ -79,6 +79,21 @@ def read_model(path: Path) -> Model:
     return model
 
 
+def with_all_outputs(path: Path) -> tuple[bytes, list[str]]:
+    """(a model's file that gives every tensor that a node makes, their names).
+
+    The model must be one that `read_model` takes.
+    """
+    import onnx
+
+    proto = onnx.load(str(path))
+    names = list(dict.fromkeys(name for node in proto.graph.node for name in node.output if name))
+    given = {value.name for value in proto.graph.output}
+    proto.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in given)
+    data: bytes = proto.SerializeToString()
+    return data, names
+
+
 def _refused(path: Path, reason: str) -> GraphRefused:
     return GraphRefused(str(path), [Problem(where="the file", reason=reason)])
 

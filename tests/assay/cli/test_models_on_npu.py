@@ -13,6 +13,7 @@ import pytest
 
 import assay as package
 from assay.npu.layers import LayeredModel
+from assay.reference import tensors_by_onnxruntime
 from tests.compiler.graph import models
 from tests.models.onnx.cases import CASES
 from tests.models.onnx.network import Network
@@ -85,6 +86,33 @@ def test_an_onnx_model_runs_with_the_integers_inside_of_its_quantisers(
     assert assay("check", path, *_NPU).code == 0
     layers = assay("diff", path, *_NPU, "--layers", "--against", "tosa")
     assert layers.code == 0 and "none of them different" in layers.out
+
+
+def test_tensors_of_onnx_are_compared_with_onnx_runtime_and_a_board(
+    assay: Assay, folder: Path
+) -> None:
+    pytest.importorskip("onnxruntime")
+    path, x = folder / "layers.onnx", folder / "layers.npy"
+    net = Network(1, "uint8")
+    y = net.qdq(net.input((1, 6, 9, 11)))
+    y = net.qdq(net.node("Conv", y, net.weights((8, 6, 3, 3), by_channel=0), net.bias(8)), 0.2)
+    y = net.qdq(net.node("Sigmoid", net.node("Transpose", y, perm=[0, 2, 3, 1])), 1 / 256, 0)
+    path.write_bytes(net.finish(y))
+    image = np.random.default_rng(1).integers(0, 256, (1, 6, 9, 11)).astype(np.uint8)
+    np.save(x, image.view(np.int8))
+    given = ("diff", path, *_NPU, "--layers", "--input", f"@{x}")
+    done = assay(*given, "--against", "onnxruntime", "--steps", "1")
+    assert done.code == 0 and "3 tensors compared, none of them different" in done.out
+    tensors = tensors_by_onnxruntime(path, [image.view(np.int8)])
+    (sums,) = (
+        name
+        for name, found in tensors.items()
+        if found.dtype == np.uint8 and found.shape == (1, 8, 7, 9)
+    )
+    tensors[sums] = np.where(tensors[sums] < 250, tensors[sums] + 3, 0)
+    np.savez(folder / "layers.npz", **{sums: tensors[sums]})
+    done = assay(*given, "--reference", folder / "layers.npz", "--steps", "1")
+    assert done.code == 1 and "(convolution): first difference at [0, " in done.out
 
 
 def test_a_model_is_compiled_once_and_run(assay: Assay, model: Path, tmp_path: Path) -> None:
@@ -165,7 +193,7 @@ def test_tensors_between_operators_need_a_model_on_the_npu(assay: Assay, model: 
     done = assay("diff", model, "--layers")
     assert done.code == 2 and "--layers is for models with --device torq" in done.err
     done = assay("diff", model, *_NPU, "--layers")
-    assert done.code == 2 and "only tosa and litert give every tensor" in done.err
+    assert done.code == 2 and "only tosa, litert and onnxruntime give every" in done.err
 
 
 def test_a_model_is_checked_and_timed_on_the_npu(assay: Assay, model: Path) -> None:
