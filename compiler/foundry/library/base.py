@@ -21,12 +21,14 @@ Ready = tuple[Declared, GridOf]
 class Listed:
     """A kernel of the library as lists and commands make it: by the type of its numbers alone.
 
-    `make(element=..., **sizes)` makes it; with `reads_weights` it takes `weights=...` too.
+    `make(element=..., **sizes)` makes it; with `reads_weights` it takes a format too, as
+    `weights_as`.
     """
 
     make: Callable[..., Ready]
     reads_weights: bool = False
     sizes: Mapping[str, Any] = field(default_factory=dict)
+    weights_as: str = "weights"
 
     @property
     def about(self) -> str:
@@ -35,7 +37,7 @@ class Listed:
 
     def declared(self, element: Scalar, weights: Format) -> Declared:
         """The kernel; `weights` is for those that read some."""
-        more = {"weights": weights} if self.reads_weights else {}
+        more = {self.weights_as: weights} if self.reads_weights else {}
         return self.make(element=element, **more, **self.sizes)[0]
 
 
@@ -62,6 +64,11 @@ def standalone(
     return Standalone(
         text_of(file, element, defines=defines), function, arguments, include=[FOLDER]
     )
+
+
+def defines_of(values: Mapping[str, Any]) -> str:
+    """Lines that define names for the preprocessor."""
+    return "".join(f"#define {name} {value}\n" for name, value in values.items())
 
 
 def last_of(given: Mapping[str, Any], name: str = "x") -> int:

@@ -1,0 +1,143 @@
+"""The kernels of a decoder, made once for each format and size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from assay.compiler.foundry import library
+from assay.compiler.foundry.formats import Format
+from assay.compiler.foundry.kernels import dtype_of, residual
+from assay.compiler.foundry.library import Ready
+from assay.compiler.foundry.library.base import scalar_of
+
+from .config import Config
+from .weights import Layer, Matrix
+
+_PER_SPLIT: Final = 128
+"""Keys for each threadgroup of attention."""
+_MOST_SPLITS: Final = 16
+
+
+class Kernels:
+    """Kernels by what a step needs. `element` is the type of activations."""
+
+    def __init__(self, config: Config, cache: Format, element: Any) -> None:
+        self._config, self._cache = config, cache
+        self.element = scalar_of(element)
+        self._residual = residual(self.element)
+        self._made: dict[Any, Ready] = {}
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's type of activations."""
+        return dtype_of(self.element)
+
+    def embedding(self, table: Matrix) -> Ready:
+        """Rows of the table."""
+        c = self._config
+        return self._once(library.embedding, table.format, c.vocabulary, c.width, self.element)
+
+    def qkv(self, layer: Layer, tokens: int) -> Ready:
+        """RMSNorm, then the three products."""
+        parts = (layer.q, layer.k, layer.v)
+        return self._once(
+            library.fused_gemv,
+            tuple(each.format for each in parts),
+            tuple(each.packed.rows for each in parts),
+            self.element,
+            names=("q", "k", "v"),
+            biases=tuple(each.bias is not None for each in parts),
+            norm=self._config.epsilon,
+            **self._shape(tokens, 3),
+        )
+
+    def gate_up(self, layer: Layer, tokens: int) -> Ready:
+        """RMSNorm, the two products, and silu(gate) * up."""
+        parts = (layer.gate, layer.up)
+        return self._once(
+            library.fused_gemv,
+            tuple(each.format for each in parts),
+            tuple(each.packed.rows for each in parts),
+            self.element,
+            names=("gate", "up"),
+            biases=tuple(each.bias is not None for each in parts),
+            norm=self._config.epsilon,
+            combine=library.SWIGLU,
+            **self._shape(tokens, 2),
+        )
+
+    def linear(self, matrix: Matrix, tokens: int, *, has_residual: bool) -> Ready:
+        """A product, with a residual added."""
+        return self._once(
+            library.fused_gemv,
+            (matrix.format,),
+            (matrix.packed.rows,),
+            self.element,
+            biases=(matrix.bias is not None,),
+            epilogue=(self._residual,) if has_residual else (),
+            **self._shape(tokens, 1),
+        )
+
+    def logits(self, matrix: Matrix) -> Ready:
+        """The last norm and product."""
+        return self._once(
+            library.fused_gemv,
+            (matrix.format,),
+            (matrix.packed.rows,),
+            self.element,
+            biases=(matrix.bias is not None,),
+            norm=self._config.epsilon,
+            **self._shape(1, 1),
+        )
+
+    def cache_write(self) -> Ready:
+        """Turns q and k, and writes into the cache."""
+        c = self._config
+        return self._once(
+            library.cache_write, c.head_size, self._cache, self.element, is_neox=c.is_neox
+        )
+
+    def prefill(self) -> Ready:
+        """Attention of many tokens."""
+        return self._once(library.prefill, self._config.head_size, self._cache, self.element)
+
+    def attention(self, keys: int) -> tuple[Ready, Ready | None]:
+        """Attention of one token over so many keys, and what puts its parts together."""
+        c = self._config
+        group = c.heads // c.kv_heads
+        together = max(each for each in (1, 2, 3, 4) if group % each == 0)
+        splits = min(max(keys // _PER_SPLIT, 1), _MOST_SPLITS)
+        main = self._once(
+            library.attention,
+            c.head_size,
+            self._cache,
+            self.element,
+            together=together,
+            splits=splits,
+        )
+        if splits == 1:
+            return main, None
+        return main, self._once(library.attention_merge, c.head_size, self.element)
+
+    @staticmethod
+    def _shape(tokens: int, matrices: int) -> dict[str, int]:
+        """Vectors and rows of a simdgroup: weights are read once for up to eight tokens."""
+        vectors = next(each for each in (1, 2, 4, 8) if each >= min(tokens, 8))
+        rows = 4 if matrices == vectors == 1 else 2
+        return {"vectors": vectors, "rows_together": rows}
+
+    def _once(self, make: Callable[..., Ready], *args: Any, **options: Any) -> Ready:
+        # Formats of affine codes and the like are values; an epilogue is itself.
+        key = (make, tuple(map(_name, args)), tuple(map(_name, sorted(options.items()))))
+        if key not in self._made:
+            self._made[key] = make(*args, **options)
+        return self._made[key]
+
+
+def _name(value: Any) -> Any:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(map(_name, value))
+    return getattr(value, "name", value)

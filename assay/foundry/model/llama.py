@@ -1,0 +1,222 @@
+"""Llama-like decoders: files in, tokens out, by kernels of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.compiler.foundry.errors import FoundryError
+from assay.compiler.foundry.formats import Format, format_of
+from assay.compiler.foundry.library import cache_shape, rope_tables
+
+from .kernels import Kernels
+from .stream import Placed, Stream
+from .weights import Layer, Matrix, Weights, load_weights
+
+if TYPE_CHECKING:
+    from ...prediction import TimeResult
+
+CHUNK: Final = 32
+"""Tokens of a prompt that are computed at a time."""
+
+
+class Llama:
+    """A decoder of RMSNorm, rotary positions, grouped attention and SwiGLU, with its cache.
+
+    Args:
+        weights: of a file, by `load_weights`; `Llama.load(path)` does both.
+        element: the type of activations: `float`, `half` or `bfloat`.
+        cache: the format of keys and values: `f32`, `f16`, `bf16`, `q8_0` or `q4_0`.
+        context: how many tokens fit; as many as the model was made for, 4096 at most, if not given.
+        device: "emulated", or "native" on a Mac.
+
+    Raises:
+        FoundryError: for sizes that do not fit the formats.
+    """
+
+    def __init__(
+        self,
+        weights: Weights,
+        *,
+        element: Any = float,
+        cache: str = "f16",
+        context: int | None = None,
+        device: str = "emulated",
+    ) -> None:
+        self.weights = weights
+        self.config = weights.config
+        self.context = min(self.config.context, 4096) if context is None else context
+        self.position = 0
+        self.cache: Format = format_of(cache)
+        self._kernels = Kernels(self.config, self.cache, element)
+        self._stream = Stream(device)
+        self._stream.map(weights.file)
+        self._placed: dict[int, Placed] = {}
+        c = self.config
+        shape = cache_shape(self.cache, 1, self.context, c.kv_heads, c.head_size)
+        self._caches = [
+            (self._stream.zeros(shape, np.uint8), self._stream.zeros(shape, np.uint8))
+            for _ in range(c.layers)
+        ]
+        tables = rope_tables(
+            self.context,
+            c.head_size,
+            base=c.rope_base,
+            pairs=c.pairs,
+            factors=weights.rope_factors,
+        )
+        self._cosines, self._sines = map(self._stream.place, tables)
+
+    @classmethod
+    def load(cls, path: Path | str, *, weights: str | None = None, **options: Any) -> Llama:
+        """A model of a `.gguf` file, or of a `.safetensors` file with `config.json` beside it.
+
+        Weights are used where they lie in the file, unless `weights` names a format into which
+        those of linear layers are packed. Raises FoundryError.
+        """
+        pack = None if weights is None else format_of(weights)
+        return cls(load_weights(Path(path), pack), **options)
+
+    def reset(self) -> None:
+        """Forgets all tokens."""
+        self.position = 0
+
+    def feed(self, tokens: Sequence[int]) -> NDArray[np.float32]:
+        """Logits [vocabulary] of what comes behind the tokens, and all before them.
+
+        Raises FoundryError for tokens that the model does not know, or that do not fit any more.
+        """
+        given = np.asarray(tokens, np.int64).reshape(-1)
+        if not given.size or given.min() < 0 or given.max() >= self.config.vocabulary:
+            raise FoundryError(
+                "model-tokens", f"tokens are 0 to {self.config.vocabulary - 1}, one or more"
+            )
+        if self.position + given.size > self.context:
+            raise FoundryError(
+                "model-tokens",
+                f"{given.size} tokens behind {self.position} do not fit in a context of "
+                f"{self.context}",
+            )
+        logits = None
+        for begin in range(0, given.size, CHUNK):
+            logits = self._step(given[begin : begin + CHUNK])
+            self._stream.run()
+        assert logits is not None
+        found: NDArray[np.float32] = logits.numpy()[0].astype(np.float32)
+        return found
+
+    def time(self, *, chip: str = "m1", position: int | None = None) -> TimeResult:
+        """How long it takes a chip to compute the next token, at a position of the context.
+
+        The position is the model's own unless given. Tokens stay as they are.
+        """
+        from ...prediction import timing
+
+        before = self.position
+        self.position = before if position is None else position
+        if not 0 <= self.position < self.context:
+            self.position = before
+            raise FoundryError("model-tokens", f"positions are 0 to {self.context - 1}")
+        try:
+            with timing(chip, program="decode", results=False) as seen:
+                self._step(np.zeros(1, np.int64))
+                self._stream.run()
+                return seen.result()
+        finally:
+            self.position = before
+
+    def _step(self, tokens: NDArray[np.int64]) -> Placed:
+        """Encodes the computation of tokens; logits [1, vocabulary] behind the last."""
+        call, kernels, place = self._stream.call, self._kernels, self._stream.place
+        count = tokens.size
+        positions = np.arange(self.position, self.position + count, dtype=np.int32)
+        places = {
+            "positions": place(positions),
+            "sequences": place(np.zeros(count, np.uint32)),
+            "where": place(np.array([self.position, 0], np.uint32)),
+        }
+        x = call(
+            kernels.embedding(self.weights.embedding),
+            tokens=place(tokens.astype(np.uint32)),
+            **self._matrices({"": self.weights.embedding}),
+        )
+        for layer, cache in zip(self.weights.layers, self._caches, strict=True):
+            x = self._linear(layer.output, self._attended(layer, x, cache, places), x)
+            parts = {"_gate": layer.gate, "_up": layer.up}
+            gamma = self._vector(layer.norm)
+            hidden = call(kernels.gate_up(layer, count), x=x, gamma=gamma, **self._matrices(parts))
+            x = self._linear(layer.down, hidden, x)
+        self.position += count
+        logits: Placed = call(
+            kernels.logits(self.weights.output),
+            x=x.last(),
+            gamma=self._vector(self.weights.norm),
+            **self._matrices({"": self.weights.output}),
+        )
+        return logits
+
+    def _attended(
+        self, layer: Layer, x: Placed, cache: tuple[Placed, Placed], places: Mapping[str, Placed]
+    ) -> Placed:
+        """What attention makes of tokens, [tokens, heads * head_size]; they go into the cache."""
+        call, kernels, c = self._stream.call, self._kernels, self.config
+        count = x.shape[0]
+        parts = {"_q": layer.q, "_k": layer.k, "_v": layer.v}
+        gamma = self._vector(layer.attention_norm)
+        made = call(kernels.qkv(layer, count), x=x, gamma=gamma, **self._matrices(parts))
+        q, k, v = (each.reshaped(count, -1, c.head_size) for each in made)
+        keys, values = cache
+        turned = call(
+            kernels.cache_write(),
+            q=q,
+            k=k,
+            v=v,
+            positions=places["positions"],
+            sequences=places["sequences"],
+            cosines=self._cosines,
+            sines=self._sines,
+            keys=keys,
+            values=values,
+        )
+        if count > 1:
+            where = places["where"]
+            found = call(kernels.prefill(), q=turned, keys=keys, values=values, where=where)
+        else:
+            main, merge = kernels.attention(self.position + 1)
+            order = {name: places[name] for name in ("positions", "sequences")}
+            found = call(main, q=turned, keys=keys, values=values, **order)
+            found = found if merge is None else call(merge, parts=found)
+        attended: Placed = found.reshaped(count, c.heads * c.head_size)
+        return attended
+
+    def _linear(self, matrix: Matrix, x: Placed, residual: Placed) -> Placed:
+        kernel = self._kernels.linear(matrix, x.shape[0], has_residual=True)
+        made: Placed = self._stream.call(
+            kernel, x=x, residual=residual, **self._matrices({"": matrix})
+        )
+        return made
+
+    def _matrices(self, parts: Mapping[str, Matrix]) -> dict[str, Placed]:
+        """Arguments for weights, by the endings of their names."""
+        found = {}
+        for ending, matrix in parts.items():
+            found[f"matrix{ending}"] = self._kept(matrix.packed.matrix)
+            found[f"scales{ending}"] = self._kept(matrix.packed.scales)
+            if matrix.bias is not None:
+                found[f"bias{ending}"] = self._vector(matrix.bias)
+        return found
+
+    def _vector(self, vector: NDArray[np.float32]) -> Placed:
+        return self._kept(vector, self._kernels.dtype)
+
+    def _kept(self, array: NDArray[Any], dtype: Any = None) -> Placed:
+        """On the device, put there once."""
+        if id(array) not in self._placed:
+            self._placed[id(array)] = self._stream.place(
+                array if dtype is None else array.astype(dtype)
+            )
+        return self._placed[id(array)]
