@@ -14,6 +14,7 @@ TITLES = {
     "checking": "Kernels under checks",
     "start": "From the shell",
     "compile": "Compilation",
+    "foundry": "Kernels put together in Python",
     "weight": "Kernels that weigh a lot",
     "dispatch": "Host cost of a dispatch",
     "taping": "What timing costs",

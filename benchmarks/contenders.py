@@ -35,7 +35,8 @@ class OnAssay:
     """A workload's MSL kernel, compiled by this package and with its buffers in device memory."""
 
     def __init__(self, workload: Workload, *, workers: int) -> None:
-        source = MATRIX_MSL if workload.kernel == "matrix_gemm" else MSL
+        own = MATRIX_MSL if workload.kernel == "matrix_gemm" else MSL
+        source = own if workload.source is None else workload.source
         program = compile_library(source).function(workload.kernel).program()
         self.workload = workload
         self._workers = workers

@@ -32,6 +32,7 @@ class Workload:
     threadgroup: Size
     work: float
     unit: str = "GFLOP/s"
+    source: str | None = None  # its text in MSL, where it is none of `sources`
 
     def rate(self, seconds: float) -> str:
         """How fast a run of so many seconds was."""

@@ -14,6 +14,8 @@ ALWAYS_INLINE void copy_tile(const device T* from, threadgroup T* tile, uint row
         const uint down = at / COLUMNS;
         const uint along = at % COLUMNS;
         const bool is_inside = row + down < rows && column + along < columns;
-        tile[at] = is_inside ? corner[down * columns + along] : T(0);
+        // The corner is always there: no lane takes another way.
+        const T value = corner[is_inside ? down * columns + along : 0];
+        tile[at] = is_inside ? value : T(0);
     }
 }

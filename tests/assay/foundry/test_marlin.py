@@ -58,6 +58,7 @@ def test_all_pipelines_give_the_same_bits() -> None:
     assert again == made[0]
 
 
+@pytest.mark.slow
 def test_a_pipeline_with_loaders_has_no_findings() -> None:
     given = Weighted(17, 37, 40, FP4)
     assert not marlin(SMALL["three_stages_divergent"], 37).check(**given.values()).findings
