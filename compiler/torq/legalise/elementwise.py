@@ -11,6 +11,7 @@ from ..hl.elementwise import Add, Clamp, Elementwise, Mul, Scale, Select, Table,
 from ..hl.types import tensor_of
 from ..operators.quantisation import Rescale
 from .builder import DIRECT, GENERAL, Builder, Legaliser, NotForNpu, identity, result, single
+from .float32 import Float32
 from .integers import Numbers
 from .linalg_tables import arguments, looked_up
 
@@ -196,6 +197,8 @@ def cast(op: Operation, b: Builder) -> SSAValue:
         return Numbers(b).wider_float(x)
     if (source, y.dtype) == ("float32", "bfloat16"):
         return Numbers(b).shorter_float(x)
+    if source == "float32" and y.dtype in LIMITS and y.dtype != "int48":
+        return Float32(b).integers(x, y.dtype)
     if is_float(source) and is_float(y.dtype):
         raise NotForNpu(f"the NPU has no cast of {source} to {y.dtype}")
     if is_float(source) or is_float(y.dtype):

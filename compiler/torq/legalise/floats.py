@@ -1,4 +1,4 @@
-"""float32 by its bits, which lie in the order of the numbers: signs, limits and extremes.
+"""float32 by its bits: signs, limits and extremes by their order, the rest by integers.
 
 The ALU multiplies bfloat16 and adds float32 up; of float32 there is nothing else that it does.
 """
@@ -9,11 +9,14 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ...graph.tosa import ops
-from .builder import GENERAL, Builder, Legaliser
+from ..hl.reductions import Reduce
+from .builder import GENERAL, Builder, Legaliser, result
+from .float32 import Float32
 from .integers import Numbers
 
 _SIGN = -(1 << 31)
 _REST = (1 << 31) - 1
+_COMPARISONS = {"tosa.greater": "GT", "tosa.greater_equal": "GE", "tosa.equal": "EQ"}
 _KINDS = {"tosa.maximum": "MAX", "tosa.minimum": "MIN"}
 
 
@@ -42,10 +45,14 @@ def clamp(op: Operation, b: Builder) -> SSAValue:
 
 def extreme(op: Operation, b: Builder) -> SSAValue:
     """MAXIMUM and MINIMUM of numbers."""
-    n = Numbers(b)
-    sides = [_ordered(n, n.integers(b.value(value))) for value in op.operands[:2]]
-    made = n.combine(_KINDS[ops.name_of(op)], sides[0], sides[1], "int32")
-    return n.seen_as(_ordered(n, made), "float32")
+    x, y = (b.value(value) for value in op.operands[:2])
+    return extreme_of(Numbers(b), _KINDS[ops.name_of(op)], x, y)
+
+
+def extreme_of(n: Numbers, kind: str, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The MAX or MIN of numbers."""
+    first, second = (_ordered(n, n.integers(value)) for value in (x, y))
+    return n.seen_as(_ordered(n, n.combine(kind, first, second, "int32")), "float32")
 
 
 def _ordered(n: Numbers, bits: SSAValue) -> SSAValue:
@@ -55,11 +62,46 @@ def _ordered(n: Numbers, bits: SSAValue) -> SSAValue:
     return n.combine("BXOR", bits, rest, "int32")
 
 
+def reduce(op: Operation, b: Builder) -> SSAValue:
+    """REDUCE_MAX and REDUCE_MIN."""
+    n = Numbers(b)
+    x = _ordered(n, n.integers(b.value(op.operands[0])))
+    kind = ops.name_of(op).removeprefix("tosa.reduce_")
+    y = result(op).like(dtype="int32")
+    made = b.emit(Reduce, [x], y, kind=kind, axis=ops.integer(op, "axis"))
+    return n.seen_as(_ordered(n, made), "float32")
+
+
+def whole(op: Operation, b: Builder) -> SSAValue:
+    """CEIL and FLOOR."""
+    up = ops.name_of(op) == "tosa.ceil"
+    return Float32(b).floor(b.value(op.operands[0]), up=up)
+
+
+def arithmetic(op: Operation, b: Builder) -> SSAValue:
+    """ADD, SUB and MUL."""
+    x, y = (b.value(value) for value in op.operands[:2])
+    if ops.name_of(op) == "tosa.mul":
+        return Float32(b).multiply(x, y)
+    return Float32(b).add(x, y, negate=ops.name_of(op) == "tosa.sub")
+
+
+def compare(op: Operation, b: Builder) -> SSAValue:
+    """GREATER, GREATER_EQUAL and EQUAL."""
+    x, y = (b.value(value) for value in op.operands[:2])
+    return Float32(b).compare(_COMPARISONS[ops.name_of(op)], x, y)
+
+
 LEGALISERS: dict[str, tuple[str, Legaliser]] = {
     "tosa.abs": (GENERAL, sign),
     "tosa.negate": (GENERAL, sign),
     "tosa.clamp": (GENERAL, clamp),
     "tosa.maximum": (GENERAL, extreme),
     "tosa.minimum": (GENERAL, extreme),
+    "tosa.reduce_max": (GENERAL, reduce),
+    "tosa.reduce_min": (GENERAL, reduce),
+    **dict.fromkeys(("tosa.ceil", "tosa.floor"), (GENERAL, whole)),
+    **dict.fromkeys(("tosa.add", "tosa.sub", "tosa.mul"), (GENERAL, arithmetic)),
+    **dict.fromkeys(_COMPARISONS, (GENERAL, compare)),
 }
 """By the operator's name, with the way that it goes."""

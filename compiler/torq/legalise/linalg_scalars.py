@@ -14,6 +14,8 @@ from ..hl.elementwise import Mul, Scale, Select, Unary
 from ..hl.types import tensor_of
 from ..operators.quantisation import Rescale
 from .builder import NotForNpu
+from .float32 import Float32
+from .floats import extreme_of
 from .integers import Item, Numbers, bits_of
 from .linalg_tables import arguments, looked_up
 
@@ -53,8 +55,11 @@ def _refuse_wide(op: Operation, *dtypes: str) -> None:
 def _combined(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:
     """Bits, extremes, shifts; sums and extremes of bfloat16."""
     name, dtype = ops.name_of(op), ops.dtype(op.results[0])
-    _refuse_wide(op, dtype)
     a, b = _operands(op, n, x)
+    if dtype == "float32":
+        if name in ("arith.addf", "arith.subf"):
+            return Float32(n.builder).add(a, b, negate=name == "arith.subf")
+        return extreme_of(n, _KINDS[name], a, b)
     if dtype == "bool":
         if name not in _LOGIC:
             raise NotForNpu(f"{name} of truth values")
@@ -80,8 +85,8 @@ def _product(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:
 
 def _float_product(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:
     dtype = ops.dtype(op.results[0])
-    _refuse_wide(op, dtype)
-    return _multiplied(n, *_operands(op, n, x))
+    a, b = _operands(op, n, x)
+    return Float32(n.builder).multiply(a, b) if dtype == "float32" else _multiplied(n, a, b)
 
 
 def _multiplied(n: Numbers, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -126,8 +131,9 @@ def _inverted(n: Numbers, x: SSAValue) -> SSAValue:
 def _compare_floats(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:
     """Of numbers that are no NaN; where one is, the result is that of the comparison unit."""
     name, dtype = predicate(op), ops.dtype(op.operands[0])
-    _refuse_wide(op, dtype)
     a, b = _operands(op, n, x)
+    if dtype == "float32":
+        return _compare_wide_floats(op, n, a, b)
     if name in ("ord", "uno", "one", "ueq", "true", "false"):
         raise NotForNpu(f"the comparison {name} of two computed floats")
     if name == "une":
@@ -136,6 +142,25 @@ def _compare_floats(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:
         return _ordered(n, name[1:], a, b, dtype)
     opposite = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt"}[name[1:]]
     return _inverted(n, _ordered(n, opposite, a, b, dtype))
+
+
+def _compare_wide_floats(op: Operation, n: Numbers, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Of float32; a NaN is not ordered with anything."""
+    name = predicate(op)
+    if name[1:] not in (*_ORDERED, *_SWAPPED, "ne") or name == "one":
+        raise NotForNpu(f"the comparison {name} of two computed floats")
+    if name[0] == "u":  # the opposite of the opposite, which a NaN makes false
+        opposite = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "ne": "eq"}.get(name[1:])
+        if opposite is None:
+            raise NotForNpu(f"the comparison {name} of two computed floats")
+        return _inverted(n, _ordered_floats(n, opposite, a, b))
+    return _ordered_floats(n, name[1:], a, b)
+
+
+def _ordered_floats(n: Numbers, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+    if name in _SWAPPED:
+        return Float32(n.builder).compare(_SWAPPED[name], b, a)
+    return Float32(n.builder).compare(_ORDERED[name], a, b)
 
 
 def _select(op: Operation, n: Numbers, x: Sequence[Item]) -> SSAValue:

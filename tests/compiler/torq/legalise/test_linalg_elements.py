@@ -141,6 +141,21 @@ def test_a_float_is_rounded_to_bfloat16_as_numpy_does() -> None:
     runs.same(runs.on_npu(text, [x]), x.astype(ml_dtypes.bfloat16))
 
 
+def test_float32_is_computed_with_as_the_standard_says() -> None:
+    body = """    %p = arith.mulf %x0, %x1 : f32
+    %d = arith.subf %p, %x0 : f32
+    %m = arith.maximumf %d, %x1 : f32
+    %c = arith.cmpf ult, %m, %x0 : f32
+    %y = arith.select %c, %d, %m : f32"""
+    text = runs.elementwise(body, ["f32", "f32"], (3, 70), "f32")
+    random = np.random.default_rng(8)
+    a, b = ((random.normal(0, 2, (3, 70)) * 10.0**n).astype(np.float32) for n in (0, -1))
+    d = a * b - a
+    largest = np.maximum(d, b)
+    runs.same(runs.on_npu(text, [a, b]), np.where(largest < a, d, largest))
+    assert runs.ways(text) == {"general"}
+
+
 def test_operands_are_repeated_as_their_maps_say() -> None:
     text = """func.func @main(%a: tensor<4xi8>, %b: tensor<3x1xi8>) -> tensor<4x3xi16> {
   %empty = tensor.empty() : tensor<4x3xi16>

@@ -208,7 +208,7 @@ def test_elements_are_put_where_tensor_operations_say(name: str) -> None:
 @pytest.mark.parametrize(
     ("body", "kind", "reason"),
     [
-        ("    %y = arith.addf %x0, %x0 : f32", "f32", "arith.addf of float32"),
+        ("    %y = arith.divf %x0, %x0 : f32", "f32", "arith.divf of float32"),
         ("    %y = arith.addi %x0, %x0 : i64", "i64", "does not compute with int64"),
         (
             "    %c = arith.constant 7 : i32\n    %y = arith.divsi %c, %x0 : i32",

@@ -79,6 +79,64 @@ def test_what_bits_of_float32_tell_is_exact(operator: str, operands: int, fields
     _assert_exact(function(arguments, kind, line), values)
 
 
+_SLOW = pytest.mark.slow
+_EDGES = np.array(
+    [
+        *(0, 1, 0x7FFFFF, 0x800000, 0x33800000, 0x3EFFFFFF, 0x3F000000, 0x3F800000, 0x3FC00000),
+        *(0x4B000001, 0x4B800001, 0x4EFFFFFF, 0x4F000000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000),
+    ],
+    np.uint32,
+)
+"""Bits of numbers where something changes: subnormal, whole, too large, infinite, none."""
+
+
+def _numbers(seed: int) -> NDArray[Any]:
+    """Those of edges with both signs, and others of all exponents and of few."""
+    random = np.random.default_rng(seed)
+    anywhere = random.integers(0, 1 << 32, 320, np.uint32).view(np.float32)
+    near = random.normal(0, 3, 160).astype(np.float32)
+    signed = np.concatenate([_EDGES, _EDGES | np.uint32(1 << 31)]).view(np.float32)
+    return np.concatenate([random.permutation(signed), anywhere, near])
+
+
+@pytest.mark.parametrize(
+    "operator",
+    ["add", "greater"]
+    + [pytest.param(name, marks=_SLOW) for name in ("sub", "mul", "greater_equal", "equal")],
+)
+def test_arithmetic_of_float32_is_exact(operator: str) -> None:
+    pairs = [a.reshape(-1) for a in np.meshgrid(_numbers(4)[:32], _numbers(5)[:32])]
+    x, z = (np.concatenate([a, _numbers(n)[32:]])[None] for n, a in enumerate(pairs))
+    kind = f"tensor<1x{x.size}xf32>"
+    y = kind if operator in ("add", "sub", "mul") else kind.replace("f32", "i1")
+    more = ("", "") if operator != "mul" else (", %s", ", tensor<1xi8>")
+    zero = '%s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>'
+    line = f'%y = "tosa.{operator}"(%x, %z{more[0]}) : ({kind}, {kind}{more[1]}) -> {y}'
+    with np.errstate(all="ignore"):
+        _assert_exact(function(f"%x: {kind}, %z: {kind}", y, zero, line), [x, z])
+
+
+@pytest.mark.parametrize(
+    "operator",
+    ["floor", "i8"] + [pytest.param(name, marks=_SLOW) for name in ("ceil", "i16", "i32")],
+)
+def test_float32_is_rounded_exactly(operator: str) -> None:
+    x = np.concatenate([_numbers(6), np.arange(-6, 6, 0.25, np.float32)])[None]
+    kind = f"tensor<1x{x.size}xf32>"
+    name, y = (operator, kind) if operator[0] != "i" else ("cast", kind.replace("f32", operator))
+    line = f'%y = "tosa.{name}"(%x) : ({kind}) -> {y}'
+    with np.errstate(all="ignore"):
+        _assert_exact(function(f"%x: {kind}", y, line), [x])
+
+
+@pytest.mark.parametrize("kind", ["max", "min"])
+def test_extremes_of_rows_of_float32_are_exact(kind: str) -> None:
+    x = np.random.default_rng(7).normal(0, 3, (4, 33)).astype(np.float32)
+    fields = f"<{{axis = 1 : i32, {_PROPAGATE}}}>"
+    line = f'%y = "tosa.reduce_{kind}"(%x) {fields} : (tensor<4x33xf32>) -> tensor<4x1xf32>'
+    _assert_exact(function("%x: tensor<4x33xf32>", "tensor<4x1xf32>", line), [x])
+
+
 def test_float32_is_selected_and_cast_to_bfloat16() -> None:
     random = np.random.default_rng(3)
     kind, short = "tensor<4x33xf32>", "tensor<4x33xbf16>"
