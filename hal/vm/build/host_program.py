@@ -38,6 +38,8 @@ _BARRIER_SOURCE = 0x1C
 _BARRIER_TARGET = 0x0D
 """... before issuing, dispatch and transfer of those that follow."""
 _INCOMPATIBLE = 18
+ALL = -1
+"""Instead of a number: all arguments, or all results."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +72,8 @@ class HostProgram:
         function: its name for callers.
         device, format: the device's family, and the format of executables that it must take.
         executable: the executable's bytes; `kernel` is the name that it is found by.
-        bindings: for each binding of the executable the number of an argument, or of a result.
+        bindings: for each binding of the executable the number of an argument, or of a result; or
+            ALL of them, one behind the other as `packed` has them. Arguments are copied together.
     """
 
     function: str
@@ -113,7 +116,13 @@ class _Builder:
         self.parts = Parts("module")
         self.device = self.parts.new_global()
         self.commands = self.parts.new_global()
-        self.offsets, self.result_bytes = _packed(program.results)
+        self.offsets, self.result_bytes = packed(program.results)
+        # One buffer is allocated: results, and behind them arguments that are copied together.
+        self.together, argument_bytes = packed(program.arguments)
+        self.argument_start = _aligned(self.result_bytes)
+        self.argument_bytes = argument_bytes if (False, ALL) in program.bindings else 0
+        has_both = self.argument_start + self.argument_bytes
+        self.allocated = has_both if self.argument_bytes else self.result_bytes
 
     def module(self) -> tuple[ModuleDefinition, int]:
         self.add_initialiser()
@@ -177,7 +186,7 @@ class _Builder:
     def record(self, writer: FunctionWriter, device: Register, executable: Register) -> Register:
         """A command buffer that runs the executable on a table of the caller's buffers."""
         program, nothing = self.program, writer.i64(0)
-        slots = len(program.arguments) + bool(program.results)
+        slots = len(program.arguments) + bool(self.allocated)
         (commands,) = writer.call(
             "command_buffer.create",
             device,
@@ -189,31 +198,61 @@ class _Builder:
         (kernel,) = writer.call(
             "executable.lookup.function", executable, self.text(writer, program.kernel)
         )
+        if self.argument_bytes:
+            self.copy_together(writer, commands)
         one = writer.i32(1)
         references = [self.reference(writer, *binding) for binding in program.bindings]
         grid = (one, one, one)
         writer.call(
             "command_buffer.dispatch", commands, executable, kernel, *grid, nothing, [], references
         )
+        self.wait(writer, commands)
+        writer.call("command_buffer.finalize", commands)
+        return commands
+
+    def wait(self, writer: FunctionWriter, commands: Register) -> None:
+        """Record that what follows comes after what is before."""
         writer.call(
             "command_buffer.execution_barrier",
             commands,
             writer.i32(_BARRIER_SOURCE),
             writer.i32(_BARRIER_TARGET),
-            nothing,
+            writer.i64(0),
         )
-        writer.call("command_buffer.finalize", commands)
-        return commands
+
+    def copy_together(self, writer: FunctionWriter, commands: Register) -> None:
+        """Record copies of all arguments into the buffer that is allocated."""
+        for number, (tensor, offset) in enumerate(
+            zip(self.program.arguments, self.together, strict=True)
+        ):
+            writer.call(
+                "command_buffer.copy_buffer",
+                commands,
+                writer.i32(number),
+                writer.i32(len(self.program.arguments)),
+                writer.null(),
+                writer.i64(0),
+                writer.null(),
+                writer.i64(self.argument_start + offset),
+                writer.i64(tensor.size),
+                writer.i64(0),
+            )
+        self.wait(writer, commands)
 
     def reference(
         self, writer: FunctionWriter, is_result: bool, number: int
     ) -> tuple[Register, ...]:
         """A binding of the dispatch: results are parts of the last slot's buffer."""
-        slot = len(self.program.arguments) if is_result else number
-        offset = self.offsets[number] if is_result else 0
-        tensors = self.program.results if is_result else self.program.arguments
-        size = writer.i64(tensors[number].size)
-        return writer.i32(0), writer.i32(slot), writer.null(), writer.i64(offset), size
+        slot = len(self.program.arguments) if is_result or number == ALL else number
+        if number == ALL:
+            offset = 0 if is_result else self.argument_start
+            size = self.result_bytes if is_result else self.argument_bytes
+        else:
+            offset = self.offsets[number] if is_result else 0
+            tensors = self.program.results if is_result else self.program.arguments
+            size = tensors[number].size
+        place = writer.i64(offset), writer.i64(size)
+        return writer.i32(0), writer.i32(slot), writer.null(), *place
 
     def add_function(self) -> None:
         program = self.program
@@ -225,7 +264,7 @@ class _Builder:
         nothing, everywhere = writer.i64(0), writer.i64(_ALL_QUEUES)
         before = writer.null()
         storage = writer.null()
-        if program.results:
+        if self.allocated:
             (before,) = writer.call("fence.create", device, nothing)
             (storage,) = writer.call(
                 "device.queue.alloca",
@@ -236,10 +275,10 @@ class _Builder:
                 nothing,
                 writer.i32(_MEMORY_DEVICE_LOCAL),
                 writer.i32(_USAGE),
-                writer.i64(self.result_bytes),
+                writer.i64(self.allocated),
                 nothing,
             )
-            table.append((storage, nothing, writer.i64(self.result_bytes)))
+            table.append((storage, nothing, writer.i64(self.allocated)))
         (done,) = writer.call("fence.create", device, nothing)
         writer.call(
             "device.queue.execute.indirect",
@@ -321,11 +360,15 @@ def _dims(writer: FunctionWriter, tensor: Tensor) -> list[tuple[Register]]:
     return [(writer.i64(steps),) for steps in tensor.shape]
 
 
-def _packed(tensors: Sequence[Tensor]) -> tuple[tuple[int, ...], int]:
+def packed(tensors: Sequence[Tensor]) -> tuple[tuple[int, ...], int]:
     """Where each tensor is in a buffer of all, and the bytes of that."""
     offsets = []
     end = 0
     for tensor in tensors:
-        offsets.append(-(-end // _ALIGNMENT) * _ALIGNMENT)
+        offsets.append(_aligned(end))
         end = offsets[-1] + tensor.size
     return tuple(offsets), end
+
+
+def _aligned(place: int) -> int:
+    return -(-place // _ALIGNMENT) * _ALIGNMENT

@@ -137,13 +137,34 @@ def test_a_device_of_another_kind_is_refused_by_the_initialiser() -> None:
 
 def test_what_no_host_program_could_call_is_refused() -> None:
     plain = multiply()
-    (read,) = (binding for binding in plain.bindings if binding.read_only)
-    many = tuple(replace(read, number=number) for number in range(1, 17))
-    with pytest.raises(StatusError, match=r"takes 17 buffers.* 16 at most: write it as \.torq"):
-        torq_module(replace(plain, bindings=(replace(plain.bindings[0], number=0), *many)))
     both = replace(plain.bindings[0], read_only=False, write_only=False)
     with pytest.raises(StatusError, match="is both read and written"):
         torq_module(replace(plain, bindings=(both, *plain.bindings[1:])))
+
+
+def test_more_buffers_than_a_dispatch_takes_are_put_together() -> None:
+    plain = multiply()
+    (read,) = (binding for binding in plain.bindings if binding.read_only)
+    (written,) = (binding for binding in plain.bindings if binding.write_only)
+    parts = tuple(
+        replace(read, number=part, address=read.address + 8 * part, size=8) for part in range(17)
+    )
+    halves = tuple(
+        replace(written, number=17 + half, address=written.address + 32 * half, size=32)
+        for half in range(2)
+    )
+    data = torq_module(replace(plain, bindings=(*halves, *parts)), "multiply")
+    assert LoadedByIree(data).module.function_names == ["__init", "multiply"]
+    with pytest.raises(RuntimeError, match=r"HAL device .* not found"):
+        LoadedByIree(data).link()
+    module = Session(TorqDriver().open()).load(data)
+    for sign in (1, -1):  # the command buffer is used again, with other arguments
+        operands = OPERANDS.copy()
+        operands[64:128] *= sign
+        products = module.invoke("multiply", *np.split(operands, 17))
+        assert np.array_equal(
+            np.concatenate(products), np.clip(2 * sign * np.arange(64) + 7, -128, 127)
+        )
 
 
 def test_results_lie_apart_in_one_buffer() -> None:

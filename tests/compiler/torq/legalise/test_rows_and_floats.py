@@ -80,13 +80,11 @@ def test_what_bits_of_float32_tell_is_exact(operator: str, operands: int, fields
 
 
 _SLOW = pytest.mark.slow
-_EDGES = np.array(
-    [
-        *(0, 1, 0x7FFFFF, 0x800000, 0x33800000, 0x3EFFFFFF, 0x3F000000, 0x3F800000, 0x3FC00000),
-        *(0x4B000001, 0x4B800001, 0x4EFFFFFF, 0x4F000000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000),
-    ],
-    np.uint32,
+_BITS = (
+    "0 1 7FFFFF 800000 33800000 3EFFFFFF 3F000000 3F800000 3FC00000 4B000001 4B800001 4EFFFFFF "
+    "4F000000 7F7FFFFF 7F800000 7FC00000"
 )
+_EDGES = np.array([int(each, 16) for each in _BITS.split(" ")], np.uint32)
 """Bits of numbers where something changes: subnormal, whole, too large, infinite, none."""
 
 
