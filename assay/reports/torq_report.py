@@ -1,5 +1,6 @@
 """What is in a Torq executable, for people and as JSON: summary, actions, jobs, memory, words."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,12 @@ from assay.hal.torq.format import (
     WaitNss,
 )
 from assay.hal.torq.lifetimes import lives, peak
+from assay.hw.torq.facts.costs import machine_of
+from assay.hw.torq.facts.hardware import Hardware
+from assay.hw.torq.facts.machine import limit
 from assay.hw.torq.notes import SliceRun
 
-from ..operator_table import expected_lines
+from ..operator_table import expected_lines, way_counts
 
 _COLOURS = {
     "HOST": "gray80",
@@ -38,6 +42,7 @@ class TorqReport:
     member: str
     executable: Executable
     followed: Followed
+    npu: Hardware
 
     def summary(self) -> list[str]:
         """A few lines about all of it."""
@@ -80,6 +85,58 @@ class TorqReport:
             f"{sum(p.tasks for p in self.followed.programs)} tasks; jobs: {', '.join(counts)}"
         )
         return lines
+
+    def run(self) -> list[str]:
+        """What runs and what it moves, and what its compiler expects of that."""
+        whole = self._whole()
+        slices = " and ".join(f"{whole['runs'][unit]} of {unit}" for unit in sorted(whole["runs"]))
+        lines = [
+            f"{whole['programs']} NSS programs of {whole['tasks']:,} tasks: "
+            f"runs of slices {slices or 'none'}; "
+            f"{whole['loads']:,} loads of {whole['loaded']:,} B, "
+            f"{whole['stores']:,} stores of {whole['stored']:,} B",
+        ]
+        notes = self.executable.notes
+        if notes.operators:
+            ways = ", ".join(f"{count} {way}" for way, count in whole["ways"].items())
+            named = f"{len(notes.operators)} operators of the model"
+            lines.append(f"{named}{f': {ways}' * bool(ways)}; {whole['macs']:,} MACs")
+        if notes.lram_peak:
+            lines.append(f"LRAM: {notes.lram_peak:,} of {self.npu.lram:,} B have buffers at most")
+        if notes.cycles:
+            milliseconds = notes.cycles / machine_of(self.npu).clock_hz * 1e3
+            lines.append(
+                f"expected: {notes.cycles:,} cycles, {milliseconds:.3f} ms; "
+                f"multipliers {whole['utilisation']:.1%} used"
+            )
+        return lines
+
+    def _whole(self) -> dict[str, Any]:
+        notes, jobs = self.executable.notes, self.followed.jobs
+        moved = {
+            unit: [job.writes if unit == "XR" else job.reads for job in jobs if job.unit == unit]
+            for unit in ("XR", "XW")
+        }
+        sizes = {
+            unit: sum(end - begin for ranges in each for _, begin, end in ranges)
+            for unit, each in moved.items()
+        }
+        macs = sum(note.macs for note in notes.operators)
+        rate = limit("multipliers_per_slice") * self.npu.slices
+        return {
+            "programs": len(self.followed.programs),
+            "tasks": sum(program.tasks for program in self.followed.programs),
+            "runs": Counter(job.unit for job in jobs if job.unit in ("SLC0", "SLC1")),
+            "loads": len(moved["XR"]),
+            "loaded": sizes["XR"],
+            "stores": len(moved["XW"]),
+            "stored": sizes["XW"],
+            "ways": way_counts(notes.operators),
+            "macs": macs,
+            "lram_peak": notes.lram_peak,
+            "cycles": notes.cycles,
+            "utilisation": macs / (rate * notes.cycles) if notes.cycles else 0.0,
+        }
 
     def actions(self) -> list[str]:
         """One line per host action."""
@@ -186,6 +243,7 @@ class TorqReport:
                 {**_job_json(job, words=words), "purpose": notes.get(job.number, "")}
                 for job in self.followed.jobs
             ],
+            "run": self._whole(),
             "operators": [_fields(note) for note in executable.notes.operators],
             "buffers": [_fields(life) for life in lives(executable)],
         }

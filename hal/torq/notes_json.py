@@ -2,7 +2,8 @@
 
 `{"symbols": [[memory, start, stop, name]], "padding": [[memory, start, stop]],
 "slice_programs": {"0x5a00": [task]}, "slice_runs": [["SLC0", "0x5a00", [task]]],
-"transfers": [task], "places": [[memory, start, stop, name]], "hardware": text}`; a task is
+"transfers": [task], "places": [[memory, start, stop, name]], "hardware": text, "cycles": number,
+"lram_peak": number}`; a task is
 `{"operation", "source", "registers": [[address, word, ...]], "operands": [{"agent", "tensor",
 "memory", "ranges": [[start, stop], [start, stop, step, count]], "exact", "unmoved", "tags"}]}`;
 `"operators"` is a list of what `OperatorNote` has. Registers behind one another are listed
@@ -32,6 +33,8 @@ from assay.hw.torq.notes import (
 from ..status import StatusError
 
 _MEMORIES = ("LRAM", "XRAM", "ITCM", "DTCM")
+_NUMBERS = ("cycles", "lram_peak")
+"""Fields of Notes."""
 _END = 1 << 32
 _MOST_PIECES = 1 << 22
 _STEPPED = 4
@@ -55,6 +58,7 @@ def dumps(notes: Notes) -> bytes:
         "places": [_symbol_json(place) for place in notes.places],
         **({"operators": [asdict(each) for each in notes.operators]} if notes.operators else {}),
         "hardware": notes.hardware,
+        **{key: number for key in _NUMBERS if (number := getattr(notes, key))},
     }
     return json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -149,6 +153,7 @@ def _notes(value: dict[str, Any]) -> Notes:
         places=tuple(_symbol(item) for item in _list(value, "places")),
         operators=tuple(_operator(item) for item in _list(value, "operators")),
         hardware=_text(value.get("hardware", "")),
+        **{key: _number(value.get(key, 0)) for key in _NUMBERS},
     )
 
 

@@ -115,6 +115,8 @@ class Notes:
             caller's buffers. Empty if nobody said.
         operators: the model's, in the order of the program.
         hardware: the NPU that it was made for, as `Hardware.sizes` has it. Empty if nobody said.
+        cycles: of the whole run, as its compiler expects them; 0 if it does not say.
+        lram_peak: the most bytes of LRAM that buffers have at a time; 0 if nobody said.
     """
 
     symbols: tuple[Symbol, ...] = ()
@@ -127,6 +129,8 @@ class Notes:
     places: tuple[Symbol, ...] = ()
     operators: tuple[OperatorNote, ...] = ()
     hardware: str = ""
+    cycles: int = 0
+    lram_peak: int = 0
 
 
 NO_NOTES = Notes()

@@ -43,7 +43,7 @@ def inspect_torq(
         npu = chosen or _hardware(executable.notes.hardware)
         check(executable, npu, f"{path}: {name}")
         followed = follow(executable, npu)
-        reports.append(TorqReport(member=name, executable=executable, followed=followed))
+        reports.append(TorqReport(member=name, executable=executable, followed=followed, npu=npu))
     archive = host_archive(memoryview(data), str(path))
     functions: list[str] = []
     problem = None
@@ -67,6 +67,7 @@ def inspect_torq(
             continue
         typer.echo(_printable("\n".join(report.summary())))
         sections: list[tuple[str, Callable[[], list[str]]]] = [
+            ("the run as a whole", report.run),
             ("actions", report.actions),
             ("operators of the model", report.operators),
             ("jobs", report.jobs),

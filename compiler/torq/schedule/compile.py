@@ -69,7 +69,15 @@ def materialised(module: ModuleOp, options: Options = USUAL) -> Materialised:
         tasks = unpacked_program(plan, network, block_tasks=options.block_tasks)
         summary = summary_of(network, plan, tasks.notes.operators)
     return Materialised(
-        unpacked=replace(tasks, notes=replace(tasks.notes, hardware=npu.sizes)),
+        unpacked=replace(
+            tasks,
+            notes=replace(
+                tasks.notes,
+                hardware=npu.sizes,
+                cycles=summary.cycles,
+                lram_peak=summary.lram_peak,
+            ),
+        ),
         summary=summary,
         function=functions[0].sym_name.data,
     )

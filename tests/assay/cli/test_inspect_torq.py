@@ -32,6 +32,7 @@ def test_inspect_shows_bindings_actions_jobs_and_memory(assay: Assay, multiply_f
     assert "SLC0  program at 0x05a00  after #2" in out
     assert "XW    store 64 B  LRAM 0x10c0 to 0x1100 -> XRAM 0x102000 to 0x102040  after #3" in out
     assert "LRAM  0x00001000 to 0x00001100  actions 0 to 4  buffer 0" in out
+    assert "1 NSS programs of 5 tasks: runs of slices 1 of SLC0; 2 loads of" in out
     assert "CFG" not in out
 
 

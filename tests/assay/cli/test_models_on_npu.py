@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,13 @@ def test_a_model_is_compiled_once_and_run(assay: Assay, model: Path, tmp_path: P
     usual, vendor = tmp_path / "usual.torq", tmp_path / "vendor.torq"
     done = assay("compile", model, *_NPU, "-o", usual)
     assert done.code == 0 and "runs of slices" in done.out
+    told = assay("inspect", usual).out.partition("the run as a whole\n")[2]
+    (cycles,) = re.findall(r"([\d,]+) cycles expected", done.out)
+    (peak,) = re.findall(r"LRAM: ([\d,]+) bytes at most", done.out)
+    assert f"expected: {cycles} cycles" in told and f"LRAM: {peak} of 524,288 B" in told
+    assert "operators of the model: " in told and " direct; " in told
+    whole = json.loads(assay("inspect", usual, "--json").out)["executables"][0]["run"]
+    assert whole["loads"] + whole["stores"] > 2 and 0 < whole["utilisation"] < 1
     assert assay("run", usual, "--input", "1x8x8x4xi8=1").code == 0
     found = json.loads(
         assay("compile", model, *_NPU, "--schedule", "vendor", "-o", vendor, "--json").out
