@@ -10,7 +10,7 @@ import numpy as np
 from assay.compiler.foundry import library
 from assay.compiler.foundry.formats import Format
 from assay.compiler.foundry.kernels import dtype_of, residual
-from assay.compiler.foundry.library import Ready
+from assay.compiler.foundry.library import Ready, Sampling
 from assay.compiler.foundry.library.base import scalar_of
 
 from .config import Config
@@ -92,6 +92,16 @@ class Kernels:
             norm=self._config.epsilon,
             **self._shape(1, 1),
         )
+
+    def sample(self, sampling: Sampling, step: Callable[[], int]) -> Ready:
+        """Chooses a token; `step` tells which of a text."""
+        if sampling.temperature == 0:
+            return self._once(library.argmax, self.element)
+        return library.sample(self.element, sampling=sampling, step=step)
+
+    def penalise(self, repetition: float) -> Ready:
+        """Makes logits of tokens smaller."""
+        return self._once(library.penalise, self.element, repetition=repetition)
 
     def cache_write(self) -> Ready:
         """Turns q and k, and writes into the cache."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assay.compiler.foundry.errors import FoundryError
 from assay.compiler.foundry.formats import Format, format_of
-from assay.compiler.foundry.library import cache_shape, rope_tables
+from assay.compiler.foundry.library import GREEDY, Sampling, cache_shape, rope_tables
 
 from .kernels import Kernels
 from .stream import Placed, Stream
@@ -90,6 +90,41 @@ class Llama:
 
         Raises FoundryError for tokens that the model does not know, or that do not fit any more.
         """
+        logits = self._fed(tokens)
+        self._stream.run()
+        found: NDArray[np.float32] = logits.numpy()[0].astype(np.float32)
+        return found
+
+    def generate(
+        self,
+        tokens: Sequence[int],
+        count: int,
+        *,
+        sampling: Sampling = GREEDY,
+        repetition: float = 1.0,
+        recent: int = 64,
+    ) -> list[int]:
+        """The `count` tokens behind the given ones, chosen on the device.
+
+        With `repetition`, logits of the last `recent` tokens are made smaller by it before. All
+        tokens but the last stay in the cache. Raises FoundryError.
+        """
+        text, made = list(tokens), list(tokens)
+        choose = self._kernels.sample(sampling, lambda: len(text) - len(tokens))
+        for _ in range(count):
+            logits = self._fed(made)
+            if repetition != 1:
+                last = np.array([text[-recent:]], np.uint32)
+                penalise = self._kernels.penalise(repetition)
+                self._stream.call(penalise, x=logits, recent=self._stream.place(last))
+            chosen = self._stream.call(choose, x=logits)
+            self._stream.run()
+            made = [int(chosen.numpy()[0])]
+            text += made
+        return text[len(tokens) :]
+
+    def _fed(self, tokens: Sequence[int]) -> Placed:
+        """Logits [1, vocabulary] behind tokens, once the stream has run. Raises FoundryError."""
         given = np.asarray(tokens, np.int64).reshape(-1)
         if not given.size or given.min() < 0 or given.max() >= self.config.vocabulary:
             raise FoundryError(
@@ -101,13 +136,11 @@ class Llama:
                 f"{given.size} tokens behind {self.position} do not fit in a context of "
                 f"{self.context}",
             )
-        logits = None
-        for begin in range(0, given.size, CHUNK):
-            logits = self._step(given[begin : begin + CHUNK])
+        *chunks, last = np.split(given, range(CHUNK, given.size, CHUNK))
+        for chunk in chunks:
+            self._step(chunk)
             self._stream.run()
-        assert logits is not None
-        found: NDArray[np.float32] = logits.numpy()[0].astype(np.float32)
-        return found
+        return self._step(last)
 
     def time(self, *, chip: str = "m1", position: int | None = None) -> TimeResult:
         """How long it takes a chip to compute the next token, at a position of the context.

@@ -10,6 +10,7 @@ import pytest
 
 import assay
 from assay.foundry import FoundryError, format_of
+from assay.foundry.library import Sampling, choose, penalised
 from assay.foundry.model import SMALL, Llama, load_weights, reference_logits, write_seeded
 from assay.foundry.types import half
 
@@ -51,6 +52,30 @@ def test_a_step_is_timed_and_leaves_the_model_as_it_was(model: Llama) -> None:
     model.reset()
     assert np.array_equal(model.feed([3]), first)
     assert np.array_equal(model.feed([8]), after)
+
+
+def test_tokens_are_chosen_by_the_largest_logit(model: Llama) -> None:
+    model.reset()
+    model.feed([5])
+    made = model.generate([71], 3)
+    model.reset()
+    model.feed([5])
+    for token, expected in zip([71, *made], made, strict=False):
+        assert model.feed([token]).argmax() == expected
+
+
+@pytest.mark.slow
+def test_sampled_tokens_are_those_of_the_twin(model: Llama) -> None:
+    model.reset()
+    sampling = Sampling(temperature=0.8, top_k=20, top_p=0.9, min_p=0.01, seed=11)
+    made = model.generate([5, 71, 3], 5, sampling=sampling, repetition=1.2, recent=4)
+    model.reset()
+    text, fed = [5, 71, 3], [5, 71, 3]
+    for step in range(5):
+        logits = penalised(model.feed(fed)[None], np.array([text[-4:]]), repetition=1.2)
+        fed = choose(logits, sampling, step).tolist()
+        text += fed
+    assert made == text[3:]
 
 
 def test_tokens_that_do_not_fit_are_refused(model: Llama) -> None:

@@ -1,0 +1,78 @@
+"""Products with FP4 weights whose words of neighbouring rows lie side by side, as Marlin's do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, Final
+
+from ..errors import FoundryError
+from ..formats import WordColumns
+from ..kernels import (
+    Compound,
+    Epilogue,
+    PolicyStage,
+    TemplateStage,
+    custom,
+    derived,
+    output,
+    tensor,
+)
+from .base import Listed, Ready, defines_of, last_of, scalar_of, text_of
+from .kernels import GemvParams
+
+
+def gemv_columns(
+    weights: WordColumns,
+    rows: int,
+    element: Any = float,
+    *,
+    epilogue: Sequence[Epilogue] = (),
+    rows_per_lane: int = 2,
+    simdgroups: int = 8,
+    unroll: int = 4,
+) -> Ready:
+    """`y = epilogue(W x)` for FP4 in words along K, and `x` [..., columns].
+
+    A lane computes `rows_per_lane` rows, 2 or 4, of which `rows` is a multiple; `simdgroups`
+    share the groups of a row. Codes become halves by shifts, and groups are scaled as a whole.
+    Raises FoundryError.
+    """
+    if not isinstance(weights, WordColumns) or weights.kind != "fp4":
+        raise FoundryError("gemv-format", f"{weights.name}: gemv_columns reads fp4, as fp4_128")
+    if rows_per_lane not in (2, 4) or rows % rows_per_lane:
+        raise FoundryError(
+            "gemv-rows", f"{rows} rows, {rows_per_lane} per lane: 2 or 4, that divide the rows"
+        )
+    scalar = scalar_of(element)
+
+    def params(given: Mapping[str, Any]) -> GemvParams:
+        return GemvParams(rows=rows, columns=last_of(given))
+
+    arguments = {
+        "x": tensor(scalar),
+        "y": output(scalar, lambda given: (*given["x"].shape[:-1], rows)),
+        "params": derived(GemvParams, params),
+    }
+    defines = {
+        "ROWS": rows_per_lane,
+        "SIMDGROUPS": simdgroups,
+        "GROUP": weights.group,
+        "UNROLL": unroll,
+    }
+    main = TemplateStage(
+        text_of("gemv_columns", scalar, defines=defines_of(defines)),
+        "gemv_columns",
+        arguments,
+        threadgroup=f"float partial[{32 * rows_per_lane * simdgroups}]",
+        with_epilogue=True,
+    )
+    name = "_".join(["gemv_columns", weights.name, *(each.name for each in epilogue)])
+    fused = Compound(name, prologue=[PolicyStage(weights)], main=main, epilogue=epilogue)
+    groups = -(-rows // (32 * rows_per_lane))
+    return fused, custom(lambda given: (groups, prod(given["x"].shape[:-1])), (32 * simdgroups,))
+
+
+LISTED: Final = {
+    "gemv_columns": Listed(gemv_columns, sizes={"weights": WordColumns("fp4"), "rows": 4}),
+}
