@@ -18,6 +18,7 @@ TITLES = {
     "weight": "Kernels that weigh a lot",
     "dispatch": "Host cost of a dispatch",
     "taping": "What timing costs",
+    "gemv": "Products with a vector",
     "model": "A model through IREE",
     "torq": "The Torq NPU",
     "networks": "Networks on the Torq NPU",

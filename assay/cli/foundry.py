@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .failures import USAGE, CommandError
+from .foundry_model import model_command
 from .options.shared import Json
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ Weights = Annotated[
     ),
 ]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")]
+
+
+foundry_app.command("model")(model_command)
 
 
 @foundry_app.command("list")

@@ -28,7 +28,9 @@ class BlockFormat:
     """Blocks of `multiple` weights, each with its fields in order.
 
     `body` is MSL: it writes `w[0]` to `w[7]`, the weights of block `block` from `first` on, a
-    multiple of 8; `name(matrix, scales, block)` points to the field of that name.
+    multiple of 8; `name(matrix, scales, block)` points to the field of that name. `codes`, where
+    there is one, writes codes instead, and returns (scale, offset): weights are scale * code +
+    offset.
     """
 
     name: str
@@ -37,6 +39,7 @@ class BlockFormat:
     encode: Callable[[Weights], Fields]
     decode: Callable[[Fields], Weights]
     body: str
+    codes: str | None = None
     is_split: bool = False
 
     @property
@@ -87,7 +90,20 @@ struct {self.policy} {{
         const uint first = k % {self.multiple};
 {self.body.rstrip()}
     }}
-}};
+{self._codes}}};
+"""
+
+    @property
+    def _codes(self) -> str:
+        if self.codes is None:
+            return ""
+        return f"""\
+    static float2 codes8(const device uchar* matrix, const device uchar* scales, uint rows,
+                         uint columns, uint row, uint k, thread float* w) {{
+        const ulong block = ulong(row) * (columns / {self.multiple}) + k / {self.multiple};
+        const uint first = k % {self.multiple};
+{self.codes.rstrip()}
+    }}
 """
 
     def _plane(self, fields: Fields, plane: str) -> Bytes:

@@ -85,9 +85,20 @@ Q8_0: Final = BlockFormat(
     body="""\
         const float scale = read_half(d(matrix, scales, block));
         const device uchar* codes = qs(matrix, scales, block) + first;
-        for (uint i = 0; i < 8; ++i) {
-            w[i] = scale * float(as_type<char>(codes[i]));
+        for (uint i = 0; i < 4; ++i) {  // blocks begin at even bytes
+            const char2 two = as_type<char2>(reinterpret_cast<const device ushort*>(codes)[i]);
+            w[2 * i] = scale * float(two.x);
+            w[2 * i + 1] = scale * float(two.y);
         }
+""",
+    codes="""\
+        const device uchar* codes = qs(matrix, scales, block) + first;
+        for (uint i = 0; i < 4; ++i) {
+            const char2 two = as_type<char2>(reinterpret_cast<const device ushort*>(codes)[i]);
+            w[2 * i] = float(two.x);
+            w[2 * i + 1] = float(two.y);
+        }
+        return float2(read_half(d(matrix, scales, block)), 0.0f);
 """,
 )
 
@@ -100,9 +111,23 @@ Q4_0: Final = BlockFormat(
     body="""\
         const float scale = read_half(d(matrix, scales, block));
         const device uchar* codes = qs(matrix, scales, block) + first % 16;
-        for (uint i = 0; i < 8; ++i) {
-            w[i] = scale * (float(nibble(codes[i], first >= 16)) - 8.0f);
+        const uint shift = first >= 16 ? 4 : 0;
+        for (uint i = 0; i < 4; ++i) {  // blocks begin at even bytes
+            const uint two = uint(reinterpret_cast<const device ushort*>(codes)[i]) >> shift;
+            w[2 * i] = scale * (float(two & 15u) - 8.0f);
+            w[2 * i + 1] = scale * (float(two >> 8 & 15u) - 8.0f);
         }
+""",
+    codes="""\
+        const device uchar* codes = qs(matrix, scales, block) + first % 16;
+        const uint shift = first >= 16 ? 4 : 0;
+        for (uint i = 0; i < 4; ++i) {
+            const uint two = uint(reinterpret_cast<const device ushort*>(codes)[i]) >> shift;
+            w[2 * i] = float(two & 15u);
+            w[2 * i + 1] = float(two >> 8 & 15u);
+        }
+        const float scale = read_half(d(matrix, scales, block));
+        return float2(scale, -8.0f * scale);
 """,
 )
 

@@ -50,6 +50,16 @@ struct {self.policy} {{
                       uint columns, uint row, uint k, thread float* w) {{
         const device uchar* from = matrix + (ulong(row) * columns + k) * sizeof({self.element});
         const device {self.element}* numbers = reinterpret_cast<const device {self.element}*>(from);
+        if (columns % 8 == 0) {{
+            using Four = {self.element}4;
+            const device Four* fours = reinterpret_cast<const device Four*>(from);
+            const float4 low = float4(fours[0]), high = float4(fours[1]);
+            for (uint i = 0; i < 4; ++i) {{
+                w[i] = low[i];
+                w[i + 4] = high[i];
+            }}
+            return;
+        }}
         const uint count = min(8u, columns - k);
         for (uint i = 0; i < 8; ++i) {{
             w[i] = i < count ? float(numbers[i]) : 0.0f;

@@ -13,7 +13,7 @@ from math import prod
 from typing import Annotated, Any, Final
 
 from ..errors import FoundryError
-from ..formats import PRELUDE, Format
+from ..formats import PRELUDE, BlockFormat, Format
 from ..kernels import Argument, Emitted, Output, Params, Result, Tensor, ThreadgroupArray
 from ..kernels.includes import Included
 from ..structs import array, layout_of, struct
@@ -181,7 +181,9 @@ class GemvStage:
     def _products(self, number: int, head: Head) -> Iterator[str]:
         """Of a chunk of columns; none for a simdgroup whose rows are all beyond the matrix."""
         s = head.suffix
-        template = f"add_products<{head.weights.policy}, {self.rows}, {self.vectors}>"
+        has_codes = isinstance(head.weights, BlockFormat) and head.weights.codes is not None
+        function = "add_code_products" if has_codes else "add_products"
+        template = f"{function}<{head.weights.policy}, {self.rows}, {self.vectors}>"
         yield f"    if (first < params->rows[{number}]) {{"
         yield f"        {template}(matrix{s}, scales{s}, params->rows[{number}], columns, first, k,"
         yield f"            values, sums{s});"

@@ -1,9 +1,11 @@
 """`assay foundry`: kernels of the library, listed, shown, and written for other programs."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +18,7 @@ from assay.compiler.foundry.library import KERNELS
 from assay.compiler.foundry.structs import array, struct
 from assay.compiler.foundry.structs.names import bfloat, float3, half, packed_float3, short, uchar
 from assay.compiler.msl import compile_library
+from assay.foundry.model import SMALL, Llama, write_seeded
 
 Run = Callable[..., Any]
 
@@ -54,6 +57,35 @@ def test_files_are_written_for_hosts(assay: Run, tmp_path: Path) -> None:
 )
 def test_what_is_not_there_is_refused(assay: Run, arguments: Sequence[str], message: str) -> None:
     done = assay("foundry", *arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_a_model_makes_tokens_and_says_how_long_the_next_takes(assay: Run, tmp_path: Path) -> None:
+    sizes = {"width": 64, "hidden": 64, "heads": 2, "kv_heads": 1, "head_size": 32, "pairs": 16}
+    path = write_seeded(tmp_path / "m.gguf", replace(SMALL, layers=1, vocabulary=40, **sizes))
+    given = ("foundry", "model", str(path), "--prompt", "7", "--tokens", "2")
+    found = json.loads(assay(*given, "--json").out)
+    model = Llama.load(path)
+    assert found == {"prompt": [7], "tokens": model.generate([7], 2), "seconds": {}}
+    timed = assay(*given, "--chip", "m4-max").out
+    assert f"tokens  {' '.join(map(str, found['tokens']))}" in timed
+    assert re.search(r"m4-max +[\d.]+ us for token 3, \d+ per second, \d+ kernels", timed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--prompt", "a"), "--prompt a: expected numbers, as 1,2,3"),
+        (("--temperature", "-1"), "temperature and top_k are 0 or more"),
+        (("--cache", "q4_k"), "kernels do not write q4_k"),
+        (("gone.gguf",), "gone.gguf cannot be read"),
+    ],
+)
+def test_models_that_cannot_be_run_are_refused(
+    assay: Run, arguments: Sequence[str], message: str
+) -> None:
+    done = assay("foundry", "model", *arguments)
     assert done.code == 2
     assert message in done.err
 

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.foundry import SILU, FoundryError, Kernel, bias, format_of, residual
-from assay.foundry.library import SWIGLU, fused_gemv, gate_up, qkv, small_batch_gemv
+from assay.foundry import SILU, FoundryError, Kernel, WordColumns, bias, format_of, residual
+from assay.foundry.library import (
+    SWIGLU,
+    fused_gemv,
+    gate_up,
+    gemv_columns,
+    qkv,
+    small_batch_gemv,
+)
 from assay.foundry.types import half
+from assay.hw.apple.facts.chips import chips
 
 few = settings(max_examples=4, deadline=None)
 # Parts of the largest value: float sums, then one rounding to the type.
@@ -132,3 +140,46 @@ def test_what_does_not_fit_is_refused_when_declared(changed: dict[str, Any], mes
     options: dict[str, Any] = {"rows": [8, 8], "names": ("gate", "up"), **changed}
     with pytest.raises(FoundryError, match=message):
         fused_gemv([format_of("q8_0")] * 2, **options)
+
+
+@few
+@given(st.integers(1, 40), st.integers(1, 2), st.integers(1, 5))
+def test_fp4_words_are_read_by_columns(pairs: int, count: int, groups: int) -> None:
+    weights = WordColumns("fp4", 32)
+    rows, columns = 2 * pairs, 32 * groups
+    random = np.random.default_rng(rows)
+    packed = weights.pack(random.normal(size=(rows, columns)).astype(np.float32))
+    x = random.normal(size=(count, columns)).astype(np.float32)
+    shift = random.normal(size=rows).astype(np.float32)
+    kernel = gemv_columns(weights, rows, epilogue=[bias(float)])
+    values = {"matrix": packed.matrix, "scales": packed.scales, "x": x, "bias": shift}
+    agrees(kernel, [x @ weights.unpack(packed).astype(np.float64).T + shift], **values)
+
+
+def test_what_columns_do_not_hold_is_refused() -> None:
+    with pytest.raises(FoundryError, match="gemv_columns reads fp4"):
+        gemv_columns(WordColumns("nf4"), 8)
+    with pytest.raises(FoundryError, match="7 rows, 2 per lane"):
+        gemv_columns(WordColumns("fp4"), 7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chip", [each for each in chips() if each.startswith("m")])
+def test_fp4_is_predicted_to_reach_most_of_the_bandwidth(chip: str) -> None:
+    rows, columns, weights = 14336, 4096, WordColumns("fp4")
+    values = {
+        "matrix": np.zeros(rows * columns // 2, np.uint8),
+        "scales": np.ones(rows * columns // 128, np.float16).view(np.uint8),
+        "x": np.ones(columns, np.float16),
+    }
+    read = sum(each.nbytes for each in values.values()) + 2 * rows
+    best = 0.0
+    for rows_per_lane, simdgroups in ((2, 16), (4, 8), (4, 16)):
+        kernel = gemv_columns(
+            weights, rows, half, rows_per_lane=rows_per_lane, simdgroups=simdgroups
+        )
+        (found,) = kernel.time(chip=chip, **values).dispatches
+        best = max(best, read / (found.end - found.begin) / chips()[chip].bandwidth)
+        if best >= 0.8:
+            break
+    assert best >= 0.8
