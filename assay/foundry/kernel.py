@@ -84,8 +84,11 @@ class Kernel:
             uninitialised=self._outputs,
         )
 
-    def time(self, *, chip: str = "m1", **given: Any) -> TimeResult:
-        """How long the kernel takes on a chip, and why."""
+    def time(self, *, chip: str = "m1", warm: bool = True, **given: Any) -> TimeResult:
+        """How long the kernel takes on a chip, and why.
+
+        `warm` is whether caches hold what an earlier call with the same arrays left.
+        """
         from ..prediction import time
 
         values, grid = self._bound(given)
@@ -94,6 +97,7 @@ class Kernel:
             self.declared.function,
             *self._in_order(values),
             chip=chip,
+            warm=warm,
             threadgroups=grid.threadgroups,
             threadgroup=grid.threads,
         )

@@ -165,21 +165,13 @@ def test_what_columns_do_not_hold_is_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chip", [each for each in chips() if each.startswith("m")])
-def test_fp4_is_predicted_to_reach_most_of_the_bandwidth(chip: str) -> None:
+def test_fp4_is_predicted_to_reach_most_of_the_roofline(chip: str) -> None:
     rows, columns, weights = 14336, 4096, WordColumns("fp4")
     values = {
         "matrix": np.zeros(rows * columns // 2, np.uint8),
         "scales": np.ones(rows * columns // 128, np.float16).view(np.uint8),
         "x": np.ones(columns, np.float16),
     }
-    read = sum(each.nbytes for each in values.values()) + 2 * rows
-    best = 0.0
-    for rows_per_lane, simdgroups in ((2, 16), (4, 8), (4, 16)):
-        kernel = gemv_columns(
-            weights, rows, half, rows_per_lane=rows_per_lane, simdgroups=simdgroups
-        )
-        (found,) = kernel.time(chip=chip, **values).dispatches
-        best = max(best, read / (found.end - found.begin) / chips()[chip].bandwidth)
-        if best >= 0.8:
-            break
-    assert best >= 0.8
+    kernel = gemv_columns(weights, rows, half, simdgroups=16)
+    (found,) = kernel.time(chip=chip, warm=False, **values).dispatches
+    assert found.time.roofline.seconds / (found.end - found.begin) >= 0.8

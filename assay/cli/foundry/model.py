@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .failures import USAGE, CommandError
-from .options.shared import Json
+from ..failures import USAGE, CommandError
+from ..options.shared import Json
 
 if TYPE_CHECKING:
-    from ..foundry.model import Llama
-    from ..prediction import TimeResult
+    from ...foundry.model import Llama
+    from ...prediction import TimeResult
 
 File = Annotated[
     Path | None,
@@ -58,9 +58,9 @@ def model_command(
     from assay.compiler.foundry.errors import FoundryError
     from assay.hw.facts import SpecError
 
-    from ..foundry.library import Sampling
-    from ..foundry.model import Llama, write_seeded
-    from .terminal import print_json, show
+    from ...foundry.library import Sampling
+    from ...foundry.model import Llama, write_seeded
+    from ..terminal import print_json, show
 
     begin = _numbers(prompt)
     with TemporaryDirectory() as folder:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .failures import USAGE, CommandError
-from .foundry_model import model_command
-from .options.shared import Json
+from ..failures import USAGE, CommandError
+from ..options.shared import Json
+from .model import model_command
 
 if TYPE_CHECKING:
     from assay.compiler.foundry.kernels import Declared
@@ -44,7 +44,7 @@ def list_command(json: Json = False) -> None:
     from assay.compiler.foundry.formats import FORMATS
     from assay.compiler.foundry.library import KERNELS
 
-    from .terminal import print_json, show
+    from ..terminal import print_json, show
 
     about = {name: each.about for name, each in KERNELS.items()}
     if json:
@@ -76,7 +76,7 @@ def emit_command(
     """
     from assay.compiler.foundry.kernels.host_header import host_header
 
-    from .terminal import print_json, show
+    from ..terminal import print_json, show
 
     made = _declared(kernel, element, weights)
     texts = {
