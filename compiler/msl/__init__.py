@@ -2,7 +2,9 @@
 
 from .arguments import Argument, ArgumentBufferMember
 from .errors import CompileError, MissingConstants
-from .library import KernelFunction, Library, compile_library
+from .kernel_function import KernelFunction
+from .library import Library
+from .opening import compile_library
 from .options import CompileOptions
 from .rewrite.function_constants import ConstantValue, FunctionConstant
 
