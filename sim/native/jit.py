@@ -18,21 +18,23 @@ class MissingFunction(LookupError):
     """Code calls a function that nobody has; `str()` is its name."""
 
 
-def compile_object(text: str, *, registers: bool = True) -> bytes:
+def compile_object(text: str, *, registers: bool = True, quick: bool = False) -> bytes:
     """Optimise and compile IR text to an object file's bytes.
 
     Args:
         text: LLVM IR.
         registers: whether stack slots become registers. In code of a great many blocks that takes
             minutes, and hardly pays.
+        quick: whether nothing is optimised, for code so large that it takes longer than its run.
     """
     start_llvm()
     with LLVM_LOCK, module_of(text) as module:
-        machine = host_machine()
+        machine = host_machine(0 if quick else 2)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-        _passes(registers).run(module, builder)
+        if not quick:
+            builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+            _passes(registers).run(module, builder)
         return bytes(machine.emit_object(module))
 
 

@@ -37,12 +37,15 @@ def host_target() -> tuple[str, str, str]:
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten()
 
 
-def host_machine() -> llvm.TargetMachine:
-    """LLVM's description of this host, with the features that generated code may use."""
+def host_machine(level: int = 2) -> llvm.TargetMachine:
+    """LLVM's description of this host, with the features that generated code may use.
+
+    `level` says how much the code generator does for good code, from 0 to 3.
+    """
     triple, cpu, features = host_target()
     avoided = "".join(f",-{feature}" for feature in _AVOIDED_FEATURES)
     tuned = f"{features}{avoided if 'x86' in triple else ''}"
     target = llvm.Target.from_triple(triple)
     return target.create_target_machine(
-        cpu=cpu, features=tuned, opt=2, reloc="pic", codemodel="jitdefault", jit=True
+        cpu=cpu, features=tuned, opt=level, reloc="pic", codemodel="jitdefault", jit=True
     )

@@ -20,6 +20,7 @@ from ..analysis.reach import follows_pointers, untouched_parameters
 from ..analysis.registers import RegisterEstimate, estimate_registers
 from ..emit.apart import with_apart
 from ..emit.driver import ENDING, driver
+from ..emit.gathers import with_gathers_called
 from ..emit.tape import PLACES, TAPE, TAPED_MARKS, prepare
 from ..emit.vectorise import Vectoriser
 from ..ir.llvm_types import Scalar, size_of
@@ -46,6 +47,9 @@ _KINDS = b"__assay_access_kind"
 # Blocks of a kernel whose values travel in registers: with more, such as those of a switch of some
 # hundred cases, a choice of registers takes minutes.
 _MOST_BLOCKS_IN_REGISTERS = 256
+# Characters of a watched kernel's code from which on it is not optimised: unrolled kernels of some
+# thousand accesses are checked in a fraction of the time that it takes to make their code good.
+_MOST_WATCHED_TEXT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,10 +251,11 @@ class Program:
             function = clone(function)
             merge_accesses(function)
         code = Vectoriser(function, shape, observers).run()
-        text = with_apart(code.text, function) + ENDING
+        text = with_gathers_called(with_apart(code.text, function) + ENDING)
         declared = declarations(function)
         registers = len(function.blocks) <= _MOST_BLOCKS_IN_REGISTERS
-        machine_code = compile_object(text, registers=registers)
+        quick = bool(observers) and len(text) > _MOST_WATCHED_TEXT
+        machine_code = compile_object(text, registers=registers, quick=quick)
         head = json.dumps(
             {
                 "state_size": code.state_size,
