@@ -18,7 +18,7 @@ _TYPES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 
 
 def with_gathers_called(text: str) -> str:
-    """LLVM IR whose gathers and scatters, if there are many, are calls: a function for each type."""
+    """LLVM IR whose gathers and scatters, if there are many, are calls, of one function a type."""
     lines = text.splitlines()
     calls = [n for n, line in enumerate(lines) if " call " in line and _ACCESS.search(line)]
     if len(calls) <= _MOST_WRITTEN_OUT:

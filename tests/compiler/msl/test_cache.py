@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.compiler.msl import compile_library, library
+from assay.compiler.msl import compile_library, opening
 from assay.compiler.msl.front import clang, precompiled
 
 SOURCE = """#include <metal_stdlib>
@@ -112,7 +112,7 @@ def test_other_options_are_other_entries(folder: Path, runs, options: dict) -> N
 def test_the_compilers_own_code_is_part_of_the_key(folder: Path, runs, monkeypatch) -> None:
     compiled()
     runs.clear()
-    monkeypatch.setattr(library, "_own_digest", lambda: "another")
+    monkeypatch.setattr(opening, "_own_digest", lambda: "another")
     compiled()
     assert runs
 
