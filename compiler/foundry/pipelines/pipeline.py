@@ -38,6 +38,9 @@ class Pipeline:
     when it needs them."""
     accumulator: Scalar = FLOAT
     """Of sums: float, or half."""
+    band: int = 1
+    """Rows of tiles that threadgroups take together, column by column, so that those that run at a
+    time share weights; 1: row by row."""
     words_per_thread: int | None = None
     """Words of eight elements that each loading thread takes of each tile; None for loops over the
     words, which are right for any number of threads."""
@@ -58,6 +61,8 @@ class Pipeline:
                 "pipeline-form",
                 f"{self.loaders} simdgroups that load beside those that compute need two buffers",
             )
+        if self.band < 1:
+            raise FoundryError("pipeline-form", f"bands of {self.band} rows of tiles: at least one")
         self.by.share(self.tile)
         self._check_threads()
         self._check_words()

@@ -50,6 +50,8 @@ def constants(
     else:
         numbers |= {"SIMDGROUP_COLUMNS": pipeline.by.columns, "STAGED": staged}
         numbers |= {"LOADERS": pipeline.loaders} if pipeline.loaders else {}
+    if pipeline.band > 1:
+        numbers["BAND"] = pipeline.band
     for name, number in numbers.items():
         yield f"constant constexpr uint {name} = {number};"
     truths = {"A_TURNED": operands.turned[0], "B_TURNED": operands.turned[1]}
@@ -112,8 +114,7 @@ def _places(pipeline: Pipeline) -> Iterator[str]:
 
 def _whole(pipeline: Pipeline, operands: Operands) -> Iterator[str]:
     """One threadgroup for each tile of the product."""
-    yield "const uint row = gid.y * TILE_M;"
-    yield "const uint column = gid.x * TILE_N;"
+    yield from _banded() if pipeline.band > 1 else _in_rows()
     yield "const uint first = 0;"
     yield "const uint last = tiles;"
     yield "const ulong origin = ulong(gid.z) * params->m * params->n;"
@@ -121,6 +122,22 @@ def _whole(pipeline: Pipeline, operands: Operands) -> Iterator[str]:
     yield "clear(sums);"
     yield from schedule(pipeline, operands)
     yield from store(pipeline)
+
+
+def _in_rows() -> Iterator[str]:
+    yield "const uint row = gid.y * TILE_M;"
+    yield "const uint column = gid.x * TILE_N;"
+
+
+def _banded() -> Iterator[str]:
+    """Threadgroups by number: down the rows of a band, then on to the next column of tiles."""
+    yield "const uint across = (params->n + TILE_N - 1) / TILE_N;"
+    yield "const uint down = (params->m + TILE_M - 1) / TILE_M;"
+    yield "const uint number = gid.y * across + gid.x;"
+    yield "const uint top_of_band = number / (BAND * across) * BAND;"
+    yield "const uint height = min(BAND, down - top_of_band);"
+    yield "const uint row = (top_of_band + number % (BAND * across) % height) * TILE_M;"
+    yield "const uint column = number % (BAND * across) / height * TILE_N;"
 
 
 def _striped(pipeline: Pipeline, operands: Operands) -> Iterator[str]:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from assay.compiler.foundry.structs.names import HALF
-from assay.foundry import Kernel, WordColumns, format_of
+from assay.foundry import FoundryError, Kernel, WordColumns, format_of
 from assay.foundry.library import gemm
+from assay.foundry.library import marlin as marlin_form
 from assay.foundry.products import MARLIN, Pipeline, Simdgroups, Striped, Tile, striped
 from assay.foundry.types import bfloat, half
 from tests.assay.foundry.factors import Weighted, drawn
@@ -27,7 +28,6 @@ TILES = [
 RAGGED = [(1, 1, 8), (64, 64, 32), (61, 70, 64), (65, 63, 88), (7, 130, 120)]
 """m, n, k: one element; whole tiles; ragged ones; from one to four tiles of k of 32."""
 SMALL = {
-    "two_stages": Pipeline(tile=Tile(16, 16, 16)),
     "three_stages_divergent": Pipeline(
         tile=Tile(16, 16, 16), buffers=3, by=Simdgroups(2, 1), loaders=2
     ),
@@ -62,6 +62,11 @@ def test_all_pipelines_give_the_same_bits() -> None:
 def test_a_pipeline_with_loaders_has_no_findings() -> None:
     given = Weighted(17, 37, 40, FP4)
     assert not marlin(SMALL["three_stages_divergent"], 37).check(**given.values()).findings
+
+
+def test_a_form_that_there_is_not_is_refused_with_those_there_are() -> None:
+    with pytest.raises(FoundryError, match=r"there is no four_stages; there are single, two_st"):
+        marlin_form(FP4, 8, form="four_stages")
 
 
 def forms() -> list[Any]:

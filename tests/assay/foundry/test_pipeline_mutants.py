@@ -113,6 +113,7 @@ def _variant(choose: random.Random, seed: int) -> tuple[Kernel, dict[str, Any], 
         loaders=choose.choice([0, 1, 2]) if buffers > 1 else 0,
         weights=choose.choice(["tile", "fused"]) if is_weighted else "tile",
         accumulator=choose.choice([FLOAT, HALF]) if is_half else FLOAT,
+        band=choose.choice([1, 1, 2]),
     )
     m, n, k = (choose.randint(1, 2 * side + 3) for side in (tile.m, tile.n, tile.k))
     element, of = (half, np.float16) if is_half else (float, np.float32)

@@ -1,6 +1,7 @@
 """Products of matrices equal NumPy's within rigorous bounds, for any sizes, without findings."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,14 @@ def test_products_of_ragged_matrices(
     kernel = product(element, turned, pipeline)
     for seed, sizes in enumerate([(1, 1, 1), (32, 32, 32), (33, 70, 19), (5, 31, 100)]):
         agrees(kernel, element, turned, sizes, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("band", [2, 3, 7])
+def test_bands_of_tiles_cover_the_product(band: int) -> None:
+    kernel = product("half", (False, False), replace(SMALL, tile=Tile(16, 16, 16), band=band))
+    for sizes in [(16, 16, 16), (75, 33, 20), (100, 60, 9)]:
+        agrees(kernel, "half", (False, False), sizes, is_checked=True)
 
 
 @pytest.mark.slow
@@ -149,7 +158,8 @@ def test_a_bias_reaches_beyond_column_32767() -> None:
 def test_weights_in_every_format(name: str) -> None:
     weights = FORMATS[name]
     columns = {"f32": 43, "f16": 43, "bf16": 43}.get(name, 3 * weights.multiple)
-    kernel = gemm(weights, 37, half, epilogue=[SILU], pipeline=SMALL)
+    pipeline = BY_THREADS if "_split" in name else SMALL
+    kernel = gemm(weights, 37, half, epilogue=[SILU], pipeline=pipeline)
     given = Weighted(5, 37, columns, weights)
     made = kernel(**given.values())
     x = given.values()["x"].astype(np.float64)

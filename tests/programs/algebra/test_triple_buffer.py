@@ -70,6 +70,7 @@ def test_it_is_right_for_one_to_four_tiles_of_k_and_ragged_sizes() -> None:
         assert np.abs(kernel(**given) - expected).max() <= 1e-5 * max(np.abs(expected).max(), 1)
 
 
+@pytest.mark.slow
 def test_four_matrices_for_each_of_two_simdgroups_leave_half_of_the_tile_uncomputed() -> None:
     given, expected = values(64, 64, 32)
     found = made(("COLUMN_TILES 8", "COLUMN_TILES 4"))(**given)

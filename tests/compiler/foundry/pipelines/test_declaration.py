@@ -68,6 +68,7 @@ def budget(tile: Tile = WHOLE, *, stated: Any = None, **declared: Any) -> Budget
             r"20 threads; a threadgroup has at most 1024, in whole simdgroups of 32",
         ),
         (lambda: Pipeline(tile=WHOLE, buffers=0), r"0 buffers: .* 1 to 4 \[pipeline-form\]"),
+        (lambda: Pipeline(tile=WHOLE, band=0), r"bands of 0 rows of tiles: at least one"),
         (lambda: Pipeline(tile=WHOLE, buffers=5), r"5 buffers: a pipeline has 1 to 4"),
         (lambda: Pipeline(tile=WHOLE, buffers=1, loaders=2), r"need two buffers"),
         (lambda: Pipeline(tile=WHOLE, by=Threads(), weights="fused"), r"are for simdgroups"),
