@@ -49,7 +49,7 @@ class Part:
 class FullyConnectedKernel(Kernel[FullyConnected]):
     """Any range of outputs; what does not fill a vector goes in shorter ones.
 
-    With `inputs` (first, count) it sums over some of the inputs only: see `over_inputs`.
+    With `inputs` (first, count) it sums over some of the inputs only: see `over_terms`.
     """
 
     def __init__(self, inputs: tuple[int, int] | None = None) -> None:
@@ -58,20 +58,18 @@ class FullyConnectedKernel(Kernel[FullyConnected]):
         if inputs is not None:
             self.name += f", {inputs[1]} inputs from {inputs[0]} on"
 
-    def over_inputs(
-        self, op: FullyConnected, out: Region, count: int
-    ) -> list[FullyConnectedKernel]:
-        """Kernels that one after the other, on one slice with nothing between, make the region:
-        each sums over `count` inputs, and the sums stay in PRAM until the last.
+    def terms(self, op: FullyConnected) -> tuple[int, int]:
+        """The inputs, each one step."""
+        return op.x.shape[1], 1
 
-        None if the region is more than PRAM holds: one row, and outputs of one vector and shift.
-        """
+    def over_terms(
+        self, op: FullyConnected, out: Region, first: int, count: int
+    ) -> FullyConnectedKernel | None:
+        """Of one row, and of outputs of one vector and shift."""
         parts = _parts(op, out)
         if out.sizes[0] > 1 or len(parts) > 1 or parts[0].vectors > 1:
-            return []
-        total = op.x.shape[1]
-        starts = range(0, total, count)
-        return [FullyConnectedKernel((start, min(count, total - start))) for start in starts]
+            return None
+        return FullyConnectedKernel((first, min(count, op.x.shape[1] - first)))
 
     def _inputs(self, op: FullyConnected) -> tuple[int, int]:
         return self.inputs or (0, op.x.shape[1])

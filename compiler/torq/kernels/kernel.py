@@ -93,6 +93,21 @@ class Kernel(ABC, Generic[Op]):
     def input_regions(self, op: Op, out: Region) -> tuple[InputRegion, ...]:
         """What is read of each operand for a region of y."""
 
+    def terms(self, op: Op) -> tuple[int, int]:
+        """How many parts a sum can be cut into, and how many steps of the ALU each of them takes;
+        (1, 1) if what the result is made of is needed at once.
+        """
+        return 1, 1
+
+    def over_terms(self, op: Op, out: Region, first: int, count: int) -> Kernel[Op] | None:
+        """What sums over some of the `terms`: added to what is in PRAM unless they are the first,
+        kept there unless they are the last.
+
+        All of them one after the other, on one slice with nothing between, make the region. None
+        if sums cannot be cut, or the region is more than PRAM holds.
+        """
+        return None
+
     def constants(self, op: Op, out: Region) -> tuple[ConstantSpec, ...]:
         """The constants of a region."""
         return ()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..operators.products import MatMul
 from ..operators.quantisation import FloatRange, Rescale
 from ..operators.tensors import Layout, Region
+from ..slice.counts import steps_refusal
 from ..slice.derive import ACT_WORDS
 from ..slice.formats import LIMITS, Lanes, is_float, product_lanes
 from ..slice.kernel import SliceKernel
@@ -45,7 +46,7 @@ class MatMulKernel(Kernel[MatMul]):
             return f"{h} rows that are {'not ' if not op.a_turned else ''}innermost in a"
         if self.group > 1 and floating and self.group > 8:
             return f"{self.group} rows at a time of {op.a.dtype}"
-        return scale_refusal(_scaling(op))
+        return steps_refusal(c) or scale_refusal(_scaling(op))
 
     def tile_dims(self, op: MatMul) -> tuple[TileDim, ...]:
         """Batches, rows, columns."""

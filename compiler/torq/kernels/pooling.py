@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..operators.reductions import Mean, Pool
 from ..operators.tensors import Layout, Region
+from ..slice.counts import steps_refusal
 from ..slice.derive import ACT_WORDS
 from ..slice.formats import bypass_lanes, is_float
 from ..slice.kernel import SliceKernel
@@ -179,7 +180,8 @@ class MeanKernel(Kernel[Mean]):
             return f"{op.x.shape} to {op.y.shape}"
         if is_float(op.x.dtype) or is_float(op.y.dtype):
             return f"{op.x.dtype} to {op.y.dtype}"
-        return scale_refusal(op.rescale)
+        pixels = op.x.shape[1] * op.x.shape[2]
+        return steps_refusal(pixels) or scale_refusal(op.rescale)
 
     def tile_dims(self, op: Mean) -> tuple[TileDim, ...]:
         """Batches, channels."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..operators.quantisation import FloatRange
 from ..operators.reductions import REDUCTIONS, Reduce
 from ..operators.tensors import Layout, Region
+from ..slice.counts import steps_refusal
 from ..slice.derive import ACT_WORDS
 from ..slice.formats import bypass_lanes, is_float, limits
 from ..slice.kernel import SliceKernel
@@ -44,7 +45,7 @@ class ReduceKernel(Kernel[Reduce]):
             return f"{shape} along {op.axis} to {op.y.shape}"
         if operation in _INDEXES and shape[op.axis] > _MOST_INDICES:
             return f"{shape[op.axis]} steps; {_MOST_INDICES} are possible"
-        return None
+        return steps_refusal(shape[op.axis])
 
     def tile_dims(self, op: Reduce) -> tuple[TileDim, ...]:
         """The outermost axis of y; the innermost one of three."""

@@ -6,11 +6,16 @@ from typing import ClassVar
 
 from xdsl.ir import Block
 
+from assay.hw.torq.facts.machine import limit
+
 from ..hl.elementwise import Scale
 from ..hl.moves import View
 from ..hl.reductions import Mean, Reduce
 from ..hl.types import tensor_of
 from .base import HlPass, insert, is_identity, producer, replace, used_once
+
+_MOST_PIXELS = limit("block_steps")
+"""Of a plane whose mean one kernel makes."""
 
 
 class FoldMeans(HlPass):
@@ -64,6 +69,8 @@ def _fold(op: Scale) -> None:
     if first.type.dtype != "int32" or tensor_of(first.x).dtype not in ("int8", "int16"):
         return
     x = tensor_of(first.x)
+    if x.shape[1] * x.shape[2] > _MOST_PIXELS:
+        return
     mean = insert(
         op,
         Mean,

@@ -22,6 +22,7 @@ from .hoist_transposes import HoistTransposes
 from .legalise import LegaliseTosa
 from .operands import ExpandBroadcasts, SplitZeroPoints
 from .planes import CancelTransposes, FoldTransposes, ToPlanes
+from .reductions import FlattenReductions
 from .segments import FuseSegments, SegmentStrides
 from .shift_products import ShiftProducts
 from .sort_channels import SortChannels
@@ -43,6 +44,7 @@ PIPELINE: tuple[type[HlPass], ...] = (
     SplitZeroPoints,
     ExpandBroadcasts,
     ShiftProducts,
+    FlattenReductions,
     RewriteStrides,
     Canonicalise,
     ToPlanes,

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from assay.hw.torq.facts.machine import limit
 
+from ..operators.operator import Operator
 from ..operators.products import Padding
 from ..slice.lram import ALIGNMENT
 from ..target import target
@@ -71,14 +72,17 @@ def bounds(behind: int = _BEHIND) -> tuple[int, int]:
 
 
 def fetched_behind(steps: Sequence[Step]) -> int:
-    """How many bytes behind a tensor are fetched at most: padding below is fetched, too."""
-    most = 0
-    for step in steps:
-        padding = getattr(step.op, "padding", None) if isinstance(step, RunSlice) else None
-        if isinstance(step, RunSlice) and isinstance(padding, Padding):
-            x = step.op.operands["x"]
-            most = max(most, padding.bottom * x.shape[-1] * x.element)
-    return _BEHIND + most
+    """How many bytes behind a tensor are fetched at most."""
+    return max((fetched_by(s.op) for s in steps if isinstance(s, RunSlice)), default=_BEHIND)
+
+
+def fetched_by(op: Operator) -> int:
+    """How many bytes behind a tensor an operator fetches: padding below is fetched, too."""
+    padding = getattr(op, "padding", None)
+    if not isinstance(padding, Padding):
+        return _BEHIND
+    x = op.operands["x"]
+    return _BEHIND + max(0, padding.bottom) * x.shape[-1] * x.element
 
 
 def lifetimes(steps: Sequence[Step]) -> dict[Buffer, tuple[int, int]]:

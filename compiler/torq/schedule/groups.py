@@ -97,7 +97,9 @@ class GroupSearch:
             yield self._wanted(group.jobs, start, min(group.rows, shape[_ROWS] - start))
 
     def _has_rows(self, job: Job) -> bool:
-        return len(job.op.y.shape) == 4 and self._dim(job) is not None
+        if len(job.op.y.shape) != 4 or self._tiler.is_too_long(job.op):
+            return False
+        return self._dim(job) is not None
 
     def _dim(self, job: Job) -> TileDim | None:
         dims = self._kernel(job).tile_dims(job.op)

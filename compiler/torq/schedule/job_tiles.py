@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from ..operators.elementwise import Table
 from ..operators.tensors import Region
 from ..slice.errors import IllegalSliceProgram
 from ..slice.tensor import Tensor, dense
+from .allocate import fetched_by
 from .network import Job
 from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Spot, StoreTile
 from .storage import Storage
@@ -78,10 +79,33 @@ class JobTiles:
         runs = [
             run
             for slice_, region in enumerate(self.planner.tiler.parts(op, kernel, out))
-            for run in self._runs(slice_, region, whole)
+            for run in self._runs(kernel, slice_, region, whole)
         ]
         self._together(runs)
-        spot, region = whole["y"]
+        self._deliver(out, whole["y"])
+
+    def sums(self, outs: Sequence[Region], chains: Sequence[Sequence[Kernel[Any]]]) -> None:
+        """Loads, runs and stores a tile for each slice, whose sums are made by a chain of kernels.
+
+        What is summed at a time changes with each of them; what the tiles share is loaded once.
+        """
+        results = [self._result(out) for out in outs]
+        for kernels in zip(*chains, strict=True):
+            self._last, self._now = self._now, {}
+            runs: list[RunSlice] = []
+            for slice_, (kernel, out) in enumerate(zip(kernels, outs, strict=True)):
+                whole = {"y": results[slice_]}
+                for need in kernel.input_regions(self.job.op, out):
+                    behind = fetched_by(self.job.op)
+                    whole[need.operand] = self._operand(need.operand, need.region, behind)
+                runs += self._runs(kernel, slice_, out, whole)
+            self._together(runs)
+        for out, result in zip(outs, results, strict=True):
+            self._deliver(out, result)
+
+    def _deliver(self, out: Region, result: tuple[Spot, Region]) -> None:
+        """Passes a tile of the result on, or stores it, unless it only stays."""
+        spot, region = result
         if self.passes_on:
             self.made[self.job.result] = spot, region
         elif not spot.buffer.stays or self.planner.is_returned(self.job):
@@ -97,8 +121,11 @@ class JobTiles:
         starts = tuple(a - b for a, b in zip(out.starts, there.starts, strict=True))
         return part(spot.tensor, kind, Region(starts=starts, sizes=out.sizes))
 
-    def _operand(self, name: str, region: Region) -> tuple[Spot, Region]:
-        """Where an operand is, and from where on: kept, or loaded now."""
+    def _operand(self, name: str, region: Region, behind: int = 0) -> tuple[Spot, Region]:
+        """Where an operand is, and from where on: kept, or loaded now.
+
+        What is loaded has so many bytes `behind` it that nobody else writes meanwhile.
+        """
         value, kind = self.job.operands[name], self.job.op.tensors[name]
         if value in self.made:
             return self.made[value]
@@ -116,7 +143,7 @@ class JobTiles:
             return self._operands[name]
         home = self.planner.network.homes[value]
         tensor = tile_tensor(name, kind, region)
-        buffer = self._buffer(name, kind.of(region).bytes_)
+        buffer = self._buffer(name, kind.of(region).bytes_ + behind)
         moves = moves_of(home, region, tensor)
         self.planner.starts.append(LoadTile(storage=home.storage, buffer=buffer, moves=moves))
         self._operands[name] = Spot(buffer=buffer, tensor=tensor), region
@@ -140,10 +167,14 @@ class JobTiles:
         return Spot(buffer=buffer, tensor=tensor), region
 
     def _runs(
-        self, slice_: int, out: Region, whole: dict[str, tuple[Spot, Region]]
+        self,
+        kernel: Kernel[Any],
+        slice_: int,
+        out: Region,
+        whole: dict[str, tuple[Spot, Region]],
     ) -> Iterator[RunSlice]:
         """The runs of one slice: as many tasks each as there is room for commands."""
-        op, kernel = self.job.op, self.kernel
+        op = self.job.op
         wanted = {need.operand: need.region for need in kernel.input_regions(op, out)}
         wanted["y"] = out
         places = {
@@ -153,7 +184,7 @@ class JobTiles:
             )
             for name, region in wanted.items()
         }
-        places |= self._constants(out)
+        places |= self._constants(kernel, out)
         for name, kind in kernel.scratch(op, out).items():
             tensor = tile_tensor(name, kind, Region.whole(kind.shape))
             buffer = self._buffer(name, kind.bytes_)
@@ -194,9 +225,9 @@ class JobTiles:
                 raise ModelError(f"{self.job.name}: {error}") from error
             raise InTheWay(value) from error
 
-    def _constants(self, out: Region) -> dict[str, Spot]:
+    def _constants(self, kernel: Kernel[Any], out: Region) -> dict[str, Spot]:
         """Packs and loads the constants of a region, unless they are those of the last tile."""
-        op, kernel = self.job.op, self.kernel
+        op = self.job.op
         found: dict[str, Spot] = {}
         specs = kernel.constants(op, out)
         values = kernel.pack(op, out, self.job.values) if specs else {}

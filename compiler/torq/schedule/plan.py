@@ -24,7 +24,7 @@ from .storage import Home, Storage, packed
 from .tile_search import cycles_of_bytes
 from .tiles import Tiler
 from .tiling import Tiling
-from .transfers import moves_of, tile_tensor
+from .transfers import moves_of, pieces_of, tile_tensor
 
 _SLICES = 2
 _WORTH_KEEPING = 0.7
@@ -37,6 +37,8 @@ _ENOUGH_MARGIN_TOGETHER = 192 << 10
 """How much less tiles, of one operator or of several, take before something kept is given up."""
 _LEAST = 48 << 10
 """Bytes that stay free for tiles beside what is kept."""
+_COPIED = 16 << 10
+"""Bytes of what is only moved, at a time."""
 _SEARCHED = 40
 """The most operators of a network that is planned twice."""
 
@@ -255,12 +257,22 @@ class Planner:
             if kept is not None and (tiling is None or kept.cycles <= tiling.cycles + loads):
                 tiling, stays = kept, True
         if tiling is None:
-            raise self._too_large(job)
+            self._sums(job, free - margin, resident)
+            return
         if stays:
             self._keep(job, result)
         tiles = JobTiles(planner=self, job=job, kernel=tiling.kernel)
         for out in tiling.regions(op.y.shape):
             tiles.tile(out)
+
+    def _sums(self, job: Job, free: int, resident: frozenset[str]) -> None:
+        """Schedules tiles whose terms do not fit at once."""
+        found = self.tiler.sum_tiling(job.op, free, resident)
+        if found is None:
+            raise self._too_large(job)
+        tiles = JobTiles(planner=self, job=job, kernel=found.kernel)
+        for outs in found.tiles:
+            tiles.sums(outs, found.chains(job.op, outs))
 
     def _may_stay(self, job: Job, free: int) -> bool:
         used = self._uses.get(job.result, -1) >= 0
@@ -294,11 +306,9 @@ class Planner:
         return self._constants.setdefault((name, made.data), made)
 
     def _copy(self, source: Home, target: Home) -> None:
-        """Moves a whole tensor in pieces of its outermost dimension that has several steps."""
+        """Moves a whole tensor through LRAM in pieces that are small enough."""
         kind = source.kind
-        axis = next((at for at, size in enumerate(kind.shape[:2]) if size > 1), 0)
-        for start in range(kind.shape[axis]):
-            region = Region.whole(kind.shape).along(axis, start, 1)
+        for region in pieces_of(kind, _COPIED):
             tensor = tile_tensor(source.storage.name, kind, region)
             buffer = Buffer(job="", name=tensor.name, size=kind.of(region).bytes_)
             load = moves_of(source, region, tensor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,10 @@ from ..kernels.planes.convolution import ConvolutionKernel
 from ..kernels.variants import refusal, variants
 from ..operators.operator import Operator
 from ..operators.tensors import Region
+from ..slice.counts import MOST_STEPS
 from ..slice.errors import IllegalSliceProgram
 from .options import Options
+from .sum_tiling import SumSearch, SumTiling
 from .tile_search import TileSearch
 from .tiling import Tiling, unit_of
 
@@ -40,6 +43,8 @@ class Tiler:
         operator; gives None when no tile is small enough.
         """
         key = op, free // 4096, resident
+        if key not in self._tilings and self.is_too_long(op):
+            self._tilings[key] = None
         if key not in self._tilings:
             kernel = self.kernel(op)
             search = TileSearch(
@@ -57,6 +62,22 @@ class Tiler:
                 found = replace(search, doubled=False).best()
             self._tilings[key] = found
         return self._tilings[key]
+
+    def is_too_long(self, op: Operator) -> bool:
+        """Whether sums have more terms than the ALU can count at once."""
+        return math.prod(self.kernel(op).terms(op)) > MOST_STEPS
+
+    def sum_tiling(self, op: Operator, free: int, resident: frozenset[str]) -> SumTiling | None:
+        """Tiles whose terms are summed part by part, in no more than `free` bytes, or None."""
+        search = SumSearch(
+            op=op,
+            kernels=variants(op),
+            free=free,
+            resident=resident,
+            doubled=self._doubled,
+            slices=2 if self._split else 1,
+        )
+        return search.best()
 
     def kernel(self, op: Operator) -> Kernel[Any]:
         """The fastest kernel, of those with the right group if there are any.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..operators.tensors import PLANE_ALIGNMENT, Layout, Region, TensorType
@@ -47,6 +47,26 @@ def tile_tensor(name: str, kind: TensorType, region: Region) -> Tensor:
         shape=own.stored_shape,
         strides=tile_strides(kind, region),
     )
+
+
+def pieces_of(kind: TensorType, most: int) -> Iterator[Region]:
+    """A tensor in regions of `most` bytes: some steps of one axis, one of those outside of it.
+
+    Rows of planes stay whole; of quadrants, two rows are a step.
+    """
+    whole = Region.whole(kind.shape)
+    sizes = list(kind.shape)
+    for axis in range(len(sizes) if kind.layout is Layout.ROWS else 3):
+        step = 2 if kind.layout is Layout.QUADRANTS and axis == 2 else 1
+        sizes[axis] = step
+        one = kind.of(Region(starts=whole.starts, sizes=tuple(sizes))).bytes_
+        sizes[axis] = min(kind.shape[axis], max(1, most // one) * step)
+        if sizes[axis] > step:
+            break
+    steps = (range(0, n, size) for n, size in zip(kind.shape, sizes, strict=True))
+    for starts in itertools.product(*steps):
+        ends = zip(starts, sizes, kind.shape, strict=True)
+        yield Region(starts=starts, sizes=tuple(min(n, size - at) for at, n, size in ends))
 
 
 def stored_region(kind: TensorType, region: Region) -> Region:

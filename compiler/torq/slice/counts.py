@@ -16,6 +16,13 @@ from .transfers import block
 
 _BEHIND_SUMS = ("DEBR", "ACT", "DEQW")
 _LOOKUPS = limit("table_lookups")
+MOST_STEPS = limit("block_steps")
+"""Of the ALU, that add up to a block of partial sums."""
+
+
+def steps_refusal(steps: int) -> str | None:
+    """Why so many steps cannot add up to one block, or None."""
+    return f"sums of {steps} terms; {MOST_STEPS} are possible" if steps > MOST_STEPS else None
 
 
 def cycles(kernel: SliceKernel) -> int:

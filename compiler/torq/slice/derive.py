@@ -9,13 +9,24 @@ from typing import TypeVar
 from assay.hw.torq.facts.machine import limit
 from assay.hw.torq.words.commands import Dim, Ndl, SliceTask
 
+from .counts import steps_refusal
 from .errors import IllegalSliceProgram
 from .formats import Lanes, bypass_lanes, is_float, product_lanes
 from .held import with_meaning
 from .kernel import ALL_SUMS, Nest, SliceKernel, Window
 from .loops import FLAT, PLAIN
 from .operands import note_of
-from .transfers import DATA_BUS, ONE_WORD, RESULT_BUS, block, few, loads, memory, steps_inside
+from .transfers import (
+    DATA_BUS,
+    ONE_WORD,
+    RESULT_BUS,
+    block,
+    few,
+    loads,
+    memory,
+    steps_inside,
+    stride_of,
+)
 
 PRAM_WORDS = limit("partial_memory")
 ACT_WORDS = limit("activation_lanes_per_slice")
@@ -284,6 +295,9 @@ class _Derivation:
                 f"{self.activation.width} results of {self.lanes.partials} words are {words} words "
                 f"at a time; {', '.join(map(str, VECTOR_WORDS))} are possible",
             )
+        too_many = steps_refusal(steps)
+        if too_many:
+            raise self._illegal("partial sums", too_many)
         if vectors > MOST_VECTORS:
             raise self._illegal(
                 "partial sums", f"{vectors} vectors in a block; {MOST_VECTORS} are possible"
@@ -343,7 +357,7 @@ class _Derivation:
             if store.plane is not None and loop.tag == FLAT:
                 high.append(Dim(count=loop.count, tag=FLAT))
             else:
-                high.append(Dim(count=loop.count, stride=store.view.stride_of(loop), tag=PLAIN))
+                high.append(Dim(count=loop.count, stride=stride_of(store.view, loop), tag=PLAIN))
         return Ndl(
             agent="DEQW",
             low=tuple(low),

@@ -22,6 +22,7 @@ _BUS_BYTES = {
 }
 _SEGMENTS = limit("data_memory_segments")
 _MOST_LOOPS = limit("descriptor_loops")
+_LARGE_STRIDE = 1 << 22
 _TAGS = (FLAT, KERNEL_COLUMN, KERNEL_ROW)
 
 
@@ -67,10 +68,16 @@ def memory(name: str, agent: str, load: Load, low: tuple[Dim, ...], words: tuple
             high += loop.data
             continue
         every = load.every if place == 0 else 1
-        stride = load.view.stride_of(loop) * every
+        stride = stride_of(load.view, loop) * every
         tag = loop.tag if agent == "DEDR" and loop.tag in _TAGS else PLAIN
         high.append(Dim(count=-(-loop.count // every), stride=stride, tag=tag))
     return Ndl(agent=agent, low=low, high=few(name, agent, high), base_address=load.view.address)
+
+
+def stride_of(view: View, loop: Loop) -> int:
+    """Bytes from one step of a loop to the next; those of a single step may be too many."""
+    stride = view.stride_of(loop)
+    return stride if loop.count > 1 or abs(stride) < _LARGE_STRIDE else 0
 
 
 def few(name: str, agent: str, dims: list[Dim]) -> tuple[Dim, ...]:

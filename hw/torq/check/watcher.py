@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.sim.check import Checker, Finding, Party, UnitPlace
 
@@ -27,6 +28,7 @@ from .ranges import Ranges, ordered, overlap, size
 from .shadow import Shadow
 from .touch import Moved, Touch
 from .unread import Lost, Unread
+from .unwritten import Unwritten
 
 _CHANNELS = ("XR", "XW")
 _BLOCKS = ("LRAM", 0, limit("lram_pool_start"))
@@ -68,6 +70,7 @@ class Watcher:
         self._order = Order()
         self._results: dict[str, list[tuple[int, int]]] = {}
         """What the task of each slice will have written."""
+        self._unwritten = Unwritten()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -195,8 +198,7 @@ class Watcher:
         self._results[unit] = [r for touch in every if touch.writes for r in touch.ranges]
         for touch in every:
             self._touch(touch)
-            if not touch.writes:
-                self._check_unwritten(touch)
+        self._check_unwritten(unit, plan, before, [touch for touch in every if not touch.writes])
 
     def slice_done(self, unit: str) -> None:
         """A slice's task is done: its results are written."""
@@ -389,15 +391,15 @@ class Watcher:
         )
         self._report_bytes("npu-race", message, one, shared, others=(_party(other),))
 
-    def _check_unwritten(self, touch: Touch) -> None:
-        lacking = self.shadow.unwritten(touch.memory, touch.ranges)
-        if lacking and self._matters(touch, lacking):
-            self._report_bytes(
-                "npu-uninitialised",
-                "takes bytes that nobody wrote into its results",
-                touch,
-                lacking,
-            )
+    def _check_unwritten(
+        self, unit: str, plan: SlicePlan, before: NDArray[np.uint8], reads: Iterable[Touch]
+    ) -> None:
+        """Tells who takes bytes that nobody wrote into results."""
+        every = [(each, self.shadow.unwritten(each.memory, each.ranges)) for each in reads]
+        lacking = [(each, ranges) for each, ranges in every if ranges]
+        for touch, ranges in self._unwritten.told(unit, plan, before, lacking):
+            message = "takes bytes that nobody wrote into its results"
+            self._report_bytes("npu-uninitialised", message, touch, ranges)
 
     def _matters(self, touch: Touch, ranges: Ranges) -> bool:
         """Whether results depend on bytes that are read."""

@@ -37,6 +37,14 @@ def _layer(i: int, o: int, dtype: str = "int8") -> FullyConnected:
     )
 
 
+def _chain(kernel: Kernel[Any], op: Operator, count: int) -> list[Kernel[Any]]:
+    """Kernels that sum over `count` terms each and make the whole result."""
+    terms, _ = kernel.terms(op)
+    out = Region.whole(op.y.shape)
+    found = (kernel.over_terms(op, out, first, count) for first in range(0, terms, count))
+    return [part for part in found if part is not None]
+
+
 def _made(
     op: Operator, kernels: Sequence[Kernel[Any]], x: Array, weights: Array, bias: Array
 ) -> Array:
@@ -76,7 +84,7 @@ def test_tiles_of_a_reduction_make_the_whole(i: int, o: int, count: int, dtype: 
     x, weights = numbers(1, (1, i), dtype, bound=3000), numbers(2, (o, i), "int8")
     bias = numbers(3, (o,), "int32", bound=9999)
     sums = tosa.fully_connected(x, weights, bias)
-    kernels = FullyConnectedKernel().over_inputs(op, Region.whole(op.y.shape), count)
+    kernels = _chain(FullyConnectedKernel(), op, count)
     assert len(kernels) == -(-i // count)
     expected = np.clip(((sums * 1_400_000_000 + (1 << 40)) >> 41) + 3, -128, 127)
     np.testing.assert_array_equal(_made(op, kernels, x, weights, bias), expected)
@@ -91,7 +99,7 @@ def test_float_sums_are_kept_to_the_bit() -> None:
         total = total + x[0, k].astype(np.float32) * weights[:, k].astype(np.float32)
     expected = (total + bias).astype(ml_dtypes.bfloat16)
     for count in (24, 7):
-        kernels = FullyConnectedKernel().over_inputs(op, Region.whole(op.y.shape), count)
+        kernels = _chain(FullyConnectedKernel(), op, count)
         found = _made(op, kernels, x, weights, bias)
         assert found[0].tobytes() == expected.tobytes()
 
@@ -116,7 +124,7 @@ def test_channels_of_a_convolution_are_summed_part_by_part(
     )
     x, weights = numbers(1, op.x.shape, "int8"), numbers(2, op.weights.shape, "int8")
     bias = numbers(3, (group,), "int32", bound=9999)
-    kernels = ConvolutionKernel(group).over_channels(op, Region.whole(op.y.shape), count)
+    kernels = _chain(ConvolutionKernel(group), op, count)
     assert len(kernels) == -(-c // count)
     found = _made(op, kernels, x, weights, bias)
     np.testing.assert_array_equal(found, convolved(op, x, weights, bias))
@@ -126,9 +134,9 @@ def test_more_pixels_than_a_block_has_are_not_kept() -> None:
     plane = TensorType(dtype="int8", shape=(1, 4, 9, 9), layout=Layout.PLANES)
     weights = TensorType(dtype="int8", shape=(4, 4, 1, 1))
     op = Convolution(x=plane, weights=weights, y=plane, rescale=_SCALE)
-    assert ConvolutionKernel(4).over_channels(op, Region.whole(plane.shape), 2) == []
+    assert ConvolutionKernel(4).over_terms(op, Region.whole(plane.shape), 0, 2) is None
 
 
 @pytest.mark.parametrize("op", [_layer(9, 65), _layer(9, 100)])
 def test_more_than_a_block_is_not_kept(op: FullyConnected) -> None:
-    assert FullyConnectedKernel().over_inputs(op, Region.whole(op.y.shape), 4) == []
+    assert FullyConnectedKernel().over_terms(op, Region.whole(op.y.shape), 0, 4) is None

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 from hypothesis import strategies as st
 
-from assay.compiler.torq.kernels.kernel import Kernel
+from assay.compiler.torq.kernels.kernel import Kernel, part
 from assay.compiler.torq.operators.operator import Operator
 from assay.compiler.torq.operators.tensors import Layout, Region, TensorType
 from assay.compiler.torq.slice.tensor import Tensor
@@ -80,6 +80,37 @@ class Case:
         assert kernel.cost(op, out) == sum(cycles.total for cycles in machine.cycles)
         values = machine.take(places["y"])
         return together(values) if op.y.layout is Layout.QUADRANTS else values
+
+    def check_within(self, cuts: Sequence[Sequence[int]]) -> None:
+        """Tiles that are parts of tensors in LRAM as a whole make the whole.
+
+        Raises IllegalSliceProgram if the kernel does not take them so.
+        """
+        machine = Machine(noise=True)
+        op, kernel = self.op, self.kernel
+        held = {
+            name: _give(machine, name, x, op.tensors[name]) for name, x in self.operands.items()
+        }
+        held["y"] = _room(machine, "y", op.y)
+        tasks = []
+        for number, out in enumerate(regions(op.y.shape, cuts)):
+            wanted = {need.operand: need.region for need in kernel.input_regions(op, out)}
+            places = {
+                name: part(held[name], op.tensors[name], region)
+                for name, region in (*wanted.items(), ("y", out))
+            }
+            packed = kernel.pack(op, out, self.constants)
+            for constant in kernel.constants(op, out):
+                data = packed[constant.name]
+                places[constant.name] = machine.layout.constant(f"{constant.name} {number}", data)
+            for name, own in kernel.scratch(op, out).items():
+                places[name] = _room(machine, f"{name} {number}", own)
+            tasks += kernel.emit(op, out, places)
+        machine.run(tasks)
+        values = machine.take(held["y"])
+        found = together(values) if op.y.layout is Layout.QUADRANTS else values
+        expected = self.expected.astype(found.dtype)
+        np.testing.assert_array_equal(found, expected)
 
     def _compare_footprint(self, out: Region, places: Mapping[str, Tensor]) -> None:
         """A footprint has room for each tensor, and less than a vector more."""

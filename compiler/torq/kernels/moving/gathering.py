@@ -13,7 +13,7 @@ from ...operators.tensors import Layout, Region, TensorType
 from ...slice.derive import ACT_WORDS
 from ...slice.formats import bypass_lanes, limits
 from ...slice.kernel import SliceKernel
-from ...slice.loops import FLAT, Index
+from ...slice.loops import FLAT
 from ..alike import SCALE, VECTOR_BYTES, packed_scale
 from ..kernel import ConstantSpec, InputRegion, Kernel, Places, TileDim, Values
 from ..strided import at, start
@@ -91,17 +91,17 @@ def _scaling(row: int) -> Rescale:
 
 
 def _offsets(op: Gather, out: Region, places: Places) -> SliceKernel:
-    """Indices times the bytes of a row."""
+    """Indices times the bytes of a row. Those of a batch may lie apart from those of the next."""
     indices, offsets = places["indices"], places["offsets"]
-    count = out.sizes[0] * out.sizes[1]
+    batches, rows, _ = out.sizes
     width = ACT_WORDS // bypass_lanes("int32", "ACC").partials
     vector = VECTOR_BYTES // indices.element
     k = SliceKernel("offsets")
     k.load_bias(places["scales"][0])
-    with k.each(-(-count // vector), FLAT) as v:
-        k.load_data(at(indices, v * VECTOR_BYTES, vector))
+    with k.each(batches) as n, k.each(-(-rows // vector), FLAT) as v:
+        k.load_data(at(indices, n * indices.strides[0] + v * VECTOR_BYTES, vector))
         k.combine("ACC")
         with k.each(vector // width, FLAT):
             k.activate_scaled(width=width, scaling=_scaling(places["x"].strides[1]))
-            k.append(start(offsets, Index()), count)
+            k.append(start(offsets, n * (rows * offsets.element)), rows)
     return k

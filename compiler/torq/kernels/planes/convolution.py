@@ -33,7 +33,7 @@ _FLOAT_GROUPS = (4, 8)
 class ConvolutionKernel(Kernel[Convolution]):
     """Convolutions of stride 1 from planes, of stride 2 from quadrants.
 
-    With `channels` (first, count) it sums over some of x's channels only: see `over_channels`.
+    With `channels` (first, count) it sums over some of x's channels only: see `over_terms`.
     """
 
     def __init__(self, group: int, channels: tuple[int, int] | None = None) -> None:
@@ -43,24 +43,23 @@ class ConvolutionKernel(Kernel[Convolution]):
         if channels is not None:
             self.name += f", {channels[1]} channels from {channels[0]} on"
 
-    def over_channels(self, op: Convolution, out: Region, count: int) -> list[ConvolutionKernel]:
-        """Kernels that one after the other, on one slice with nothing between, make the region:
-        each sums over `count` channels of x, and the sums stay in PRAM until the last.
+    def terms(self, op: Convolution) -> tuple[int, int]:
+        """The channels of x, each as many steps as there are taps."""
+        _, channels, kh, kw = op.weights.shape
+        return channels, kh * kw
 
-        None if the region is more than PRAM holds: as many pixels and channels as the shape says.
-        """
+    def over_terms(
+        self, op: Convolution, out: Region, first: int, count: int
+    ) -> ConvolutionKernel | None:
+        """Of as many pixels and channels as the shape says, without gaps between them."""
         parts = self._parts(op, out)
         bands = sweep_of(op).bands(out.starts[2], out.sizes[2])
         if out.sizes[0] > 1 or len(parts) > 1 or parts[0].groups > 1 or len(bands) > 1:
-            return []
+            return None
         pixels = lanes_of(op.x.dtype, op.weights.dtype).vector(parts[0].group)
         if bands[0].count * out.sizes[3] > pixels or bands[0].by_row:
-            return []
-        total = op.x.shape[1]
-        return [
-            ConvolutionKernel(self.group, (start, min(count, total - start)))
-            for start in range(0, total, count)
-        ]
+            return None
+        return ConvolutionKernel(self.group, (first, min(count, op.x.shape[1] - first)))
 
     def _channels(self, op: Convolution) -> tuple[int, int]:
         return self.channels or (0, op.x.shape[1])

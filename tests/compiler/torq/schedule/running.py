@@ -18,7 +18,7 @@ from assay.hal.observe import checking
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.pack import pack
 from assay.hw.torq.check.kinds import NPU_CHECKS
-from assay.hw.torq.facts.machine import memories
+from assay.hw.torq.facts.hardware import DEFAULT, hardware
 from assay.sim.check import Checker
 from tests.compiler.graph import models
 from tests.compiler.torq.machine import Array
@@ -30,12 +30,16 @@ def lowered(module: ModuleOp, options: Options = USUAL) -> Program:
     return program_for(module, options)
 
 
-def assert_file_is_exact_and_clean(path: Path, *, seed: int = 0) -> None:
-    """Imports a file, then as below, with random inputs."""
+def assert_file_is_exact_and_clean(
+    path: Path, options: Options = USUAL, *, seed: int = 0
+) -> Program:
+    """Imports a file, then as below, with random inputs; gives the program."""
     module = import_model(path, hl_context())
     inputs = models.random_inputs(models.main(module), seed)
     expected = evaluated(models.main(module), inputs)
-    assert_exact_and_clean(lowered(module), inputs, expected)
+    program = lowered(module, options)
+    assert_exact_and_clean(program, inputs, expected)
+    return program
 
 
 def assert_exact_and_clean(program: Program, inputs: list[Array], expected: list[Array]) -> None:
@@ -43,7 +47,7 @@ def assert_exact_and_clean(program: Program, inputs: list[Array], expected: list
     with checking(Checker(NPU_CHECKS)) as checker:
         found = results(program, inputs, expected)
     assert checker.findings == ()
-    size = memories()["LRAM"].size
+    size = hardware(program.notes.hardware or DEFAULT).lram
     assert all(s.stop <= size for s in program.notes.symbols if s.memory == "LRAM")
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -51,7 +55,8 @@ def assert_exact_and_clean(program: Program, inputs: list[Array], expected: list
 
 def results(program: Program, inputs: list[Array], expected: list[Array]) -> list[Array]:
     """The results of a program, with the types and shapes of those that are expected."""
-    loaded = LoadedExecutable(pack(program, "network"))
+    npu = hardware(program.notes.hardware or DEFAULT)
+    loaded = LoadedExecutable(pack(program, "network"), npu=npu)
     buffers = [np.zeros(size, np.uint8) for size in loaded.buffer_sizes().values()]
     for number, value in zip(loaded.inputs(), inputs, strict=True):
         buffers[number][:] = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
