@@ -54,9 +54,14 @@ CAMPAIGNS: dict[str, Campaign] = {
         paths=("tests/checks/mutation/test_mutation.py",),
     ),
     "corpus": Campaign(
-        what="planted bugs and near misses against an oracle, and under other orders",
-        minutes=15,
-        paths=("tests/checks/test_oracle_agrees.py", "tests/checks/test_near_misses.py"),
+        what="all planted bugs, near misses and pairs; an oracle's view of them, other orders",
+        minutes=20,
+        paths=(
+            "tests/checks/field",
+            "tests/checks/test_near_misses.py",
+            "tests/checks/test_oracle_agrees.py",
+            "tests/checks/test_planted.py",
+        ),
     ),
     "foundry": Campaign(
         what="kernels put together in Python: all forms and formats, mutants, seeded variants",

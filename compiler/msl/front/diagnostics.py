@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..source.lexer import Token
@@ -39,7 +39,9 @@ class _Message:
     text: str
 
 
-def readable(diagnostics: str, tokens: Iterable[Token], sources: dict[str, str], place: str) -> str:
+def readable(
+    diagnostics: str, tokens: Iterable[Token], sources: Mapping[str, str], place: str
+) -> str:
     """`diagnostics` for people.
 
     Args:
@@ -78,7 +80,7 @@ def _is_internal(message: _Message) -> bool:
 
 
 def _render_group(
-    group: list[_Message], columns: _Columns, sources: dict[str, str], place: str
+    group: list[_Message], columns: _Columns, sources: Mapping[str, str], place: str
 ) -> str:
     error = group[0]
     notes = [note for note in group[1:] if not _is_internal(note)]
@@ -102,7 +104,7 @@ def _words(text: str) -> str:
     return text
 
 
-def _render(message: _Message, columns: _Columns, sources: dict[str, str]) -> str:
+def _render(message: _Message, columns: _Columns, sources: Mapping[str, str]) -> str:
     """One message as clang prints it, with the source line and a caret."""
     lines = sources.get(message.file, "").split("\n")
     quoted = lines[message.line - 1] if 0 < message.line <= len(lines) else ""

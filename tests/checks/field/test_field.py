@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.corpus import marks_of_every_other
+
 from .pairs import complaints, findings, marks, name, pairs
 from .pending import ALARMS, MISSED
 
@@ -23,9 +25,10 @@ def _parameters(pending: dict[str, str]) -> list[object]:
 
 
 def _marks(pair: str, pending: dict[str, str]) -> list[pytest.MarkDecorator]:
+    slow = marks_of_every_other(pair)
     if pair not in pending:
-        return []
-    return [pytest.mark.xfail(strict=True, raises=AssertionError, reason=pending[pair])]
+        return slow
+    return [*slow, pytest.mark.xfail(strict=True, raises=AssertionError, reason=pending[pair])]
 
 
 @pytest.mark.parametrize("path", _parameters(MISSED))
