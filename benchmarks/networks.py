@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import statistics
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from tests.models.tflite.models import mobilenet_v2
 from tests.models.tflite.network import RELU6, Network
@@ -17,8 +20,9 @@ from .shell import assay
 
 _BARS = {"compile": 20.0, "run": 5.0, "time and trace": 15.0}  # seconds
 _MOST_MEMORY = 2 << 30  # bytes
-_LENGTHS = (50, 100, 200, 400, 1000)  # operators
+_LENGTHS = (125, 250, 500, 1000)  # operators
 _MOST_GROWTH = 1.5  # times the seconds per operator of the shortest
+_MOST_EXPONENT = 1.15
 
 
 def rows(*, threads: int, repetitions: int) -> list[Row]:
@@ -54,11 +58,13 @@ def _lengths(folder: Path) -> list[Row]:
     """How long networks of many operators take, and how that grows."""
     found: list[Row] = []
     least = 0.0
+    seconds: list[float] = []
     for count in _LENGTHS:
         (folder / "long.tflite").write_bytes(residual_blocks(count))
         done = assay(["compile", "long.tflite", "--device", "torq", "-o", "long.torq"], folder)
         each = done.seconds / count
         least = least or each
+        seconds.append(done.seconds)
         found.append(
             Row(
                 what=f"{count} operators: compile",
@@ -70,7 +76,24 @@ def _lengths(folder: Path) -> list[Row]:
                 passed=each < _MOST_GROWTH * least,
             )
         )
+    power = exponent(_LENGTHS, seconds)
+    found.append(
+        Row(
+            what=f"compile {_LENGTHS[0]} to {_LENGTHS[-1]} operators: growth",
+            who="assay, from the shell",
+            seconds=sum(seconds),
+            ratio=f"operators to the power of {power:.2f}",
+            bar=f"< {_MOST_EXPONENT:g}",
+            passed=power < _MOST_EXPONENT,
+        )
+    )
     return found
+
+
+def exponent(lengths: Sequence[int], seconds: Sequence[float]) -> float:
+    """The power of the length that seconds grow with: the slope of their logarithms."""
+    x, y = np.log(lengths), np.log(seconds)
+    return float(np.polyfit(x, y, 1)[0])
 
 
 def residual_blocks(operators: int) -> bytes:

@@ -5,6 +5,7 @@ Each has one text, which operations print without the dialect's prefix where it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
@@ -259,11 +260,14 @@ def _kind(annotation: object) -> type:
 
 def quoted(text: str) -> str:
     """A string literal, with what a file could steer a terminal with escaped."""
-    made = []
-    for byte in text.encode():
-        plain = 0x20 <= byte < 0x7F and byte not in (0x22, 0x5C)
-        made.append(chr(byte) if plain else f"\\{byte:02X}")
-    return f'"{"".join(made)}"'
+    return f'"{_NOT_PLAIN.sub(_escaped, text)}"'
+
+
+_NOT_PLAIN = re.compile(r"[^ !#-\[\]-~]")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "".join(f"\\{byte:02X}" for byte in found[0].encode())
 
 
 @irdl_attr_definition

@@ -12,7 +12,7 @@ from assay.compiler.torq.hw.nss import BlockOp, DmaOp, NextOp, SliceStartOp
 from assay.compiler.torq.hw.nss_program import CommandBlock, NssProgramOp, TaskOps, block_words
 from assay.compiler.torq.hw.slices import SliceProgramOp, SliceTaskOp
 from assay.hw.torq.facts.registers import WORD_BYTES
-from assay.hw.torq.notes import NO_NOTES, Notes, SliceRun, TaskNote
+from assay.hw.torq.notes import NO_NOTES, Notes, Operand, SliceRun, TaskNote
 from assay.hw.torq.words.commands import Ndl, NssTask, SliceProgram, SliceTask
 from assay.hw.torq.words.decode.nss import tasks_of
 from assay.hw.torq.words.decode.programs import check
@@ -25,6 +25,7 @@ from assay.hw.torq.words.errors import DecodeError, EncodeError
 from .loaded import Loaded
 from .names import Names
 
+_NO_OPERAND = Operand(agent="", tensor="", memory="", ranges=())
 _MOST_BLOCKS = 1 << 14
 _MOST_COMMANDS = 1 << 12
 
@@ -107,9 +108,15 @@ class Lifter:
         if note is None or not has_address(ndl.agent):
             return Loops(ndl)
         space = "xram" if ndl.agent in ("DIXR", "DOXW") else "lram"
-        tensor = next((o.tensor for o in note.operands if o.agent == ndl.name), "")
-        job = note.operation.partition(" of ")[2]
-        found = self.names.symbol(space, (tensor, f"{tensor} of {job}"), ndl.base_address)
+        operand = next((o for o in note.operands if o.agent == ndl.name), _NO_OPERAND)
+        tensor, job = operand.tensor, note.operation.partition(" of ")[2]
+        at = ndl.base_address
+        found = self.names.symbol(space, (tensor, f"{tensor} of {job}"), at)
+        if not found and ndl.agent in MEMORY_AGENTS:
+            found = self.names.last(space, at)
+        if not found and tensor and operand.ranges:
+            start, stop = operand.ranges[0][0], operand.ranges[-1][1]
+            found = self.names.region(space, tensor, start, stop) if start <= at < stop else ""
         if not found:
             return Loops(ndl)
         base = ndl.base_address - self.names.start(space, found)

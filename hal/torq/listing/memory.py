@@ -23,7 +23,10 @@ def segment_op(
     if data is None:
         return SegmentOp.made(address, size, None)
     rest = bytearray(data)
-    for at in range(-address % WORD_BYTES, len(rest) - WORD_BYTES + 1, WORD_BYTES):
+    places = range(-address % WORD_BYTES, len(rest) - WORD_BYTES + 1, WORD_BYTES)
+    if covered.keys().isdisjoint(range(address + places.start, address + len(rest), WORD_BYTES)):
+        places = range(0)
+    for at in places:
         if address + at in covered:
             rest[at : at + WORD_BYTES] = bytes(WORD_BYTES)
     trimmed = bytes(rest).rstrip(b"\0")

@@ -53,7 +53,27 @@ class Names:
             inside = [named[here[0]]] if len(here) == 1 else []
         if not inside:
             return ""
-        start, stop, unique = inside[0]
+        return self._use(space, inside[0])
+
+    def last(self, space: str, address: int) -> str:
+        """The name for a byte that was used last: what was put there last, in a program's order."""
+        for (where, unique), (start, stop) in reversed(self._used.items()):
+            if where == space and start <= address < stop:
+                return self._use(space, (start, stop, unique))
+        return ""
+
+    def region(self, space: str, name: str, start: int, stop: int) -> str:
+        """The name of a region that has none yet: this one, made unique."""
+        known = self._by_name.setdefault((space, name), [])
+        place = next((each for each in known if each[:2] == (start, stop)), None)
+        if place is None:
+            place = start, stop, f"{name}#{len(known) + 1}" if known else name
+            known.append(place)
+        return self._use(space, place)
+
+    def _use(self, space: str, place: tuple[int, int, str]) -> str:
+        start, stop, unique = place
+        self._used.pop((space, unique), None)
         self._used[space, unique] = (start, stop)
         return unique
 

@@ -37,7 +37,7 @@ class Field:
 
     def get(self, word: int) -> int:
         """Its value, unsigned, in a register word."""
-        return word >> self.low & self.mask
+        return word >> self.low & (1 << self.high - self.low + 1) - 1
 
     def get_signed(self, word: int) -> int:
         """Its value in a register word, as two's complement."""
@@ -46,12 +46,14 @@ class Field:
 
     def put(self, word: int, value: int) -> int:
         """`word` with this field set. Raises ValueError unless value fits, unsigned or signed."""
-        if not -(1 << (self.width - 1)) <= value <= self.mask:
+        width = self.high - self.low + 1
+        mask = (1 << width) - 1
+        if not -(1 << (width - 1)) <= value <= mask:
             raise ValueError(
                 f"{self.name} has {self.width} bits ({self.high}:{self.low} of the word at "
                 f"{self.address:#05x}) and cannot hold {value}"
             )
-        return self.wrap(word, value)
+        return word & ~(mask << self.low) | (value & mask) << self.low
 
     def wrap(self, word: int, value: int) -> int:
         """`word` with this field set to value modulo its size."""

@@ -1,5 +1,6 @@
 """Executables and their listings in TorqHW are each other's inverse, whatever the programs are."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -138,6 +139,7 @@ def test_a_networks_listing_is_its_executable(name: str, tmp_path: Path) -> None
     program = lowered(models.imported(name, tmp_path))
     text = assert_inverse(pack(program, name))
     assert "not read" not in text
+    assert not re.search(r"(DI|DO|DE|DB|DW)[A-Z]+ [lx]ram\[0x", text), "a region without a name"
     hw_parsed(text)
 
 
