@@ -27,8 +27,8 @@ SHARE = 0.9
 COMPILE_BAR = 0.3
 """Seconds from a declaration to a library, when its process has compiled before."""
 PIPELINES: Mapping[str, Pipeline] = {
-    "one buffer": PLAIN,
-    "two buffers": replace(PLAIN, buffers=2),
+    "one buffer": replace(PLAIN, buffers=1),
+    "two buffers": PLAIN,
     "three buffers": replace(PLAIN, buffers=3),
 }
 

@@ -20,10 +20,13 @@ from ..kernels import (
 from ..pipelines import MARLIN, Dense, Pipeline, ProductStage, Simdgroups, SumStage, Tile, Weighted
 from ..structs import struct
 from ..structs.names import FLOAT, HALF, uint, ulong
+from ..structs.types import Scalar
 from .base import Listed, Ready, scalar_of
 
-PLAIN: Final = Pipeline(tile=Tile(64, 64, 32), by=Simdgroups(2, 2), buffers=1)
-"""64x64 of a product for four simdgroups, 32 of the sum at a time."""
+PLAIN: Final = Pipeline(tile=Tile(64, 64, 32), by=Simdgroups(2, 2), buffers=2)
+"""64x64 of a product for four simdgroups, 32 of the sum at a time: 16 KiB of 16-bit numbers."""
+_FLOATS: Final = Pipeline(tile=Tile(64, 64, 16), by=Simdgroups(2, 2), buffers=2)
+"""As many bytes of floats."""
 _MOST: Final = 2**32
 
 
@@ -64,7 +67,7 @@ def gemm(
     element: Any = float,
     *,
     epilogue: Sequence[Epilogue] = (),
-    pipeline: Pipeline = PLAIN,
+    pipeline: Pipeline | None = None,
     output: Any = None,
     name: str = "gemm",
 ) -> Ready:
@@ -74,6 +77,7 @@ def gemm(
     function's name begins with `name`.
     """
     scalar = scalar_of(element)
+    pipeline = pipeline or _usual(scalar)
 
     def shape(given: Mapping[str, Any]) -> tuple[int, ...]:
         return _checked((*given["x"].shape[:-1], rows))
@@ -120,7 +124,7 @@ def striped(
     slices: int,
     groups: int,
     epilogue: Sequence[Epilogue] = (),
-    pipeline: Pipeline = PLAIN,
+    pipeline: Pipeline | None = None,
 ) -> tuple[Ready, Ready]:
     """The same in two kernels: products of `slices` slices of k, and their sum.
 
@@ -128,6 +132,7 @@ def striped(
     without any tile of k is zeros.
     """
     scalar = scalar_of(element)
+    pipeline = pipeline or _usual(scalar)
     if slices < 1 or groups < 1:
         raise FoundryError(
             "pipeline-form", f"{slices} slices by {groups} threadgroups: there is one of each"
@@ -165,7 +170,7 @@ def matmul(
     *,
     turned: tuple[bool, bool] = (False, False),
     epilogue: Sequence[Epilogue] = (),
-    pipeline: Pipeline = PLAIN,
+    pipeline: Pipeline | None = None,
     output: Any = None,
 ) -> Ready:
     """`y = epilogue(a b)` for `a` [..., m, k] and `b` [..., k, n], or transposes of them.
@@ -174,6 +179,7 @@ def matmul(
     side is multiplied with all of the other.
     """
     scalar = scalar_of(element)
+    pipeline = pipeline or _usual(scalar)
 
     def shape(given: Mapping[str, Any]) -> tuple[int, ...]:
         m, n, _ = _sizes(given, turned)
@@ -200,6 +206,10 @@ def matmul(
         return _grid(pipeline, m, n, prod(_batch(given)))
 
     return Compound(name, main=stage, epilogue=epilogue), grid
+
+
+def _usual(element: Scalar) -> Pipeline:
+    return _FLOATS if element.size > HALF.size else PLAIN
 
 
 def _grid(pipeline: Pipeline, m: int, n: int, batch: int) -> Grid:

@@ -53,14 +53,22 @@ def _without_first_barrier(text: str, pipeline: Pipeline) -> str | None:
 
 
 def _moved(text: str, pipeline: Pipeline) -> str | None:
-    """The barrier stands between load and product, or where only loaders come by."""
-    text = text.rsplit(BARRIER, 1)[0] + text.rsplit(BARRIER, 1)[1]
+    """The barrier stands between load and product."""
     if pipeline.loaders:
-        return text.replace(
-            "if (simdgroup < LOADERS) {\n", "if (simdgroup < LOADERS) {\n" + BARRIER, 1
-        )
+        return None
+    before, after = text.rsplit(BARRIER, 1)
+    text = before + after
     at = text.rindex("multiply", 0, text.index("store(sums, y"))
     return text[:at] + BARRIER + "\n" + text[at:]
+
+
+def _moved_to_loaders(text: str, pipeline: Pipeline) -> str | None:
+    """Only those who load come by the barrier."""
+    if not pipeline.loaders:
+        return None
+    before, after = text.rsplit(BARRIER, 1)
+    branch = "if (simdgroup < LOADERS) {\n"
+    return (before + after).replace(branch, branch + BARRIER, 1)
 
 
 def _next(new: str, *, buffers: int | None = None) -> Callable[[str, Pipeline], str | None]:
@@ -107,6 +115,7 @@ MUTANTS: Final = (
         BOTH,
     ),
     Mutant("barrier moved", _moved, BOTH),
+    Mutant("barrier moved to those who load", _moved_to_loaders, _SCHEDULE, frozenset({"barrier"})),
     Mutant("prologue without barrier", _without_first_barrier, BOTH),
     Mutant("loads one buffer further", _next("((next + 1) % BUFFERS)"), BOTH),
     Mutant(
