@@ -126,7 +126,7 @@ def test_weights_packed_into_other_formats(tmp_path: Path, name: str) -> None:
 def test_a_model_is_free_of_findings(file: Path) -> None:
     model = Llama.load(file, cache="q8_0", context=40)
     with assay.checking() as seen:
-        model.feed([1, 2, 3, 4, 5])
+        model.feed([1, 2])
         model.feed([6])
     assert not seen.findings
 
