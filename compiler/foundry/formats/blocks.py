@@ -30,7 +30,7 @@ class BlockFormat:
     `body` is MSL: it writes `w[0]` to `w[7]`, the weights of block `block` from `first` on, a
     multiple of 8; `name(matrix, scales, block)` points to the field of that name. `codes`, where
     there is one, writes codes instead, and returns (scale, offset): weights are scale * code +
-    offset.
+    offset. `both_codes` writes those from `first + 16` on, too, to `others`; `first` is 0 or 8.
     """
 
     name: str
@@ -40,6 +40,7 @@ class BlockFormat:
     decode: Callable[[Fields], Weights]
     body: str
     codes: str | None = None
+    both_codes: str | None = None
     is_split: bool = False
 
     @property
@@ -95,16 +96,21 @@ struct {self.policy} {{
 
     @property
     def _codes(self) -> str:
-        if self.codes is None:
-            return ""
-        return f"""\
-    static float2 codes8(const device uchar* matrix, const device uchar* scales, uint rows,
-                         uint columns, uint row, uint k, thread float* w) {{
+        made = ""
+        for function, body, more in (
+            ("codes8", self.codes, ""),
+            ("codes16", self.both_codes, ", thread float* others"),
+        ):
+            if body is not None:
+                made += f"""\
+    static float2 {function}(const device uchar* matrix, const device uchar* scales, uint rows,
+                         uint columns, uint row, uint k, thread float* w{more}) {{
         const ulong block = ulong(row) * (columns / {self.multiple}) + k / {self.multiple};
         const uint first = k % {self.multiple};
-{self.codes.rstrip()}
+{body.rstrip()}
     }}
 """
+        return made
 
     def _plane(self, fields: Fields, plane: str) -> Bytes:
         chosen = [f.name for f in self.fields if not self.is_split or f.plane == plane]

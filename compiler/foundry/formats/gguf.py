@@ -129,6 +129,18 @@ Q4_0: Final = BlockFormat(
         const float scale = read_half(d(matrix, scales, block));
         return float2(scale, -8.0f * scale);
 """,
+    both_codes="""\
+        const device uchar* codes = qs(matrix, scales, block) + first;
+        for (uint i = 0; i < 4; ++i) {
+            const uint two = reinterpret_cast<const device ushort*>(codes)[i];
+            w[2 * i] = float(two & 15u);
+            w[2 * i + 1] = float(two >> 8 & 15u);
+            others[2 * i] = float(two >> 4 & 15u);
+            others[2 * i + 1] = float(two >> 12);
+        }
+        const float scale = read_half(d(matrix, scales, block));
+        return float2(scale, -8.0f * scale);
+""",
 )
 
 Q4_1: Final = BlockFormat(

@@ -93,3 +93,37 @@ inline void add_code_products(const device uchar* matrix, const device uchar* sc
         }
     }
 }
+
+// The same for sixteen columns, eight from k on and eight from k + 16 on, whose codes are the halves
+// of the same bytes.
+template <typename Policy, uint ROWS, uint VECTORS>
+inline void add_both_products(const device uchar* matrix, const device uchar* scales, uint rows,
+                              uint columns, uint first, uint k,
+                              thread const float (&values)[VECTORS][8],
+                              thread const float (&others)[VECTORS][8],
+                              thread float (&sums)[ROWS][VECTORS]) {
+    float totals[VECTORS];
+#pragma unroll
+    for (uint v = 0; v < VECTORS; ++v) {
+        totals[v] = 0;
+#pragma unroll
+        for (uint i = 0; i < 8; ++i) {
+            totals[v] += values[v][i] + others[v][i];
+        }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+        float w[8], u[8];
+        const float2 scale = Policy::codes16(matrix, scales, rows, columns,
+                                             min(first + r, rows - 1), k, w, u);
+#pragma unroll
+        for (uint v = 0; v < VECTORS; ++v) {
+            float sum = 0;
+#pragma unroll
+            for (uint i = 0; i < 8; ++i) {
+                sum += w[i] * values[v][i] + u[i] * others[v][i];
+            }
+            sums[r][v] += scale.x * sum + scale.y * totals[v];
+        }
+    }
+}

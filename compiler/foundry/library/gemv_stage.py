@@ -168,11 +168,17 @@ class GemvStage:
             yield f"float sums{head.suffix}[{rows}][{vectors}] = {{}};"
         if self.norm is not None:
             yield f"float squares[{vectors}] = {{}};"
-        yield "for (uint k = lane * 8; k < columns; k += 256) {"
-        yield f"    float values[{vectors}][8];"
-        yield f"    load_vectors<{vectors}>(x, columns, params->vectors, vector, k, values);"
-        if self.norm is not None:
-            yield f"    scale_vectors<{vectors}>(gamma, columns, k, values, squares);"
+        names = ["values", "others"] if self._takes_both else ["values"]
+        if self._takes_both:
+            yield "for (uint part = lane; part < columns / 16; part += 32) {"
+            yield "    const uint k = part / 2 * 32 + part % 2 * 8;"
+        else:
+            yield "for (uint k = lane * 8; k < columns; k += 256) {"
+        for name, k in zip(names, ("k", "k + 16"), strict=False):
+            yield f"    float {name}[{vectors}][8];"
+            yield f"    load_vectors<{vectors}>(x, columns, params->vectors, vector, {k}, {name});"
+            if self.norm is not None:
+                yield f"    scale_vectors<{vectors}>(gamma, columns, {k}, {name}, squares);"
         for number, head in enumerate(self.heads):
             yield from self._products(number, head)
         yield "}"
@@ -181,13 +187,24 @@ class GemvStage:
     def _products(self, number: int, head: Head) -> Iterator[str]:
         """Of a chunk of columns; none for a simdgroup whose rows are all beyond the matrix."""
         s = head.suffix
-        has_codes = isinstance(head.weights, BlockFormat) and head.weights.codes is not None
-        function = "add_code_products" if has_codes else "add_products"
+        function, more = self._function(head), ", others" if self._takes_both else ""
         template = f"{function}<{head.weights.policy}, {self.rows}, {self.vectors}>"
         yield f"    if (first < params->rows[{number}]) {{"
         yield f"        {template}(matrix{s}, scales{s}, params->rows[{number}], columns, first, k,"
-        yield f"            values, sums{s});"
+        yield f"            values{more}, sums{s});"
         yield "    }"
+
+    @property
+    def _takes_both(self) -> bool:
+        """Whether lanes take both halves of bytes, which all formats must have alike."""
+        found = [each.weights for each in self.heads]
+        return all(isinstance(each, BlockFormat) and each.both_codes is not None for each in found)
+
+    def _function(self, head: Head) -> str:
+        if self._takes_both:
+            return "add_both_products"
+        has_codes = isinstance(head.weights, BlockFormat) and head.weights.codes is not None
+        return "add_code_products" if has_codes else "add_products"
 
     def _stores(self) -> Iterator[str]:
         yield f"for (uint v = 0; v < {self.vectors}; ++v) {{"

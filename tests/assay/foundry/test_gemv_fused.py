@@ -93,9 +93,9 @@ def test_queries_keys_and_values_of_other_formats(
 
 
 def test_gate_and_up_become_one_result() -> None:
-    g = Given(["_gate", "_up"], ["q8_0", "q4_0"], [11, 11], (96,), np.float32)
+    g = Given(["_gate", "_up"], ["q4_0", "q4_0"], [11, 11], (96,), np.float32)
     gate, up = g.products(is_normal=True, with_biases=False)
-    kernel = gate_up([format_of("q8_0"), format_of("q4_0")], 11)
+    kernel = gate_up(format_of("q4_0"), 11)
     agrees(kernel, [gate / (1 + np.exp(-gate)) * up], x=g.x, gamma=g.gamma, **g.values)
 
 
