@@ -123,7 +123,7 @@ class TileSearch:
             if few and dim is not axes[-1]:
                 choices.append([dim.granularity])
                 continue
-            found = {whole}
+            found = {whole, min(whole, dim.granularity)}
             for unit in (unit_of(dim), dim.granularity):
                 found |= {min(whole, -(-whole // n // unit) * unit or unit) for n in _DIVISORS}
             choices.append(sorted(s for s in found if not s % dim.granularity or s == whole))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..kernels.kernel import Kernel
@@ -60,8 +61,20 @@ class Tiler:
             found = search.best()
             if found is None and self._doubled:
                 found = replace(search, doubled=False).best()
-            self._tilings[key] = found
+            self._tilings[key] = found or self._smaller(search)
         return self._tilings[key]
+
+    def _smaller(self, search: TileSearch) -> Tiling | None:
+        """Tiles of a slower kernel, which may be smaller: of fewer rows or channels at a time."""
+        for kernel in variants(search.op):
+            cost = partial(kernel.cost, search.op)
+            work = cost(Region.whole(search.op.y.shape))
+            other = replace(
+                search, kernel=kernel, doubled=False, cost=cost, work=work, _looked_up={}
+            )
+            if kernel is not search.kernel and (found := other.best()) is not None:
+                return found
+        return None
 
     def is_too_long(self, op: Operator) -> bool:
         """Whether sums have more terms than the ALU can count at once."""

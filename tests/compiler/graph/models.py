@@ -20,7 +20,7 @@ from tests.models.tflite.small import int8_cnn
 
 SMALL = ("small", "ds_cnn", "int16_cnn")
 LARGE = ("mobilenet_v2", "resnet18", "yolov8n", "transformer", "lstm", "mamba")
-LARGEST = ("yolov8n_640",)
+LARGEST = ("resnet18_480x640", "yolov8n_640")
 _MAKERS = {"small": int8_cnn, **MODELS}
 IMPORTABLE = bool(_package_folder("tosa_converter_for_tflite") and _package_folder("iree.compiler"))
 

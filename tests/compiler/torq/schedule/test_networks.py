@@ -41,6 +41,16 @@ def test_a_network_is_exact_and_clean(name: str, options: Options, folder: Path)
     assert_exact_and_clean(program, inputs, expected)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [USUAL, VENDOR], ids=["usual", "vendor"])
+@pytest.mark.parametrize("name", models.LARGEST)
+def test_a_network_of_large_images_is_exact_and_clean(
+    name: str, options: Options, folder: Path
+) -> None:
+    inputs, expected = models.reference(name, folder)
+    assert_exact_and_clean(lowered(models.imported(name, folder), options), inputs, expected)
+
+
 def test_operators_that_are_done_together_are_exact_and_clean(folder: Path) -> None:
     inputs, expected = models.reference("wide_cnn", folder)
     program = lowered(models.imported("wide_cnn", folder))
