@@ -8,6 +8,7 @@ not depend on each other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Start, StoreTile
 from .storage import Storage
 
+_REMEMBERED = 2048
+"""Transfers whose rows are kept: each is compared with all that store the same tensor."""
 RESULT = "y"
 """What runs call what they make."""
 
@@ -71,12 +74,17 @@ def _meet(one: Move, other: Move) -> bool:
         return False
     if not one.loops or not other.loops:
         one, other = (other, one) if one.loops else (one, other)
-    starts = np.sort(row_starts(one))
-    against = row_starts(other)
+    starts, against = _sorted_starts(one), _sorted_starts(other)
     before = np.searchsorted(starts, against + other.row) - 1
     return bool(np.any((before >= 0) & (starts[before] + one.row > against)))
 
 
+@lru_cache(maxsize=_REMEMBERED)
+def _sorted_starts(move: Move) -> NDArray[np.int64]:
+    return np.sort(row_starts(move))
+
+
+@lru_cache(maxsize=_REMEMBERED)
 def extent(move: Move) -> tuple[int, int]:
     """The first byte in XRAM and the one behind the last."""
     low = move.outside + sum(min(0, (n - 1) * stride) for n, stride in move.loops)
