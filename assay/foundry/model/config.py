@@ -13,7 +13,8 @@ from assay.compiler.foundry.errors import FoundryError
 class Config:
     """Sizes of a Llama-like decoder.
 
-    `pairs` of each head turn by position; `is_neox` tells whether pairs are halves apart.
+    `pairs` of each head turn by position; `is_neox` tells whether pairs are halves apart. A token
+    sees `window` tokens at most, where that is not 0.
     """
 
     layers: int
@@ -28,6 +29,7 @@ class Config:
     rope_base: float
     pairs: int
     is_neox: bool
+    window: int = 0
 
     def __post_init__(self) -> None:
         sizes = (self.layers, self.width, self.hidden, self.heads, self.kv_heads, self.head_size)
@@ -35,7 +37,7 @@ class Config:
             raise FoundryError("model-config", f"sizes that no decoder has: {self}")
 
 
-_GGUF_ARCHITECTURES: Final = {"llama": False, "qwen2": True, "smollm3": False}
+_GGUF_ARCHITECTURES: Final = {"llama": False, "qwen2": True}
 """Those that are read, and whether the pairs of their heads are halves apart."""
 
 
@@ -67,6 +69,7 @@ def gguf_config(metadata: Mapping[str, Any], vocabulary: int) -> Config:
         rope_base=float(value("rope.freq_base", 10000.0)),
         pairs=int(value("rope.dimension_count", head_size)) // 2,
         is_neox=_GGUF_ARCHITECTURES[name],
+        window=int(value("attention.sliding_window", 0)),
     )
 
 
@@ -102,7 +105,14 @@ def transformers_config(metadata: Mapping[str, Any]) -> Config:
         rope_base=float(rope.get("rope_theta", metadata.get("rope_theta", 10000.0))),
         pairs=head_size // 2,
         is_neox=True,
+        window=_window(metadata),
     )
+
+
+def _window(metadata: Mapping[str, Any]) -> int:
+    """Qwen2's is off where nothing turns it on; Mistral's has no switch."""
+    is_on = metadata.get("use_sliding_window", metadata.get("model_type") != "qwen2")
+    return int(metadata.get("sliding_window") or 0) if is_on else 0
 
 
 def _value(metadata: Mapping[str, Any], key: str, default: Any) -> Any:

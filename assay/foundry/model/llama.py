@@ -32,6 +32,7 @@ class Llama:
         element: the type of activations: `float`, `half` or `bfloat`.
         cache: the format of keys and values: `f32`, `f16`, `bf16`, `q8_0` or `q4_0`.
         context: how many tokens fit; as many as the model was made for, 4096 at most, if not given.
+            All of them must be in the window that a token sees.
         device: "emulated", or "native" on a Mac.
 
     Raises:
@@ -49,7 +50,14 @@ class Llama:
     ) -> None:
         self.weights = weights
         self.config = weights.config
-        self.context = min(self.config.context, 4096) if context is None else context
+        window = self.config.window or max(self.config.context, context or 0)
+        self.context = min(self.config.context, window, 4096) if context is None else context
+        if self.context > window:
+            raise FoundryError(
+                "model-config",
+                f"tokens of this model see {window} others, further ones than that are not "
+                f"left out here: choose a context of {window} at most, not {self.context}",
+            )
         self.position = 0
         self.cache: Format = format_of(cache)
         self._kernels = Kernels(self.config, self.cache, element)

@@ -16,7 +16,7 @@ from assay.compiler.foundry.formats import Format, Packed
 from .config import Config, gguf_config, transformers_config
 from .gguf import read_gguf
 from .safetensors import read_safetensors
-from .stored import Bytes, StoredFile
+from .stored import Bytes, Stored, StoredFile
 
 Vector = NDArray[np.float32]
 
@@ -86,6 +86,9 @@ _TRANSFORMERS: Final = {
     "down": "mlp.down_proj",
 }
 
+_DERIVED: Final = (".rotary_emb.inv_freq",)
+"""What old files keep though it follows from the configuration."""
+
 
 def load_weights(path: Path, pack: Format | None = None) -> Weights:
     """Weights of a `.gguf` or `.safetensors` file, where they lie in it.
@@ -106,6 +109,7 @@ def load_weights(path: Path, pack: Format | None = None) -> Weights:
 class _Loader:
     def __init__(self, file: StoredFile, config: Config, pack: Format | None) -> None:
         self._file, self._config, self._pack = file, config, pack
+        self._used = {"rope_freqs.weight"}
 
     def gguf(self) -> Weights:
         """By llama.cpp's names of tensors."""
@@ -147,11 +151,14 @@ class _Loader:
         is_tied = f"{output}.weight" not in self._file.tensors
         table = self._matrix(embedding, c.vocabulary, c.width, pack=False)
         last = table if is_tied else self._matrix(output, c.vocabulary, c.width)
+        made = tuple(self._layer(names) for names in layers)
+        last_norm = self._vector(norm, c.width)
+        self._refuse_others()
         return Weights(
             config=c,
             embedding=table,
-            layers=tuple(self._layer(names) for names in layers),
-            norm=self._vector(norm, c.width),
+            layers=made,
+            norm=last_norm,
             output=last,
             rope_factors=factors,
             file=self._file.data,
@@ -173,7 +180,7 @@ class _Loader:
         )
 
     def _matrix(self, name: str, rows: int, columns: int, *, pack: bool = True) -> Matrix:
-        stored = self._file.tensor(f"{name}.weight")
+        stored = self._tensor(f"{name}.weight")
         self._check(f"{name}.weight", stored.shape, (rows, columns))
         has_bias = f"{name}.bias" in self._file.tensors
         bias = self._vector(name, rows, "bias") if has_bias else None
@@ -182,9 +189,27 @@ class _Loader:
         return Matrix(stored.format, stored.packed, bias)
 
     def _vector(self, name: str, size: int, kind: str = "weight") -> Vector:
-        stored = self._file.tensor(f"{name}.{kind}")
+        stored = self._tensor(f"{name}.{kind}")
         self._check(f"{name}.{kind}", stored.shape, (size,))
         return stored.values
+
+    def _tensor(self, name: str) -> Stored:
+        self._used.add(name)
+        return self._file.tensor(name)
+
+    def _refuse_others(self) -> None:
+        """A tensor that is not read belongs to a step of the model that would be left out."""
+        others = [
+            name
+            for name in self._file.tensors
+            if name not in self._used and not name.endswith(_DERIVED)
+        ]
+        if others:
+            raise FoundryError(
+                "model-file",
+                f"{self._file.path}: a model with {', '.join(others[:3])} "
+                f"({len(others)} tensors that no step of a Llama-like decoder reads)",
+            )
 
     def _check(self, name: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
         if shape != expected:

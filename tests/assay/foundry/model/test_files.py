@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from assay.foundry import FoundryError, format_of
-from assay.foundry.model import SMALL, load_weights, write_seeded
+from assay.foundry.model import SMALL, Llama, load_weights, write_seeded
+from assay.foundry.model.config import transformers_config
 from assay.foundry.model.gguf import TYPES, read_gguf
 from assay.foundry.model.safetensors import read_safetensors
 
@@ -102,3 +103,51 @@ def test_safetensors_are_read_as_their_package_writes_them(tmp_path: Path) -> No
         damaged.write_bytes(data)
         with pytest.raises(FoundryError, match="damaged"):
             read_safetensors(damaged)
+
+
+def test_a_tensor_that_no_step_reads_is_refused(tmp_path: Path) -> None:
+    seeded = read_gguf(write_seeded(tmp_path / "seeded.gguf", TINY))
+    path = tmp_path / "m.gguf"
+    writer = gguf.GGUFWriter(path, "llama")
+    for key, value in seeded.metadata.items():
+        if key.startswith("llama."):
+            add = writer.add_float32 if isinstance(value, float) else writer.add_uint32
+            add(key, value)
+    for name, each in seeded.tensors.items():
+        writer.add_tensor(name, each.values.astype(np.float32))
+    writer.add_tensor("blk.0.attn_q_norm.weight", np.ones(TINY.head_size, np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    with pytest.raises(FoundryError, match=r"attn_q_norm\.weight \(1 tensors that no step"):
+        load_weights(path)
+
+
+def test_tokens_beyond_the_window_of_a_model_are_refused(tmp_path: Path) -> None:
+    weights = load_weights(write_seeded(tmp_path / "m.gguf", TINY))
+    windowed = replace(weights, config=replace(weights.config, window=8))
+    assert Llama(windowed).context == 8
+    with pytest.raises(FoundryError, match="choose a context of 8 at most, not 9"):
+        Llama(windowed, context=9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "window"),
+    [
+        ("mistral", {"sliding_window": 4096}, 4096),
+        ("mistral", {"sliding_window": None}, 0),
+        ("qwen2", {"sliding_window": 4096}, 0),
+        ("qwen2", {"sliding_window": 4096, "use_sliding_window": True}, 4096),
+        ("llama", {}, 0),
+    ],
+)
+def test_windows_of_attention_are_read(kind: str, more: dict[str, object], window: int) -> None:
+    sizes = {
+        "num_attention_heads": 4,
+        "hidden_size": 64,
+        "num_hidden_layers": 1,
+        "intermediate_size": 96,
+        "vocab_size": 10,
+    }
+    assert transformers_config({"model_type": kind, **sizes, **more}).window == window
