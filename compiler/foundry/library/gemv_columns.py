@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
@@ -14,12 +14,9 @@ from ..kernels import (
     PolicyStage,
     TemplateStage,
     custom,
-    derived,
-    output,
-    tensor,
 )
-from .base import Listed, Ready, defines_of, last_of, scalar_of, text_of
-from .kernels import GemvParams
+from .base import Listed, Ready, defines_of, scalar_of, text_of
+from .kernels import gemv_arguments
 
 
 def gemv_columns(
@@ -45,15 +42,6 @@ def gemv_columns(
             "gemv-rows", f"{rows} rows, {rows_per_lane} per lane: 2 or 4, that divide the rows"
         )
     scalar = scalar_of(element)
-
-    def params(given: Mapping[str, Any]) -> GemvParams:
-        return GemvParams(rows=rows, columns=last_of(given))
-
-    arguments = {
-        "x": tensor(scalar),
-        "y": output(scalar, lambda given: (*given["x"].shape[:-1], rows)),
-        "params": derived(GemvParams, params),
-    }
     defines = {
         "ROWS": rows_per_lane,
         "SIMDGROUPS": simdgroups,
@@ -63,7 +51,7 @@ def gemv_columns(
     main = TemplateStage(
         text_of("gemv_columns", scalar, defines=defines_of(defines)),
         "gemv_columns",
-        arguments,
+        gemv_arguments(scalar, rows),
         threadgroup=f"float partial[{32 * rows_per_lane * simdgroups}]",
         with_epilogue=True,
     )

@@ -21,6 +21,7 @@ from ..kernels import (
 )
 from ..structs import struct
 from ..structs.names import uint
+from ..structs.types import Scalar
 from .base import Listed, Ready, last_of, scalar_of, standalone, text_of
 
 _SIMDGROUPS: Final = 8
@@ -130,20 +131,25 @@ def argmax(element: Any = float) -> Ready:
     return standalone("selection", "argmax", scalar, arguments), per_row("x")
 
 
+def gemv_arguments(scalar: Scalar, rows: int) -> dict[str, Any]:
+    """What a product of a matrix of `rows` rows with vectors takes."""
+
+    def params(given: Mapping[str, Any]) -> GemvParams:
+        return GemvParams(rows=rows, columns=last_of(given))
+
+    return {
+        "x": tensor(scalar),
+        "y": output(scalar, lambda given: (*given["x"].shape[:-1], rows)),
+        "params": derived(GemvParams, params),
+    }
+
+
 def gemv(
     weights: Format, rows: int, element: Any = float, *, epilogue: Sequence[Epilogue] = ()
 ) -> Ready:
     """`y = epilogue(W x)` for a matrix of `rows` rows, and `x` [..., columns]."""
     scalar = scalar_of(element)
-
-    def params(given: Mapping[str, Any]) -> GemvParams:
-        return GemvParams(rows=rows, columns=last_of(given))
-
-    arguments = {
-        "x": tensor(scalar),
-        "y": output(scalar, lambda given: (*given["x"].shape[:-1], rows)),
-        "params": derived(GemvParams, params),
-    }
+    arguments = gemv_arguments(scalar, rows)
     main = TemplateStage(text_of("gemv", scalar), "gemv", arguments, with_epilogue=True)
     name = "_".join(["gemv", weights.name, *(each.name for each in epilogue)])
     fused = Compound(name, prologue=[PolicyStage(weights)], main=main, epilogue=epilogue)
