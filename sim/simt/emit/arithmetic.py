@@ -259,6 +259,15 @@ class Arithmetic:
         result = self._intrinsic(FMA, "double", wide, width)
         return self.cast(FPTRUNC, "double", "half", result, width)
 
+    def _canonicalise(self, instruction: Instruction, operands: list[str], width: int) -> str:
+        if instruction.type != "half":
+            return self._call(instruction, operands, width)
+        # LLVM has no code for vectors of it on hosts that convert halves but do not compute with
+        # them, and aborts. A float holds any half: what is left to do is to quiet NaNs.
+        wide = self.cast(FPEXT, "half", "float", operands[0], width)
+        quiet = self._intrinsic(CANONICALIZE, "float", [wide], width)
+        return self.cast(FPTRUNC, "float", "half", quiet, width)
+
     def _order(self, instruction: Instruction, operands: list[str], width: int) -> str:
         source, type = instruction.operands[0].type, instruction.type
         lanes = f"v{width}" if width else ""
@@ -341,6 +350,7 @@ ARITHMETIC.put(
 )
 ARITHMETIC.put((FNEG,), Arithmetic._negate)
 ARITHMETIC.put((FMA,), Arithmetic._fma)
+ARITHMETIC.put((CANONICALIZE,), Arithmetic._canonicalise)
 ARITHMETIC.put((ROUND,), Arithmetic._round)
 ARITHMETIC.put((IS_FPCLASS,), Arithmetic._classify)
 ARITHMETIC.put((SCMP, UCMP), Arithmetic._order)
@@ -363,7 +373,6 @@ ARITHMETIC.put(
         CTTZ,
         ABS,
         SQRT,
-        CANONICALIZE,
         FABS,
         COPYSIGN,
         FLOOR,
