@@ -42,7 +42,7 @@ class Schedule(ModulePass):
         %xr = torq_hw.dma_in DIXR xram[@"input 0"] high [16 by 1]
             to DILW lram[@"x of clamp 0"] high [16 by 1] {mtu = 4}
         torq_hw.wait(%xr)
-        %xr_1 = torq_hw.dma_in DIXR xram[0x101010] high [240 by 1]
+        %xr_1 = torq_hw.dma_in DIXR xram[@"slice code"] high [240 by 1]
             to DILW lram[@"slice code"] high [240 by 1] {mtu = 4}
         torq_hw.wait(%xr_1)
         %slc0 = torq_hw.slice_start 0 lram[0x7f940]
