@@ -66,7 +66,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "foundry": Campaign(
         what="kernels put together in Python: all forms and formats, mutants, seeded variants",
         minutes=60,
-        paths=("tests/assay/foundry",),
+        paths=("tests/assay/foundry", "tests/compiler/foundry"),
     ),
     "networks": Campaign(
         what="whole networks for the NPU after every pass, against TOSA's reference and IREE",

@@ -6,15 +6,13 @@ from fnmatch import fnmatch
 
 import pytest
 
-from tests.support.corpus import marks_of_every_other
-
 from .cases import Case
 
 PENDING: tuple[str, ...] = ()
 
 
 def parameters(cases: list[Case]) -> list[object]:
-    """The cases as parameters of a test: half of them slow; those that are pending must fail."""
+    """The cases as parameters of a test; those that are pending must fail."""
     return [pytest.param(case, id=case.name, marks=_marks(case)) for case in cases]
 
 
@@ -24,5 +22,4 @@ def is_pending(case: Case) -> bool:
 
 
 def _marks(case: Case) -> list[pytest.MarkDecorator]:
-    pending = [pytest.mark.xfail(strict=True, reason="to come")] if is_pending(case) else []
-    return [*marks_of_every_other(case.name), *pending]
+    return [pytest.mark.xfail(strict=True, reason="to come")] if is_pending(case) else []

@@ -9,7 +9,7 @@ import pytest
 from tests.campaigns import CAMPAIGNS, IN_CI, ROOT, listing, main
 from tests.sanitizers import LEFT_OUT, TESTS
 
-SLOW = re.compile(r"^\s*(?:@|pytestmark = |.*marks=)pytest\.mark\.slow", re.M)
+SLOW = re.compile(r"^\s*(?:@|pytestmark = |.*marks=)pytest\.mark\.(?:slow|sampled)", re.M)
 
 
 def test_every_path_of_a_campaign_is_there() -> None:

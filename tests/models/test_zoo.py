@@ -28,6 +28,7 @@ def expected(model: Model, builds: Builds) -> list[list[Any]]:
     return [cpu.invoke(model.function, arguments) for _ in range(model.calls)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_a_model_gives_the_numbers_of_the_cpu_and_leaves_its_inputs(
     model: Model, builds: Builds

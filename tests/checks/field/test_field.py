@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.corpus import marks_of_every_other
-
 from .pairs import complaints, findings, marks, name, pairs
 from .pending import ALARMS, MISSED
 
@@ -25,18 +23,19 @@ def _parameters(pending: dict[str, str]) -> list[object]:
 
 
 def _marks(pair: str, pending: dict[str, str]) -> list[pytest.MarkDecorator]:
-    slow = marks_of_every_other(pair)
     if pair not in pending:
-        return slow
-    return [*slow, pytest.mark.xfail(strict=True, raises=AssertionError, reason=pending[pair])]
+        return []
+    return [pytest.mark.xfail(strict=True, raises=AssertionError, reason=pending[pair])]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", _parameters(MISSED))
 def test_the_bug_is_found_at_its_line(path: Path, tmp_path: Path) -> None:
     wrong = complaints(path, findings(path, tmp_path, fixed=False))
     assert not wrong, "\n".join([f"{path}:", *wrong])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", _parameters(ALARMS))
 def test_nothing_is_found_in_the_corrected_twin(path: Path, tmp_path: Path) -> None:
     found = findings(path, tmp_path, fixed=True)

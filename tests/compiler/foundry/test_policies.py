@@ -34,6 +34,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "weights", [*CASES, MlxAffine(3, 32), MlxAffine(6, 128), WordColumns("fp4", 8)]
 )

@@ -20,6 +20,7 @@ pytest.importorskip("iree.runtime", reason="the second opinion needs IREE's runt
 FAMILIES = {family: Trials(makers) for family, makers in FIXED.items()}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("family", "name"),
     [(family, name) for family, trials in FAMILIES.items() for name in trials.names],

@@ -179,6 +179,7 @@ def test_a_correct_program_has_no_findings(make) -> None:  # type: ignore[no-unt
     assert results and not findings
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", PROGRAMS)
 def test_every_harmful_missing_wait_is_reported(make) -> None:  # type: ignore[no-untyped-def]
     program, inputs = make()
@@ -193,6 +194,7 @@ def test_every_harmful_missing_wait_is_reported(make) -> None:  # type: ignore[n
     assert tried >= 7
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", PROGRAMS)
 @pytest.mark.parametrize("registers_", [LENGTHS, PLACES], ids=["lengths", "places"])
 def test_every_harmful_change_of_a_transfer_is_reported(make, registers_) -> None:  # type: ignore[no-untyped-def]
@@ -251,6 +253,7 @@ def every_word(program: Program) -> Iterator[tuple[int, int, int]]:
         yield from ((number, k, words[k]) for k in range(end))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", PROGRAMS)
 @pytest.mark.parametrize("kind", ["base", "count", "stride"])
 def test_every_harmful_place_count_or_stride_in_a_slice_is_reported(make, kind: str) -> None:  # type: ignore[no-untyped-def]
@@ -290,6 +293,7 @@ def test_what_is_loaded_and_not_used_is_told() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", PROGRAMS)
 def test_every_harmful_flipped_bit_of_a_program_is_reported(make) -> None:  # type: ignore[no-untyped-def]
     program, inputs = make()
@@ -321,6 +325,7 @@ def altered(task: SliceTask, draw: random.Random) -> SliceTask:
     return replace(task, ndls=(*task.ndls[:at], ndl, *task.ndls[at + 1 :]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", PROGRAMS)
 def test_every_harmful_change_of_a_task_before_it_is_encoded_is_reported(make, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     program, inputs = make()
