@@ -65,6 +65,7 @@ def multiply(
     return result
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("dtype", "transposes", "shape"),
     [

@@ -114,6 +114,7 @@ def test_chains_of_operations_equal_their_definition(data: st.DataObject) -> Non
 BFLOATS = np.arange(1 << 16).astype(np.uint16).view(ml_dtypes.bfloat16).reshape(64, 1024)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["exp", "tanh", "rsqrt", "sqrt", "erf", "log", "floor"])
 def test_functions_of_a_bfloat16_are_looked_up_for_all_numbers(name: str) -> None:
     text = runs.elementwise(f"    %y = math.{name} %x0 : bf16", ["bf16"], BFLOATS.shape, "bf16")

@@ -29,6 +29,7 @@ def _scheduled(name: str, folder: Path, options: Options) -> Compiled:
     return scheduled(module, options)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "options",
     [USUAL, Options(keep=False), Options(double_buffer=False), VENDOR],
