@@ -10,7 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-E2M1: Final = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
+from assay.hw.small_floats import FP4
+
+E2M1: Final = np.array(FP4, np.float32)
 """The values of codes 0 to 7; bit 3 of a code is the sign."""
 _E2M1_CODES: Final = np.concatenate([E2M1, -E2M1])
 # Half way between neighbours; a tie goes to the even code of the two.

@@ -32,7 +32,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sim",),
     ),
     "hw": (
-        ("hw.facts",),
+        ("hw.facts", "hw.small_floats"),
         ("hw.apple.facts",),
         ("hw.apple.lower",),
         ("hw.apple.core",),

@@ -13,32 +13,13 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.hw.small_floats import NF4
+
 from ..errors import FoundryError
 from ..numbers import E2M1, e2m1_codes, e2m1_values
 from .packed import Bytes, Packed, Weights, as_bytes, matrix_of
 
-# QLoRA (Dettmers et al., 2023), appendix E: quantiles of the normal distribution.
-NF4_VALUES: Final = np.array(
-    [
-        -1.0,
-        -0.6961928009986877,
-        -0.5250730514526367,
-        -0.39491748809814453,
-        -0.28444138169288635,
-        -0.18477343022823334,
-        -0.09105003625154495,
-        0.0,
-        0.07958029955625534,
-        0.16093020141124725,
-        0.24611230194568634,
-        0.33791524171829224,
-        0.44070982933044434,
-        0.5626170039176941,
-        0.7229568362236023,
-        1.0,
-    ],
-    np.float32,
-)
+NF4_VALUES: Final = np.array(NF4, np.float32)
 _SHIFTS: Final = np.arange(0, 32, 4, dtype=np.uint32)
 
 

@@ -6,30 +6,9 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from ...small_floats import FP4, NF4
 from ..facts.modes import Mode, modes
 from ..faults import NotModelled
-
-NF4 = (
-    -1.0,
-    -0.6961928009986877,
-    -0.5250730514526367,
-    -0.39491748809814453,
-    -0.28444138169288635,
-    -0.18477343022823334,
-    -0.09105003625154495,
-    0.0,
-    0.07958029955625534,
-    0.16093020141124725,
-    0.24611230194568634,
-    0.33791524171829224,
-    0.44070982933044434,
-    0.5626170039176941,
-    0.7229568362236023,
-    1.0,
-)
-"""The 16 levels of NormalFloat4 (Dettmers et al., QLoRA, 2023, appendix E)."""
-FP4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
-"""The magnitudes of E2M1 (OCP Microscaling Formats 1.0, table 5); bit 3 is the sign."""
 
 
 def format_of(code: int) -> Mode:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.hw.torq.datapath.weights import FP4, NF4
+from assay.hw.small_floats import FP4, NF4
 from assay.hw.torq.words.commands import Dim, Ndl, SliceTask
 from tests.support.torq_run import results, run
 from tests.support.torq_tasks import ONCE, dim, element, replaced, streaming
