@@ -6,6 +6,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...graph.elements import LIMITS, NUMPY, Array, is_float
+from ...graph.meaning.arithmetic import scaled
 from ..hl.elementwise import Add, Elementwise, Mul, Scale, Select
 from ..hl.moves import Broadcast, Const, Transpose, View
 from ..hl.products import MatMul
@@ -211,11 +212,23 @@ def _known(x: SSAValue) -> tuple[int, int] | None:
         most = _largest(op.a) * _largest(op.b)
         return -most, most
     if isinstance(op, Scale):
-        scaling = op.field("rescale")
-        if scaling == Rescale(low=scaling.low, high=scaling.high) and not op.field("input_zp"):
-            return bounds(op.x)
-        return scaling.low, scaling.high
+        return _scaled(bounds(op.x), op.field("input_zp"), op.field("rescale"))
     return _combined(op) if isinstance(op, Elementwise) else None
+
+
+def _scaled(limits: tuple[int, int], zero: int, scaling: Rescale) -> tuple[int, int]:
+    """What a scaling makes of the least and the largest value: it keeps their order."""
+    made = scaled(
+        np.array(limits)[:, None],
+        np.array(scaling.multipliers),
+        np.array(scaling.shifts),
+        input_zp=zero,
+        output_zp=scaling.zero_point,
+        dtype="int48",
+        double_round=scaling.double_round,
+        limits=(scaling.low, scaling.high),
+    )
+    return int(made.min()), int(made.max())
 
 
 def _combined(op: Elementwise) -> tuple[int, int] | None:

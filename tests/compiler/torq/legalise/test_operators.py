@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 import assay
 from assay.compiler.models import compile_model
 from assay.compiler.models.errors import ModelError
+from assay.compiler.torq.hl.elementwise import Elementwise, Mul
+from assay.compiler.torq.hl.types import tensor_of
+from assay.compiler.torq.passes.load import load
+from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
 from assay.npu import compile_executable
 from assay.reference import CpuModule, run_by_tosa
 from tests.compiler.graph import models
@@ -47,24 +51,34 @@ def pool(operator: str, source: str, target: str, kernel: str, stride: str, pad:
     return function(f"%x: {source}", target, zero, f"{call} : {types}")
 
 
-def rescale(source: str, target: str, points: tuple[int, int], unsigned: str) -> str:
-    kinds = [text.split("x")[-1].rstrip(">").removeprefix("u") for text in (source, target)]
-    zeros = [f"tensor<1x{kind}>" for kind in kinds]
+SIGNED = "input_unsigned = false, output_unsigned = false"
+
+
+def scaled(
+    x: str, y: str, types: tuple[str, str], by: tuple[int, int], zeros: tuple[int, int], signs: str
+) -> list[str]:
+    """%y is %x by a multiplier and a shift."""
+    kinds = [text.split("x")[-1].rstrip(">").removeprefix("u") for text in types]
+    points = [f"tensor<1x{kind}>" for kind in kinds]
     attributes = (
-        f"{unsigned}, per_channel = false, rounding_mode = "
+        f"{signs}, per_channel = false, rounding_mode = "
         "#tosa.rounding_mode<SINGLE_ROUND>, scale32 = true"
     )
-    types = f"{source}, tensor<1xi32>, tensor<1xi8>, {zeros[0]}, {zeros[1]}"
-    return function(
-        f"%x: {source}",
-        target,
-        constant("by", "tensor<1xi32>", "1610612736"),
-        constant("shift", "tensor<1xi8>", "31"),
-        constant("from", zeros[0], str(points[0])),
-        constant("to", zeros[1], str(points[1])),
-        f'%y = "tosa.rescale"(%x, %by, %shift, %from, %to) <{{{attributes}}}> '
-        f": ({types}) -> {target}",
-    )
+    operands = f"{types[0]}, tensor<1xi32>, tensor<1xi8>, {points[0]}, {points[1]}"
+    names = [f"{y}_{name}" for name in ("by", "shift", "from", "to")]
+    return [
+        constant(names[0], "tensor<1xi32>", str(by[0])),
+        constant(names[1], "tensor<1xi8>", str(by[1])),
+        constant(names[2], points[0], str(zeros[0])),
+        constant(names[3], points[1], str(zeros[1])),
+        f'%{y} = "tosa.rescale"(%{x}, %{", %".join(names)}) <{{{attributes}}}> '
+        f": ({operands}) -> {types[1]}",
+    ]
+
+
+def rescale(source: str, target: str, points: tuple[int, int], unsigned: str) -> str:
+    lines = scaled("x", "y", (source, target), (1610612736, 31), points, unsigned)
+    return function(f"%x: {source}", target, *lines)
 
 
 MATMUL = function(
@@ -141,10 +155,34 @@ CASES = {
 }
 
 
+def product_of_quantised(kind: str, zeros: tuple[int, int]) -> str:
+    """What converters make of a quantised MUL: zero points are taken away in 32 bits."""
+    shape = "tensor<1x6x5x8x"
+    few, many = f"{shape}{kind}>", f"{shape}i32>"
+    return function(
+        f"%a: {few}, %b: {few}",
+        few,
+        *scaled("a", "p", (few, many), (1 << 30, 30), (zeros[0], 0), SIGNED),
+        *scaled("b", "q", (few, many), (1 << 30, 30), (zeros[1], 0), SIGNED),
+        constant("s", "tensor<1xi8>", "0"),
+        f'%r = "tosa.mul"(%p, %q, %s) : ({many}, {many}, tensor<1xi8>) -> {many}',
+        *scaled("r", "y", (many, few), (1518500250, 38), (0, zeros[0]), SIGNED),
+    )
+
+
+QUANTISED = {"i8": (-26, -128), "i16": (0, 0)}
+
+
 def saved(text: str, folder: Path) -> Path:
     path = folder / "model.mlir"
     path.write_text(text)
     return path
+
+
+CASES |= {
+    f"quantised {kind} are multiplied": product_of_quantised(kind, zeros)
+    for kind, zeros in QUANTISED.items()
+}
 
 
 def inputs(signature: Any) -> list[NDArray[Any]]:
@@ -168,6 +206,18 @@ def test_an_operator_gives_what_tosa_and_iree_give(text: str, tmp_path: Path) ->
             wanted = wanted.view(np.int8)
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", QUANTISED)
+def test_a_product_of_quantised_tensors_is_one_product_of_few_bits(
+    kind: str, tmp_path: Path
+) -> None:
+    module = load(saved(product_of_quantised(kind, QUANTISED[kind]), tmp_path), None)
+    run_passes(module, usual_passes())
+    (product,) = [op for op in module.walk() if isinstance(op, Mul)]
+    assert tensor_of(product.a).dtype == tensor_of(product.b).dtype == "int16"
+    assert product.field("rescale") is not None
+    assert not any(isinstance(op, Elementwise) for op in module.walk())
 
 
 def test_what_follows_an_operator_that_cannot_be_done_is_not_blamed(tmp_path: Path) -> None:
