@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.compiler.costs import Cost, CostError, KernelUse
+from assay.hw.apple.core.model import TimingError
+from assay.hw.apple.core.sample import WAVES
 from assay.hw.apple.core.sampled import sampled_dispatch, time_sampled
 from assay.sim.simt import DispatchError, KernelFault, Memory, UnsupportedKernel, tape_dispatch
 
@@ -31,15 +33,29 @@ class ChipCosts:
         warm: whether caches hold what an earlier run of the same kernel left.
         fuel: instructions that a simdgroup may run before it counts as endless; None for the
             engine's own limit.
+        waves: how much is executed of what a core gets; less is cheaper and less exact.
     """
 
-    def __init__(self, chip: Chip, *, warm: bool = True, fuel: int | None = None) -> None:
+    def __init__(
+        self, chip: Chip, *, warm: bool = True, fuel: int | None = None, waves: int = WAVES
+    ) -> None:
         self._chip = chip
         self._warm = warm
         self._fuel = fuel
+        self._waves = waves
 
     def cost_of(self, use: KernelUse) -> Cost:
         """What a run costs. Raises CostError."""
+        time = self.time_of(use)
+        seconds = time.seconds / time.cycles if time.cycles else 0.0
+        return Cost(
+            seconds=time.seconds,
+            error=time.error,
+            causes={cause: cycles * seconds for cause, cycles in time.causes.items()},
+        )
+
+    def time_of(self, use: KernelUse) -> DispatchTime:
+        """All that the core model says of a run. Raises CostError."""
         names = [argument.name for argument in use.kernel.arguments]
         if len(names) != len(use.arguments):
             raise CostError(
@@ -47,15 +63,9 @@ class ChipCosts:
                 f"{len(use.arguments)} given"
             )
         try:
-            time = self._time(use)
-        except (KernelFault, DispatchError, UnsupportedKernel, MetalError) as error:
+            return self._time(use)
+        except (KernelFault, DispatchError, UnsupportedKernel, MetalError, TimingError) as error:
             raise CostError(f"kernel '{use.kernel.name}' has no cost: {error}") from None
-        seconds = time.seconds / time.cycles if time.cycles else 0.0
-        return Cost(
-            seconds=time.seconds,
-            error=time.error,
-            causes={cause: cycles * seconds for cause, cycles in time.causes.items()},
-        )
 
     def _time(self, use: KernelUse) -> DispatchTime:
         executable = use.kernel.program().specialise(use.threadgroup)
@@ -75,7 +85,11 @@ class ChipCosts:
         follows = executable.program.needs.follows_pointers
         return time_sampled(
             sampled_dispatch(
-                self._chip, executable, use.threadgroups, given_memory=_given_memory(use)
+                self._chip,
+                executable,
+                use.threadgroups,
+                given_memory=_given_memory(use),
+                waves=self._waves,
             ),
             taped,
             warm=self._warm,

@@ -10,8 +10,8 @@ from ..facts.chips import Chip
 from .result import Occupancy
 
 Position = tuple[int, int, int]
-# One core's share is executed to this many times what it holds at a time.
-_WAVES = 3
+WAVES = 3
+"""How many times what a core holds at a time is executed of its share."""
 # Threadgroups over the whole grid that tell whether work is even.
 _SPREAD = 4
 
@@ -41,7 +41,7 @@ def position(grid: Position, number: int) -> Position:
 
 
 def choose_sample(
-    grid: Position, occupancy: Occupancy, chip: Chip, *, waves: int = _WAVES
+    grid: Position, occupancy: Occupancy, chip: Chip, *, waves: int = WAVES
 ) -> Sample:
     """The sample for a grid of threadgroups, if `chip` deals them to its cores in turn.
 

@@ -14,7 +14,7 @@ from ..lower.lower import lower
 from .model import simulate
 from .occupancy import occupancy
 from .result import DispatchTime, Occupancy
-from .sample import Position, Sample, choose_sample
+from .sample import WAVES, Position, Sample, choose_sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,7 @@ class SampledDispatch:
         grid: threadgroups in x, y and z.
         simdgroups: of one threadgroup.
         threadgroup_memory: bytes that one threadgroup takes.
+        waves: how large the sample is, as of `choose_sample`.
         sample: the threadgroups to tape.
     """
 
@@ -35,10 +36,12 @@ class SampledDispatch:
     grid: Position
     simdgroups: int
     threadgroup_memory: int
+    waves: int = WAVES
     sample: Sample = field(init=False)
 
     def __post_init__(self) -> None:
-        sample = choose_sample(self.grid, self.resident(prod(self.grid)), self.chip)
+        resident = self.resident(prod(self.grid))
+        sample = choose_sample(self.grid, resident, self.chip, waves=self.waves)
         object.__setattr__(self, "sample", sample)
 
     def resident(self, threadgroups: int) -> Occupancy:
@@ -78,6 +81,7 @@ def sampled_dispatch(
     *,
     given_memory: int = 0,
     code: MachineCode | None = None,
+    waves: int = WAVES,
 ) -> SampledDispatch:
     """The dispatch of a kernel that is ready to run.
 
@@ -87,6 +91,7 @@ def sampled_dispatch(
         grid: threadgroups in x, y and z.
         given_memory: bytes of threadgroup memory that the host gives, beside the kernel's own.
         code: its instructions, for callers that keep them; made if it is not given.
+        waves: how large the sample is, as of `choose_sample`.
     """
     return SampledDispatch(
         chip=chip,
@@ -94,6 +99,7 @@ def sampled_dispatch(
         grid=grid,
         simdgroups=executable.shape.simdgroups,
         threadgroup_memory=executable.threadgroup_memory + given_memory,
+        waves=waves,
     )
 
 
