@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .npu import NpuFunction, NpuModule
     from .prediction import NpuTimeResult, ProgramTime, TimeInputError, TimeResult, time, timing
     from .scripts import patch
+    from .sweeps import Space, SweepError, SweepResult, space, sweep
 
 __version__ = "0.1.0"
 
@@ -29,6 +30,9 @@ __all__ = [
     "NpuTimeResult",
     "ProgramTime",
     "Report",
+    "Space",
+    "SweepError",
+    "SweepResult",
     "TimeInputError",
     "TimeResult",
     "__version__",
@@ -38,6 +42,8 @@ __all__ = [
     "compile",
     "load",
     "patch",
+    "space",
+    "sweep",
     "time",
     "timing",
 ]
@@ -55,6 +61,9 @@ _find = lazy_exports(
         "NpuTimeResult": ".prediction",
         "ProgramTime": ".prediction",
         "Report": ".checks",
+        "Space": ".sweeps",
+        "SweepError": ".sweeps",
+        "SweepResult": ".sweeps",
         "TimeInputError": ".prediction",
         "TimeResult": ".prediction",
         "check": ".checks",
@@ -64,6 +73,8 @@ _find = lazy_exports(
         "time": ".prediction",
         "timing": ".prediction",
         "patch": ".scripts",
+        "space": ".sweeps",
+        "sweep": ".sweeps",
         "compile_model": ".compiler.models",
     },
 )

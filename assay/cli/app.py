@@ -12,6 +12,7 @@ from . import (
     inspect,
     python,
     run,
+    sweep,
     time,
     trace,
     view,
@@ -51,6 +52,7 @@ app.command("inspect")(inspect.inspect_command)
 app.command("check")(check.check_command)
 app.command("check-module")(check_module.check_module_command)
 app.command("time")(time.time_command)
+app.command("sweep")(sweep.sweep_command)
 app.command("python")(python.python_command)
 app.command("demo")(demo.demo_command)
 app.command("view")(view.view_command)

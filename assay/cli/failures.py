@@ -28,6 +28,7 @@ _KNOWN = {
     ("assay.hw.torq.words.errors", "EncodeError"): "torq",
     ("assay.hw.torq.words.errors", "DecodeError"): "torq",
     ("assay.traces", "TraceError"): "trace",
+    ("assay.sweeps.errors", "SweepError"): "sweep",
 }
 """Errors that speak to users by themselves, and what `--json` calls them."""
 

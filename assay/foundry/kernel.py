@@ -39,7 +39,7 @@ class Kernel:
 
     def __init__(self, declared: Declared, *, grid: GridOf, device: str = "emulated") -> None:
         self.declared = declared
-        self._grid = grid
+        self.grid_of = grid
         self._dispatch = Dispatch(declared, device)
 
     @property
@@ -49,7 +49,7 @@ class Kernel:
 
     def on(self, device: str) -> Kernel:
         """The same kernel on another device: "emulated", or "native" on a Mac."""
-        return Kernel(self.declared, grid=self._grid, device=device)
+        return Kernel(self.declared, grid=self.grid_of, device=device)
 
     def __call__(self, **given: Any) -> Any:
         """Runs the kernel; the output as an array, or a tuple of them in their order.
@@ -133,7 +133,7 @@ class Kernel:
         for name, argument in self._arguments:
             if isinstance(argument, Params) and argument.make is not None:
                 values[name] = argument.make(values)
-        grid = self._grid({**given, **values})
+        grid = self.grid_of({**given, **values})
         for name, argument in self._arguments:
             if isinstance(argument, Params):
                 values[name] = self._packed(name, argument, values[name], given)

@@ -9,10 +9,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FACE = ROOT / "assay"
 ABOVE = {
-    "launches": ("checks", "prediction", "reports", "cli"),
-    "reports": ("checks", "prediction", "cli"),
-    "checks": ("prediction", "cli"),
-    "prediction": ("checks", "reports", "cli"),
+    "launches": ("checks", "prediction", "reports", "sweeps", "cli"),
+    "reports": ("checks", "prediction", "sweeps", "cli"),
+    "checks": ("prediction", "sweeps", "cli"),
+    "prediction": ("checks", "reports", "sweeps", "cli"),
+    "sweeps": ("checks", "prediction", "reports", "cli"),
+    "foundry": ("sweeps", "cli"),
 }
 """What each room must know nothing of."""
 
