@@ -68,6 +68,11 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=60,
         paths=("tests/assay/foundry", "tests/compiler/foundry"),
     ),
+    "sweeps": Campaign(
+        what="sweeps that are stopped, on several workers; tuned kernels against all of them",
+        minutes=10,
+        paths=("tests/assay/sweeps",),
+    ),
     "networks": Campaign(
         what="whole networks for the NPU after every pass, against TOSA's reference and IREE",
         minutes=10,
