@@ -26,6 +26,7 @@ from .dispatch import Dispatch
 if TYPE_CHECKING:
     from ..checks import Report
     from ..prediction import TimeResult
+    from ..prediction.picture import Picture
 
 
 class Kernel:
@@ -84,10 +85,13 @@ class Kernel:
             uninitialised=self._outputs,
         )
 
-    def time(self, *, chip: str = "m1", warm: bool = True, **given: Any) -> TimeResult:
+    def time(
+        self, *, chip: str = "m1", warm: bool = True, timeline: bool = False, **given: Any
+    ) -> TimeResult:
         """How long the kernel takes on a chip, and why.
 
-        `warm` is whether caches hold what an earlier call with the same arrays left.
+        `warm` is whether caches hold what an earlier call with the same arrays left; `timeline`
+        keeps what `plot_timeline()` and `trace()` of the result need.
         """
         from ..prediction import time
 
@@ -98,10 +102,27 @@ class Kernel:
             *self._in_order(values),
             chip=chip,
             warm=warm,
+            timeline=timeline,
             threadgroups=grid.threadgroups,
             threadgroup=grid.threads,
         )
         return found
+
+    def plot(
+        self,
+        *,
+        chip: str = "m1",
+        warm: bool = True,
+        cycles: tuple[float, float] | None = None,
+        **given: Any,
+    ) -> Picture:
+        """What the simdgroups of a threadgroup do on a chip, and when they wait for each other.
+
+        Notebooks show the picture; `.save("kernel.svg")` writes it. `cycles` are those to show,
+        counted from the threadgroup's launch. Raises ValueError if nothing runs in them.
+        """
+        timed = self.time(chip=chip, warm=warm, timeline=True, **given)
+        return timed.plot_timeline(cycles=cycles)
 
     @property
     def _arguments(self) -> Iterable[tuple[str, Argument]]:

@@ -43,9 +43,12 @@ class Picture:
     svg: str
 
     def save(self, path: str | Path) -> None:
-        """Write it as `.svg`, or as a page if the name ends in `.html`."""
-        text = self.html if Path(path).suffix == ".html" else self.svg
-        Path(path).write_text(text, encoding="utf-8")
+        """Write it as `.svg`, or as a page, `.html`. Raises ValueError for other names."""
+        texts = {".svg": self.svg, ".html": self.html}
+        suffix = Path(path).suffix
+        if suffix not in texts:
+            raise ValueError(f"{path}: a picture is written as {' or '.join(texts)}")
+        Path(path).write_text(texts[suffix], encoding="utf-8")
 
     @property
     def html(self) -> str:

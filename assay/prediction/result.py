@@ -227,6 +227,18 @@ class TimeResult(ProgramTime):
 
         return plot(self)
 
+    def plot_timeline(
+        self, *, dispatch: int = 0, cycles: tuple[float, float] | None = None
+    ) -> Picture:
+        """What the simdgroups of a dispatch's first threadgroup do, and when.
+
+        `cycles` are counted from its launch. Raises ValueError unless it was timed with
+        `timeline=True`, and for a dispatch or cycles that there are not.
+        """
+        from .timelines.picture import plot_timeline
+
+        return plot_timeline(self, dispatch=dispatch, cycles=cycles)
+
     def trace(self) -> Trace:
         """The run as a timeline. Raises ValueError unless it was timed with `timeline=True`."""
         from .timelines.timeline import trace_of
