@@ -18,8 +18,9 @@ class Mutant:
     Attributes:
         name: what was done.
         damage: the text, damaged; None where a pipeline has nothing to be damaged so.
-        places: files of both places that a finding must name, each any of a set; one for an
-            access beyond a buffer, whose other place is the buffer's end.
+        places: files of both places that a finding must name, each any of a set.
+        call: for an access beyond a buffer, whose other place is the call that asked for it: what
+            stands there, where the guard is missing.
         checks: which checks may find it.
         tiles: how many tiles of k show it, whole ones or with a part of another.
         rows: of x; with whole tiles of them, what lies behind the last row is behind the buffer.
@@ -28,6 +29,7 @@ class Mutant:
     name: str
     damage: Callable[[str, Pipeline], str | None]
     places: tuple[frozenset[str], ...]
+    call: str = ""
     checks: frozenset[str] = frozenset({"race"})
     tiles: float = 7.5
     rows: int = 32
@@ -100,6 +102,8 @@ def _read_one_further(text: str, pipeline: Pipeline) -> str | None:
 BOTH: Final = (LOADS, PRODUCTS)
 _SCHEDULE: Final = (frozenset({"product.h"}), frozenset({"product.h"}))
 _STORE: Final = frozenset({"matrices.h"})
+# A load, and the line of the loop that lets it load too much.
+_GUARDED: Final = (frozenset({"copy.h"}), frozenset({"product.h"}))
 
 MUTANTS: Final = (
     Mutant("barrier dropped", _of_last_barrier(""), BOTH),
@@ -107,7 +111,7 @@ MUTANTS: Final = (
         "barrier for some lanes",
         _of_last_barrier(f"if (lane < 16) {{ {BARRIER} }}"),
         _SCHEDULE,
-        frozenset({"barrier"}),
+        checks=frozenset({"barrier"}),
     ),
     Mutant(
         "barrier for one simdgroup",
@@ -115,14 +119,19 @@ MUTANTS: Final = (
         BOTH,
     ),
     Mutant("barrier moved", _moved, BOTH),
-    Mutant("barrier moved to those who load", _moved_to_loaders, _SCHEDULE, frozenset({"barrier"})),
+    Mutant(
+        "barrier moved to those who load",
+        _moved_to_loaders,
+        _SCHEDULE,
+        checks=frozenset({"barrier"}),
+    ),
     Mutant("prologue without barrier", _without_first_barrier, BOTH),
     Mutant("loads one buffer further", _next("((next + 1) % BUFFERS)"), BOTH),
     Mutant(
         "reads one buffer further",
         _read_one_further,
         (_STORE, PRODUCTS | LOADS),
-        frozenset({"init", "race"}),
+        checks=frozenset({"init", "race"}),
         tiles=1,
     ),
     Mutant("modulo 2 for 3 where it loads", _next("(next % 2)", buffers=3), BOTH),
@@ -130,20 +139,23 @@ MUTANTS: Final = (
     Mutant(
         "no guard of the last tile",
         _replaced("if (next < last)", "if (true)"),
-        (frozenset({"copy.h"}),),
+        _GUARDED,
+        "copy_tile<",
         frozenset({"bounds"}),
         rows=17,
     ),
     Mutant(
         "no guard of the last columns of x",
         _replaced(" && column + COLUMNS <= columns", ""),
-        (frozenset({"copy.h"}),),
+        _GUARDED,
+        "copy_tile<",
         frozenset({"bounds"}),
     ),
     Mutant(
         "no guard of the last rows of weights",
         _replaced("if (n < params->n && k < params->k)", "if (n < params->n)"),
-        (frozenset({"decode.h"}),),
+        (frozenset({"program_source.metal"}), frozenset({"decode.h"})),
+        "Policy::load8(",
         frozenset({"bounds"}),
     ),
     Mutant(

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -42,9 +43,12 @@ def damaged(kernel: Kernel, mutant: Mutant, pipeline: Pipeline) -> bool:
     return True
 
 
-def assert_reported(findings: Any, mutant: Mutant) -> None:
+def assert_reported(findings: Any, mutant: Mutant, source: str) -> None:
     """By a check that is to find it, at its places, with lines."""
     found = [each for each in findings if each.check in mutant.checks]
+    if mutant.call:
+        assert any(_is_beyond(each, mutant, source) for each in found), (mutant.name, findings)
+        return
     places = [[_files(party.site) for party in each.parties] for each in found]
     assert any(_stand(files, mutant.places) for files in places), (mutant.name, findings)
     assert all(party.site.line > 0 for each in found for party in each.parties)
@@ -56,9 +60,28 @@ def _files(site: Site) -> set[str]:
     return {each.file for each in (site, *site.inlined)}
 
 
+def _is_beyond(finding: Any, mutant: Mutant, source: str) -> bool:
+    """An access beyond a buffer that is named, by a call without the guard that it needs."""
+    (party,) = finding.parties
+    access, call = mutant.places
+    calls = [each for each in party.site.inlined if each.file in call]
+    assert finding.memory and "which has" in finding.message
+    return party.site.file in access and any(mutant.call in _line(source, each) for each in calls)
+
+
+def _line(source: str, site: Site) -> str:
+    """What stands at a place, by the names that `#line` gives to parts of a text."""
+    file, number = "program_source.metal", 0
+    for line in source.splitlines():
+        number += 1
+        if match := re.match(r'#line (\d+) "([^"]+)"', line):
+            file, number = match[2], int(match[1]) - 1
+        elif (file, number) == (site.file, site.line):
+            return line
+    return ""
+
+
 def _stand(files: list[set[str]], places: tuple[frozenset[str], ...]) -> bool:
-    if len(places) == 1:
-        return bool(files[0] & places[0])
     first, second = places
     return any(a & first and b & second for a, b in (files[:2], files[1::-1]))
 
@@ -69,7 +92,17 @@ def test_a_damaged_pipeline_is_reported_at_both_places(name: str) -> None:
     pipeline = replace(FORMS["three_stages"], tile=Tile(16, 8, 8))
     kernel = matmul(float, pipeline=pipeline)
     assert damaged(kernel, mutant, pipeline)
-    assert_reported(kernel.check(a=drawn(0, 20, 60), b=drawn(1, 60, 12)).findings, mutant)
+    findings = kernel.check(a=drawn(0, 20, 60), b=drawn(1, 60, 12)).findings
+    assert_reported(findings, mutant, kernel.source)
+
+
+def test_a_load_beyond_a_buffer_is_reported_with_the_call_that_lacks_a_guard() -> None:
+    (mutant,) = (each for each in MUTANTS if each.name == "no guard of the last columns of x")
+    pipeline = replace(FORMS["three_stages"], tile=Tile(16, 8, 8))
+    kernel = matmul(float, pipeline=pipeline)
+    assert damaged(kernel, mutant, pipeline)
+    findings = kernel.check(a=drawn(0, 32, 60), b=drawn(1, 60, 12)).findings
+    assert_reported(findings, mutant, kernel.source)
 
 
 @pytest.mark.slow
@@ -83,7 +116,7 @@ def test_every_damage_to_every_form_is_reported_at_its_places(form: str, mutant:
     seed = random.Random(f"{form} {mutant.name}").randrange(1000)
     k = int(mutant.tiles * TILE.k)
     findings = kernel.check(**Weighted(mutant.rows, 12, k, FP4, seed=seed).values()).findings
-    assert_reported(findings, mutant)
+    assert_reported(findings, mutant, kernel.source)
 
 
 def drawn_variant(seed: int) -> tuple[Kernel, dict[str, Any], Any]:
