@@ -28,6 +28,7 @@ from tests.assay.foundry.factors import DTYPES, UNIT, Weighted, assert_product, 
 
 SMALL = Pipeline(tile=Tile(32, 32, 16), buffers=1)
 BY_THREADS = Pipeline(tile=Tile(32, 32, 16), by=Threads(8, 16), buffers=2)
+FUSED = Pipeline(tile=Tile(32, 32, 16), buffers=3, weights="fused")
 TYPES = {"float": float, "half": half, "bfloat": bfloat}
 KNOWN: dict[Any, Kernel] = {}
 
@@ -153,22 +154,31 @@ def test_a_bias_reaches_beyond_column_32767() -> None:
     assert np.array_equal(made[0], shift.astype(np.float16))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FORMATS)
+QUICK = ("q4_0", "mlx_affine_4_64")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in FORMATS],
+)
 def test_weights_in_every_format(name: str) -> None:
     weights = FORMATS[name]
     columns = {"f32": 43, "f16": 43, "bf16": 43}.get(name, 3 * weights.multiple)
-    pipeline = BY_THREADS if "_split" in name else SMALL
-    kernel = gemm(weights, 37, half, epilogue=[SILU], pipeline=pipeline)
     given = Weighted(5, 37, columns, weights)
-    made = kernel(**given.values())
-    x = given.values()["x"].astype(np.float64)
-    rounded = weights.unpack(given.packed()).astype(np.float16).astype(np.float64)
-    sums = x @ rounded.T
-    expected = sums / (1 + np.exp(-sums))
-    bound = 2 * UNIT["float16"] * np.abs(expected).max()
-    assert np.abs(made - expected).max() <= bound
-    assert not kernel.check(**given.values()).findings
+    kernel = gemm(weights, 37, half, pipeline=SMALL)
+    given.check(kernel(**given.values()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_weights_in_every_format_by_threads_and_fused(name: str) -> None:
+    weights = FORMATS[name]
+    columns = {"f32": 43, "f16": 43, "bf16": 43}.get(name, 3 * weights.multiple)
+    given = Weighted(5, 37, columns, weights)
+    for pipeline in (BY_THREADS, FUSED):
+        kernel = gemm(weights, 37, half, pipeline=pipeline)
+        given.check(kernel(**given.values()))
+        assert not kernel.check(**given.values()).findings
 
 
 def test_slices_of_k_one_of_them_empty_are_summed_in_order() -> None:
