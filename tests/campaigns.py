@@ -66,7 +66,11 @@ CAMPAIGNS: dict[str, Campaign] = {
     "foundry": Campaign(
         what="kernels put together in Python: all forms and formats, mutants, seeded variants",
         minutes=60,
-        paths=("tests/assay/foundry", "tests/compiler/foundry"),
+        paths=(
+            "tests/assay/foundry",
+            "tests/compiler/foundry",
+            "tests/benchmarks/test_pipelines.py",
+        ),
     ),
     "sweeps": Campaign(
         what="sweeps that are stopped, on several workers; tuned kernels against all of them",
