@@ -42,25 +42,34 @@ def read_by(step: Start) -> list[Buffer]:
 def dependences(steps: Sequence[Start]) -> list[tuple[int, ...]]:
     """By step the numbers of earlier ones that must be done before it starts."""
     writers: dict[Buffer, list[int]] = {}
-    stores: dict[Storage, list[int]] = {}
+    stores: dict[Storage, list[tuple[int, int, int]]] = {}
+    """By tensor the steps that store it, with the first byte and the one behind the last."""
     found: list[tuple[int, ...]] = []
     for number, step in enumerate(steps):
         before: set[int] = set()
         for buffer in read_by(step):
             before.update(writers.get(buffer, ()))
         if isinstance(step, LoadTile):
-            for earlier in stores.get(step.storage, ()):
-                store = steps[earlier]
-                assert isinstance(store, StoreTile)
-                if share_bytes(store.moves, step.moves):
-                    before.add(earlier)
+            first, last = _span(step.moves)
+            for earlier, low, high in stores.get(step.storage, ()):
+                if low < last and first < high:
+                    store = steps[earlier]
+                    assert isinstance(store, StoreTile)
+                    if share_bytes(store.moves, step.moves):
+                        before.add(earlier)
         if isinstance(step, StoreTile):
-            stores.setdefault(step.storage, []).append(number)
+            stores.setdefault(step.storage, []).append((number, *_span(step.moves)))
         target = written_by(step)
         if target is not None:
             writers.setdefault(target, []).append(number)
         found.append(tuple(sorted(before)))
     return found
+
+
+def _span(moves: Sequence[Move]) -> tuple[int, int]:
+    """The first byte in XRAM of all transfers and the one behind the last."""
+    lows, highs = zip(*map(extent, moves), strict=True)
+    return min(lows), max(highs)
 
 
 def share_bytes(one: Sequence[Move], other: Sequence[Move]) -> bool:

@@ -28,8 +28,8 @@ _ORDER = ("SLC0", "SLC1", "XW", "XR")
 def overlapped(starts: Sequence[Start]) -> Plan:
     """Steps that could be done one after the other, in the order that overlaps. Raises NoRoom."""
     steps = [piece for step in starts for piece in pieces(step)]
-    before = dependences(steps)
-    return turned_as_needed(lambda turned: _Simulation(steps, before, turned).run())
+    before, uses = dependences(steps), _Uses(steps)
+    return turned_as_needed(lambda turned: _Simulation(steps, before, uses, turned).run())
 
 
 class _Simulation:
@@ -39,6 +39,7 @@ class _Simulation:
         self,
         starts: Sequence[Start],
         before: Sequence[tuple[int, ...]],
+        uses: _Uses,
         turned: Turned,
     ) -> None:
         self._starts = starts
@@ -49,7 +50,7 @@ class _Simulation:
         """By unit the last step that was started, as long as nobody waited for it."""
         self._queues = {unit: _numbers(starts, unit) for unit in UNITS}
         self._steps: list[Step] = []
-        self._room = _Room(starts, turned)
+        self._room = _Room(uses, turned)
 
     def run(self) -> Plan:
         """The steps in order. Raises NoRoom."""
@@ -115,28 +116,38 @@ def _numbers(starts: Sequence[Start], unit: str) -> list[int]:
     return [number for number, step in enumerate(starts) if unit_of(step) == unit]
 
 
+class _Uses:
+    """Which buffers steps use, whatever room they have."""
+
+    def __init__(self, starts: Sequence[Start]) -> None:
+        self.steps = len(starts)
+        self.behind = fetched_behind(starts)
+        """Bytes at the end of LRAM that stay free."""
+        self.users: dict[Buffer, list[int]] = {}
+        for number, step in enumerate(starts):
+            for buffer in set(buffers_of(step)):
+                self.users.setdefault(buffer, []).append(number)
+        self.begin: dict[int, list[Buffer]] = {}
+        """By step the buffers that it is the first to need."""
+        for buffer, (first, _) in lifetimes(starts).items():
+            self.begin.setdefault(first, []).append(buffer)
+
+
 class _Room:
     """Room for buffers: it is reserved in the order of steps, and free again behind the last."""
 
-    def __init__(self, starts: Sequence[Start], turned: Turned) -> None:
+    def __init__(self, uses: _Uses, turned: Turned) -> None:
         self.reserved = 0
         """How many steps have all their room."""
         self.addresses: dict[Buffer, int] = {}
-        self._pool = Pool(fetched_behind(starts), turned)
-        self._starts = starts
-        self._left: dict[Buffer, int] = {}
-        self._users: dict[Buffer, list[int]] = {}
-        for number, step in enumerate(starts):
-            for buffer in set(buffers_of(step)):
-                self._users.setdefault(buffer, []).append(number)
-        self._left = {buffer: len(users) for buffer, users in self._users.items()}
+        self._uses = uses
+        self._pool = Pool(uses.behind, turned)
+        self._left = {buffer: len(users) for buffer, users in uses.users.items()}
         self._freed: list[tuple[int, int, set[int]]] = []
         """(start, stop) of bytes that are free, but for steps that nobody waited for yet."""
         self._after: dict[Buffer, set[int]] = {}
         self._lacking: NoRoom | None = None
-        self._begin: dict[int, list[Buffer]] = {}
-        for buffer, (first, _) in lifetimes(starts).items():
-            self._begin.setdefault(first, []).append(buffer)
+        """What the next step found no room for, as long as nothing is given back."""
 
     @property
     def peak(self) -> int:
@@ -145,9 +156,9 @@ class _Room:
 
     def reserve(self, first: int) -> None:
         """Gives room to as many steps as there is room for, not too far behind the first."""
-        stop = min(len(self._starts), first + _AHEAD)
-        while self.reserved < stop:
-            for buffer in self._begin.get(self.reserved, ()):
+        stop = min(self._uses.steps, first + _AHEAD)
+        while self.reserved < stop and self._lacking is None:
+            for buffer in self._uses.begin.get(self.reserved, ()):
                 if buffer in self.addresses:
                     continue
                 try:
@@ -182,6 +193,7 @@ class _Room:
             self._left[buffer] -= 1
             if not self._left[buffer]:
                 start, stop = self._pool.free(buffer)
-                users = unjoined.intersection(self._users[buffer])
+                self._lacking = None
+                users = unjoined.intersection(self._uses.users[buffer])
                 if users:
                     self._freed.append((start, stop, users))
