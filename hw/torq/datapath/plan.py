@@ -4,6 +4,7 @@ Nothing else goes in: what a task does follows from the words alone.
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,9 +93,7 @@ def plan_task(words: dict[int, int], lram: Lram) -> SlicePlan:
         _refuse_kept_sums(image, numbers)
     if "DEQW" in descriptors:
         plan_results(image, numbers, descriptors, runs_act)
-    table = registers("slice")
-    entries = [words.get(table.address(f"TBL_MEM[{i}].base"), 0) for i in range(TABLE_ENTRIES)]
-    packed = np.array(entries, np.uint32)
+    packed = np.array([words.get(address, 0) for address in _table_addresses()], np.uint32)
     return SlicePlan(
         numbers=numbers,
         nests=nests,
@@ -106,6 +105,13 @@ def plan_task(words: dict[int, int], lram: Lram) -> SlicePlan:
         descriptors=descriptors,
         image=image,
     )
+
+
+@cache
+def _table_addresses() -> tuple[int, ...]:
+    """The registers of the activation unit's table."""
+    space = registers("slice")
+    return tuple(space.address(f"TBL_MEM[{entry}].base") for entry in range(TABLE_ENTRIES))
 
 
 def _refuse_halves(image: Image) -> None:

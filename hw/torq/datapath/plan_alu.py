@@ -8,7 +8,7 @@ from ..facts.registers import Image
 from ..faults import TorqFault
 from . import layout as at
 from .plan_data import SEGMENT, group_bytes, or_full
-from .plan_weights import weight_offset
+from .plan_weights import weight_offsets
 from .refusals import refusal
 
 LANES = 256
@@ -168,35 +168,41 @@ def _lanes(image: Image, numbers: Numbers, lanes: Numbers) -> None:
     if kind in (*_PLAIN, at.TRANSPOSE):
         wanted = list(range(0, LANES, size if whole else 1))
     numbers[at.LANES] = len(wanted)
-    for index, lane in enumerate(wanted):
-        lanes[:, index] = _lane(image, numbers, lane)
-        lanes[at.LANE_WORD, index] = lane // size * pair if whole else lane
+    which = np.array(wanted, np.int64)
+    lanes[:, : len(wanted)] = _columns(image, numbers, which)
+    lanes[at.LANE_WORD, : len(wanted)] = which // size * pair if whole else which
 
 
-def _lane(image: Image, numbers: Numbers, lane: int) -> tuple[int, ...]:
-    """A column of the table of lanes, of byte lane `lane`."""
+def _columns(image: Image, numbers: Numbers, lanes: Numbers) -> Numbers:
+    """Columns of the table of lanes, one for each of the byte lanes `lanes`."""
     run, size = group_bytes(image), int(numbers[at.DATUM_BYTES])
     repeat = or_full(image["CE.CTRL.cedr_i_size"], 4)
-    group, byte = lane // run, lane % run
-    datum, rest = byte // (repeat * size), byte % (repeat * size) // repeat
-    offset = _data_offset(image, numbers, group, datum, size) + rest
-    top = lane + size - 1 if numbers[at.ALU_KIND] == at.WHOLE_DATUM else lane
-    weight = 0
+    groups, bytes_ = np.divmod(lanes, run)
+    data, rests = np.divmod(bytes_, repeat * size)
+    rests //= repeat
+    offsets = _data_offsets(image, numbers, groups, data, size) + rests
+    tops = lanes + size - 1 if numbers[at.ALU_KIND] == at.WHOLE_DATUM else lanes
+    weights = np.zeros_like(lanes)
     if int(numbers[at.WEIGHTS]) == at.WEIGHTS_EXPLICIT:
         loaded = int(numbers[at.WEIGHT_BYTES] * numbers[at.WEIGHT_TRANSFERS])
-        weight = weight_offset(image, loaded, group, byte)
-    data_signed = 0 if image["CE.AL_MODE.unsigned_d"] >> (top & 3) & 1 else SIGN
-    weight_signed = 0 if image["CE.AL_MODE.unsigned_w"] >> (lane & 3) & 1 else SIGN
-    return lane, offset, weight, datum, rest, data_signed, weight_signed
+        weights = weight_offsets(image, loaded, groups, bytes_)
+    signs = [
+        np.where(image[field] >> (places & 3) & 1, 0, SIGN)
+        for field, places in (("CE.AL_MODE.unsigned_d", tops), ("CE.AL_MODE.unsigned_w", lanes))
+    ]
+    return np.stack([lanes, offsets, weights, data, rests, *signs])
 
 
-def _data_offset(image: Image, numbers: Numbers, group: int, datum: int, size: int) -> int:
-    """Where in the data memory a datum of a group of lanes starts."""
+def _data_offsets(
+    image: Image, numbers: Numbers, groups: Numbers, data: Numbers, size: int
+) -> Numbers:
+    """Where in the data memory the data of groups of lanes start."""
     if not numbers[at.DATA_ON]:
-        return 0
+        return np.zeros_like(data)
     step = _DATUM_STEPS[image["CE.CTRL.cedr_d_step"]]
     if image["CE.CTRL.cedr_d_step"] == _TRANSPOSED:
-        return datum * step + group * size
-    pitch, groups = int(numbers[at.GROUP_PITCH]), 4 * int(numbers[at.GROUPS])
-    start = 0 if image["CE.CTRL.cedr_g_size"] == 1 else group % groups * pitch
-    return start + datum * (step or size)
+        return data * step + groups * size
+    starts = data * (step or size)
+    if image["CE.CTRL.cedr_g_size"] != 1:
+        starts += groups % (4 * int(numbers[at.GROUPS])) * int(numbers[at.GROUP_PITCH])
+    return starts

@@ -77,22 +77,24 @@ def _format(image: Image, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return expansion(mode, bool(kind))
 
 
-def weight_offset(image: Image, loaded: int, group: int, byte: int) -> int:
-    """Where in the weight word the lane `byte` of group `group` finds its byte.
+def weight_offsets(
+    image: Image, loaded: int, groups: NDArray[np.int64], bytes_: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Where in the weight word lanes, bytes of groups, find their bytes.
 
     Lanes behind the last weight find a zero. Raises TorqFault.
     """
     size = or_full(image["CE.CTRL.cewr_b_size"], 4)
-    groups = weight_groups(image)
+    among = weight_groups(image)
     if image["CE.CTRL.cewr_d_size"]:
-        return (group % groups) * size + byte % size
-    if groups > 1:
+        return groups % among * size + bytes_ % size
+    if among > 1 and len(bytes_):
         raise refusal(
             image, "CE.CTRL.cewr_g_size", "groups of more than one weight are not modelled"
         )
     repeat = or_full(image["CE.CTRL.cewr_j_size"], 4)
-    found = byte // (size * repeat) * size + byte % size
-    return found if found < loaded else ZEROS
+    found = bytes_ // (size * repeat) * size + bytes_ % size
+    return np.where(found < loaded, found, ZEROS)
 
 
 ZEROS = 512
