@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CHUNK: Final = 32
 """Tokens of a prompt that are computed at a time."""
+_RESERVED: Final = 256
+"""Tokens that a cache has room for at first."""
 
 
 class Llama:
@@ -30,9 +32,12 @@ class Llama:
     Args:
         weights: of a file, by `load_weights`; `Llama.load(path)` does both.
         element: the type of activations: `float`, `half` or `bfloat`.
-        cache: the format of keys and values: `f32`, `f16`, `bf16`, `q8_0` or `q4_0`.
+        cache: the format of keys and values: `f32`, `f16`, `bf16`, `q8_0`, `q4_0`, `fp8_e4m3`,
+            `mxfp4` or `nvfp4`.
         context: how many tokens fit; as many as the model was made for, 4096 at most, if not given.
             All of them must be in the window that a token sees.
+        reserve: for how many of them the cache has room at first, 256 unless given; it doubles when
+            they are more.
         device: "emulated", or "native" on a Mac.
 
     Raises:
@@ -46,6 +51,7 @@ class Llama:
         element: Any = float,
         cache: str = "f16",
         context: int | None = None,
+        reserve: int | None = None,
         device: str = "emulated",
     ) -> None:
         self.weights = weights
@@ -58,6 +64,12 @@ class Llama:
                 f"tokens of this model see {window} others, further ones than that are not "
                 f"left out here: choose a context of {window} at most, not {self.context}",
             )
+        self.capacity = min(self.context, _RESERVED) if reserve is None else reserve
+        if not 1 <= self.capacity <= self.context:
+            raise FoundryError(
+                "model-config",
+                f"reserve room for 1 to {self.context} tokens at first, not {reserve}",
+            )
         self.position = 0
         self.cache: Format = format_of(cache)
         self._kernels = Kernels(self.config, self.cache, element)
@@ -65,7 +77,7 @@ class Llama:
         self._stream.map(weights.file)
         self._placed: dict[int, Placed] = {}
         c = self.config
-        shape = cache_shape(self.cache, 1, self.context, c.kv_heads, c.head_size)
+        shape = self._cache_shape()
         self._caches = [
             (self._stream.zeros(shape, np.uint8), self._stream.zeros(shape, np.uint8))
             for _ in range(c.layers)
@@ -162,6 +174,7 @@ class Llama:
         if not 0 <= self.position < self.context:
             self.position = before
             raise FoundryError("model-tokens", f"positions are 0 to {self.context - 1}")
+        self._make_room(self.position + 1)
         try:
             with timing(chip, program="decode", results=False) as seen:
                 self._step(np.zeros(1, np.int64))
@@ -170,8 +183,25 @@ class Llama:
         finally:
             self.position = before
 
+    def _cache_shape(self) -> tuple[int, ...]:
+        c = self.config
+        return cache_shape(self.cache, 1, self.capacity, c.kv_heads, c.head_size)
+
+    def _make_room(self, tokens: int) -> None:
+        """Doubles the caches until so many tokens fit."""
+        if tokens <= self.capacity:
+            return
+        while self.capacity < tokens:
+            self.capacity = min(2 * self.capacity, self.context)
+        shape = self._cache_shape()
+        self._caches = [
+            (self._stream.grown(keys, shape), self._stream.grown(values, shape))
+            for keys, values in self._caches
+        ]
+
     def _step(self, tokens: NDArray[np.int64]) -> Placed:
         """Encodes the computation of tokens; logits [1, vocabulary] behind the last."""
+        self._make_room(self.position + tokens.size)
         call, kernels, place = self._stream.call, self._kernels, self._stream.place
         count = tokens.size
         positions = np.arange(self.position, self.position + count, dtype=np.int32)

@@ -104,6 +104,19 @@ class Stream:
         kind = np.dtype(dtype)
         return Placed(self._room(prod(shape) * kind.itemsize), 0, shape, kind)
 
+    def grown(self, old: Placed, shape: tuple[int, ...]) -> Placed:
+        """Room that stays, which begins with what `old` holds once the stream has run."""
+        self.run()
+        made = self.zeros(shape, old.dtype)
+        commands = self._queue.commandBuffer()
+        encoder = commands.blitCommandEncoder()
+        encoder.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
+            old.buffer, old.offset, made.buffer, 0, _whole(old.nbytes)
+        )
+        encoder.endEncoding()
+        self._finish(commands)
+        return made
+
     def call(self, ready: Ready, **given: Any) -> Any:
         """Encodes a kernel; its output, or a tuple of them. Raises FoundryError, CompileError."""
         declared, grid_of = ready
@@ -140,6 +153,9 @@ class Stream:
         self._commands = self._encoder = None
         self._used = 0
         encoder.endEncoding()
+        self._finish(commands)
+
+    def _finish(self, commands: Any) -> None:
         commands.commit()
         commands.waitUntilCompleted()
         if commands.error() is not None:
@@ -166,7 +182,7 @@ class Stream:
         return Placed(self._scratch[self._used - 1], 0, tuple(sizes), argument.dtype)
 
     def _room(self, length: int) -> Any:
-        return self._device.newBufferWithLength_options_(max(length, _ALIGNED), _SHARED)
+        return self._device.newBufferWithLength_options_(max(_whole(length), _ALIGNED), _SHARED)
 
     def _pipeline(self, declared: Declared) -> Any:
         key = (declared.source, declared.function)
@@ -186,3 +202,8 @@ class Stream:
                 return made
         text = "" if error is None else str(error.localizedDescription())
         raise FoundryError("kernel-source", f"{declared.function}: Metal refuses it: {text}")
+
+
+def _whole(length: int) -> int:
+    """Bytes that copies of every Metal device can take."""
+    return -(-length // _ALIGNED) * _ALIGNED

@@ -6,6 +6,7 @@ from ..errors import FoundryError
 from .affine import MlxAffine
 from .blocks import BlockFormat
 from .columns import WordColumns
+from .fp8 import FP8_E4M3
 from .gguf import Q4_0, Q4_1, Q8_0
 from .kquants import Q4_K, Q5_K, Q6_K
 from .microscaled import MLX_MXFP4, MLX_NVFP4, MLX_NVFP4_SCALED, MXFP4, NVFP4, MlxFloat
@@ -19,6 +20,7 @@ _NAMED: Final[tuple[Format, ...]] = (
     F32,
     F16,
     BF16,
+    FP8_E4M3,
     *_BLOCKS,
     *(each.split() for each in _BLOCKS),
     WordColumns("fp4"),

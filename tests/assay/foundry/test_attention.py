@@ -113,7 +113,45 @@ HEADS = [
     (128, "bf16", float, 4),
     (192, "q4_0", float, 2),
     (256, "f16", half, 4),
+    (40, "fp8_e4m3", float, 2),
+    (96, "mxfp4", half, 4),
+    (128, "nvfp4", float, 1),
 ]
+
+
+SCALES = [1e-4, 1e-2, 1.0, 300.0]
+"""Of numbers: E4M3 has subnormals below 2^-6, and none beyond 448."""
+
+
+@pytest.mark.parametrize("name", ["fp8_e4m3", "mxfp4", "nvfp4"])
+def test_small_floats_are_stored_as_numpy_packs_them(name: str) -> None:
+    weights, size = format_of(name), 64
+    random = np.random.default_rng(9)
+    k, v = (
+        np.concatenate([random.normal(size=(1, 2, size)) * scale for scale in SCALES])
+        .astype(np.float32)
+        .repeat(4, axis=0)
+        for _ in range(2)
+    )
+    k[0], v[0, :, ::3] = 0, 0
+    # Ties between codes, and signs of what becomes 0.
+    k[1] = np.tile([0.25, -0.25, 0.75, 1.25, -1.75, 2.5, 3.5, 6.0], size // 8)
+    v[1] = (np.arange(2 * size).reshape(2, size) + 0.5) / 8
+    shape = cache_shape(weights, 1, len(k), 2, size)
+    keys, values, _ = once(cache_write, size, weights)(
+        q=np.zeros((len(k), 1, size), np.float32),
+        k=k,
+        v=v,
+        positions=np.arange(len(k), dtype=np.int32),
+        sequences=np.zeros(len(k), np.uint32),
+        cosines=np.ones((len(k), size // 2), np.float32),
+        sines=np.zeros((len(k), size // 2), np.float32),
+        keys=np.zeros(shape, np.uint8),
+        values=np.zeros(shape, np.uint8),
+    )
+    for stored, numbers in ((keys, k), (values, v)):
+        expected = weights.pack(numbers.reshape(-1, size)).matrix
+        assert np.array_equal(stored.reshape(-1), expected)
 
 
 @pytest.mark.slow
@@ -168,6 +206,9 @@ def test_large_scores_and_splits_without_keys_stay_numbers() -> None:
         pytest.param("q4_0", False, marks=pytest.mark.slow),
         pytest.param("f16", True, marks=pytest.mark.slow),
         pytest.param("bf16", False, marks=pytest.mark.slow),
+        pytest.param("fp8_e4m3", True, marks=pytest.mark.slow),
+        pytest.param("mxfp4", True, marks=pytest.mark.slow),
+        pytest.param("nvfp4", False, marks=pytest.mark.slow),
     ],
 )
 def test_keys_turn_and_go_into_the_cache_in_its_format(name: str, is_paged: bool) -> None:

@@ -163,7 +163,7 @@ QUICK = ("q4_0", "mlx_affine_4_64")
 )
 def test_weights_in_every_format(name: str) -> None:
     weights = FORMATS[name]
-    columns = {"f32": 43, "f16": 43, "bf16": 43}.get(name, 3 * weights.multiple)
+    columns = 43 if weights.multiple == 1 else 3 * weights.multiple
     given = Weighted(5, 37, columns, weights)
     kernel = gemm(weights, 37, half, pipeline=SMALL)
     given.check(kernel(**given.values()))
@@ -173,7 +173,7 @@ def test_weights_in_every_format(name: str) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_weights_in_every_format_by_threads_and_fused(name: str) -> None:
     weights = FORMATS[name]
-    columns = {"f32": 43, "f16": 43, "bf16": 43}.get(name, 3 * weights.multiple)
+    columns = 43 if weights.multiple == 1 else 3 * weights.multiple
     given = Weighted(5, 37, columns, weights)
     for pipeline in (BY_THREADS, FUSED):
         kernel = gemm(weights, 37, half, pipeline=pipeline)

@@ -44,7 +44,7 @@ def test_a_kernel_reads_what_numpy_reads(weights: Format) -> None:
     assert np.array_equal(dequantised(weights, packed), weights.unpack(packed))
 
 
-@pytest.mark.parametrize("name", ["q4_k", "q5_k", "q6_k", "nvfp4", "mlx_nvfp4", "q8_0"])
+@pytest.mark.parametrize("name", ["q4_k", "q5_k", "q6_k", "nvfp4", "mlx_nvfp4", "q8_0", "fp8_e4m3"])
 def test_a_kernel_reads_any_bytes(name: str) -> None:
     weights = format_of(name)
     packed = weights.pack(np.ones((4, 512), np.float32))
@@ -58,7 +58,7 @@ def test_a_kernel_reads_any_bytes(name: str) -> None:
     assert np.array_equal(found[normal], expected[normal])
 
 
-@pytest.mark.parametrize("name", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("name", ["f32", "f16", "bf16", "fp8_e4m3"])
 def test_rows_may_end_anywhere(name: str) -> None:
     weights = format_of(name)
     given = np.random.default_rng(2).normal(size=(3, 13)).astype(np.float32)

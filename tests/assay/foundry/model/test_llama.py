@@ -78,6 +78,24 @@ def test_sampled_tokens_are_those_of_the_twin(model: Llama) -> None:
     assert made == text[3:]
 
 
+def test_a_cache_grows_and_gives_what_a_large_one_gives(file: Path) -> None:
+    tokens = [5, 71, 5, 0, 9, 33, 8, 1, 2]
+    small, large = Llama.load(file, context=40, reserve=2), Llama.load(file, context=40)
+    assert (small.capacity, large.capacity) == (2, 40)
+    for first, last, capacity in [(0, 2, 2), (2, 3, 4), (3, 9, 16)]:
+        made = small.feed(tokens[first:last])
+        assert small.capacity == capacity
+        assert np.array_equal(made, large.feed(tokens[first:last]))
+    small.time(chip="m1", position=39)
+    assert small.capacity == 40  # as many as there can be
+    assert np.array_equal(small.feed([7]), large.feed([7]))
+
+
+def test_room_for_no_token_is_refused(file: Path) -> None:
+    with pytest.raises(FoundryError, match="reserve room for 1 to 40 tokens at first, not 41"):
+        Llama.load(file, context=40, reserve=41)
+
+
 def test_tokens_that_do_not_fit_are_refused(model: Llama) -> None:
     model.reset()
     with pytest.raises(FoundryError, match="tokens are 0 to 89"):
@@ -91,7 +109,14 @@ def test_tokens_that_do_not_fit_are_refused(model: Llama) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("cache", "element", "bound"),
-    [("f32", float, 1e-5), ("q8_0", float, 5e-2), ("q4_0", float, 0.4), ("f16", half, 2e-2)],
+    [
+        ("f32", float, 1e-5),
+        ("q8_0", float, 5e-2),
+        ("q4_0", float, 0.4),
+        ("fp8_e4m3", float, 0.1),
+        ("mxfp4", float, 0.4),
+        ("f16", half, 2e-2),
+    ],
 )
 def test_a_prompt_then_tokens(file: Path, cache: str, element: Any, bound: float) -> None:
     # Where a sum differs in its last bit a code of the cache may be the next one: the bounds of
