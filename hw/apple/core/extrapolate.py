@@ -40,7 +40,8 @@ _EXTRAPOLATION_ERROR = 0.02
 class Run:
     """What one core did; times in ticks, those by cause, site and pipe summed over partitions.
 
-    `skipped` instructions were counted as iterations in a steady state, not executed.
+    `skipped` instructions were counted as iterations in a steady state, not executed. `held_back`
+    are bytes that it wrote and that caches still hold when it ends.
     """
 
     ticks: int
@@ -56,6 +57,7 @@ class Run:
     busy: NDArray[np.int64]
     banks: NDArray[np.int64]
     worst_ways: int
+    held_back: int
     marks: NDArray[np.int64]
     slices: NDArray[np.void]
     flights: NDArray[np.int64]
@@ -80,14 +82,17 @@ def whole_dispatch(
     total = prod(tape.grid)
     cores = min(chip.cores, total)
     even = _evenness(ran, spread)
-    cycles, error = _cycles(ran, total / cores, even)
-    seconds = cycles / chip.clock
     times = total / len(ran.ends) * even  # threadgroups for each that was executed
     moved = {level: float(ran.bytes[i]) * times for i, level in enumerate(LEVELS)}
+    moved["dram"] = max(0.0, moved["dram"] - ran.held_back * min(cores, times))
+    peaks = peak_bytes(chip)
+    cycles, error = _cycles(ran, total / cores, even)
+    # Threadgroups that were not executed may seem to go on faster than memory does.
+    cycles = max(cycles, moved["dram"] / peaks["dram"] * chip.clock)
+    seconds = cycles / chip.clock
     flops = ran.flops * times
     extrapolated = ran.skipped / max(1, int(ran.instructions.sum()))
     error = hypot(error, _EXTRAPOLATION_ERROR * extrapolated)
-    peaks = peak_bytes(chip)
     late = _late(ran, cycles)
     shares = (cycles - late.cycles) / max(1, ran.ticks * PARTITIONS)
     causes = {

@@ -215,6 +215,7 @@ struct job {
     i64 counter_count;
     i64 flops;
     i64 worst_ways;
+    i64 held_back;
     i64 slice_count;
     i64 slice_limit;
     i64 grain;
@@ -222,4 +223,4 @@ struct job {
     i64 mark_count;
     i64 mark_step;
 };
-_Static_assert(sizeof(struct job) == 824, "as Python has it");
+_Static_assert(sizeof(struct job) == 832, "as Python has it");

@@ -127,6 +127,7 @@ NUMBERS = (
     "counter_count",
     "flops",
     "worst_ways",
+    "held_back",
     "slice_count",
     "slice_limit",
     "grain",

@@ -174,6 +174,7 @@ class _Work:
             busy=results["busy"],
             banks=results["banks"],
             worst_ways=int(work.worst_ways),
+            held_back=int(work.held_back) * LINE_BYTES // fixed["write_line"],
             marks=results["marks"][: work.mark_count],
             slices=made,
             flights=flights[: work.flight_count],

@@ -171,7 +171,8 @@ class DispatchTime:
             A wait for memory is the load's, one at a barrier the barrier's, any other wait is of
             the instruction that waits.
         flops: floating-point operations of the whole dispatch.
-        bytes: of the whole dispatch, by level (`LEVELS`).
+        bytes: of the whole dispatch, by level (`LEVELS`). What was written and is still in the
+            caches when it ends does not count for DRAM.
         achieved: flops per second.
         achieved_bytes: bytes per second by level.
         peak_bytes: what all cores together get of a level at most, bytes per second.

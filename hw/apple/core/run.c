@@ -185,6 +185,7 @@ i64 run(struct job *job) {
     take_up(&core, NEVER);
     i64 end = 0;
     for (i64 g = 0; g < job->group_count; g++) end = MOST(end, job->group_end[g]);
+    job->held_back = MOST(0, core.unwritten - MOST(0, end - core.free[DRAM_PORT]));
     for (int k = 0; k < PARTITIONS; k++) {
         charge(&core, core.partitions + k, end, IDLE, -1);
         if (job->slice_limit) write_gathered(&core, core.partitions + k);

@@ -6,7 +6,8 @@ import pytest
 
 from assay.hw.apple.core.model import TimingError, simulate
 from assay.hw.apple.core.result import CAUSES, DispatchTime
-from assay.hw.apple.core.sample import Sample
+from assay.hw.apple.core.occupancy import occupancy
+from assay.hw.apple.core.sample import Sample, choose_sample
 from assay.hw.apple.facts.chips import chip
 from assay.hw.apple.facts.instructions import instruction_set
 from assay.hw.apple.facts.memory import memory
@@ -201,6 +202,38 @@ def test_cold_caches_make_the_first_run_slower() -> None:
     warm, cold = (simulate(program.code(), tape, M1_MAX, warm=on) for on in (True, False))
     assert (warm.bytes["dram"], cold.bytes["dram"]) == (0, 128)
     assert cold.cycles > warm.cycles + 200
+
+
+def first_copy(key: str, groups: int) -> DispatchTime:
+    """A first run that copies memory, 32 lines in each of so many threadgroups."""
+    known, program = chip(key), straight([Op(name="device_load"), Op(name="device_store", reads=(0,))])
+    resident = occupancy(
+        known, registers=8, simdgroups=8, threadgroup_memory=0, threadgroups=groups
+    )
+    sample = choose_sample((groups, 1, 1), resident, known)
+
+    def events(simdgroup: int) -> list[tuple[int, tuple[Touch, ...]]]:
+        read = tuple(range(4 * simdgroup, 4 * simdgroup + 4))
+        written = tuple(10**9 + line for line in read)
+        return [(0, (Touch(lines=read, words=128), Touch(lines=written, words=128)))]
+
+    tape = program.tape(
+        [events(8 * x + number) for x, _, _ in sample.positions for number in range(8)],
+        grid=(groups, 1, 1),
+        positions=sample.positions,
+        simdgroups=8,
+    )
+    return simulate(program.code(), tape, known, sample=sample, warm=False)
+
+
+@pytest.mark.parametrize("key", ["m1", "m2-pro", "m2-ultra", "m4-max", "m5-max"])
+def test_no_copy_however_short_moves_more_than_memory_can(key: str) -> None:
+    """What a short one writes is in the caches when it ends, and not yet in DRAM."""
+    most = chip(key).bandwidth * chip(key).sustained
+    times = [first_copy(key, 1 << n) for n in range(13)]
+    rates = [time.achieved_bytes["dram"] for time in times]
+    assert 0.9 * most < max(rates) <= most * (1 + 1e-9)
+    assert all(time.roofline.fraction <= 1 + 1e-9 for time in times)
 
 
 def test_lines_that_all_threadgroups_read_come_from_dram_once() -> None:
