@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass
 
@@ -42,42 +43,78 @@ def plan(form: Form, size: int, components: int, *, writing: bool) -> list[Group
         components: consecutive elements of each lane.
         writing: whether every element of a window must belong to exactly one lane.
     """
-    by_terms: dict[tuple[int, ...], list[int]] = {}
+    patterns = tuple(pattern for _, pattern in form.terms)
+    windows = _windows(form.lanes, patterns, size, components, writing)
+    if windows is None:
+        return None
+    values = [value for value, _ in form.terms]
+    return [
+        Group(
+            each.lanes,
+            tuple((v, f) for v, f in zip(values, each.factors, strict=True) if f),
+            each.low,
+            each.elements,
+            each.at,
+        )
+        for each in windows
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A group whose terms have factors, but no values yet."""
+
+    lanes: tuple[int, ...]
+    factors: tuple[int, ...]
+    low: int
+    elements: int
+    at: tuple[int, ...]
+
+
+@functools.lru_cache(maxsize=4096)
+def _windows(
+    lanes: tuple[int, ...],
+    patterns: tuple[tuple[int, ...], ...],
+    size: int,
+    components: int,
+    writing: bool,
+) -> list[_Window] | None:
+    """The windows of all forms of these patterns: unrolled kernels have the same ones often."""
+    by_factors: dict[tuple[int, ...], list[int]] = {}
     for lane in range(LANES):
-        by_terms.setdefault(tuple(p[lane] for _, p in form.terms), []).append(lane)
-    groups: list[Group] = []
-    for factors, lanes in by_terms.items():
-        terms = tuple((v, f) for (v, _), f in zip(form.terms, factors, strict=True) if f)
-        for cluster in _clusters(form, lanes, size * components):
-            if len(groups) == _MAX_GROUPS:
+        by_factors.setdefault(tuple(p[lane] for p in patterns), []).append(lane)
+    found: list[_Window] = []
+    for factors, together in by_factors.items():
+        for cluster in _clusters(lanes, together, size * components):
+            if len(found) == _MAX_GROUPS:
                 return None
-            group = _group(form, cluster, terms, size, components, writing)
-            if group is None:
+            window = _window(lanes, cluster, factors, size, components, writing)
+            if window is None:
                 return None
-            groups.append(group)
-    return groups
+            found.append(window)
+    return found
 
 
-def _clusters(form: Form, lanes: list[int], size: int) -> list[list[int]]:
+def _clusters(offsets: tuple[int, ...], lanes: list[int], size: int) -> list[list[int]]:
     """Lanes that lie close together; what is far apart is not read in one piece."""
-    ordered = sorted(lanes, key=lambda lane: (form.lanes[lane], lane))
+    ordered = sorted(lanes, key=lambda lane: (offsets[lane], lane))
     clusters = [[ordered[0]]]
     for before, lane in itertools.pairwise(ordered):
-        if form.lanes[lane] - form.lanes[before] - size >= max(_GAP, size):
+        if offsets[lane] - offsets[before] - size >= max(_GAP, size):
             clusters.append([])
         clusters[-1].append(lane)
     return [sorted(cluster) for cluster in clusters]
 
 
-def _group(
-    form: Form,
+def _window(
+    all_offsets: tuple[int, ...],
     lanes: list[int],
-    terms: tuple[tuple[Value, int], ...],
+    factors: tuple[int, ...],
     size: int,
     components: int,
     writing: bool,
-) -> Group | None:
-    offsets = [form.lanes[lane] for lane in lanes]
+) -> _Window | None:
+    offsets = [all_offsets[lane] for lane in lanes]
     low = min(offsets)
     if any((offset - low) % size for offset in offsets):
         return None
@@ -90,4 +127,4 @@ def _group(
         return None
     if writing and needed != len(lanes) * components:
         return None
-    return Group(tuple(lanes), terms, low, elements, at)
+    return _Window(tuple(lanes), factors, low, elements, at)

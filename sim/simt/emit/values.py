@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from ..analysis.divergence import Divergence, analyse_divergence, escapes
 from ..analysis.linear import add_linear_forms
@@ -180,12 +181,16 @@ class Values:
 
     @contextmanager
     def side_path(self) -> Iterator[None]:
-        """What is computed inside is not known outside."""
-        scalars, vectors = dict(self._scalars), dict(self._vectors)
-        computed = dict(self.text.computed)
+        """What is computed inside is not known outside: it was added last, and only added."""
+        scalars, vectors, computed = (
+            len(self._scalars),
+            len(self._vectors),
+            len(self.text.computed),
+        )
         yield
-        self._scalars, self._vectors = scalars, vectors
-        self.text.computed = computed
+        _shorten(self._scalars, scalars)
+        _shorten(self._vectors, vectors)
+        _shorten(self.text.computed, computed)
 
     def scalar(self, value: Value) -> str:
         """A uniform value as an LLVM operand."""
@@ -321,3 +326,9 @@ class Values:
     def remember_linear(self, value: Instruction) -> None:
         """Note where a value that needs no code would have been."""
         self._definitions[value] = Definition(len(self.text.lines), self.block, self.mask)
+
+
+def _shorten(known: dict[Any, str], count: int) -> None:
+    """Forget what was added to a dictionary after it had so many entries."""
+    while len(known) > count:
+        known.popitem()

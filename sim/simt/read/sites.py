@@ -19,6 +19,7 @@ class SiteTable:
     def __init__(self, metadata: dict[str, str]) -> None:
         self._metadata = metadata
         self._sites: dict[str, Site] = {"": Site()}
+        self._scopes: dict[str, tuple[str, str]] = {}
 
     def site(self, reference: str) -> Site:
         """The place that a `!N` reference names; an empty site if it names none."""
@@ -41,7 +42,9 @@ class SiteTable:
             # The entry wrapper that the compiler adds is not in the user's source.
             own = () if outer.function.startswith(GENERATED) else (outer,)
             inlined = (*own, *outer.inlined)
-        file, function = self._scope(fields["scope"])
+        scope = fields["scope"]
+        known = self._scopes.get(scope)
+        file, function = self._scopes[scope] = known or self._scope(scope)
         if inlined and function.startswith(GENERATED):  # a definition that the compiler adds
             return replace(inlined[0], inlined=inlined[1:])
         return Site(

@@ -77,6 +77,7 @@ class _Follower(Inserter):
         self.memory = "init" in observers
         self.lanes = "shuffle" in observers
         self.suspects = _suspects(function, observers)
+        self.components = _components(function)
         # Shadows of integers that were loaded, bit by bit, and the origin of the load.
         self.bits: dict[Value, tuple[Value, Value]] = {}
 
@@ -379,25 +380,14 @@ class _Follower(Inserter):
     def _load(self, instruction: Instruction) -> None:
         origins = self._read(instruction)
         self.origins[instruction] = origins[0]
-        for user in self._components(instruction):
+        for user in self.components.get(instruction, ()):
             self.origins[user] = origins[user.index]
 
     def _component(self, load: Instruction, index: int) -> Instruction | None:
         if not index:
             return load
-        return next((user for user in self._components(load) if user.index == index), None)
-
-    def _components(self, load: Instruction) -> list[Instruction]:
-        return (
-            [
-                other
-                for block in self.function.blocks
-                for other in block.body
-                if other.operation is COMPONENT and other.operands[0] is load
-            ]
-            if load.components > 1
-            else []
-        )
+        users = self.components.get(load, ())
+        return next((user for user in users if user.index == index), None)
 
     def _write(self, instruction: Instruction) -> None:
         if _is_unusual(instruction):
@@ -426,6 +416,15 @@ class _Follower(Inserter):
         if known is not None and known[0].type == type:
             return known[0]
         return self._select(self._is_bad(origin), integer(type, -1), integer(type, 0), type)
+
+
+def _components(function: Function) -> dict[Value, list[Instruction]]:
+    """The components after the first that are taken of each load."""
+    found: dict[Value, list[Instruction]] = {}
+    for instruction in function.instructions():
+        if instruction.operation is COMPONENT:
+            found.setdefault(instruction.operands[0], []).append(instruction)
+    return found
 
 
 def _takes_bits(instruction: Instruction) -> bool:
