@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from assay.hw.apple.core.model import TimingError, simulate
-from assay.hw.apple.core.result import CAUSES, DispatchTime
 from assay.hw.apple.core.occupancy import occupancy
+from assay.hw.apple.core.result import CAUSES, DispatchTime
 from assay.hw.apple.core.sample import Sample, choose_sample
 from assay.hw.apple.facts.chips import chip
 from assay.hw.apple.facts.instructions import instruction_set
@@ -206,7 +206,8 @@ def test_cold_caches_make_the_first_run_slower() -> None:
 
 def first_copy(key: str, groups: int) -> DispatchTime:
     """A first run that copies memory, 32 lines in each of so many threadgroups."""
-    known, program = chip(key), straight([Op(name="device_load"), Op(name="device_store", reads=(0,))])
+    known = chip(key)
+    program = straight([Op(name="device_load"), Op(name="device_store", reads=(0,))])
     resident = occupancy(
         known, registers=8, simdgroups=8, threadgroup_memory=0, threadgroups=groups
     )
