@@ -9,9 +9,10 @@ import numpy as np
 
 from assay.compiler.foundry import library
 from assay.compiler.foundry.formats import Format
-from assay.compiler.foundry.kernels import dtype_of, residual
+from assay.compiler.foundry.kernels import bias, dtype_of, residual
 from assay.compiler.foundry.library import Ready, Sampling
 from assay.compiler.foundry.library.base import scalar_of
+from assay.compiler.foundry.pipelines import Pipeline, Tile
 
 from .config import Config
 from .weights import Layer, Matrix
@@ -19,6 +20,8 @@ from .weights import Layer, Matrix
 _PER_SPLIT: Final = 128
 """Keys for each threadgroup of attention."""
 _MOST_SPLITS: Final = 16
+_PROMPT: Final = Pipeline(tile=Tile(32, 64, 32), buffers=2)
+"""Of products of many tokens; two buffers of floats are 24 KiB."""
 
 
 class Kernels:
@@ -27,7 +30,7 @@ class Kernels:
     def __init__(self, config: Config, cache: Format, element: Any) -> None:
         self._config, self._cache = config, cache
         self.element = scalar_of(element)
-        self._residual = residual(self.element)
+        self._residual, self._bias = residual(self.element), bias(self.element)
         self._made: dict[Any, Ready] = {}
 
     @property
@@ -69,17 +72,38 @@ class Kernels:
             **self._shape(tokens, 2),
         )
 
-    def linear(self, matrix: Matrix, tokens: int, *, has_residual: bool) -> Ready:
-        """A product, with a residual added."""
+    def linear(self, matrix: Matrix, tokens: int) -> Ready:
+        """A product of few tokens, with a residual added."""
         return self._once(
             library.fused_gemv,
             (matrix.format,),
             (matrix.packed.rows,),
             self.element,
             biases=(matrix.bias is not None,),
-            epilogue=(self._residual,) if has_residual else (),
+            epilogue=(self._residual,),
             **self._shape(tokens, 1),
         )
+
+    def norm(self) -> Ready:
+        """RMSNorm, of many tokens."""
+        return self._once(library.rms_norm, self.element, epsilon=self._config.epsilon)
+
+    def product(self, matrix: Matrix, *, has_residual: bool) -> Ready:
+        """A product of many tokens, with its bias and perhaps a residual."""
+        more = [self._bias] if matrix.bias is not None else []
+        more += [self._residual] if has_residual else []
+        return self._once(
+            library.gemm,
+            matrix.format,
+            matrix.packed.rows,
+            self.element,
+            epilogue=tuple(more),
+            pipeline=_PROMPT,
+        )
+
+    def swiglu(self) -> Ready:
+        """silu(gate) * up, of many tokens."""
+        return self._once(library.swiglu, self.element)
 
     def logits(self, matrix: Matrix) -> Ready:
         """The last norm and product."""

@@ -14,14 +14,15 @@ from assay.compiler.foundry.formats import Format, format_of
 from assay.compiler.foundry.library import GREEDY, Sampling, cache_shape, rope_tables
 
 from .kernels import Kernels
+from .projections import Projections
 from .stream import Placed, Stream
-from .weights import Layer, Matrix, Weights, load_weights
+from .weights import Layer, Weights, load_weights
 
 if TYPE_CHECKING:
     from ...prediction import TimeResult
 
-CHUNK: Final = 32
-"""Tokens of a prompt that are computed at a time."""
+CHUNK: Final = 128
+"""Tokens of a prompt that are computed at a time, and read weights once in four tiles."""
 _RESERVED: Final = 256
 """Tokens that a cache has room for at first."""
 
@@ -75,7 +76,7 @@ class Llama:
         self._kernels = Kernels(self.config, self.cache, element)
         self._stream = Stream(device)
         self._stream.map(weights.file)
-        self._placed: dict[int, Placed] = {}
+        self._linear = Projections(self._stream, self._kernels)
         c = self.config
         shape = self._cache_shape()
         self._caches = [
@@ -202,33 +203,20 @@ class Llama:
     def _step(self, tokens: NDArray[np.int64]) -> Placed:
         """Encodes the computation of tokens; logits [1, vocabulary] behind the last."""
         self._make_room(self.position + tokens.size)
-        call, kernels, place = self._stream.call, self._kernels, self._stream.place
-        count = tokens.size
+        place, count = self._stream.place, tokens.size
         positions = np.arange(self.position, self.position + count, dtype=np.int32)
         places = {
             "positions": place(positions),
             "sequences": place(np.zeros(count, np.uint32)),
             "where": place(np.array([self.position, 0], np.uint32)),
         }
-        x = call(
-            kernels.embedding(self.weights.embedding),
-            tokens=place(tokens.astype(np.uint32)),
-            **self._matrices({"": self.weights.embedding}),
-        )
-        for layer, cache in zip(self.weights.layers, self._caches, strict=True):
-            x = self._linear(layer.output, self._attended(layer, x, cache, places), x)
-            parts = {"_gate": layer.gate, "_up": layer.up}
-            gamma = self._vector(layer.norm)
-            hidden = call(kernels.gate_up(layer, count), x=x, gamma=gamma, **self._matrices(parts))
-            x = self._linear(layer.down, hidden, x)
+        linear, weights = self._linear, self.weights
+        x = linear.embedded(weights.embedding, tokens)
+        for layer, cache in zip(weights.layers, self._caches, strict=True):
+            x = linear.added(layer.output, self._attended(layer, x, cache, places), x)
+            x = linear.added(layer.down, linear.hidden(layer, x), x)
         self.position += count
-        logits: Placed = call(
-            kernels.logits(self.weights.output),
-            x=x.last(),
-            gamma=self._vector(self.weights.norm),
-            **self._matrices({"": self.weights.output}),
-        )
-        return logits
+        return linear.logits(weights.output, weights.norm, x.last())
 
     def _attended(
         self, layer: Layer, x: Placed, cache: tuple[Placed, Placed], places: Mapping[str, Placed]
@@ -236,9 +224,7 @@ class Llama:
         """What attention makes of tokens, [tokens, heads * head_size]; they go into the cache."""
         call, kernels, c = self._stream.call, self._kernels, self.config
         count = x.shape[0]
-        parts = {"_q": layer.q, "_k": layer.k, "_v": layer.v}
-        gamma = self._vector(layer.attention_norm)
-        made = call(kernels.qkv(layer, count), x=x, gamma=gamma, **self._matrices(parts))
+        made = self._linear.qkv(layer, x)
         q, k, v = (each.reshaped(count, -1, c.head_size) for each in made)
         keys, values = cache
         turned = call(
@@ -263,31 +249,3 @@ class Llama:
             found = found if merge is None else call(merge, parts=found)
         attended: Placed = found.reshaped(count, c.heads * c.head_size)
         return attended
-
-    def _linear(self, matrix: Matrix, x: Placed, residual: Placed) -> Placed:
-        kernel = self._kernels.linear(matrix, x.shape[0], has_residual=True)
-        made: Placed = self._stream.call(
-            kernel, x=x, residual=residual, **self._matrices({"": matrix})
-        )
-        return made
-
-    def _matrices(self, parts: Mapping[str, Matrix]) -> dict[str, Placed]:
-        """Arguments for weights, by the endings of their names."""
-        found = {}
-        for ending, matrix in parts.items():
-            found[f"matrix{ending}"] = self._kept(matrix.packed.matrix)
-            found[f"scales{ending}"] = self._kept(matrix.packed.scales)
-            if matrix.bias is not None:
-                found[f"bias{ending}"] = self._vector(matrix.bias)
-        return found
-
-    def _vector(self, vector: NDArray[np.float32]) -> Placed:
-        return self._kept(vector, self._kernels.dtype)
-
-    def _kept(self, array: NDArray[Any], dtype: Any = None) -> Placed:
-        """On the device, put there once."""
-        if id(array) not in self._placed:
-            self._placed[id(array)] = self._stream.place(
-                array if dtype is None else array.astype(dtype)
-            )
-        return self._placed[id(array)]

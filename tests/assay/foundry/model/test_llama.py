@@ -13,6 +13,7 @@ from assay.foundry import FoundryError, format_of
 from assay.foundry.library import Sampling, choose, penalised
 from assay.foundry.model import SMALL, Llama, load_weights, reference_logits, write_seeded
 from assay.foundry.types import half
+from assay.prediction import timing
 
 TINY = replace(SMALL, width=128, hidden=160, heads=4, head_size=32, pairs=16, vocabulary=90)
 
@@ -76,6 +77,30 @@ def test_sampled_tokens_are_those_of_the_twin(model: Llama) -> None:
         fed = choose(logits, sampling, step).tolist()
         text += fed
     assert made == text[3:]
+
+
+def test_a_prompt_and_a_token_behind_it(model: Llama) -> None:
+    tokens = np.random.default_rng(4).integers(0, TINY.vocabulary, 18).tolist()
+    model.reset()
+    agrees(model, tokens[:17], model.feed(tokens[:17]), 1e-3)
+    agrees(model, tokens, model.feed(tokens[17:]), 1e-3)
+
+
+@pytest.mark.slow
+def test_prompts_of_more_than_16_tokens_are_products_of_matrices(model: Llama) -> None:
+    tokens = np.random.default_rng(4).integers(0, TINY.vocabulary, 17).tolist()
+    kernels = {}
+    for count in (16, 17):
+        model.reset()
+        with timing("m1", results=True) as seen:
+            made = model.feed(tokens[:count])
+        kernels[count] = {each.kernel for each in seen.result().dispatches}
+        agrees(model, tokens[:count], made, 1e-3)
+    assert not any(name.startswith("gemm_") for name in kernels[16])
+    assert {"rms_norm", "swiglu", "prefill"} < kernels[17]
+    assert (
+        sum(name.startswith("gemm_") for name in kernels[17]) == 2
+    )  # with a residual, and without
 
 
 def test_a_cache_grows_and_gives_what_a_large_one_gives(file: Path) -> None:
