@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..formats import Format
 from ..kernels import Argument, Tensor
@@ -36,6 +36,12 @@ class Operands(Protocol):
     def load(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
         """Lines that load the tiles from `k` on into a buffer, by `count` threads."""
 
+    def begin(self, k: str, buffer: str | None) -> tuple[str, ...]:
+        """Asynchronous copies of the tiles that are copied as they lie, as expressions."""
+
+    def finish(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
+        """Lines that load the other tiles."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
@@ -62,11 +68,20 @@ class Weighted:
             f"copy_tile<TILE_M, TILE_K, {count}>(x, {tile_at('a', buffer)}, params->m, params->k, "
             f"row, {k}, {index});"
         )
+        return copied, *self.finish(k, buffer, count, index)
+
+    def begin(self, k: str, buffer: str | None) -> tuple[str, ...]:
+        """A copy of x."""
+        to = tile_at("a", buffer)
+        return (f"begin_tile<TILE_M, TILE_K>(x, {to}, params->m, params->k, row, {k})",)
+
+    def finish(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
+        """Decodes weights, unless they are fused."""
         decoded = (
             f"decode_tile<Policy, {count}>(matrix, scales, params, {tile_at('b', buffer)}, column, "
             f"{k}, {index});"
         )
-        return (copied,) if self.is_fused else (copied, decoded)
+        return () if self.is_fused else (decoded,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +106,37 @@ class Dense:
 
     def load(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
         """Copies both as they lie."""
+        return tuple(
+            f"copy_tile<{part.rows}, {part.columns}, {count}>({part.arguments}, {index});"
+            for part in self._parts(k, buffer)
+        )
+
+    def begin(self, k: str, buffer: str | None) -> tuple[str, ...]:
+        """Copies of both."""
+        return tuple(
+            f"begin_tile<{part.rows}, {part.columns}>({part.arguments})"
+            for part in self._parts(k, buffer)
+        )
+
+    def finish(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def _parts(self, k: str, buffer: str | None) -> Iterator[_Part]:
         a = ("TILE_M", "params->m", "row"), ("TILE_K", "params->k", k)
         b = ("TILE_K", "params->k", k), ("TILE_N", "params->n", "column")
-        lines = []
         for name, sides, is_turned in zip("ab", (a, b), self.turned, strict=True):
             (rows, height, down), (columns, width, along) = sides[::-1] if is_turned else sides
-            lines.append(
-                f"copy_tile<{rows}, {columns}, {count}>({name}, {tile_at(name, buffer)}, {height}, "
-                f"{width}, {down}, {along}, {index});"
-            )
-        return tuple(lines)
+            places = f"{name}, {tile_at(name, buffer)}, {height}, {width}, {down}, {along}"
+            yield _Part(rows, columns, places)
+
+
+class _Part(NamedTuple):
+    """A tile of a factor as it lies: its sides, and arguments that tell where it is."""
+
+    rows: str
+    columns: str
+    arguments: str
 
 
 def tile_at(name: str, buffer: str | None) -> str:

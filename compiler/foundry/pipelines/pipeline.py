@@ -36,6 +36,9 @@ class Pipeline:
     weights: Literal["tile", "fused"] = "tile"
     """Whether tiles of weights lie in threadgroup memory, or each simdgroup decodes 8x8 of them
     when it needs them."""
+    is_async: bool = False
+    """Whether the first simdgroup copies what needs no decoding asynchronously, while all decode
+    and multiply. Apple's compilers since Xcode 15 refuse that in source text."""
     accumulator: Scalar = FLOAT
     """Of sums: float, or half."""
     band: int = 1
@@ -60,6 +63,12 @@ class Pipeline:
             raise FoundryError(
                 "pipeline-form",
                 f"{self.loaders} simdgroups that load beside those that compute need two buffers",
+            )
+        if self.is_async and (isinstance(self.by, Threads) or self.loaders or self.buffers == 1):
+            raise FoundryError(
+                "pipeline-form",
+                "asynchronous copies are those of simdgroups, all of which multiply, into another "
+                "buffer than they read",
             )
         if self.band < 1:
             raise FoundryError("pipeline-form", f"bands of {self.band} rows of tiles: at least one")

@@ -42,6 +42,9 @@ def _unbuffered(pipeline: Pipeline, operands: Operands) -> Iterator[str]:
 
 
 def _iteration(pipeline: Pipeline, operands: Operands, ahead: int) -> Iterator[str]:
+    if pipeline.is_async:
+        yield from _copying(pipeline, operands, ahead)
+        return
     loads = [
         f"const uint next = tile + {ahead};",
         "if (next < last) {",
@@ -57,6 +60,26 @@ def _iteration(pipeline: Pipeline, operands: Operands, ahead: int) -> Iterator[s
     else:
         yield from loads
         yield from _product(pipeline)
+    yield BARRIER
+
+
+def _copying(pipeline: Pipeline, operands: Operands, ahead: int) -> Iterator[str]:
+    """The first simdgroup begins copies, which go on while all decode and multiply."""
+    at = "next * TILE_K", _buffer(pipeline, "next")
+    copies = operands.begin(*at)
+    yield f"const uint next = tile + {ahead};"
+    yield f"thread _simdgroup_event_t* copies[{len(copies)}];"
+    yield "if (next < last) {"
+    yield INDENT + "if (simdgroup == 0) {"
+    for number, copy in enumerate(copies):
+        yield 2 * INDENT + f"copies[{number}] = {copy};"
+    yield INDENT + "}"
+    yield from _indented(operands.finish(*at, "LOADING", "thread_index"))
+    yield "}"
+    yield from _product(pipeline)
+    yield "if (next < last && simdgroup == 0) {"
+    yield INDENT + f"wait_for_copies({len(copies)}, copies);"
+    yield "}"
     yield BARRIER
 
 

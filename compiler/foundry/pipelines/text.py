@@ -63,7 +63,7 @@ def constants(
 
 def functions(pipeline: Pipeline, operands: Operands) -> str:
     """Those for tiles that the pipeline calls."""
-    files = ["copy.h"]
+    files = ["copy.h", "async.h"] if pipeline.is_async else ["copy.h"]
     if operands.weights is not None:
         files.append("decode.h")
     files.append("threads.h" if isinstance(pipeline.by, Threads) else "matrices.h")

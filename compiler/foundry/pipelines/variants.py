@@ -1,7 +1,8 @@
 """The FP4 pipelines of Marlin for Metal, each by what it is declared as.
 
 Names, buffers and roles of the kernels follow RESMP-DEV/metal-marlin, `src/marlin_gemm.metal`, and
-its design note on pipeline stages; texts are made from the declarations here.
+its design note on pipeline stages; texts are made from the declarations here. Its `async` forms,
+which copy plainly, are asynchronous here.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ MARLIN: Final[dict[str, Pipeline]] = {
     "three_stages": Pipeline(tile=_WHOLE, buffers=3),
     "divergent": Pipeline(tile=_WHOLE, buffers=2, by=_PAIR, loaders=2),
     "three_stages_divergent": Pipeline(tile=_WHOLE, buffers=3, by=_PAIR, loaders=2),
+    "async": Pipeline(tile=_WHOLE, buffers=2, is_async=True),
+    "async_deep": Pipeline(tile=_WHOLE, buffers=3, is_async=True),
     "fused": Pipeline(tile=_WHOLE, buffers=2, weights="fused"),
     "hybrid": Pipeline(tile=_WHOLE, buffers=3, weights="fused"),
     "decode": Pipeline(tile=Tile(16, 64, 32), buffers=3),

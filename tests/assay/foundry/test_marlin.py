@@ -9,11 +9,11 @@ import pytest
 
 from assay.compiler.foundry.structs.names import HALF
 from assay.foundry import FoundryError, Kernel, WordColumns, format_of
-from assay.foundry.library import gemm
+from assay.foundry.library import gemm, matmul
 from assay.foundry.library import marlin as marlin_form
 from assay.foundry.products import MARLIN, Pipeline, Simdgroups, Striped, Tile, striped
 from assay.foundry.types import bfloat, half
-from tests.assay.foundry.factors import Weighted, drawn
+from tests.assay.foundry.factors import Weighted, assert_product, drawn
 
 FP4 = WordColumns("fp4", 8)
 """Groups of eight, so that k may end within any tile."""
@@ -32,6 +32,7 @@ SMALL = {
         tile=Tile(16, 16, 16), buffers=3, by=Simdgroups(2, 1), loaders=2
     ),
     "hybrid": Pipeline(tile=Tile(16, 16, 16), buffers=3, weights="fused"),
+    "async": Pipeline(tile=Tile(16, 16, 16), buffers=2, is_async=True),
 }
 KNOWN: dict[Any, Kernel] = {}
 
@@ -59,9 +60,31 @@ def test_all_pipelines_give_the_same_bits() -> None:
 
 
 @pytest.mark.slow
-def test_a_pipeline_with_loaders_has_no_findings() -> None:
+@pytest.mark.parametrize("name", ["three_stages_divergent", "async"])
+def test_a_pipeline_of_roles_has_no_findings(name: str) -> None:
     given = Weighted(17, 37, 40, FP4)
-    assert not marlin(SMALL["three_stages_divergent"], 37).check(**given.values()).findings
+    assert not marlin(SMALL[name], 37).check(**given.values()).findings
+
+
+def test_a_copy_that_nobody_waits_for_is_reported() -> None:
+    given = Weighted(17, 37, 40, FP4)
+    kernel = gemm(FP4, 37, half, pipeline=SMALL["async"])
+    wait = "wait_for_copies(1, copies);"
+    assert wait in kernel.declared.source
+    kernel.declared.source = kernel.declared.source.replace(wait, "")
+    kinds = {each.kind for each in kernel.check(**given.values()).findings}
+    assert kinds == {"copy-not-waited"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turned", [(False, True), (True, False)])
+def test_both_factors_are_copied_asynchronously(turned: tuple[bool, bool]) -> None:
+    kernel = matmul(float, turned=turned, pipeline=replace(SMALL["async"], buffers=3))
+    for m, n, k in [(1, 1, 1), (16, 16, 48), (35, 19, 70)]:
+        a, b = drawn(0, m, k), drawn(1, k, n)
+        values = {"a": a.T if turned[0] else a, "b": b.T if turned[1] else b}
+        assert_product(kernel(**values), a, b)
+        assert not kernel.check(**values).findings
 
 
 def test_a_form_that_there_is_not_is_refused_with_those_there_are() -> None:

@@ -71,6 +71,7 @@ def budget(tile: Tile = WHOLE, *, stated: Any = None, **declared: Any) -> Budget
         (lambda: Pipeline(tile=WHOLE, band=0), r"bands of 0 rows of tiles: at least one"),
         (lambda: Pipeline(tile=WHOLE, buffers=5), r"5 buffers: a pipeline has 1 to 4"),
         (lambda: Pipeline(tile=WHOLE, buffers=1, loaders=2), r"need two buffers"),
+        (lambda: Pipeline(tile=WHOLE, buffers=1, is_async=True), r"into another buffer than they"),
         (lambda: Pipeline(tile=WHOLE, by=Threads(), weights="fused"), r"are for simdgroups"),
         (lambda: Pipeline(tile=WHOLE, accumulator=INT), r"sums are float or half"),
         (
