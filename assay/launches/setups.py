@@ -138,6 +138,11 @@ class _Reader:
     def _members(self, path: tuple[str, ...], value: dict[str, Any]) -> Members:
         found: dict[str, tuple[Number, ...]] = {}
         for name, given in value.items():
+            inner = _inner(given)
+            if inner:
+                below = self._members((*path, name), inner).values
+                found |= {f"{name}.{each}": numbers for each, numbers in below.items()}
+                continue
             numbers = given if isinstance(given, list) else [given]
             if not numbers or not all(_is_number(number) for number in numbers):
                 raise self._document.error(
@@ -201,6 +206,13 @@ class _Reader:
         if isinstance(value, list) and value and all(_is_number(item) for item in value):
             return tuple(value)
         raise self._document.error(path, f"expected a number, true, false or a list, not {value!r}")
+
+
+def _inner(value: Any) -> dict[str, Any]:
+    """What is given for a struct in a struct, or by their numbers for several; nothing else."""
+    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        return {str(number): each for number, each in enumerate(value)}
+    return value if isinstance(value, dict) else {}
 
 
 def _is_number(value: Any) -> bool:

@@ -59,7 +59,8 @@ def struct_value(
     for member in members:
         values = given.get(member.name)
         if values is None:
-            assumed[member.name] = assume(member.name, member.element.kind)
+            last = member.name.rpartition(".")[2]
+            assumed[member.name] = assume(last, member.element.kind)
             values = (assumed[member.name],)
         data = _elements(member, values, f"{what}: member '{member.name}'").view(np.uint8)
         raw[member.offset : member.offset + data.size] = data

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,15 @@ _DECLARATION = re.compile(
 )
 _DECLARATOR = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?:\[\s*(?P<count>\d+)\s*\])?")
 _MOST_ELEMENTS = 1 << 12
+_DEEPEST = 8  # structs in structs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """Scalars of one type at byte `offset` of a struct: `count` of them.
 
-    `length` is how many of them have a meaning: one less in a vector of three.
+    `length` is how many of them have a meaning: one less in a vector of three. Members of a struct
+    in it are called `inner.n`, those of one of several structs `many.0.n`.
     """
 
     name: str
@@ -45,15 +47,29 @@ def members_of(type_name: str, size: int, sources: Iterable[str]) -> tuple[Membe
         size: what the compiler says.
         sources: texts to look in.
     """
+    known = _described(type_name, tuple(_COMMENT.sub(" ", text) for text in sources), 0)
+    return known.members if known is not None and known.size == size else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Struct:
+    """Members at their offsets, those of inner structs among them; sizes in bytes."""
+
+    members: tuple[Member, ...]
+    size: int
+    alignment: int
+
+
+def _described(type_name: str, texts: tuple[str, ...], depth: int) -> _Struct | None:
+    """The struct of a name in the first text that has it; None if it is not understood."""
     name = type_name.split("::")[-1].strip()
-    if not name.isidentifier():
-        return ()
-    for text in sources:
-        body = _body(name, _COMMENT.sub(" ", text))
+    if not name.isidentifier() or depth > _DEEPEST:
+        return None
+    for text in texts:
+        body = _body(name, text)
         if body is not None:
-            members, total = _laid_out(body)
-            return members if total == size else ()
-    return ()
+            return _laid_out(body, texts, depth)
+    return None
 
 
 def _body(name: str, text: str) -> str | None:
@@ -63,34 +79,59 @@ def _body(name: str, text: str) -> str | None:
     return found[1] if found else None
 
 
-def _laid_out(body: str) -> tuple[tuple[Member, ...], int]:
-    """(members at their offsets, size in bytes); size 0 if one is not understood."""
+def _laid_out(body: str, texts: tuple[str, ...], depth: int) -> _Struct | None:
+    """The struct that a body is of; None if a member is not understood."""
     members: list[Member] = []
     at, widest = 0, 1
     for statement in _ATTRIBUTE.sub(" ", body).split(";"):
         if not statement.strip():
             continue
         declaration = _DECLARATION.fullmatch(" ".join(statement.split()))
-        element = element_of(declaration["type"]) if declaration else None
-        if declaration is None or element is None:
-            return (), 0
-        lanes, alignment = lanes_of(declaration["type"], element.itemsize)
+        if declaration is None:
+            return None
+        kind = _one(declaration["type"]) or _described(declaration["type"], texts, depth + 1)
+        if kind is None:
+            return None
         for text in declaration["names"].split(","):
             declarator = _DECLARATOR.fullmatch(text.strip())
-            count = int(declarator["count"] or 1) * lanes if declarator else 0
-            if declarator is None or not 0 < count <= _MOST_ELEMENTS:
-                return (), 0
-            at += -at % alignment
-            is_three = lanes == 4 and axes_of(declaration["type"]) == 3 and count == lanes
-            members.append(
-                Member(
-                    name=declarator["name"],
-                    element=element,
-                    count=count,
-                    offset=at,
-                    length=3 if is_three else count,
-                )
-            )
-            at += count * element.itemsize
-            widest = max(widest, alignment)
-    return tuple(members), at + -at % widest
+            count = int(declarator["count"] or 1) if declarator else 0
+            elements = count * sum(member.count for member in kind.members)
+            if declarator is None or not 0 < elements <= _MOST_ELEMENTS:
+                return None
+            at += -at % kind.alignment
+            is_array = declarator["count"] is not None
+            members += _repeated(kind, declarator["name"], count, at, is_array=is_array)
+            at += count * kind.size
+            widest = max(widest, kind.alignment)
+    return _Struct(tuple(members), at + -at % widest, widest)
+
+
+def _one(type_name: str) -> _Struct | None:
+    """A scalar, vector or matrix as a struct of one member without a name."""
+    element = element_of(type_name)
+    if element is None:
+        return None
+    lanes, alignment = lanes_of(type_name, element.itemsize)
+    length = 3 if lanes == 4 and axes_of(type_name) == 3 else lanes
+    member = Member(name="", element=element, count=lanes, offset=0, length=length)
+    return _Struct((member,), lanes * element.itemsize, alignment)
+
+
+def _repeated(kind: _Struct, name: str, count: int, at: int, *, is_array: bool) -> list[Member]:
+    """What a member of some type has for members, from byte `at` on.
+
+    Elements of an array of numbers are one member; those of an array of structs have numbers.
+    """
+    first = kind.members[0]
+    if not first.name:
+        length = first.length if count == 1 else first.count * count
+        return [replace(first, name=name, count=first.count * count, length=length, offset=at)]
+    return [
+        replace(
+            member,
+            name=f"{name}.{number}.{member.name}" if is_array else f"{name}.{member.name}",
+            offset=at + number * kind.size + member.offset,
+        )
+        for number in range(count)
+        for member in kind.members
+    ]

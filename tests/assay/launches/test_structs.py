@@ -1,7 +1,12 @@
 """Structs read out of source: members by name, type and offset, or nothing at all."""
 
+from pathlib import Path
+
 import pytest
 
+from assay.launches.documents import Document
+from assay.launches.inputs import Members
+from assay.launches.setups import read_setups
 from assay.launches.structs import members_of
 
 ARGS = """
@@ -51,3 +56,38 @@ def test_a_struct_is_found_by_its_tag_and_by_its_qualified_name() -> None:
 )
 def test_what_is_not_understood_or_does_not_add_up_is_left_alone(text: str) -> None:
     assert members_of("P", 8, [text]) == ()
+
+
+def test_members_of_structs_in_a_struct_have_the_names_that_lead_to_them() -> None:
+    text = """
+    struct Inner { uchar a; float2 b[2]; };
+    struct Outer { uint n; Inner inner; Inner many[2]; ushort last; };
+    """
+    members = members_of("Outer", 88, [text])
+    assert [(m.name, m.count, m.offset) for m in members] == [
+        ("n", 1, 0),
+        ("inner.a", 1, 8),
+        ("inner.b", 4, 16),
+        ("many.0.a", 1, 32),
+        ("many.0.b", 4, 40),
+        ("many.1.a", 1, 56),
+        ("many.1.b", 4, 64),
+        ("last", 1, 80),
+    ]
+
+
+def test_a_struct_that_holds_itself_is_left_alone() -> None:
+    assert members_of("P", 8, ["struct P { P p; };"]) == ()
+
+
+def test_structs_in_a_struct_are_given_by_tables_and_lists() -> None:
+    document = Document(
+        "kernel.f.arguments.o = { n = 7, inner = { b = [1, 2] }, many = [{ a = 3 }, { a = 4 }] }",
+        "args.toml",
+        Path(),
+    )
+    (setup,) = read_setups(document)["f"]
+    assert not setup.problem
+    assert setup.arguments["o"] == Members(
+        values={"n": (7,), "inner.b": (1, 2), "many.0.a": (3,), "many.1.a": (4,)}
+    )
