@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,11 @@ from ..ir.nodes import (
     ShadowRoot,
     ThreadgroupParameterRoot,
     ThreadgroupRoot,
+    Value,
     is_private,
 )
 from ..ir.shape import LANES
-from .text import mangled, vector_of
+from .text import vector_of
 from .values import ALL
 
 if TYPE_CHECKING:
@@ -321,6 +322,22 @@ class Access:
         scratch = self.v.field("ptr", c.SCRATCH)
         self.text.do(f"store {vector_of('i64')} {addresses}, ptr {scratch}, align 8")
 
+    def put_lanes(self, offset: Value, start: str) -> None:
+        """Give the helper what each lane's `offset` from `start` is, in as little code as it takes.
+
+        That is for paths that are hardly ever taken, of which a large kernel has thousands.
+        """
+        line = self.v.line(offset)
+        if line is None:
+            operands = (("i64", start), (vector_of("i64"), self.v.vector(offset)))
+            self.text.call("void", "assay_put_at", ("ptr", "%ctx"), *operands)
+            return
+        base, lanes = line
+        first = base if start == "0" else self.text.let(f"add i64 {start}, {base}")
+        pattern = self.text.pattern(lanes)
+        operands = (("i64", first), ("ptr", pattern))
+        self.text.call("void", "assay_put_along", ("ptr", "%ctx"), *operands)
+
     def addresses(self, instruction: Instruction, memory: Memory) -> str:
         """GPU addresses that the lanes access."""
         offsets = self.v.vector(instruction.operands[0])
@@ -358,52 +375,36 @@ class Access:
     def slow_load(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
         """Load lane by lane."""
         if isinstance(instruction.root, ShadowRoot):
-            return self._gather_shadow(instruction, memory, size)
-        self.put_addresses(self.addresses(instruction, memory))
+            return self._load_shadow(instruction, memory, size)
+        self.put_lanes(instruction.operands[0], memory.address)
         self.call_slow("load", instruction, self.text.mask_bits(self.v.mask), size, memory)
         return self.take_values(instruction.element, instruction.components)
 
-    def _shadow_lanes(
-        self, instruction: Instruction, memory: Memory, size: int
-    ) -> Iterator[tuple[str, str]]:
-        """(lanes that are inside, their places) for each component; others are passed over, for
-        the access itself tells what is wrong with them."""
-        offsets = self.frozen_offsets(instruction)
-        active, _ = self.inside(offsets, memory, size * instruction.components)
-        for number in range(instruction.components):
-            start = memory.host
-            if number:
-                start = self.text.let(f"getelementptr i8, ptr {memory.host}, i64 {number * size}")
-            yield active, self.lane_pointers(start, offsets)
-
-    def _gather_shadow(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
-        element = instruction.element
+    def _load_shadow(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
+        """Lane by lane; those outside get 0, for the access itself tells what is wrong there."""
         if is_private(instruction.root):
             return ["zeroinitializer"] * instruction.components
-        return [
-            self.text.call(
-                vector_of(element),
-                f"llvm.masked.gather.v{LANES}{mangled(element)}.v{LANES}p0",
-                (vector_of("ptr"), places),
-                (vector_of("i1"), active),
-                (vector_of(element), "zeroinitializer"),
-            )
-            for active, places in self._shadow_lanes(instruction, memory, size)
-        ]
+        self._call_shadow("load", instruction, memory, size)
+        return self.take_values(instruction.element, instruction.components)
 
-    def _scatter_shadow(self, instruction: Instruction, memory: Memory, size: int) -> None:
-        element = instruction.element
+    def _store_shadow(self, instruction: Instruction, memory: Memory, size: int) -> None:
         if is_private(instruction.root):
             return
-        lanes = self._shadow_lanes(instruction, memory, size)
-        for value, (active, places) in zip(instruction.operands[1:], lanes, strict=True):
-            self.text.call(
-                "void",
-                f"llvm.masked.scatter.v{LANES}{mangled(element)}.v{LANES}p0",
-                (vector_of(element), self.v.vector(value)),
-                (vector_of("ptr"), places),
-                (vector_of("i1"), active),
-            )
+        self.give_values(instruction, size)
+        self._call_shadow("store", instruction, memory, size)
+
+    def _call_shadow(self, kind: str, instruction: Instruction, memory: Memory, size: int) -> None:
+        self.put_lanes(instruction.operands[0], "0")
+        self.text.call(
+            "void",
+            f"assay_watch_shadow_{kind}",
+            ("ptr", "%ctx"),
+            ("ptr", memory.host),
+            ("i64", memory.available),
+            ("i32", self.text.mask_bits(self.v.mask)),
+            ("i32", str(size)),
+            ("i32", str(instruction.components)),
+        )
 
     def _varying_memory(self, instruction: Instruction) -> Memory:
         """For lanes that access different buffers: any address is looked up by the helper."""
@@ -428,9 +429,9 @@ class Access:
     def slow_store(self, instruction: Instruction, memory: Memory, size: int) -> None:
         """Store lane by lane."""
         if isinstance(instruction.root, ShadowRoot):
-            self._scatter_shadow(instruction, memory, size)
+            self._store_shadow(instruction, memory, size)
             return
-        self.put_addresses(self.addresses(instruction, memory))
+        self.put_lanes(instruction.operands[0], memory.address)
         self.give_values(instruction, size)
         self.call_slow("store", instruction, self.text.mask_bits(self.v.mask), size, memory)
 

@@ -10,12 +10,14 @@ from .text import vector_of
 from .vectorise import Vectoriser
 
 _SHAPE = Shape(size=(LANES, 1, 1), nominal=(LANES, 1, 1))
+# How lines begin that name what all functions of a module share.
+_DECLARING = ("declare ", "@")
 
 
 def with_apart(text: str, function: Function) -> str:
     """LLVM IR of a kernel, and of all functions that it calls."""
     parts = [text]
-    declared = {line for line in text.splitlines() if line.startswith("declare ")}
+    declared = {line for line in text.splitlines() if line.startswith(_DECLARING)}
     for name, each in function.apart.items():
         apart = _ApartVectoriser(name, each)
         parts += [apart.definition(), *sorted(apart.text.declarations - declared)]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...check import layout
+from ..analysis.linear_form import Form
 from ..ir import context as c
 from ..ir.nodes import PRIVATE_ROOTS, AddressRoot, BufferRoot, ConstantRoot, Instruction, ShadowRoot
 from .access import Access, Memory
@@ -68,6 +69,10 @@ class Bounds(Access):
         offset = instruction.operands[0]
         if self._facts.multiple(offset) % need == 0:
             return found
+        form = self.v.form(offset)
+        if form is not None and not form.guards and _only_base_counts(form, need):
+            rest = text.let(f"and i64 {self.v.scalar(form.base)}, {need - 1}")
+            return [*found, text.let(f"icmp ne i64 {rest}, 0")]
         if not self.v.varying(offset):
             rest = text.let(f"and i64 {self.v.scalar(offset)}, {need - 1}")
             return [*found, text.let(f"icmp ne i64 {rest}, 0")]
@@ -91,7 +96,7 @@ class Bounds(Access):
         if memory is None:
             self.put_varying_addresses(instruction)
         else:
-            self.put_addresses(self.addresses(instruction, memory))
+            self.put_lanes(instruction.operands[0], memory.address)
         root = instruction.root
         constant = isinstance(root, BufferRoot) and root.is_constant
         how = (layout.HOW_WRITE if write else 0) | (layout.HOW_CONSTANT if constant else 0)
@@ -104,3 +109,9 @@ class Bounds(Access):
             ("i32", self.text.mask_bits(self.v.mask)),
             ("i64", str(need)),
         )
+
+
+def _only_base_counts(form: Form, need: int) -> bool:
+    """Whether all that lanes add to the base is a multiple of `need`."""
+    numbers = (*form.lanes, *(number for _, pattern in form.terms for number in pattern))
+    return all(number % need == 0 for number in numbers)

@@ -8,15 +8,14 @@ from __future__ import annotations
 from ..ir import context as c
 from ..ir.shape import LANES
 from .helpers import field_text
+from .text import WIDE
 
 _METADATA = """
 !0 = !{!"branch_weights", i32 2000, i32 1}
 !1 = !{!"branch_weights", i32 1, i32 2000}
 !2 = !{i32 1}
 """
-_ATTRIBUTES = (
-    'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
-)
+_ATTRIBUTES = f"attributes #0 = {{ {WIDE} }}"
 # What generated functions refer to.
 ENDING = f"\n{_ATTRIBUTES}\n{_METADATA}"
 

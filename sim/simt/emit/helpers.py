@@ -28,6 +28,7 @@ from ..ir.operations.number import Number
 from ..ir.operations.operation import Operation
 from ..ir.operations.table import spelling
 from ..ir.shape import LANES
+from .text import WIDE
 
 
 def helper_name(atomic: Operation, number: Number | None) -> str:
@@ -42,7 +43,7 @@ def _atomics() -> list[tuple[Operation, Number]]:
 
 def helper_module() -> str:
     """LLVM IR of all helpers."""
-    parts = [_BYTE, _FAULT_FUNCTION, _transfer("load"), _transfer("store"), _RUNAWAY]
+    parts = [_PUT, _BYTE, _FAULT_FUNCTION, _transfer("load"), _transfer("store"), _RUNAWAY]
     parts += [_atomic(operation, number) for operation, number in _atomics()]
     return "\n".join(parts)
 
@@ -50,7 +51,8 @@ def helper_module() -> str:
 def helper_names() -> list[str]:
     """Symbols that generated code may call."""
     atomics = [helper_name(operation, number) for operation, number in _atomics()]
-    return ["assay_slow_load", "assay_slow_store", "assay_runaway", *atomics]
+    puts = ["assay_put_at", "assay_put_along"]
+    return [*puts, "assay_slow_load", "assay_slow_store", "assay_runaway", *atomics]
 
 
 def field_text(name: str, kind: str, offset: int) -> str:
@@ -60,6 +62,23 @@ def field_text(name: str, kind: str, offset: int) -> str:
         f"  %{name} = load {kind}, ptr %{name}.p\n"
     )
 
+
+# Where lanes access: they are handed over in memory, as the sums of a start and an offset each.
+_PUT = f"""
+define void @assay_put_at(ptr %ctx, i64 %start, <{LANES} x i64> %offsets) {WIDE} {{
+{field_text("scratch", "ptr", c.SCRATCH)}
+  %one = insertelement <{LANES} x i64> poison, i64 %start, i64 0
+  %all = shufflevector <{LANES} x i64> %one, <{LANES} x i64> poison, <{LANES} x i32> zeroinitializer
+  %sums = add <{LANES} x i64> %all, %offsets
+  store <{LANES} x i64> %sums, ptr %scratch, align 8
+  ret void
+}}
+define void @assay_put_along(ptr %ctx, i64 %start, ptr %pattern) {WIDE} {{
+  %offsets = load <{LANES} x i64>, ptr %pattern, align 8
+  call void @assay_put_at(ptr %ctx, i64 %start, <{LANES} x i64> %offsets)
+  ret void
+}}
+"""
 
 # Host address of one byte of GPU memory as a lane sees it; null if it is not there.
 _BYTE = f"""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...native.disk_cache import digest
 from ..ir.llvm_types import is_float
 from ..ir.shape import LANES
+
+# Attributes of functions that take or compute whole vectors.
+WIDE = 'nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512"'
 
 
 def vector_of(type: str, count: int = LANES) -> str:
@@ -59,6 +63,7 @@ class TextBuilder:
         self.lines: list[str] = []
         self.slots: list[str] = []  # allocas, placed in the entry block
         self.declarations: set[str] = set()
+        self._patterns: dict[tuple[int, ...], str] = {}
         self._names = 0
         self.label = ""
         # What was computed on the way to here, by its text: not computed again.
@@ -109,6 +114,18 @@ class TextBuilder:
             self.do(f"call void @{function}({arguments})")
             return ""
         return self.let(f"call {result} @{function}({arguments})")
+
+    def pattern(self, numbers: tuple[int, ...]) -> str:
+        """A constant array of `i64` in memory."""
+        known = self._patterns.get(numbers)
+        if known is None:
+            # Functions of one module name the same one alike.
+            known = self._patterns[numbers] = f"@pattern.{digest(repr(numbers))[:16]}"
+            values = ", ".join(f"i64 {_number('i64', number)}" for number in numbers)
+            self.declarations.add(
+                f"{known} = private unnamed_addr constant [{len(numbers)} x i64] [{values}]"
+            )
+        return known
 
     # -- vectors ------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..analysis.divergence import Divergence, analyse_divergence, escapes
 from ..analysis.linear import add_linear_forms
-from ..analysis.linear_form import Form
+from ..analysis.linear_form import ZEROS, Form, Pattern
 from ..analysis.lookups import insert_lookups
 from ..analysis.merge_accesses import merge_accesses
 from ..analysis.promote import promote
@@ -209,6 +209,17 @@ class Values:
         if known is None:
             known = self._vectors[value] = self._find_vector(value)
         return known
+
+    def line(self, value: Value) -> tuple[str, Pattern] | None:
+        """A base and what lanes add to it, if that is all there is to a value; None if not."""
+        if isinstance(value, Constant) or self._escapes(value):
+            return None
+        if not self.divergence.is_varying(value):
+            return self.scalar(value), ZEROS
+        form = self.form(value)
+        if form is None or form.guards or form.terms:
+            return None
+        return self.scalar(form.base), form.lanes
 
     def _find_vector(self, value: Value) -> str:
         if self._escapes(value):

@@ -221,7 +221,7 @@ class Watch(Access):
         if memory is None:
             self.put_varying_addresses(instruction)
         else:
-            self.put_addresses(self.addresses(instruction, memory))
+            self.put_lanes(instruction.operands[0], memory.address)
         size = size_of(Scalar(instruction.element))
         if how & layout.HOW_WRITE and not how & layout.HOW_ATOMIC:
             self.give_values(instruction, size)
@@ -378,11 +378,11 @@ class Watch(Access):
         if self.v.has_varying_address(instruction):
             assert isinstance(instruction.root, AddressRoot)
             base, starts = "0", self.v.vector(instruction.root.address)
+            offsets = self.v.vector(offset)
+            self.put_addresses(self.text.let(f"add {vector_of('i64')} {starts}, {offsets}"))
         else:
             base = self.memory(instruction).address
-            starts = self.text.splat("i64", base)
-        offsets = self.v.vector(offset)
-        self.put_addresses(self.text.let(f"add {vector_of('i64')} {starts}, {offsets}"))
+            self.put_lanes(offset, base)
         return self.text.call(
             "i32",
             "assay_watch_unwritten",

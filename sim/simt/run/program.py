@@ -49,7 +49,7 @@ _KINDS = b"__assay_access_kind"
 _MOST_BLOCKS_IN_REGISTERS = 256
 # Characters of a watched kernel's code from which on it is not optimised: unrolled kernels of some
 # thousand accesses are checked in a fraction of the time that it takes to make their code good.
-_MOST_WATCHED_TEXT = 1 << 20
+_MOST_WATCHED_TEXT = 3 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

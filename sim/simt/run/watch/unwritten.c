@@ -65,3 +65,30 @@ static void report_unwritten(struct watch *w, struct context *context, u32 site,
   report(w, context, REPORT_UNINITIALISED, site, lane, other, read->address, 0, 1);
   if (w->report_count != before) w->reports[before].found = read->offset;
 }
+
+// Lanes of `mask` read so many parts of a shadow, at the offsets in the scratch memory: of those
+// that have no shadow the others' memory is whole, so they get 0.
+void assay_watch_shadow_load(struct context *context, const u8 *shadow, u64 available, u32 mask,
+                             u32 size, u32 parts) {
+  const u64 *offsets = (const u64 *)context->scratch;
+  u8 *values = context->scratch + SCRATCH_VALUES;
+  for (u32 lane = 0; lane < LANES; lane++) {
+    u64 bytes = (u64)size * parts, offset = offsets[lane];
+    u32 inside = mask >> lane & 1 && bytes <= available && offset <= available - bytes;
+    for (u64 n = 0; n < bytes; n++)
+      values[(n / size * LANES + lane) * size + n % size] = inside ? shadow[offset + n] : 0;
+  }
+}
+
+// The same for writing.
+void assay_watch_shadow_store(struct context *context, u8 *shadow, u64 available, u32 mask,
+                              u32 size, u32 parts) {
+  const u64 *offsets = (const u64 *)context->scratch;
+  const u8 *values = context->scratch + SCRATCH_VALUES;
+  for (u32 lane = 0; lane < LANES; lane++) {
+    u64 bytes = (u64)size * parts, offset = offsets[lane];
+    if (!(mask >> lane & 1) || bytes > available || offset > available - bytes) continue;
+    for (u64 n = 0; n < bytes; n++)
+      shadow[offset + n] = values[(n / size * LANES + lane) * size + n % size];
+  }
+}
