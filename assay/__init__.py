@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from .npu import NpuFunction, NpuModule
     from .prediction import NpuTimeResult, ProgramTime, TimeInputError, TimeResult, time, timing
     from .scripts import patch
-    from .sweeps import Space, SweepError, SweepResult, space, sweep
+    from .sweeps import (
+        Loss,
+        Selector,
+        Space,
+        SweepError,
+        SweepResult,
+        Tuned,
+        loss,
+        read_selector,
+        space,
+        sweep,
+        tune,
+    )
 
 __version__ = "0.1.0"
 
@@ -23,6 +35,7 @@ __all__ = [
     "CheckFindings",
     "CompiledModel",
     "Function",
+    "Loss",
     "ModelError",
     "Module",
     "NpuFunction",
@@ -30,22 +43,27 @@ __all__ = [
     "NpuTimeResult",
     "ProgramTime",
     "Report",
+    "Selector",
     "Space",
     "SweepError",
     "SweepResult",
     "TimeInputError",
     "TimeResult",
+    "Tuned",
     "__version__",
     "check",
     "check_kernel",
     "checking",
     "compile",
     "load",
+    "loss",
     "patch",
+    "read_selector",
     "space",
     "sweep",
     "time",
     "timing",
+    "tune",
 ]
 
 _find = lazy_exports(
@@ -61,7 +79,13 @@ _find = lazy_exports(
         "NpuTimeResult": ".prediction",
         "ProgramTime": ".prediction",
         "Report": ".checks",
+        "Loss": ".sweeps",
+        "Selector": ".sweeps",
         "Space": ".sweeps",
+        "Tuned": ".sweeps",
+        "loss": ".sweeps",
+        "read_selector": ".sweeps",
+        "tune": ".sweeps",
         "SweepError": ".sweeps",
         "SweepResult": ".sweeps",
         "TimeInputError": ".prediction",

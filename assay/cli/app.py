@@ -15,6 +15,7 @@ from . import (
     sweep,
     time,
     trace,
+    tune,
     view,
 )
 from .torq import words as torq
@@ -53,6 +54,7 @@ app.command("check")(check.check_command)
 app.command("check-module")(check_module.check_module_command)
 app.command("time")(time.time_command)
 app.command("sweep")(sweep.sweep_command)
+app.command("tune")(tune.tune_command)
 app.command("python")(python.python_command)
 app.command("demo")(demo.demo_command)
 app.command("view")(view.view_command)

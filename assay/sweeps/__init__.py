@@ -9,16 +9,36 @@ if TYPE_CHECKING:
     from .errors import SweepError
     from .points import Space
     from .running import SweepResult, sweep
+    from .selector import Selector, read_selector
+    from .tuning import Loss, Tuned, loss, tune
 
-__all__ = ["Space", "SweepError", "SweepResult", "space", "sweep"]
+__all__ = [
+    "Loss",
+    "Selector",
+    "Space",
+    "SweepError",
+    "SweepResult",
+    "Tuned",
+    "loss",
+    "read_selector",
+    "space",
+    "sweep",
+    "tune",
+]
 
 __getattr__ = lazy_exports(
     __name__,
     {
+        "Loss": ".tuning",
+        "Selector": ".selector",
         "Space": ".points",
         "SweepError": ".errors",
         "SweepResult": ".running",
+        "Tuned": ".tuning",
+        "loss": ".tuning",
+        "read_selector": ".selector",
         "space": ".declaration",
         "sweep": ".running",
+        "tune": ".tuning",
     },
 )

@@ -26,28 +26,37 @@ class Cluster:
             raise MissingExtra("dask.distributed") from None
         self._distributed: Any = distributed
         self._address = address
+        self._client: Any = None
+
+    def __enter__(self) -> Cluster:
+        try:
+            self._client = self._distributed.Client(
+                self._address, timeout="10s", set_as_default=False
+            )
+        except (OSError, ValueError) as error:
+            raise SweepError(f"no Dask scheduler answers at {self._address}: {error}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
 
     def measure(self, points: Sequence[Point], waves: int) -> Iterator[list[Measured]]:
         """Rows as they come, in no order. Raises SweepError."""
-        with self._client() as client:
-            count = len(client.scheduler_info(n_workers=-1)["workers"])
-            if not count:
-                raise SweepError(f"the scheduler at {self._address} has no workers")
-            waiting: dict[Any, Batch] = {}
-            for batch in batches(points, count):
-                given = [point.as_json() for point in batch]
-                # Results may be asked for again by a later sweep: they are never pure.
-                future = client.submit(measured, given, waves, pure=False)
-                waiting[future] = batch
-            for future in self._distributed.as_completed(list(waiting), loop=client.loop):
+        count = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        if not count:
+            raise SweepError(f"the scheduler at {self._address} has no workers")
+        waiting: dict[Any, Batch] = {}
+        for batch in batches(points, count):
+            given = [point.as_json() for point in batch]
+            # A row is asked for once: what a scheduler remembers of others is not wanted.
+            waiting[self._client.submit(measured, given, waves, pure=False)] = batch
+        futures = list(waiting)
+        try:
+            for future in self._distributed.as_completed(futures, loop=self._client.loop):
                 batch = waiting.pop(future)
                 yield list(zip(batch, self._rows(future, batch), strict=True))
-
-    def _client(self) -> Any:
-        try:
-            return self._distributed.Client(self._address, timeout="10s", set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise SweepError(f"no Dask scheduler answers at {self._address}: {error}") from None
+        finally:
+            self._client.cancel(list(waiting))
 
     def _rows(self, future: Any, batch: Sequence[Point]) -> Sequence[dict[str, Any]]:
         if future.status != "finished":

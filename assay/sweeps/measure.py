@@ -21,7 +21,7 @@ from assay.hw.apple.facts.chips import chip
 
 from .errors import SweepError
 from .makers import variant_of
-from .point import Point
+from .point import Point, Recipe
 from .rows import Row
 from .variants import SCALARS, VARIANTS, Make
 
@@ -76,9 +76,8 @@ class Bench:
         return declared
 
 
-def maker_of(point: Point) -> Make:
-    """What makes the point's kernel."""
-    recipe = point.recipe
+def maker_of(recipe: Recipe) -> Make:
+    """What makes a kernel."""
     if recipe.maker is not None:
         return variant_of(recipe.maker[0]).make
     return VARIANTS[recipe.variant].make
@@ -86,7 +85,7 @@ def maker_of(point: Point) -> Make:
 
 def _ready(point: Point, weights: Format) -> Ready:
     recipe = point.recipe
-    return maker_of(point)(weights, point.n, SCALARS[recipe.element], **dict(recipe.knobs))
+    return maker_of(recipe)(weights, point.n, SCALARS[recipe.element], **dict(recipe.knobs))
 
 
 def _values(declared: Declared, point: Point, weights: Format) -> dict[str, Any]:

@@ -43,8 +43,12 @@ class Space:
         """Names of all knobs that are chosen for some kernel."""
         return tuple(dict.fromkeys(name for each in self.recipes for name, _ in each.knobs))
 
+    def allows(self, point: Point) -> bool:
+        """Whether a point meets all constraints."""
+        return all(each.holds(point) for each in self.constraints)
+
     def _points(self) -> Iterator[Point]:
         for recipe, (m, n, k), on in product(self.recipes, self.sizes, self.chips):
             point = Point(recipe=recipe, m=m, n=n, k=k, chip=on, warm=self.warm)
-            if all(each.holds(point) for each in self.constraints):
+            if self.allows(point):
                 yield point

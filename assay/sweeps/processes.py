@@ -22,53 +22,61 @@ _WORKER: Final = "from assay.sweeps.worker import main; main()"
 
 
 class Processes:
-    """As many processes as are asked for; they end with this one, whatever ends it."""
+    """As many processes as are asked for, until `close`; they end with this one in any case."""
 
     def __init__(self, count: int) -> None:
         self._count = count
+        self._answers: _Answers = queue.Queue()
+        self._idle: list[_Process] = []
+
+    def __enter__(self) -> Processes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._idle:
+            each.stop()
+        self._idle.clear()
 
     def measure(self, points: Sequence[Point], waves: int) -> Iterator[list[Measured]]:
         """Rows as they come, in no order."""
         waiting = deque(batches(points, self._count))
-        answers: queue.Queue[tuple[_Process, Row | None]] = queue.Queue()
-        working = [_Process(answers, waves) for _ in range(min(self._count, len(waiting)))]
+        working: list[_Process] = []
         try:
-            for each in working:
-                each.take(waiting.popleft())
-            while working:
-                process, row = answers.get()
+            while waiting or working:
+                while waiting and len(working) < self._count:
+                    working.append(self._started())
+                    working[-1].take(waiting.popleft(), waves)
+                process, row = self._answers.get()
                 if process not in working:
-                    continue  # it was stopped
+                    continue  # it was idle, or stopped
                 point = process.current
                 if row is None:
                     working.remove(process)
                     process.stop()
-                    if point is not None:
-                        yield [(point, process.lost_row())]
-                    rest = process.rest()
-                    if rest:
+                    row = process.lost_row()
+                    if rest := process.rest():
                         waiting.appendleft(rest)
-                    if waiting:
-                        working.append(_Process(answers, waves))
-                        working[-1].take(waiting.popleft())
-                    continue
-                assert point is not None
-                if not process.go_on():
-                    if waiting:
-                        process.take(waiting.popleft())
-                    else:
-                        working.remove(process)
-                        process.stop()
+                elif not process.go_on():
+                    working.remove(process)
+                    self._idle.append(process)
                 yield [(point, row)]
         finally:
             for each in working:
                 each.stop()
 
+    def _started(self) -> _Process:
+        """One without work."""
+        while self._idle:
+            process = self._idle.pop()
+            if process.is_there:
+                return process
+        return _Process(self._answers)
+
 
 class _Process:
     """One process with its batch; it is told one point at a time."""
 
-    def __init__(self, answers: queue.Queue[tuple[_Process, Row | None]], waves: int) -> None:
+    def __init__(self, answers: _Answers) -> None:
         environment = dict(os.environ)
         environment["ASSAY_WORKERS"] = "1"
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
@@ -81,17 +89,23 @@ class _Process:
             encoding="utf-8",
             start_new_session=True,  # Ctrl-C is this process's alone, which stops the others
         )
-        self._waves = waves
+        self._waves = 0
         self._batch: deque[Point] = deque()
         threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
 
     @property
-    def current(self) -> Point | None:
-        """The point that it is measuring."""
-        return self._batch[0] if self._batch else None
+    def is_there(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
 
-    def take(self, batch: Batch) -> None:
+    @property
+    def current(self) -> Point:
+        """The point that it is measuring."""
+        return self._batch[0]
+
+    def take(self, batch: Batch, waves: int) -> None:
         """Begin with a batch."""
+        self._waves = waves
         self._batch.extend(batch)
         self._tell()
 
@@ -131,7 +145,7 @@ class _Process:
             self._process.stdin.write(json.dumps(task) + "\n")
             self._process.stdin.flush()
 
-    def _listen(self, answers: queue.Queue[tuple[_Process, Row | None]]) -> None:
+    def _listen(self, answers: _Answers) -> None:
         assert self._process.stdout is not None
         with self._process.stdout as output:
             for line in output:
@@ -139,3 +153,6 @@ class _Process:
                 if line.endswith("\n"):
                     answers.put((self, json.loads(line)))
         answers.put((self, None))
+
+
+_Answers = queue.Queue[tuple[_Process, Row | None]]

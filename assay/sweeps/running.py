@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from assay.hw.apple.core.sample import WAVES
-from assay.sim.simt.run.settings import default_workers
 
 from ..tracebacks import ends_in_caller
-from .cluster import Cluster
 from .declaration import read_space
 from .declaration import space as space_of
-from .errors import SweepError
 from .points import Space
-from .processes import Processes
 from .rows import Row, whole_row
 from .store import Store
-
-Progress = Callable[[int, int], None]
-"""Told how many rows there are, and how many there will be."""
-Workers = Processes | Cluster
+from .workers import Progress, workers_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +74,12 @@ def sweep(
     done = total - len(missing)
     if progress is not None:
         progress(done, total)
-    for rows in workers_of(workers, scheduler).measure(missing, WAVES):
-        store.append([whole_row(point, row, store.columns) for point, row in rows])
-        done += len(rows)
-        if progress is not None:
-            progress(done, total)
+    with workers_of(workers, scheduler) as working:
+        for rows in working.measure(missing, WAVES):
+            store.append([whole_row(point, row, store.columns) for point, row in rows])
+            done += len(rows)
+            if progress is not None:
+                progress(done, total)
     store.finish()
     return SweepResult(space=declared, rows=store.rows(), table=store.table, measured=len(missing))
 
@@ -95,14 +89,3 @@ def as_space(given: Space | Mapping[str, Any] | str | Path) -> Space:
     if isinstance(given, Space):
         return given
     return space_of(given) if isinstance(given, Mapping) else read_space(Path(given))
-
-
-def workers_of(count: int | None, scheduler: str | None) -> Workers:
-    """Processes, or the workers of a scheduler. Raises SweepError."""
-    if scheduler is not None:
-        if count is not None:
-            raise SweepError("workers are those of the scheduler; give one of both")
-        return Cluster(scheduler)
-    if count is not None and count < 1:
-        raise SweepError(f"{count} workers: expected 1 or more")
-    return Processes(count or default_workers())

@@ -76,3 +76,22 @@ def test_what_cannot_be_is_said_in_one_message(
     done = assay("sweep", space.name, *options)
     assert done.code != 0
     assert said in done.err
+
+
+def test_tune_writes_a_selector_and_tells_what_it_loses_on_other_sizes(
+    assay: Callable[..., Done], space: Path
+) -> None:
+    space.write_text(SPACE.replace("[64, 128]", "96"))
+    assert assay("sweep", space.name, "-j", 1, "-o", "rows").code == 0
+    space.write_text(SPACE)
+    done = assay("tune", space.name, "-j", 1, "--against", "rows", "--given-only")
+    assert done.code == 0, done.err
+    assert "for 4 sizes on chips; the space has 8 points" in done.out
+    assert "small.selector.toml: the selector" in done.out
+    assert "against the best of 2 sizes on chips it loses 0.0%" in done.out
+    assert Path("small.selector.toml").read_text().count("[[tuned]]") == 2
+
+    again = json.loads(assay("tune", space.name, "-j", 1, "-o", "b.toml", "--json").out)
+    assert again["kernels"][0]["kernel"] == "gemv_columns rows_per_lane=2"
+    assert again["loss"] is None and Path("b.toml").is_file()
+    assert "the sweep is not done" in assay("tune", space.name, "--against", "none").err
