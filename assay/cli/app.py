@@ -12,12 +12,11 @@ from . import (
     inspect,
     python,
     run,
-    sweep,
     time,
     trace,
-    tune,
     view,
 )
+from .sweeps import sweep, tune
 from .torq import words as torq
 
 app = typer.Typer(

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .crash_trace import signals_as_exits
-from .failures import FAILED, CommandError
-from .options.shared import Json, check_writable
-from .options.sweeps import Scheduler, SpaceFile, Workers
-from .terminal import note, print_json, progress, show, want_json
+from ..crash_trace import signals_as_exits
+from ..failures import FAILED, CommandError
+from ..options.shared import Json, check_writable
+from ..options.sweeps import Scheduler, SpaceFile, Workers
+from ..terminal import note, print_json, progress, show, want_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..sweeps import SweepResult
+    from ...sweeps import SweepResult
 
 _MOST_SHOWN = 40  # targets; the page has all
 
@@ -70,7 +70,7 @@ def sweep_command(
 
 def _swept(space: Path, folder: Path, workers: int | None, scheduler: str | None) -> "SweepResult":
     """Run it; however it ends before its time, say what is kept."""
-    from ..sweeps import sweep
+    from ...sweeps import sweep
 
     at = {"done": 0, "total": 0}
     with signals_as_exits(), progress() as say:
@@ -91,7 +91,7 @@ def _swept(space: Path, folder: Path, workers: int | None, scheduler: str | None
 
 
 def _document(found: "SweepResult", page: Path) -> dict[str, Any]:
-    from ..sweeps.compare import best, label_of
+    from ...sweeps.compare import best, label_of
 
     return {
         "table": str(found.table),
@@ -126,8 +126,8 @@ def _best(found: "SweepResult") -> "Table":
     """The best kernel for each size on each chip."""
     from rich.table import Table
 
-    from ..prediction.numbers import seconds
-    from ..sweeps.compare import best, label_of
+    from ...prediction.numbers import seconds
+    from ...sweeps.compare import best, label_of
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("weights", "chip", "m x n x k", "best kernel"):

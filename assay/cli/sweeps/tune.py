@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .crash_trace import signals_as_exits
-from .options.shared import Json, check_writable
-from .options.sweeps import Scheduler, SpaceFile, Workers
-from .terminal import print_json, progress, show, want_json
+from ..crash_trace import signals_as_exits
+from ..options.shared import Json, check_writable
+from ..options.sweeps import Scheduler, SpaceFile, Workers
+from ..terminal import print_json, progress, show, want_json
 
 if TYPE_CHECKING:
-    from ..sweeps import Loss, Tuned
+    from ...sweeps import Loss, Tuned
 
 
 def tune_command(
@@ -56,8 +56,8 @@ def tune_command(
 
       assay tune decode.toml --against other-sizes.sweep
     """
-    from ..sweeps import loss, tune
-    from ..sweeps.store import read_rows
+    from ...sweeps import loss, tune
+    from ...sweeps.store import read_rows
 
     want_json(json)
     output = output or Path(space.name).with_suffix(".selector.toml")

@@ -1,0 +1,1 @@
+"""`assay sweep` and `assay tune`: kernels of a declared space."""
