@@ -13,18 +13,29 @@ from ..terminal import print_json, progress, show, want_json
 if TYPE_CHECKING:
     from ...sweeps import Loss, Tuned
 
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Where the selector goes; SPACE.selector.toml when not given.",
+        show_default=False,
+    ),
+]
+Against = Annotated[
+    Path | None,
+    typer.Option(
+        "--against",
+        metavar="ROWS",
+        help="Tell what the selector loses on the rows of a sweep: its folder.",
+        show_default=False,
+    ),
+]
+
 
 def tune_command(
     space: SpaceFile,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Where the selector goes; SPACE.selector.toml when not given.",
-            show_default=False,
-        ),
-    ] = None,
+    output: Output = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     tolerance: Annotated[
@@ -34,15 +45,7 @@ def tune_command(
     given_only: Annotated[
         bool, typer.Option("--given-only", help="Try no sizes between those of the space.")
     ] = False,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            "--against",
-            metavar="ROWS",
-            help="Tell what the selector loses on the rows of a sweep: its folder.",
-            show_default=False,
-        ),
-    ] = None,
+    against: Against = None,
     json: Json = False,
 ) -> None:
     """Find the fastest kernel of a space for each size on each chip, in few runs.
