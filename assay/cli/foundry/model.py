@@ -32,7 +32,10 @@ Weights = Annotated[
     str | None,
     typer.Option("--weights", help="Pack weights into this format first, such as q4_0."),
 ]
-Cache = Annotated[str, typer.Option("--cache", help="Of keys and values: f32, f16, q8_0, q4_0.")]
+Cache = Annotated[
+    str,
+    typer.Option("--cache", help="Of keys and values: f32, f16, fp8_e4m3, q8_0, q4_0, mxfp4, ..."),
+]
 Temperature = Annotated[float, typer.Option("--temperature", help="0 takes the likeliest token.")]
 Seed = Annotated[int, typer.Option("--seed", help="Of random weights, and of sampled tokens.")]
 
