@@ -7,7 +7,7 @@ from typing import Final
 from assay.foundry.products import Pipeline
 
 BARRIER: Final = "threadgroup_barrier(mem_flags::mem_threadgroup);"
-LOADS: Final = frozenset({"copy.h", "decode.h"})
+LOADS: Final = frozenset({"copy.h", "decode.h", "async.h"})
 PRODUCTS: Final = frozenset({"matrices.h", "fused.h"})
 
 
@@ -99,11 +99,18 @@ def _read_one_further(text: str, pipeline: Pipeline) -> str | None:
     return text[:at] + text[at:].replace(index, f"((tile + 1) % {pipeline.buffers})", 1)
 
 
+def _without_last_columns(text: str, pipeline: Pipeline) -> str | None:
+    """Where the loop loads tiles that lie as they are copied."""
+    if pipeline.is_async:
+        return text.replace("min(COLUMNS, columns - column)", "COLUMNS")
+    return text.replace(" && column + COLUMNS <= columns", "")
+
+
 BOTH: Final = (LOADS, PRODUCTS)
 _SCHEDULE: Final = (frozenset({"product.h"}), frozenset({"product.h"}))
 _STORE: Final = frozenset({"matrices.h"})
 # A load, and the line of the loop that lets it load too much.
-_GUARDED: Final = (frozenset({"copy.h"}), frozenset({"product.h"}))
+_GUARDED: Final = (frozenset({"copy.h", "async.h"}), frozenset({"product.h"}))
 
 MUTANTS: Final = (
     Mutant("barrier dropped", _of_last_barrier(""), BOTH),
@@ -140,15 +147,15 @@ MUTANTS: Final = (
         "no guard of the last tile",
         _replaced("if (next < last)", "if (true)"),
         _GUARDED,
-        "copy_tile<",
+        "_tile<",
         frozenset({"bounds"}),
         rows=17,
     ),
     Mutant(
         "no guard of the last columns of x",
-        _replaced(" && column + COLUMNS <= columns", ""),
+        _without_last_columns,
         _GUARDED,
-        "copy_tile<",
+        "_tile<",
         frozenset({"bounds"}),
     ),
     Mutant(

@@ -28,6 +28,7 @@ FORMS = {
     "divergent": Pipeline(tile=TILE, by=PAIR, buffers=2, loaders=1),
     "three_stages_divergent": Pipeline(tile=TILE, by=PAIR, buffers=3, loaders=2),
     "hybrid": Pipeline(tile=TILE, by=PAIR, buffers=3, weights="fused"),
+    "async": Pipeline(tile=TILE, by=PAIR, buffers=3, is_async=True),
 }
 VARIANTS = int(os.environ.get("ASSAY_FOUNDRY_CASES", "200"))
 TOGETHER = 10
