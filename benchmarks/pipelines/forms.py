@@ -23,6 +23,8 @@ def _with(name: str, m: int, n: int, k: int) -> Pipeline:
 FORMS: Final[dict[str, Pipeline]] = {
     **MARLIN,
     "four_stages": replace(MARLIN["two_stages"], buffers=4),
+    "decode, 1 buffer": replace(MARLIN["decode"], buffers=1),
+    "decode, 2 buffers": replace(MARLIN["decode"], buffers=2),
     "three_stages 64x64x16": _with("three_stages", 64, 64, 16),
     "three_stages 48x48x32": _with("three_stages", 48, 48, 32),
     "three_stages 32x64x32": _with("three_stages", 32, 64, 32),

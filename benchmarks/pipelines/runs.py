@@ -38,7 +38,15 @@ _LEFT_OUT: Final[Mapping[str, Mapping[str, str]]] = {
     "none": _COPY | _DECODE,
 }
 """Texts of `copy_tile`, for tiles that lie within x, and of `decode_word`."""
-DECODERS: Final = ("two_stages", "three_stages", "three_stages 32x64x32", "decode", "decode_hybrid")
+DECODERS: Final = (
+    "two_stages",
+    "three_stages",
+    "three_stages 32x64x32",
+    "decode, 1 buffer",
+    "decode, 2 buffers",
+    "decode",
+    "decode_hybrid",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
