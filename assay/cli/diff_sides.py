@@ -128,6 +128,8 @@ def layer_sides(program: "TorqOptions | None", wanted: Wanted, say: Say) -> Side
             tensors = of_onnx(program.path, tensors, layers)
         layers = against(layers, tensors)
     known = [(layer, layer.expected) for layer in layers if layer.expected is not None]
+    if not layers:
+        raise CommandError("--layers: the model has no operators", code=USAGE)
     if not known:
         names = ", ".join(sorted({layer.source for layer in layers if layer.source}))
         problem = f"--reference: no tensor has a name of the model's, which are {names}"

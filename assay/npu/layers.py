@@ -40,6 +40,7 @@ class LayeredModel:
 
     def __init__(self, path: Path, *, hardware: str | None = None, say: Say | None = None) -> None:
         """Compiles a model. Raises ModelError and StatusError."""
+        from assay.compiler.graph.errors import naming
         from assay.compiler.torq.layers import expose
         from assay.compiler.torq.passes.load import load
         from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
@@ -55,7 +56,8 @@ class LayeredModel:
         passes = [each for each in usual_passes() if not isinstance(each, SortChannels)]
         run_passes(self._module, passes, source=str(path))
         self._layers = expose(self._module)
-        program = program_for(self._module, usual_options(hardware))
+        with naming(str(path)):
+            program = program_for(self._module, usual_options(hardware))
         executable = write_executable(pack(program, path.stem))
         self.function = load_npu(executable, hardware=hardware, name=str(path)).find(None)
         """The program; its results are the model's, and behind them those of all operators."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..models.errors import ModelError
@@ -38,3 +39,12 @@ class GraphRefused(ModelError):
         if len(problems) > _SHOWN:
             lines.append(f"  ... and {len(problems) - _SHOWN} more")
         super().__init__("\n".join((f"{source}: this model cannot be compiled:", *lines)))
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Says of what is refused inside that it is `source`, such as a file's name."""
+    try:
+        yield
+    except GraphRefused as refused:
+        raise GraphRefused(source, refused.problems) from None

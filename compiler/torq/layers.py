@@ -31,9 +31,9 @@ class Layer:
 def expose(module: ModuleOp) -> list[Layer]:
     """Make every operator's tensor a result of a module's function, behind those it has.
 
-    Constants, views and transposes that DMA does make no tensors of their own.
+    Constants, views and transposes that DMA does make no tensors of their own. Raises ModelError.
     """
-    (function,) = ops.functions(module)
+    function = ops.only_function(module)
     last = ops.returned(function)
     made = [op for op in ops.body(function).ops if isinstance(op, HlOp) and _is_layer(op)]
     last.operands = [*last.operands, *(op.value for op in made)]

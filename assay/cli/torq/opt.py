@@ -145,13 +145,17 @@ def _module(file: Path, say: "Callable[[str], None]") -> "ModuleOp":
 
 
 def _write(module: "ModuleOp", output: Path, elide: int | None) -> None:
+    from assay.compiler.torq.hw.executable import ExecutableOp
     from assay.hal.torq.listing.module import executable_of
     from assay.hal.torq.listing.text import listing
     from assay.hal.torq.write import write_executable
 
-    from ..failures import CommandError
+    from ..failures import USAGE, CommandError
 
     if output.suffix == ".torq":
+        if not any(isinstance(op, ExecutableOp) for op in module.body.block.ops):
+            problem = "an executable is made of all passes; other names are written as text"
+            raise CommandError(f"--output {output}: {problem}", code=USAGE)
         try:
             output.write_bytes(write_executable(executable_of(module, str(output))))
         except (TypeError, OverflowError) as error:

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...models.errors import ModelError
 from ..elements import NUMPY, Array, array_of, dtype_of, shape_of
 
 CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
@@ -35,6 +36,15 @@ def name_of(op: Operation) -> str:
 def functions(module: ModuleOp) -> list[FuncOp]:
     """The functions of a module that have bodies."""
     return [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
+
+
+def only_function(module: ModuleOp) -> FuncOp:
+    """The function of a module that has one. Raises ModelError."""
+    found = functions(module)
+    if len(found) != 1:
+        names = "".join(f", {function.sym_name.data}" for function in found)
+        raise ModelError(f"the model has {len(found)} functions{names}; one is possible")
+    return found[0]
 
 
 def body(function: FuncOp) -> Block:

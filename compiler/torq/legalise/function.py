@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from ...graph import reference
 from ...graph.elements import dtype_of, shape_of
@@ -16,6 +16,8 @@ from ..hl.types import Space, Tensor, TensorAttr
 from . import elementwise, floats, gathering, linalg, moves, products, resizing, spreading
 from .builder import HOST, Builder, NotForNpu, result
 
+TYPES = frozenset(("bool", "int8", "uint8", "int16", "int32", "bfloat16", "float32"))
+"""What a function's arguments may be."""
 NPU_TYPES = frozenset(("bool", "int8", "uint8", "int16", "int32", "int48", "bfloat16"))
 """What operands may be; of bfloat16, results may be float32."""
 LEGALISERS = {
@@ -54,13 +56,11 @@ def _legalised(function: FuncOp, problems: list[Problem]) -> FuncOp | None:
     old = ops.body(function)
     if any(isinstance(argument.type, TensorAttr) for argument in old.args):
         return None
-    kinds = [_argument(value) for value in old.args]
-    if any(kind is None for kind in kinds):
-        problems += [_bad(value) for value, k in zip(old.args, kinds, strict=True) if k is None]
-        return None
-    block = Block(arg_types=[TensorAttr(kind) for kind in kinds if kind is not None])
+    kinds = {value: kind for value in old.args if (kind := _argument(value)) is not None}
+    problems += [bad for value in old.args if (bad := _bad(value, kinds.get(value))) is not None]
+    block = Block(arg_types=[TensorAttr(kind) for kind in kinds.values()])
     builder = Builder(block)
-    for value, new in zip(old.args, block.args, strict=True):
+    for value, new in zip(kinds, block.args, strict=True):
         builder.bind(value, new)
     last = ops.returned(function)
     for op in old.ops:
@@ -68,6 +68,7 @@ def _legalised(function: FuncOp, problems: list[Problem]) -> FuncOp | None:
             problem = _step(op, builder)
             problems += [] if problem is None else [problem]
     if problems:
+        problems += [_left_to_the_host(op) for op in block.ops if isinstance(op, Host)]
         return None
     outputs = [builder.value(value) for value in last.operands]
     block.add_op(ReturnOp(*outputs))
@@ -89,10 +90,19 @@ def _argument(value: SSAValue) -> Tensor | None:
     return Tensor(dtype=dtype, shape=shape, space=Space.XRAM)
 
 
-def _bad(value: SSAValue) -> Problem:
-    return Problem(
-        where=f"an input of the function, {value.type}", reason="its type or shape is not known"
-    )
+def _bad(value: BlockArgument, kind: Tensor | None) -> Problem | None:
+    """Why an argument cannot be given to the NPU."""
+    where = f"input {value.index} of the function, {value.type}"
+    if kind is None:
+        return Problem(where=where, reason="its type or shape is not known")
+    if kind.dtype not in TYPES:
+        return Problem(where=where, reason=f"the NPU has no numbers of {kind.dtype}")
+    return None
+
+
+def _left_to_the_host(op: Host) -> Problem:
+    name, reason = op.operator.data, str(op.field("reason"))
+    return Problem(where=ops.location(op) or "?", operator=name, reason=reason)
 
 
 def _step(op: Operation, builder: Builder) -> Problem | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...graph.errors import GraphRefused
+from ...graph.errors import naming
 from ...models.errors import ModelError
 from ..hl.dialect import hl_context
 from .base import HlPass
@@ -86,10 +86,8 @@ def run_passes(
     """
     context = hl_context()
     for each in passes:
-        try:
+        with naming(source):
             each.apply(context, module)
-        except GraphRefused as refused:
-            raise GraphRefused(source, refused.problems) from None
         module.verify()
         if after is not None:
             after(each.name, module)

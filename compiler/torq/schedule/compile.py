@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from assay.hw.torq.facts.hardware import hardware
 
+from ...graph.errors import naming
 from ...graph.tosa import ops
-from ...models.errors import ModelError
 from ..blocks import Program, Unpacked, assembled
 from ..passes.load import load
 from ..passes.pipeline import run_passes, usual_passes
@@ -49,21 +49,20 @@ def compiled(path: Path, say: Say | None = None, options: Options = USUAL) -> Co
     module = load(path, say)
     if say is not None:
         say(f"lowering {path.name}")
-    run_passes(module, usual_passes(without=options.left_out))
+    run_passes(module, usual_passes(without=options.left_out), source=str(path))
     if say is not None:
         say(f"scheduling {path.name}")
-    return scheduled(module, options)
+    with naming(str(path)):
+        return scheduled(module, options)
 
 
 def materialised(module: ModuleOp, options: Options = USUAL) -> Materialised:
     """The tasks of a module in TorqHL that has one function. Raises ModelError."""
-    functions = ops.functions(module)
-    if len(functions) != 1:
-        raise ModelError(f"the model has {len(functions)} functions; one is possible")
+    function = ops.only_function(module)
     npu = hardware(options.hardware)
     if npu.slices == 1:
         options = replace(options, both_slices=False)
-    network = network_of(functions[0])
+    network = network_of(function)
     with targeting(npu):
         plan = planned(network, options)
         tasks = unpacked_program(plan, network, block_tasks=options.block_tasks)
@@ -79,7 +78,7 @@ def materialised(module: ModuleOp, options: Options = USUAL) -> Materialised:
             ),
         ),
         summary=summary,
-        function=functions[0].sym_name.data,
+        function=function.sym_name.data,
     )
 
 

@@ -13,8 +13,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...graph.elements import Array
+from ...graph.errors import GraphRefused, Problem
 from ...graph.tosa import ops
-from ...models.errors import ModelError
 from ..hl.moves import Const, Host, Transpose, View
 from ..hl.operation import HlOp
 from ..hl.operator_of import NoOperator, operator_of, type_of
@@ -64,11 +64,10 @@ class Network:
 
 
 def network_of(function: FuncOp) -> Network:
-    """What a function in TorqHL asks for. Raises ModelError that names all that cannot be done."""
+    """What a function in TorqHL asks for. Raises GraphRefused: all that cannot be done."""
     network = Network()
-    _callers(function, network)
-    refused: list[str] = []
-    unmade: set[SSAValue] = set()
+    refused = _callers(function, network)
+    unmade = {value for value in ops.body(function).args if value not in network.homes}
     for op in ops.body(function).ops:
         if op is ops.returned(function):
             break
@@ -76,36 +75,52 @@ def network_of(function: FuncOp) -> Network:
         behind = not unmade.isdisjoint(op.operands)
         reason = "" if behind else _add(op, network)
         if reason:
-            refused.append(f"{_place(op)}: {reason}")
+            refused.append(_problem(op, reason))
         if reason or behind:
             unmade.update(op.results)
     if refused:
-        listed = "\n".join(f"  {line}" for line in dict.fromkeys(refused))
-        raise ModelError(f"the NPU's kernels cannot do this:\n{listed}")
+        raise GraphRefused("module", list(dict.fromkeys(refused)))
     return network
 
 
-def _place(op: Operation) -> str:
-    """An operation as messages name it: with its names or place in the model."""
+def _problem(op: Operation, reason: str) -> Problem:
+    """Why an operation cannot be done, with its names or place in the model."""
     name = op.operator.data if isinstance(op, Host) else op.name
     where = ops.location(op)
-    return f"{name} at {where}" if where else name
+    return Problem(where=where or name, operator=name if where else "", reason=reason)
 
 
-def _callers(function: FuncOp, network: Network) -> None:
-    """Homes of arguments, and of results back to the operators that make them."""
+def _callers(function: FuncOp, network: Network) -> list[Problem]:
+    """Homes of arguments, and of results back to the operators that make them.
+
+    Gives those that can have none.
+    """
+    refused = []
     for number, argument in enumerate(ops.body(function).args):
-        home = _of_caller(f"input {number}", argument, Role.INPUT)
+        try:
+            home = _of_caller(f"input {number}", argument, Role.INPUT)
+        except NoOperator as error:
+            refused.append(Problem(where=f"input {number}", reason=str(error)))
+            continue
         network.homes[argument] = home
         network.callers.append(home)
     for number, value in enumerate(ops.returned(function).operands):
-        home = _of_caller(f"output {number}", value, Role.OUTPUT)
-        network.callers.append(home)
-        owner, there = _maker(value, home)
-        if owner in network.homes or not _has_job(owner) or not _may_live(owner, there):
-            network.copies.append((value, home))
-        else:
-            network.homes[owner] = there
+        try:
+            _result(number, value, network)
+        except NoOperator as error:
+            refused.append(Problem(where=f"output {number}", reason=str(error)))
+    return refused
+
+
+def _result(number: int, value: SSAValue, network: Network) -> None:
+    """The home of a result, and of what makes it. Raises NoOperator."""
+    home = _of_caller(f"output {number}", value, Role.OUTPUT)
+    network.callers.append(home)
+    owner, there = _maker(value, home)
+    if owner in network.homes or not _has_job(owner) or not _may_live(owner, there):
+        network.copies.append((value, home))
+    else:
+        network.homes[owner] = there
 
 
 def _of_caller(name: str, value: SSAValue, role: Role) -> Home:

@@ -204,6 +204,25 @@ def test_tensors_between_operators_need_a_model_on_the_npu(assay: Assay, model: 
     assert done.code == 2 and "only tosa, litert and onnxruntime give every" in done.err
 
 
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        (("a",), "the model has no operators"),
+        (("a", "b"), "the model has 2 functions, a, b; one is possible"),
+    ],
+)
+def test_models_without_tensors_to_compare_are_refused(
+    assay: Assay, tmp_path: Path, functions: tuple[str, ...], message: str
+) -> None:
+    path = tmp_path / "same.mlir"
+    kind = "tensor<4xi8>"
+    path.write_text(
+        "".join(f"func.func @{f}(%x: {kind}) -> {kind} {{ return %x : {kind} }}" for f in functions)
+    )
+    done = assay("diff", path, *_NPU, "--against", "tosa", "--layers")
+    assert done.code in (1, 2) and message in done.err
+
+
 def test_a_model_is_checked_and_timed_on_the_npu(assay: Assay, model: Path) -> None:
     done = assay("check", model, *_NPU)
     assert done.code == 0 and "1 executable, no findings" in done.out

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from assay.cli.app import app
+from assay.cli.failures import CommandError
 from assay.compiler.models.errors import ModelError
 from assay.hal.status import StatusError
 from assay.hal.torq.listing.passes import WHOLE
@@ -80,6 +81,14 @@ def test_a_model_becomes_a_listing_a_listing_words_and_words_the_same_listing(
     assert "torq_hw.slice_task" in text.read_text()
     _run(text, "-o", words)
     assert _run(words)[0] == text.read_text()
+
+
+def test_what_is_no_executable_yet_is_not_written_as_one(tmp_path: Path) -> None:
+    path, words = tmp_path / "scale.mlir", tmp_path / "scale.torq"
+    path.write_text(_TEXT)
+    with pytest.raises(CommandError, match="an executable is made of all passes"):
+        _run(path, "--stop-after", "canonicalise", "-o", words)
+    assert not words.exists()
 
 
 def test_a_schedule_is_printed_and_packed_alone(tmp_path: Path) -> None:

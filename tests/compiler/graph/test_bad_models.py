@@ -11,6 +11,7 @@ from assay.compiler.graph.importer import import_model
 from assay.compiler.models.errors import ModelError
 from assay.compiler.torq.passes.load import load
 from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
+from assay.npu import compile_executable
 from tests.models.tflite.small import int8_cnn
 from tests.models.tflite.writer import Writer
 
@@ -75,6 +76,52 @@ def test_unknown_operators_are_named_all_at_once(tmp_path: Path) -> None:
     assert str(refused.value).startswith(f"{path}: ")
     assert "mine.second at line 3, column 8: " in str(refused.value)
     assert [problem.operator for problem in refused.value.problems] == ["mine.first", "mine.second"]
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
+def test_operators_and_inputs_of_all_kinds_are_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text(
+        "func.func @main(%a: tensor<4xf32>, %b: tensor<4xi64>, %c: tensor<4xi8>)\n"
+        "    -> tensor<4xf32> {\n"
+        "  %0 = tosa.sin %a : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  %1 = tosa.exp %a : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  %2 = tosa.add %b, %b : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>\n"
+        '  %3 = "mine.own"(%c) : (tensor<4xi8>) -> tensor<4xf32>\n'
+        "  return %3 : tensor<4xf32>\n}"
+    )
+    with pytest.raises(GraphRefused) as refused:
+        compile_executable(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    told = {problem.where: problem.reason for problem in refused.value.problems}
+    assert told == {
+        "input 1 of the function, tensor<4xi64>": "the NPU has no numbers of int64",
+        "line 3, column 8": "the NPU does not compute with float32",
+        "line 4, column 8": "the NPU does not compute with float32",
+        "line 5, column 8": "the NPU does not compute with int64",
+        "line 6, column 8": "the NPU's compiler does not know this operator",
+    }
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
+@pytest.mark.parametrize("element", ["f16", "f64", "i64"])
+def test_types_that_the_npu_lacks_are_refused_of_inputs(element: str, tmp_path: Path) -> None:
+    path, kind = tmp_path / "bad.mlir", f"tensor<4x{element}>"
+    path.write_text(f"func.func @main(%a: {kind}) -> {kind} {{ return %a : {kind} }}")
+    with pytest.raises(GraphRefused, match=rf"input 0 of the function, {kind}: the NPU has no"):
+        compile_executable(path)
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
+def test_types_that_the_npu_lacks_are_refused_of_results(tmp_path: Path) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text(
+        "func.func @main(%a: tensor<4xf32>) -> tensor<4xf16> {\n"
+        "  %0 = tosa.cast %a : (tensor<4xf32>) -> tensor<4xf16>\n"
+        "  return %0 : tensor<4xf16>\n}"
+    )
+    with pytest.raises(GraphRefused, match=r"tosa.cast at line 2, column 8: "):
+        compile_executable(path)
 
 
 @pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
