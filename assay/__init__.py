@@ -8,9 +8,9 @@ from .lazy import lazy_exports
 
 if TYPE_CHECKING:
     from assay.compiler.models import CompiledModel, ModelError
-    from assay.compiler.models import compile_model as compile
 
     from .checks import CheckFindings, Report, check, check_kernel, checking
+    from .compiling import compile_model as compile
     from .module import Function, Module, load
     from .npu import NpuFunction, NpuModule
     from .prediction import NpuTimeResult, ProgramTime, TimeInputError, TimeResult, time, timing
@@ -99,7 +99,7 @@ _find = lazy_exports(
         "patch": ".scripts",
         "space": ".sweeps",
         "sweep": ".sweeps",
-        "compile_model": ".compiler.models",
+        "compile_model": ".compiling",
     },
 )
 

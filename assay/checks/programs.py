@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from assay.hal.metal.emulated.commands.checking import kernel_of, sources_of
@@ -14,6 +14,7 @@ from assay.hal.observe import checking as work_checking
 
 from ..launches.grid import grid_text
 from ..reports.report import KernelRecord, Report
+from ..tracebacks import ends_in_caller
 from .registers import register_finding
 
 if TYPE_CHECKING:
@@ -101,8 +102,10 @@ def checked(report: Report, *, seed: int | None = None) -> Iterator[Report]:
     observer.wait()
 
 
-@contextmanager
-def checking(checks: str | Iterable[str] = "all", *, seed: int | None = None) -> Iterator[Report]:
+@ends_in_caller
+def checking(
+    checks: str | Iterable[str] = "all", *, seed: int | None = None
+) -> AbstractContextManager[Report]:
     """Check all that a program runs on emulated GPUs and NPUs inside of the block.
 
     Args:
@@ -114,8 +117,7 @@ def checking(checks: str | Iterable[str] = "all", *, seed: int | None = None) ->
     Raises:
         ValueError: for a name that is no check.
     """
-    with checked(Report(chosen_checks(checks)), seed=seed) as report:
-        yield report
+    return checked(Report(chosen_checks(checks)), seed=seed)
 
 
 def chosen_checks(checks: str | Iterable[str]) -> frozenset[str]:

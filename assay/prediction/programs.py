@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from assay.hal.metal.timed import ChipPredictor, ProgramTimer, schedule_of
 from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.facts.chips import chip as chip_named
 
+from ..tracebacks import ends_in_caller
 from .errors import TimeInputError
 from .inputs import inputs_of
 from .npu import NpuTimer, NpuTimeResult
@@ -64,7 +65,7 @@ class Timing:
         )
 
 
-@contextmanager
+@ends_in_caller
 def timing(
     chip: str = "m1",
     *,
@@ -73,7 +74,7 @@ def timing(
     timeline: bool = False,
     spool: Path | None = None,
     say: Callable[[str], None] | None = None,
-) -> Iterator[Timing]:
+) -> AbstractContextManager[Timing]:
     """Time all that this process runs on emulated GPUs and NPUs meanwhile.
 
     Args:
@@ -90,7 +91,18 @@ def timing(
         SpecError: for a chip that is not known.
         OSError: if `spool` cannot be made.
     """
-    gpu = chip_named(chip)
+    return _timing(chip_named(chip), program, results, timeline, spool, say)
+
+
+@contextmanager
+def _timing(
+    gpu: Chip,
+    program: str,
+    results: bool,
+    timeline: bool,
+    spool: Path | None,
+    say: Callable[[str], None] | None,
+) -> Iterator[Timing]:
     predictor = ChipPredictor(gpu, keep=timeline, say=say)
     with Spool(spool, gpu, program) if spool is not None else nullcontext() as kept:
         took = kept.took if kept is not None else None

@@ -56,6 +56,26 @@ def test_an_error_ends_in_the_line_of_the_script(
     assert "out-of-bounds read" in shown or "two" in shown
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ('compile("no.onnx")', "no.onnx: there is no such file"),
+        ('load("no.vmfb")', "no.vmfb: there is no such file"),
+        ('time("no.metal")', "no.metal: cannot be read"),
+        ('timing("m9")', "chip 'm9' is not known"),
+        ('checking("rice")', "'rice' is no check"),
+        ('patch("numpy")', "numpy: it cannot be patched"),
+    ],
+)
+def test_what_is_wrong_with_a_call_is_said_in_its_line(
+    tmp_path: Path, call: str, said: str
+) -> None:
+    shown = run(tmp_path, f"import assay\nassay.{call}\n")
+    frames = [line for line in shown.splitlines() if line.startswith("  File ")]
+    assert len(frames) == 1 and "script.py" in frames[0], shown
+    assert said in shown
+
+
 def test_all_frames_are_there_for_who_asks(tmp_path: Path) -> None:
     shown = run(tmp_path, NO_KERNEL, ASSAY_TRACEBACK="full")
     assert "tracebacks.py" in shown and "kernel.py" in shown
