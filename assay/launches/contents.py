@@ -163,8 +163,9 @@ def numbers(values: tuple[Number, ...], dtype: np.dtype[Any], what: str) -> NDAr
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         for value in values:
-            whole = math.isfinite(value) and value == int(value)
-            if not whole or not limits.min <= value <= limits.max:
+            if math.isfinite(value) and value != int(value):
+                raise LaunchInputError(f"{what}: {value} is no whole number, as {dtype} takes it")
+            if not limits.min <= value <= limits.max:
                 raise LaunchInputError(
                     f"{what}: {value} is not in {limits.min}..{limits.max}, the values of {dtype}"
                 )
