@@ -20,6 +20,8 @@ def refuse_for_script(functions: list[str], device: str, *groups: object) -> Non
     """Raise CommandError for options that mean nothing for a script."""
     given = [*(["--function"] if functions else []), *given_options(*groups)]
     for option in given:
+        if option == "--compare":
+            raise CommandError("--compare is not for scripts: time it with each --chip", code=USAGE)
         if option not in ("--trace", "--plot", "--lines"):
             raise CommandError(f"{option} is not for scripts", code=USAGE)
     if only_emulated(device) != "emulated":
