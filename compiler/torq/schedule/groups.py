@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 
 from ..kernels.alike import Alike
 from ..kernels.kernel import Kernel, TileDim
+from ..operators.operator import Operator
 from ..operators.tensors import Region
 from ..slice.lram import ALIGNMENT
 from .network import Job, Network
@@ -59,6 +60,9 @@ class GroupSearch:
 
     def __init__(self, network: Network, tiler: Tiler, *, roomy: bool = False) -> None:
         self._network, self._tiler, self._roomy = network, tiler, roomy
+        self._found: dict[object, Group | None] = {}
+        """What was found before: a network is planned again and again from some operator on."""
+        self._constants: dict[Operator, int] = {}
         self._readers: dict[SSAValue, list[int]] = {}
         self._indirect: set[SSAValue] = {network.root(value) for value, _ in network.copies}
         for number, job in enumerate(network.jobs):
@@ -75,7 +79,12 @@ class GroupSearch:
 
         Beside what is kept `free` bytes are there, of which tiles leave a `margin`.
         """
-        state = _State(kept=kept, free=free, margin=margin)
+        key = first, frozenset(kept.items()), free, margin
+        if key not in self._found:
+            self._found[key] = self._best(first, _State(kept=kept, free=free, margin=margin))
+        return self._found[key]
+
+    def _best(self, first: int, state: _State) -> Group | None:
         jobs = self._network.jobs
         found: Group | None = None
         most = 0
@@ -145,8 +154,10 @@ class GroupSearch:
         return value in self._readers and 2 * size + _LEAST <= state.free
 
     def _constant_bytes(self, job: Job) -> int:
-        whole = Region.whole(job.op.y.shape)
-        return sum(spec.bytes_ for spec in self._kernel(job).constants(job.op, whole))
+        if job.op not in self._constants:
+            specs = self._kernel(job).constants(job.op, Region.whole(job.op.y.shape))
+            self._constants[job.op] = sum(spec.bytes_ for spec in specs)
+        return self._constants[job.op]
 
     def _wanted(self, jobs: Sequence[Job], start: int, rows: int) -> list[Region | None]:
         """What each operator makes for some rows of the last one's result.
