@@ -23,7 +23,8 @@ from assay.compiler.graph.tosa import ops
 from assay.compiler.models import ModelError, compile_model
 from assay.elements import Value
 from assay.hal.status import StatusError
-from assay.npu import NpuFunction, compile_executable, load_npu
+from assay.npu import NpuFunction, load_npu
+from assay.npu.models import compile_npu_model
 from assay.reference import CpuError, CpuModule
 from assay.seeds import seeded_inputs
 
@@ -31,6 +32,7 @@ CLASSES = {
     "equal": "equal to the bit",
     "close": "floats within 1% of the CPU's and of the largest",
     "different": "run, and not close",
+    "undefined": "not close, and the file reads what nobody has set",
     "refused": "refused with a reason",
     "no reference": "run, but not by IREE's CPU backend",
     "crashed": "the compiler or the NPU failed without a reason",
@@ -40,7 +42,8 @@ CLASSES = {
 def outcome(path: Path) -> tuple[str, str]:
     """(one of CLASSES, what to know about it)."""
     try:
-        (function,) = load_npu(compile_executable(path), name=path.name).functions.values()
+        model = compile_npu_model(path)
+        (function,) = load_npu(model.file(), name=path.name).functions.values()
         values = _inputs(path, function)
         got = function.invoke(values)
     except (GraphRefused, ModelError) as error:
@@ -53,7 +56,10 @@ def outcome(path: Path) -> tuple[str, str]:
         )
     except (ModelError, CpuError) as error:
         return "no reference", _last_line(error)
-    return _compared(got, expected)
+    kind, detail = _compared(got, expected)
+    if kind == "different" and model.compiled.doubts:
+        return "undefined", str(model.compiled.doubts[0])
+    return kind, detail
 
 
 def _inputs(path: Path, function: NpuFunction) -> list[Value]:

@@ -2,8 +2,9 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,6 +65,12 @@ def note(message: str) -> None:
     text = Text("note: ", style="bold yellow")
     text.append(message, style="default")
     stderr().print(text)
+
+
+def note_doubts(path: Path, doubts: Iterable[object]) -> None:
+    """What a model leaves undefined, on stderr."""
+    for doubt in doubts:
+        note(f"{path}: {doubt}")
 
 
 @contextmanager

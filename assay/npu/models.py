@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,8 +66,12 @@ def compile_executable(
     path: str | Path, say: Say | None = None, *, hardware: str | None = None
 ) -> bytes:
     """The executable of a model, as `compile_npu_model` makes it, for a profile or a custom
-    hardware string; the SL2610 if None. Raises ModelError."""
-    return compile_npu_model(path, say, usual_options(hardware)).file()
+    hardware string; the SL2610 if None. Warns of what the model leaves undefined; raises
+    ModelError."""
+    model = compile_npu_model(path, say, usual_options(hardware))
+    for doubt in model.compiled.doubts:
+        warnings.warn(f"{path}: {doubt}", stacklevel=2)
+    return model.file()
 
 
 def usual_options(hardware: str | None) -> Options:

@@ -14,7 +14,7 @@ def compile_for_npu(model: Path, output: Path | None, options: "Options", *, jso
     An output that is a `.vmfb` gets a host program, too. Raises ModelError and StatusError.
     """
     from ...npu.models import compile_npu_model
-    from ..terminal import print_json, progress, show
+    from ..terminal import note_doubts, print_json, progress, show
 
     path = output or model.with_suffix(".torq")
     with progress() as say:
@@ -22,10 +22,13 @@ def compile_for_npu(model: Path, output: Path | None, options: "Options", *, jso
         data = compiled.file(path.suffix)
         path.write_bytes(data)
     made = compiled.compiled
+    note_doubts(model, made.doubts)
     counts = _counts(made)
     if json:
         summary = made.summary.to_json()
-        print_json({"output": str(path), "bytes": len(data), **counts, "schedule": summary})
+        doubts = [str(doubt) for doubt in made.doubts]
+        found = {"output": str(path), "bytes": len(data), "undefined": doubts, **counts}
+        print_json({**found, "schedule": summary})
         return
     show(
         f"{path}: {len(data):,} bytes, {counts['slice_runs']:,} runs of slices, "

@@ -79,12 +79,12 @@ def open_torq(options: TorqOptions, say: Callable[[str], None]) -> "NpuFunction"
 
     Raises CommandError, ModelError and StatusError.
     """
-    from ...npu import compile_executable, load_npu
+    from ...npu import load_npu
 
     hardware = hardware_name(options)
     source: bytes | Path = options.path
     if options.is_model:
-        source = compile_executable(options.path, say, hardware=hardware)
+        source = _compiled(options.path, hardware, say)
     with usage_errors():
         return load_npu(
             source,
@@ -92,6 +92,16 @@ def open_torq(options: TorqOptions, say: Callable[[str], None]) -> "NpuFunction"
             name=str(options.path),
             skip_host_code=options.skip_host_code,
         ).find(options.function)
+
+
+def _compiled(path: Path, hardware: str | None, say: Callable[[str], None]) -> bytes:
+    """The executable of a model; what the model leaves undefined is noted."""
+    from ...npu.models import compile_npu_model, usual_options
+    from ..terminal import note_doubts
+
+    model = compile_npu_model(path, say, usual_options(hardware))
+    note_doubts(path, model.compiled.doubts)
+    return model.file()
 
 
 def hardware_name(options: TorqOptions) -> str | None:

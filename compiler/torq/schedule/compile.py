@@ -10,7 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from assay.hw.torq.facts.hardware import hardware
 
-from ...graph.errors import naming
+from ...graph.errors import Problem, naming
+from ...graph.linalg.undefined import undefined_starts
 from ...graph.tosa import ops
 from ..blocks import Program, Unpacked, assembled
 from ..passes.load import load
@@ -37,23 +38,29 @@ class Materialised:
 
 @dataclass(frozen=True, kw_only=True)
 class Compiled:
-    """A program, what its schedule is expected to do, and the name of the model's function."""
+    """A program, what its schedule is expected to do, and the name of the model's function.
+
+    Attributes:
+        doubts: what the model leaves undefined.
+    """
 
     program: Program
     summary: Summary
     function: str
+    doubts: tuple[Problem, ...] = ()
 
 
 def compiled(path: Path, say: Say | None = None, options: Options = USUAL) -> Compiled:
     """The program of a model in a file. Raises ModelError."""
     module = load(path, say)
+    doubts = tuple(undefined_starts(module))
     if say is not None:
         say(f"lowering {path.name}")
     run_passes(module, usual_passes(without=options.left_out), source=str(path))
     if say is not None:
         say(f"scheduling {path.name}")
     with naming(str(path)):
-        return scheduled(module, options)
+        return replace(scheduled(module, options), doubts=doubts)
 
 
 def materialised(module: ModuleOp, options: Options = USUAL) -> Materialised:
