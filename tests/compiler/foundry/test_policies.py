@@ -64,3 +64,13 @@ def test_rows_may_end_anywhere(name: str) -> None:
     given = np.random.default_rng(2).normal(size=(3, 13)).astype(np.float32)
     packed = weights.pack(given)
     assert np.array_equal(dequantised(weights, packed), weights.unpack(packed))
+
+
+def test_every_code_of_e4m3_is_read_nan_too() -> None:
+    weights = format_of("fp8_e4m3")
+    codes = np.arange(256, dtype=np.uint8)
+    for each in (codes, np.random.default_rng(0).permutation(codes)):
+        packed = Packed(each, np.empty(0, np.uint8), 1, 256)
+        found = dequantised(weights, packed)
+        assert np.array_equal(found, weights.unpack(packed), equal_nan=True)
+        assert np.isnan(found).sum() == 2
