@@ -74,12 +74,13 @@ def check_kernel(
     if function not in library.function_names:
         known = ", ".join(library.function_names) or "none"
         raise CheckInputError(f"there is no kernel '{function}' in the source; there are {known}")
-    kernel, assumed = compiled_kernel(library, function, constants or {})
+    group = size_of("threadgroup", threadgroup)
+    kernel, assumed = compiled_kernel(library, function, constants or {}, group)
     setup = Setup(
         where=f"check_kernel '{function}'",
         threads=size_of("threads", threads),
         threadgroups=size_of("threadgroups", threadgroups),
-        threadgroup=size_of("threadgroup", threadgroup),
+        threadgroup=group,
         arguments=given_of(kernel, arguments, frozenset(uninitialised)),
     )
     if setup.threads is not None and setup.threadgroups is not None:

@@ -145,7 +145,7 @@ def _check_kernel(
 
     start = time.perf_counter()
     try:
-        kernel, assumed = compiled_kernel(library, name, setup.constants)
+        kernel, assumed = compiled_kernel(library, name, setup.constants, setup.threadgroup)
     except CompileError as error:  # of this kernel alone: the text itself was read
         report.add_uncompiled_kernel(name, library.file_name, str(error))
         return

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .inputs import ConstantValue
+from assay.sim.lanes import LANES
+
+from .grid import ASSUMED_THREADS
+from .inputs import ConstantValue, Size
 from .scalars import axes_of, element_of
 
 if TYPE_CHECKING:
     from assay.compiler.msl import FunctionConstant, KernelFunction, Library
 
+# Names of constants that say how many simdgroups a threadgroup has.
+_SIMDGROUPS = re.compile(
+    r"(\w*_)?(nsg|(n|num|number_of)?_?simd_?groups(_per_(thread)?group)?)", re.IGNORECASE
+)
+
 
 def compiled_kernel(
-    library: Library, name: str, constants: Mapping[int | str, ConstantValue]
+    library: Library,
+    name: str,
+    constants: Mapping[int | str, ConstantValue],
+    threadgroup: Size | None = None,
 ) -> tuple[KernelFunction, tuple[str, ...]]:
     """The kernel, and what was assumed for function constants that it needs.
+
+    Those that count simdgroups by their names are as many as the threadgroup has: the size that is
+    given, or the usual one.
 
     Raises:
         CompileError: if it does not compile with them either.
@@ -34,7 +50,7 @@ def compiled_kernel(
     missing = _missing(library, constants)
     # All get values, so that the kernels of a library share one text.
     values: dict[int | str, ConstantValue] = {
-        constant.index: _assumed_constant(constant.type_name) for constant in missing
+        constant.index: _assumed_constant(constant, threadgroup) for constant in missing
     }
     kernel = library.function(name, {**constants, **values})
     said = (
@@ -54,11 +70,14 @@ def _missing(
     ]
 
 
-def _assumed_constant(type_name: str) -> ConstantValue:
-    element = element_of(type_name)
+def _assumed_constant(constant: FunctionConstant, threadgroup: Size | None) -> ConstantValue:
+    element = element_of(constant.type_name)
     kind = element.kind if element is not None else "i"
     value = False if kind == "b" else 1 if kind in "iu" else 1.0
-    axes = axes_of(type_name)
+    axes = axes_of(constant.type_name)
+    if kind in "iu" and axes == 1 and _SIMDGROUPS.fullmatch(constant.name):
+        threads = math.prod(threadgroup) if threadgroup is not None else ASSUMED_THREADS
+        return -(-threads // LANES)
     return value if axes == 1 else (value,) * axes
 
 

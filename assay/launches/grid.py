@@ -17,7 +17,9 @@ from .inputs import Setup, Size
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
 
-_THREADS = 256  # of a threadgroup that nobody stated
+ASSUMED_THREADS = 256
+"""Threads of a threadgroup that nobody stated."""
+
 _SIMDGROUP = limits().thread_execution_width
 _GROUPS = {1: (3, 1, 1), 2: (2, 2, 1), 3: (2, 2, 2)}
 _GRID_POSITIONS = (p.THREAD_POSITION_IN_GRID, p.THREADGROUP_POSITION_IN_GRID)
@@ -147,7 +149,7 @@ def _use_of(kernel: KernelFunction) -> _Use:
         # Matrices need whole simdgroups, which a grid of any number of threads has not.
         by_threadgroup=has_memory or not positions <= _PLAIN or not _OF_MATRICES.isdisjoint(asked),
         is_alone=not has_atomics and not any(each in asked for each in _GRID_POSITIONS),
-        threads=_THREADS if tells_apart else _SIMDGROUP if by_lane else 1,
+        threads=ASSUMED_THREADS if tells_apart else _SIMDGROUP if by_lane else 1,
     )
 
 

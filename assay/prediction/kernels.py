@@ -77,7 +77,7 @@ def time_kernel(
         known = choices(name, library.function_names)
         raise TimeInputError(f"{library.file_name}: there is no kernel '{name}'; {known}")
     setup = run.merged()
-    kernel, assumed = compiled_kernel(library, name, setup.constants)
+    kernel, assumed = compiled_kernel(library, name, setup.constants, setup.threadgroup)
     otherwise = _timed(library, kernel, setup, chip, not warm, False, say)[0] if both else None
     result, plan = _timed(library, kernel, setup, chip, warm, timeline, say)
     return replace(

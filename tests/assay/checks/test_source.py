@@ -368,6 +368,20 @@ def test_function_constants_are_given_or_assumed() -> None:
     assert not any("N =" in text or "flag" in text for text in said)
 
 
+def test_constants_that_count_simdgroups_fit_the_threadgroup() -> None:
+    source = PRELUDE + (
+        "constant short FC_nsg [[function_constant(0)]];\n"
+        "constant short FC_nwg [[function_constant(1)]];\n"
+        "kernel void k(device uint* x, uint g [[threadgroup_position_in_grid]],"
+        " uint i [[thread_index_in_threadgroup]]) { x[(g * FC_nsg * 32 + i) * FC_nwg] = i; }"
+    )
+    report = check(source)
+    assert {"FC_nsg = 8", "FC_nwg = 1"} <= set(report.kernels[0].assumptions)
+    assert not report.findings
+    given = setups("[kernel.k]\nthreadgroup = 64")
+    assert "FC_nsg = 2" in check(source, inputs=given).kernels[0].assumptions
+
+
 def test_pointers_of_an_argument_buffer_lead_to_assumed_buffers() -> None:
     source = PRELUDE + (
         "struct A { device float* x [[id(0)]]; device float* y [[id(1)]]; };\n"
