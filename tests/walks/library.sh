@@ -23,14 +23,14 @@ has all.sarif '"ruleId": "compile-error"'
 
 say "a clean run that ran nothing says so"
 ends 0 assay check library.metal -I "$2" -f mul_mv_q4
-has out.txt 'assumed for mul_mv_q4: .*ne00 = 16.*; SIMDGROUPS = 1|assumed for mul_mv_q4: SIMDGROUPS = 1; .*ne00 = 16'
+has out.txt 'assumed for mul_mv_q4: .*ne00 = 16.*; SIMDGROUPS = 8|assumed for mul_mv_q4: SIMDGROUPS = 8; .*ne00 = 16'
 hasnt out.txt 'HAS_BIAS'
 has out.txt "warning: of kernel 'mul_mv_q4' not all was checked: never entered: the loop at library.metal:41; never touched: 'src0', 'src1': state args"
 
 say "what may be stated?"
 assay inspect library.metal -I "$2" --function mul_mv_q4 --args-template >args.toml
 has args.toml 'arguments.args = \{ ne00 = 16, ne01 = 16, nb01 = 16, nb11 = 16, nb1 = 16 \}'
-sed -i.bak 's/ne00 = 16, ne01 = 16, nb01 = 16, nb11 = 16, nb1 = 16/ne00 = 4096, ne01 = 8, nb01 = 2304, nb11 = 16384, nb1 = 32/; s/^threadgroups.*/threadgroups = [4, 2]/; s/^threadgroup = .*/threadgroup = 64/; s/SIMDGROUPS = 1/SIMDGROUPS = 2/; s/shape = \[[0-9]*\]/shape = [32768]/' args.toml
+sed -i.bak 's/ne00 = 16, ne01 = 16, nb01 = 16, nb11 = 16, nb1 = 16/ne00 = 4096, ne01 = 8, nb01 = 2304, nb11 = 16384, nb1 = 32/; s/^threadgroups.*/threadgroups = [4, 2]/; s/^threadgroup = .*/threadgroup = 64/; s/SIMDGROUPS = 8/SIMDGROUPS = 2/; s/shape = \[[0-9]*\]/shape = [32768]/' args.toml
 
 say "all of it runs now"
 ends 0 assay check library.metal -I "$2" --args args.toml --only-listed
