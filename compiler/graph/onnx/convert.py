@@ -70,6 +70,7 @@ OPERATORS = {
     for key, convert in room.OPERATORS.items()
 }
 """What makes TOSA of a node, by its domain and operator."""
+_DOMAINS = {"", *(domain for domain, _ in OPERATORS)}
 _UNSIGNED = ("uint8", "uint16")
 
 
@@ -276,6 +277,8 @@ class _Conversion:
         given = [state.values.get(name) for name in node.inputs if name]
         state.writer.name(node.outputs[0])
         try:
+            if node.domain not in _DOMAINS:
+                raise NotForNpu(f"operators of {node.domain} are not known")
             if all(isinstance(value, Constant) for value in given):
                 if (node.domain, node.op) != ("", "DequantizeLinear"):
                     found: Any = folding.folded(state, node)

@@ -146,19 +146,14 @@ class _Reader:
             return None
 
     def _node(self, node: Any, number: int) -> Node:
-        domain = _DOMAINS.get(node.domain)
-        made = Node(
+        return Node(
             name=node.name,
-            domain=node.domain if domain is None else domain,
+            domain=_DOMAINS.get(node.domain, node.domain),
             op=node.op_type,
             inputs=tuple(node.input),
             outputs=tuple(node.output) or (f"{number}",),
             attributes=dict(self._attributes(node)),
         )
-        if domain is None:
-            reason = f"operators of {node.domain} are not known"
-            self._problems.append(Problem(where=made.where, operator=node.op_type, reason=reason))
-        return made
 
     def _attributes(self, node: Any) -> Iterator[tuple[str, Any]]:
         kinds = self._onnx.AttributeProto

@@ -92,14 +92,16 @@ def test_all_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
     x = net.qdq(net.input((1, 4)))
     first = net.qdq(net.node("Tan", x))
     second = net.qdq(net.node("Det", x))
+    third = net.qdq(net.node("Mine", x, domain="my.own"))
     path = tmp_path / "model.onnx"
-    path.write_bytes(net.finish(first, second))
+    path.write_bytes(net.finish(first, second, third))
     with pytest.raises(GraphRefused) as refused:
         import_model(path)
     problems = [(problem.operator, problem.where) for problem in refused.value.problems]
     assert problems == [
         ("Tan", "node n2_Tan"),
         ("Det", "node n5_Det"),
+        ("Mine", "node n8_Mine"),
     ]
     assert str(refused.value).startswith(f"{path}: ")
 
