@@ -83,6 +83,11 @@ def _planned(network: Network, options: Options, tiler: Tiler, *, roomy: bool) -
             planner.make_room(error)
 
 
+def _place(job: Job) -> str:
+    """A job as messages name it: with the names or the place of its operator in the model."""
+    return job.name if job.source == job.name else f"{job.name} at {job.source}"
+
+
 def _in_turn(starts: list[Start]) -> Plan:
     """The plan without overlap. Raises NoRoom."""
     steps = in_turn(starts)
@@ -283,14 +288,14 @@ class Planner:
         try:
             return self.tiler.tiling(job.op, free, resident)
         except IllegalSliceProgram as error:
-            raise ModelError(f"{job.name}: {error}") from error
+            raise ModelError(f"{_place(job)}: {error}") from error
 
     def _too_large(self, job: Job) -> Exception:
         """What to do when no tile fits: give something up that is kept, or give up."""
         value = self.largest(tuple(kept.buffer for kept in self.kept.values()))
         if value is not None:
             return InTheWay(value)
-        return ModelError(f"{job.name}: even the smallest tile does not fit into LRAM")
+        return ModelError(f"{_place(job)}: even the smallest tile does not fit into LRAM")
 
     def is_returned(self, job: Job) -> bool:
         """Whether a result is wanted in XRAM beside where it is kept."""
