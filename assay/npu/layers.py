@@ -78,7 +78,7 @@ class LayeredModel:
                 operator=layer.operator,
                 source=layer.source,
                 got=array_of(np.asarray(data).tobytes(), layer.kind),
-                expected=wanted.reshape(layer.kind.shape),
+                expected=_in_bytes(wanted).reshape(layer.kind.shape),
                 in_planes=layer.kind.layout is not Layout.ROWS,
             )
             for layer, data, wanted in zip(self._layers, made, self._defined(inputs), strict=True)
@@ -92,6 +92,11 @@ class LayeredModel:
         (function,) = ops.functions(self._module)
         results = interpreted(function, inputs)
         return results[len(results) - len(self._layers) :]
+
+
+def _in_bytes(tensor: Array) -> Array:
+    """Truth values as the NPU keeps them."""
+    return tensor.astype(np.int8) if tensor.dtype == np.bool_ else tensor
 
 
 def against(layers: Sequence[LayerRun], tensors: Mapping[str, Array]) -> list[LayerRun]:

@@ -17,7 +17,7 @@ from assay.hal.vm.asserted import exported
 from ..elements import ELEMENTS, Value
 from ..signatures import Signature, Slot, signature_of
 from .function import NpuFunction
-from .values import NpuInputError
+from .values import NpuInputError, is_laid_out_as, shape_text
 
 if TYPE_CHECKING:
     from assay.hal.torq.driver import TorqDevice
@@ -88,7 +88,7 @@ class NpuProgram(NpuFunction):
         ]
 
     def _value(self, value: Any, number: int, slot: Slot) -> Value:
-        """An argument as the function declares it, if it has as many bytes."""
+        """An argument as the function declares it, if it has as many bytes in that order."""
         sizes = slot.shape
         if not slot.is_tensor or None in sizes or slot.element not in ELEMENTS:
             return value if isinstance(value, int | float) else np.asarray(value)
@@ -99,6 +99,11 @@ class NpuProgram(NpuFunction):
             raise NpuInputError(
                 f"{self.name}: an input of {data.nbytes} bytes for argument {number}, which is a "
                 f"{slot.type} of {wanted} bytes"
+            )
+        if not is_laid_out_as(np.shape(value), shape):
+            raise NpuInputError(
+                f"{self.name}: an input of shape {shape_text(np.shape(value))} for argument "
+                f"{number}, which is a {slot.type}"
             )
         return data.reshape(-1).view(dtype).reshape(shape)
 

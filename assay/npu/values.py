@@ -58,6 +58,12 @@ class Buffers:
                     f"{self._program}: an input of {len(data)} bytes for buffer {number}, which "
                     f"has {sizes[number]}"
                 )
+            stated = self._stated(number)
+            if stated is not None and not is_laid_out_as(np.shape(value), stated[1]):
+                raise NpuInputError(
+                    f"{self._program}: an input of shape {shape_text(np.shape(value))} for buffer "
+                    f"{number}, which is a {self._type(number)}"
+                )
             buffers[number][:] = data
         return buffers
 
@@ -89,8 +95,24 @@ class Buffers:
         return f"tensor<{''.join(f'{steps}x' for steps in shape)}{element_name(dtype)}>"
 
     def _elements(self, number: int) -> tuple[np.dtype[Any], tuple[int, ...]]:
+        return self._stated(number) or (np.dtype(np.int8), (self._sizes[number],))
+
+    def _stated(self, number: int) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
+        """The type and shape that the executable gives a buffer; None if it gives none."""
         from assay.hal.torq.buffers import described, elements_of
 
-        size = self._sizes[number]
-        stated = elements_of(described(self._executable, number), size)
-        return stated or (np.dtype(np.int8), (size,))
+        return elements_of(described(self._executable, number), self._sizes[number])
+
+
+def is_laid_out_as(shape: Sequence[int], declared: Sequence[int]) -> bool:
+    """Whether an array is what is declared, but for axes of one step, or all in a row.
+
+    Channels that come first where they are declared last have as many bytes, and another meaning.
+    """
+    long = [size for size in shape if size != 1]
+    return len(long) <= 1 or long == [size for size in declared if size != 1]
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """A shape as inputs are written: 1x8x8x4."""
+    return "x".join(map(str, shape)) or "()"

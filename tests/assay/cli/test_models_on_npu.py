@@ -154,6 +154,30 @@ def test_every_tensor_between_operators_is_compared(assay: Assay, folder: Path) 
     assert any(name["name"].startswith("depthwise_5") for name in found["results"])
 
 
+def test_truth_values_between_operators_are_compared(assay: Assay, tmp_path: Path) -> None:
+    path, kind = tmp_path / "larger.mlir", "tensor<4xi8>"
+    path.write_text(
+        f"func.func @main(%a: {kind}, %b: {kind}) -> {kind} {{\n"
+        f"  %0 = tosa.greater %a, %b : ({kind}, {kind}) -> tensor<4xi1>\n"
+        f"  %1 = tosa.select %0, %a, %b : (tensor<4xi1>, {kind}, {kind}) -> {kind}\n"
+        f"  return %1 : {kind}\n}}"
+    )
+    done = assay("diff", path, *_NPU, "--against", "tosa", "--layers")
+    assert done.code == 0 and "2 tensors compared, none of them different" in done.out
+
+
+def test_inputs_in_another_order_of_axes_are_refused(
+    assay: Assay, model: Path, tmp_path: Path
+) -> None:
+    words, module = tmp_path / "small.torq", tmp_path / "small.vmfb"
+    for path in (words, module):
+        assert assay("compile", model, *_NPU, "-o", path).code == 0
+        done = assay("run", path, "--input", "1x4x8x8xi8=0")
+        assert done.code == 2
+        assert "an input of shape 1x4x8x8 for " in done.err and "1x8x8x4xi8" in done.err
+        assert assay("run", path, "--input", "256xi8=0").code == 0
+
+
 def test_tensors_are_compared_in_the_models_order_of_channels(assay: Assay, folder: Path) -> None:
     pytest.importorskip("ai_edge_litert")
     path = models.tflite_file("ds_cnn", folder)
