@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .formats import PRELUDE, Format
+from .formats.prelude import without_unused
 
 _KERNEL = """
 // One thread reads eight weights of a row: position.x counts eights, position.y rows.
@@ -35,4 +36,4 @@ def dequantise_source(weights: Format) -> str:
     """
     kernel = _KERNEL.replace("POLICY", weights.policy)
     head = "#include <metal_stdlib>\nusing namespace metal;\n\n"
-    return f"{head}{PRELUDE}\n{weights.text}{kernel}"
+    return without_unused(f"{head}{PRELUDE}\n{weights.text}{kernel}")

@@ -102,9 +102,10 @@ struct {self.policy} {{
             ("codes16", self.both_codes, ", thread float* others"),
         ):
             if body is not None:
+                head = f"    static float2 {function}("
                 made += f"""\
-    static float2 {function}(const device uchar* matrix, const device uchar* scales, uint rows,
-                         uint columns, uint row, uint k, thread float* w{more}) {{
+{head}const device uchar* matrix, const device uchar* scales, uint rows,
+{" " * len(head)}uint columns, uint row, uint k, thread float* w{more}) {{
         const ulong block = ulong(row) * (columns / {self.multiple}) + k / {self.multiple};
         const uint first = k % {self.multiple};
 {body.rstrip()}
@@ -126,8 +127,9 @@ struct {self.policy} {{
     def _accessor(self, field: Field) -> str:
         buffer, stride, offset = self._place(field)
         begin = f" + {offset}" if offset else ""
+        head = f"    static const device uchar* {field.name}("
         return f"""\
-    static const device uchar* {field.name}(const device uchar* matrix,
-                                         const device uchar* scales, ulong block) {{
+{head}const device uchar* matrix,
+{" " * len(head)}const device uchar* scales, ulong block) {{
         return {buffer} + block * {stride}{begin};
     }}"""

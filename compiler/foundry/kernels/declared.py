@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from ..errors import FoundryError
+from ..formats.prelude import without_unused
 from ..structs import Struct
 from .arguments import Argument, Params
 
@@ -26,7 +27,7 @@ class Declared:
     def __init__(self, function: str, arguments: Mapping[str, Argument], source: str) -> None:
         self.function = function
         self.arguments = dict(arguments)
-        self.source = source
+        self.source = without_unused(source)
 
     @cached_property
     def library(self) -> Library:

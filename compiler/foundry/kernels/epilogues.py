@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..errors import FoundryError
+from ..lines import folded
 from ..structs.types import Scalar
 from .arguments import Argument, Output, Params, Tensor, argument_of, member
 from .includes import Included
@@ -39,10 +40,10 @@ class Epilogue:
     def text(self, included: Included) -> str:
         """A function of its own."""
         taken = "".join(f", {member(n, a)}" for n, a in self.arguments.items())
-        return (
-            f"static inline float epilogue_{self.name}(float value, uint at, uint column{taken}) "
-            f"{{\n    return {self.expression};\n}}\n"
+        head = (
+            f"static inline float epilogue_{self.name}(float value, uint at, uint column{taken}) {{"
         )
+        return "\n".join([*folded(head, ""), f"    return {self.expression};", "}\n"])
 
     def emit(self, variable: str | None) -> Emitted:
         """The value, changed."""

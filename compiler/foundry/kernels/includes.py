@@ -11,6 +11,8 @@ from typing import Final
 from ..errors import FoundryError
 
 _LOCAL: Final = re.compile(r'\s*#\s*include\s*"([^"]+)"')
+_LINE: Final = re.compile(r'\s*#\s*line\s+(\d+)(?:\s+"([^"]*)")?')
+_OWN: Final = Path(__file__).parents[1]
 _ONCE: Final = re.compile(r"\s*#\s*pragma\s+once\b")
 
 
@@ -38,19 +40,29 @@ class Included:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise FoundryError("kernel-source", f"{path} cannot be read: {error}") from None
-        return self.of_text(text, str(path), path.parent)
+        # Texts that people take along do not tell where this package is installed.
+        name = path.name if whole.is_relative_to(_OWN.resolve()) else str(path)
+        return self.of_text(text, name, path.parent)
 
     def _lines(self, text: str, name: str, folder: Path | None) -> Iterator[str]:
-        yield f'#line 1 "{name}"'
-        for number, line in enumerate(text.splitlines(), 1):
-            found = _LOCAL.match(line)
-            if found is not None:
+        number, is_elsewhere = 1, True
+        for line in text.splitlines():
+            if said := _LINE.match(line):
+                number, name, is_elsewhere = int(said[1]), said[2] or name, True
+                continue
+            if found := _LOCAL.match(line):
                 path = self._find(found[1], f"{name}:{number}", folder)
-                yield self.of_file(path).rstrip("\n")
-                yield f'#line {number + 1} "{name}"'
-            else:
+                yield from filter(None, [self.of_file(path).rstrip("\n")])
+                is_elsewhere = True
+            elif _ONCE.match(line):
                 # Every file is put in once; what says so would be told off outside a header.
-                yield "" if _ONCE.match(line) else line
+                is_elsewhere = True
+            else:
+                if is_elsewhere:
+                    yield f'#line {number} "{name}"'
+                yield line
+                is_elsewhere = False
+            number += 1
 
     def _find(self, name: str, where: str, folder: Path | None) -> Path:
         folders = [each for each in (folder, *self.folders) if each is not None]

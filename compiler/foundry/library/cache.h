@@ -1,6 +1,6 @@
+#pragma once
 // Where keys and values of tokens lie in a cache [sequences, capacity, kv_heads, HEAD], or, of a
 // paged one, [blocks, capacity, kv_heads, HEAD], whose blocks a table [sequences, columns] names.
-#pragma once
 
 inline uint cache_row(constant CacheParams& cache, const device uint* blocks, uint sequence,
                       uint position, uint head) {

@@ -94,8 +94,8 @@ inline void add_code_products(const device uchar* matrix, const device uchar* sc
     }
 }
 
-// The same for sixteen columns, eight from k on and eight from k + 16 on, whose codes are the halves
-// of the same bytes.
+// The same for sixteen columns, eight from k on and eight from k + 16 on, whose codes are the two
+// halves of the same bytes.
 template <typename Policy, uint ROWS, uint VECTORS>
 inline void add_both_products(const device uchar* matrix, const device uchar* scales, uint rows,
                               uint columns, uint first, uint k,

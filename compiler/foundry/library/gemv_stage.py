@@ -16,6 +16,7 @@ from ..errors import FoundryError
 from ..formats import PRELUDE, BlockFormat, Format
 from ..kernels import Argument, Emitted, Output, Params, Result, Tensor, ThreadgroupArray
 from ..kernels.includes import Included
+from ..lines import folded
 from ..structs import array, layout_of, struct
 from ..structs.names import UCHAR, uint
 from ..structs.types import Scalar
@@ -23,6 +24,8 @@ from .base import defines_of, text_of
 
 MOST_HEADS: Final = 4
 MOST_VECTORS: Final = 8
+_WIDTH: Final = 96
+"""Columns of a line that the entry point indents."""
 
 
 @struct
@@ -190,8 +193,12 @@ class GemvStage:
         function, more = self._function(head), ", others" if self._takes_both else ""
         template = f"{function}<{head.weights.policy}, {self.rows}, {self.vectors}>"
         yield f"    if (first < params->rows[{number}]) {{"
-        yield f"        {template}(matrix{s}, scales{s}, params->rows[{number}], columns, first, k,"
-        yield f"            values{more}, sums{s});"
+        yield from folded(
+            f"        {template}(matrix{s}, scales{s}, params->rows[{number}], columns, first, k, "
+            f"values{more}, sums{s});",
+            "",
+            _WIDTH,
+        )
         yield "    }"
 
     @property

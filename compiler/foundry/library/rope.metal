@@ -1,4 +1,5 @@
-// Rotary positions: a thread for each pair of a head. Pairs are halves apart ("neox"), or neighbours.
+// Rotary positions: a thread for each pair of a head; pairs are halves apart ("neox"), or
+// neighbours.
 kernel void rope(const device T* x [[buffer(0)]], const device int* positions [[buffer(1)]],
                  device T* y [[buffer(2)]], constant RopeParams* params [[buffer(3)]],
                  uint thread_index [[thread_position_in_grid]]) {

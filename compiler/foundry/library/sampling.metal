@@ -122,8 +122,9 @@ inline Found find(Logits logits, ulong target, uint among, threadgroup atomic_ui
         }
         uint bin = group * 16 + 15;
         for (; bin > group * 16; --bin) {
-            const ulong mass = atomic_load_explicit(&low[bin], memory_order_relaxed) +
-                               (ulong(atomic_load_explicit(&high[bin], memory_order_relaxed)) << 14);
+            const ulong upper = atomic_load_explicit(&high[bin], memory_order_relaxed);
+            const ulong lower = atomic_load_explicit(&low[bin], memory_order_relaxed);
+            const ulong mass = lower + (upper << 14);
             if (found.above + mass >= target) {
                 break;
             }

@@ -1,5 +1,5 @@
-// What kernels of the library share. Rows are reduced by a whole threadgroup.
 #pragma once
+// What kernels of the library share. Rows are reduced by a whole threadgroup.
 
 // The sum of `value` over a threadgroup of whole simdgroups, in every thread; all of them call it.
 // `partial` has a float for each simdgroup, 32 at most.

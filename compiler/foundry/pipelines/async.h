@@ -1,4 +1,5 @@
-// Copies that a simdgroup begins and waits for later, by the names that Apple's compiler has for them.
+// Copies that a simdgroup begins and waits for later, by the names that Apple's compiler has for
+// them.
 struct _simdgroup_event_t;
 thread _simdgroup_event_t* begin_copy(ulong size, ulong alignment, threadgroup void* to,
                                       ulong to_row, ulong to_element, ulong2 to_tile,

@@ -10,11 +10,12 @@ from ..kernels import Argument, Emitted, Output, Params, ThreadgroupArray
 from ..kernels.arguments import spelled
 from ..kernels.includes import Included
 from ..kernels.stages import MATRIX, SCALES
+from ..lines import folded
 from ..structs.types import Scalar
 from .budget import Budget
 from .operands import Operands
 from .pipeline import Pipeline
-from .text import constants, folded, functions, product
+from .text import constants, functions, product, used
 
 _ALIGNMENT: Final = 16
 """Bytes: results of four bytes lie where tiles of two did."""
@@ -92,7 +93,8 @@ class ProductStage:
         lines = product(
             self.pipeline, self.operands, list(self._parameters()), is_striped=self.is_striped
         )
-        return "\n".join([*numbers, "", functions(self.pipeline, self.operands), *lines])
+        body = "\n".join([functions(self.pipeline, self.operands), *lines])
+        return "\n".join([*used(numbers, body), "", body])
 
     def emit(self, variable: str | None) -> Emitted:
         """The call."""

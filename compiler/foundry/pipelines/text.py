@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from ..lines import folded
 from ..structs.types import Scalar
 from .operands import Operands
 from .pipeline import Pipeline
@@ -14,7 +15,6 @@ from .schedule import BARRIER, INDENT, schedule, store
 from .tile import Threads
 
 _FOLDER: Final = Path(__file__).parent
-_WIDTH: Final = 100
 
 
 def constants(
@@ -59,6 +59,14 @@ def constants(
         truths["IS_DIRECT"] = is_direct
     for name, truth in truths.items():
         yield f"constant constexpr bool {name} = {str(truth).lower()};"
+
+
+def used(lines: Iterable[str], body: str) -> Iterator[str]:
+    """Without the constants that the body does not name."""
+    for line in lines:
+        found = re.match(r"constant constexpr \w+ (\w+) =", line)
+        if found is None or re.search(rf"\b{found[1]}\b", body):
+            yield line
 
 
 def functions(pipeline: Pipeline, operands: Operands) -> str:
@@ -164,20 +172,3 @@ def _striped(pipeline: Pipeline, operands: Operands) -> Iterator[str]:
     ]
     yield from (INDENT + line for line in inner)
     yield "}"
-
-
-def folded(line: str, indent: str, width: int = _WIDTH) -> list[str]:
-    """A line at its indent, broken behind commas where it is too long."""
-    inner = indent + " " * (len(line) - len(line.lstrip()))
-    code = line.strip()
-    if len(inner) + len(code) <= width:
-        return [inner + code]
-    hang = inner + " " * (code.index("(") + 1)
-    lines = [inner]
-    for part in re.split(r"(?<=,) ", code):
-        if len(lines[-1]) + len(part) > width:
-            lines[-1] = lines[-1].rstrip()
-            lines.append(hang)
-        lines[-1] += f"{part} "
-    lines[-1] = lines[-1].rstrip()
-    return lines
