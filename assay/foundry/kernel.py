@@ -21,6 +21,7 @@ from assay.compiler.foundry.kernels import (
 )
 from assay.compiler.foundry.structs import waits_for
 
+from .arrays import from_dlpack
 from .dispatch import Dispatch
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class Kernel:
                 raise self._error(f"{name} is not asked for; it takes {', '.join(takes)}")
 
     def _array(self, name: str, argument: Tensor, value: Any) -> NDArray[Any]:
-        found = value if isinstance(value, np.ndarray) else _from_dlpack(value)
+        found = value if isinstance(value, np.ndarray) else self._foreign(name, value)
         if found is None or found.dtype != argument.dtype:
             kind = type(value).__name__ if found is None else found.dtype.name
             raise self._error(f"{name} is {kind}; it takes arrays of {argument.dtype.name}")
@@ -210,9 +211,11 @@ class Kernel:
     def _error(self, message: str) -> FoundryError:
         return FoundryError("kernel-call", f"{self.declared.function}: {message}")
 
-
-def _from_dlpack(value: Any) -> NDArray[Any] | None:
-    if not hasattr(value, "__dlpack__"):
-        return None
-    found: NDArray[Any] = np.from_dlpack(value)
-    return found
+    def _foreign(self, name: str, value: Any) -> NDArray[Any] | None:
+        if not hasattr(value, "__dlpack__"):
+            return None
+        try:
+            return from_dlpack(value)
+        except (BufferError, RuntimeError, ValueError) as error:
+            kind = type(value).__name__
+            raise self._error(f"{name} is a {kind} that cannot be read: {error}") from None

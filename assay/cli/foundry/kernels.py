@@ -111,6 +111,10 @@ def _declared(name: str, element: str, weights: str | None) -> "Declared":
     if weights is not None and not kernel.reads_weights:
         raise CommandError(f"--format: {name} reads no weights", code=USAGE)
     try:
-        return kernel.declared(getattr(names, element.upper()), format_of(weights or "f16"))
+        found = format_of(weights or "f16")
     except FoundryError as error:
         raise CommandError(f"--format: {error}", code=USAGE) from None
+    try:
+        return kernel.declared(getattr(names, element.upper()), found)
+    except FoundryError as error:
+        raise CommandError(f"{name} of {element} and {found.name}: {error}", code=USAGE) from None

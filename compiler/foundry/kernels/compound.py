@@ -10,6 +10,7 @@ from assay.hw.apple.facts.limits import limits
 
 from ..errors import FoundryError
 from .arguments import Argument, Output, member, spelled
+from .callers import line_of_caller, shown
 from .declared import HEAD, Declared, refuse_defined_again, structs_of
 from .epilogues import Epilogue
 from .includes import Included
@@ -47,9 +48,11 @@ class Compound(Declared):
     ) -> None:
         self.stages: tuple[Stage, ...] = (*prologue, main, *epilogue)
         self._main, self._epilogue = main, tuple(epilogue)
-        arguments = self._arguments(name)
+        place = line_of_caller()
+        where = f"{name} ({place})" if place else name
+        arguments = self._arguments(where)
+        _check_memory(where, self.stages)
         arrays = tuple(chain.from_iterable(each.threadgroup for each in self.stages))
-        _check_memory(name, arrays)
         included = Included(tuple(include))
         own = "\n".join(dict.fromkeys(stage.text(included) for stage in self.stages))
         structs = structs_of(arguments.values(), name)
@@ -58,9 +61,9 @@ class Compound(Declared):
         parts = [HEAD, *(each.text for each in structs), own, f'#line 1 "{name}.metal"\n{entry}\n']
         super().__init__(name, arguments, "\n".join(parts))
 
-    def _arguments(self, name: str) -> dict[str, Argument]:
+    def _arguments(self, where: str) -> dict[str, Argument]:
         """Of all stages, in the order of their buffers. Raises FoundryError."""
-        owners: dict[str, str] = {}
+        owners: dict[str, Stage] = {}
         found: dict[str, Argument] = {}
         # A policy's buffers come first, wherever it stands.
         ordered = sorted(self.stages, key=lambda each: not isinstance(each, PolicyStage))
@@ -69,22 +72,26 @@ class Compound(Declared):
                 if each in owners:
                     raise FoundryError(
                         "stage-buffers",
-                        f"{name}: {owners[each]} and {stage.name} both have an argument {each}",
+                        f"{where}: {shown(owners[each])} and {shown(stage)} both have an argument "
+                        f"{each}",
                     )
-                owners[each], found[each] = stage.name, argument
+                owners[each], found[each] = stage, argument
         most = limits().buffers_per_stage
         if len(found) > most:
             raise FoundryError(
                 "stage-buffers",
-                f"{name}: its stages have {len(found)} buffers, {', '.join(found)}; a kernel has "
+                f"{where}: its stages have {len(found)} buffers, {', '.join(found)}; a kernel has "
                 f"at most {most}",
             )
         if not any(isinstance(each, Output) for each in found.values()):
-            raise FoundryError("stage-output", f"{name}: none of its stages has an output")
+            raise FoundryError(
+                "stage-output",
+                f"{where}: none of its stages has an output: {', '.join(map(shown, self.stages))}",
+            )
         is_template = isinstance(self._main, TemplateStage)
         if is_template and not any(isinstance(each, PolicyStage) for each in self.stages):
             raise FoundryError(
-                "stage-policy", f"{name}: no stage provides {self._main.name} with a policy"
+                "stage-policy", f"{where}: no stage provides {shown(self._main)} with a policy"
             )
         return found
 
@@ -147,19 +154,23 @@ class Compound(Declared):
         return next(name for name, each in arguments.items() if isinstance(each, Output))
 
 
-def _check_memory(name: str, arrays: Sequence[ThreadgroupArray]) -> None:
-    seen: set[str] = set()
-    for array in arrays:
-        if array.name in seen:
-            raise FoundryError(
-                "stage-threadgroup", f"{name}: two stages have threadgroup memory {array.name}"
-            )
-        seen.add(array.name)
-    total, most = sum(each.size for each in arrays), limits().threadgroup_memory
+def _check_memory(where: str, stages: Sequence[Stage]) -> None:
+    owners: dict[str, Stage] = {}
+    for stage in stages:
+        for array in stage.threadgroup:
+            if array.name in owners:
+                raise FoundryError(
+                    "stage-threadgroup",
+                    f"{where}: {shown(owners[array.name])} and {shown(stage)} both have "
+                    f"threadgroup memory {array.name}",
+                )
+            owners[array.name] = stage
+    arrays = [(stage, array) for stage in stages for array in stage.threadgroup]
+    total, most = sum(array.size for _, array in arrays), limits().threadgroup_memory
     if total > most:
-        parts = ", ".join(f"{each.name} {each.size}" for each in arrays)
+        parts = ", ".join(f"{array.name} {array.size} of {shown(stage)}" for stage, array in arrays)
         raise FoundryError(
             "stage-threadgroup",
-            f"{name}: its stages have {total} bytes of threadgroup memory ({parts}); a threadgroup "
-            f"has {most}",
+            f"{where}: its stages have {total} bytes of threadgroup memory, {parts}; a "
+            f"threadgroup has {most}",
         )

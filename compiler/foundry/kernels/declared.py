@@ -11,14 +11,22 @@ from ..errors import FoundryError
 from ..formats.prelude import without_unused
 from ..structs import Struct
 from .arguments import Argument, Params
+from .places import code_of, place_of
 
 if TYPE_CHECKING:
     from ...msl import Library
     from ...msl.arguments import Argument as Reflected
 
 HEAD: Final = "#include <metal_stdlib>\nusing namespace metal;\n"
-_COMMENT_OR_STRING: Final = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
-_DEFINITION: Final = re.compile(r"\b(?:struct|class)\s+(\w+)\s*\{")
+_ATTRIBUTES: Final = (
+    r"(?:(?:alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*|\[\[[^\]]*\]\]\s*)*"
+)
+_DEFINITION: Final = (
+    rf"\b(?:struct|class|union)\s+{_ATTRIBUTES}(NAME)\b\s*[{{:]"
+    r"|\btypedef\b(?:[^;{}]|\{[^{}]*\})*\b(NAME)\s*[,;]"
+    r"|\busing\s+(NAME)\s*=|#\s*define\s+(NAME)\b"
+)
+"""Of a type, in each way that there is."""
 
 
 class Declared:
@@ -94,17 +102,12 @@ def structs_of(arguments: Iterable[Argument], function: str) -> tuple[Struct, ..
 
 def refuse_defined_again(text: str, structs: Sequence[Struct]) -> None:
     """Raises FoundryError for a struct that is put in front and stands in the text too."""
-    names = {each.name for each in structs}
-    code = code_of(text)
-    for found in _DEFINITION.finditer(code):
-        if found[1] in names:
+    for each in structs:
+        found = re.search(_DEFINITION.replace("NAME", each.name), code_of(text))
+        if found is not None:
+            at = found.start(found.lastindex or 0)
             raise FoundryError(
                 "struct-injected",
-                f"the source defines struct {found[1]}, which is declared in Python and put in "
-                "front of it; remove it there",
+                f"{place_of(text, at)} defines {each.name}, a struct that is declared in Python "
+                "and put in front of the source; remove it there",
             )
-
-
-def code_of(text: str) -> str:
-    """The text with comments and strings blanked; lines stay where they are."""
-    return _COMMENT_OR_STRING.sub(lambda found: "\n" * found[0].count("\n") or " ", text)

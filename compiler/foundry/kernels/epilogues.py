@@ -9,6 +9,7 @@ from ..errors import FoundryError
 from ..lines import folded
 from ..structs.types import Scalar
 from .arguments import Argument, Output, Params, Tensor, argument_of, member
+from .callers import line_of_caller, shown
 from .includes import Included
 from .stages import Emitted, ThreadgroupArray
 
@@ -29,13 +30,16 @@ class Epilogue:
         self, name: str, expression: str, arguments: Mapping[str, Any] | None = None
     ) -> None:
         self.name = name
+        self.declared_at = line_of_caller()
         self.expression = expression
         self.arguments: Mapping[str, Argument] = {
             each: argument_of(declared, f"{name}: {each}")
             for each, declared in (arguments or {}).items()
         }
         if any(isinstance(each, Output) for each in self.arguments.values()):
-            raise FoundryError("stage-output", f"{name}: an epilogue has no output of its own")
+            raise FoundryError(
+                "stage-output", f"{shown(self)}: an epilogue has no output of its own"
+            )
 
     def text(self, included: Included) -> str:
         """A function of its own."""
@@ -50,7 +54,7 @@ class Epilogue:
         if variable is None:
             raise FoundryError(
                 "stage-epilogue",
-                f"{self.name}: the stage in front of it returns nothing and takes no epilogue",
+                f"{shown(self)}: the stage in front of it returns nothing and takes no epilogue",
             )
         return Emitted((f"{variable} = {self.call(variable)};",), variable)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -12,13 +12,15 @@ from ..errors import FoundryError
 from ..formats import PRELUDE, Format
 from ..structs.names import UCHAR
 from .arguments import Argument, Tensor, argument_of
-from .declared import code_of
+from .callers import line_of_caller, shown
 from .includes import Included
+from .places import code_of, place_of
 from .standalone import own_text
 
 _DECLARATION: Final = re.compile(r"(\w+)\s+(\w+)\s*\[\s*(\d+)\s*\]\s*;?")
-_INSIDE: Final = re.compile(r"\bthreadgroup\s+(\w+)\s+(\w+)\s*(?:\[|=|;)")
-_LINE: Final = re.compile(r"^#line (\d+)", re.MULTILINE)
+_INSIDE: Final = re.compile(
+    r"\bthreadgroup\s+(?:const\s+)?([\w:]+(?:<[^;{}()]*>)?)\s+(\w+)\s*(?:\[|=|;)"
+)
 _BYTES: Final = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "half": 2, "bfloat": 2}
 _BYTES_ELSE: Final = 4
 
@@ -99,6 +101,7 @@ class PolicyStage:
 
     weights: Format
     threadgroup: tuple[ThreadgroupArray, ...] = ()
+    declared_at: str = field(default_factory=line_of_caller, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -153,12 +156,13 @@ class TemplateStage:
         with_epilogue: bool = False,
     ) -> None:
         self.name = function
+        self.declared_at = line_of_caller()
         self.arguments: Mapping[str, Argument] = {
             name: argument_of(declared, f"{function}: {name}")
             for name, declared in arguments.items()
             if name not in skip
         }
-        self.threadgroup = _threadgroup_arrays(threadgroup, function)
+        self.threadgroup = _threadgroup_arrays(threadgroup, shown(self))
         self.result = result
         self.with_epilogue = with_epilogue
         self._source = source
@@ -166,7 +170,7 @@ class TemplateStage:
     def text(self, included: Included) -> str:
         """The source, which must leave threadgroup memory to the entry point."""
         found = own_text(self._source, self.name, included)
-        _refuse_threadgroup_memory(found, self.name)
+        _refuse_threadgroup_memory(found, self.name, shown(self))
         return found
 
     def emit(self, variable: str | None) -> Emitted:
@@ -182,12 +186,12 @@ class TemplateStage:
         return Emitted((f"{self.result.type} value = {call}",), "value")
 
 
-def _threadgroup_arrays(text: str, function: str) -> tuple[ThreadgroupArray, ...]:
+def _threadgroup_arrays(text: str, stage: str) -> tuple[ThreadgroupArray, ...]:
     left = _DECLARATION.sub("", text).strip()
     if left:
         raise FoundryError(
             "stage-threadgroup",
-            f'{function}: {left!r} is no threadgroup memory; it is declared as "float shared[256]"',
+            f'{stage}: {left!r} is no threadgroup memory; it is declared as "float shared[256]"',
         )
     return tuple(
         ThreadgroupArray(element, name, int(count))
@@ -195,30 +199,35 @@ def _threadgroup_arrays(text: str, function: str) -> tuple[ThreadgroupArray, ...
     )
 
 
-def _refuse_threadgroup_memory(text: str, function: str) -> None:
+def _refuse_threadgroup_memory(text: str, function: str, stage: str) -> None:
+    """In the function and those that it may call; a kernel of the source may have its own."""
     code = code_of(text)
-    begin, end = _body_of(function, code)
-    inside = _INSIDE.search(code, begin, end)
-    if inside is None:
-        return
-    before = code[: inside.start()]
-    directive = list(_LINE.finditer(before))[-1]
-    line = int(directive[1]) + before.count("\n", directive.end()) - 1
-    raise FoundryError(
-        "stage-threadgroup",
-        f"{function}: line {line} declares threadgroup memory {inside[2]} inside the function; "
-        "declare it with the stage, and take a pointer to it",
-    )
+    if not list(_bodies(rf"\b{re.escape(function)}", code)):
+        raise FoundryError("stage-function", f"{stage}: the source has no function {function}")
+    kernels = list(_bodies(r"(?:\bkernel\b|\[\[\s*kernel\s*\]\])[^;{}()]*", code))
+    for inside in _INSIDE.finditer(code):
+        at = inside.start()
+        if _is_parameter(code, at) or any(begin <= at < end for begin, end in kernels):
+            continue
+        raise FoundryError(
+            "stage-threadgroup",
+            f"{stage}: {place_of(text, at)} declares threadgroup memory {inside[2]} inside the "
+            "function; declare it with the stage, and take a pointer to it",
+        )
 
 
-def _body_of(function: str, code: str) -> tuple[int, int]:
-    """Where a function's body lies in code without comments. Raises FoundryError."""
-    for found in re.finditer(rf"\b{re.escape(function)}\s*\(", code):
+def _is_parameter(code: str, at: int) -> bool:
+    statement = re.split(r"[;{}]", code[:at])[-1]
+    return statement.count("(") > statement.count(")")
+
+
+def _bodies(head: str, code: str) -> Iterator[tuple[int, int]]:
+    """Where bodies of functions lie whose parameters follow `head`, in code without comments."""
+    for found in re.finditer(rf"{head}\s*\(", code):
         after = _closing(code, found.end(), "()")
         if code[after:].lstrip().startswith("{"):
             begin = code.index("{", after) + 1
-            return begin, _closing(code, begin, "{}")
-    raise FoundryError("stage-function", f"the source has no function {function}")
+            yield begin, _closing(code, begin, "{}")
 
 
 def _closing(code: str, begin: int, pair: str) -> int:

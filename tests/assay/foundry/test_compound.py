@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from assay.compiler.foundry.kernels import Emitted, argument_of
+from assay.compiler.foundry.kernels import Emitted, ThreadgroupArray, argument_of
 from assay.foundry import (
     GELU,
     PRELUDE,
@@ -166,36 +166,76 @@ def policy() -> PolicyStage:
     return PolicyStage(format_of("q8_0"))
 
 
+AT = r" \(\S*test_compound\.py:\d+\)"
+"""Where a stage or kernel was declared."""
 INSIDE = BLOCK.replace("partial[lid.x] =", "threadgroup float more[8];\n    partial[lid.x] =")
+
+
+# A function that the template calls; kernels of a source may have memory of their own.
+HELPED = (
+    """
+kernel void alone(device float* x [[buffer(0)]]) { threadgroup float own[4]; own[0] = x[0]; }
+void helper() { threadgroup atomic_uint more[8]; }
+"""
+    + BLOCK
+)
+
+
+class Preparing:
+    """A hand-written stage with threadgroup memory."""
+
+    name = "preparing"
+    arguments: ClassVar = {}
+    threadgroup = (ThreadgroupArray("float", "prepared", 4),)
+
+    def text(self, included: object) -> str:
+        return ""
+
+    def emit(self, variable: str | None) -> Emitted:
+        return Emitted(())
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: {"prologue": []}, r"no stage provides gemv with a policy \[stage-policy\]"),
+        (
+            lambda: {"prologue": []},
+            rf"k{AT}: no stage provides gemv{AT} with a policy \[stage-policy\]",
+        ),
         (
             lambda: {"prologue": [policy(), policy()]},
-            r"policy q8_0 and policy q8_0 both have an argument matrix \[stage-buffers\]",
+            rf"policy q8_0{AT} and policy q8_0{AT} both have an argument matrix \[stage-buffers\]",
         ),
         (
             lambda: {"main": block(skip=["y"])},
-            r"none of its stages has an output \[stage-output\]",
+            rf"k{AT}: none of its stages has an output: policy q8_0{AT}, gemv{AT} \[stage-output\]",
         ),
         (
             lambda: {"main": block(threadgroup="float partial[8193]")},
-            r"32772 bytes of threadgroup memory \(partial 32772\); a threadgroup has 32768",
+            rf"k{AT}: its .* 32772 bytes of threadgroup memory, partial 32772 of gemv{AT}; a thr",
         ),
         (
             lambda: {"main": block(threadgroup="float* partial")},
-            r"'float\* partial' is no threadgroup memory",
+            rf"gemv{AT}: 'float\* partial' is no threadgroup memory",
         ),
         (
             lambda: {"main": TemplateStage(INSIDE, "gemv", OWN, with_epilogue=True)},
-            r"gemv: line 7 declares threadgroup memory more inside the function",
+            rf"gemv{AT}: gemv\.metal:7 declares threadgroup memory more inside the function",
+        ),
+        (
+            lambda: {"main": TemplateStage(DOT + HELPED, "gemv", OWN, with_epilogue=True)},
+            rf"gemv{AT}: gemv\.metal:17 declares threadgroup memory more inside the function",
+        ),
+        (
+            lambda: {
+                "prologue": [policy(), Preparing()],
+                "main": block(threadgroup="float partial[64]; float prepared[4]"),
+            },
+            rf"preparing{AT} and gemv{AT} both have threadgroup memory prepared",
         ),
         (
             lambda: {"main": TemplateStage(DOT, "gone", OWN)},
-            r"the source has no function gone \[stage-function\]",
+            rf"gone{AT}: the source has no function gone \[stage-function\]",
         ),
         (
             lambda: {"main": block(with_epilogue=False), "epilogue": [SILU]},
@@ -208,15 +248,15 @@ INSIDE = BLOCK.replace("partial[lid.x] =", "threadgroup float more[8];\n    part
                     for i in range(28)
                 ]
             },
-            r"its stages have 33 buffers, matrix, .* at most 31 \[stage-buffers\]",
+            rf"k{AT}: its stages have 33 buffers, matrix, .* at most 31 \[stage-buffers\]",
         ),
         (
             lambda: {"epilogue": [Epilogue("e", "value", {"x": tensor(float)})]},
-            r"gemv and e both have an argument x",
+            rf"gemv{AT} and e{AT} both have an argument x",
         ),
         (
             lambda: {"epilogue": [Epilogue("e", "value", {"z": output(float, "x")})]},
-            r"e: an epilogue has no output of its own",
+            rf"e{AT}: an epilogue has no output of its own",
         ),
     ],
 )

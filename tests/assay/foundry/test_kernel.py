@@ -74,11 +74,35 @@ def test_dynamic_fields_are_given_by_the_call() -> None:
         scale_kernel()(input=X, params=waiting)
 
 
-def test_arrays_of_others_are_taken_by_dlpack() -> None:
+NEGATE = (
+    "kernel void negate(const device bfloat* x [[buffer(0)]], device bfloat* y [[buffer(1)]],"
+    " uint i [[thread_position_in_grid]]) { y[i] = -x[i]; }"
+)
+
+
+def negate() -> Kernel:
+    declared = Standalone(NEGATE, "negate", {"x": tensor(bfloat), "y": output(bfloat, "x")})
+    return Kernel(declared, grid=per_element("x", threads=4))
+
+
+def test_tensors_of_torch_are_taken_by_dlpack_bfloat16_too() -> None:
     torch = pytest.importorskip("torch")
-    given = torch.from_numpy(X)
-    made = scale_kernel()(input=given, params=ScaleParams(count=1000, factor=-1.0))
+    params = ScaleParams(count=1000, factor=-1.0)
+    assert np.array_equal(scale_kernel()(input=torch.from_numpy(X), params=params), -X)
+    turned = torch.from_numpy(np.ascontiguousarray(X.T)).T
+    assert np.array_equal(scale_kernel()(input=turned, params=params), -X)
+    numbers = torch.arange(8, dtype=torch.bfloat16)
+    assert negate()(x=numbers[::2]).tolist() == [0, -2, -4, -6]
+    with pytest.raises(FoundryError, match=r"negate: x .* cannot be read: .*grad"):
+        negate()(x=torch.nn.Parameter(numbers))
+
+
+def test_arrays_of_mlx_are_taken_by_dlpack_bfloat16_too() -> None:
+    mlx = pytest.importorskip("mlx.core")
+    made = scale_kernel()(input=mlx.array(X), params=ScaleParams(count=1000, factor=-1.0))
     assert np.array_equal(made, -X)
+    numbers = mlx.arange(4).astype(mlx.bfloat16)
+    assert negate()(x=numbers).tolist() == [0, -1, -2, -3]
 
 
 def test_a_kernel_is_checked_and_timed_with_the_same_values() -> None:
@@ -117,11 +141,48 @@ def test_a_fault_ends_the_call() -> None:
         scale_kernel()(input=X, params=ScaleParams(count=1024, factor=1.0))
 
 
-def test_a_struct_that_the_source_defines_too_is_refused_by_the_rule_s_name() -> None:
-    twice = "struct ScaleParams { uint count; float factor; };\n" + SCALE
-    with pytest.raises(FoundryError, match=r"defines struct ScaleParams.*\[struct-injected\]"):
-        scale_kernel(twice)
-    assert scale_kernel("// struct ScaleParams { in words };\n" + SCALE).source
+@pytest.mark.parametrize(
+    "twice",
+    [
+        "struct ScaleParams { uint count; float factor; };",
+        "struct ScaleParams\n{\n    uint count;\n};",
+        "struct alignas(16) ScaleParams { uint count; };",
+        "struct __attribute__((packed)) ScaleParams { uint count; };",
+        "struct ScaleParams : Base { uint count; };",
+        "union ScaleParams { uint count; float factor; };",
+        "typedef struct { uint count; } ScaleParams;",
+        "typedef struct Other { uint window[4]; } Other, ScaleParams;",
+        "using ScaleParams = Other;",
+        "#define ScaleParams Other",
+    ],
+)
+def test_a_struct_that_the_source_defines_too_is_refused_by_the_rule_s_name(twice: str) -> None:
+    with pytest.raises(
+        FoundryError, match=r"scale\.metal:3 defines ScaleParams.*\[struct-injected\]"
+    ):
+        scale_kernel(f"// One.\n/* two */\n{twice}\n{SCALE}")
+
+
+@pytest.mark.parametrize(
+    "once",
+    [
+        "// struct ScaleParams { in words };",
+        "struct ScaleParams;",
+        "struct Other { uint count; };\nuint of(constant struct ScaleParams& p) { return 1; }",
+        "struct ScaleParamsOfOthers { uint count; };",
+        "constant ScaleParams* none = nullptr;",
+    ],
+)
+def test_a_struct_that_the_source_only_names_is_not_refused(once: str) -> None:
+    assert scale_kernel(f"{once}\n{SCALE}").declared.library
+
+
+def test_a_struct_in_a_file_that_is_included_is_named_there(tmp_path: Path) -> None:
+    (tmp_path / "params.h").write_text("#pragma once\n\nstruct ScaleParams { uint count; };\n")
+    file = tmp_path / "scale.metal"
+    file.write_text('#include "params.h"\n' + SCALE)
+    with pytest.raises(FoundryError, match=r"params\.h:3 defines ScaleParams"):
+        scale_kernel(file)
 
 
 @pytest.mark.parametrize(
@@ -259,11 +320,5 @@ def test_grids_are_known_from_the_values() -> None:
 
 
 def test_bfloat_arrays_are_those_of_ml_dtypes() -> None:
-    source = (
-        "kernel void negate(const device bfloat* x [[buffer(0)]], device bfloat* y [[buffer(1)]],"
-        " uint i [[thread_position_in_grid]]) { y[i] = -x[i]; }"
-    )
-    declared = Standalone(source, "negate", {"x": tensor(bfloat), "y": output(bfloat, "x")})
-    kernel = Kernel(declared, grid=per_element("x", threads=4))
     x = np.array([1, 2, 3, 4], ml_dtypes.bfloat16)
-    assert kernel(x=x).tolist() == [-1, -2, -3, -4]
+    assert negate()(x=x).tolist() == [-1, -2, -3, -4]
