@@ -34,7 +34,7 @@ PRODUCT: Final[Kinds] = {
     "simdgroups": (_sides(2), "ROWSxCOLUMNS, as 2x2"),
     "stages": (_count, "a number from 1 on"),
     "loaders": (_number, "a number from 0 on"),
-    "weights": (_one_of("tile", "fused"), "tile or fused"),
+    "weights": (_one_of("tile", "fused", "packed"), "tile, fused or packed"),
     "accumulator": (_one_of("float", "half"), "float or half"),
     "band": (_count, "a number from 1 on"),
 }

@@ -64,9 +64,15 @@ _COPIES = """\
 The note says that Metal has no equivalent of `cp.async`. It has one that is not documented, and
 that Xcode and macOS refuse in source text since 15: a simdgroup begins a copy, computes, and
 waits for it. In the forms `async` the first simdgroup copies x so, while all decode weights and
-multiply. The model takes such copies to be as fast as the ports that they use, and to cost the
-simdgroup nothing.
+multiply. In those that are `packed` it copies packed weights, too, which all decode from there when
+the copies are done. The model takes such copies to be as fast as the ports that they use, and to
+cost the simdgroup nothing.
 """
+_WEIGHTS = {
+    "tile": "in the buffers",
+    "fused": "decoded by each simdgroup",
+    "packed": "in the buffers, from packed ones in threadgroup memory",
+}
 
 
 def page(results: Results) -> str:
@@ -114,7 +120,7 @@ def _copies(results: Results) -> Iterator[str]:
     yield _COPIES
     yield "Time over that of `two_stages`, M = 512, N = 4096, K = 512:\n"
     rows = [["form", *CHIPS]]
-    for form in ("async", "async_deep"):
+    for form in (name for name in FORMS if name.startswith("async")):
         pair = (form, "two_stages")
         ratios = (time_over(results, pair, chip, 512, 4096, 512) for chip in CHIPS)
         rows.append([f"`{form}`", *(f"{ratio:.2f}" for ratio in ratios)])
@@ -137,9 +143,10 @@ def _numbers(results: Results) -> Iterator[str]:
     rows = [["form", "tile", "buffers", "who loads, who multiplies", "weights"]]
     for name, form in FORMS.items():
         by = f"{form.loaders} load, {form.simdgroups} multiply" if form.loaders else "all do both"
-        by += ", one copies x meanwhile" if form.is_async else ""
-        weights = "decoded by each simdgroup" if form.weights == "fused" else "in the buffers"
-        rows.append([f"`{name}`", str(form.tile), str(form.buffers), by, weights])
+        if form.is_async:
+            words = " and packed weights" if form.weights == "packed" else ""
+            by += f", one copies x{words} meanwhile"
+        rows.append([f"`{name}`", str(form.tile), str(form.buffers), by, _WEIGHTS[form.weights]])
     yield from _rows(rows)
     yield "\nMicroseconds of each, M = 512, N = 4096, K = 512, and threadgroups on a core:\n"
     rows = [["form", *CHIPS]]

@@ -27,7 +27,7 @@ Weights = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Of weights, such as q4_k; f16 for kernels that read weights when not given.",
+        help="Of weights, such as q4_k; f16 when not given, fp4_128 for Marlin's forms.",
         metavar="FORMAT",
         show_default=False,
     ),
@@ -111,7 +111,7 @@ def _declared(name: str, element: str, weights: str | None) -> "Declared":
     if weights is not None and not kernel.reads_weights:
         raise CommandError(f"--format: {name} reads no weights", code=USAGE)
     try:
-        found = format_of(weights or "f16")
+        found = format_of(weights or kernel.usual)
     except FoundryError as error:
         raise CommandError(f"--format: {error}", code=USAGE) from None
     try:

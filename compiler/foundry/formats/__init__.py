@@ -25,6 +25,7 @@ _NAMED: Final[tuple[Format, ...]] = (
     *(each.split() for each in _BLOCKS),
     WordColumns("fp4"),
     WordColumns("nf4"),
+    WordColumns("u4"),
     MLX_MXFP4,
     MLX_NVFP4,
     MLX_NVFP4_SCALED,

@@ -29,6 +29,8 @@ class Listed:
     reads_weights: bool = False
     sizes: Mapping[str, Any] = field(default_factory=dict)
     weights_as: str = "weights"
+    usual: str = "f16"
+    """The format of weights where none is asked for."""
 
     @property
     def about(self) -> str:

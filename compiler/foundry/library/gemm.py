@@ -87,7 +87,7 @@ def gemm(
 
     stage = ProductStage(
         pipeline=pipeline,
-        operands=Weighted(scalar, weights, is_fused=pipeline.weights == "fused"),
+        operands=_weighted(scalar, weights, pipeline),
         output=Output(scalar_of(output or element), shape),
         params=derived(GemmParams, params),
         is_plain=not epilogue,
@@ -147,7 +147,7 @@ def striped(
 
     stage = ProductStage(
         pipeline=pipeline,
-        operands=Weighted(scalar, weights, is_fused=pipeline.weights == "fused"),
+        operands=_weighted(scalar, weights, pipeline),
         output=Output(FLOAT, shape),
         params=derived(StripedParams, params),
         is_plain=True,
@@ -190,8 +190,10 @@ def matmul(
         a, b = given["a"], given["b"]
         return MatmulParams(m=m, n=n, k=k, a_stride=_stride(a, m * k), b_stride=_stride(b, k * n))
 
-    if pipeline.weights == "fused":
-        raise FoundryError("pipeline-form", "fused weights are those of a format, read by a policy")
+    if pipeline.weights != "tile":
+        raise FoundryError(
+            "pipeline-form", f"{pipeline.weights} weights are those of a format, read by a policy"
+        )
     stage = ProductStage(
         pipeline=pipeline,
         operands=Dense(scalar, turned),
@@ -206,6 +208,11 @@ def matmul(
         return _grid(pipeline, m, n, prod(_batch(given)))
 
     return Compound(name, main=stage, epilogue=epilogue), grid
+
+
+def _weighted(element: Scalar, weights: Format, pipeline: Pipeline) -> Weighted:
+    is_fused = pipeline.weights == "fused"
+    return Weighted(element, weights, is_fused=is_fused, packed_buffers=pipeline.packed_buffers)
 
 
 def _usual(element: Scalar) -> Pipeline:
@@ -253,7 +260,9 @@ LISTED: Final = {
     "gemm": Listed(gemm, reads_weights=True, sizes={"rows": 1}),
     "matmul": Listed(matmul),
     **{
-        f"marlin_{form}": Listed(marlin, reads_weights=True, sizes={"rows": 1, "form": form})
+        f"marlin_{form}": Listed(
+            marlin, reads_weights=True, sizes={"rows": 1, "form": form}, usual="fp4_128"
+        )
         for form in MARLIN
     },
 }

@@ -10,11 +10,11 @@ void wait_for_copies(int count, thread _simdgroup_event_t** copies)
     __asm("air.wait_simdgroup_events");
 
 // Begins to copy the part of a matrix that `copy_tile` copies; the whole simdgroup comes here.
-template <uint ROWS, uint COLUMNS>
-ALWAYS_INLINE thread _simdgroup_event_t* begin_tile(const device T* from, threadgroup T* tile,
+template <uint ROWS, uint COLUMNS, typename E>
+ALWAYS_INLINE thread _simdgroup_event_t* begin_tile(const device E* from, threadgroup E* tile,
                                                     uint rows, uint columns, uint row,
                                                     uint column) {
     const ulong2 there = ulong2(min(COLUMNS, columns - column), min(ROWS, rows - row));
-    return begin_copy(sizeof(T), alignof(T), tile, COLUMNS, 1, ulong2(COLUMNS, ROWS),
+    return begin_copy(sizeof(E), alignof(E), tile, COLUMNS, 1, ulong2(COLUMNS, ROWS),
                       from + ulong(row) * columns + column, columns, 1, there, long2(0), 0);
 }

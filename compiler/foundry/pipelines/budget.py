@@ -37,7 +37,8 @@ class Budget:
             raise FoundryError(
                 "threadgroup-budget",
                 f"tile {self.pipeline.tile}, {self.pipeline.buffers} buffers: {self.a_tiles} bytes "
-                f"for x, {self.b_tiles + self.decoded} for weights, {self.staging} for results, "
+                f"for x, {self.b_tiles + self.decoded + self.packed} for weights, "
+                f"{self.staging} for results, "
                 f"{self.total} in all; a threadgroup has {limits().threadgroup_memory}",
             )
         for name, number in (self.stated or {}).items():
@@ -71,6 +72,11 @@ class Budget:
         return self.pipeline.buffers * self.b_tile
 
     @property
+    def packed(self) -> int:
+        """Words of weights that are copied as they are, and decoded then; 4 bits for a weight."""
+        return self.pipeline.packed_buffers * self.pipeline.tile.b_elements // 2
+
+    @property
     def decoded(self) -> int:
         """The 8x8 weights that each simdgroup decodes for itself."""
         is_fused = self.pipeline.weights == "fused"
@@ -102,7 +108,7 @@ class Budget:
     @property
     def total(self) -> int:
         """Threadgroup memory."""
-        return self.a_tiles + self.b_tiles + self.decoded + self.staging
+        return self.a_tiles + self.b_tiles + self.packed + self.decoded + self.staging
 
     @property
     def left(self) -> int:

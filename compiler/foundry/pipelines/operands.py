@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from ..formats import Format
+from ..errors import FoundryError
+from ..formats import Format, WordColumns
 from ..kernels import Argument, Tensor
 from ..structs.types import Scalar
 
@@ -42,6 +43,9 @@ class Operands(Protocol):
     def finish(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
         """Lines that load the other tiles."""
 
+    def decode(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
+        """Lines that decode what was copied packed, once it is there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
@@ -51,7 +55,17 @@ class Weighted:
     weights: Format
     is_fused: bool = False
     """Then tiles of weights are not loaded."""
+    packed_buffers: int = 0
+    """Of words that are copied as they are and decoded then; 0 if there are none."""
     turned: tuple[bool, bool] = (False, False)
+
+    def __post_init__(self) -> None:
+        if self.packed_buffers and not isinstance(self.weights, WordColumns):
+            raise FoundryError(
+                "pipeline-form",
+                f"{self.weights.name} has no words to be copied packed; fp4_128, nf4_128, u4_128 "
+                "and the like have",
+            )
 
     @property
     def arguments(self) -> Mapping[str, Argument]:
@@ -59,8 +73,9 @@ class Weighted:
         return {"x": Tensor(self.element)}
 
     def setup(self) -> tuple[str, ...]:
-        """None."""
-        return ()
+        """Words, where they are copied as they are."""
+        words = "const device uint* words = reinterpret_cast<const device uint*>(matrix);"
+        return (words,) if self.packed_buffers else ()
 
     def load(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
         """Copies x, decodes weights."""
@@ -68,20 +83,39 @@ class Weighted:
             f"copy_tile<TILE_M, TILE_K, {count}>(x, {tile_at('a', buffer)}, params->m, params->k, "
             f"row, {k}, {index});"
         )
-        return copied, *self.finish(k, buffer, count, index)
+        return (copied,) if self.is_fused else (copied, self._decoded(k, buffer, count, index))
 
     def begin(self, k: str, buffer: str | None) -> tuple[str, ...]:
-        """A copy of x."""
+        """A copy of x, and of packed words."""
         to = tile_at("a", buffer)
-        return (f"begin_tile<TILE_M, TILE_K>(x, {to}, params->m, params->k, row, {k})",)
+        of_x = f"begin_tile<TILE_M, TILE_K>(x, {to}, params->m, params->k, row, {k})"
+        of_words = (
+            f"begin_tile<TILE_K / 8, TILE_N>(words, {self._words(buffer)}, params->k / 8, "
+            f"params->n, {k} / 8, column)"
+        )
+        return (of_x, of_words) if self.packed_buffers else (of_x,)
 
     def finish(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
-        """Decodes weights, unless they are fused."""
-        decoded = (
+        """Decodes weights, unless they are fused or copied."""
+        is_later = self.is_fused or self.packed_buffers
+        return () if is_later else (self._decoded(k, buffer, count, index),)
+
+    def decode(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
+        """Decodes packed words."""
+        if not self.packed_buffers:
+            return ()
+        words, tile = self._words(buffer), tile_at("b", buffer)
+        call = f"decode_words<Policy, {count}>({words}, scales, params, {tile}, column, {k}, "
+        return (f"{call}{index});",)
+
+    def _decoded(self, k: str, buffer: str | None, count: str, index: str) -> str:
+        return (
             f"decode_tile<Policy, {count}>(matrix, scales, params, {tile_at('b', buffer)}, column, "
             f"{k}, {index});"
         )
-        return () if self.is_fused else (decoded,)
+
+    def _words(self, buffer: str | None) -> str:
+        return tile_at("word", None if self.packed_buffers == 1 else buffer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +153,10 @@ class Dense:
         )
 
     def finish(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def decode(self, k: str, buffer: str | None, count: str, index: str) -> tuple[str, ...]:
         """None."""
         return ()
 

@@ -33,12 +33,13 @@ class Pipeline:
     """Tiles of k that are held at a time: the next `buffers - 1` are loaded ahead."""
     loaders: int = 0
     """Simdgroups that only load, in front of those that compute; 0: all do both."""
-    weights: Literal["tile", "fused"] = "tile"
+    weights: Literal["tile", "fused", "packed"] = "tile"
     """Whether tiles of weights lie in threadgroup memory, or each simdgroup decodes 8x8 of them
-    when it needs them."""
+    when it needs them; "packed": tiles, whose words are copied asynchronously and then decoded."""
     is_async: bool = False
     """Whether the first simdgroup copies what needs no decoding asynchronously, while all decode
-    and multiply. Apple's compilers since Xcode 15 refuse that in source text."""
+    and multiply; packed words, too, if `weights` are to be "packed". Apple's compilers since Xcode
+    15 refuse that in source text."""
     accumulator: Scalar = FLOAT
     """Of sums: float, or half."""
     band: int = 1
@@ -70,6 +71,10 @@ class Pipeline:
                 "asynchronous copies are those of simdgroups, all of which multiply, into another "
                 "buffer than they read",
             )
+        if self.weights == "packed" and not self.is_async:
+            raise FoundryError(
+                "pipeline-form", "packed weights are copied asynchronously: is_async=True"
+            )
         if self.band < 1:
             raise FoundryError("pipeline-form", f"bands of {self.band} rows of tiles: at least one")
         self.by.share(self.tile)
@@ -90,6 +95,16 @@ class Pipeline:
     def loading(self) -> int:
         """Threads that load in the loop over the tiles of k."""
         return self.loaders * limits().thread_execution_width or self.threads
+
+    @property
+    def packed_buffers(self) -> int:
+        """Tiles of packed words that are held at a time.
+
+        With two buffers one: those who decode it and those who copy into it are a barrier apart.
+        """
+        if self.weights != "packed":
+            return 0
+        return 1 if self.buffers == 2 else self.buffers
 
     @property
     def simdgroups(self) -> int:
@@ -117,7 +132,7 @@ class Pipeline:
             return
         loaded = self.words_per_thread * self.loading
         elements = {"x": self.tile.a_elements}
-        if self.weights == "tile":
+        if self.weights != "fused":
             elements["weights"] = self.tile.b_elements
         for name, count in elements.items():
             words = count // MATRIX

@@ -81,6 +81,14 @@ def _copying(pipeline: Pipeline, operands: Operands, ahead: int) -> Iterator[str
     yield INDENT + f"wait_for_copies({len(copies)}, copies);"
     yield "}"
     yield BARRIER
+    decoded = operands.decode(*at, "LOADING", "thread_index")
+    if decoded:
+        yield "if (next < last) {"
+        yield from _indented(decoded)
+        yield "}"
+        if pipeline.buffers == 2:
+            yield "// The next iteration multiplies what was decoded, and copies over the words."
+            yield BARRIER
 
 
 def _load(

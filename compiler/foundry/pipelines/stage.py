@@ -65,17 +65,20 @@ class ProductStage:
 
     @property
     def threadgroup(self) -> tuple[ThreadgroupArray, ...]:
-        """Tiles, and room for decoded weights; results take the room of `a_tiles`."""
+        """Tiles, room for decoded or packed weights; results take the room of `a_tiles`."""
         element, budget = self.operands.element, self.budget
         is_fused = self.pipeline.weights == "fused"
         sizes = {
             "a_tiles": budget.a_tiles + budget.staging,
             "decoded" if is_fused else "b_tiles": budget.decoded or budget.b_tiles,
         }
-        return tuple(
+        arrays = [
             ThreadgroupArray(element.name, name, size // element.size, _ALIGNMENT)
             for name, size in sizes.items()
-        )
+        ]
+        if budget.packed:
+            arrays.append(ThreadgroupArray("uint", "word_tiles", budget.packed // 4, _ALIGNMENT))
+        return tuple(arrays)
 
     def text(self, included: Included) -> str:
         """Types and constants of the declaration, functions for tiles, and `product`."""

@@ -40,6 +40,7 @@ def constants(
         "TILE_K": tile.k,
         "A_TILE": tile.a_elements,
         "B_TILE": tile.b_elements,
+        "WORD_TILE": tile.b_elements // 8,
         "THREADS": pipeline.threads,
         "LOADING": pipeline.loading,
         "ALONG_M": along_m,
@@ -74,6 +75,8 @@ def functions(pipeline: Pipeline, operands: Operands) -> str:
     files = ["copy.h", "async.h"] if pipeline.is_async else ["copy.h"]
     if operands.weights is not None:
         files.append("decode.h")
+    if pipeline.weights == "packed":
+        files.append("words.h")
     files.append("threads.h" if isinstance(pipeline.by, Threads) else "matrices.h")
     if pipeline.weights == "fused":
         files.append("fused.h")

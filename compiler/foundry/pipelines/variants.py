@@ -1,8 +1,9 @@
 """The FP4 pipelines of Marlin for Metal, each by what it is declared as.
 
 Names, buffers and roles of the kernels follow RESMP-DEV/metal-marlin, `src/marlin_gemm.metal`, and
-its design note on pipeline stages; texts are made from the declarations here. Its `async` forms,
-which copy plainly, are asynchronous here.
+its design note on pipeline stages; texts are made from the declarations here. Its `async` forms
+copy plainly, weights by way of packed words in threadgroup memory; here they are asynchronous,
+without that way and, `packed`, with it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ MARLIN: Final[dict[str, Pipeline]] = {
     "three_stages_divergent": Pipeline(tile=_WHOLE, buffers=3, by=_PAIR, loaders=2),
     "async": Pipeline(tile=_WHOLE, buffers=2, is_async=True),
     "async_deep": Pipeline(tile=_WHOLE, buffers=3, is_async=True),
+    "async_packed": Pipeline(tile=_WHOLE, buffers=2, is_async=True, weights="packed"),
+    "async_packed_deep": Pipeline(tile=_WHOLE, buffers=3, is_async=True, weights="packed"),
     "fused": Pipeline(tile=_WHOLE, buffers=2, weights="fused"),
     "hybrid": Pipeline(tile=_WHOLE, buffers=3, weights="fused"),
     "decode": Pipeline(tile=Tile(16, 64, 32), buffers=3),

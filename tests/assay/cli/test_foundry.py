@@ -53,7 +53,10 @@ def test_files_are_written_for_hosts(assay: Run, tmp_path: Path) -> None:
         (("show", "softmax", "--type", "int"), "--type int: expected float, half, bfloat"),
         (("show", "softmax", "--format", "q8_0"), "--format: softmax reads no weights"),
         (("show", "gemv", "--format", "q9"), "--format: there is no format q9"),
-        (("show", "marlin_three_stages"), "marlin_three_stages of float and f16: tile 64x64x32"),
+        (
+            ("show", "marlin_three_stages"),
+            "marlin_three_stages of float and fp4_128: tile 64x64x32",
+        ),
     ],
 )
 def test_what_is_not_there_is_refused(assay: Run, arguments: Sequence[str], message: str) -> None:

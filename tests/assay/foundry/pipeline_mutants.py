@@ -7,7 +7,7 @@ from typing import Final
 from assay.foundry.products import Pipeline
 
 BARRIER: Final = "threadgroup_barrier(mem_flags::mem_threadgroup);"
-LOADS: Final = frozenset({"copy.h", "decode.h", "async.h"})
+LOADS: Final = frozenset({"copy.h", "decode.h", "async.h", "words.h"})
 PRODUCTS: Final = frozenset({"matrices.h", "fused.h"})
 
 
@@ -73,6 +73,24 @@ def _moved_to_loaders(text: str, pipeline: Pipeline) -> str | None:
     return (before + after).replace(branch, branch + BARRIER, 1)
 
 
+def _of_weights(old: str, new: str, *, packed: bool) -> Callable[[str, Pipeline], str | None]:
+    """In forms whose weights are copied packed, or in the others."""
+
+    def damage(text: str, pipeline: Pipeline) -> str | None:
+        is_right = (pipeline.weights == "packed") == packed and old in text
+        return text.replace(old, new) if is_right else None
+
+    return damage
+
+
+def _decoded_too_soon(text: str, pipeline: Pipeline) -> str | None:
+    """The barrier between the end of copies and those who decode them."""
+    if pipeline.weights != "packed":
+        return None
+    at = text.rindex("wait_for_copies(")
+    return text[:at] + text[at:].replace(BARRIER, "", 1)
+
+
 def _next(new: str, *, buffers: int | None = None) -> Callable[[str, Pipeline], str | None]:
     """Another buffer for the tiles that are loaded ahead."""
 
@@ -125,7 +143,8 @@ MUTANTS: Final = (
         _of_last_barrier(f"if (simdgroup == 0) {{ {BARRIER} }}"),
         BOTH,
     ),
-    Mutant("barrier moved", _moved, BOTH),
+    Mutant("barrier moved", _moved, (LOADS, LOADS | PRODUCTS)),
+    Mutant("packed words without barrier", _decoded_too_soon, (LOADS, LOADS)),
     Mutant(
         "barrier moved to those who load",
         _moved_to_loaders,
@@ -160,9 +179,18 @@ MUTANTS: Final = (
     ),
     Mutant(
         "no guard of the last rows of weights",
-        _replaced("if (n < params->n && k < params->k)", "if (n < params->n)"),
+        _of_weights("if (n < params->n && k < params->k)", "if (n < params->n)", packed=False),
         (frozenset({"program_source.metal"}), frozenset({"decode.h"})),
         "Policy::load8(",
+        frozenset({"bounds"}),
+    ),
+    Mutant(
+        "no guard of the last rows of packed weights",
+        _of_weights(
+            "if (n < params->n && k + down < params->k)", "if (n < params->n)", packed=True
+        ),
+        (frozenset({"program_source.metal"}), frozenset({"words.h"})),
+        "Policy::decode8(",
         frozenset({"bounds"}),
     ),
     Mutant(

@@ -33,6 +33,10 @@ SMALL = {
     ),
     "hybrid": Pipeline(tile=Tile(16, 16, 16), buffers=3, weights="fused"),
     "async": Pipeline(tile=Tile(16, 16, 16), buffers=2, is_async=True),
+    "async_packed": Pipeline(tile=Tile(16, 16, 16), buffers=2, is_async=True, weights="packed"),
+    "async_packed_deep": Pipeline(
+        tile=Tile(16, 16, 16), buffers=3, is_async=True, weights="packed"
+    ),
 }
 KNOWN: dict[Any, Kernel] = {}
 
@@ -60,16 +64,19 @@ def test_all_pipelines_give_the_same_bits() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["three_stages_divergent", "async"])
+@pytest.mark.parametrize(
+    "name", ["three_stages_divergent", "async", "async_packed", "async_packed_deep"]
+)
 def test_a_pipeline_of_roles_has_no_findings(name: str) -> None:
     given = Weighted(17, 37, 40, FP4)
     assert not marlin(SMALL[name], 37).check(**given.values()).findings
 
 
-def test_a_copy_that_nobody_waits_for_is_reported() -> None:
+@pytest.mark.parametrize(("name", "count"), [("async", 1), ("async_packed", 2)])
+def test_a_copy_that_nobody_waits_for_is_reported(name: str, count: int) -> None:
     given = Weighted(17, 37, 40, FP4)
-    kernel = gemm(FP4, 37, half, pipeline=SMALL["async"])
-    wait = "wait_for_copies(1, copies);"
+    kernel = gemm(FP4, 37, half, pipeline=SMALL[name])
+    wait = f"wait_for_copies({count}, copies);"
     assert wait in kernel.declared.source
     kernel.declared.source = kernel.declared.source.replace(wait, "")
     kinds = {each.kind for each in kernel.check(**given.values()).findings}
@@ -85,6 +92,22 @@ def test_both_factors_are_copied_asynchronously(turned: tuple[bool, bool]) -> No
         values = {"a": a.T if turned[0] else a, "b": b.T if turned[1] else b}
         assert_product(kernel(**values), a, b)
         assert not kernel.check(**values).findings
+
+
+def test_weights_without_words_are_not_copied_packed() -> None:
+    with pytest.raises(FoundryError, match=r"q4_0 has no words .* fp4_128, nf4_128, u4_128"):
+        gemm(format_of("q4_0"), 37, half, pipeline=SMALL["async_packed"])
+    with pytest.raises(FoundryError, match="packed weights are those of a format"):
+        matmul(half, pipeline=SMALL["async_packed"])
+
+
+@pytest.mark.parametrize("kind", ["nf4", "u4"])
+def test_words_of_other_codes_are_copied_packed_and_fused(kind: Any) -> None:
+    weights = WordColumns(kind, 8)
+    for name in ("async_packed", "hybrid"):
+        for m, k in [(1, 8), (17, 40)]:
+            given = Weighted(m, 37, k, weights)
+            given.check(gemm(weights, 37, half, pipeline=SMALL[name])(**given.values()))
 
 
 def test_a_form_that_there_is_not_is_refused_with_those_there_are() -> None:

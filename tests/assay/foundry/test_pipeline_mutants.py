@@ -20,6 +20,8 @@ from tests.assay.foundry.pipeline_mutants import MUTANTS, Mutant
 
 FP4 = WordColumns("fp4", 8)
 TILE = Tile(16, 8, 16)
+WIDE = Tile(16, 16, 32)
+"""A word for each of 64 threads."""
 PAIR = Simdgroups(2, 1)
 FORMS = {
     "one_stage": Pipeline(tile=TILE, by=PAIR, buffers=1),
@@ -29,6 +31,8 @@ FORMS = {
     "three_stages_divergent": Pipeline(tile=TILE, by=PAIR, buffers=3, loaders=2),
     "hybrid": Pipeline(tile=TILE, by=PAIR, buffers=3, weights="fused"),
     "async": Pipeline(tile=TILE, by=PAIR, buffers=3, is_async=True),
+    "async_packed": Pipeline(tile=WIDE, by=PAIR, buffers=2, is_async=True, weights="packed"),
+    "async_packed_deep": Pipeline(tile=WIDE, by=PAIR, buffers=3, is_async=True, weights="packed"),
 }
 VARIANTS = int(os.environ.get("ASSAY_FOUNDRY_CASES", "200"))
 TOGETHER = 10
@@ -115,7 +119,7 @@ def test_every_damage_to_every_form_is_reported_at_its_places(form: str, mutant:
     if not damaged(kernel, mutant, pipeline):
         pytest.skip("nothing of the kind in it")
     seed = random.Random(f"{form} {mutant.name}").randrange(1000)
-    k = int(mutant.tiles * TILE.k)
+    k = int(mutant.tiles * pipeline.tile.k)
     findings = kernel.check(**Weighted(mutant.rows, 12, k, FP4, seed=seed).values()).findings
     assert_reported(findings, mutant, kernel.source)
 
@@ -140,12 +144,17 @@ def _variant(choose: random.Random, seed: int) -> tuple[Kernel, dict[str, Any], 
     is_weighted = choose.random() < 0.7
     is_half = choose.random() < 0.6
     buffers = choose.randint(1, 4)
+    loaders = choose.choice([0, 1, 2]) if buffers > 1 else 0
+    is_async = buffers > 1 and not loaders and choose.random() < 0.5
+    weights = choose.choice([FP4, format_of("f16"), WordColumns("nf4", 8), WordColumns("u4", 8)])
+    ways = ["tile", "fused", *["packed"] * (is_async and isinstance(weights, WordColumns))]
     pipeline = Pipeline(
         tile=tile,
         by=Simdgroups(rows, columns),
         buffers=buffers,
-        loaders=choose.choice([0, 1, 2]) if buffers > 1 else 0,
-        weights=choose.choice(["tile", "fused"]) if is_weighted else "tile",
+        loaders=loaders,
+        is_async=is_async,
+        weights=choose.choice(ways) if is_weighted else "tile",
         accumulator=choose.choice([FLOAT, HALF]) if is_half else FLOAT,
         band=choose.choice([1, 1, 2]),
     )
@@ -153,7 +162,6 @@ def _variant(choose: random.Random, seed: int) -> tuple[Kernel, dict[str, Any], 
     element, of = (half, np.float16) if is_half else (float, np.float32)
     sums = np.float16 if pipeline.accumulator == HALF else np.float32
     if is_weighted:
-        weights = choose.choice([FP4, format_of("f16"), WordColumns("nf4", 8)])
         given = Weighted(m, n, -(-k // 8) * 8, weights, of=of, seed=seed)
         kernel = gemm(weights, n, element, pipeline=pipeline)
         return kernel, given.values(), lambda made: given.check(made, sums=sums)

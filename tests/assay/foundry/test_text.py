@@ -28,6 +28,13 @@ from tests.support.clang_warnings import warnings_of
 QUICK = ("rms_norm", "gemv", "marlin_async")
 
 
+def formats_for(name: str) -> tuple[str, ...]:
+    """Formats of different kinds that a kernel reads or writes."""
+    if "packed" in name:
+        return "fp4_128", "u4_128"
+    return "f16", "q4_0", "nvfp4" if KERNELS[name].weights_as == "cache" else "q4_k"
+
+
 def test_a_warning_would_be_seen() -> None:
     text = (
         "#include <metal_stdlib>\nusing namespace metal;\nstatic inline int idle() { return 1; }\n"
@@ -45,7 +52,7 @@ def test_a_warning_would_be_seen() -> None:
     [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in KERNELS],
 )
 def test_a_kernel_of_the_library_compiles_without_a_warning(name: str) -> None:
-    kernel = KERNELS[name].declared(HALF, format_of("q4_0"))
+    kernel = KERNELS[name].declared(HALF, format_of(formats_for(name)[1]))
     assert not warnings_of(kernel.source)
 
 
@@ -54,7 +61,7 @@ def test_a_kernel_of_the_library_compiles_without_a_warning(name: str) -> None:
 @pytest.mark.parametrize("element", [FLOAT, BFLOAT], ids=lambda each: each.name)
 def test_a_kernel_of_any_type_compiles_without_a_warning(name: str, element: Scalar) -> None:
     try:
-        source = KERNELS[name].declared(element, format_of("f16")).source
+        source = KERNELS[name].declared(element, format_of(KERNELS[name].usual)).source
     except FoundryError as error:  # three buffers of floats
         assert error.rule == "threadgroup-budget"
         return
@@ -109,8 +116,7 @@ def layout_faults(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_text_is_laid_out_as_people_write_it(name: str) -> None:
-    is_cache = KERNELS[name].weights_as == "cache"
-    for weights in ("f16", "q4_0", "nvfp4" if is_cache else "q4_k"):
+    for weights in formats_for(name):
         found = KERNELS[name].declared(HALF, format_of(weights)).source
         assert not layout_faults(found)
 

@@ -66,6 +66,16 @@ def test_words_of_columns_hold_eight_rows_from_the_lowest_bits_on() -> None:
     assert np.allclose(WordColumns("nf4", 8).unpack(packed), expected, atol=1e-5)
 
 
+def test_unsigned_codes_have_a_zero_point_beside_their_scale() -> None:
+    values = np.array([[-1.5, 0, 0.25, 0.5, 1, 1.5, 2, 2.25]], np.float32)
+    packed = WordColumns("u4", 8).pack(values)
+    # 15 steps of a quarter; the zero point is -(-1.5) / .25.
+    assert packed.scales.view("<f2").tolist() == [0.25, 6.0]
+    assert packed.matrix.view("<u4")[0] == 0xFECA8760
+    assert WordColumns("u4", 8).unpack(packed).tolist() == values.tolist()
+    assert WordColumns("u4", 8).unpack(WordColumns("u4", 8).pack(values[:, ::-1] + 4)).min() > 2
+
+
 def test_affine_codes_and_their_edges_are_those_of_mlx() -> None:
     packed = MlxAffine(4, 32).pack(X)
     words = packed.matrix.view("<u4").tolist()
@@ -143,6 +153,8 @@ BOUNDS = {
     "nvfp4": 0.2,
     "fp4_128": 0.17,
     "nf4_128": 0.16,
+    # A step of the whole range, and the zero point rounds.
+    "u4_128": 0.14,
     "mlx_mxfp4": 0.34,
     "mlx_nvfp4": 0.2,
     "mlx_nvfp4_scaled": 0.2,

@@ -73,6 +73,7 @@ def budget(tile: Tile = WHOLE, *, stated: Any = None, **declared: Any) -> Budget
         (lambda: Pipeline(tile=WHOLE, buffers=1, loaders=2), r"need two buffers"),
         (lambda: Pipeline(tile=WHOLE, buffers=1, is_async=True), r"into another buffer than they"),
         (lambda: Pipeline(tile=WHOLE, by=Threads(), weights="fused"), r"are for simdgroups"),
+        (lambda: Pipeline(tile=WHOLE, weights="packed"), r"packed weights are copied asynchronou"),
         (lambda: Pipeline(tile=WHOLE, accumulator=INT), r"sums are float or half"),
         (
             lambda: Budget(pipeline=Pipeline(tile=WHOLE, buffers=3), element=FLOAT),
@@ -130,6 +131,16 @@ def test_bytes_that_a_plan_states_are_held_to_its_declaration(
         (Tile(16, 64, 32), {"buffers": 3}, {"a_tiles": 3072, "total": 15360}),
         (WHOLE, {"buffers": 3, "weights": "fused"}, {"decoded": 512, "total": 12800}),
         (WHOLE, {"buffers": 1, "weights": "fused"}, {"staging": 0, "total": 4608}),
+        (
+            WHOLE,
+            {"buffers": 2, "weights": "packed", "is_async": True},
+            {"packed": 1024, "total": 17408},
+        ),
+        (
+            WHOLE,
+            {"buffers": 3, "weights": "packed", "is_async": True},
+            {"packed": 3072, "total": 27648},
+        ),
     ],
 )
 def test_bytes_of_a_pipeline(tile: Tile, declared: dict[str, Any], stated: dict[str, int]) -> None:
