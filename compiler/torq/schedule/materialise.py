@@ -161,7 +161,13 @@ class _Materialiser:
             self._tasks.append(_for(task, self.sources.get(step.buffer.job, "")))
 
     def _load_code(self, run: RunSlice) -> None:
-        """Encodes a run's tasks for their place, and starts to load them."""
+        """Starts to load a run's tasks."""
+        data = self._encoded(run)
+        task = load(run.code.name, self._keep(data), self.addresses[run.code], len(data))
+        self._tasks.append(_for(replace(task, dma_xr_wait=False), run.source))
+
+    def _encoded(self, run: RunSlice) -> bytes:
+        """A run's tasks for their place, which are noted."""
         address = self.addresses[run.code]
         tasks = self._emit(run)
         words = image(tasks, address)
@@ -170,8 +176,7 @@ class _Materialiser:
         self._starts[run] = min(words)
         notes = noted(tasks, run.source, words, address)
         self._meant[run] = SliceRun(unit=_UNITS[run.slice_], address=address, tasks=notes)
-        task = load(run.code.name, self._keep(data), address, len(data))
-        self._tasks.append(_for(replace(task, dma_xr_wait=False), run.source))
+        return data
 
     def _emit(self, run: RunSlice) -> list[SliceTask]:
         """The tasks of a run's region; runs of the same region follow each other."""
@@ -183,6 +188,8 @@ class _Materialiser:
         return tasks[run.first : run.stop]
 
     def _start(self, run: RunSlice) -> None:
+        if run not in self._meant:  # An earlier run's commands do for this one, too.
+            self._encoded(run)
         self._runs.append(self._meant[run])
         at = self._starts[run]
         self._tasks.append(

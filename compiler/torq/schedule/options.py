@@ -14,7 +14,7 @@ class Options:
     Attributes:
         keep: tensors stay in LRAM between operators where they fit.
         double_buffer: transfers and slices work at the same time.
-        reuse: what two tiles in a row need alike is loaded once.
+        reuse: what two tiles in a row need alike is loaded once, and so are their commands.
         both_slices: operators are divided between two slices.
         group: the channels that convolutions make at a time; 0: whatever is the fastest.
         block_tasks: the most tasks in a block of commands; 0: as many as there is room for.

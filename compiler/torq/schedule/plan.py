@@ -15,6 +15,7 @@ from .allocate import NoRoom, addresses_of, bounds, turned_as_needed
 from .groups import Group, GroupSearch
 from .in_turn import in_turn
 from .job_tiles import CODE_BYTES, InTheWay, JobTiles, NotTogether
+from .kept_code import with_code_kept
 from .network import Job, Network, home_of
 from .options import Options
 from .overlap import overlapped
@@ -56,8 +57,14 @@ def planned(network: Network, options: Options) -> Plan:
 
     Where something finds no room, tiles get smaller, and what is kept and turns out to be in the
     way is given up, the largest first. What was planned before that stays. Short networks are
-    planned twice, with large and with small tiles of groups; the faster schedule is taken.
+    planned twice, with large and with small tiles of groups; the faster schedule is taken. Last,
+    commands that are used again stay where they are.
     """
+    plan = _fastest(network, options)
+    return with_code_kept(plan) if options.reuse else plan
+
+
+def _fastest(network: Network, options: Options) -> Plan:
     tiler = Tiler(options)
     if not (options.keep and options.double_buffer) or len(network.jobs) > _SEARCHED:
         return _planned(network, options, tiler, roomy=False)

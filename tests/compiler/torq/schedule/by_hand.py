@@ -22,6 +22,7 @@ from assay.compiler.torq.schedule.steps import (
     unit_of,
 )
 from assay.compiler.torq.schedule.storage import Role, Storage
+from assay.compiler.torq.slice.tensor import Tensor, dense
 
 _NOTHING = cast("Any", None)
 
@@ -48,13 +49,15 @@ def store(source: Buffer, target: Storage, start: int = 0) -> StoreTile:
     return StoreTile(storage=target, buffer=source, moves=moves)
 
 
-def run(slice_: int, cycles: int, reads: Sequence[Buffer], y: Buffer) -> list[Start]:
+def run(
+    slice_: int, cycles: int, reads: Sequence[Buffer], y: Buffer, kernel: Any = _NOTHING
+) -> list[Start]:
     """A run of a slice behind the load of its commands."""
-    places = {f"x{n}": Spot(buffer=b, tensor=_NOTHING) for n, b in enumerate(reads)}
-    places["y"] = Spot(buffer=y, tensor=_NOTHING)
+    places = {f"x{n}": Spot(buffer=b, tensor=_whole(b)) for n, b in enumerate(reads)}
+    places["y"] = Spot(buffer=y, tensor=_whole(y))
     made = RunSlice(
         slice_=slice_,
-        kernel=_NOTHING,
+        kernel=kernel,
         op=_NOTHING,
         out=Region(starts=(), sizes=()),
         places=places,
@@ -65,6 +68,10 @@ def run(slice_: int, cycles: int, reads: Sequence[Buffer], y: Buffer) -> list[St
         code_bytes=400,
     )
     return [LoadCode(run=made), made]
+
+
+def _whole(buffer: Buffer) -> Tensor:
+    return dense(buffer.name, 0, "int8", (buffer.size,))
 
 
 def touched(step: Start) -> list[tuple[object, int, int, bool]]:
