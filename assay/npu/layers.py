@@ -55,8 +55,8 @@ class LayeredModel:
         self._module = load(path, say)
         passes = [each for each in usual_passes() if not isinstance(each, SortChannels)]
         run_passes(self._module, passes, source=str(path))
-        self._layers = expose(self._module)
         with naming(str(path)):
+            self._layers = expose(self._module)
             program = program_for(self._module, usual_options(hardware))
         executable = write_executable(pack(program, path.stem))
         self.function = load_npu(executable, hardware=hardware, name=str(path)).find(None)

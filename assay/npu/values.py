@@ -18,7 +18,14 @@ Bytes = NDArray[np.uint8]
 
 
 class NpuInputError(ValueError):
-    """Arrays do not fit what a program takes; the message says which would."""
+    """Arrays do not fit what a program takes; the message says which would.
+
+    `kinds` are those that would, such as 1x8x8x4xi8, if none is there.
+    """
+
+    def __init__(self, message: str, kinds: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.kinds = tuple(kinds)
 
 
 class Buffers:
@@ -46,7 +53,8 @@ class Buffers:
             wanted = ", ".join(f"{sizes[number]} bytes" for number in inputs) or "none"
             raise NpuInputError(
                 f"{self._program}: {len(values)} inputs for {len(inputs)} buffers that are read "
-                f"({wanted})"
+                f"({wanted})",
+                [self._kind(number) for number in inputs],
             )
         buffers = [
             np.zeros(sizes.get(number, 0), np.uint8) for number in range(max(sizes, default=-1) + 1)
@@ -91,8 +99,12 @@ class Buffers:
 
     def _type(self, number: int) -> str:
         """The type of a buffer as IREE writes it."""
+        return f"tensor<{self._kind(number)}>"
+
+    def _kind(self, number: int) -> str:
+        """The shape and type of a buffer's elements, such as 4x4xi8."""
         dtype, shape = self._elements(number)
-        return f"tensor<{''.join(f'{steps}x' for steps in shape)}{element_name(dtype)}>"
+        return f"{''.join(f'{steps}x' for steps in shape)}{element_name(dtype)}"
 
     def _elements(self, number: int) -> tuple[np.dtype[Any], tuple[int, ...]]:
         return self._stated(number) or (np.dtype(np.int8), (self._sizes[number],))

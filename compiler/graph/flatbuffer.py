@@ -76,10 +76,10 @@ class Table:
 
     def _reach(self, start: int, size: int) -> None:
         if start + size > len(self.data):
-            raise Truncated(f"the file ends at {len(self.data)}, before {start + size}")
+            raise Truncated(f"it has {len(self.data)} bytes, and {start + size} are needed")
 
 
 def _number(data: bytes, place: int, kind: str) -> int:
     if place < 0 or place + struct.calcsize(kind) > len(data):
-        raise Truncated(f"the file ends at {len(data)}, before {place}")
+        raise Truncated(f"it has {len(data)} bytes, and a number is asked for at byte {place}")
     return int(struct.unpack_from(kind, data, place)[0])

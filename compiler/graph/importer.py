@@ -13,6 +13,7 @@ from assay.sim.native.work_folder import work_folder
 from ..models import importers
 from ..models.errors import ModelError
 from ..models.formats import is_module, model_format, read_head
+from .bodies import check_bodies
 from .mlir import new_context, read_module
 from .onnx.convert import converted
 from .tflite_check import check_tflite
@@ -40,4 +41,6 @@ def import_model(
         check_tflite(source.read_bytes(), str(source))
     with work_folder() as work:
         mlir, _ = importers.to_mlir(source, kind, work, say, locations=True)
-        return read_module(mlir.read_bytes(), str(source), context)
+        module = read_module(mlir.read_bytes(), str(source), context)
+    check_bodies(module, str(source))
+    return module

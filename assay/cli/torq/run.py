@@ -125,9 +125,9 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except NpuInputError as error:
-        text = str(error)
-        hint = "; for example --input 16xi8=0" if "buffers that are read" in text else ""
-        raise CommandError(f"{text}{hint}", code=USAGE) from error
+        example = " ".join(f"--input {kind}=0" for kind in error.kinds)
+        hint = f"; for example {example}" if example else ""
+        raise CommandError(f"{error}{hint}", code=USAGE) from error
 
 
 def _timed(

@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...models.errors import ModelError
 from ..elements import NUMPY, Array, array_of, dtype_of, shape_of
+from ..errors import GraphRefused, Problem
 
 CONSTANTS = ("tosa.const", "tosa.const_shape", "arith.constant")
 
@@ -39,11 +39,12 @@ def functions(module: ModuleOp) -> list[FuncOp]:
 
 
 def only_function(module: ModuleOp) -> FuncOp:
-    """The function of a module that has one. Raises ModelError."""
+    """The function of a module that has one. Raises GraphRefused."""
     found = functions(module)
     if len(found) != 1:
         names = "".join(f", {function.sym_name.data}" for function in found)
-        raise ModelError(f"the model has {len(found)} functions{names}; one is possible")
+        reason = f"the model has {len(found)} functions{names}; one is possible"
+        raise GraphRefused("module", [Problem(where="the module", reason=reason)])
     return found[0]
 
 

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from ...graph.bodies import check_bodies
 from ...graph.importer import import_model
 from ...graph.quotes import check_quotes
 from ...models.errors import ModelError
@@ -30,7 +31,9 @@ def load(path: Path, progress: Callable[[str], None] | None = None) -> ModuleOp:
         if _HW.search(data):
             return _parsed(data, path, hw_context(), "TorqHW")
         if _HL.search(data):
-            return _parsed(data, path, hl_context(), "TorqHL")
+            module = _parsed(data, path, hl_context(), "TorqHL")
+            check_bodies(module, str(path))
+            return module
     return import_model(path, hl_context(), progress)
 
 

@@ -124,6 +124,30 @@ def test_types_that_the_npu_lacks_are_refused_of_results(tmp_path: Path) -> None
         compile_executable(path)
 
 
+_TENSOR = "tensor<4xi8>"
+_BRANCH = f"cf.br ^next ^next: return %a : {_TENSOR}"
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("module {}", "the module: the model has 0 functions; one is possible"),
+        (f"func.func @a(%a: {_TENSOR}) {{ return }}", "function a: it returns nothing"),
+        (
+            f"func.func @b(%a: {_TENSOR}) -> {_TENSOR} {{ {_BRANCH} }}",
+            "function b: it branches between 2 blocks",
+        ),
+    ],
+)
+def test_what_is_no_graph_is_refused_with_its_file(text: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text(text)
+    with pytest.raises(GraphRefused) as refused:
+        compile_executable(path)
+    assert str(refused.value).startswith(f"{path}: ") and reason in str(refused.value)
+
+
 @pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
 def test_a_shape_that_is_not_known_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "dynamic.mlir"

@@ -152,11 +152,12 @@ def int16_cnn(seed: int = 5) -> bytes:
 
 
 def transformer(seed: int = 6, tokens: int = 64, width: int = 768, heads: int = 12) -> bytes:
-    """An encoder block: attention, normalisation by parts, a GELU between two products."""
+    """An encoder block: attention, two products with a GELU between, each behind a layer norm."""
     net = Network(seed)
     x = net.input((1, tokens, width))
-    y = net.binary("ADD", x, _attention(net, x, heads))
-    z = net.fully_connected(net.unary("GELU", net.fully_connected(y, 4 * width)), width)
+    y = net.binary("ADD", x, _attention(net, net.layer_norm(x), heads))
+    z = net.fully_connected(net.layer_norm(y), 4 * width)
+    z = net.fully_connected(net.unary("GELU", z), width)
     return net.finish(net.binary("ADD", y, z))
 
 

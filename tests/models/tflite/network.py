@@ -208,6 +208,41 @@ class Network:
         )
         return out
 
+    def layer_norm(self, x: Tensor) -> Tensor:
+        """Numbers of the last axis less their mean, over their deviation: in seven operators.
+
+        TFLite has no operator for it, and converters write it this way. Factors and offsets by
+        number are part of the products behind it.
+        """
+        axes = (len(x.shape) - 1,)
+        centred = self.binary("SUB", x, self.mean(x, axes, keep=True))
+        squares = self._lowest("square", x.shape, 50 * centred.scale**2)
+        self.writer.operator(
+            "MUL", [centred.index, centred.index], [squares.index], version=2, options="MulOptions"
+        )
+        variance = self._lowest("variance", (*x.shape[:-1], 1), 0.4 * squares.scale)
+        place = self.numbers("axes", axes)
+        self.writer.operator(
+            "MEAN",
+            [squares.index, place],
+            [variance.index],
+            version=2,
+            options="ReducerOptions",
+            KeepDims=True,
+        )
+        largest = 1 / math.sqrt(10 * variance.scale)
+        inverse = self._lowest("rsqrt", variance.shape, largest / 255)
+        self.writer.operator("RSQRT", [variance.index], [inverse.index], version=2)
+        out = self.activation("norm", x.shape, 4 / 127, 0)
+        self.writer.operator(
+            "MUL", [centred.index, inverse.index], [out.index], version=2, options="MulOptions"
+        )
+        return out
+
+    def _lowest(self, kind: str, shape: Sequence[int], scale: float) -> Tensor:
+        """A tensor of numbers that are not negative."""
+        return self.activation(kind, shape, scale, -128)
+
     def binary(self, op: str, a: Tensor, b: Tensor, activation: int = NONE) -> Tensor:
         """ADD, SUB or MUL of tensors that broadcast."""
         shape = np.broadcast_shapes(a.shape, b.shape)
