@@ -1,7 +1,8 @@
 """Whole programs: what is loaded, run and stored, as blocks of commands for the NSS.
 
 Commands come in blocks, of which two fit into LRAM at a time: a block loads the next one into the
-other place, and the last thing it does is to go on there. The host copies the first block.
+other place, and the last thing it does is to go on there. The host copies the first block. Where a
+program of the NSS ends, it starts the next one at the block that was loaded.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from assay.hw.torq.words.commands import Dim, Ndl, NssProgram, NssTask, SlicePro
 from assay.hw.torq.words.encode.nss import encode_nss_task
 from assay.hw.torq.words.encode.programs import encode, memory_image
 
+from .ends import with_ends
 from .slice.held import Held, held, placed
 from .slice.operands import linear, spans
 from .slice.tensor import Tensor
@@ -58,6 +60,7 @@ class Program:
         bindings: inputs and outputs.
         first_block: XRAM address of the block that the host copies to LRAM address 0.
         blocks: how many there are.
+        starts: LRAM addresses at which the host starts programs of the NSS, one behind the other.
         uses_slices: which slices run.
         notes: names, operations, and what each task is meant to touch.
     """
@@ -66,6 +69,7 @@ class Program:
     bindings: tuple[Binding, ...]
     first_block: int
     blocks: int
+    starts: tuple[int, ...]
     uses_slices: tuple[bool, bool]
     notes: Notes
 
@@ -81,6 +85,7 @@ class Unpacked:
         notes: as of the program, but for transfers, which the tasks have, and places.
         block_tasks: the most tasks in a block besides the one that loads the next; 0: as many as
             there is room for.
+        program_blocks: the most blocks in a program of the NSS; 0: all of them in one.
     """
 
     tasks: Sequence[NssTask]
@@ -89,6 +94,7 @@ class Unpacked:
     end: int
     notes: Notes
     block_tasks: int = 0
+    program_blocks: int = 0
 
 
 def assembled(given: Unpacked) -> Program:
@@ -100,8 +106,11 @@ def assembled(given: Unpacked) -> Program:
     tasks, segments, bindings, notes = given.tasks, given.segments, given.bindings, given.notes
     first = -(-given.end // WORD_BYTES) * WORD_BYTES
     groups = _linked(_groups(tasks, given.block_tasks or len(tasks)), first)
+    count = given.program_blocks or len(groups)
+    groups = with_ends(groups, count)
+    lasts = {*range(count - 1, len(groups), count), len(groups) - 1}
     blocks = [
-        (first + number * size, _block(group, number, last=number + 1 == len(groups)))
+        (first + number * size, _block(group, number, last=number in lasts))
         for number, group in enumerate(groups)
     ]
     callers = [
@@ -113,6 +122,7 @@ def assembled(given: Unpacked) -> Program:
         bindings=tuple(bindings),
         first_block=first,
         blocks=len(blocks),
+        starts=tuple(_place(number) for number in range(0, len(blocks), count)),
         uses_slices=(
             any(task.slc_start[0] for task in tasks),
             any(task.slc_start[1] for task in tasks),

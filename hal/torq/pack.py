@@ -43,13 +43,7 @@ def pack(program: Program, name: str) -> Executable:
         shape=(),
         element_bytes=BLOCK_BYTES,
     )
-    run = StartNss(
-        address=0,
-        slice0=program.uses_slices[0],
-        slice1=program.uses_slices[1],
-        dma_in=True,
-        dma_out=any(binding.is_output for binding in program.bindings),
-    )
+    runs = [_run(program, address) for address in program.starts]
     return Executable(
         name=name,
         segments=tuple(
@@ -67,10 +61,20 @@ def pack(program: Program, name: str) -> Executable:
             )
             for number, binding in enumerate(program.bindings)
         ),
-        actions=(start, run, WaitNss()),
+        actions=(start, *(action for run in runs for action in (run, WaitNss()))),
         buffers=tuple(_buffer(number, binding) for number, binding in enumerate(program.bindings)),
         hw_id=_hw_id(program.notes.hardware),
         notes=program.notes,
+    )
+
+
+def _run(program: Program, address: int) -> StartNss:
+    return StartNss(
+        address=address,
+        slice0=program.uses_slices[0],
+        slice1=program.uses_slices[1],
+        dma_in=True,
+        dma_out=any(binding.is_output for binding in program.bindings),
     )
 
 

@@ -27,6 +27,15 @@ class ScheduleOptions:
     double_buffer: Annotated[
         bool, typer.Option(help="For the NPU: whether transfers and slices work at the same time.")
     ] = True
+    program_blocks: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="For the NPU: the most blocks of commands in a program, each of which the host "
+            "starts and waits for; 0 for one program with all.",
+        ),
+    ] = 0
     torq_hw: TorqHardware = None
 
     def chosen(self) -> "Options":
@@ -40,6 +49,7 @@ class ScheduleOptions:
         found = SCHEDULES[self.schedule]
         if not self.double_buffer:
             found = replace(found, double_buffer=False)
+        found = replace(found, program_blocks=self.program_blocks)
         if self.torq_hw is None:
             return found
         try:

@@ -32,7 +32,8 @@ def compile_for_npu(model: Path, output: Path | None, options: "Options", *, jso
         return
     show(
         f"{path}: {len(data):,} bytes, {counts['slice_runs']:,} runs of slices, "
-        f"{counts['transfers']:,} transfers, {counts['blocks']:,} blocks of commands\n"
+        f"{counts['transfers']:,} transfers, {counts['blocks']:,} blocks of commands in "
+        f"{counts['programs']:,} programs\n"
         f"{made.summary}"
     )
 
@@ -43,4 +44,5 @@ def _counts(made: "Compiled") -> dict[str, Any]:
         "slice_runs": len(notes.slice_runs),
         "transfers": len(notes.transfers),
         "blocks": made.program.blocks,
+        "programs": len(made.program.starts),
     }

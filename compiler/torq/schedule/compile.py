@@ -72,11 +72,13 @@ def materialised(module: ModuleOp, options: Options = USUAL) -> Materialised:
     network = network_of(function)
     with targeting(npu):
         plan = planned(network, options)
-        tasks = unpacked_program(plan, network, block_tasks=options.block_tasks)
+        tasks = unpacked_program(plan, network)
         summary = summary_of(network, plan, tasks.notes.operators)
     return Materialised(
         unpacked=replace(
             tasks,
+            block_tasks=options.block_tasks,
+            program_blocks=options.program_blocks,
             notes=replace(
                 tasks.notes,
                 hardware=npu.sizes,

@@ -31,17 +31,13 @@ from .storage import Home, Role, Storage
 _UNITS = ("SLC0", "SLC1")
 
 
-def unpacked_program(plan: Plan, network: Network, *, block_tasks: int = 0) -> Unpacked:
-    """The tasks of a network's plan; its bindings are the callers' tensors in their order.
-
-    Blocks of commands have `block_tasks` tasks at most, if that is not 0.
-    """
+def unpacked_program(plan: Plan, network: Network) -> Unpacked:
+    """The tasks of a network's plan; its bindings are the callers' tensors in their order."""
     sources = {job.name: job.source for job in network.jobs}
     made = _Materialiser(
         addresses=plan.addresses,
         sources=sources,
         operators=operators_of(network, plan),
-        block_tasks=block_tasks,
     )
     for home in network.callers:
         made.bind(home)
@@ -57,7 +53,6 @@ class _Materialiser:
     addresses: dict[Buffer, int]
     sources: Mapping[str, str]
     operators: tuple[OperatorNote, ...]
-    block_tasks: int
     _xram: int = field(default_factory=lambda: limit("xram_start"))
     _places: dict[Storage, int] = field(default_factory=dict)
     _bindings: list[Binding] = field(default_factory=list)
@@ -115,7 +110,6 @@ class _Materialiser:
             segments=self._segments,
             bindings=self._bindings,
             end=self._xram,
-            block_tasks=self.block_tasks,
             notes=Notes(
                 symbols=(*names, *work),
                 slice_runs=tuple(self._runs),

@@ -18,6 +18,8 @@ class Options:
         both_slices: operators are divided between two slices.
         group: the channels that convolutions make at a time; 0: whatever is the fastest.
         block_tasks: the most tasks in a block of commands; 0: as many as there is room for.
+        program_blocks: the most blocks of commands in a program of the NSS, each of which the host
+            starts; 0: one program with all.
         left_out: the names of passes that the model does not go through.
         hardware: the NPU: a profile or a custom hardware string.
     """
@@ -28,6 +30,7 @@ class Options:
     both_slices: bool = True
     group: int = 0
     block_tasks: int = 0
+    program_blocks: int = 0
     left_out: tuple[str, ...] = ()
     hardware: str = DEFAULT
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from xdsl.ir import Operation
 
@@ -50,6 +50,10 @@ class _Rest:
 
     end: int
     block_tasks: int = 0
+    program_blocks: int = 0
+
+
+_REST = tuple(field.name for field in fields(_Rest))
 
 
 def unpacked_op(given: Unpacked, title: str) -> ExecutableOp:
@@ -71,7 +75,7 @@ def unpacked_op(given: Unpacked, title: str) -> ExecutableOp:
         program,
         NotesOp.made(dumps(noted).decode()),
     ]
-    rest = tuple((n, v) for n, v in (("end", given.end), ("block_tasks", given.block_tasks)) if v)
+    rest = tuple((name, value) for name in _REST if (value := getattr(given, name)))
     return ExecutableOp.made(title, rest, ops)
 
 
@@ -122,6 +126,7 @@ def _unpacked(op: ExecutableOp, name: str) -> Unpacked:
         end=rest.end,
         notes=_without_transfers(notes),
         block_tasks=rest.block_tasks,
+        program_blocks=rest.program_blocks,
     )
 
 
