@@ -22,7 +22,7 @@ from assay.compiler.graph.elements import LIMITS, NUMPY, Array
 from assay.compiler.graph.errors import GraphRefused
 from assay.compiler.graph.tosa import ops
 from assay.compiler.models.errors import ModelError
-from assay.compiler.torq.hl.dialect import parsed
+from assay.compiler.torq.hl.dialect import hl_context, parsed
 from assay.compiler.torq.hl.interpret import interpreted
 from assay.compiler.torq.hl.text import text_of
 from assay.compiler.torq.hl.types import Tensor, tensor_of
@@ -34,6 +34,7 @@ from assay.hal.status import StatusError
 from assay.hal.torq.check import check
 from assay.hal.torq.format import Executable
 from assay.hal.torq.listing.module import executable_of
+from assay.hal.torq.listing.passes import Tile
 from assay.hal.torq.write import write_executable
 from assay.hw.torq.check.kinds import NPU_CHECKS
 from assay.hw.torq.facts.hardware import hardware
@@ -123,6 +124,7 @@ def test_thousands_of_damaged_programs_are_refused_found_or_harmless(damage) -> 
 def _network(folder: Path) -> str:
     module = models.imported("small", folder)
     run_passes(module, usual_passes())
+    Tile().apply(hl_context(), module)
     return text_of(module)
 
 

@@ -76,8 +76,8 @@ def opt_command(
 ) -> None:
     """Run passes of the NPU's compiler over a model and print what they make of it.
 
-    All of them make TorqHW, the listing of an executable; [bold]--stop-after canonicalise[/bold] is
-    the last of TorqHL. Executables and their listings are read, too: without
+    All of them make TorqHW, the listing of an executable; [bold]--stop-after tile[/bold] is the
+    last of TorqHL. Executables and their listings are read, too: without
     [bold]--pass[/bold] nothing is run over them.
 
     [bold]Examples[/bold]

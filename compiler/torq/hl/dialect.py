@@ -13,6 +13,7 @@ from ...graph.quotes import check_quotes
 from ...graph.tosa import ops
 from . import elementwise, moves, products, reductions
 from .attributes import FloatRangeAttr, RescaleAttr
+from .tiles import TilesAttr
 from .types import TensorAttr
 
 OPERATIONS: list[type[Operation]] = [
@@ -44,7 +45,7 @@ OPERATIONS: list[type[Operation]] = [
     moves.Gather,
     moves.Host,
 ]
-TORQ_HL = Dialect("torq_hl", OPERATIONS, [TensorAttr, RescaleAttr, FloatRangeAttr])
+TORQ_HL = Dialect("torq_hl", OPERATIONS, [TensorAttr, RescaleAttr, FloatRangeAttr, TilesAttr])
 
 
 def hl_context() -> Context:

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...graph.elements import LIMITS
 from .attributes import RescaleAttr, attribute_of, value_of
+from .tiles import TILES, Tiles, TilesAttr
 from .types import Tensor, TensorAttr, tensor_of
 
 WAY = "way"
@@ -65,6 +66,11 @@ class HlOp(IRDLOperation, ABC):
     def verify(self, verify_nested_ops: bool = True) -> None:
         """As of every operation; limits of a scaling are numbers that the result can have."""
         super().verify(verify_nested_ops)
+        stated = self.attributes.get(TILES)
+        require(
+            stated is None or isinstance(stated, TilesAttr),
+            f"{TILES} = {stated} is no #torq_hl.tiles",
+        )
         scaling = self.properties.get("rescale")
         if isinstance(scaling, RescaleAttr) and self.type.dtype in LIMITS:
             low, high = LIMITS[self.type.dtype]
@@ -99,6 +105,16 @@ class HlOp(IRDLOperation, ABC):
         """How the model's operator came to the NPU; empty of helpers."""
         found = self.attributes.get(WAY)
         return found.data if isinstance(found, StringAttr) else ""
+
+    @property
+    def tiles(self) -> Tiles | None:
+        """How the result is made tile by tile, if that was chosen."""
+        found = self.attributes.get(TILES)
+        return found.data if isinstance(found, TilesAttr) else None
+
+    @tiles.setter
+    def tiles(self, tiles: Tiles) -> None:
+        self.attributes[TILES] = TilesAttr(tiles)
 
 
 def require(condition: bool, reason: str) -> None:

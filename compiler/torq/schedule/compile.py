@@ -67,8 +67,7 @@ def materialised(module: ModuleOp, options: Options = USUAL) -> Materialised:
     """The tasks of a module in TorqHL that has one function. Raises ModelError."""
     function = ops.only_function(module)
     npu = hardware(options.hardware)
-    if npu.slices == 1:
-        options = replace(options, both_slices=False)
+    options = options.of(npu)
     network = network_of(function)
     with targeting(npu):
         plan = planned(network, options)

@@ -93,11 +93,25 @@ class GroupSearch:
             if not self._has_rows(jobs[first]) or not self._has_rows(jobs[stop - 1]):
                 break
             alone += self._alone(stop - 1, state)
-            if self._is_closed(first, stop) and self._lie_alike(first, stop, state):
+            if self._is_closed(first, stop) and self._lie_alike(first, stop, state.kept):
                 timed = self._timed(first, stop, state)
                 if timed is not None and alone - timed[0] > max(most, alone // 50):
                     most, found = alone - timed[0], timed[1]
         return found
+
+    def may_be(self, first: int, stop: int, kept: Mapping[SSAValue, int]) -> bool:
+        """Whether operators can be done together, if there is room."""
+        return (
+            all(self._has_rows(job) for job in self._network.jobs[first:stop])
+            and self._is_closed(first, stop)
+            and self._lie_alike(first, stop, kept)
+        )
+
+    def step(self, job: Job) -> int:
+        """Rows of a result of which its tiles have multiples."""
+        dim = self._dim(job)
+        assert dim is not None
+        return dim.granularity
 
     def regions(self, group: Group) -> Iterator[list[Region | None]]:
         """For each tile what each operator makes, None of one that the tile needs nothing of."""
@@ -127,10 +141,10 @@ class GroupSearch:
                 return False
         return True
 
-    def _lie_alike(self, first: int, stop: int, state: _State) -> bool:
+    def _lie_alike(self, first: int, stop: int, among: Mapping[SSAValue, int]) -> bool:
         """Whether no operator reads a part of something that is kept beside a tile."""
         for job in self._network.jobs[first:stop]:
-            kept = {self._network.root(value) in state.kept for value in job.operands.values()}
+            kept = {self._network.root(value) in among for value in job.operands.values()}
             if isinstance(self._kernel(job), Alike) and len(kept) > 1:
                 return False
         return True

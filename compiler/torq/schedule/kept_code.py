@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from assay.hw.torq.words.commands import SliceTask
 
@@ -47,7 +48,8 @@ def with_code_kept(plan: Plan) -> Plan:
     for run, holder in shared.items():
         addresses[run.code] = addresses[holder.code]
     steps = [step for step in plan.steps if _load_of(step) not in shared]
-    return Plan(steps=steps, addresses=addresses, peak=max(plan.peak, lives.peak()))
+    peak = max(plan.peak, lives.peak())
+    return replace(plan, steps=steps, addresses=addresses, peak=peak)
 
 
 def _load_of(step: Step) -> RunSlice | None:

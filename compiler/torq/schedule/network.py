@@ -18,6 +18,7 @@ from ...graph.tosa import ops
 from ..hl.moves import Const, Host, Transpose, View
 from ..hl.operation import HlOp
 from ..hl.operator_of import NoOperator, operator_of, type_of
+from ..hl.tiles import Tiles
 from ..hl.types import tensor_of
 from ..kernels.variants import refusal, variants
 from ..operators.operator import Operator
@@ -41,6 +42,13 @@ class Job:
     operands: Mapping[str, SSAValue]
     result: SSAValue
     values: Mapping[str, Array]
+    tiles: Tiles | None = None
+    """How its result is made, if that is stated."""
+
+    @property
+    def place(self) -> str:
+        """As messages name it: with the names or the place of its operator in the model."""
+        return self.name if self.source == self.name else f"{self.name} at {self.source}"
 
 
 @dataclass(kw_only=True)
@@ -230,6 +238,7 @@ def _job(op: HlOp, network: Network) -> str:
             operands=operands,
             result=op.value,
             values=values,
+            tiles=op.tiles,
         )
     )
     return ""

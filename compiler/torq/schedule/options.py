@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from assay.hw.torq.facts.hardware import DEFAULT
+from assay.hw.torq.facts.hardware import DEFAULT, Hardware
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,10 @@ class Options:
     program_blocks: int = 0
     left_out: tuple[str, ...] = ()
     hardware: str = DEFAULT
+
+    def of(self, npu: Hardware) -> Options:
+        """The options on an NPU that may have one slice."""
+        return self if npu.slices > 1 else replace(self, both_slices=False)
 
 
 USUAL = Options()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xdsl.ir import SSAValue
 
 from ...models.errors import ModelError
+from ..hl.tiles import Tiles
 from ..operators.tensors import Region
 from ..slice.errors import IllegalSliceProgram
 from ..slice.lram import ALIGNMENT
@@ -20,8 +21,10 @@ from .network import Job, Network, home_of
 from .options import Options
 from .overlap import overlapped
 from .play import played
+from .stated import stated_members, stated_sum_tiling, stated_tiling, unfit
 from .steps import Buffer, LoadTile, Plan, Spot, Start, StoreTile
 from .storage import Home, Storage, packed
+from .sum_tiling import SumTiling
 from .tile_search import cycles_of_bytes
 from .tiles import Tiler
 from .tiling import Tiling
@@ -66,6 +69,8 @@ def planned(network: Network, options: Options) -> Plan:
 
 def _fastest(network: Network, options: Options) -> Plan:
     tiler = Tiler(options)
+    if all(job.tiles for job in network.jobs):
+        return _planned(network, options, tiler, roomy=False)
     if not (options.keep and options.double_buffer) or len(network.jobs) > _SEARCHED:
         return _planned(network, options, tiler, roomy=False)
     plans = [_planned(network, options, tiler, roomy=roomy) for roomy in (False, True)]
@@ -79,7 +84,8 @@ def _planned(network: Network, options: Options, tiler: Tiler, *, roomy: bool) -
     while True:
         try:
             planner.run()
-            return overlapped(planner.starts) if options.double_buffer else _in_turn(planner.starts)
+            plan = overlapped(planner.starts) if options.double_buffer else _in_turn(planner.starts)
+            return replace(plan, tiles=planner.chosen)
         except IllegalSliceProgram as error:
             raise ModelError(f"no kernel can do this: {error}") from None
         except InTheWay as error:
@@ -88,11 +94,6 @@ def _planned(network: Network, options: Options, tiler: Tiler, *, roomy: bool) -
             planner.part(str(error))
         except NoRoom as error:
             planner.make_room(error)
-
-
-def _place(job: Job) -> str:
-    """A job as messages name it: with the names or the place of its operator in the model."""
-    return job.name if job.source == job.name else f"{job.name} at {job.source}"
 
 
 def _in_turn(starts: list[Start]) -> Plan:
@@ -129,6 +130,8 @@ class Planner:
     leaders: dict[str, str] = field(default_factory=dict)
     """By operator of a group the first one."""
     kept: dict[SSAValue, Kept] = field(default_factory=dict)
+    chosen: dict[str, Tiles] = field(default_factory=dict)
+    """By operator how its result is made."""
     _all: dict[Buffer, SSAValue] = field(default_factory=dict)
     _constants: dict[tuple[str, bytes], Storage] = field(default_factory=dict)
     _uses: dict[SSAValue, int] = field(default_factory=dict)
@@ -163,11 +166,16 @@ class Planner:
 
     def give_up(self, value: SSAValue) -> None:
         """Plans again from where a value is made, which is not kept then."""
+        number = self._made(value)
+        if self.network.jobs[number].tiles is not None:
+            raise unfit(self.network.jobs[number], "a result that stays in LRAM: there is no room")
         self.given_up.add(value)
-        self._back_to(self._made(value))
+        self._back_to(number)
 
     def part(self, name: str) -> None:
         """Plans again from an operator on, which does not begin a group then."""
+        if (job := self.network.jobs[self._numbers[name]]).tiles is not None:
+            raise unfit(job, "what does not go together")
         self.alone.add(name)
         self._back_to(self._numbers[name])
 
@@ -175,6 +183,8 @@ class Planner:
         """Plans again with smaller tiles or less that is kept. Raises ModelError at the end."""
         job = error.buffer.job
         name = self.leaders.get(job, job)
+        if name in self._numbers and (stated := self.network.jobs[self._numbers[name]]).tiles:
+            raise unfit(stated, f"tiles that are too large: {error}")
         margin = self.margins.get(name, 0) + _MARGIN
         enough = _ENOUGH_MARGIN_TOGETHER if job in self.leaders else _ENOUGH_MARGIN
         value = self.largest((error.buffer,)) or self.largest(error.others)
@@ -200,6 +210,7 @@ class Planner:
         self._next = mark.number
         for job in self.network.jobs[mark.number :]:
             self.leaders.pop(job.name, None)
+            self.chosen.pop(job.name, None)
 
     def largest(self, buffers: tuple[Buffer, ...]) -> SSAValue | None:
         """The value in the largest of some buffers that are kept."""
@@ -216,18 +227,40 @@ class Planner:
         """The operators that are best done together for each tile, from one on."""
         job = self.network.jobs[number]
         alone = Group(jobs=(job,), rows=0)
+        if job.tiles is not None:
+            return self._stated_group(number) if job.tiles.group >= 0 else alone
         if not self.keeps or job.name in self.alone:
             return alone
         sizes = {value: kept.buffer.size for value, kept in self.kept.items()}
         margin = self.margins.get(job.name, 0)
         return self.groups.best(number, sizes, self._free(job), margin) or alone
 
+    def _stated_group(self, number: int) -> Group:
+        """The operators from one on that are stated to be done together. Raises ModelError."""
+        jobs = stated_members(self.network.jobs, number)
+        tiles = jobs[-1].tiles
+        sizes = {value: kept.buffer.size for value, kept in self.kept.items()}
+        fits = len(jobs) > 1 and self.groups.may_be(number, number + len(jobs), sizes)
+        if tiles is None or not fits or tiles.rows % self.groups.step(jobs[-1]):
+            raise unfit(jobs[0], f"a group of {len(jobs)} operators that cannot be done together")
+        if any(job.tiles and job.tiles.kernel != self.tiler.kernel(job.op).name for job in jobs):
+            raise unfit(jobs[0], "kernels of a group that are not the fastest")
+        return Group(jobs=tuple(jobs), rows=tiles.rows, stays=tiles.kept)
+
     def _together(self, group: Group) -> None:
         """Schedules the tiles of several operators, all of them for each tile."""
         last = group.jobs[-1]
         result = Buffer(job=group.jobs[0].name, name=last.name, size=last.op.y.bytes_, stays=True)
-        if group.stays and last.result not in self.given_up:
+        stays = group.stays and last.result not in self.given_up
+        if stays:
             self._keep(last, result)
+        for job in group.jobs:
+            self.chosen[job.name] = Tiles(
+                kernel=self.tiler.kernel(job.op).name,
+                group=self._numbers[group.jobs[0].name],
+                rows=group.rows,
+                kept=stays and job is last,
+            )
         self.leaders |= {job.name: group.jobs[0].name for job in group.jobs}
         made: dict[SSAValue, tuple[Spot, Region]] = {}
         tiles = [
@@ -250,31 +283,51 @@ class Planner:
             raise NotTogether(group.jobs[0].name) from None
 
     def _keep(self, job: Job, result: Buffer) -> None:
+        if job.result not in self._uses:
+            raise unfit(job, "a result that stays in LRAM, which nobody reads")
         self._all[result] = job.result
         self.kept[job.result] = Kept(buffer=result, last=self._uses[job.result])
 
     def _job(self, job: Job) -> None:
         """Chooses where the result goes, and schedules the tiles."""
         op = job.op
+        if job.tiles is not None:
+            self._stated(job, job.tiles)
+            return
         resident = frozenset(
             name for name, v in job.operands.items() if self.network.root(v) in self.kept
         )
         free, margin = self._free(job), self.margins.get(job.name, 0)
         tiling = self._tiling(job, free - margin, resident)
-        result = Buffer(job=job.name, name=job.name, size=op.y.bytes_, stays=True)
         stays = False
         if self._may_stay(job, free):
-            kept = self._tiling(job, free - margin - result.size - ALIGNMENT, resident | {"y"})
-            loads = cycles_of_bytes(result.size) * _WORTH_KEEPING
+            size = op.y.bytes_
+            kept = self._tiling(job, free - margin - size - ALIGNMENT, resident | {"y"})
+            loads = cycles_of_bytes(size) * _WORTH_KEEPING
             if kept is not None and (tiling is None or kept.cycles <= tiling.cycles + loads):
                 tiling, stays = kept, True
         if tiling is None:
             self._sums(job, free - margin, resident)
             return
+        self._tiles(job, tiling, stays=stays)
+
+    def _stated(self, job: Job, tiles: Tiles) -> None:
+        """Schedules the tiles that an operator states. Raises ModelError."""
+        if tiles.terms:
+            self._parts(job, stated_sum_tiling(job, tiles, self.tiler.slices))
+        else:
+            self._tiles(job, stated_tiling(job, tiles), stays=tiles.kept)
+
+    def _tiles(self, job: Job, tiling: Tiling, *, stays: bool) -> None:
+        """Schedules tiles of one operator alone."""
         if stays:
-            self._keep(job, result)
+            size = job.op.y.bytes_
+            self._keep(job, Buffer(job=job.name, name=job.name, size=size, stays=True))
+        self.chosen[job.name] = Tiles(
+            kernel=tiling.kernel.name, sizes=tiling.sizes, order=tiling.axes, kept=stays
+        )
         tiles = JobTiles(planner=self, job=job, kernel=tiling.kernel)
-        for out in tiling.regions(op.y.shape):
+        for out in tiling.regions(job.op.y.shape):
             tiles.tile(out)
 
     def _sums(self, job: Job, free: int, resident: frozenset[str]) -> None:
@@ -282,6 +335,11 @@ class Planner:
         found = self.tiler.sum_tiling(job.op, free, resident)
         if found is None:
             raise self._too_large(job)
+        self._parts(job, found)
+
+    def _parts(self, job: Job, found: SumTiling) -> None:
+        """Schedules tiles whose sums are made part by part."""
+        self.chosen[job.name] = Tiles(kernel=found.kernel.name, terms=found.count)
         tiles = JobTiles(planner=self, job=job, kernel=found.kernel)
         for outs in found.tiles:
             tiles.sums(outs, found.chains(job.op, outs))
@@ -295,14 +353,14 @@ class Planner:
         try:
             return self.tiler.tiling(job.op, free, resident)
         except IllegalSliceProgram as error:
-            raise ModelError(f"{_place(job)}: {error}") from error
+            raise ModelError(f"{job.place}: {error}") from error
 
     def _too_large(self, job: Job) -> Exception:
         """What to do when no tile fits: give something up that is kept, or give up."""
         value = self.largest(tuple(kept.buffer for kept in self.kept.values()))
         if value is not None:
             return InTheWay(value)
-        return ModelError(f"{_place(job)}: even the smallest tile does not fit into LRAM")
+        return ModelError(f"{job.place}: even the smallest tile does not fit into LRAM")
 
     def is_returned(self, job: Job) -> bool:
         """Whether a result is wanted in XRAM beside where it is kept."""

@@ -7,9 +7,10 @@ that it is done. So a schedule can be reordered as long as steps come behind wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..hl.tiles import Tiles
 from ..kernels.kernel import Kernel
 from ..operators.operator import Operator
 from ..operators.tensors import Region
@@ -137,8 +138,9 @@ def buffers_of(step: Step) -> Iterator[Buffer]:
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """Steps with waits in order, the addresses of their buffers in LRAM, and the most bytes of it
-    that are used at a time."""
+    that are used at a time; and by operator how its result is made."""
 
     steps: list[Step]
     addresses: dict[Buffer, int]
     peak: int
+    tiles: Mapping[str, Tiles] = field(default_factory=dict)

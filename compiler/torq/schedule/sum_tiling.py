@@ -39,6 +39,16 @@ class SumTiling:
         return [part for part in found if part is not None]
 
 
+def stated_sums(op: Operator, kernel: Kernel[Any], count: int, slices: int) -> SumTiling | None:
+    """Sums of a kernel over so many terms at a time; None if it cannot make them."""
+    tiles = _tiles(kernel, op, Region.whole(op.y.shape))
+    terms, steps = kernel.terms(op)
+    if tiles is None or not 0 < count <= min(terms, MOST_STEPS // steps):
+        return None
+    groups = tuple(_groups(kernel, op, tiles, slices))
+    return SumTiling(kernel=kernel, tiles=groups, count=count)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SumSearch:
     """What is looked for: sums over as many terms at a time as fit into `free` bytes.

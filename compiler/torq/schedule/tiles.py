@@ -88,7 +88,7 @@ class Tiler:
             free=free,
             resident=resident,
             doubled=self._doubled,
-            slices=2 if self._split else 1,
+            slices=self.slices,
         )
         return search.best()
 
@@ -113,6 +113,11 @@ class Tiler:
             self._costs[op] = cost // (2 if self._split else 1)
         return self._costs[op]
 
+    @property
+    def slices(self) -> int:
+        """How many slices share a tile."""
+        return 2 if self._split else 1
+
     def parts(self, op: Operator, kernel: Kernel[Any], out: Region) -> list[Region]:
         """The region for each slice: two if that is faster."""
         if not self._split:
@@ -123,11 +128,23 @@ class Tiler:
         )
         key = op, kernel.name, out.sizes, edges
         if key not in self._splits:
-            self._splits[key] = _split(op, kernel, out)
+            self._splits[key] = _split(op, kernel, _first_like(op, kernel, out))
         axis, point = self._splits[key]
         if axis < 0:
             return [out]
         return _halves(out, axis, point)
+
+
+def _first_like(op: Operator, kernel: Kernel[Any], out: Region) -> Region:
+    """The first region of these sizes at the same edges: what is chosen for it is for all alike."""
+    units = {dim.axis: dim for dim in kernel.tile_dims(op)}
+    starts = []
+    for axis, (a, n, size) in enumerate(zip(out.starts, out.sizes, op.y.shape, strict=True)):
+        dim = units.get(axis)
+        if a and a + n < size and dim is not None:
+            a = unit_of(dim) if unit_of(dim) + n < size else dim.granularity
+        starts.append(a)
+    return Region(starts=tuple(starts), sizes=out.sizes)
 
 
 def _split(op: Operator, kernel: Kernel[Any], out: Region) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The last passes of the NPU's compiler: from TorqHL to TorqHW, and from there to an executable."""
+"""The last passes of the NPU's compiler: to tiles, from TorqHL to TorqHW, and to an executable."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from assay.compiler.graph.tosa import ops
 from assay.compiler.models.errors import ModelError
 from assay.compiler.torq.blocks import assembled
+from assay.compiler.torq.hl.operation import HlOp
 from assay.compiler.torq.hw.executable import ExecutableOp
 from assay.compiler.torq.passes.pipeline import PIPELINE, passes_named, usual_passes
 from assay.compiler.torq.schedule.compile import materialised
+from assay.compiler.torq.schedule.network import network_of
 from assay.compiler.torq.schedule.options import USUAL, Options
+from assay.compiler.torq.schedule.plan import planned
+from assay.compiler.torq.target import targeting
+from assay.hw.torq.facts.hardware import hardware
 
 from ...status import StatusError
 from ..pack import pack
@@ -24,8 +30,39 @@ from .unpacked import unpacked_of, unpacked_op
 
 
 @dataclass(frozen=True)
+class Tile(ModulePass):
+    """Chooses a kernel and tiles for each operation, what is done together, and what stays in LRAM.
+
+    Pass `schedule` takes them as they stand here, and chooses itself where nothing does.
+
+    Before:
+        %0 = torq_hl.clamp %x {low = -5 : i64, high = 5 : i64} : (tensor<16xi8>) -> tensor<16xi8>
+        %1 = torq_hl.copy %0 : (tensor<16xi8>) -> tensor<16xi8>
+    After:
+        %0 = torq_hl.clamp %x {low = -5 : i64, high = 5 : i64,
+            tiles = #torq_hl.tiles<"clamp", [16] by [0], kept>} : (tensor<16xi8>) -> tensor<16xi8>
+        %1 = torq_hl.copy %0 {tiles = #torq_hl.tiles<"copy", [16] by [0]>}
+            : (tensor<16xi8>) -> tensor<16xi8>
+    """
+
+    name: ClassVar[str] = "tile"
+    options: Options = USUAL
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Adds attributes to the operations of the module's function. Raises ModelError."""
+        network = network_of(ops.only_function(op))
+        npu = hardware(self.options.hardware)
+        with targeting(npu):
+            plan = planned(network, self.options.of(npu))
+        for job in network.jobs:
+            made = job.result.owner
+            assert isinstance(made, HlOp)
+            made.tiles = plan.tiles[job.name]
+
+
+@dataclass(frozen=True)
 class Schedule(ModulePass):
-    """Cuts operators into tiles, gives tensors places, and makes tasks of the NSS and of slices.
+    """Orders loads, runs and stores of tiles, gives them places, and makes tasks of NSS and slices.
 
     Some lines of what it makes of an operator:
 
@@ -107,7 +144,7 @@ def _replace(module: ModuleOp, made: ExecutableOp) -> None:
     block.add_op(made)
 
 
-WHOLE: tuple[type[ModulePass], ...] = (*PIPELINE, Schedule, Pack)
+WHOLE: tuple[type[ModulePass], ...] = (*PIPELINE, Tile, Schedule, Pack)
 """From a model to the words of an executable."""
 
 
