@@ -45,8 +45,8 @@ def check_kernel(
         source: MSL, or the path of a file of it (a Path, or a text that ends in `.metal`).
         function: which kernel.
         arguments: one for each argument of the kernel, in order: an array for a buffer, a number or
-            a list of numbers for `constant T&`, bytes for anything else, the number of bytes for
-            threadgroup memory, None for what may be assumed.
+            a list of numbers for `constant T&`, a dictionary of members for a struct, bytes for
+            anything else, the number of bytes for threadgroup memory, None for what may be assumed.
         threads: size of the grid in threads, or `threadgroups` in threadgroups.
         threadgroups: see `threads`.
         threadgroup: size of a threadgroup in threads.
@@ -94,7 +94,9 @@ def check_kernel(
         report.add_kernel(KernelRecord(name=function, file=kernel.file, line=kernel.line))
         return report
     report.add_kernel(
-        record_of_run(kernel, plan, assumed=assumed, seconds=time.perf_counter() - start)
+        record_of_run(
+            kernel, plan, outcome, report, assumed=assumed, seconds=time.perf_counter() - start
+        )
     )
     for argument, value in zip(kernel.arguments, arguments, strict=True):
         if isinstance(value, np.ndarray) and argument.access != "read" and value.flags.writeable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +16,10 @@ from ..launches.inputs import Setup
 from ..launches.plan import CannotPlan, Plan, make_plan
 from ..launches.runner import CannotRun, Outcome, Runner
 from ..reports.report import KernelRecord, Report
+from .missed import missed
 from .orders import order_finding
 from .registers import register_finding
+from .strides import resting
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
@@ -40,6 +42,7 @@ def run_setup(
 
     growth = shrink = 1
     while True:
+        kernel.program().forget_coverage()  # of runs before, of which others told
         try:
             plan = make_plan(
                 kernel, setup, growth=growth, shrink=shrink, sources=report.sources.values()
@@ -75,17 +78,13 @@ def run_checked(plan: Plan, runner: Runner, checker: Checker) -> Outcome:
 def record_of_run(
     kernel: KernelFunction,
     plan: Plan,
+    outcome: Outcome,
+    report: Report,
     *,
     assumed: Iterable[str],
-    missed: tuple[str, ...] = (),
-    rests_on: Mapping[tuple[str, int], tuple[str, ...]] | None = None,
     seconds: float,
 ) -> KernelRecord:
-    """What a report says of a kernel that ran by `plan`.
-
-    `assumed` describes its constants, `missed` what of it never ran, `rests_on` the assumed values
-    behind addresses by their lines.
-    """
+    """What a report says of a kernel that ran by `plan`; `assumed` describes its constants."""
     return KernelRecord(
         name=kernel.name,
         file=kernel.file,
@@ -95,8 +94,8 @@ def record_of_run(
         assumed_memory=plan.assumed_memory,
         assumed_values=tuple(plan.assumed_values),
         buffers=frozenset(each.argument.name for each in plan.bound if each.data is not None),
-        rests_on=rests_on or {},
-        missed=missed,
+        rests_on=resting(plan, report.all_findings, report.sources.values()),
+        missed=missed(plan, report.sources) if outcome.error is None else (),
         seconds=seconds,
     )
 

@@ -18,9 +18,7 @@ from ..launches.source import chosen_kernels, unknown_kernels
 from ..reports.report import KernelRecord, Report, ReportPart
 from .errors import CheckInputError
 from .inputs import Inputs, read_annotations
-from .missed import missed
 from .runs import record_of_run, run_setup
-from .strides import resting
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, Library
@@ -156,12 +154,7 @@ def _check_kernel(
         return
     report.add_kernel(
         record_of_run(
-            kernel,
-            plan,
-            assumed=assumed,
-            missed=missed(plan, report.sources) if outcome.error is None else (),
-            rests_on=resting(plan, report.all_findings, report.sources.values()),
-            seconds=time.perf_counter() - start,
+            kernel, plan, outcome, report, assumed=assumed, seconds=time.perf_counter() - start
         )
     )
 

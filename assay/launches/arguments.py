@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import LaunchInputError
-from .inputs import Exact, Given, Literal, Raw, Size
+from .inputs import Exact, Given, Literal, Members, Raw, Size
+from .members import MemberError, members_given
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, KernelFunction
@@ -50,11 +51,17 @@ def given_of(
 
 def _one(argument: Argument, value: Any, is_initialised: bool) -> Given:
     if argument.kind == "threadgroup":
-        if isinstance(value, int | np.integer) and value > 0:
+        if isinstance(value, int | np.integer) and value >= 0:
             return Raw(bytes=int(value))
         raise LaunchInputError(
             f"argument '{argument.name}' is threadgroup memory: give its bytes, not {value!r}"
         )
+    if isinstance(value, Mapping) and value:
+        try:
+            return Members(values=members_given(value))
+        except MemberError as error:
+            name = ".".join((argument.name, *error.path))
+            raise LaunchInputError(f"argument '{name}': {error}") from None
     if isinstance(value, np.ndarray) and value.ndim:
         if not value.size or value.dtype.hasobject:
             raise LaunchInputError(f"argument '{argument.name}': the array holds no numbers")
@@ -66,6 +73,6 @@ def _one(argument: Argument, value: Any, is_initialised: bool) -> Given:
     if plain and all(isinstance(each, bool | int | float) for each in plain):
         return Literal(values=tuple(plain))
     raise LaunchInputError(
-        f"argument '{argument.name}': expected an array, a number, a list of numbers or bytes, not "
-        f"{type(value).__name__}"
+        f"argument '{argument.name}': expected an array, a number, a list of numbers, bytes or a "
+        f"struct's members by name, not {type(value).__name__}"
     )

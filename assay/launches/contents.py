@@ -126,7 +126,7 @@ def _literal(given: Literal, argument: Argument, what: str) -> NDArray[Any]:
     if own is None:
         raise LaunchInputError(
             f"{what} is of type {argument.type_name}: give its members by name, such as "
-            "{ n = 64, scale = 0.5 }"
+            '{ n = 64, scale = 0.5 }, or {"n": 64, "scale": 0.5} in Python'
         )
     values = numbers(given.values, own, what)
     room = argument.size // own.itemsize

@@ -21,6 +21,7 @@ from .inputs import (
     Setup,
     Size,
 )
+from .members import MemberError, is_number, members_given
 from .scalars import DTYPES, dtype_named
 
 Setups = Mapping[str, tuple[Setup, ...]]
@@ -112,9 +113,9 @@ class _Reader:
         return x, y, z
 
     def _given(self, path: tuple[str, ...], value: Any) -> Given:
-        if isinstance(value, list) and value and all(_is_number(item) for item in value):
+        if isinstance(value, list) and value and all(is_number(item) for item in value):
             return Literal(values=tuple(value))
-        if _is_number(value):
+        if is_number(value):
             return Literal(values=(value,))
         if not isinstance(value, dict):
             raise self._document.error(
@@ -122,7 +123,7 @@ class _Reader:
                 "expected a number, a list of numbers, or a table with dtype, shape and fill, "
                 f"with bytes, with fields, or with members by name; not {value!r}",
             )
-        if value and not any(key in value for key in _GIVEN_KEYS):
+        if _is_struct(value):
             return self._members(path, value)
         if "bytes" in value:
             self._document.only_keys(value, ("bytes",), path)
@@ -136,20 +137,10 @@ class _Reader:
         return self._filled(path, value)
 
     def _members(self, path: tuple[str, ...], value: dict[str, Any]) -> Members:
-        found: dict[str, tuple[Number, ...]] = {}
-        for name, given in value.items():
-            inner = _inner(given)
-            if inner:
-                below = self._members((*path, name), inner).values
-                found |= {f"{name}.{each}": numbers for each, numbers in below.items()}
-                continue
-            numbers = given if isinstance(given, list) else [given]
-            if not numbers or not all(_is_number(number) for number in numbers):
-                raise self._document.error(
-                    (*path, name), f"expected a number or a list of numbers, not {given!r}"
-                )
-            found[name] = tuple(numbers)
-        return Members(values=found)
+        try:
+            return Members(values=members_given(value))
+        except MemberError as error:
+            raise self._document.error((*path, *error.path), str(error)) from None
 
     def _filled(self, path: tuple[str, ...], value: dict[str, Any]) -> Filled:
         dtype = value.get("dtype")
@@ -174,12 +165,12 @@ class _Reader:
                 return value
             if value.startswith("@") and len(value) > 1:
                 return self._document.folder / value[1:]
-        elif _is_number(value):
+        elif is_number(value):
             number: Number = value
             return number
         elif isinstance(value, list):
             flat = _flatten(value)
-            if flat and all(_is_number(item) for item in flat):
+            if flat and all(is_number(item) for item in flat):
                 return tuple(flat)
         raise self._document.error(path, f"{value!r} is no fill; expected {_FILLS}")
 
@@ -188,7 +179,7 @@ class _Reader:
         if not isinstance(value, list) or not value:
             raise self._document.error(path, expected)
         for member in value:
-            if not isinstance(member, list) or len(member) != 2 or not _is_number(member[1]):
+            if not isinstance(member, list) or len(member) != 2 or not is_number(member[1]):
                 raise self._document.error(path, f"{member!r}: {expected}")
             if not isinstance(member[0], str) or dtype_named(member[0]) is None:
                 raise self._document.error(path, f"{member[0]!r} is none of {', '.join(DTYPES)}")
@@ -200,23 +191,20 @@ class _Reader:
         return int(value)
 
     def _constant(self, path: tuple[str, ...], value: Any) -> ConstantValue:
-        if _is_number(value):
+        if is_number(value):
             number: Number = value
             return number
-        if isinstance(value, list) and value and all(_is_number(item) for item in value):
+        if isinstance(value, list) and value and all(is_number(item) for item in value):
             return tuple(value)
         raise self._document.error(path, f"expected a number, true, false or a list, not {value!r}")
 
 
-def _inner(value: Any) -> dict[str, Any]:
-    """What is given for a struct in a struct, or by their numbers for several; nothing else."""
-    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
-        return {str(number): each for number, each in enumerate(value)}
-    return value if isinstance(value, dict) else {}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, bool | int | float)
+def _is_struct(value: dict[str, Any]) -> bool:
+    """Whether a table names members, which may be called as keys are that describe an array."""
+    known = [key in _GIVEN_KEYS for key in value]
+    if any(isinstance(each, str) for each in value.values()):
+        return False  # no member is a word: one of the keys is misspelt
+    return not all(known) or isinstance(value.get("shape"), dict)
 
 
 def _product(sizes: Sequence[int]) -> int:

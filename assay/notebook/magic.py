@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from .show import show_report, show_time
 
 _USAGE = "%%assay [NAME ...] [options]"
-_HELP = """The cell's kernel runs once under checks. NAMEs are variables of the notebook, one for
-each argument of the kernel in order: arrays and CPU tensors are buffers, which the kernel changes
-in place; numbers and lists are constants; None is assumed."""
+_HELP = """The cell's kernel runs once under checks, with --time too. NAMEs are variables of the
+notebook, one for each argument of the kernel in order: arrays and CPU tensors are buffers, which
+the kernel changes in place; numbers and lists are constants, dictionaries members of structs; None
+is assumed."""
 
 
 class MagicError(Exception):
@@ -45,22 +47,29 @@ def register(shell: Any) -> None:
 def run_cell(line: str, cell: str, variables: Mapping[str, Any]) -> None:
     """Check the cell's kernel with the line's arrays, time it if asked for, and show both.
 
+    What is timed is a run on what the arrays held before.
+
     Raises:
         MagicError: for a line that cannot be read, and variables that are not there.
         CheckInputError, CompileError: as `check_kernel` does.
+        SpecError: for a chip that is not known.
     """
+    from assay.hw.apple.facts.chips import chip
+
     from ..checks import check_kernel
 
     chosen = _chosen(line)
     if chosen is None:
         return
+    if chosen.time is not None:
+        chip(chosen.time)  # known before the kernel changes anything
     kernel = chosen.kernel or _only_kernel(cell)
     values = [_value(name, variables) for name in chosen.names]
-    if chosen.time is not None:
-        show_time(cell, kernel, values, chosen)
-        return
+    before = [copy(value) if chosen.time is not None else value for value in values]
     sizes = {"threads": chosen.threads, "threadgroup": chosen.threadgroup}
     show_report(check_kernel(cell, kernel, *values, checks=chosen.check, **sizes))
+    if chosen.time is not None:
+        show_time(cell, kernel, before, chosen)
 
 
 def _chosen(line: str) -> argparse.Namespace | None:
@@ -81,11 +90,18 @@ def _chosen(line: str) -> argparse.Namespace | None:
     if chosen.help:
         print(parser.format_help())
         return None
+    if chosen.timeline and chosen.time is None:
+        raise MagicError(
+            "--timeline is of a predicted time: add --time CHIP, such as --time m4-max"
+        )
     return chosen
 
 
 def _size(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(","))
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected numbers such as 64,64") from None
 
 
 def _only_kernel(cell: str) -> str:

@@ -38,7 +38,8 @@ def show_time(cell: str, kernel: str, values: Sequence[Any], chosen: argparse.Na
         timeline=chosen.timeline,
     )
     print(result)
-    _display(result)
+    display: Any = import_module("IPython.display")
+    _display(display.HTML(result.plot().svg))
     if chosen.timeline:
         _display(Page(result))
 

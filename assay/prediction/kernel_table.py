@@ -12,7 +12,7 @@ from rich.text import Text
 
 from .numbers import bar, digits, seconds, short_name
 from .result import DispatchResult, TimeResult
-from .text import COLOURS, LEVEL_NAMES, SHORT, chip_text
+from .text import COLOURS, LEVEL_NAMES, SHORT, caches_text, chip_text
 
 FORMAT = "assay-time-kernels/1"
 _BAR = 10
@@ -51,6 +51,7 @@ def kernel_table(kernels: Sequence[Sequence[TimeResult]]) -> RenderableType:
         table,
         Text(""),
         Text(_LEGEND, "dim"),
+        Text(_caches(kernels[0][0]), "dim"),
         *_assumed([results[0] for results in kernels]),
     )
 
@@ -72,6 +73,14 @@ def _cells(dispatch: DispatchResult, longest: float) -> list[RenderableType]:
         Text(bar(time.seconds / longest, _BAR), "cyan"),
         Text(SHORT.get(main, main), COLOURS.get(main, "")),
     ]
+
+
+def _caches(result: TimeResult) -> str:
+    """What they hold, and how to see the other way: it changes what comes from DRAM."""
+    other = (
+        "without --cold they hold what an equal run left" if result.is_cold else "--cold: nothing"
+    )
+    return f"Caches are {caches_text(result)} ({other})."
 
 
 def _assumed(results: Sequence[TimeResult]) -> list[RenderableType]:

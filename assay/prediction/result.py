@@ -82,7 +82,7 @@ class DispatchResult:
         return with_rest(self.time.by_site, self.time.causes)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TimeResult(ProgramTime):
     """How long a program takes on a GPU, and why; prints and plots itself.
 
@@ -212,6 +212,9 @@ class TimeResult(ProgramTime):
         from .text import result_text
 
         return result_text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __rich__(self) -> Any:
         from .text import renderable

@@ -179,6 +179,8 @@ def _facts(result: TimeResult, dispatch: DispatchResult) -> Table:
 
 def caches_text(result: TimeResult) -> str:
     """What caches held before, and how it would be the other way where DRAM tells them apart."""
+    if result.is_cold is None:
+        return "as the program left them: cold for what it touches first"
     name, meaning = ("cold", "nothing") if result.is_cold else ("warm", "what an equal run left")
     text = f"{name}: they hold {meaning}"
     other = result.otherwise

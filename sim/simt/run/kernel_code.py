@@ -66,6 +66,10 @@ class LoadedKernel:
         """For each of so many blocks of a watched kernel, whether it has ever run: 1 or 0."""
         return ctypes.string_at(self._kernel.data_address(REACHED), blocks)
 
+    def forget_reached(self, blocks: int) -> None:
+        """Let so many blocks count as never run."""
+        ctypes.memset(self._kernel.data_address(REACHED), 0, blocks)
+
     def run(self, context: int, first: int, count: int) -> int:
         """Run threadgroups of the box that the context at this address has; not 0 after a fault."""
         return int(self._run(context, first, count, self._code))

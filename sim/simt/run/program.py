@@ -208,10 +208,17 @@ class Program:
         return needs
 
     def coverage(self) -> tuple[Coverage, ...]:
-        """What has run of each machine code that was made of it."""
+        """What has run of each machine code made of it, since then or `forget_coverage`."""
+        return tuple(executable.coverage() for executable in self._made())
+
+    def forget_coverage(self) -> None:
+        """Let nothing count as run so far."""
+        for executable in self._made():
+            executable.forget_coverage()
+
+    def _made(self) -> list[Executable]:
         with self._lock:
-            made = list(self._executables.values())
-        return tuple(executable.coverage() for executable in made)
+            return list(self._executables.values())
 
     def specialise(
         self, threadgroup_size: tuple[int, int, int], observers: frozenset[str] = frozenset()
@@ -331,12 +338,22 @@ class Executable:
         self._touching: list[tuple[int, list[int]]] = head["touching"]
 
     def coverage(self) -> Coverage:
-        """What has run of it since it was made, if it is watched."""
-        ran = self._loaded.reached(self._blocks) if self._loops or self._touching else b""
+        """What has run of it since `forget_coverage` or since it was made, if it is watched."""
+        ran = self._loaded.reached(self._blocks) if self._covers else b""
         return Coverage(
             loops=tuple((_site(site), any(ran[at] for at in after)) for site, after in self._loops),
             buffers={number: any(ran[at] for at in blocks) for number, blocks in self._touching},
         )
+
+    def forget_coverage(self) -> None:
+        """Let nothing count as run so far."""
+        if self._covers:
+            self._loaded.forget_reached(self._blocks)
+
+    @property
+    def _covers(self) -> bool:
+        """Whether its code tells which blocks have run."""
+        return bool(self._loops or self._touching)
 
     def access(self, number: int) -> AccessSite:
         """What a fault's site number stands for."""

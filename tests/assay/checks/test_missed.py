@@ -1,5 +1,6 @@
 """What rests on assumptions is a warning, and what never ran is told."""
 
+import assay
 from assay.checks import Report, SourceOptions, check_source, chosen_checks
 
 ROWS = """
@@ -31,6 +32,23 @@ def test_loops_and_buffers_that_never_ran_are_told() -> None:
         "never touched: 'x'",
     )
     assert "of kernel 'rows' not all was checked" in str(checked("rows"))
+
+
+def test_check_kernel_tells_what_never_ran_and_what_rests_on_assumptions() -> None:
+    report = assay.check_kernel(ROWS, "rows", None, None, None)
+    assert report.kernels[0].missed[1] == "never touched: 'x'"
+    (finding,) = (each for each in report.findings if each.check == "race")
+    assert finding.severity == "warning" and "or state args.columns" in finding.hint
+
+
+def test_what_an_earlier_run_entered_does_not_count_for_a_later_one() -> None:
+    missed = [
+        assay.check_kernel(ROWS, "rows", {"columns": 64, "blocks": blocks}, None, None)
+        .kernels[0]
+        .missed
+        for blocks in (64, 0)
+    ]
+    assert missed[0] == () and missed[1][0].startswith("never entered")
 
 
 def test_a_race_over_assumed_strides_is_a_warning_that_names_them() -> None:

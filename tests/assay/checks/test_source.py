@@ -593,6 +593,36 @@ def test_check_kernel_runs_on_the_callers_arrays() -> None:
     assert (y.reshape(-1)[:60] == x[:60] + 1).all() and (y.reshape(-1)[60:] == 0).all()
 
 
+def test_check_kernel_takes_members_of_structs_by_name() -> None:
+    source = PRELUDE + (
+        "struct Side { int at; float by[2]; };"
+        "struct Sizes { int n; Side sides[2]; };"
+        "kernel void put(device float* x, constant Sizes& s, uint i [[thread_position_in_grid]])"
+        " { x[i] = s.n + s.sides[1].by[1]; }"
+    )
+    x = np.zeros(8, np.float32)
+    sizes = {"n": np.int32(3), "sides": [{"at": 1}, {"at": 2, "by": np.array([4, 0.5])}]}
+    report = assay.check_kernel(source, "put", x, sizes, threads=8)
+    assert (x == 3.5).all()
+    assert any("sides.0.by" in text for text in report.kernels[0].assumptions)
+    for wrong, said in (
+        ({"m": 3}, "has no member 'm'; there are n"),
+        ({"n": "3"}, "argument 's.n': expected a number or a list of numbers, not '3'"),
+        ({"n": 0.5}, "0.5 is no whole number"),
+        (3, 'or {"n": 64, "scale": 0.5} in Python'),
+    ):
+        with pytest.raises(CheckInputError, match=re.escape(said)):
+            assay.check_kernel(source, "put", x, wrong, threads=8)
+
+
+def test_check_kernel_takes_no_threadgroup_memory_where_a_run_uses_none() -> None:
+    source = PRELUDE + (
+        "kernel void put(device float* x, threadgroup float* shared,"
+        " uint i [[thread_position_in_grid]]) { x[i] = 1; }"
+    )
+    assert not assay.check_kernel(source, "put", np.zeros(8, np.float32), 0, threads=8)
+
+
 def test_check_kernel_reads_files_and_reports_findings(tmp_path: Path) -> None:
     path = tmp_path / "shift.metal"
     path.write_text(SHIFT)

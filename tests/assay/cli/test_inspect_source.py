@@ -128,7 +128,8 @@ CONSTANTS = """
 constant bool WIDE [[function_constant(0)]];
 constant bool2 SIDES [[function_constant(1)]];
 constant float SCALE [[function_constant(2)]];
-struct Sizes { int rows; ulong stride; float3 by; bool flag; };
+struct Side { int rows; };
+struct Sizes { int rows; ulong stride; float3 by; bool flag; float fill; Side shape; };
 kernel void put(device float* x, device half4* h, constant Sizes& sizes, constant uint3& at,
                 constant bool& on, device void* raw, device atomic_uint* n,
                 texture2d<float> image, threadgroup float* shared,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -72,8 +73,37 @@ def test_a_cell_is_timed_with_picture_and_timeline(cell: Callable[..., Shown]) -
     x = np.zeros(4096, np.float32)
     shown = cell("x --threads 4096 --threadgroup 256 --time m4-max --timeline", DOUBLE, x=x)
     assert "twice" in shown.text
-    picture, page = shown.html
+    findings, picture, page = shown.html
+    assert "no findings" in findings
     assert "<svg" in picture and page.startswith("<iframe srcdoc=")
+
+
+def test_a_timed_cell_is_checked_and_fills_its_arrays_once(cell: Callable[..., Shown]) -> None:
+    x = np.ones(64, np.float32)
+    cell("x --threads 64 --time m1", DOUBLE, x=x)
+    assert np.array_equal(x, np.full(64, 2))
+    shown = cell(
+        "x --threads 64 --threadgroup 32 --time m1", RACE, x=np.arange(65, dtype=np.float32)
+    )
+    assert "race-read-write" in shown.html[0]
+
+
+def test_the_time_is_that_of_what_arrays_held_before(cell: Callable[..., Shown]) -> None:
+    source = """
+kernel void count(device int* x, uint i [[thread_position_in_grid]]) {
+    float sum = 1;
+    for (int k = 0; k < x[i]; k++) sum = metal::fma(sum, sum, 0.5f);
+    x[i] = sum;
+}
+"""
+    long, short = (
+        cell("x --threads 64 --time m1", source, x=np.full(64, rounds, np.int32)).text
+        for rounds in (2000, 0)
+    )
+    cycles = [
+        int(re.findall(r"([\d,]+) cycles", text)[0].replace(",", "")) for text in (long, short)
+    ]
+    assert cycles[0] > 5 * cycles[1]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +112,8 @@ def test_a_cell_is_timed_with_picture_and_timeline(cell: Callable[..., Shown]) -
         ("nothing", DOUBLE, "error: there is no variable nothing in this notebook"),
         ("x", DOUBLE + DOUBLE.replace("twice", "again"), "--kernel chooses one of twice, again"),
         ("x", "int helper() { return 1; }", "the cell has no kernel"),
-        ("x --threads many", DOUBLE, "argument --threads: invalid _size value: 'many'"),
+        ("x --threads many", DOUBLE, "--threads: 'many': expected numbers such as 64,64"),
+        ("x --timeline", DOUBLE, "--timeline is of a predicted time: add --time CHIP"),
         ("x 'open", DOUBLE, "No closing quotation"),
         ("x", "kernel void twice(device float* x) { x[0] = y; }", "use of undeclared"),
         ("x --time m9", DOUBLE, "m9"),

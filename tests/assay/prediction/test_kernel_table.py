@@ -74,6 +74,7 @@ def test_kernels_by_chips_are_one_table(tiled: TimeResult, padded: TimeResult) -
     rows = [line.split() for line in lines if " us " in line]
     assert [row[0] for row in rows] == ["tiled", "m2", "padded", "m2"]
     assert any("16.5 (32)" in line for line in lines)
+    assert any(line.startswith("Caches are warm: they hold what an equal run") for line in lines)
     assert any(line.startswith("assumed for tiled, padded: x: 65536 x float") for line in lines)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import xml.etree.ElementTree as xml
 from dataclasses import asdict
 from io import StringIO
@@ -97,6 +98,19 @@ def test_a_result_without_sampling_has_the_model_s_error_and_no_other() -> None:
     text = str(replace(result, dispatches=(exact,)))
 
     assert "±" not in text and "model error" in text
+
+
+def test_caches_are_warm_or_cold_for_a_kernel_and_the_program_s_own_otherwise() -> None:
+    from dataclasses import replace
+
+    result = made_up_result()
+    for is_cold, said in ((True, "cold: they"), (False, "warm: they"), (None, "as the program")):
+        assert re.search(rf"^caches +{said}", str(replace(result, is_cold=is_cold)), re.M)
+
+
+def test_a_result_shows_itself_as_text_not_as_its_fields() -> None:
+    result = made_up_result()
+    assert repr(result) == str(result)
 
 
 def test_facts_keep_their_names_however_long_they_are() -> None:
