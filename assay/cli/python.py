@@ -68,9 +68,13 @@ def python_command(
 
 
 def run_timed(
-    ready: "Callable[[], Ending]", script: Path, chip: str, trace: Path | None
+    ready: "Callable[[], Ending]",
+    script: Path,
+    chip: str,
+    trace: Path | None,
+    compare: Sequence[str] = (),
 ) -> "tuple[Ending, Timing]":
-    """Run a script and time what it dispatches; how it ended, and what was seen.
+    """Run a script and time what it dispatches, on `compare` too; how it ended, what was seen.
 
     Its timeline goes to `trace`, if that is given, also if it fails half-way.
     """
@@ -86,7 +90,13 @@ def run_timed(
     with spool_beside(trace) if trace is not None else nullcontext() as spool:
         try:
             with (
-                timing(chip, program=script.name, timeline=trace is not None, spool=spool) as seen,
+                timing(
+                    chip,
+                    program=script.name,
+                    timeline=trace is not None,
+                    spool=spool,
+                    compare=compare,
+                ) as seen,
                 kept_timeline(trace, save),
             ):
                 ending = ready()

@@ -13,6 +13,7 @@ from .options.shared import only_emulated
 from .options.time import TimeOptions
 from .python import prepared, run_timed
 from .terminal import print_json, show
+from .time_kernels import chips_of, usage_errors
 from .time_output import write_results
 
 
@@ -20,9 +21,7 @@ def refuse_for_script(functions: list[str], device: str, *groups: object) -> Non
     """Raise CommandError for options that mean nothing for a script."""
     given = [*(["--function"] if functions else []), *given_options(*groups)]
     for option in given:
-        if option == "--compare":
-            raise CommandError("--compare is not for scripts: time it with each --chip", code=USAGE)
-        if option not in ("--trace", "--plot", "--lines"):
+        if option not in ("--trace", "--plot", "--lines", "--compare"):
             raise CommandError(f"{option} is not for scripts", code=USAGE)
     if only_emulated(device) != "emulated":
         raise CommandError("--device is not for scripts: they choose theirs", code=USAGE)
@@ -31,16 +30,19 @@ def refuse_for_script(functions: list[str], device: str, *groups: object) -> Non
 def time_script(
     script: Path, arguments: list[str], chip: str, how: TimeOptions, *, json: bool
 ) -> None:
-    """Run a script with drop-ins for the libraries that it imports; print what it dispatched.
+    """Run a script once with drop-ins for the libraries it imports; print what it dispatched.
 
     If JSON was asked for, what it prints goes to stderr. Ends with the script's exit code.
     """
+    with usage_errors():
+        names = [each.key for each in chips_of(chip, how.compare)[1:]]
     ready = prepared(script, arguments, "emulated")
     with contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
-        ending, seen = run_timed(ready, script, chip, how.trace)
-    result, on_npus = seen.result(partial=True), seen.npu
+        ending, seen = run_timed(ready, script, chip, how.trace, names)
+    results, on_npus = seen.results(partial=True), seen.npu
+    result = results[0]
     if not on_npus:
-        write_results([result], replace(how, trace=None), json=json)
+        write_results(results, replace(how, trace=None), json=json)
     elif json:
         print_json({"gpu": result.to_json(), "npu": [each.to_json() for each in on_npus]})
     else:

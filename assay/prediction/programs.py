@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.hal import observe
-from assay.hal.metal.timed import ChipPredictor, ProgramTimer, schedule_of
+from assay.hal.metal.timed import (
+    ChipPredictor,
+    Predictor,
+    ProgramTimer,
+    SeveralChips,
+    logs_of_chip,
+    schedule_of,
+)
 from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.facts.chips import chip as chip_named
 
@@ -27,10 +34,12 @@ if TYPE_CHECKING:
 class Timing:
     """What a block of `timing` has seen so far."""
 
-    def __init__(self, timer: ProgramTimer, npu: NpuTimer, chip: Chip, program: str) -> None:
+    def __init__(
+        self, timer: ProgramTimer, npu: NpuTimer, chips: Sequence[Chip], program: str
+    ) -> None:
         self._timer = timer
         self._npu = npu
-        self._chip = chip
+        self._chips = tuple(chips)
         self._program = program
 
     @property
@@ -53,16 +62,23 @@ class Timing:
 
         Raises TimeInputError if some dispatch could not be predicted; if `partial`, it is left out.
         """
+        return self.results(partial=partial)[0]
+
+    def results(self, *, partial: bool = False) -> list[TimeResult]:
+        """The same for each chip, those that were to be compared after the first one."""
         self._timer.finish()
         if self._timer.failures and not partial:
             first, *others = self._timer.failures
             more = f" (and {len(others)} more)" if others else ""
             raise TimeInputError(f"{self._program} cannot be timed: {first}{more}")
-        return result_of(
-            schedule_of(self._timer.buffers, self._timer.calls, self._chip),
-            program=self._program,
-            chip=self._chip,
-        )
+        return [
+            result_of(
+                schedule_of(logs_of_chip(self._timer.buffers, number), self._timer.calls, chip),
+                program=self._program,
+                chip=chip,
+            )
+            for number, chip in enumerate(self._chips)
+        ]
 
 
 @ends_in_caller
@@ -74,6 +90,7 @@ def timing(
     timeline: bool = False,
     spool: Path | None = None,
     say: Callable[[str], None] | None = None,
+    compare: Sequence[str] = (),
 ) -> AbstractContextManager[Timing]:
     """Time all that this process runs on emulated GPUs and NPUs meanwhile.
 
@@ -86,30 +103,35 @@ def timing(
         spool: a `.assay-trace` file that each dispatch goes to at once. If the process is killed,
             it shows what was predicted before: dispatches one after the other.
         say: told what is going on, in a few words.
+        compare: further GPUs, of which `results()` tells, too; the timeline is of the first one.
 
     Raises:
         SpecError: for a chip that is not known.
         OSError: if `spool` cannot be made.
     """
-    return _timing(chip_named(chip), program, results, timeline, spool, say)
+    chips = [chip_named(name) for name in dict.fromkeys([chip, *compare])]
+    return _timing(chips, program, results, timeline, spool, say)
 
 
 @contextmanager
 def _timing(
-    gpu: Chip,
+    chips: Sequence[Chip],
     program: str,
     results: bool,
     timeline: bool,
     spool: Path | None,
     say: Callable[[str], None] | None,
 ) -> Iterator[Timing]:
-    predictor = ChipPredictor(gpu, keep=timeline, say=say)
+    gpu, *others = chips
+    predictor: Predictor = ChipPredictor(gpu, keep=timeline, say=say)
+    if others:
+        predictor = SeveralChips([predictor, *(ChipPredictor(each, say=say) for each in others)])
     with Spool(spool, gpu, program) if spool is not None else nullcontext() as kept:
         took = kept.took if kept is not None else None
         timer = ProgramTimer(predictor, results=results, say=say, took=took)
         npu = NpuTimer(keeps_accesses=timeline)
         with observe.timing(timer, npu):
-            yield Timing(timer, npu, gpu, program)
+            yield Timing(timer, npu, chips, program)
 
 
 def time_function(

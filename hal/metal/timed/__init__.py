@@ -9,6 +9,7 @@ from .costs import ChipCosts
 from .predict import ChipPredictor
 from .prediction import Prediction, Predictor
 from .schedule import Scheduled, schedule_of
+from .several import SeveralChips, logs_of_chip
 from .timer import Copied, Dispatched, ProgramTimer
 
 __all__ = [
@@ -20,5 +21,7 @@ __all__ = [
     "Predictor",
     "ProgramTimer",
     "Scheduled",
+    "SeveralChips",
+    "logs_of_chip",
     "schedule_of",
 ]

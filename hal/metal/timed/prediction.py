@@ -22,11 +22,13 @@ class Prediction:
         time: what the core model says.
         share: part of the GPU that the dispatch can keep busy, (0, 1].
         tape: what its first sampled threadgroups did, with places, if it was to be kept.
+        others: the same dispatch on further chips, if those were asked for.
     """
 
     time: DispatchTime
     share: float
     tape: Tape | None = None
+    others: tuple[Prediction, ...] = ()
 
 
 class Predictor(Protocol):

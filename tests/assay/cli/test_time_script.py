@@ -116,7 +116,7 @@ def test_a_script_that_dispatches_nothing_says_so(
 
 
 @pytest.mark.parametrize(
-    "options", [("--grid", "4"), ("-f", "add"), ("--compare", "m1"), ("--device", "torq")]
+    "options", [("--grid", "4"), ("-f", "add"), ("--cold",), ("--device", "torq")]
 )
 def test_options_for_kernels_are_refused(
     assay: Assay, script: Callable[[str], Path], options: tuple[str, ...]
@@ -124,6 +124,35 @@ def test_options_for_kernels_are_refused(
     done = assay("time", script(metal("add")), *options)
     assert done.code == 2
     assert "not for scripts" in done.err
+
+
+def test_a_script_runs_once_and_is_timed_on_several_chips(
+    assay: Assay, script: Callable[[str], Path]
+) -> None:
+    path = script(metal("add", "add"))
+    done = assay("time", "--chip", "m4-max", "--compare", "m1,m4-max,m5", path)
+    assert done.code == 0, done.err
+    assert done.out.count("given") == 1
+    rows = [line.split() for line in done.out.splitlines()]
+    assert [row[0] for row in rows if row and row[0] in ("m4-max", "m1", "m5")] == [
+        "m4-max",
+        "m1",
+        "m5",
+    ]
+    both = json.loads(assay("time", "--compare", "m5", path, "--json").out)["results"]
+    for result, chip in zip(both, ("m1", "m5"), strict=True):
+        alone = json.loads(assay("time", "--chip", chip, path, "--json").out)
+        assert result["seconds"] == alone["seconds"]
+        assert result["dispatches"] == alone["dispatches"]
+    assert both[0]["seconds"] != both[1]["seconds"]
+
+
+def test_a_chip_to_compare_with_that_is_not_known_is_told_before_the_script_runs(
+    assay: Assay, script: Callable[[str], Path]
+) -> None:
+    done = assay("time", "--compare", "M4 Max", script(metal("add")))
+    assert done.code == 2 and "did you mean 'm4-max'?" in done.err
+    assert "given" not in done.out
 
 
 def test_a_second_file_is_refused(assay: Assay, tmp_path: Path) -> None:
