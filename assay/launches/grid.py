@@ -13,6 +13,7 @@ from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER
 from assay.sim.simt.ir.operations.table import OPERATIONS
 
 from .inputs import Setup, Size
+from .stated import Shape, largest_array
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
@@ -87,24 +88,30 @@ class _Use:
 def choose_grid(kernel: KernelFunction, setup: Setup, *, shrink: int = 1) -> Grid:
     """The grid of `setup`, completed; an assumed threadgroup has `shrink` times fewer threads.
 
-    A `shrink` of -1 stands for 1. What is given may be more than a device takes.
+    A `shrink` of -1 stands for 1. What is given may be more than a device takes. What is assumed
+    has no more threads than the largest array has elements, if the sizes of all are given.
     """
     use = _use_of(kernel)
+    is_open = setup.threads is None and setup.threadgroups is None
+    room = largest_array(kernel, setup) if is_open else None
     threadgroup = setup.threadgroup
     assumed: list[str] = []
     if threadgroup is None:
-        threadgroup = _threadgroup(kernel, use, setup.threads, shrink)
+        most = setup.threads or _within(room, use.thread_axes)
+        if most is not None and is_open and use.by_threadgroup:
+            most = _powers(most)
+        threadgroup = _threadgroup(kernel, use, most, shrink)
         assumed.append(f"threadgroups of {size_text(threadgroup)} threads")
     threads, threadgroups = setup.threads, setup.threadgroups
-    if threads is None and threadgroups is None:
+    if is_open:
         if use.is_alone:
             threadgroups = (1, 1, 1)
             assumed.append("1 threadgroup, as the kernel asks for no position in the grid")
         elif use.by_threadgroup:
-            threadgroups = _GROUPS[use.grid_axes]
+            threadgroups = _groups(threadgroup, use.grid_axes, room)
             assumed.append(f"{size_text(threadgroups)} threadgroups")
         else:
-            threads = _odd_grid(threadgroup, use.grid_axes)
+            threads = _odd_grid(threadgroup, use.grid_axes, _within(room, use.grid_axes))
             assumed.append(f"{size_text(threads)} threads")
     return Grid(
         threads=threads,
@@ -175,16 +182,40 @@ def _threadgroup(kernel: KernelFunction, use: _Use, threads: Size | None, shrink
         width = min(width, count)
         size = (width, max(1, min(width, count // width)), 1)
         size = (size[0], size[1], max(1, count // (size[0] * size[1])))
-    if threads is None:
-        return size
-    x, y, z = (min(a, b) for a, b in zip(size, threads, strict=True))
-    return x, y, z
+    return size if threads is None else _least(size, threads)
 
 
-def _odd_grid(threadgroup: Size, axes: int) -> Size:
+def _groups(threadgroup: Size, axes: int, room: Shape | None) -> Size:
+    """Some threadgroups; of one axis no more than there are elements for."""
+    if axes > 1 or room is None:
+        return _GROUPS[axes]
+    fitting = math.prod(room) // math.prod(threadgroup)
+    return max(1, min(_GROUPS[1][0], fitting)), 1, 1
+
+
+def _odd_grid(threadgroup: Size, axes: int, most: Size | None) -> Size:
     """Some threadgroups with smaller ones at the edges, where threads are easily forgotten."""
     sizes = [size * (3 - axis) - size // 2 - 1 for axis, size in enumerate(threadgroup[:axes])]
     x, y, z = (*(max(1, size) for size in sizes), 1, 1)[:3]
+    return (x, y, z) if most is None else _least((x, y, z), most)
+
+
+def _within(room: Shape | None, axes: int) -> Size | None:
+    """As many threads along each axis as an array has elements; None if that cannot be told."""
+    if room is None or (axes > 1 and axes != len(room)):
+        return None
+    x, y, z = (*((math.prod(room),) if axes == 1 else room), 1, 1)[:3]
+    return x, y, z
+
+
+def _powers(size: Size) -> Size:
+    """The next powers of two below: what threadgroups that share memory are made for."""
+    x, y, z = (1 << (count.bit_length() - 1) for count in size)
+    return x, y, z
+
+
+def _least(one: Size, other: Size) -> Size:
+    x, y, z = (min(a, b) for a, b in zip(one, other, strict=True))
     return x, y, z
 
 
