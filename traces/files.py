@@ -28,7 +28,8 @@ from .formats.xctrace_read import is_xctrace, read_xctrace
 from .record.container import MAGIC, SUFFIX
 from .record.container_read import read_container
 from .record.spill import write_container
-from .viewer.html_write import write_html
+from .viewer.html_read import read_html
+from .viewer.html_write import is_page, write_html
 
 HTML = ".html"
 WRITERS: dict[str, Callable[[Trace, IO[bytes]], None]] = {
@@ -135,6 +136,8 @@ def read_content(data: bytes, file: str) -> Content:
 def _content(data: bytes, file: str) -> Content:
     if data.startswith(MAGIC):
         return read_container(data, file)
+    if is_page(data):
+        return read_html(data, file)
     if is_json(data):
         return read_chrome(data, file)
     if is_xctrace(data):
@@ -198,8 +201,8 @@ def _unknown(data: bytes) -> str:
     head = data[:256].lstrip().lower()
     if head.startswith((b"<!doctype", b"<html")):
         return (
-            "is a web page: open it in a browser. Commands that compare or summarise traces take "
-            ".pftrace: write one with --trace NAME.pftrace"
+            "is a web page that shows no trace, or only the beginning of one; pages that --trace "
+            "NAME.html wrote are read whole"
         )
     if data.startswith(b"SQLite format 3"):
         return "is a database; export it as Chrome JSON or Perfetto from the tool that made it"

@@ -40,7 +40,7 @@ _FORMATS = """## Files
 | `.pftrace` | Perfetto's own format, for ui.perfetto.dev and its SQL | yes | yes |
 | `.json` | Chrome's JSON, for and from tools that know nothing else | yes | yes |
 | `.xml` | a table that Instruments exports, such as `metal-gpu-intervals` | no | yes |
-| `.html` | one page with viewer and trace inside, for any browser | yes | no |
+| `.html` | one page with viewer and trace inside, for any browser | yes | yes |
 
 All but `.html` may be packed: `.pftrace.gz` and so on. A reader goes by the first bytes, not by
 the name. A file is written under another name first and then takes the place of the old one, so

@@ -30,7 +30,7 @@ def view_command(
         int, typer.Option("--port", min=0, max=65535, help="For --perfetto; 0 takes a free one.")
     ] = 0,
 ) -> None:
-    """Show a trace in the browser, or several side by side.
+    """Show a trace in the browser, or several one above the other.
 
     Writes one .html file that holds viewer and trace, needs no network and can be mailed. With
     --perfetto the trace is shown by Perfetto's own UI instead.
@@ -40,6 +40,8 @@ def view_command(
       assay view run.pftrace
 
       assay view run.pftrace -o run.html --no-open
+
+      assay view before.html after.html
 
       assay view predicted.pftrace recording.json
 

@@ -125,7 +125,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
             b"<trace-query-result><row><start-time>soon</start-time></row></trace-query-result>",
             "row 1: a start-time is 'soon'; expected nanoseconds",
         ),
-        (b"<!DOCTYPE html><html>", "is a web page: open it in a browser"),
+        (b"<!DOCTYPE html><html>", "is a web page that shows no trace"),
         (b"SQLite format 3\x00", "is a database"),
         (b"PK\x03\x04....", "is a ZIP archive"),
         (b"{", "byte 1: is no JSON: Expecting property name"),

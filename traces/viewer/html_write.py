@@ -22,6 +22,7 @@ import numpy as np
 from ..events.errors import TraceError
 from ..events.schema import ABSENT, Form, Kind, Type
 from ..events.trace import Column, Integers, Trace
+from ..record.container import kind_json
 from .encode import EXACT, Blob, deltas
 from .paints import Paints, paint
 
@@ -124,7 +125,10 @@ def encode(trace: Trace) -> bytes:
         "span": trace.span[1] - trace.span[0],
         "events": trace.events,
         "names": list(trace.names),
-        "causes": [{"name": cause.name, "group": cause.group.value} for cause in trace.causes],
+        "causes": [
+            {"name": cause.name, "group": cause.group.value, "text": cause.text}
+            for cause in trace.causes
+        ],
         "paints": [asdict(entry) for entry in body.paints.legend],
         "tracks": [
             {
@@ -199,7 +203,10 @@ class _Body:
         }
 
     def event_columns(self) -> dict[str, object]:
-        """Begin as differences in its row, duration, name, kind, paint."""
+        """Begin as differences in its row, duration, name, kind, cause plus one, paint.
+
+        What the viewer needs of causes is in the paints; `html_read` wants them as they are.
+        """
         slices, instants = self.trace.slices, self.trace.instants
         begin = self._ordered(slices.begin, instants.time) - self.origin
         nothing = np.zeros(len(instants), np.int64)
@@ -209,6 +216,7 @@ class _Body:
             "duration": self.blob.unsigned(self._ordered(slices.duration, nothing)),
             "name": self.blob.unsigned(self._ordered(slices.name, instants.name)),
             "kind": self.blob.unsigned(self._ordered(slices.kind, instants.kind)),
+            "cause": self.blob.unsigned(self._ordered(slices.cause + 1, nothing)),
             "paint": self.blob.unsigned(paints.astype(np.int64)),
         }
 
@@ -218,6 +226,7 @@ class _Body:
         return {
             "name": kind.name,
             "text": kind.text,
+            "schema": kind_json(kind),
             "arguments": self._arguments(kind, self._payload(number, kind)),
         }
 

@@ -15,8 +15,8 @@ TraceFile = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="A trace: .assay-trace, .pftrace, Chrome .json, or .xml of xctrace; also packed as "
-        ".gz.",
+        help="A trace: .html, .pftrace, .assay-trace, Chrome .json, or .xml of xctrace; also "
+        "packed as .gz.",
         show_default=False,
     ),
 ]
@@ -25,8 +25,8 @@ TraceFiles = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="A trace: .assay-trace, .pftrace, Chrome .json, or .xml of xctrace; also packed as "
-        ".gz. Several are laid side by side, each from its begin.",
+        help="A trace: .html, .pftrace, .assay-trace, Chrome .json, or .xml of xctrace; also "
+        "packed as .gz. Several are laid side by side, each from its begin.",
         show_default=False,
     ),
 ]

@@ -122,6 +122,20 @@ def test_several_traces_are_laid_side_by_side(assay: Assay, run: Path, tmp_path:
     assert assay("view", str(run), str(other), "--no-open", "-o", str(page)).code == 0
 
 
+def test_pages_are_compared_and_laid_side_by_side_as_other_traces_are(
+    assay: Assay, run: Path, tmp_path: Path
+) -> None:
+    one, other, both = (tmp_path / f"{name}.html" for name in ("one", "other", "both"))
+    for page in (one, other):
+        assert assay("trace", "export", str(run), "-o", str(page)).code == 0
+    assert assay("view", str(one), str(other), "--no-open", "-o", str(both)).code == 0
+    assert [t.name for t in read_trace(both).tracks if t.parent < 0] == ["one", "other"]
+    same = assay("trace", "diff", str(run), str(one))
+    assert same.code == 0 and "equal: the same slices" in same.out
+    expected = assay("trace", "summary", str(run), "--json").out
+    assert assay("trace", "summary", str(one), "--json").out == expected.replace(str(run), str(one))
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
