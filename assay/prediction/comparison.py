@@ -6,23 +6,28 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich import box
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from .numbers import bar, percent, rate, seconds
+from .numbers import bar, digits, percent, rate, seconds
 from .result import TimeResult
-from .text import COLOURS
+from .text import COLOURS, LEVEL_NAMES
 
 FORMAT = "assay-time-comparison/1"
-_BAR = 24
+RATES = ("l1", "l2", "slc", "dram")
+RATES_ARE = "L1 to DRAM: GB/s achieved"
+_BAR = 16
 _MOST = 0.5  # of the time, from which on the roofline's bound explains it
 
 
-def comparison(results: Sequence[TimeResult]) -> Table:
+def comparison(results: Sequence[TimeResult]) -> RenderableType:
     """A row for each chip, in the order given; bars are times."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     table.add_column("chip")
-    for name in ("time", "GPU time", "compute", "DRAM", "roofline"):
+    computes = any(each.flops for each in results)
+    rates = [LEVEL_NAMES[level] for level in RATES]
+    for name in ("time", "GPU time", *(["compute"] if computes else []), *rates, "roofline"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", width=_BAR)
     table.add_column("mostly", no_wrap=True)
@@ -30,23 +35,25 @@ def comparison(results: Sequence[TimeResult]) -> Table:
     for each in results:
         time = each.seconds or 1.0
         least = sum(d.time.roofline.seconds for d in each.dispatches)
-        main = _mostly(each, least / time)
+        main = mostly(each)
+        moved = (each.bytes.get(level, 0.0) / time for level in RATES)
         table.add_row(
             each.chip.key,
             seconds(each.seconds),
             seconds(each.gpu_seconds),
-            rate(each.flops / time, "FLOP"),
-            rate(each.bytes.get("dram", 0.0) / time, "B"),
+            *([rate(each.flops / time, "FLOP")] if computes else []),
+            *(digits(each_second / 1e9) for each_second in moved),
             f"{percent(least / time)} {_bound(each)}" if least else "no bound",
             Text(bar(each.seconds / longest, _BAR), "cyan"),
             Text(main.replace("_", " "), COLOURS.get(main, "")),
         )
-    return table
+    return Group(table, Text(""), Text(f"{RATES_ARE}.", "dim"))
 
 
-def _mostly(result: TimeResult, share: float) -> str:
+def mostly(result: TimeResult) -> str:
     """What most of the time goes to: the bound of the roofline where it is most of the time."""
-    if share >= _MOST:
+    least = sum(each.time.roofline.seconds for each in result.dispatches)
+    if result.seconds and least / result.seconds >= _MOST:
         bound = _bound(result)
         return "issue" if bound == "compute" else bound
     causes = result.causes

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from .comparison import RATES, RATES_ARE, mostly
 from .numbers import bar, digits, seconds, short_name
 from .result import DispatchResult, TimeResult
 from .text import COLOURS, LEVEL_NAMES, SHORT, caches_text, chip_text
@@ -18,9 +19,8 @@ FORMAT = "assay-time-kernels/1"
 _BAR = 10
 _NAME = 24  # characters of a kernel's name
 _WIDTHS = {"time": 7, "cycles": 6, "ways": 9, "GFLOP/s": 7}
-_RATES = ("l1", "l2", "slc", "dram")
 _LEGEND = (
-    "L1 to DRAM: GB/s achieved. Cycles and ways: per access of a simdgroup to threadgroup memory, "
+    f"{RATES_ARE}. Cycles and ways: per access of a simdgroup to threadgroup memory, "
     "how long its port is taken, and how many words want one bank (1 is no conflict), the worst in "
     "brackets."
 )
@@ -31,7 +31,7 @@ def kernel_table(kernels: Sequence[Sequence[TimeResult]]) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     table.add_column("kernel", no_wrap=True, overflow="ellipsis")
     table.add_column("chip", min_width=max(len(each.chip.key) for each in kernels[0]))
-    heads = ["time", *(LEVEL_NAMES[level] for level in _RATES), "cycles", "ways"]
+    heads = ["time", *(LEVEL_NAMES[level] for level in RATES), "cycles", "ways"]
     computes = any(each.flops for results in kernels for each in results)
     for name in [*heads, "GFLOP/s"] if computes else heads:
         table.add_column(name, justify="right", min_width=_WIDTHS.get(name, 4))
@@ -42,7 +42,7 @@ def kernel_table(kernels: Sequence[Sequence[TimeResult]]) -> RenderableType:
         for number, each in enumerate(results):
             [dispatch] = each.dispatches
             name = "" if number else short_name(dispatch.kernel, _NAME)
-            cells = _cells(dispatch, longest)
+            cells = _cells(dispatch, mostly(each), longest)
             table.add_row(name, each.chip.key, *(cells if computes else cells[:-3] + cells[-2:]))
     chips = dict.fromkeys(chip_text(each.chip) for results in kernels for each in results)
     return Group(
@@ -56,17 +56,16 @@ def kernel_table(kernels: Sequence[Sequence[TimeResult]]) -> RenderableType:
     )
 
 
-def _cells(dispatch: DispatchResult, longest: float) -> list[RenderableType]:
-    """From the time on; the last but two is of arithmetic."""
+def _cells(dispatch: DispatchResult, main: str, longest: float) -> list[RenderableType]:
+    """From the time on; the last but two is of arithmetic. `main` is what most time goes to."""
     time = dispatch.time
-    main = max(time.causes, key=lambda cause: time.causes[cause])
     cycles = ways = "-"
     if time.banks is not None:
         cycles = digits(time.banks.cycles)
         ways = f"{digits(time.banks.ways)} ({time.banks.worst:.0f})"
     return [
         seconds(time.seconds),
-        *(digits(time.achieved_bytes.get(level, 0.0) / 1e9) for level in _RATES),
+        *(digits(time.achieved_bytes.get(level, 0.0) / 1e9) for level in RATES),
         cycles,
         ways,
         digits(time.achieved / 1e9) if time.flops else "-",

@@ -50,6 +50,24 @@ def test_what_is_idle_and_what_is_elsewhere_are_explained(assay: Assay, scale: P
     assert "\nelsewhere: cycles of no function: starting threadgroups, and partitions" in out
 
 
+def test_a_copy_on_several_chips_has_the_rates_of_memory_and_none_of_arithmetic(
+    assay: Assay, tmp_path: Path
+) -> None:
+    path = tmp_path / "copy.metal"
+    path.write_text(
+        "kernel void copy(device float* x, device float* y, uint i [[thread_position_in_grid]])"
+        " { y[i] = x[i]; }"
+    )
+    out = assay("time", path, *GRID, "--compare", "m4-max").out
+    assert "FLOP/s" not in out and "no bound" not in out
+    [head] = [line.split() for line in out.splitlines() if line.startswith("chip ")]
+    assert head[4:8] == ["L1", "L2", "SLC", "DRAM"]
+    rows = [line.split() for line in out.splitlines() if re.match(r"m\d\S* +\d", line)]
+    assert [row[0] for row in rows] == ["m1", "m4-max"]
+    assert all(float(row[5].replace(",", "")) > 0 for row in rows)
+    assert "\nL1 to DRAM: GB/s achieved." in out
+
+
 def test_mostly_is_the_roofline_s_bound_where_that_is_most_of_the_time(
     assay: Assay, scale: Path
 ) -> None:
