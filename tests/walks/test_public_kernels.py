@@ -1,13 +1,11 @@
 """Kernel files of other projects, unmodified, with the arguments that their authors would state.
 
-They are read where `ASSAY_PUBLIC_KERNELS` names a folder that has checkouts of the projects, each
-under its own name; nothing of them is kept here.
+They are read at test time, from a folder of checkouts or by git; nothing of them is kept here.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,11 +13,9 @@ from pathlib import Path
 
 import pytest
 
-_FOLDER = os.environ.get("ASSAY_PUBLIC_KERNELS", "")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not _FOLDER, reason="ASSAY_PUBLIC_KERNELS names no folder of checkouts"),
-]
+from tests.support.public_projects import checkout
+
+pytestmark = pytest.mark.slow
 _LONGEST = 10
 """Lines of TOML that are little enough to write."""
 
@@ -110,9 +106,11 @@ arguments.w_stride = 1
 
 
 @pytest.mark.parametrize("public", FILES, ids=lambda each: f"{each.project}/{Path(each.file).name}")
-def test_a_public_file_is_checked_with_stated_arguments(public: Public, tmp_path: Path) -> None:
+def test_a_public_file_is_checked_with_stated_arguments(
+    public: Public, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     assert len(public.stated.strip().splitlines()) <= _LONGEST
-    project = Path(_FOLDER) / public.project
+    project = checkout(public.project, tmp_path_factory.getbasetemp() / "public")
     stated, report = tmp_path / "args.toml", tmp_path / "report.json"
     stated.write_text(public.stated)
     command = [sys.executable, "-m", "assay", "check", project / public.file, "--only-listed"]
