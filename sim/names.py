@@ -31,9 +31,15 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def choices(name: str, names: Iterable[str]) -> str:
-    """What a message says behind `there is no NAME`: what was meant perhaps, and what there is."""
+    """What a message says behind `there is no NAME`: what was meant perhaps, and what there is.
+
+    Of more than it lists, those that hold the name come first.
+    """
     every = list(names)
     near = nearest(name, every)
+    if len(every) > LISTED:
+        plain = _plain(name)
+        every.sort(key=lambda each: plain not in _plain(each) or plain == _plain(each))
     question = f"did you mean '{near}'? " if near else ""
     return f"{question}there are {listed(every)}"
 

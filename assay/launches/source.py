@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,9 @@ SUFFIXES = (".metal", ".msl")
 """How files with such source are called."""
 
 _FILE_NAME = "program_source.metal"
+_TEMPLATE = re.compile(
+    r"\btemplate\s*<[^;{}]*?>\s*(?:kernel\s+void|\[\[\s*kernel[^]]*\]\]\s*void)\s+(\w+)\s*\("
+)
 
 
 def read_source(path: Path) -> str:
@@ -59,7 +63,7 @@ def chosen_kernels(library: Library, patterns: Iterable[str]) -> tuple[str, ...]
     """
     names, file_name = library.function_names, library.file_name
     if not names:
-        raise LaunchInputError(f"{file_name}: there is no kernel in it")
+        raise LaunchInputError(f"{file_name}: {no_kernel(library)}")
     wanted: set[str] = set()
     for pattern in patterns:
         found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
@@ -69,6 +73,18 @@ def chosen_kernels(library: Library, patterns: Iterable[str]) -> tuple[str, ...]
             )
         wanted.update(found)
     return tuple(name for name in names if name in wanted or not wanted)
+
+
+def no_kernel(library: Library) -> str:
+    """What to say of source without a kernel: of templates that nobody instantiates, how to."""
+    names = [name for text in library.sources().values() for name in _TEMPLATE.findall(text)]
+    if not names:
+        return "there is no kernel in it"
+    return (
+        f"there is no kernel in it: '{names[0]}' is a template; instantiate it, such as template "
+        f'[[host_name("{names[0]}_float")]] [[kernel]] decltype({names[0]}<float>) '
+        f"{names[0]}<float>;"
+    )
 
 
 def unknown_kernels(setups: Setups, library: Library) -> Iterator[str]:

@@ -13,7 +13,7 @@ from ..launches.arguments import given_of, size_of
 from ..launches.errors import LaunchInputError
 from ..launches.inputs import ConstantValue, Setup
 from ..launches.setups import Setups, setups_in_source
-from ..launches.source import library_of, unknown_kernels
+from ..launches.source import library_of, no_kernel, unknown_kernels
 from .errors import TimeInputError
 from .kernels import KernelRun, time_kernel
 from .result import TimeResult
@@ -101,7 +101,7 @@ def _only_kernel(library: Library) -> str:
     if len(names) == 1:
         return names[0]
     if not names:
-        raise TimeInputError(f"{library.file_name}: there is no kernel in it")
+        raise TimeInputError(f"{library.file_name}: {no_kernel(library)}")
     raise TimeInputError(
         f"{library.file_name}: say which kernel is to be timed; there are {listed(names)}"
     )
