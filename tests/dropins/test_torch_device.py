@@ -17,6 +17,8 @@ import assay
 assay.patch("torch")
 import torch
 
+assert torch.backends.mps.is_built() and torch.backends.mps.is_available()
+assert torch.mps.device_count() == 1
 device = torch.device("mps")
 x = torch.arange(8, device="mps", dtype=torch.float32)
 y = torch.zeros(8, dtype=torch.float32).to("mps:0")
