@@ -8,8 +8,8 @@ __all__ = ["Kernel", "ShaderLibrary", "ShaderSyntaxError", "compile_shader", "in
 def install() -> None:
     """Let `torch.mps.compile_shader` be this one, for programs that call it by that name.
 
-    Tensors for the device "mps" are on the CPU from now on; programs that ask are told that there is
-    one, and waiting for it is done at once.
+    Tensors for the device "mps" are on the CPU from now on; programs that ask are told that there
+    is one, and waiting for it is done at once.
     """
     from importlib import import_module
     from typing import Any

@@ -13,6 +13,16 @@ GENERATED = "__assay"
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|(![0-9]+)|([-\w]+))')
 
 
+# Types in names of instantiated templates, as clang spells them and as sources do.
+_WORDS = (
+    (re.compile(r"(?:\bconst )?\b__global_host\b"), "constant"),
+    (re.compile(r"\b__global(?:_device)?\b"), "device"),
+    (re.compile(r"\b__local\b"), "threadgroup"),
+    (re.compile(r"\b_Float16\b"), "half"),
+    (re.compile(r"\b__bf16\b"), "bfloat"),
+)
+
+
 class SiteTable:
     """Resolves `!dbg` references by a module's metadata."""
 
@@ -58,10 +68,17 @@ class SiteTable:
             if not file and "file" in fields:
                 file = self._fields(fields["file"]).get("filename", "")
             if self._metadata.get(reference, "").startswith("!DISubprogram"):
-                function = fields.get("name", "")
+                function = _in_words_of_source(fields.get("name", ""))
                 break
             reference = fields.get("scope", "")
         return file, function
+
+
+def _in_words_of_source(name: str) -> str:
+    if "<" in name:
+        for pattern, word in _WORDS:
+            name = pattern.sub(word, name)
+    return name
 
 
 @rewrites
