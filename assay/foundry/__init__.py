@@ -14,6 +14,7 @@ from assay.compiler.foundry.formats import (
 )
 from assay.compiler.foundry.kernels import (
     GELU,
+    GELU_SIGMOID,
     RELU,
     SILU,
     Compound,
@@ -53,6 +54,7 @@ from .kernel import Kernel
 __all__ = [
     "FORMATS",
     "GELU",
+    "GELU_SIGMOID",
     "PRELUDE",
     "RELU",
     "SILU",

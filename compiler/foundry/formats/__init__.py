@@ -23,6 +23,7 @@ _NAMED: Final[tuple[Format, ...]] = (
     FP8_E4M3,
     *_BLOCKS,
     *(each.split() for each in _BLOCKS),
+    *(each.canonical() for each in _BLOCKS),
     WordColumns("fp4"),
     WordColumns("nf4"),
     WordColumns("u4"),

@@ -41,7 +41,9 @@ class BlockFormat:
     body: str
     codes: str | None = None
     both_codes: str | None = None
-    is_split: bool = False
+    layout: Literal["blocks", "split", "canonical"] = "blocks"
+    """Blocks as they are; weights and scales apart; or that, and blocks of weights of neighbouring
+    rows beside each other, those of scales row by row."""
 
     @property
     def policy(self) -> str:
@@ -55,15 +57,21 @@ class BlockFormat:
 
     def split(self) -> BlockFormat:
         """The same blocks with their weights in buffer 0 and their scales in buffer 1."""
-        return replace(self, name=f"{self.name}_split", is_split=True)
+        return replace(self, name=f"{self.name}_split", layout="split")
+
+    def canonical(self) -> BlockFormat:
+        """The same, with blocks of weights in Foundry's canonical order, [columns / n, rows]."""
+        return replace(self, name=f"{self.name}_canonical", layout="canonical")
 
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns] in blocks. Raises FoundryError."""
         found = matrix_of(weights, self.multiple, self.name)
         fields = self.encode(found.reshape(-1, self.multiple))
         matrix = self._plane(fields, "matrix")
-        scales = self._plane(fields, "scales") if self.is_split else NO_SCALES
-        return Packed(matrix, scales, *found.shape)
+        if self.layout == "canonical":
+            matrix = matrix.reshape(len(found), -1, matrix.shape[1]).swapaxes(0, 1)
+        scales = NO_SCALES if self.layout == "blocks" else self._plane(fields, "scales")
+        return Packed(as_bytes(matrix), as_bytes(scales), *found.shape)
 
     def unpack(self, packed: Packed) -> Weights:
         """float32 [rows, columns]."""
@@ -72,6 +80,9 @@ class BlockFormat:
         for field in self.fields:
             buffer, stride, offset = self._place(field)
             plane = getattr(packed, buffer).reshape(blocks, stride)
+            if self.layout == "canonical" and buffer == "matrix":
+                turned = plane.reshape(-1, packed.rows, stride).swapaxes(0, 1)
+                plane = turned.reshape(blocks, stride)
             fields[field.name] = plane[:, offset : offset + field.size]
         with np.errstate(invalid="ignore", over="ignore"):  # bytes of others may be any number
             return self.decode(fields).reshape(packed.rows, packed.columns)
@@ -80,14 +91,18 @@ class BlockFormat:
     def text(self) -> str:
         """The struct in MSL."""
         accessors = "\n".join(self._accessor(field) for field in self.fields)
-        where = "weights in buffer 0, scales in buffer 1" if self.is_split else "in buffer 0"
+        where = "in buffer 0"
+        if self.layout != "blocks":
+            where = "weights in buffer 0, scales in buffer 1"
+        if self.layout == "canonical":
+            where += "; blocks of weights [columns, rows]"
         return f"""\
 // {self.multiple} weights in {self.block_bytes} bytes, {where}.
 struct {self.policy} {{
 {accessors}
     static void load8(const device uchar* matrix, const device uchar* scales, uint rows,
                       uint columns, uint row, uint k, thread float* w) {{
-        const ulong block = ulong(row) * (columns / {self.multiple}) + k / {self.multiple};
+{self._block}
         const uint first = k % {self.multiple};
 {self.body.rstrip()}
     }}
@@ -106,21 +121,33 @@ struct {self.policy} {{
                 made += f"""\
 {head}const device uchar* matrix, const device uchar* scales, uint rows,
 {" " * len(head)}uint columns, uint row, uint k, thread float* w{more}) {{
-        const ulong block = ulong(row) * (columns / {self.multiple}) + k / {self.multiple};
+{self._block}
         const uint first = k % {self.multiple};
 {body.rstrip()}
     }}
 """
         return made
 
+    @property
+    def _block(self) -> str:
+        """The number of a block; those of its scales and of its weights where they differ."""
+        count = self.multiple
+        by_rows = f"ulong(row) * (columns / {count}) + k / {count}"
+        if self.layout != "canonical":
+            return f"        const ulong block = {by_rows};"
+        by_columns = f"ulong(k / {count}) * rows + row"
+        return f"        const ulong2 block = ulong2({by_rows}, {by_columns});"
+
     def _plane(self, fields: Fields, plane: str) -> Bytes:
-        chosen = [f.name for f in self.fields if not self.is_split or f.plane == plane]
-        return as_bytes(np.concatenate([fields[name] for name in chosen], axis=1))
+        """Bytes [blocks, bytes of those fields]."""
+        chosen = [f.name for f in self.fields if self.layout == "blocks" or f.plane == plane]
+        return np.concatenate([fields[name] for name in chosen], axis=1)
 
     def _place(self, field: Field) -> tuple[str, int, int]:
         """The buffer of a field, bytes from block to block in it, and where the field begins."""
-        buffer = field.plane if self.is_split else "matrix"
-        beside = [f for f in self.fields if not self.is_split or f.plane == buffer]
+        is_whole = self.layout == "blocks"
+        buffer = "matrix" if is_whole else field.plane
+        beside = [f for f in self.fields if is_whole or f.plane == buffer]
         before = beside[: beside.index(field)]
         return buffer, sum(f.size for f in beside), sum(f.size for f in before)
 
@@ -128,8 +155,11 @@ struct {self.policy} {{
         buffer, stride, offset = self._place(field)
         begin = f" + {offset}" if offset else ""
         head = f"    static const device uchar* {field.name}("
+        kind, block = "ulong", "block"
+        if self.layout == "canonical":
+            kind, block = "ulong2", f"block.{'y' if buffer == 'matrix' else 'x'}"
         return f"""\
 {head}const device uchar* matrix,
-{" " * len(head)}const device uchar* scales, ulong block) {{
-        return {buffer} + block * {stride}{begin};
+{" " * len(head)}const device uchar* scales, {kind} block) {{
+        return {buffer} + {block} * {stride}{begin};
     }}"""

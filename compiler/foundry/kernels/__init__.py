@@ -15,7 +15,7 @@ from .arguments import (
 )
 from .compound import Compound
 from .declared import Declared
-from .epilogues import GELU, RELU, SILU, Epilogue, added, bias, residual, scaled
+from .epilogues import GELU, GELU_SIGMOID, RELU, SILU, Epilogue, added, bias, residual, scaled
 from .grids import Grid, GridOf, custom, per_element, per_row, per_vector, simdgroup_per_row
 from .stages import (
     Emitted,
@@ -30,6 +30,7 @@ from .standalone import Standalone
 
 __all__ = [
     "GELU",
+    "GELU_SIGMOID",
     "RELU",
     "SILU",
     "Argument",

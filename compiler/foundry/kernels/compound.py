@@ -50,6 +50,7 @@ class Compound(Declared):
         self._main, self._epilogue = main, tuple(epilogue)
         place = line_of_caller()
         where = f"{name} ({place})" if place else name
+        _check_main(where, prologue, main)
         arguments = self._arguments(where)
         _check_memory(where, self.stages)
         arrays = tuple(chain.from_iterable(each.threadgroup for each in self.stages))
@@ -152,6 +153,19 @@ class Compound(Declared):
     def _output(self) -> str:
         arguments = self._main.arguments
         return next(name for name, each in arguments.items() if isinstance(each, Output))
+
+
+def _check_main(where: str, prologue: Sequence[Stage], main: Stage) -> None:
+    """Stages in front of the main one store no result and take no epilogues."""
+    if not hasattr(main, "with_epilogue"):
+        raise FoundryError("stage-main", f"{where}: {shown(main)} is no main stage")
+    for each in prologue:
+        if getattr(each, "result", None) is not None or getattr(each, "with_epilogue", False):
+            raise FoundryError(
+                "stage-main",
+                f"{where}: {shown(each)} is a main stage, and so is {shown(main)}; a kernel has "
+                "one",
+            )
 
 
 def _check_memory(where: str, stages: Sequence[Stage]) -> None:

@@ -71,6 +71,10 @@ GELU: Final = Epilogue(
 )
 
 
+GELU_SIGMOID: Final = Epilogue("gelu_sigmoid", "value / (1.0f + exp(-1.702f * value))")
+"""The other approximation of GELU, by a sigmoid."""
+
+
 def bias(element: Any) -> Epilogue:
     """Adds `bias[column]`."""
     return Epilogue("bias", "value + float(bias[column])", {"bias": Tensor(_scalar(element))})

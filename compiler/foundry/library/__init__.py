@@ -10,7 +10,7 @@ from .attention import attention, attention_merge, cache_shape, cache_write, pre
 from .base import Listed, Ready
 from .gemm import gemm, marlin, matmul, striped
 from .gemv_columns import gemv_columns
-from .gemv_fused import SWIGLU, fused_gemv, gate_up, qkv, small_batch_gemv
+from .gemv_fused import GEGLU, SWIGLU, fused_gemv, gate_up, qkv, small_batch_gemv
 from .kernels import argmax, embedding, gemv, layer_norm, rms_norm, rope, softmax, swiglu
 from .reductions import dequantise, row_max, row_sum
 from .sampling import GREEDY, Sampling, choose, penalise, penalised, sample
@@ -27,6 +27,7 @@ KERNELS: Final[dict[str, Listed]] = {
 """What `assay foundry` lists; each module of the library has its own `LISTED`."""
 
 __all__ = [
+    "GEGLU",
     "GREEDY",
     "KERNELS",
     "SWIGLU",

@@ -15,6 +15,18 @@ from .gemv_stage import Combine, GemvStage, Head
 SWIGLU: Final = Combine("swiglu", "value_gate / (1.0f + exp(-value_gate)) * value_up")
 """silu(gate) * up, of matrices of these names."""
 
+GEGLU: Final = Combine(
+    "geglu",
+    "gelu(value_gate) * value_up",
+    """\
+static inline float gelu(float value) {
+    return 0.5f * value *
+           (1.0f + tanh(0.7978845608f * (value + 0.044715f * value * value * value)));
+}
+""",
+)
+"""gelu(gate) * up, of matrices of these names."""
+
 
 def fused_gemv(
     weights: Sequence[Format],

@@ -55,10 +55,14 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Combine:
-    """One result of all matrices: an expression of their values `value_<name>`."""
+    """One result of all matrices: an expression of their values `value_<name>`.
+
+    `text` are functions that it calls.
+    """
 
     name: str
     expression: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +160,8 @@ class GemvStage:
         is_whole = all(head.weights.multiple % 8 == 0 for head in self.heads)
         own = text_of("gemv_parts", self.element, defines=defines_of({"IS_WHOLE": int(is_whole)}))
         parts = included.of_text(own, "gemv_parts.metal")
-        return "\n".join([PRELUDE, *policies, parts])
+        combine = "" if self.combine is None else self.combine.text
+        return "\n".join([PRELUDE, *policies, *filter(None, [combine]), parts])
 
     def emit(self, variable: str | None) -> Emitted:
         """Its lines in the entry point."""

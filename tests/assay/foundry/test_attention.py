@@ -8,14 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.foundry import FoundryError, Kernel, format_of
+from assay.foundry import FoundryError, Kernel, added, format_of, scaled
 from assay.foundry.library import (
     attention,
     attention_merge,
     cache_shape,
     cache_write,
+    matmul,
     prefill,
     rope_tables,
+    softmax,
 )
 from assay.foundry.types import half
 
@@ -185,6 +187,31 @@ def test_tokens_of_a_prompt_see_those_before_them(tokens: int, first: int, seed:
     expected = attended(q, cache, first + np.arange(tokens), np.ones(tokens, int))
     kernel = once(prefill, 32, format_of("q8_0"), is_paged=True)
     agrees(kernel, expected, q=q, **cache.given, where=np.array([first, 1], np.uint32))
+
+
+@pytest.mark.slow
+def test_products_and_a_softmax_give_what_prefill_gives_head_by_head() -> None:
+    # 35 rows of a head do not fill its tiles: those of the next head are not overwritten.
+    random, tokens, heads, size = np.random.default_rng(1), 35, 4, 24
+    cache = cached(random, "f32", (1, tokens, 2, size))
+    q = random.normal(size=(tokens, heads, size)).astype(np.float32)
+    keys, values = (np.repeat(each[0], 2, axis=1) for each in (cache.keys, cache.values))
+    by_head = [np.ascontiguousarray(each.swapaxes(0, 1)) for each in (q, keys, values)]
+    seen = np.tril(np.ones((tokens, tokens), bool))
+    mask = np.broadcast_to(np.where(seen, 0, -np.finfo(np.float32).max / 2), (heads, *seen.shape))
+    scores = matmul(float, turned=(False, True), epilogue=[scaled(), added(float)])(
+        a=by_head[0],
+        b=by_head[1],
+        alpha=1 / np.sqrt(size),
+        beta=1.0,
+        addend=mask.astype(np.float32),
+    )
+    made = matmul(float)(a=softmax(float)(x=scores), b=by_head[2])
+    expected = attended(q, cache, np.arange(tokens), np.zeros(tokens, int))
+    assert np.abs(made.swapaxes(0, 1) - expected).max() <= 1e-5
+    where = np.array([0, 0], np.uint32)
+    fused = prefill(size, format_of("f32"))(q=q, **cache.given, where=where)
+    assert np.abs(made.swapaxes(0, 1) - fused).max() <= 1e-5
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from assay.compiler.foundry.kernels import Emitted, ThreadgroupArray, argument_of
+from assay.compiler.msl import CompileError
 from assay.foundry import (
     GELU,
     PRELUDE,
@@ -22,6 +23,7 @@ from assay.foundry import (
     custom,
     format_of,
     output,
+    per_element,
     residual,
     struct,
     tensor,
@@ -293,6 +295,110 @@ class GateAndUp:
         )
         store = "if (lane == 0) { y[gid.x] = epilogue(gate / (1 + exp(-gate)) * up, gid.x); }"
         return Emitted((*dots, store))
+
+
+class Halved:
+    """A hand-written prologue: half of each number, for the stage behind it."""
+
+    name = "halved"
+    arguments: ClassVar = {"x": tensor(float)}
+    threadgroup = ()
+
+    def text(self, included: object) -> str:
+        return ""
+
+    def emit(self, variable: str | None) -> Emitted:
+        taken = variable or "x[gid.x * tptg.x + lid.x]"
+        name = f"{variable or ''}halved"
+        return Emitted((f"const float {name} = {taken} / 2;",), name)
+
+
+class Squared:
+    """A hand-written main stage, whose result the entry point stores."""
+
+    name = "squared"
+    arguments: ClassVar = {"y": output(float, "x")}
+    threadgroup = ()
+    result = Result()
+    with_epilogue = False
+
+    def text(self, included: object) -> str:
+        return ""
+
+    def emit(self, variable: str | None) -> Emitted:
+        return Emitted((f"float square = {variable} * {variable};",), "square")
+
+
+class Again(Halved):
+    """The same once more."""
+
+    arguments: ClassVar = {}
+
+
+def test_each_stage_takes_what_the_one_in_front_of_it_gives() -> None:
+    compound = Compound("chain", prologue=[Halved(), Again()], main=Squared(), epilogue=[RELU])
+    x = np.arange(64, dtype=np.float32)
+    kernel = Kernel(compound, grid=per_element("x", threads=32))
+    assert np.array_equal(kernel(x=x), (x / 4) ** 2)
+    assert [each.name for each in compound.stages] == ["halved", "halved", "squared", "relu"]
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        (
+            {"prologue": [policy(), row()], "main": block()},
+            rf"row_sum{AT} is a main stage, and so is gemv{AT}; a kernel has one \[stage-main\]",
+        ),
+        (
+            {"prologue": [Squared()], "main": Squared()},
+            rf"squared{AT} is a main stage, and so is squared{AT}",
+        ),
+        ({"main": policy()}, rf"policy q8_0{AT} is no main stage \[stage-main\]"),
+        ({"main": SILU}, r"silu is no main stage"),
+    ],
+)
+def test_a_kernel_has_one_main_stage(stages: Any, message: str) -> None:
+    with pytest.raises(FoundryError, match=message):
+        Compound("k", **stages)
+
+
+def test_policy_and_epilogues_of_a_kernel_can_be_read() -> None:
+    compound = Compound("k", prologue=[policy()], main=block(), epilogue=[SILU])
+    first, _, last = compound.stages
+    assert isinstance(first, PolicyStage) and first.weights is format_of("q8_0")
+    assert last is SILU
+
+
+def test_a_template_without_arguments_of_its_own_is_called_right() -> None:
+    source = (
+        "template <typename Policy> void idle(const device uchar* matrix, "
+        "const device uchar* scales, uint3 gid, uint3 lid) {}"
+    )
+    first = [PolicyStage(format_of("f32")), TemplateStage(source, "idle", {}), Halved()]
+    compound = Compound("k", prologue=first, main=Squared())
+    assert "idle<Policy>(matrix, scales, gid, lid);" in compound.source
+    x, byte = np.arange(64, dtype=np.float32), np.zeros(1, np.uint8)
+    kernel = Kernel(compound, grid=per_element("x", threads=32))
+    assert np.array_equal(kernel(matrix=byte, scales=byte, x=x), (x / 2) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (("simd_sum(dot", "simd_sum(dots"), r"row_sum\.metal:\d+"),
+        (("gid.x, lid.x, 32));", "gid.x, lid.x, 32);"), r"row_sum\.metal:\d+"),
+        (("float sum = 0;", "float sum = 0; {"), r"row_sum\.metal:\d+"),
+        (("return sum;", "return {sum};;}"), r"row_sum\.metal:\d+"),
+    ],
+)
+def test_names_that_are_not_there_and_brackets_that_stay_open_are_errors_at_their_line(
+    damage: tuple[str, str], said: str
+) -> None:
+    source = (DOT + ROW).replace(*damage)
+    with pytest.raises((FoundryError, CompileError), match=said):
+        stage = TemplateStage(source, "row_sum", OWN, result=Result(at="gid.x", when="lid.x == 0"))
+        _ = Compound("k", prologue=[policy()], main=stage).library
 
 
 def test_a_hand_written_stage_has_its_own_buffers_and_lines() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from assay.foundry import SILU, FoundryError, Kernel, WordColumns, bias, format_of, residual
 from assay.foundry.library import (
+    GEGLU,
     SWIGLU,
     fused_gemv,
     gate_up,
@@ -97,6 +98,19 @@ def test_gate_and_up_become_one_result() -> None:
     gate, up = g.products(is_normal=True, with_biases=False)
     kernel = gate_up(format_of("q4_0"), 11)
     agrees(kernel, [gate / (1 + np.exp(-gate)) * up], x=g.x, gamma=g.gamma, **g.values)
+
+
+@pytest.mark.slow
+def test_the_other_gate_is_that_of_geglu() -> None:
+    g = Given(["_gate", "_up"], ["q4_0", "q4_0"], [11, 11], (96,), np.float32)
+    gate, up = g.products(is_normal=False, with_biases=False)
+    gelu = 0.5 * gate * (1 + np.tanh(0.7978845608 * (gate + 0.044715 * gate**3)))
+    weights = [format_of("q4_0")] * 2
+    kernel = fused_gemv(
+        weights, [11, 11], names=("gate", "up"), combine=GEGLU, epilogue=[residual(float)]
+    )
+    rest = np.arange(11, dtype=np.float32)
+    agrees(kernel, [gelu * up + rest], x=g.x, residual=rest, **g.values)
 
 
 @few

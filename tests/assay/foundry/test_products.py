@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from assay.foundry import (
     FORMATS,
     GELU,
+    GELU_SIGMOID,
+    RELU,
     SILU,
     FoundryError,
     Kernel,
@@ -22,7 +24,7 @@ from assay.foundry import (
     scaled,
 )
 from assay.foundry.library import gemm, matmul
-from assay.foundry.products import MARLIN, Pipeline, Threads, Tile, striped
+from assay.foundry.products import MARLIN, Pipeline, Simdgroups, Threads, Tile, striped
 from assay.foundry.types import bfloat, half
 from tests.assay.foundry.factors import DTYPES, UNIT, Weighted, assert_product, drawn
 
@@ -141,6 +143,48 @@ def test_epilogues_scale_add_and_activate() -> None:
     gelu = 0.5 * value * (1 + np.tanh(0.7978845608 * (value + 0.044715 * value**3)))
     expected = gelu + more - 2.0 * old
     assert np.abs(made - expected).max() <= 2 * UNIT["float16"] * np.abs(expected).max()
+
+
+EPILOGUES = {
+    "none": ([], lambda v: v),
+    "relu": ([RELU], lambda v: np.maximum(v, 0)),
+    "silu": ([SILU], lambda v: v / (1 + np.exp(-v))),
+    "gelu by tanh": ([GELU], lambda v: v / 2 * (1 + np.tanh(0.7978845608 * (v + 0.044715 * v**3)))),
+    "gelu by a sigmoid": ([GELU_SIGMOID], lambda v: v / (1 + np.exp(-1.702 * v))),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if "sigmoid" in n else pytest.param(n, marks=pytest.mark.slow) for n in EPILOGUES],
+)
+def test_activations_are_what_their_names_say(name: str) -> None:
+    epilogue, function = EPILOGUES[name]
+    a, b = drawn(0, 9, 20), drawn(1, 20, 11)
+    kernel = matmul(float, pipeline=BY_THREADS, epilogue=epilogue)
+    expected = function(a.astype(np.float64) @ b)
+    assert np.abs(kernel(a=a, b=b) - expected).max() <= 1e-5
+
+
+TILES = [
+    (Tile(32, 32, 16), Simdgroups(2, 2)),
+    (Tile(8, 128, 32), Simdgroups(1, 4)),
+    (Tile(64, 16, 16), Simdgroups(4, 1)),
+    (Tile(64, 64, 32), Simdgroups(2, 2)),
+    (Tile(48, 48, 24), Simdgroups(2, 2)),
+    (Tile(48, 48, 32), Simdgroups(2, 2)),
+    (Tile(32, 32, 8), Simdgroups(2, 2)),
+    (Tile(32, 32, 32), Simdgroups(2, 2)),
+]
+"""Those of MLX and Foundry, and those of metal-flash-attention."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tile", "by"), TILES, ids=str)
+def test_tiles_that_others_choose(tile: Tile, by: Simdgroups) -> None:
+    kernel = product("half", (False, True), Pipeline(tile=tile, by=by, buffers=1))
+    for sizes in [(1, 1, 1), (70, 130, 33), (64, 128, 32)]:
+        agrees(kernel, "half", (False, True), sizes, is_checked=True)
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Formats of weights: bytes that exist elsewhere, what they stand for, and what errors are made."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,6 +46,38 @@ def test_weights_are_packed_as_their_makers_pack_them(name: str) -> None:
     weights, expected = GOLDEN[name]
     packed = format_of(name).pack(weights)
     assert packed.matrix.tobytes().hex().startswith(expected)
+
+
+DECODED = {
+    "q8_0": (GOLDEN["q8_0"][1], {0: -3.999755859375, 1: -3.747802734375, 15: -0.251953125}),
+    "q4_0": (GOLDEN["q4_0"][1], {0: -4, 1: -3.5, 2: -3.5, 15: 0, 17: 0.5, 31: 3.5}),
+    "mxfp4": (GOLDEN["mxfp4"][1], {0: -4, 2: -3, 6: -2, 9: -1.5, 16: 0, 21: 1, 31: 4}),
+    "nvfp4": (GOLDEN["nvfp4"][1], {0: -4.125, 1: -2.0625, 3: 1.375, 8: 2.0625, 32: -0.515625}),
+}
+
+
+@pytest.mark.parametrize("name", DECODED)
+def test_known_bytes_stand_for_known_weights(name: str) -> None:
+    text, expected = DECODED[name]
+    found = format_of(name)
+    packed = Packed(np.frombuffer(bytes.fromhex(text), np.uint8), np.empty(0, np.uint8), 1, 0)
+    columns = packed.matrix.size // found.block_bytes * found.multiple
+    values = found.unpack(replace(packed, columns=columns))[0]
+    assert {at: values[at] for at in expected} == expected
+
+
+def test_bytes_of_mlx_on_the_cpu_which_rounds_ties_otherwise_are_read_alike() -> None:
+    codes = np.frombuffer(bytes.fromhex("eeddddccbcab9a090011223344545565"), np.uint8)
+    packed = Packed(codes, np.array([0x7F], np.uint8), 1, 32)
+    expected = [-4, -4, -3, -3, -3, -3, -2, -2, -2, -1.5, -1.5, -1, -1, -0.5, -0.5, 0]
+    expected += [0, 0, 0.5, 0.5, 1, 1, 1.5, 1.5, 2, 2, 2, 3, 3, 3, 3, 4]
+    assert format_of("mlx_mxfp4").unpack(packed)[0].tolist() == expected
+    words = np.array([0x43222100, 0x87666544, 0xCBAAA988, 0xFFEEEDCC], "<u4")
+    planes = np.array([0.5, -4], "<f2")
+    packed = Packed(words.view(np.uint8), planes.view(np.uint8), 1, 32)
+    steps = [int(digit, 16) for word in words for digit in f"{word:08x}"[::-1]]
+    values = MlxAffine(4, 32).unpack(packed)[0]
+    assert values.tolist() == [0.5 * step - 4 for step in steps]
 
 
 def test_scales_of_mlx_are_those_of_its_kernels() -> None:
@@ -170,7 +204,7 @@ def test_weights_come_back_within_the_format_s_step(name: str, seed: int, scale:
     weights = np.random.default_rng(seed).uniform(-scale, scale, (3, 256)).astype(np.float32)
     found = format_of(name)
     back = found.unpack(found.pack(weights))
-    bound = BOUNDS[name.removesuffix("_split")] * np.abs(weights).max()
+    bound = BOUNDS[name.removesuffix("_split").removesuffix("_canonical")] * np.abs(weights).max()
     assert np.abs(back - weights).max() <= bound
 
 
@@ -188,6 +222,18 @@ def test_split_planes_hold_the_same_bytes(name: str) -> None:
     apart, together = split.pack(weights), whole.pack(weights)
     assert sorted((*apart.matrix, *apart.scales)) == sorted(together.matrix)
     assert np.array_equal(split.unpack(apart), whole.unpack(together))
+
+
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q6_k", "nvfp4"])
+def test_canonical_planes_have_blocks_of_rows_side_by_side_and_scales_row_by_row(name: str) -> None:
+    weights = np.random.default_rng(0).normal(size=(3, 512)).astype(np.float32)
+    split, canonical = format_of(f"{name}_split"), format_of(f"{name}_canonical")
+    apart, ordered = split.pack(weights), canonical.pack(weights)
+    blocks = 512 // split.multiple
+    expected = apart.matrix.reshape(3, blocks, -1).swapaxes(0, 1)
+    assert np.array_equal(ordered.matrix, expected.reshape(-1))
+    assert np.array_equal(ordered.scales, apart.scales)
+    assert np.array_equal(canonical.unpack(ordered), split.unpack(apart))
 
 
 def test_small_floats_come_back_from_every_code() -> None:

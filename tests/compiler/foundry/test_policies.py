@@ -29,7 +29,7 @@ def dequantised(weights: Format, packed: Packed) -> np.ndarray:
 
 
 CASES = [
-    pytest.param(each, id=name, marks=[pytest.mark.slow] * name.endswith("_split"))
+    pytest.param(each, id=name, marks=[pytest.mark.slow] * name.endswith(("_split", "_canonical")))
     for name, each in FORMATS.items()
 ]
 
