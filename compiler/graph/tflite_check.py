@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .errors import GraphRefused, Problem
 from .flatbuffer import Table, Truncated
-from .tflite_operators import operator_name
+from .tflite_operators import OPTIONS, operator_name
 
 _TYPES = {
     0: "FLOAT32",
@@ -66,6 +66,8 @@ _MOVES = frozenset(
 )
 """Operators that need no scale."""
 _CUSTOM = 32
+_UNKNOWN = "operator"
+"""What stands before the number of one without a name."""
 
 
 def check_tflite(data: bytes, name: str) -> None:
@@ -94,7 +96,9 @@ def _problems(model: Table) -> Iterator[Problem]:
 
 def _operator(code: Table) -> str:
     number = max(code.integer(0, "<b"), code.integer(3))
-    return f"CUSTOM {code.text(1)}" if number == _CUSTOM else operator_name(number)
+    if number == _CUSTOM:
+        return f"CUSTOM {code.text(1)}"
+    return operator_name(number) or f"{_UNKNOWN} {number}"
 
 
 def _tensor(tensor: Table, buffers: int) -> Iterator[Problem]:
@@ -131,6 +135,11 @@ def _wiring(operator: Table, tensors: list[Table], codes: list[str]) -> Iterator
     where = ", ".join(tensors[number].text(3) for number in outputs) or "?"
     if name.startswith("CUSTOM"):
         yield Problem(where=where, operator=name, reason="operators of others are not known")
+    elif name.startswith(_UNKNOWN):
+        yield Problem(where=where, operator=name, reason="TFLite has no operator of this number")
+    elif _lacks_options(operator, name):
+        reason = "its options are missing, or those of another operator: the file is damaged"
+        yield Problem(where=where, operator=name, reason=reason)
     elif name not in _MOVES:
         for number in dict.fromkeys(named):
             tensor = tensors[number]
@@ -138,3 +147,10 @@ def _wiring(operator: Table, tensors: list[Table], codes: list[str]) -> Iterator
             if kind in _QUANTISED and (scales is None or not scales.length(2)):
                 reason = f"tensor {tensor.text(3)} is {kind} without a scale: quantise the model"
                 yield Problem(where=where, operator=name, reason=reason)
+
+
+def _lacks_options(operator: Table, name: str) -> bool:
+    """Whether what an operator needs to know is not there; readers take it for granted."""
+    wanted = OPTIONS.get(name)
+    given = operator.integer(3, "<B") if operator.table(4) is not None else 0
+    return wanted is not None and given != wanted

@@ -32,8 +32,27 @@ STABLEHLO_WHILE STABLEHLO_GATHER STABLEHLO_TRANSPOSE DILATE STABLEHLO_RNG_BIT_GE
 REDUCE_WINDOW STABLEHLO_COMPOSITE STABLEHLO_SHIFT_LEFT STABLEHLO_CBRT
 """
 OPERATORS = tuple(_NAMES.split())
+OPTIONS = {
+    "CONV_2D": 1,
+    "DEPTHWISE_CONV_2D": 2,
+    "AVERAGE_POOL_2D": 5,
+    "MAX_POOL_2D": 5,
+    "FULLY_CONNECTED": 8,
+    "SOFTMAX": 9,
+    "CONCATENATION": 10,
+    "ADD": 11,
+    "RESIZE_BILINEAR": 15,
+    "MUL": 21,
+    "MEAN": 27,
+    "SUM": 27,
+    "SUB": 28,
+    "DIV": 29,
+    "RESIZE_NEAREST_NEIGHBOR": 74,
+    "GELU": 116,
+}
+"""The kinds of options, by number, of operators that are not known without them."""
 
 
 def operator_name(number: int) -> str:
-    """The name of an operator."""
-    return OPERATORS[number] if 0 <= number < len(OPERATORS) else f"operator {number}"
+    """The name of an operator; empty if there is none of this number."""
+    return OPERATORS[number] if 0 <= number < len(OPERATORS) else ""

@@ -17,6 +17,9 @@ from tests.models.tflite.writer import Writer
 
 from . import models
 
+_ABS, _NONE = (number.to_bytes(4, "little") for number in (101, 9999))
+"""Numbers of operators: one that is known, and one that is not."""
+
 
 def _model(
     dtype: str,
@@ -40,6 +43,11 @@ def _model(
         (_model("int8", "CUSTOM"), "CUSTOM Mine at second: operators of others are not known"),
         (_model("int8", "ABS", signature=(-1, 8)), r"tensor first: its shape \(\?, 8\) must be"),
         (_model("int8", "LOGISTIC", scales=()), "LOGISTIC at second: tensor first is INT8 without"),
+        (_model("int8", "ADD"), "ADD at second: its options are missing"),
+        (
+            _model("int8", "ABS").replace(_ABS, _NONE),
+            "operator 9999 at second: TFLite has no operator",
+        ),
         (int8_cnn()[:900], "it is cut short or damaged"),
         (int8_cnn()[:40], "it is cut short or damaged"),
         (int8_cnn()[:8] + bytes(200), "(no subgraph|cut short)"),
