@@ -1,4 +1,4 @@
-"""One Chromium for all tests; pages of traces written where a test wants them."""
+"""One Chromium for the tests of a file; pages of traces written where a test wants them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 Open: TypeAlias = Callable[..., AbstractContextManager[chromium.Tab]]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def running() -> Iterator[Browser]:
-    """A browser; tests that need one are skipped where there is none, with the reason."""
+    """A browser; tests that need one are skipped where there is none, with the reason.
+
+    It ends with the file: while it is there its loop of events runs, and no other one can.
+    """
     if reason := chromium.missing():
         pytest.skip(reason)
     with chromium.browser() as browser:
