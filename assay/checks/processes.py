@@ -6,6 +6,7 @@ import contextlib
 import os
 import pickle
 import queue
+import resource
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 from assay.sim.simt.run.settings import default_workers
@@ -22,6 +24,9 @@ from .errors import CheckInputError
 from .source import SourceCheck, SourceOptions
 
 _LENGTH = 8  # bytes before each message
+# LLVM's optimiser keeps some of what it takes, a few megabytes of a large kernel: a process that
+# has come to so many bytes is followed by a new one.
+_MOST_MEMORY = 1 << 30
 _WORKER = "from assay.checks.processes import work; work()"
 
 
@@ -57,6 +62,8 @@ def check_in_processes(
         while any(worker.kernel for worker in workers):
             for worker, part in _finished(workers, answers, timeout):
                 name = worker.kernel
+                if worker.is_full and waiting:
+                    worker.stop()
                 if worker.is_gone:
                     workers.remove(worker)
                     if waiting:
@@ -77,11 +84,13 @@ def _finished(
 ) -> Iterator[tuple[_Worker, ReportPart]]:
     """Those that have an answer, were lost, or took too long."""
     try:
-        worker, part = answers.get(timeout=0.2)
+        worker, answer = answers.get(timeout=0.2)
         if worker in workers and worker.kernel:
-            if part is None:
+            if answer is None:
                 worker.stop()
                 part = _unchecked(worker.kernel, f"its process ended early{worker.ending()}")
+            else:
+                part, worker.is_full = answer
             yield worker, part
             return
     except queue.Empty:
@@ -120,6 +129,7 @@ class _Worker:
         self._input: IO[bytes] = self._process.stdin
         self.kernel = ""
         self.is_gone = False
+        self.is_full = False  # of memory
         self._since = time.monotonic()
         _send(self._input, task)
         threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
@@ -170,7 +180,7 @@ def work() -> None:
     except Exception as error:  # the caller compiled it before: the cache or a file has gone
         checked = error
     while name := _receive(given):
-        _send(output, _part(checked, name, task))
+        _send(output, (_part(checked, name, task), _memory() > _MOST_MEMORY))
 
 
 def _part(checked: SourceCheck | Exception, name: str, task: Task) -> ReportPart:
@@ -187,6 +197,15 @@ def _part(checked: SourceCheck | Exception, name: str, task: Task) -> ReportPart
 
             traceback.print_exception(error)
         return _unchecked(name, f"internal error ({type(error).__name__}: {error})")
+
+
+def _memory() -> int:
+    """Bytes that this process takes; the most that it ever took, where there is no /proc."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return pages * resource.getpagesize()
 
 
 def _send(stream: IO[bytes], value: object) -> None:

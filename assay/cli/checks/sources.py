@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...reports.report import ReportPart
 
 _FEW = 8  # kernels that one process checks sooner than several would start
-_TIMEOUT_S = 60.0  # of a kernel where nobody says so, and several processes are at work
+_TIMEOUT_S = 120.0  # of a kernel where nobody says so, and several processes are at work
 _QUIET_S = 15.0  # between two lines of progress without a terminal
 
 

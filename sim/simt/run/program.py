@@ -50,6 +50,9 @@ _MOST_BLOCKS_IN_REGISTERS = 256
 # Characters of a watched kernel's code from which on it is not optimised: unrolled kernels of some
 # thousand accesses are checked in a fraction of the time that it takes to make their code good.
 _MOST_WATCHED_TEXT = 3 << 18
+# Kernels in the engines' IR that are kept, tens of megabytes of a large one: each is asked for a
+# few times in a row, for what it needs and for its shapes.
+_FUNCTIONS_KEPT = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +118,6 @@ class Program:
         described = json.dumps([asdict(p) for p in self.parameters])
         self._key = digest(_engine_version(), bitcode, entry, name, described)
         self._lock = threading.RLock()
-        self._function: Function | None = None
-        self._marked: dict[frozenset[str], Function] = {}
         self._taped: Function | None = None
         self._needs: Needs | None = None
         self._known: dict[str, Any] = {}
@@ -125,20 +126,12 @@ class Program:
     @property
     def function(self) -> Function:
         """The kernel in the engines' IR."""
-        with self._lock:
-            if self._function is None:
-                self._function = import_kernel(self.bitcode, self.entry, self.parameters, self.name)
-            return self._function
+        return self.marked_function(frozenset())
 
     def marked_function(self, marks: frozenset[str]) -> Function:
         """The same, without the optimisations that hide what checks look for."""
         with self._lock:
-            known = self._marked.get(marks)
-            if known is None:
-                known = self._marked[marks] = import_kernel(
-                    self.bitcode, self.entry, self.parameters, self.name, marks=marks
-                )
-            return known
+            return _imported(self.bitcode, self.entry, self.parameters, self.name, marks)
 
     @property
     def taped_function(self) -> Function:
@@ -253,7 +246,7 @@ class Program:
 
     def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
         marks = TAPED_MARKS if TAPE in observers else self._marks(observers)
-        function = self.marked_function(marks) if marks else self.function
+        function = self.marked_function(marks)
         if "banks" in observers:  # a GPU has neighbouring words of a thread in one access
             function = clone(function)
             merge_accesses(function)
@@ -292,6 +285,17 @@ class Program:
         """The generated LLVM IR before optimisation, for people who debug the engine."""
         shape = Shape(size=threadgroup_size, nominal=threadgroup_size)
         return Vectoriser(self.function, shape).run().text
+
+
+@functools.lru_cache(maxsize=_FUNCTIONS_KEPT)
+def _imported(
+    bitcode: bytes,
+    entry: str,
+    parameters: tuple[Parameter, ...],
+    name: str,
+    marks: frozenset[str],
+) -> Function:
+    return import_kernel(bitcode, entry, parameters, name, marks=marks)
 
 
 class Executable:
