@@ -13,10 +13,10 @@ from assay.sim.site import Site
 
 from ..launches.growth import next_growth
 from ..launches.inputs import Setup
+from ..launches.missed import missed
 from ..launches.plan import CannotPlan, Plan, make_plan
 from ..launches.runner import CannotRun, Outcome, Runner
 from ..reports.report import KernelRecord, Report
-from .missed import missed
 from .orders import order_finding
 from .registers import register_finding
 from .strides import resting

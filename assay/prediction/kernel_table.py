@@ -13,7 +13,7 @@ from rich.text import Text
 from .comparison import RATES, RATES_ARE, mostly
 from .numbers import bar, digits, seconds, short_name
 from .result import DispatchResult, TimeResult
-from .text import COLOURS, LEVEL_NAMES, SHORT, caches_text, chip_text
+from .text import COLOURS, LEVEL_NAMES, SHORT, caches_text, chip_text, missed_text
 
 FORMAT = "assay-time-kernels/1"
 _BAR = 10
@@ -52,6 +52,7 @@ def kernel_table(kernels: Sequence[Sequence[TimeResult]]) -> RenderableType:
         Text(""),
         Text(_LEGEND, "dim"),
         Text(_caches(kernels[0][0]), "dim"),
+        *(Text(f"warning: {missed_text(each[0])}") for each in kernels if each[0].missed),
         *_assumed([results[0] for results in kernels]),
     )
 

@@ -14,6 +14,7 @@ from ..launches.constants import compiled_kernel
 from ..launches.errors import LaunchInputError
 from ..launches.growth import next_growth
 from ..launches.inputs import ConstantValue, Given, Setup, Size
+from ..launches.missed import missed
 from ..launches.plan import CannotPlan, Plan, make_plan
 from ..launches.runner import CannotRun, Runner
 from .errors import TimeInputError
@@ -79,12 +80,15 @@ def time_kernel(
     setup = run.merged()
     kernel, assumed = compiled_kernel(library, name, setup.constants, setup.threadgroup)
     otherwise = _timed(library, kernel, setup, chip, not warm, False, say)[0] if both else None
+    kernel.program().forget_coverage()
     result, plan = _timed(library, kernel, setup, chip, warm, timeline, say)
     return replace(
         result,
         program=f"{name} of {library.file_name}",
         assumptions=(*assumed, *plan.assumptions, *_stand_ins(kernel)),
         otherwise=otherwise,
+        # Where all was stated, what never runs is meant to.
+        missed=missed(plan, library.sources()) if plan.assumed_values else (),
     )
 
 

@@ -38,6 +38,7 @@ def result_json(result: TimeResult) -> dict[str, Any]:
         "causes": result.causes,
         "simulations": result.simulations,
         "assumptions": list(result.assumptions),
+        "not_reached": list(result.missed),
         "caches": None if result.is_cold is None else "cold" if result.is_cold else "warm",
         "otherwise_seconds": result.otherwise.seconds if result.otherwise is not None else None,
         "command_buffers": [

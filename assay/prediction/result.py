@@ -96,6 +96,7 @@ class TimeResult(ProgramTime):
         is_cold: whether caches held nothing before, rather than what an equal run left; None for
             programs, whose own history tells.
         otherwise: the result with caches the other way, if that was asked for.
+        missed: what of a kernel never ran with the values that were assumed, in sentences.
     """
 
     program: str
@@ -106,6 +107,7 @@ class TimeResult(ProgramTime):
     simulations: int = 0
     is_cold: bool | None = None
     otherwise: TimeResult | None = field(default=None, repr=False)
+    missed: tuple[str, ...] = ()
 
     @property
     def schedule(self) -> Schedule:

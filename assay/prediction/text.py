@@ -120,7 +120,19 @@ def _one(result: TimeResult, dispatch: DispatchResult) -> RenderableType:
 def _assumed(result: TimeResult) -> list[RenderableType]:
     if not result.assumptions:
         return []
-    return [Text(""), Text("assumed: " + "; ".join(result.assumptions), "dim")]
+    parts: list[RenderableType] = [Text("")]
+    if result.missed:
+        parts.append(Text.assemble(("warning: ", "bold yellow"), missed_text(result)))
+    return [*parts, Text("assumed: " + "; ".join(result.assumptions), "dim")]
+
+
+def missed_text(result: TimeResult) -> str:
+    """What of a kernel takes no time here, but may with values that somebody states."""
+    said = "; ".join(result.missed)
+    return (
+        f"of kernel '{result.dispatches[0].kernel}' not all is timed: {said}: state args, as assay "
+        "inspect --args-template prints it"
+    )
 
 
 def _grid(dispatch: DispatchResult) -> str:

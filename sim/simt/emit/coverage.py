@@ -1,4 +1,4 @@
-"""Notes which blocks of a watched kernel run: a byte for each, which is set and never cleared.
+"""Notes which blocks of a watched or taped kernel run: a byte for each that the code only sets.
 
 So it is told what a run leaves out: loops that nobody enters, buffers that nobody touches.
 """

@@ -81,7 +81,7 @@ class Vectoriser(Branches):
         self.tape = TapeEvents(self)
         self.lanes = LaneOperations(self)
         self.arithmetic = Arithmetic(self.text)
-        self._covers = bool(observers) and not self.tapes
+        self._covers = bool(observers)
         self._looked_up: dict[Value, tuple[str, str]] = {}
         self._barrier_lines: dict[Block, int] = {}
 

@@ -68,6 +68,37 @@ def test_a_copy_on_several_chips_has_the_rates_of_memory_and_none_of_arithmetic(
     assert "\nL1 to DRAM: GB/s achieved." in out
 
 
+ROWS = """struct rows_args { int columns; int blocks; };
+kernel void rows(constant rows_args& args, device const float* x, device float* y,
+                 uint i [[thread_position_in_grid]]) {
+    float sum = 0;
+    for (int b = 0; b < args.blocks / 32; ++b) sum += x[i * args.columns + b];
+    y[i] = sum;
+}
+"""
+SECOND = "kernel void second(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }"
+STATED = "//! [kernel.rows]\n//! arguments.args = { columns = 64, blocks = %d }\n"
+
+
+def test_a_loop_that_assumed_values_leave_empty_is_told(assay: Assay, tmp_path: Path) -> None:
+    path = tmp_path / "rows.metal"
+    path.write_text(ROWS)
+    said = "warning: of kernel 'rows' not all is timed: never entered: the loop at "
+    out = " ".join(assay("time", path).out.split())
+    assert said in out and "rows.metal:5; never touched: 'x': state args" in out
+    path.write_text(ROWS + SECOND)
+    assert said in " ".join(assay("time", path).out.split())
+
+
+@pytest.mark.parametrize("blocks", [64, 0])
+def test_a_loop_that_stated_values_leave_empty_is_meant(
+    assay: Assay, tmp_path: Path, blocks: int
+) -> None:
+    path = tmp_path / "rows.metal"
+    path.write_text(STATED % blocks + ROWS)
+    assert "warning" not in assay("time", path).out
+
+
 def test_mostly_is_the_roofline_s_bound_where_that_is_most_of_the_time(
     assay: Assay, scale: Path
 ) -> None:

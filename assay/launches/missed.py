@@ -10,7 +10,7 @@ from assay.sim.names import listed
 if TYPE_CHECKING:
     from assay.sim.simt.run.program import Coverage
 
-    from ..launches.plan import Plan
+    from .plan import Plan
 
 _SHOWN = 3
 
