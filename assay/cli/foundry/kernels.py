@@ -1,7 +1,8 @@
 """`assay foundry`: the library's kernels, shown, and written for programs of one's own."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,6 +33,15 @@ Weights = Annotated[
         show_default=False,
     ),
 ]
+Chosen = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with",
+        help="What the kernel is made with, such as head_size=128; may be given again.",
+        metavar="NAME=VALUE",
+        show_default=False,
+    ),
+]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")]
 
 
@@ -57,9 +67,11 @@ def list_command(json: Json = False) -> None:
 
 
 @foundry_app.command("show")
-def show_command(kernel: Name, element: Element = "float", weights: Weights = None) -> None:
+def show_command(
+    kernel: Name, element: Element = "float", weights: Weights = None, chosen: Chosen = None
+) -> None:
     """Print a kernel's whole text in MSL."""
-    typer.echo(_declared(kernel, element, weights).source, nl=False)
+    typer.echo(_declared(kernel, element, weights, chosen).source, nl=False)
 
 
 @foundry_app.command("emit")
@@ -67,6 +79,7 @@ def emit_command(
     kernel: Name,
     element: Element = "float",
     weights: Weights = None,
+    chosen: Chosen = None,
     output: Folder = Path(),
     json: Json = False,
 ) -> None:
@@ -78,7 +91,7 @@ def emit_command(
 
     from ..terminal import print_json, show
 
-    made = _declared(kernel, element, weights)
+    made = _declared(kernel, element, weights, chosen)
     texts = {
         output / f"{made.function}.metal": made.source,
         output / f"{made.function}.h": host_header(made),
@@ -96,7 +109,7 @@ def emit_command(
         show(f"{path}: {len(texts[path].splitlines())} lines")
 
 
-def _declared(name: str, element: str, weights: str | None) -> "Declared":
+def _declared(name: str, element: str, weights: str | None, chosen: list[str] | None) -> "Declared":
     """The kernel that options describe. Raises CommandError."""
     from assay.compiler.foundry.errors import FoundryError
     from assay.compiler.foundry.formats import format_of
@@ -114,7 +127,32 @@ def _declared(name: str, element: str, weights: str | None) -> "Declared":
         found = format_of(weights or kernel.usual)
     except FoundryError as error:
         raise CommandError(f"--format: {error}", code=USAGE) from None
+    values = _values(name, kernel.options, chosen or [])
     try:
-        return kernel.declared(getattr(names, element.upper()), found)
+        return kernel.declared(getattr(names, element.upper()), found, values)
     except FoundryError as error:
         raise CommandError(f"{name} of {element} and {found.name}: {error}", code=USAGE) from None
+
+
+def _values(kernel: str, options: Mapping[str, type], chosen: list[str]) -> dict[str, Any]:
+    """Options of a kernel by name. Raises CommandError."""
+    found = {}
+    for each in chosen:
+        name, equals, text = each.partition("=")
+        if not equals:
+            raise CommandError(f"--with {each}: expected NAME=VALUE", code=USAGE)
+        if name not in options:
+            known = ", ".join(options) or "nothing to be chosen"
+            raise CommandError(f"--with {each}: {kernel} has no {name}; it has {known}", code=USAGE)
+        kind = options[name]
+        try:
+            value = {"true": True, "false": False}.get(text)
+            found[name] = (float(text) if kind is float else int(text)) if value is None else value
+        except ValueError:
+            raise CommandError(
+                f"--with {each}: expected a number, true or false", code=USAGE
+            ) from None
+        if (kind is bool) != isinstance(found[name], bool):
+            wanted = "true or false" if kind is bool else "a number"
+            raise CommandError(f"--with {each}: expected {wanted}", code=USAGE)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,10 +38,22 @@ class Listed:
         """A line about it."""
         return str(self.make.__doc__).split("\n")[0]
 
-    def declared(self, element: Scalar, weights: Format) -> Declared:
-        """The kernel; `weights` is for those that read some."""
+    @property
+    def options(self) -> Mapping[str, type]:
+        """Numbers and truth values that can be chosen, by name."""
+        found = {}
+        for name, parameter in inspect.signature(self.make).parameters.items():
+            usual = self.sizes.get(name, parameter.default)
+            if isinstance(usual, int | float):
+                found[name] = type(usual)
+        return found
+
+    def declared(
+        self, element: Scalar, weights: Format, chosen: Mapping[str, Any] | None = None
+    ) -> Declared:
+        """The kernel; `weights` is for those that read some, `chosen` are values of `options`."""
         more = {self.weights_as: weights} if self.reads_weights else {}
-        return self.make(element=element, **more, **self.sizes)[0]
+        return self.make(element=element, **more, **{**self.sizes, **(chosen or {})})[0]
 
 
 def scalar_of(element: Any) -> Scalar:

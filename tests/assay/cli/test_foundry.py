@@ -46,9 +46,23 @@ def test_files_are_written_for_hosts(assay: Run, tmp_path: Path) -> None:
     assert "gemv_q6_k_params = 4,  // GemvParams, 8 bytes" in header.read_text()
 
 
+def test_what_a_kernel_is_made_with_can_be_chosen(assay: Run) -> None:
+    options = ("--with", "head_size=128", "--with", "is_paged=true", "--with", "splits=4")
+    text = assay("foundry", "show", "attention", *options).out
+    assert "#define HEAD 128\n#define IS_PAGED 1\n" in text
+    assert compile_library(text).function_names == ("attention",)
+    text = assay("foundry", "show", "rms_norm", "--with", "epsilon=1e-6").out
+    assert compile_library(text).function_names == ("rms_norm", "layer_norm")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("show", "attention", "--with", "head_size"), "--with head_size: expected NAME=VALUE"),
+        (("show", "attention", "--with", "heads=4"), "attention has no heads; it has head_size, "),
+        (("show", "attention", "--with", "head_size=a"), "expected a number, true or false"),
+        (("show", "attention", "--with", "head_size=512"), "heads of 512; they have 8 to 256"),
+        (("show", "rope", "--with", "is_neox=3"), "is_neox=3: expected true or false"),
         (("show", "gemn"), "there is no kernel gemn; there are softmax"),
         (("show", "softmax", "--type", "int"), "--type int: expected float, half, bfloat"),
         (("show", "softmax", "--format", "q8_0"), "--format: softmax reads no weights"),
