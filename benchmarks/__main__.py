@@ -19,6 +19,7 @@ TITLES = {
     "dispatch": "Host cost of a dispatch",
     "taping": "What timing costs",
     "gemv": "Products with a vector",
+    "sweep": "A sweep of kernels",
     "model": "A model through IREE",
     "torq": "The Torq NPU",
     "networks": "Networks on the Torq NPU",
