@@ -42,6 +42,8 @@ class Network:
         self.dtype = dtype
         self._inputs: list[Tensor] = []
         self._count = 0
+        self._layers: dict[tuple[int, float], tuple[int, int]] = {}
+        """Weights and bias by the tensor that a layer made and the scale of its input."""
 
     def input(self, shape: Sequence[int], scale: float = 0.02, zero: int = -3) -> Tensor:
         """A tensor that the caller gives."""
@@ -138,13 +140,22 @@ class Network:
         )
         return out
 
-    def fully_connected(self, x: Tensor, outputs: int, activation: int = NONE) -> Tensor:
-        """FULLY_CONNECTED over the last axis, with weights of one scale."""
+    def fully_connected(
+        self, x: Tensor, outputs: int, activation: int = NONE, *, like: Tensor | None = None
+    ) -> Tensor:
+        """FULLY_CONNECTED over the last axis, with weights of one scale.
+
+        They are those of the layer that made `like`, if it is given, of an input of x's scale.
+        """
         inputs = x.shape[-1]
-        weights = self._weights((outputs, inputs))
         keep = len(x.shape) > 2
         out = self._after(x, "dense", (*x.shape[:-1], outputs), inputs, activation)
-        place, bias = self._constants(x, out, weights, -1, inputs)
+        if like is not None:
+            place, bias = self._layers[like.index, x.scale]
+        else:
+            weights = self._weights((outputs, inputs))
+            place, bias = self._constants(x, out, weights, -1, inputs)
+        self._layers[out.index, x.scale] = place, bias
         self.writer.operator(
             "FULLY_CONNECTED",
             [x.index, place, bias],

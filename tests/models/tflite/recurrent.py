@@ -6,17 +6,19 @@ from .network import VALID, Network, Tensor
 
 
 def lstm(seed: int = 8, steps: int = 8, inputs: int = 32, width: int = 64) -> bytes:
-    """An LSTM cell of 16-bit activations, unrolled; each step has weights of its own."""
+    """An LSTM cell of 16-bit activations, unrolled; all steps have the same weights."""
     net = Network(seed, "int16")
     x = net.input((1, steps, inputs), 0.0003, 0)
     hidden = net.input((1, width), 1 / 32768, 0)
     cell = net.input((1, width), 4 / 32768, 0)
+    gates: list[Tensor | None] = [None] * 4
     for step in range(steps):
         now = net.reshape(net.slice(x, (0, step, 0), (1, 1, inputs)), (1, inputs))
         both = net.concatenation([now, hidden], 1)
-        gates = [net.fully_connected(both, width) for _ in range(4)]
-        into, forget, out = (net.unary("LOGISTIC", gate) for gate in gates[:3])
-        new = net.binary("MUL", into, net.unary("TANH", gates[3]))
+        made = [net.fully_connected(both, width, like=gate) for gate in gates]
+        gates = [*made]
+        into, forget, out = (net.unary("LOGISTIC", gate) for gate in made[:3])
+        new = net.binary("MUL", into, net.unary("TANH", made[3]))
         cell = net.binary("ADD", net.binary("MUL", forget, cell), new)
         hidden = net.binary("MUL", out, net.unary("TANH", cell))
     return net.finish(hidden, cell)
