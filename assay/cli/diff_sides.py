@@ -122,7 +122,7 @@ def layer_sides(program: "TorqOptions | None", wanted: Wanted, say: Say) -> Side
     say(first("running on the NPU"))
     with usage_errors():
         layers = model.run(values)
-    tensors = _tensors(program.path, values, wanted)
+    tensors = _tensors(program.path, values, wanted, say)
     if tensors is not None:
         if model_format(program.path) == "onnx":
             tensors = of_onnx(program.path, tensors, layers)
@@ -144,7 +144,7 @@ def layer_sides(program: "TorqOptions | None", wanted: Wanted, say: Say) -> Side
 
 
 def _tensors(
-    path: Path, values: "Sequence[Value]", wanted: Wanted
+    path: Path, values: "list[Value]", wanted: Wanted, say: Say
 ) -> "Mapping[str, NDArray[Any]] | None":
     """A model's tensors by name, None for those that operators are defined to make."""
     from ..reference import tensors_by_litert, tensors_by_onnxruntime
@@ -159,9 +159,25 @@ def _tensors(
     elif wanted.against == "tosa":
         return None
     else:
-        problem = "--layers: only tosa, litert and onnxruntime give every tensor"
-        raise CommandError(problem, code=USAGE)
+        found = _tensors_on_cpu(path, values, wanted, say)
     return found
+
+
+def _tensors_on_cpu(
+    path: Path, values: "list[Value]", wanted: Wanted, say: Say
+) -> "dict[str, NDArray[Any]]":
+    """A TFLite model's tensors by name. Raises CommandError."""
+    import numpy as np
+
+    from assay.compiler.graph.all_results import file_with_all_results
+    from assay.compiler.models.formats import model_format
+
+    if model_format(path) != "tflite":
+        problem = "llvm-cpu gives every tensor of .tflite models only; --against tosa of others"
+        raise CommandError(f"--layers: {problem}", code=USAGE)
+    with file_with_all_results(path) as (file, names):
+        made = _on_cpu(_build(file, wanted, say), "main", values, wanted, say)
+    return {name: np.asarray(tensor) for name, tensor in zip(names, made, strict=True)}
 
 
 def gpu_sides(module: Path, function: str | None, device: str, wanted: Wanted, say: Say) -> Sides:

@@ -23,9 +23,9 @@ def tosa_file(path: Path) -> Iterator[Path]:
     Unsigned integers have signless types in it, as IREE wants them: RESCALE says how they are
     meant.
     """
-    module = converted(path, new_context()).module
+    text = str(converted(path, new_context()).module)
+    text = _ZERO.sub(lambda m: f"dense<-{m[1]}>{m[2]}{m[3]}>", text)
     with work_folder() as folder:
         made = folder / f"{path.stem}.mlir"
-        text = _ZERO.sub(lambda m: f"dense<-{m[1]}>{m[2]}{m[3]}>", str(module))
         made.write_text(_UNSIGNED.sub(lambda m: f"x{m[1]}>", text))
         yield made

