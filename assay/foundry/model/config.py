@@ -14,7 +14,7 @@ class Config:
     """Sizes of a Llama-like decoder.
 
     `pairs` of each head turn by position; `is_neox` tells whether pairs are halves apart. A token
-    sees `window` tokens at most, where that is not 0.
+    sees `window` tokens at most, where that is not 0. Heads of the layers `unturned` do not turn.
     """
 
     layers: int
@@ -30,6 +30,7 @@ class Config:
     pairs: int
     is_neox: bool
     window: int = 0
+    unturned: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         sizes = (self.layers, self.width, self.hidden, self.heads, self.kv_heads, self.head_size)
@@ -37,8 +38,10 @@ class Config:
             raise FoundryError("model-config", f"sizes that no decoder has: {self}")
 
 
-_GGUF_ARCHITECTURES: Final = {"llama": False, "qwen2": True}
+_GGUF_ARCHITECTURES: Final = {"llama": False, "qwen2": True, "smollm3": False}
 """Those that are read, and whether the pairs of their heads are halves apart."""
+_STEP: Final = 4
+"""Of SmolLM3's layers the last of so many takes no positions."""
 
 
 def gguf_config(metadata: Mapping[str, Any], vocabulary: int) -> Config:
@@ -70,15 +73,17 @@ def gguf_config(metadata: Mapping[str, Any], vocabulary: int) -> Config:
         pairs=int(value("rope.dimension_count", head_size)) // 2,
         is_neox=_GGUF_ARCHITECTURES[name],
         window=int(value("attention.sliding_window", 0)),
+        # llama.cpp has it in its code.
+        unturned=_every(_STEP, int(value("block_count"))) if name == "smollm3" else frozenset(),
     )
 
 
 def transformers_config(metadata: Mapping[str, Any]) -> Config:
     """Of a `config.json` as transformers writes it. Raises FoundryError for another model."""
     name = str(metadata.get("model_type", "nothing"))
-    if name not in ("llama", "mistral", "qwen2"):
+    if name not in ("llama", "mistral", "qwen2", "smollm3"):
         raise FoundryError(
-            "model-config", f"the model is {name}; read are llama, mistral and qwen2"
+            "model-config", f"the model is {name}; read are llama, mistral, qwen2 and smollm3"
         )
     rope = metadata.get("rope_parameters") or metadata.get("rope_scaling") or {}
     kind = rope.get("rope_type", rope.get("type", "default"))
@@ -106,12 +111,30 @@ def transformers_config(metadata: Mapping[str, Any]) -> Config:
         pairs=head_size // 2,
         is_neox=True,
         window=_window(metadata),
+        unturned=_unturned(metadata),
     )
 
 
+def _every(step: int, layers: int) -> frozenset[int]:
+    """The last of each `step` layers."""
+    return frozenset(range(step - 1, layers, step))
+
+
+def _unturned(metadata: Mapping[str, Any]) -> frozenset[int]:
+    """SmolLM3 lists its layers, those that turn by 1; or says how many lie between those that do
+    not."""
+    if metadata.get("model_type") != "smollm3":
+        return frozenset()
+    listed = metadata.get("no_rope_layers")
+    if listed is None:
+        step = int(_value(metadata, "no_rope_layer_interval", _STEP))
+        return _every(step, int(_value(metadata, "num_hidden_layers", None)))
+    return frozenset(number for number, turns in enumerate(listed) if not turns)
+
+
 def _window(metadata: Mapping[str, Any]) -> int:
-    """Qwen2's is off where nothing turns it on; Mistral's has no switch."""
-    is_on = metadata.get("use_sliding_window", metadata.get("model_type") != "qwen2")
+    """Qwen2's and SmolLM3's are off where nothing turns them on; Mistral's has no switch."""
+    is_on = metadata.get("use_sliding_window", metadata.get("model_type") in ("llama", "mistral"))
     return int(metadata.get("sliding_window") or 0) if is_on else 0
 
 

@@ -16,7 +16,7 @@ from assay.compiler.foundry.library import GREEDY, Sampling, cache_shape, rope_t
 from .kernels import Kernels
 from .projections import Projections
 from .stream import Placed, Stream
-from .weights import Layer, Weights, load_weights
+from .weights import Weights, load_weights
 
 if TYPE_CHECKING:
     from ...prediction import TimeResult
@@ -90,7 +90,11 @@ class Llama:
             pairs=c.pairs,
             factors=weights.rope_factors,
         )
-        self._cosines, self._sines = map(self._stream.place, tables)
+        turning = tuple(map(self._stream.place, tables))
+        still = turning
+        if c.unturned:
+            still = tuple(map(self._stream.place, (np.ones_like(tables[0]), 0 * tables[1])))
+        self._tables = [still if number in c.unturned else turning for number in range(c.layers)]
 
     @classmethod
     def load(cls, path: Path | str, *, weights: str | None = None, **options: Any) -> Llama:
@@ -212,21 +216,19 @@ class Llama:
         }
         linear, weights = self._linear, self.weights
         x = linear.embedded(weights.embedding, tokens)
-        for layer, cache in zip(weights.layers, self._caches, strict=True):
-            x = linear.added(layer.output, self._attended(layer, x, cache, places), x)
+        for number, layer in enumerate(weights.layers):
+            x = linear.added(layer.output, self._attended(number, x, places), x)
             x = linear.added(layer.down, linear.hidden(layer, x), x)
         self.position += count
         return linear.logits(weights.output, weights.norm, x.last())
 
-    def _attended(
-        self, layer: Layer, x: Placed, cache: tuple[Placed, Placed], places: Mapping[str, Placed]
-    ) -> Placed:
+    def _attended(self, number: int, x: Placed, places: Mapping[str, Placed]) -> Placed:
         """What attention makes of tokens, [tokens, heads * head_size]; they go into the cache."""
         call, kernels, c = self._stream.call, self._kernels, self.config
         count = x.shape[0]
-        made = self._linear.qkv(layer, x)
+        made = self._linear.qkv(self.weights.layers[number], x)
         q, k, v = (each.reshaped(count, -1, c.head_size) for each in made)
-        keys, values = cache
+        (keys, values), (cosines, sines) = self._caches[number], self._tables[number]
         turned = call(
             kernels.cache_write(),
             q=q,
@@ -234,8 +236,8 @@ class Llama:
             v=v,
             positions=places["positions"],
             sequences=places["sequences"],
-            cosines=self._cosines,
-            sines=self._sines,
+            cosines=cosines,
+            sines=sines,
             keys=keys,
             values=values,
         )

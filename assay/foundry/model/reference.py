@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assay.compiler.foundry.formats import Format
 
-from .weights import Layer, Matrix, Weights
+from .weights import Matrix, Weights
 
 Numbers = NDArray[np.float64]
 
@@ -23,19 +23,22 @@ def reference_logits(
     """
     c = weights.config
     x = weights.embedding.values[np.asarray(tokens)].astype(np.float64)
-    for layer in weights.layers:
-        x = x + _attention(weights, layer, _normal(x, layer.attention_norm, c.epsilon), cache)
+    for number, layer in enumerate(weights.layers):
+        normal = _normal(x, layer.attention_norm, c.epsilon)
+        x = x + _attention(weights, number, normal, cache)
         normal = _normal(x, layer.norm, c.epsilon)
         gate, up = _linear(layer.gate, normal), _linear(layer.up, normal)
         x = x + _linear(layer.down, gate / (1 + np.exp(-gate)) * up)
     return _linear(weights.output, _normal(x, weights.norm, c.epsilon))
 
 
-def _attention(weights: Weights, layer: Layer, x: Numbers, cache: Format | None) -> Numbers:
-    c = weights.config
+def _attention(weights: Weights, number: int, x: Numbers, cache: Format | None) -> Numbers:
+    c, layer = weights.config, weights.layers[number]
     count = len(x)
-    q = _turned(weights, _linear(layer.q, x).reshape(count, c.heads, c.head_size))
-    k = _turned(weights, _linear(layer.k, x).reshape(count, c.kv_heads, c.head_size))
+    q = _linear(layer.q, x).reshape(count, c.heads, c.head_size)
+    k = _linear(layer.k, x).reshape(count, c.kv_heads, c.head_size)
+    if number not in c.unturned:
+        q, k = _turned(weights, q), _turned(weights, k)
     v = _linear(layer.v, x).reshape(count, c.kv_heads, c.head_size)
     k, v = (_rounded(each, cache) for each in (k, v))
     group = c.heads // c.kv_heads

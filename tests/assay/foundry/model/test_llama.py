@@ -103,6 +103,18 @@ def test_prompts_of_more_than_16_tokens_are_products_of_matrices(model: Llama) -
     )  # with a residual, and without
 
 
+def test_layers_without_positions_do_not_turn(tmp_path: Path) -> None:
+    config = replace(TINY, layers=2, unturned=frozenset({1}), heads=2, kv_heads=1)
+    path = write_seeded(tmp_path / "m.gguf", config)
+    weights = load_weights(path)
+    model = Llama(replace(weights, config=config), cache="f32", context=8)
+    for tokens in ([5], [5, 71], [5, 71, 3]):
+        made = model.feed(tokens[-1:])
+        agrees(model, tokens, made, 1e-5)
+    turned = reference_logits(weights, tokens)[-1]
+    assert np.abs(made - turned).max() > 1e-3 * np.abs(turned).max()
+
+
 def test_a_cache_grows_and_gives_what_a_large_one_gives(file: Path) -> None:
     tokens = [5, 71, 5, 0, 9, 33, 8, 1, 2]
     small, large = Llama.load(file, context=40, reserve=2), Llama.load(file, context=40)
@@ -182,7 +194,7 @@ def test_a_model_is_free_of_findings(file: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["llama", "qwen2"])
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "smollm3"])
 def test_logits_are_those_of_transformers(tmp_path: Path, kind: str) -> None:
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
@@ -196,7 +208,10 @@ def test_logits_are_those_of_transformers(tmp_path: Path, kind: str) -> None:
         "max_position_embeddings": 64,
     }
     torch.manual_seed(0)
-    made = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}[kind]
+    names = {"llama": "Llama", "qwen2": "Qwen2", "smollm3": "SmolLM3"}
+    made = f"{names[kind]}ForCausalLM"
+    if kind == "smollm3":  # every second layer takes no positions
+        sizes |= {"no_rope_layer_interval": 2, "pad_token_id": 0}
     config = transformers.AutoConfig.for_model(kind, **sizes)
     theirs = getattr(transformers, made)(config).float().eval()
     with torch.no_grad():
