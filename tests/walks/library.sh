@@ -27,6 +27,9 @@ has out.txt 'assumed for mul_mv_q4: .*ne00 = 16.*; SIMDGROUPS = 8|assumed for mu
 hasnt out.txt 'HAS_BIAS'
 has out.txt "warning: of kernel 'mul_mv_q4' not all was checked: never entered: the loop at library.metal:41; never touched: 'src0', 'src1': state args"
 
+ends 0 assay time library.metal -I "$2" -f mul_mv_q4
+has out.txt "warning: of kernel 'mul_mv_q4' not all is timed: never entered: the loop at"
+
 say "what may be stated?"
 assay inspect library.metal -I "$2" --function mul_mv_q4 --args-template >args.toml
 has args.toml 'arguments.args = \{ ne00 = 16, ne01 = 16, nb01 = 16, nb11 = 16, nb1 = 16 \}'

@@ -70,12 +70,15 @@ def checks(notebook: Notebook) -> None:
     said = notebook.cell("%%assay x y --threads 1024\n" + KERNEL % "")
     expect(said, "race-read-write", "y[i] = part[size - 1 - lane];", "threadgroups of 256 threads")
     repaired = KERNEL % "threadgroup_barrier(metal::mem_flags::mem_threadgroup);"
+    notebook.cell("few, out = x[:256], y[:256].copy()")
+    expect(notebook.cell("%%assay few out\n" + repaired), "no findings")  # of a grid that fits
     said = notebook.cell("%%assay x y --threads 1024 --threadgroup 256\n" + repaired)
     expect(said, "no findings")
     assert notebook.cell("print(float(y[0]))").startswith("255.0")
     line = "%%assay x y --threads 1024 --threadgroup 256 --time m4-max --timeline\n"
     said = notebook.cell(line + repaired)
     expect(said, "reverse on Apple M4 Max", "where the time goes", "<svg", "<iframe", "predicted:")
+    expect(said, "no findings")
 
 
 def helps(notebook: Notebook) -> None:

@@ -48,5 +48,8 @@ has diff.txt 'this is the answer'
 has diff.txt 'naive -> padded +1 .* 0\.[23]'
 assay view naive.pftrace padded.pftrace -o both.html --no-open >view.txt
 has both.html 'us predicted: naive \| .* us predicted: padded of transpose.metal'
+for kernel in naive padded; do assay trace export $kernel.pftrace -o $kernel.html >/dev/null; done
+assay view naive.html padded.html -o pages.html --no-open >view.txt
+has pages.html 'us predicted: naive \| .* us predicted: padded of transpose.metal'
 
 say "walked"
