@@ -58,6 +58,7 @@ def wrapper(
             f"__assay_space<__assay_one<{kind}>::pointer>",
             f"__assay_is_const<{pointee}>",
             f"__assay_details<{kind}>",
+            f"__assay_numbers<metal::__bare_t<{pointee}>>",
             f"bool({parameter.condition or 'true'})" if not checking else "true",
         ]
         for member in parameter.members:

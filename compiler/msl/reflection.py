@@ -19,6 +19,26 @@ _SPACES: dict[int, AddressSpace] = {1: "device", 3: "threadgroup", 6: "constant"
 # Fields of what `__assay_details` in entry.h gives.
 _RESOURCES: dict[int, ArgumentKind] = {1: "texture", 2: "sampler", 3: "function_table"}
 _TEXTURE_ACCESSES: tuple[Access, ...] = ("read", "read", "write", "read_write")
+# As `__assay_scalar` in entry.h numbers them.
+_SCALARS: tuple[str, ...] = (
+    "",
+    "float",
+    "half",
+    "bfloat",
+    "int",
+    "uint",
+    "short",
+    "ushort",
+    "char",
+    "uchar",
+    "long",
+    "ulong",
+    "bool",
+)
+_PLAIN_TYPE = re.compile(
+    r"(?:metal\s*::\s*)?(?:packed_)?(?:float|half|bfloat|u?int|u?short|u?char|u?long|bool)[234]?"
+    r"|u?int(?:8|16|32|64)_t|size_t|bfloat16_t|unsigned(?:\s+(?:int|short|char|long))?"
+)
 
 
 def read_marker(bitcode: bytes) -> list[int]:
@@ -53,13 +73,15 @@ def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
     for parameter in entry.parameters:
         if parameter.position:
             continue
-        index, size, alignment, space, const, details, active = (next(values) for _ in range(7))
+        index, size, alignment, space, const, details, holds, active = (
+            next(values) for _ in range(8)
+        )
         argument = Argument(
             name=parameter.name,
             kind="threadgroup" if space == 3 else "buffer",
             index=index,
             address_space=_SPACES[space],
-            type_name=parameter.type_name,
+            type_name=_type_name(parameter.type_name, holds),
             size=size,
             alignment=alignment,
             access="read" if const else "read_write",
@@ -80,6 +102,15 @@ def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
         omitted=frozenset(inactive),
         arrays={name: count for name, count in arrays.items() if name not in inactive},
     )
+
+
+def _type_name(declared: str, holds: int) -> str:
+    """The declared name, or what it stands for, if it is an alias or a template's parameter."""
+    scalar = _SCALARS[holds & 0xFF]
+    if not scalar or _PLAIN_TYPE.fullmatch(declared):
+        return declared
+    count = holds >> 8
+    return f"{scalar}{count}" if count else scalar
 
 
 def _check_places(entry: EntryPoint, arguments: list[Argument]) -> None:

@@ -16,7 +16,7 @@ from ..source.line_directives import named_texts
 from . import clang
 
 _OUTPUT = "expanded.ii"
-_MISSING = "file not found"
+_MISSING = re.compile("'([^']*)' file not found$")
 _LARGEST = 24 << 20
 _MOST_TOKENS = 500_000
 _TOKEN = re.compile(r"[\w.]+|[^\w\s]")
@@ -127,9 +127,19 @@ def _visible(diagnostics: str, options: CompileOptions, file_name: str, source: 
     allowed = (f"{file_name}:", *named, *(str(path.resolve()) for path in options.include_paths))
     lines = [line for line in explained(diagnostics).splitlines() if line.startswith(allowed)]
     lines = [
-        f"{line}: give its folder with -I DIR (include_paths in Python)"
-        if line.endswith(_MISSING)
+        f"{line}: give {_folder_of(found[1])} with -I DIR (include_paths in Python)"
+        if (found := _MISSING.search(line))
         else line
         for line in lines
     ]
     return "\n".join(lines) or f"{file_name}: error: the source cannot be preprocessed"
+
+
+def _folder_of(name: str) -> str:
+    """What is to be given so that a file of this name is found."""
+    first, _, rest = name.partition("/")
+    return (
+        f"the folder that holds '{first}'"
+        if rest and first not in ("", ".", "..")
+        else "its folder"
+    )

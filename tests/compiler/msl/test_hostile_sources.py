@@ -67,6 +67,15 @@ def test_parent_folders_of_an_include_path_are_outside_it(tmp_path) -> None:
     assert "'../secret.h' file not found: give its folder with -I DIR" in text
 
 
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("a.h", "its folder"), ("./a.h", "its folder"), ("lib/in/a.h", "the folder that holds 'lib'")],
+)
+def test_a_header_that_is_missing_comes_with_the_folder_to_give(name: str, folder: str) -> None:
+    text = refusal(f'#include "{name}"\nkernel void k() {{}}')
+    assert f"'{name}' file not found: give {folder} with -I DIR" in text
+
+
 def test_a_link_out_of_an_include_path_is_not_followed(tmp_path) -> None:
     (tmp_path / "secret.h").write_text("constant int SECRET = 1;\n")
     inner = tmp_path / "inner"

@@ -1,4 +1,5 @@
 from assay.compiler.msl import Argument, ArgumentBufferMember, compile_library
+from tests.support.msl import PRELUDE
 
 SOURCE = """#include <metal_stdlib>
 using namespace metal;
@@ -101,3 +102,27 @@ def test_indices_may_be_constants_of_the_program() -> None:
     ).function("k")
     assert [(a.name, a.index) for a in kernel.arguments] == [("a", 5), ("b", 3), ("c", 0)]
     assert kernel.arguments[1].members[0].id == 5
+
+
+ALIASES = """
+typedef float real;
+struct Pair { float a, b; };
+template <typename T, typename V, typename P>
+[[kernel]] void k(device T* x, constant T& by, device V* v, const device P* p, device real* r,
+                  device uint32_t* n, constant Pair& pair, device void* raw,
+                  uint i [[thread_position_in_grid]]) { x[i] = by; }
+template [[host_name("k_half")]] [[kernel]] decltype(k<half, uint3, packed_float3>)
+k<half, uint3, packed_float3>;
+template [[host_name("k_byte")]] [[kernel]] decltype(k<int8_t, bool, Pair>) k<int8_t, bool, Pair>;
+"""
+
+
+def test_parameters_of_templates_and_aliases_are_called_by_what_they_stand_for() -> None:
+    library = compile_library(PRELUDE + ALIASES)
+    names = {
+        name: [argument.type_name for argument in library.function(name).arguments]
+        for name in library.function_names
+    }
+    # What is no number of the language keeps the name that the source has for it.
+    assert " ".join(names["k_half"]) == "half half uint3 P float uint32_t Pair void"
+    assert names["k_byte"][:4] == ["char", "char", "bool", "P"]

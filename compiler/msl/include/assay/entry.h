@@ -79,6 +79,25 @@ constexpr unsigned long __assay_details<T> =
     (unsigned long)T::__type | (unsigned long)T::__access << 8 | (unsigned long)T::__is_depth << 12 |
     __assay_data_type<typename T::__element_type> << 16 | 1ul << 24 | 1ul << 32;
 
+// Which scalar of reflection.py's list memory holds, and from bit 8 on how many make a vector.
+template <class T> constexpr unsigned long __assay_scalar = 0;
+template <> constexpr unsigned long __assay_scalar<float> = 1;
+template <> constexpr unsigned long __assay_scalar<half> = 2;
+template <> constexpr unsigned long __assay_scalar<bfloat> = 3;
+template <> constexpr unsigned long __assay_scalar<int> = 4;
+template <> constexpr unsigned long __assay_scalar<uint> = 5;
+template <> constexpr unsigned long __assay_scalar<short> = 6;
+template <> constexpr unsigned long __assay_scalar<ushort> = 7;
+template <> constexpr unsigned long __assay_scalar<char> = 8;
+template <> constexpr unsigned long __assay_scalar<signed char> = 8;
+template <> constexpr unsigned long __assay_scalar<uchar> = 9;
+template <> constexpr unsigned long __assay_scalar<long> = 10;
+template <> constexpr unsigned long __assay_scalar<ulong> = 11;
+template <> constexpr unsigned long __assay_scalar<bool> = 12;
+template <class T> constexpr unsigned long __assay_numbers = __assay_scalar<T>;
+template <class T, int N>
+constexpr unsigned long __assay_numbers<metal::vec<T, N>> = __assay_scalar<T> | (unsigned long)N << 8;
+
 template <class T> constexpr unsigned long __assay_size = 0;
 template <class T> requires requires { sizeof(T); } && (!__is_void(T))
 constexpr unsigned long __assay_size<T> = sizeof(T);
