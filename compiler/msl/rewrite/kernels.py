@@ -11,6 +11,7 @@ from ..source.attributes import Attributes
 from ..source.lexer import TokenStream
 from ..source.scopes import Function, Scopes
 from .address_spaces import ATTRIBUTE, parameter_ranges
+from .template_types import given_types
 
 POSITIONS = frozenset(
     {
@@ -252,15 +253,28 @@ class _Finder:
         function = templates[texts[index]]
         given = self._attributes.within(start, end)
         name = _host_name(given, function)
-        arguments = ""
         if texts[index + 1] == "(":
             return name, self.by_signature(name, function, index + 1)
         if texts[index + 1] == "<":
             close = self._stream.close_angle(index + 1)
             if close is None:
                 raise self._stream.error(index + 1, "expected '>' to end the template arguments")
-            arguments = self._stream.source(index + 1, close)
-        return name, self.entry(name, function, arguments)
+            entry = self.entry(name, function, self._stream.source(index + 1, close))
+            return name, self._with_types(entry, function, (index + 1, close))
+        return name, self.entry(name, function, "")
+
+    def _with_types(
+        self, entry: EntryPoint, function: Function, arguments: tuple[int, int]
+    ) -> EntryPoint:
+        """The entry point whose parameters are of the types that are given to their template."""
+        if function.template is None:
+            return entry
+        types = given_types(self._stream, function.template, arguments)
+        parameters = tuple(
+            replace(each, type_name=types.get(each.type_name, each.type_name))
+            for each in entry.parameters
+        )
+        return replace(entry, parameters=parameters)
 
     def by_signature(self, name: str, function: Function, paren: int) -> EntryPoint:
         """The entry point, chosen among overloads or instantiated by its written parameters."""

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import assay
 from assay.launches.documents import Document
 from assay.launches.inputs import Members
 from assay.launches.setups import read_setups
@@ -91,3 +93,14 @@ def test_structs_in_a_struct_are_given_by_tables_and_lists() -> None:
     assert setup.arguments["o"] == Members(
         values={"n": (7,), "inner.b": (1, 2), "many.0.a": (3,), "many.1.a": (4,)}
     )
+
+
+def test_members_of_a_struct_that_a_template_takes_are_known_by_name() -> None:
+    source = """struct P { uint n; float s; };
+template <typename A> [[kernel]] void k(constant A& p, device float* x,
+                                        uint i [[thread_position_in_grid]]) { x[i] *= p.s; }
+template [[host_name("k_p")]] [[kernel]] decltype(k<P>) k<P>;
+"""
+    x = np.ones(4, np.float32)
+    assay.check_kernel(source, "k_p", {"n": 4, "s": 3.0}, x, threads=4).raise_if_any()
+    assert x.tolist() == [3.0] * 4

@@ -124,5 +124,22 @@ def test_parameters_of_templates_and_aliases_are_called_by_what_they_stand_for()
         for name in library.function_names
     }
     # What is no number of the language keeps the name that the source has for it.
-    assert " ".join(names["k_half"]) == "half half uint3 P float uint32_t Pair void"
-    assert names["k_byte"][:4] == ["char", "char", "bool", "P"]
+    assert " ".join(names["k_half"]) == "half half uint3 packed_float3 float uint32_t Pair void"
+    assert names["k_byte"][:4] == ["int8_t", "int8_t", "bool", "Pair"]
+
+
+def test_what_is_given_to_a_template_may_have_brackets_and_commas_of_its_own() -> None:
+    source = """
+template <typename T, int N> struct Box { T v[N]; };
+template <int N = 2, typename B = Box<int, 2>, class = void, typename T = float>
+[[kernel]] void k(constant B& b, device T* x, uint i [[thread_position_in_grid]]) { x[i] = N; }
+template [[host_name("one")]] [[kernel]] decltype(k<(1, 3), Box<float, (2 > 1)>, void, half>)
+k<(1, 3), Box<float, (2 > 1)>, void, half>;
+template [[host_name("two")]] [[kernel]] decltype(k<4>) k<4>;
+"""
+    library = compile_library(PRELUDE + source)
+    names = {
+        name: [argument.type_name for argument in library.function(name).arguments]
+        for name in library.function_names
+    }
+    assert names == {"one": ["Box<float,(2>1)>", "half"], "two": ["B", "float"]}
