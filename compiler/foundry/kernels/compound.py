@@ -9,6 +9,7 @@ from pathlib import Path
 from assay.hw.apple.facts.limits import limits
 
 from ..errors import FoundryError
+from ..structs.declare import name_fault
 from .arguments import Argument, Output, member, spelled
 from .callers import line_of_caller, shown
 from .declared import HEAD, Declared, refuse_defined_again, structs_of
@@ -51,6 +52,7 @@ class Compound(Declared):
         place = line_of_caller()
         where = f"{name} ({place})" if place else name
         _check_main(where, prologue, main)
+        _check_name(where, name)
         arguments = self._arguments(where)
         _check_memory(where, self.stages)
         arrays = tuple(chain.from_iterable(each.threadgroup for each in self.stages))
@@ -70,6 +72,7 @@ class Compound(Declared):
         ordered = sorted(self.stages, key=lambda each: not isinstance(each, PolicyStage))
         for stage in ordered:
             for each, argument in stage.arguments.items():
+                _check_name(f"{where}: {shown(stage)}", each)
                 if each in owners:
                     raise FoundryError(
                         "stage-buffers",
@@ -168,10 +171,26 @@ def _check_main(where: str, prologue: Sequence[Stage], main: Stage) -> None:
             )
 
 
+def _check_name(where: str, name: str) -> None:
+    """Of a kernel, an argument or threadgroup memory."""
+    fault = name_fault(name)
+    if any(name == each for _, each, _ in _POSITIONS):
+        fault = "taken by the kernel's own arguments"
+    if fault:
+        raise FoundryError("kernel-name", f"{where}: {name!r} is {fault}")
+
+
 def _check_memory(where: str, stages: Sequence[Stage]) -> None:
     owners: dict[str, Stage] = {}
     for stage in stages:
         for array in stage.threadgroup:
+            _check_name(f"{where}: {shown(stage)}", array.name)
+            if owner := next((each for each in stages if array.name in each.arguments), None):
+                raise FoundryError(
+                    "stage-threadgroup",
+                    f"{where}: {array.name} is an argument of {shown(owner)}, and threadgroup "
+                    f"memory of {shown(stage)}",
+                )
             if array.name in owners:
                 raise FoundryError(
                     "stage-threadgroup",

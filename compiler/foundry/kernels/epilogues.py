@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ..errors import FoundryError
 from ..lines import folded
+from ..structs.declare import name_fault
 from ..structs.types import Scalar
 from .arguments import Argument, Output, Params, Tensor, argument_of, member
 from .callers import line_of_caller, shown
@@ -29,6 +30,8 @@ class Epilogue:
     def __init__(
         self, name: str, expression: str, arguments: Mapping[str, Any] | None = None
     ) -> None:
+        if fault := name_fault(f"epilogue_{name}"):
+            raise FoundryError("kernel-name", f"{name!r} is {fault}: an epilogue has one in MSL")
         self.name = name
         self.declared_at = line_of_caller()
         self.expression = expression

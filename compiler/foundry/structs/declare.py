@@ -187,9 +187,15 @@ def _type_of(annotation: Any, where: str) -> MslType:
 def _check_name(name: str, where: str, taken: list[str]) -> None:
     if name in taken:
         raise FoundryError("struct-field", f"{where}: two members are called {name}")
-    if not _NAME.fullmatch(name) or name in _RESERVED or "__" in name:
-        kind = "reserved in MSL" if name in _RESERVED or "__" in name else "no name"
+    if fault := name_fault(name):
         other = " (Python's keywords are no names either)" if keyword.iskeyword(name) else ""
         raise FoundryError(
-            "struct-field", f"{where}: {name} is {kind}{other}; Named(...) gives it another name"
+            "struct-field", f"{where}: {name} is {fault}{other}; Named(...) gives it another name"
         )
+
+
+def name_fault(name: str) -> str | None:
+    """Why MSL does not take a name; None for one that it takes."""
+    if name in _RESERVED or "__" in name:
+        return "reserved in MSL"
+    return None if _NAME.fullmatch(name) else "no name"

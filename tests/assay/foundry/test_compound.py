@@ -236,6 +236,19 @@ class Preparing:
             rf"preparing{AT} and gemv{AT} both have threadgroup memory prepared",
         ),
         (
+            lambda: {"epilogue": [Epilogue("e", "value", {"lane": float})]},
+            rf"k{AT}: e{AT}: 'lane' is taken by the kernel's own arguments \[kernel-name\]",
+        ),
+        (
+            lambda: {"epilogue": [Epilogue("e", "value", {"half": float})]},
+            r"'half' is reserved in MSL",
+        ),
+        (lambda: {"epilogue": [Epilogue("e e", "value")]}, r"'e e' is no name.*\[kernel-name\]"),
+        (
+            lambda: {"main": block(threadgroup="float x[64]")},
+            rf"k{AT}: x is an argument of gemv{AT}, and threadgroup memory of gemv{AT}",
+        ),
+        (
             lambda: {"main": TemplateStage(DOT, "gone", OWN)},
             rf"gone{AT}: the source has no function gone \[stage-function\]",
         ),
@@ -361,6 +374,15 @@ def test_each_stage_takes_what_the_one_in_front_of_it_gives() -> None:
 def test_a_kernel_has_one_main_stage(stages: Any, message: str) -> None:
     with pytest.raises(FoundryError, match=message):
         Compound("k", **stages)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("two words", "'two words' is no name"), ("kernel", "'kernel' is reserved"), ("", "'' is no")],
+)
+def test_a_kernel_has_a_name_that_msl_takes(name: str, message: str) -> None:
+    with pytest.raises(FoundryError, match=message):
+        Compound(name, prologue=[policy()], main=block())
 
 
 def test_policy_and_epilogues_of_a_kernel_can_be_read() -> None:
