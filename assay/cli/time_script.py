@@ -32,7 +32,8 @@ def time_script(
 ) -> None:
     """Run a script once with drop-ins for the libraries it imports; print what it dispatched.
 
-    If JSON was asked for, what it prints goes to stderr. Ends with the script's exit code.
+    If JSON was asked for, what it prints goes to stderr. Ends with the script's exit code, or with
+    1 if something could not be timed.
     """
     with usage_errors():
         names = [each.key for each in chips_of(chip, how.compare)[1:]]
@@ -47,5 +48,5 @@ def time_script(
         print_json({"gpu": result.to_json(), "npu": [each.to_json() for each in on_npus]})
     else:
         show(*([result] if result.dispatches else []), *map(str, on_npus))
-    if ending.code:
-        raise typer.Exit(ending.code)
+    if ending.code or seen.failures:
+        raise typer.Exit(ending.code or 1)

@@ -66,7 +66,7 @@ def result_text(result: TimeResult) -> str:
 def renderable(result: TimeResult) -> RenderableType:
     """One dispatch in detail, or a table of several."""
     if not result.dispatches:
-        return Text(f"{result.program}: no kernel was dispatched on the GPU")
+        return Text(f"{result.program}: no kernel was timed on the GPU")
     if len(result.dispatches) == 1:
         return _one(result, result.dispatches[0])
     return _several(result)

@@ -155,6 +155,17 @@ def test_a_chip_to_compare_with_that_is_not_known_is_told_before_the_script_runs
     assert "given" not in done.out
 
 
+@pytest.mark.parametrize("names", [("far",), ("add", "far")])
+def test_a_dispatch_that_cannot_be_timed_is_told_and_the_others_are_shown(
+    assay: Assay, script: Callable[[str], Path], names: tuple[str, ...]
+) -> None:
+    done = assay("time", script(metal(*names)))
+    assert done.code == 1
+    assert "not timed: dispatch" in done.err and "out-of-bounds write" in done.err
+    assert ("add on Apple M1" if len(names) > 1 else "no kernel was timed on the GPU") in done.out
+    assert "no kernel was dispatched" not in done.out
+
+
 def test_a_second_file_is_refused(assay: Assay, tmp_path: Path) -> None:
     path = tmp_path / "one.metal"
     path.write_text("kernel void one(device float* x) { *x = 1; }")

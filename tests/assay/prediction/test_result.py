@@ -150,7 +150,7 @@ def test_a_program_without_dispatches_says_so() -> None:
     from dataclasses import replace
 
     nothing = replace(made_up_result(), dispatches=())
-    assert "no kernel was dispatched" in str(nothing)
+    assert "no kernel was timed" in str(nothing)
     assert nothing.seconds == 0 and nothing.error == 0 and nothing.model_error is None
     assert nothing.to_json()["model_error"] is None
     assert "<svg" in nothing.plot().svg
