@@ -56,7 +56,7 @@ def test_a_transformer_is_to_the_bit_what_litert_makes_when_its_layers_round_onc
     pytest.importorskip("ai_edge_litert")
     given, (twice,) = models.reference("transformer", folder)
     (litert,) = run_by_litert(models.tflite_file("transformer", folder), given)
-    assert np.abs(np.asarray(litert).astype(int) - twice).max() == 1
+    assert (np.asarray(litert) != twice).any()
     _rounds_layers_once(monkeypatch)
     (once,) = evaluate.evaluated(models.main(models.imported("transformer", folder)), given)
     np.testing.assert_array_equal(once, litert)
