@@ -16,6 +16,7 @@ from .integers import Numbers
 
 _SIGN = -(1 << 31)
 _REST = (1 << 31) - 1
+_SHORT_REST, _SHORT_INFINITY = 0x7FFF, 0x7F80
 _COMPARISONS = {"tosa.greater": "GT", "tosa.greater_equal": "GE", "tosa.equal": "EQ"}
 _KINDS = {"tosa.maximum": "MAX", "tosa.minimum": "MIN"}
 
@@ -60,6 +61,30 @@ def _ordered(n: Numbers, bits: SSAValue) -> SSAValue:
     signs = n.combine("ASR", bits, n.number(31, bits), "int32")
     rest = n.combine("BAND", signs, n.number(_REST, signs), "int32")
     return n.combine("BXOR", bits, rest, "int32")
+
+
+def ordered_short(n: Numbers, x: SSAValue) -> SSAValue:
+    """bfloat16 as int16 in the order of the numbers; both zeros are 0, and a NaN is above all."""
+    bits = n.integers(x)
+    signs = n.combine("ASR", bits, n.number(15, bits), "int16")
+    rest = n.combine("BAND", signs, n.number(_SHORT_REST, signs), "int16")
+    turned = n.combine("SUB", n.combine("BXOR", bits, rest, "int16"), signs, "int16")
+    size = n.combine("BAND", bits, n.number(_SHORT_REST, bits), "int16")
+    unknown = n.combine("GT", size, n.number(_SHORT_INFINITY, size), "int16", "bool")
+    # Numbers of any size above infinity: with those bits set, they are above all.
+    above = n.cut(n.unsigned(unknown, "int16"), "int16")
+    mask = n.combine("SUB", n.number(0, above), above, "int16")
+    kept = n.combine("BAND", turned, n.combine("BXOR", mask, n.number(-1, mask), "int16"), "int16")
+    top = n.combine("BAND", mask, n.number(_SHORT_REST, mask), "int16")
+    return n.combine("BOR", kept, top, "int16")
+
+
+def short_of(n: Numbers, places: SSAValue) -> SSAValue:
+    """The bfloat16 at places of that order; of what is above all, a NaN."""
+    signs = n.combine("ASR", places, n.number(15, places), "int16")
+    turned = n.combine("ADD", places, signs, "int16")
+    rest = n.combine("BAND", signs, n.number(_SHORT_REST, signs), "int16")
+    return n.seen_as(n.combine("BXOR", turned, rest, "int16"), "bfloat16")
 
 
 def reduce(op: Operation, b: Builder) -> SSAValue:

@@ -34,7 +34,7 @@ _IDENTITY = "tosa.identity"
 _OF_FLOAT32 = (
     frozenset((*moves.LEGALISERS, *gathering.LEGALISERS, "tosa.cast", "tosa.select"))
     | floats.LEGALISERS.keys()
-) - {"tosa.pad"}
+)
 """Operators that take float32, too: its bits are moved, or compared in their order."""
 _UNKNOWN = "the NPU's compiler does not know this operator"
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from ...graph.elements import NUMPY, Array
 from ...graph.linalg import tensors
 from ...graph.linalg.generic import NotUnderstood
 from ...graph.tosa import ops
-from ..hl.moves import Concat, Pad, Slice
+from ..hl.moves import Concat, Slice
 from ..hl.types import tensor_of
 from .builder import DIRECT, GENERAL, Builder, Legaliser, NotForNpu
-from .integers import Numbers, bits_of
+from .padding import padded
 
 
 def reshape(op: Operation, b: Builder) -> SSAValue:
@@ -23,7 +21,7 @@ def reshape(op: Operation, b: Builder) -> SSAValue:
 
 
 def pad(op: Operation, b: Builder) -> SSAValue:
-    """tensor.pad with a constant: bits of floats are padded as integers."""
+    """tensor.pad with a constant."""
     try:
         value = tensors.padding_value(op)
     except NotUnderstood as error:
@@ -36,39 +34,9 @@ def pad(op: Operation, b: Builder) -> SSAValue:
     before = _known(op, "low", _numbers(b, op.operands[1 : 1 + lows]))
     after = _known(op, "high", _numbers(b, op.operands[1 + lows :]))
     x = b.value(op.operands[0])
-    kind = tensor_of(x)
     if min(before + after) < 0:
         raise NotForNpu("padding by less than nothing")
-    if bits_of(kind.dtype) == 32:
-        return _surrounded(b, x, before, after, fill)
-    bits = Numbers(b).integers(x)
-    dtype = tensor_of(bits).dtype
-    number = int(np.ascontiguousarray(fill.reshape(-1)[:1]).view(NUMPY[dtype])[0])
-    y = tensor_of(bits).like(shape=ops.shape(op.results[0]))
-    made = b.emit(Pad, [bits], y, before=before, after=after, fill=number)
-    return b.view(made, y.shape, kind.dtype)
-
-
-def _surrounded(
-    b: Builder, x: SSAValue, before: tuple[int, ...], after: tuple[int, ...], fill: Array
-) -> SSAValue:
-    """Constants before and behind, axis by axis."""
-    for axis, sizes in enumerate(zip(before, after, strict=True)):
-        kind = tensor_of(x)
-        rims = [
-            b.const(_rim(kind.shape, axis, size, fill), kind.dtype) if size else None
-            for size in sizes
-        ]
-        parts = [part for part in (rims[0], x, rims[1]) if part is not None]
-        if len(parts) > 1:
-            total = sum(tensor_of(part).shape[axis] for part in parts)
-            shape = (*kind.shape[:axis], total, *kind.shape[axis + 1 :])
-            x = b.emit(Concat, parts, kind.like(shape=shape), axis=axis)
-    return x
-
-
-def _rim(shape: tuple[int, ...], axis: int, size: int, fill: Array) -> Array:
-    return np.broadcast_to(fill.reshape(-1)[0], (*shape[:axis], size, *shape[axis + 1 :]))
+    return padded(b, x, before, after, fill)
 
 
 def _numbers(b: Builder, values: Sequence[SSAValue]) -> list[int | None]:

@@ -7,12 +7,13 @@ import math
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from ...graph.elements import Array
+from ...graph.elements import NUMPY, Array
 from ...graph.tosa import ops
-from ..hl.moves import Broadcast, Concat, Pad, Slice, Transpose
+from ..hl.moves import Broadcast, Concat, Slice, Transpose
 from ..hl.types import Tensor, tensor_of
-from .builder import DIRECT, GENERAL, Builder, Legaliser, NotForNpu, result
+from .builder import DIRECT, GENERAL, Builder, Legaliser, result
 from .gathering import gathered
+from .padding import padded
 
 
 def concat(op: Operation, b: Builder) -> SSAValue:
@@ -26,13 +27,12 @@ def concat(op: Operation, b: Builder) -> SSAValue:
 def pad(op: Operation, b: Builder) -> SSAValue:
     """PAD with a constant."""
     widths = b.known(op.operands[1], "padding").reshape(-1, 2)
-    value = b.known(op.operands[2], "what is padded with") if len(op.operands) > 2 else None
-    fill = 0 if value is None else value.reshape(-1)[0]
-    if float(fill) != int(fill):
-        raise NotForNpu(f"the NPU pads with whole numbers, not with {fill}")
-    before, after = (tuple(int(n) for n in widths[:, side]) for side in (0, 1))
     x = b.value(op.operands[0])
-    return b.emit(Pad, [x], _like(op, b), before=before, after=after, fill=int(fill))
+    fill = np.zeros(1, NUMPY[tensor_of(x).dtype])
+    if len(op.operands) > 2:
+        fill = b.known(op.operands[2], "what is padded with").astype(fill.dtype)
+    before, after = (tuple(int(n) for n in widths[:, side]) for side in (0, 1))
+    return padded(b, x, before, after, fill)
 
 
 def reshape(op: Operation, b: Builder) -> SSAValue:

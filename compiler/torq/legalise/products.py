@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from ...graph.elements import Array, is_float
+from ...graph.elements import NUMPY, Array, is_float
 from ...graph.tosa import ops
 from ..hl.moves import Repeat
 from ..hl.products import Convolution, DepthwiseConvolution, FullyConnected, MatMul
 from ..hl.reductions import Pool, Reduce
 from ..hl.types import Tensor, tensor_of
 from .builder import DIRECT, Builder, Legaliser, NotForNpu, result
+from .float32 import Float32
+from .floats import ordered_short, short_of
 from .integers import Numbers
 
 _MOST_BIAS = 1 << 31
@@ -102,22 +104,50 @@ def pool(op: Operation, b: Builder) -> SSAValue:
     zeros = {}
     if kind == "mean" and not is_float(ops.dtype(op.operands[0])):
         zeros = {"input_zp": b.point(op, 1), "output_zp": b.point(op, 2)}
-    return b.emit(
-        Pool,
-        [b.value(op.operands[0])],
-        result(op),
-        kind=kind,
-        kernel=ops.integers(op, "kernel"),
-        stride=ops.integers(op, "stride"),
-        padding=ops.integers(op, "pad"),
-        **zeros,
+    windows = {
+        "kernel": ops.integers(op, "kernel"),
+        "stride": ops.integers(op, "stride"),
+        "padding": ops.integers(op, "pad"),
+    }
+    x, y = b.value(op.operands[0]), result(op)
+    if kind == "max" and y.dtype == "bfloat16":
+        n = Numbers(b)
+        places = ordered_short(n, x)
+        return short_of(n, b.emit(Pool, [places], y.like(dtype="int16"), kind=kind, **windows))
+    if y.dtype == "bfloat16":
+        return _short_mean(op, b, x)
+    return b.emit(Pool, [x], y, kind=kind, **windows, **zeros)
+
+
+def _short_mean(op: Operation, b: Builder, x: SSAValue) -> SSAValue:
+    """AVG_POOL2D of bfloat16: sums in float32, by the reciprocal of how many there are."""
+    y, kernel = result(op), ops.integers(op, "kernel")
+    stride, pads = ops.integers(op, "stride"), ops.integers(op, "pad")
+    channels = y.shape[3]
+    ones = b.const(np.ones((channels, *kernel), NUMPY["bfloat16"]), "bfloat16")
+    nothing = b.const(np.zeros(channels, np.float32), "float32")
+    wide = y.like(dtype="float32")
+    windows = {"stride": stride, "padding": pads, "dilation": (1, 1)}
+    sums = b.emit(DepthwiseConvolution, [x, ones, nothing], wide, **windows)
+    starts = [
+        np.arange(outputs) * step - before
+        for outputs, step, before in zip(y.shape[1:3], stride, (pads[0], pads[2]), strict=True)
+    ]
+    rows, columns = (
+        np.minimum(start + taps, size) - np.maximum(start, 0)
+        for start, taps, size in zip(starts, kernel, tensor_of(x).shape[1:3], strict=True)
     )
+    many = np.multiply.outer(rows, columns)[None, :, :, None]
+    parts = b.const((1 / many).astype(np.float32), "float32")
+    return Numbers(b).shorter_float(Float32(b).multiply(sums, parts))
 
 
 def reduce(op: Operation, b: Builder) -> SSAValue:
     """REDUCE_SUM, _MAX, _MIN, _ALL and _ANY, and ARGMAX."""
     kind = ops.name_of(op).removeprefix("tosa.").removeprefix("reduce_")
     x = b.value(op.operands[0])
+    if kind == "argmax" and tensor_of(x).dtype == "bfloat16":
+        x = ordered_short(Numbers(b), x)
     return b.emit(Reduce, [x], result(op), kind=kind, axis=ops.integer(op, "axis"))
 
 

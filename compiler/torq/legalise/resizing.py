@@ -7,7 +7,7 @@ import math
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from ...graph.elements import Array
+from ...graph.elements import NUMPY, Array, is_float
 from ...graph.meaning.moves import nearest_places, resize_places
 from ...graph.tosa import ops
 from ..hl.moves import Repeat, Transpose
@@ -17,6 +17,7 @@ from .builder import GENERAL, Builder, Legaliser, NotForNpu, result
 from .integers import Numbers
 from .moves import picked
 
+_MIDDLE = 128
 _MOST = 127
 """The most parts that a step of the input is cut into: matrices are int8."""
 
@@ -52,20 +53,41 @@ def _nearest(op: Operation, b: Builder, scale: list[int], offset: list[int]) -> 
 
 
 def _linear(op: Operation, b: Builder, scale: list[int], offset: list[int]) -> SSAValue:
-    """Rows first, in 16 bits, then columns: two products, exact as RESIZE is."""
-    x, y = b.value(op.operands[0]), result(op)
+    """Of int8 and bfloat16, or of both bytes of int16 apart: RESIZE is linear."""
+    x, n = b.value(op.operands[0]), Numbers(b)
     kind = tensor_of(x)
-    if kind.dtype != "int8":
-        raise NotForNpu(f"a linear resize of {kind.dtype}; the NPU has one of int8")
-    if max(scale[0], scale[2]) > _MOST:
+    if kind.dtype not in ("int8", "int16", "bfloat16"):
+        raise NotForNpu(f"a linear resize of {kind.dtype}; the NPU has none")
+    if max(scale[0], scale[2]) > _MOST and kind.dtype != "bfloat16":
         raise NotForNpu(f"a linear resize by steps of 1/{max(scale)}; the NPU has 1/{_MOST}")
-    n, height, width, channels = kind.shape
-    rows, columns = y.shape[1:3]
+    _, height, width, _ = kind.shape
+    rows, columns = result(op).shape[1:3]
     down = _weights(height, rows, scale[0], scale[1], offset[0])
-    x = _product(b, down, b.view(x, (n, height, width * channels)))
-    short = Numbers(b).cut(x, "int16")
-    short = _turned(b, b.view(short, (n, rows, width, channels)))
     across = _weights(width, columns, scale[2], scale[3], offset[1])
+    if kind.dtype == "int8":
+        return _resized(b, x, down, across)
+    if kind.dtype == "bfloat16":
+        return _resized(b, x, down / scale[0], across / scale[2])
+    high = n.cut(n.combine("ASR", x, n.number(8, x), "int16"), "int8")
+    low = n.combine("BAND", x, n.number(0xFF, x), "int16")
+    low = n.cut(n.combine("SUB", low, n.number(_MIDDLE, low), "int16"), "int8")
+    upper, lower = (_resized(b, part, down, across) for part in (high, low))
+    # All weights of an element add up to the product of both steps.
+    lost = n.number(_MIDDLE * scale[0] * scale[2], lower)
+    upper = n.combine("LSL", upper, n.number(8, upper), "int32")
+    return n.combine("ADD", upper, n.combine("ADD", lower, lost, "int32"), "int32")
+
+
+def _resized(b: Builder, x: SSAValue, down: Array, across: Array) -> SSAValue:
+    """Rows first, in 16 bits, then columns: two products, of int8 as exact as RESIZE is.
+
+    What bfloat16 has after the first one is rounded to it.
+    """
+    n, height, width, channels = tensor_of(x).shape
+    rows, columns = len(down), len(across)
+    x = _product(b, down, b.view(x, (n, height, width * channels)))
+    short = x if is_float(tensor_of(x).dtype) else Numbers(b).cut(x, "int16")
+    short = _turned(b, b.view(short, (n, rows, width, channels)))
     made = _product(b, across, b.view(short, (n, width, rows * channels)))
     return _turned(b, b.view(made, (n, columns, rows, channels)))
 
@@ -81,9 +103,11 @@ def _weights(size: int, output: int, numerator: int, denominator: int, offset: i
 
 def _product(b: Builder, matrix: Array, x: SSAValue) -> SSAValue:
     n, _, columns = tensor_of(x).shape
-    factors = b.const(np.broadcast_to(matrix, (n, *matrix.shape)), "int8")
+    floats = is_float(tensor_of(x).dtype)
+    kind, wide = ("bfloat16", "bfloat16") if floats else ("int8", "int32")
+    factors = b.const(np.broadcast_to(matrix, (n, *matrix.shape)).astype(NUMPY[kind]), kind)
     shape = (n, matrix.shape[0], columns)
-    return b.emit(MatMul, [factors, x], tensor_of(x).like(dtype="int32", shape=shape))
+    return b.emit(MatMul, [factors, x], tensor_of(x).like(dtype=wide, shape=shape))
 
 
 def _turned(b: Builder, x: SSAValue) -> SSAValue:

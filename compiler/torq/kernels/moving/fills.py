@@ -10,7 +10,7 @@ from assay.hw.torq.notes import TaskNote
 from assay.hw.torq.words.commands import Dim, Ndl, SliceTask
 
 from ...operators.moves import Fill, Pad
-from ...operators.tensors import Layout, Region
+from ...operators.tensors import Layout, Region, TensorType
 from ...slice.formats import is_float
 from ...slice.loops import PLAIN
 from ...slice.operands import of_loops
@@ -87,16 +87,21 @@ def filling(target: Tensor, region: Region, value: int) -> list[Filling]:
     ]
 
 
+def filling_refusal(kind: TensorType, value: int) -> str | None:
+    """Why a tensor cannot be filled with a value, or None: 0 has the same bits as a float."""
+    if kind.element > _MOST_BYTES or (is_float(kind.dtype) and value):
+        return f"{value} as {kind.dtype}; integers of 1 or 2 bytes, or 0, are possible"
+    return None
+
+
 class FillKernel(Kernel[Fill]):
-    """Integers of one or two bytes."""
+    """Integers of one or two bytes, and 0."""
 
     name = "fill"
 
     def accepts(self, op: Fill) -> str | None:
         """None, or why it cannot run the operator."""
-        if op.y.element > _MOST_BYTES or is_float(op.y.dtype):
-            return f"{op.y.dtype} is no integer of 1 or 2 bytes"
-        return None
+        return filling_refusal(op.y, op.value)
 
     def tile_dims(self, op: Fill) -> tuple[TileDim, ...]:
         """Any axis; of quadrants, rows and columns in pairs."""
@@ -126,9 +131,7 @@ class PadKernel(Kernel[Pad]):
         shape = tuple(a + n + b for a, n, b in zip(op.before, op.x.shape, op.after, strict=False))
         if not len(op.before) == len(op.x.shape) == len(op.after) or shape != op.y.shape:
             return f"{op.x.shape} with {op.before} before and {op.after} behind to {op.y.shape}"
-        if op.y.element > _MOST_BYTES or is_float(op.y.dtype):
-            return f"{op.y.dtype} is no integer of 1 or 2 bytes"
-        return types_differ(op)
+        return filling_refusal(op.y, op.value) or types_differ(op)
 
     def tile_dims(self, op: Pad) -> tuple[TileDim, ...]:
         """Any axis."""
