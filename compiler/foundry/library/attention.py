@@ -7,7 +7,7 @@ Rows are of `head_size` numbers in a format.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import e, log2, sqrt
 from typing import Any, Final
 
@@ -79,6 +79,7 @@ class PrefillParams:
     cache: CacheParams
     tokens: uint
     heads: uint
+    splits: uint
     scale: float
 
 
@@ -169,10 +170,7 @@ def attention(
             scale=log2(e) / sqrt(head_size),
         )
 
-    def shape(given: Mapping[str, Any]) -> tuple[int, ...]:
-        rows = given["q"].shape[:2]
-        return (*rows, splits, head_size + 2) if splits > 1 else (*rows, head_size)
-
+    shape = _parts_shape(head_size, splits)
     arguments = {
         "q": tensor(scalar),
         "keys": tensor(uchar),
@@ -199,8 +197,18 @@ def attention(
     )
 
 
+def _parts_shape(head_size: int, splits: int) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
+    """Of results, or of parts of them with what `attention_merge` weighs them by."""
+
+    def shape(given: Mapping[str, Any]) -> tuple[int, ...]:
+        rows = given["q"].shape[:2]
+        return (*rows, splits, head_size + 2) if splits > 1 else (*rows, head_size)
+
+    return shape
+
+
 def attention_merge(head_size: int, element: Any = float) -> Ready:
-    """Puts the parts of `attention` with `splits` together: y [tokens, heads, head_size]."""
+    """Puts the parts of `attention` or `prefill` together: y [tokens, heads, head_size]."""
     scalar = scalar_of(element)
 
     def params(given: Mapping[str, Any]) -> MergeParams:
@@ -218,12 +226,18 @@ def attention_merge(head_size: int, element: Any = float) -> Ready:
 
 
 def prefill(
-    head_size: int, cache: Format, element: Any = float, *, is_paged: bool = False
+    head_size: int,
+    cache: Format,
+    element: Any = float,
+    *,
+    splits: int = 1,
+    is_paged: bool = False,
 ) -> Ready:
     """Causal attention of many tokens of one sequence, by simdgroup matrices with float sums.
 
     `q` is [tokens, heads, head_size], whose tokens stand at `first`, `first + 1`, ...; `where` is
-    [first, sequence]. Each token sees the keys up to its own place.
+    [first, sequence]. Each token sees the keys up to its own place. With `splits` the keys are
+    split among threadgroups, and the result is for `attention_merge`.
     """
     scalar = scalar_of(element)
     _check_head(head_size, cache)
@@ -239,26 +253,30 @@ def prefill(
             cache=_cache_params(given, is_paged),
             tokens=tokens,
             heads=heads,
+            splits=splits,
             scale=log2(e) / sqrt(head_size),
         )
 
+    shape = _parts_shape(head_size, splits)
     arguments = {
         "q": tensor(scalar),
         "keys": tensor(uchar),
         "values": tensor(uchar),
         "where": tensor(uint),
-        "y": output(scalar, "q"),
+        "y": output(float if splits > 1 else scalar, shape),
         "params": derived(PrefillParams, params),
         **_table(is_paged),
     }
     defines = {
         "TILE": "half" if scalar.name == "half" else "float",
         "KEYS": 32 if head_size <= 128 else 16,
+        "IS_SPLIT": int(splits > 1),
+        "OUT": "float" if splits > 1 else "T",
     }
     text = _text("prefill", scalar, head_size, is_paged, defines)
     made = _one("prefill", text, arguments, cache)
     tiles = custom(
-        lambda given: (-(-given["q"].shape[0] // _TILE), given["q"].shape[1]), (4 * _TILE,)
+        lambda given: (-(-given["q"].shape[0] // _TILE), given["q"].shape[1], splits), (4 * _TILE,)
     )
     return made, tiles
 

@@ -1,6 +1,6 @@
 constant constexpr float NOTHING = -FLT_MAX;  // as in attention.metal
 
-// Puts the parts of `attention` together: a thread for each number of the result.
+// Puts the parts of `attention` or `prefill` together: a thread for each number of the result.
 kernel void attention_merge(const device float* parts [[buffer(0)]], device T* y [[buffer(1)]],
                             constant MergeParams* params [[buffer(2)]],
                             uint at [[thread_position_in_grid]]) {

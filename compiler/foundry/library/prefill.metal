@@ -25,7 +25,7 @@ inline void load_tile(threadgroup TILE* tile, const device uchar* from,
 
 kernel void prefill(const device T* q [[buffer(0)]], const device uchar* keys [[buffer(1)]],
                     const device uchar* values [[buffer(2)]],
-                    const device uint* where [[buffer(3)]], device T* y [[buffer(4)]],
+                    const device uint* where [[buffer(3)]], device OUT* y [[buffer(4)]],
                     constant PrefillParams* params [[buffer(5)]],
 #if IS_PAGED
                     const device uint* blocks [[buffer(6)]],
@@ -72,7 +72,10 @@ kernel void prefill(const device T* q [[buffer(0)]], const device uchar* keys [[
 
     float most = NOTHING, total = 0;
     const uint end = before + min(gid.x * 32 + 32, params->tokens);
-    for (uint begin = 0; begin < end; begin += KEYS) {
+    // Splits take whole tiles of keys.
+    const uint share = ((end + KEYS - 1) / KEYS + params->splits - 1) / params->splits * KEYS;
+    const uint last = min((gid.z + 1) * share, end);
+    for (uint begin = gid.z * share; begin < last; begin += KEYS) {
         load_tile(tile, keys, params, blocks, sequence, kv_head, begin, end, thread_index);
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (uint j = 0; j < KEYS; j += 8) {
@@ -128,15 +131,27 @@ kernel void prefill(const device T* q [[buffer(0)]], const device uchar* keys [[
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
 
+#if !IS_SPLIT
     const float inverse = total == 0 ? 0.0f : 1.0f / total;
+#endif
     for (uint part = 0; part < PARTS; ++part) {
         simdgroup_store(sums[part], diagonal, 8);
         simdgroup_barrier(mem_flags::mem_threadgroup);
         for (uint i = 0; i < 2; ++i) {
             const uint column = lane % 4 * 2 + i;
             if (own + row < params->tokens) {
-                const ulong to = (ulong(own + row) * params->heads + head) * HEAD;
-                y[to + part * 8 + column] = T(diagonal[row * 8 + column] * inverse);
+                const ulong to = ulong(own + row) * params->heads + head;
+#if IS_SPLIT
+                // As `attention` leaves it for `attention_merge`.
+                device float* split = y + (to * params->splits + gid.z) * (HEAD + 2);
+                split[part * 8 + column] = diagonal[row * 8 + column];
+                if (part == 0 && column == 0) {
+                    split[HEAD] = most;
+                    split[HEAD + 1] = total;
+                }
+#else
+                y[to * HEAD + part * 8 + column] = T(diagonal[row * 8 + column] * inverse);
+#endif
             }
         }
         simdgroup_barrier(mem_flags::mem_threadgroup);

@@ -215,6 +215,20 @@ def test_products_and_a_softmax_give_what_prefill_gives_head_by_head() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("element", [float, half])
+def test_keys_of_a_prompt_are_split_among_threadgroups(element: Any) -> None:
+    random = np.random.default_rng(2)
+    cache = cached(random, "q8_0", (1, 200, 2, 64))
+    q = random.normal(size=(40, 4, 64)).astype(np.float16 if element is half else np.float32)
+    kernel = prefill(64, format_of("q8_0"), element, splits=4)
+    given = {"q": q, **cache.given, "where": np.array([150, 0], np.uint32)}
+    parts = kernel(**given)
+    assert parts.shape == (40, 4, 4, 66) and not kernel.check(**given).findings
+    expected = attended(q, cache, 150 + np.arange(40), np.zeros(40, int))
+    agrees(attention_merge(64, element), expected, parts=parts)
+
+
+@pytest.mark.slow
 def test_large_scores_and_splits_without_keys_stay_numbers() -> None:
     random = np.random.default_rng(0)
     cache = cached(random, "f32", (1, 40, 1, 32))

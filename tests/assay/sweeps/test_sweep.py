@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,13 @@ def test_a_sweep_that_was_stopped_goes_on_without_loss_or_repeats(
     )
     folder = tmp_path / "rows"
     command = [sys.executable, "-m", "assay", "sweep", str(space), "-o", str(folder), "-j", "1"]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Shells have what they start in the background ignore it.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )
     parts = folder / "parts"
     while not parts.is_dir() or len(list(parts.glob("*.parquet"))) < 2:
         time.sleep(0.01)
