@@ -69,6 +69,7 @@ class FakeKernel:
     static_threadgroup_memory: int = 0
     specialised: list[tuple[int, int, int]] = field(default_factory=list)
     observers: list[frozenset[str]] = field(default_factory=list)
+    quickly: list[bool] = field(default_factory=list)
     logs: bool = False
     errors: tuple[object, ...] = ()
 
@@ -82,10 +83,15 @@ class FakeKernel:
         return self
 
     def specialise(
-        self, size: tuple[int, int, int], observers: frozenset[str] = frozenset()
+        self,
+        size: tuple[int, int, int],
+        observers: frozenset[str] = frozenset(),
+        *,
+        quick: bool = False,
     ) -> "FakeExecutable":
         self.specialised.append(size)
         self.observers.append(observers)
+        self.quickly.append(quick)
         return FakeExecutable(self, size)
 
 

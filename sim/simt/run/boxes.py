@@ -70,7 +70,9 @@ def boxes_of(
     for (x, nx, sx), (y, ny, sy), (z, nz, sz) in itertools.product(*spans):
         if nx * ny * nz:
             shape = Shape(size=(sx, sy, sz), nominal=size)
-            shaped = executable.program.specialise_shape(shape, executable.observers)
+            shaped = executable.program.specialise_shape(
+                shape, executable.observers, quick=executable.quick
+            )
             boxes.append(Box(shaped, (x, y, z), (nx, ny, nz)))
     return boxes, (gx, gy, gz), threads
 

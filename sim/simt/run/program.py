@@ -121,7 +121,7 @@ class Program:
         self._taped: Function | None = None
         self._needs: Needs | None = None
         self._known: dict[str, Any] = {}
-        self._executables: dict[tuple[Shape, frozenset[str]], Executable] = {}
+        self._executables: dict[tuple[Shape, frozenset[str], bool], Executable] = {}
 
     @property
     def function(self) -> Function:
@@ -214,37 +214,43 @@ class Program:
             return list(self._executables.values())
 
     def specialise(
-        self, threadgroup_size: tuple[int, int, int], observers: frozenset[str] = frozenset()
+        self,
+        threadgroup_size: tuple[int, int, int],
+        observers: frozenset[str] = frozenset(),
+        *,
+        quick: bool = False,
     ) -> Executable:
-        """Machine code for a threadgroup size; `observers` as for `specialise_shape`."""
-        return self.specialise_shape(
-            Shape(size=threadgroup_size, nominal=threadgroup_size), observers
-        )
+        """Machine code for a threadgroup size; the rest as for `specialise_shape`."""
+        shape = Shape(size=threadgroup_size, nominal=threadgroup_size)
+        return self.specialise_shape(shape, observers, quick=quick)
 
-    def specialise_shape(self, shape: Shape, observers: frozenset[str] = frozenset()) -> Executable:
+    def specialise_shape(
+        self, shape: Shape, observers: frozenset[str] = frozenset(), *, quick: bool = False
+    ) -> Executable:
         """Machine code for a shape, which may be that of an edge threadgroup.
 
         `observers` names the checks that are to watch it, or is `TAPE`, perhaps with
-        `PLACES`.
+        `PLACES`. `quick` code is made in a third of the time, and runs up to a third longer.
         """
         with self._lock:
-            known = self._executables.get((shape, observers))
+            key = (shape, observers, quick)
+            known = self._executables.get(key)
             if known is None:
-                stored = self._code(shape, observers)
-                known = Executable(self, shape, stored, observers)
-                self._executables[shape, observers] = known
+                stored = self._code(*key)
+                known = Executable(self, shape, stored, observers, quick=quick)
+                self._executables[key] = known
             return known
 
-    def _code(self, shape: Shape, observers: frozenset[str]) -> bytes:
+    def _code(self, shape: Shape, observers: frozenset[str], quick: bool) -> bytes:
         cache = DiskCache("kernels")
-        key = digest(self._key, repr(shape), repr(sorted(observers)), *host_target())
+        key = digest(self._key, repr(shape), repr(sorted(observers)), repr(quick), *host_target())
         stored = cache.get(key)
         if stored is None:
-            stored = self._generate(shape, observers)
+            stored = self._generate(shape, observers, quick)
             cache.put(key, stored)
         return stored
 
-    def _generate(self, shape: Shape, observers: frozenset[str]) -> bytes:
+    def _generate(self, shape: Shape, observers: frozenset[str], quick: bool) -> bytes:
         marks = TAPED_MARKS if TAPE in observers else self._marks(observers)
         function = self.marked_function(marks)
         if "banks" in observers:  # a GPU has neighbouring words of a thread in one access
@@ -254,7 +260,7 @@ class Program:
         text = with_gathers_called(with_apart(code.text, function) + ENDING)
         declared = declarations(function)
         registers = len(function.blocks) <= _MOST_BLOCKS_IN_REGISTERS
-        quick = bool(observers) and len(text) > _MOST_WATCHED_TEXT
+        quick |= bool(observers) and len(text) > _MOST_WATCHED_TEXT
         machine_code = compile_object(text, registers=registers, quick=quick)
         head = json.dumps(
             {
@@ -302,11 +308,18 @@ class Executable:
     """A kernel's machine code for one shape."""
 
     def __init__(
-        self, program: Program, shape: Shape, stored: bytes, observers: frozenset[str]
+        self,
+        program: Program,
+        shape: Shape,
+        stored: bytes,
+        observers: frozenset[str],
+        *,
+        quick: bool = False,
     ) -> None:
         self.program = program
         self.shape = shape
         self.observers = observers
+        self.quick = quick
         length = int.from_bytes(stored[:8], "little")
         head: dict[str, Any] = json.loads(stored[8 : 8 + length])
         self.state_size: int = head["state_size"]

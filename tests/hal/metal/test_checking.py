@@ -86,6 +86,38 @@ def test_code_is_made_for_the_checks_that_run_and_for_no_other() -> None:
     assert kernel.observers == [{"race"}, set()]
 
 
+def test_the_first_small_dispatches_under_checks_take_code_that_is_made_quickly() -> None:
+    kernel = replace(KERNELS["fail"], observers=[], quickly=[])
+    recording = Recording()
+    device = MTLDevice(
+        DeviceOptions(), replace(fake_engine({"fail": kernel}), dispatch=recording.dispatch)
+    )
+    state = pipeline(device, "fail")
+
+    def run(threadgroups: int, times: int = 1) -> None:
+        command_buffer = device.newCommandQueue().commandBuffer()
+        encoder = command_buffer.computeCommandEncoder()
+        encoder.setComputePipelineState_(state)
+        for _ in range(times):
+            encoder.dispatchThreadgroups_threadsPerThreadgroup_((threadgroups, 1, 1), (64, 1, 1))
+        encoder.endEncoding()
+        command_buffer.commit()
+        command_buffer.waitUntilCompleted()
+
+    run(1)
+    assert kernel.quickly == [False]  # nothing watches it
+    with checking(Checker({"race"})):
+        run(128)
+        assert kernel.quickly == [False, True]
+        run(129)
+        assert kernel.quickly == [False, True, False]
+        run(1, 40)
+        assert kernel.quickly == [False, True, False]  # some of either kind, made before
+    with checking(Checker({"bounds"})):
+        run(1)
+    assert kernel.quickly == [False, True, False, False]  # it has run often
+
+
 def test_dispatches_get_the_checker_only_inside_the_block(
     device: MTLDevice, recording: Recording
 ) -> None:

@@ -139,7 +139,7 @@ def kernel(name: str, source: str) -> SimpleNamespace:
         position_types=(),
     )
     made.program = lambda: made
-    made.specialise = lambda size, observers: SimpleNamespace(kernel=made, size=size)
+    made.specialise = lambda size, observers, quick: SimpleNamespace(kernel=made, size=size)
     return made
 
 

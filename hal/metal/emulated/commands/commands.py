@@ -1,5 +1,6 @@
 """What encoders record and queues run. Memory is touched only here, when a command runs."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,7 @@ from ..resources.residency import within
 from ..worker import at_work, running
 from .checking import report_failure
 from .constant_findings import report_constants
-from .timing import place_of_dispatch
+from .timing import place_of_dispatch, threadgroups_in
 
 if TYPE_CHECKING:
     from assay.sim.check import Checker
@@ -81,8 +82,10 @@ class DispatchCommand:
             observer.dispatch_begins(device, self)
         follower = thread.follower
         try:
-            executable = self.pipeline.executable_for(
-                self.threads_per_threadgroup, watch.checker.observers
+            executable = self.pipeline.watched_executable(
+                self.threads_per_threadgroup,
+                watch.checker.observers,
+                math.prod(threadgroups_in(self)),
             )
             run = partial(self._dispatch, device, executable, watch.checker)
             if follower is None:

@@ -1,6 +1,7 @@
 """Compute pipeline states."""
 
 import logging
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,9 @@ FindResource = Callable[[str, str, "Argument"], int]
 _MOST_THREADS = (1 << 31) - 1
 _MOST_THREADGROUPS = (1 << 24) - 1
 _MOST_THREADS_IN_ALL = 1 << 40
+# Dispatches of so few simdgroups take code that is made quickly, the first so many times.
+_SMALL_SIMDGROUPS = 256
+_SMALL_RUNS = 16
 
 
 class UnsupportedArgument(MetalError):
@@ -119,7 +123,8 @@ class MTLComputePipelineState(FunctionTables):
         self._in_indirect = in_indirect
         self.follows_pointers = self.program.needs.follows_pointers
         self._static_memory = self.program.static_threadgroup_memory
-        self._executables: dict[tuple[Size, frozenset[str]], Executable] = {}
+        self._executables: dict[tuple[Size, frozenset[str], bool], Executable] = {}
+        self._small_runs = 0
         if self._static_memory > _LIMITS.threadgroup_memory:
             report_memory(
                 kernel, self._static_memory, self._static_memory, _LIMITS.threadgroup_memory
@@ -163,17 +168,35 @@ class MTLComputePipelineState(FunctionTables):
         """Whether indirect command buffers may hold the kernel, as the descriptor chose."""
         return self._in_indirect
 
-    def executable_for(self, size: Size, observers: frozenset[str] = _NONE) -> "Executable":
+    def executable_for(
+        self, size: Size, observers: frozenset[str] = _NONE, *, quick: bool = False
+    ) -> "Executable":
         """The code for a size of threadgroup, made when it is first asked for.
 
-        `observers` names the checks that are to watch it.
+        `observers` names the checks that are to watch it; `quick` code is made sooner than it
+        would be, and runs longer.
         """
-        executable = self._executables.get((size, observers))
+        key = (size, observers, quick)
+        executable = self._executables.get(key)
         if executable is None:
             with at_work(compiling):
-                executable = self.program.specialise(size, observers)
-            self._executables[size, observers] = executable
+                executable = self.program.specialise(size, observers, quick=quick)
+            self._executables[key] = executable
         return executable
+
+    def watched_executable(
+        self, size: Size, observers: frozenset[str], threadgroups: int
+    ) -> "Executable":
+        """The code for so many threadgroups under checks.
+
+        The first small dispatches take code that is made quickly: they are over sooner than better
+        code would be made.
+        """
+        simdgroups = threadgroups * -(-math.prod(size) // _LIMITS.thread_execution_width)
+        is_small = bool(observers) and simdgroups <= _SMALL_SIMDGROUPS
+        quick = is_small and self._small_runs < _SMALL_RUNS
+        self._small_runs += quick
+        return self.executable_for(size, observers, quick=quick)
 
     def _prepare(self, size: Size) -> None:
         """Make code ahead of the first dispatch."""
