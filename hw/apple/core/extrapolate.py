@@ -88,7 +88,8 @@ def whole_dispatch(
     peaks = peak_bytes(chip)
     cycles, error = _cycles(ran, total / cores, even)
     # Threadgroups that were not executed may seem to go on faster than memory does.
-    cycles = max(cycles, moved["dram"] / peaks["dram"] * chip.clock)
+    shared = max(moved[level] / peaks[level] for level in ("slc", "dram"))
+    cycles = max(cycles, shared * chip.clock)
     seconds = cycles / chip.clock
     flops = ran.flops * times
     extrapolated = ran.skipped / max(1, int(ran.instructions.sum()))

@@ -66,6 +66,15 @@ def test_no_level_gives_more_than_it_can(tiled: TimeResult) -> None:
         assert rate <= 1.01 * time.peak_bytes[level], level
 
 
+def test_no_dispatch_is_faster_than_its_roofline_allows() -> None:
+    # 30 of the 32 threadgroups of a core are executed; the last two seemed to cost nothing.
+    for name in ("tiled", "padded"):
+        result = assay.time(transposes(512), name, chip="m1")
+        roofline = result.dispatches[0].time.roofline
+        assert roofline.bound == "slc" and 0.9 < roofline.fraction <= 1
+        assert result.seconds >= roofline.seconds
+
+
 def test_kernels_by_chips_are_one_table(tiled: TimeResult, padded: TimeResult) -> None:
     console = Console(file=StringIO(), width=120)
     console.print(kernel_table([[tiled, timed("tiled", "m2")], [padded, timed("padded", "m2")]]))
