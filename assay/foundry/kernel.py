@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ..checks import Report
     from ..prediction import TimeResult
     from ..prediction.picture import Picture
+
+_T = TypeVar("_T")
 
 
 class Kernel:
@@ -154,8 +156,8 @@ class Kernel:
             values[name] = self._made(name, values)
         for name, argument in self._arguments:
             if isinstance(argument, Params) and argument.make is not None:
-                values[name] = argument.make(values)
-        grid = self.grid_of({**given, **values})
+                values[name] = self._from(argument.make, values)
+        grid = self._from(self.grid_of, {**given, **values})
         for name, argument in self._arguments:
             if isinstance(argument, Params):
                 values[name] = self._packed(name, argument, values[name], given)
@@ -185,11 +187,24 @@ class Kernel:
         if isinstance(shape, str):
             sizes = values[shape].shape
         else:
-            sizes = tuple(shape(values) if callable(shape) else shape)
+            sizes = tuple(self._from(shape, values) if callable(shape) else shape)
         made = np.empty(sizes, argument.dtype)
         # What the kernel leaves out is NaN, or has all bits set.
         made.reshape(-1).view(np.uint8)[:] = 0xFF
         return made
+
+    def _from(self, function: Callable[[Mapping[str, Any]], _T], values: Mapping[str, Any]) -> _T:
+        """What follows from the shapes of arrays. Raises FoundryError for others than it takes."""
+        try:
+            return function(values)
+        except FoundryError:
+            raise
+        except (ValueError, IndexError, ZeroDivisionError) as error:
+            arrays = {name: each for name, each in values.items() if isinstance(each, np.ndarray)}
+            shapes = ", ".join(f"{name} {each.shape}" for name, each in arrays.items())
+            raise self._error(
+                f"it does not take arrays of these shapes, {shapes}: {error}"
+            ) from None
 
     def _packed(
         self, name: str, argument: Params, value: Any, given: Mapping[str, Any]

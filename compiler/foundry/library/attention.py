@@ -101,7 +101,7 @@ def cache_write(
 
     def params(given: Mapping[str, Any]) -> WriteParams:
         return WriteParams(
-            cache=_cache_params(given, is_paged),
+            cache=_cache_params(given, cache, head_size, is_paged),
             heads=given["q"].shape[1],
             pairs=given["cosines"].shape[-1],
             is_neox=is_neox,
@@ -164,7 +164,7 @@ def attention(
                 "come in whole groups",
             )
         return AttentionParams(
-            cache=_cache_params(given, is_paged),
+            cache=_cache_params(given, cache, head_size, is_paged),
             heads=heads,
             splits=splits,
             scale=log2(e) / sqrt(head_size),
@@ -250,7 +250,7 @@ def prefill(
                 "kernel-call", f"prefill: {heads} heads do not share {kv_heads} of keys evenly"
             )
         return PrefillParams(
-            cache=_cache_params(given, is_paged),
+            cache=_cache_params(given, cache, head_size, is_paged),
             tokens=tokens,
             heads=heads,
             splits=splits,
@@ -307,14 +307,18 @@ def rope_tables(
     return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
 
 
-def _cache_params(given: Mapping[str, Any], is_paged: bool) -> CacheParams:
-    shape = given["keys"].shape
-    if len(shape) != 4 or given["values"].shape != shape:
+def _cache_params(
+    given: Mapping[str, Any], cache: Format, head_size: int, is_paged: bool
+) -> CacheParams:
+    shape, q, row = given["keys"].shape, given["q"].shape, row_bytes(cache, head_size)
+    if len(shape) != 4 or given["values"].shape != shape or shape[3] != row:
         raise FoundryError(
             "kernel-call",
             f"keys are {shape} and values {given['values'].shape}; both are [sequences or blocks, "
-            "capacity, kv_heads, bytes of a row]",
+            f"capacity, kv_heads, {row} bytes of a row]",
         )
+    if len(q) != 3 or q[2] != head_size:
+        raise FoundryError("kernel-call", f"q is {q}; it is [tokens, heads, {head_size}]")
     columns = given["blocks"].shape[-1] if is_paged else 0
     return CacheParams(kv_heads=shape[2], capacity=shape[1], columns=columns)
 

@@ -86,6 +86,24 @@ def defines_of(values: Mapping[str, Any]) -> str:
     return "".join(f"#define {name} {value}\n" for name, value in values.items())
 
 
+def columns_of(given: Mapping[str, Any], *weights: Format) -> int:
+    """Numbers that a product sums, those of a row of x. Raises FoundryError."""
+    columns = last_of(given)
+    for each in weights:
+        check_columns(each, columns)
+    return columns
+
+
+def check_columns(weights: Format, columns: int) -> None:
+    """Raises FoundryError for rows that the format cannot hold."""
+    if columns % weights.multiple:
+        raise FoundryError(
+            "format-shape",
+            f"{weights.name} holds {weights.multiple} weights together; rows of {columns} are no "
+            "multiple",
+        )
+
+
 def last_of(given: Mapping[str, Any], name: str = "x") -> int:
     """The last dimension of an argument, which the library calls columns."""
     return int(given[name].shape[-1])

@@ -21,7 +21,7 @@ from ..pipelines import MARLIN, Dense, Pipeline, ProductStage, Simdgroups, SumSt
 from ..structs import struct
 from ..structs.names import FLOAT, HALF, uint, ulong
 from ..structs.types import Scalar
-from .base import Listed, Ready, scalar_of
+from .base import Listed, Ready, columns_of, scalar_of
 
 PLAIN: Final = Pipeline(tile=Tile(64, 64, 32), by=Simdgroups(2, 2), buffers=2)
 """64x64 of a product for four simdgroups, 32 of the sum at a time: 16 KiB of 16-bit numbers."""
@@ -83,7 +83,7 @@ def gemm(
         return _checked((*given["x"].shape[:-1], rows))
 
     def params(given: Mapping[str, Any]) -> GemmParams:
-        return GemmParams(m=prod(given["x"].shape[:-1]), n=rows, k=given["x"].shape[-1])
+        return GemmParams(m=prod(given["x"].shape[:-1]), n=rows, k=columns_of(given, weights))
 
     stage = ProductStage(
         pipeline=pipeline,
@@ -142,7 +142,8 @@ def striped(
         return _checked((slices, *given["x"].shape[:-1], rows))
 
     def params(given: Mapping[str, Any]) -> StripedParams:
-        *batch, k = given["x"].shape
+        *batch, _ = given["x"].shape
+        k = columns_of(given, weights)
         return StripedParams(m=prod(batch), n=rows, k=k, slices=slices, groups=groups)
 
     stage = ProductStage(

@@ -51,7 +51,7 @@ def gemv_columns(
     main = TemplateStage(
         text_of("gemv_columns", scalar, defines=defines_of(defines)),
         "gemv_columns",
-        gemv_arguments(scalar, rows),
+        gemv_arguments(scalar, weights, rows),
         threadgroup=f"float partial[{32 * rows_per_lane * simdgroups}]",
         with_epilogue=True,
     )

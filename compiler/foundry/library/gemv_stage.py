@@ -20,7 +20,7 @@ from ..lines import folded
 from ..structs import array, layout_of, struct
 from ..structs.names import UCHAR, uint
 from ..structs.types import Scalar
-from .base import defines_of, text_of
+from .base import columns_of, defines_of, text_of
 
 MOST_HEADS: Final = 4
 MOST_VECTORS: Final = 8
@@ -149,7 +149,7 @@ class GemvStage:
         rows = [each.rows for each in self.heads]
         return FusedParams(
             rows=(*rows, *[0] * (MOST_HEADS - len(rows))),
-            columns=shape[-1],
+            columns=columns_of(given, *(each.weights for each in self.heads)),
             vectors=prod(shape[:-1]),
             epsilon=self.norm or 0.0,
         )

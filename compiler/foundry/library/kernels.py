@@ -22,7 +22,7 @@ from ..kernels import (
 from ..structs import struct
 from ..structs.names import uint
 from ..structs.types import Scalar
-from .base import Listed, Ready, last_of, scalar_of, standalone, text_of
+from .base import Listed, Ready, check_columns, columns_of, last_of, scalar_of, standalone, text_of
 
 _SIMDGROUPS: Final = 8
 
@@ -131,11 +131,11 @@ def argmax(element: Any = float) -> Ready:
     return standalone("selection", "argmax", scalar, arguments), per_row("x")
 
 
-def gemv_arguments(scalar: Scalar, rows: int) -> dict[str, Any]:
+def gemv_arguments(scalar: Scalar, weights: Format, rows: int) -> dict[str, Any]:
     """What a product of a matrix of `rows` rows with vectors takes."""
 
     def params(given: Mapping[str, Any]) -> GemvParams:
-        return GemvParams(rows=rows, columns=last_of(given))
+        return GemvParams(rows=rows, columns=columns_of(given, weights))
 
     return {
         "x": tensor(scalar),
@@ -149,7 +149,7 @@ def gemv(
 ) -> Ready:
     """`y = epilogue(W x)` for a matrix of `rows` rows, and `x` [..., columns]."""
     scalar = scalar_of(element)
-    arguments = gemv_arguments(scalar, rows)
+    arguments = gemv_arguments(scalar, weights, rows)
     main = TemplateStage(text_of("gemv", scalar), "gemv", arguments, with_epilogue=True)
     name = "_".join(["gemv", weights.name, *(each.name for each in epilogue)])
     fused = Compound(name, prologue=[PolicyStage(weights)], main=main, epilogue=epilogue)
@@ -161,6 +161,7 @@ def gemv(
 def embedding(weights: Format, rows: int, columns: int, element: Any = float) -> Ready:
     """The rows of a table [rows, columns] that `tokens` names; zeros for numbers beyond it."""
     scalar = scalar_of(element)
+    check_columns(weights, columns)
     arguments = {
         "tokens": tensor(uint),
         "y": output(scalar, lambda given: (*given["tokens"].shape, columns)),
@@ -178,7 +179,7 @@ LISTED: Final = {
         for each in (softmax, rms_norm, layer_norm, rope, swiglu, argmax)
     },
     "gemv": Listed(gemv, reads_weights=True, sizes={"rows": 1}),
-    "embedding": Listed(embedding, reads_weights=True, sizes={"rows": 1, "columns": 1}),
+    "embedding": Listed(embedding, reads_weights=True, sizes={"rows": 1, "columns": 256}),
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..formats import Format
 from ..kernels import Compound, PolicyStage, TemplateStage, custom, derived, output, per_row, tensor
 from ..structs.names import uint
-from .base import Listed, Ready, last_of, scalar_of, standalone, text_of
+from .base import Listed, Ready, check_columns, last_of, scalar_of, standalone, text_of
 from .kernels import GemvParams
 
 
@@ -24,6 +24,7 @@ def row_max(element: Any = float) -> Ready:
 def dequantise(weights: Format, rows: int, columns: int, element: Any = float) -> Ready:
     """What packed weights [rows, columns] stand for."""
     scalar = scalar_of(element)
+    check_columns(weights, columns)
     arguments = {
         "y": output(scalar, (rows, columns)),
         "params": derived(GemvParams, lambda given: GemvParams(rows=rows, columns=columns)),
@@ -47,5 +48,5 @@ def _reduction(function: str, element: Any) -> Ready:
 LISTED: Final = {
     "row_sum": Listed(row_sum),
     "row_max": Listed(row_max),
-    "dequantise": Listed(dequantise, reads_weights=True, sizes={"rows": 1, "columns": 1}),
+    "dequantise": Listed(dequantise, reads_weights=True, sizes={"rows": 1, "columns": 256}),
 }

@@ -8,12 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.foundry import SILU, Kernel, bias, format_of, residual
+from assay.foundry import SILU, FoundryError, Kernel, bias, format_of, residual
 from assay.foundry.library import (
     argmax,
+    attention,
+    dequantise,
     embedding,
+    gemm,
     gemv,
     layer_norm,
+    qkv,
     rms_norm,
     rope,
     softmax,
@@ -32,6 +36,7 @@ columns = st.integers(1, 1100)
 types = st.sampled_from(TYPES)
 seeds = st.integers(0, 2**32 - 1)
 KNOWN: dict[Any, Kernel] = {}
+BYTES = np.zeros(1000, np.uint8)
 
 
 def once(make: Any, *args: Any, **options: Any) -> Kernel:
@@ -162,6 +167,54 @@ def test_a_residual_belongs_to_its_vector_and_a_bias_to_all() -> None:
     values = {"matrix": packed.matrix, "scales": packed.scales, "x": x}
     made = kernel(**values, bias=shift, residual=rest)
     assert np.allclose(made, x @ weights.unpack(packed).T + shift + rest, atol=1e-5)
+
+
+CACHE = np.zeros((1, 8, 2, 128), np.uint8)
+ORDER = {"positions": np.zeros(1, np.int32), "sequences": np.zeros(1, np.uint32)}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: gemv(format_of("q4_0"), 4)(matrix=BYTES, scales=BYTES, x=drawn(0, 33)),
+            r"q4_0 holds 32 weights together; rows of 33 are no multiple \[format-shape\]",
+        ),
+        (
+            lambda: gemm(format_of("q4_k"), 4)(matrix=BYTES, scales=BYTES, x=drawn(0, 2, 128)),
+            r"q4_k holds 256 weights together; rows of 128",
+        ),
+        (
+            lambda: qkv(format_of("q8_0"), [1, 1, 1])(
+                x=drawn(0, 40),
+                gamma=drawn(0, 40),
+                **{f"{kind}_{name}": BYTES for kind in ("matrix", "scales") for name in "qkv"},
+            ),
+            r"q8_0 holds 32 weights together; rows of 40",
+        ),
+        (lambda: embedding(format_of("q4_0"), 4, 33), r"rows of 33 are no multiple"),
+        (lambda: dequantise(format_of("q4_0"), 4, 33), r"rows of 33 are no multiple"),
+        (
+            lambda: rope()(x=drawn(0, 2, 4), positions=np.zeros(2, np.int32)),
+            r"rope: it does not take arrays of these shapes, x \(2, 4\), .*\[kernel-call\]",
+        ),
+        (
+            lambda: attention(64, format_of("f16"))(
+                q=drawn(0, 1, 2, 64), keys=CACHE[..., :100], values=CACHE[..., :100], **ORDER
+            ),
+            r"keys are \(1, 8, 2, 100\) .* capacity, kv_heads, 128 bytes of a row\]",
+        ),
+        (
+            lambda: attention(64, format_of("f16"))(
+                q=drawn(0, 1, 2, 32), keys=CACHE, values=CACHE, **ORDER
+            ),
+            r"q is \(1, 2, 32\); it is \[tokens, heads, 64\]",
+        ),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(call: Any, message: str) -> None:
+    with pytest.raises(FoundryError, match=message):
+        call()
 
 
 def test_gemv_of_rows_that_end_anywhere() -> None:
