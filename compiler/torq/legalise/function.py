@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ...graph import reference
 from ...graph.elements import dtype_of, shape_of
@@ -149,7 +150,7 @@ def _operator(op: Operation, name: str, builder: Builder) -> Problem | None:
         try:
             builder.bind(op.results[0], legalise(op, builder))
             return None
-        except NotForNpu as error:
+        except (NotForNpu, VerifyException) as error:
             reason = str(error)
     if name not in evaluate.MEANINGS:
         return _problem(op, reason)
@@ -176,7 +177,7 @@ def _general(op: Operation, name: str, builder: Builder) -> Problem | None:
     builder.begin(op, way)
     try:
         builder.bind(op.results[0], legalise(op, builder))
-    except NotForNpu as error:
+    except (NotForNpu, VerifyException) as error:
         return _problem(op, str(error))
     return None
 

@@ -156,7 +156,10 @@ class Planner:
             if len(group.jobs) > 1:
                 self._together(group)
             else:
-                self._job(group.jobs[0])
+                try:
+                    self._job(group.jobs[0])
+                except IllegalSliceProgram as error:
+                    raise ModelError(f"{group.jobs[0].place}: {error}") from None
             self._next += len(group.jobs)
             for value in [v for v, kept in self.kept.items() if kept.last < self._next]:
                 del self.kept[value]

@@ -157,6 +157,33 @@ def test_what_is_no_graph_is_refused_with_its_file(text: str, reason: str, tmp_p
 
 
 @pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
+@pytest.mark.parametrize("shift", [-1, 72])
+def test_shifts_that_cannot_be_are_refused_by_operator(shift: int, tmp_path: Path) -> None:
+    constants = {
+        "by": ("1xi32", 5),
+        "shift": ("1xi8", shift),
+        "from": ("1xi32", 0),
+        "to": ("1xi8", 0),
+    }
+    lines = [
+        f'%{name} = "tosa.const"() <{{values = dense<{value}> : tensor<{kind}>}}> '
+        f": () -> tensor<{kind}>"
+        for name, (kind, value) in constants.items()
+    ]
+    path = tmp_path / "bad.mlir"
+    path.write_text(
+        "func.func @main(%x: tensor<4xi32>) -> tensor<4xi8> {\n  " + "\n  ".join(lines) + "\n"
+        '  %y = "tosa.rescale"(%x, %by, %shift, %from, %to) <{input_unsigned = false, '
+        "output_unsigned = false, per_channel = false, scale32 = true, "
+        "rounding_mode = #tosa.rounding_mode<SINGLE_ROUND>}> : (tensor<4xi32>, tensor<1xi32>, "
+        "tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<4xi8>\n"
+        "  return %y : tensor<4xi8>\n}"
+    )
+    with pytest.raises(GraphRefused, match=rf"tosa.rescale at line 6, .*shifts from {shift}"):
+        compile_executable(path)
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
 def test_a_shape_that_is_not_known_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "dynamic.mlir"
     path.write_text(
