@@ -98,6 +98,22 @@ def complete_sites(function: Function) -> None:
             if not instruction.site.line and instruction in users:
                 instruction.site = users[instruction]
         _from_neighbours(block)
+    _from_before(function)
+
+
+def _from_before(function: Function) -> None:
+    """Code that was merged from the ends of several blocks is where one of those ends."""
+    before: dict[Block, Site] = {}
+    for block in function.blocks:
+        lined = [each.site for each in block.body if each.site.line]
+        if block.body and not lined and not block.site.line and block in before:
+            lined = [before[block]]
+            block.site = before[block]
+            for instruction in block.instructions():
+                instruction.site = before[block]
+        last = lined[-1] if lined else block.site
+        for target in block.targets if last.line else ():
+            before.setdefault(target, last)
 
 
 def _forget_wrapper(function: Function) -> None:
