@@ -19,7 +19,7 @@ from ..launches.runner import CannotRun, Outcome, Runner
 from ..reports.report import KernelRecord, Report
 from .orders import order_finding
 from .registers import register_finding
-from .strides import resting
+from .strides import resting, resting_own
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
@@ -95,6 +95,7 @@ def record_of_run(
         assumed_values=tuple(plan.assumed_values),
         buffers=frozenset(each.argument.name for each in plan.bound if each.data is not None),
         rests_on=resting(plan, report.all_findings, report.sources.values()),
+        own_rests_on=resting_own(plan, report.all_findings, report.sources.values()),
         missed=missed(plan, report.sources) if outcome.error is None else (),
         seconds=seconds,
     )

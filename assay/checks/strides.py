@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from assay.sim.check import Finding
-from assay.sim.simt.analysis.behind import words_behind
+from assay.sim.simt.analysis.behind import words_behind, words_behind_own
 
 from ..launches.structs import members_of
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument
+    from assay.sim.simt.ir.nodes import Function
 
     from ..launches.plan import Plan
 
 Line = tuple[str, int]
 
 
+Behind = Callable[["Function", set[Line], set[int]], set[tuple[int, int, int]]]
+
+
 def resting(
     plan: Plan, findings: Iterable[Finding], sources: Iterable[str]
 ) -> dict[Line, tuple[str, ...]]:
     """Names of assumed values by the lines of races and bad accesses whose addresses use them."""
+    lines = _lines(finding for finding in findings if finding.check in ("race", "bounds"))
+    return _names_behind(plan, lines, sources, words_behind)
+
+
+def resting_own(
+    plan: Plan, findings: Iterable[Finding], sources: Iterable[str]
+) -> dict[Line, tuple[str, ...]]:
+    """The same of accesses beyond the kernel's own arrays, and of what counts their indices."""
+    lines = _lines(finding for finding in findings if finding.check == "bounds")
+    return _names_behind(plan, lines, sources, words_behind_own)
+
+
+def _lines(findings: Iterable[Finding]) -> set[Line]:
+    return {(party.site.file, party.site.line) for finding in findings for party in finding.parties}
+
+
+def _names_behind(
+    plan: Plan, lines: set[Line], sources: Iterable[str], behind: Behind
+) -> dict[Line, tuple[str, ...]]:
     assumed = plan.assumed_values
-    lines = {
-        (party.site.file, party.site.line)
-        for finding in findings
-        if finding.check in ("race", "bounds")
-        for party in finding.parties
-    }
     if not assumed or not lines:
         return {}
     arguments = plan.kernel.arguments
@@ -37,7 +54,7 @@ def resting(
     texts = tuple(sources)
     found: dict[Line, tuple[str, ...]] = {}
     for line in lines:
-        words = words_behind(function, {line}, numbers)
+        words = behind(function, {line}, numbers)
         names = {
             name
             for number, offset, size in sorted(words)

@@ -25,7 +25,8 @@ class KernelRecord:
     `noun` says what it is. `runs` says on which grids, `assumptions` what nobody had stated,
     `assumed_memory` names the buffers among that, `assumed_values` the arguments in constant
     memory; `rests_on` has those of these values, with members of structs, that addresses at a line
-    of a file are made of. `buffers` names all buffers. `missed` says what of its code never ran.
+    of a file are made of, `own_rests_on` those behind indices of the kernel's own arrays. `buffers`
+    names all buffers. `missed` says what of its code never ran.
     `seconds` is host time.
     """
 
@@ -38,6 +39,9 @@ class KernelRecord:
     assumed_values: tuple[str, ...] = ()
     buffers: frozenset[str] = frozenset()
     rests_on: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict, hash=False)
+    own_rests_on: Mapping[tuple[str, int], tuple[str, ...]] = field(
+        default_factory=dict, hash=False
+    )
     missed: tuple[str, ...] = ()
     problem: str = ""
     seconds: float = 0.0
@@ -274,10 +278,11 @@ class Report:
         kernel = self.kernel_of(finding)
         if kernel is None or finding.severity != "error" or not _is_conditional(finding, kernel):
             return finding
+        behind = kernel.own_rests_on if _is_own(finding, kernel) else kernel.rests_on
         names = [
             name
             for party in finding.parties
-            for name in kernel.rests_on.get((party.site.file, party.site.line), ())
+            for name in behind.get((party.site.file, party.site.line), ())
         ]
         names = list(dict.fromkeys(names)) or list(kernel.assumed_values)
         hint = finding.hint
@@ -296,15 +301,23 @@ class Report:
 
 def _is_conditional(finding: Finding, kernel: KernelRecord) -> bool:
     """Whether a finding rests on what nobody stated: the size of memory, or strides and counts."""
+    lines = [(party.site.file, party.site.line) for party in finding.parties]
     if finding.check == "bounds":
         if finding.kind == "runaway":
             return bool(kernel.assumed_values)
+        if _is_own(finding, kernel):
+            return any(kernel.own_rests_on.get(line) for line in lines)
         return not finding.at_any_size and finding.memory.strip("'") in kernel.assumed_memory
     if finding.check != "race":
         return False
-    lines = [(party.site.file, party.site.line) for party in finding.parties]
     is_buffer = finding.memory.strip("'") in kernel.buffers
     return is_buffer and any(kernel.rests_on.get(line) for line in lines)
+
+
+def _is_own(finding: Finding, kernel: KernelRecord) -> bool:
+    """Whether it is about an access beyond an array of the kernel itself, whose size is known."""
+    memory = finding.memory.strip("'")
+    return finding.check == "bounds" and memory not in kernel.buffers | kernel.assumed_memory
 
 
 def _defect(finding: Finding) -> tuple[object, ...]:
@@ -333,6 +346,7 @@ def _with_run(known: KernelRecord, run: KernelRecord) -> KernelRecord:
         assumed_values=tuple(dict.fromkeys(known.assumed_values + run.assumed_values)),
         buffers=known.buffers | run.buffers,
         rests_on={**known.rests_on, **run.rests_on},
+        own_rests_on={**known.own_rests_on, **run.own_rests_on},
         missed=tuple(text for text in known.missed if text in run.missed),
         problem=known.problem or run.problem,
         seconds=known.seconds + run.seconds,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ..ir.llvm_types import Scalar, size_of
 from ..ir.nodes import BufferRoot, Constant, Function, Instruction, Value
@@ -19,20 +19,61 @@ def words_behind(
         lines: file and line of the accesses.
         parameters: whose memory is looked for. An offset that is not constant is -1.
     """
-    seen: set[Value] = set()
-    waiting = [
-        instruction.operands[0]
-        for instruction in function.instructions()
-        if (instruction.site.file, instruction.site.line) in lines
-        and instruction.operation.accesses_memory
-        and instruction.operands
+    addresses = [access.operands[0] for access in _accesses(function, lines)]
+    return _words(addresses, parameters, lambda _: ())
+
+
+def words_behind_own(
+    function: Function, lines: Collection[tuple[str, int]], parameters: Collection[int]
+) -> set[tuple[int, int, int]]:
+    """The same of accesses to the kernel's own arrays, and of how far their indices are counted.
+
+    An index that a loop counts rests on what it is compared with.
+    """
+    addresses = [
+        access.operands[0]
+        for access in _accesses(function, lines)
+        if not isinstance(access.root, BufferRoot)
     ]
+    tests: dict[Value, list[Instruction]] = {}
+    for instruction in function.instructions() if addresses else ():
+        for operand in instruction.operands if instruction.type == "i1" else ():
+            tests.setdefault(operand, []).append(instruction)
+
+    # LLVM may give a loop that it unrolls a counter beside the index.
+    counters = {phi: block.phis for block in function.blocks for phi in block.phis}
+
+    def limits(value: Instruction) -> Iterator[Value]:
+        for counter in counters.get(value, ()):
+            for counted in (counter, *counter.operands):
+                for test in tests.get(counted, ()):
+                    yield from test.operands
+
+    return _words(addresses, parameters, limits)
+
+
+def _accesses(function: Function, lines: Collection[tuple[str, int]]) -> Iterator[Instruction]:
+    for instruction in function.instructions():
+        is_meant = (instruction.site.file, instruction.site.line) in lines
+        if is_meant and instruction.operation.accesses_memory and instruction.operands:
+            yield instruction
+
+
+def _words(
+    values: Iterable[Value],
+    parameters: Collection[int],
+    further: Callable[[Instruction], Iterable[Value]],
+) -> set[tuple[int, int, int]]:
+    """Words of buffers that operations lead to from `values`; `further` gives more to look at."""
+    seen: set[Value] = set()
+    waiting = list(values)
     found: set[tuple[int, int, int]] = set()
     while waiting:
         value = waiting.pop()
         if value in seen or not isinstance(value, Instruction):
             continue
         seen.add(value)
+        waiting += further(value)
         if value.operation is LOAD:
             found.update(_word(value, parameters))
         else:

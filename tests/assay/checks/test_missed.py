@@ -2,6 +2,7 @@
 
 import assay
 from assay.checks import Report, SourceOptions, check_source, chosen_checks
+from assay.sim.check import Finding
 
 ROWS = """
 struct args_t { int columns; int blocks; };
@@ -60,3 +61,43 @@ def test_a_race_over_assumed_strides_is_a_warning_that_names_them() -> None:
 def test_a_race_that_rests_on_nothing_assumed_stays_an_error() -> None:
     findings = [each for each in checked("told").findings if each.check == "race"]
     assert [each.severity for each in findings] == ["error"]
+
+
+OWN = """
+kernel void counted(device float* x, constant uint& size, uint i [[thread_position_in_grid]]) {
+    float work[8];
+    for (uint k = 0; k < 8; k++) work[k] = x[i + k];
+    for (uint k = 0; k < size; k++) x[i * size + k] = work[k];
+}
+//! [kernel.wrong]
+//! threadgroup = 256
+kernel void wrong(device float* x, constant uint& steps, uint i [[thread_position_in_grid]],
+                  uint lane [[thread_index_in_threadgroup]]) {
+    threadgroup float tile[256];
+    for (uint k = 0; k < steps; k++) {
+        tile[lane] = x[i + k];
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        x[i] += tile[lane + 1];
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    }
+}
+"""
+
+
+def beyond(name: str, text: str = OWN) -> Finding:
+    report = Report(chosen_checks("bounds"))
+    check_source(text, "own.metal", report, SourceOptions(functions=(name,)))
+    (finding,) = report.findings
+    return finding
+
+
+def test_an_index_that_an_assumed_value_counts_too_far_is_a_warning() -> None:
+    finding = beyond("counted")
+    assert finding.severity == "warning" and "or state size in --args" in finding.hint
+    stated = "//! [kernel.counted]\n//! arguments.size = 9\n"
+    assert beyond("counted", stated + OWN).severity == "error"
+
+
+def test_an_index_that_the_kernel_itself_gets_wrong_is_an_error_in_any_loop() -> None:
+    finding = beyond("wrong")
+    assert finding.severity == "error" and "state" not in finding.hint
