@@ -12,6 +12,7 @@ from assay.compiler.foundry.formats import Format
 from assay.compiler.foundry.kernels import bias, dtype_of, residual
 from assay.compiler.foundry.library import Ready, Sampling
 from assay.compiler.foundry.library.base import scalar_of
+from assay.compiler.foundry.library.gemv_fused import usual_rows
 from assay.compiler.foundry.pipelines import Pipeline, Tile
 
 from .config import Config
@@ -162,7 +163,7 @@ class Kernels:
     def _shape(tokens: int, matrices: int) -> dict[str, int]:
         """Vectors and rows of a simdgroup: weights are read once for up to eight tokens."""
         vectors = next(each for each in (1, 2, 4, 8) if each >= min(tokens, 8))
-        rows = 4 if matrices == vectors == 1 else 2
+        rows = 4 if matrices == vectors == 1 else usual_rows(matrices, vectors)
         return {"vectors": vectors, "rows_together": rows}
 
     def _once(self, make: Callable[..., Ready], *args: Any, **options: Any) -> Ready:

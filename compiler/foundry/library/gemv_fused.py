@@ -27,6 +27,9 @@ static inline float gelu(float value) {
 )
 """gelu(gate) * up, of matrices of these names."""
 
+_MOST_SUMS: Final = 32
+"""Of a thread, beside eight numbers of each vector."""
+
 
 def fused_gemv(
     weights: Sequence[Format],
@@ -77,6 +80,11 @@ def fused_gemv(
     return fused, grid
 
 
+def usual_rows(matrices: int, vectors: int) -> int:
+    """Rows of each matrix that a simdgroup computes: one where the sums of two fill registers."""
+    return 2 if 2 * matrices * vectors <= _MOST_SUMS else 1
+
+
 def small_batch_gemv(
     weights: Format,
     rows: int,
@@ -113,7 +121,7 @@ def qkv(
         biases=[biases] * 3,
         norm=norm,
         vectors=vectors,
-        rows_together=2,
+        rows_together=usual_rows(3, vectors),
     )
 
 

@@ -24,6 +24,7 @@ from .base import columns_of, defines_of, text_of
 
 MOST_HEADS: Final = 4
 MOST_VECTORS: Final = 8
+_MOST_BOTH: Final = 4
 _WIDTH: Final = 96
 """Columns of a line that the entry point indents."""
 
@@ -208,7 +209,12 @@ class GemvStage:
 
     @property
     def _takes_both(self) -> bool:
-        """Whether lanes take both halves of bytes, which all formats must have alike."""
+        """Whether lanes take both halves of bytes, which all formats must have alike.
+
+        Sixteen numbers of more vectors than these do not fit in registers beside the rest.
+        """
+        if self.vectors > _MOST_BOTH:
+            return False
         found = [each.weights for each in self.heads]
         return all(isinstance(each, BlockFormat) and each.both_codes is not None for each in found)
 

@@ -81,6 +81,8 @@ def test_queries_keys_and_values_of_mixed_formats() -> None:
     ("formats", "rows", "x", "of", "vectors"),
     [
         (["f16"] * 3, [12, 12, 12], (37,), np.float16, 1),
+        (["q4_0"] * 3, [8, 4, 4], (8, 96), np.float32, 4),
+        (["q4_0"] * 3, [8, 4, 4], (8, 96), np.float32, 8),
         (["q4_k", "q6_k", "q5_k"], [5, 9, 9], (1, 768), np.float32, 1),
         (["mlx_affine_4_64"] * 3, [16, 8, 8], (2, 2, 320), np.float16, 4),
         (["bf16", "mxfp4", "nvfp4"], [1, 3, 40], (5, 64), np.float32, 4),
@@ -130,7 +132,7 @@ def test_weights_of_any_shape_are_read_once_for_four_vectors(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("vectors", [2, 3, 5, 8])
+@pytest.mark.parametrize("vectors", range(2, 9))
 def test_every_small_batch(vectors: int) -> None:
     g = Given([""], ["q4_0"], [19], (vectors, 288), np.float16)
     kernel = small_batch_gemv(
