@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from assay.sim.native.work_folder import work_folder
@@ -47,7 +46,10 @@ def _expose(module: ModuleOp) -> list[str]:
             if _is_whole(value):
                 named[name] = value
     ops.returned(function).operands = list(named.values())
-    _retype(function)
+    ops.retype(function)
+    for key in _OF_RESULTS:
+        function.properties.pop(key, None)
+        function.attributes.pop(key, None)
     return list(named)
 
 
@@ -56,12 +58,3 @@ def _is_whole(value: SSAValue) -> bool:
     kind = value.type
     known = dtype_of(getattr(kind, "element_type", kind))
     return shape_of(kind) is not None and known not in (None, "int48")
-
-
-def _retype(function: FuncOp) -> None:
-    inputs = [argument.type for argument in ops.body(function).args]
-    outputs = [value.type for value in ops.returned(function).operands]
-    function.properties["function_type"] = FunctionType.from_lists(inputs, outputs)
-    for name in _OF_RESULTS:
-        function.properties.pop(name, None)
-        function.attributes.pop(name, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 
 from ..graph.tosa import ops
 from .hl.moves import Const, Transpose, View
@@ -37,10 +37,7 @@ def expose(module: ModuleOp) -> list[Layer]:
     last = ops.returned(function)
     made = [op for op in ops.body(function).ops if isinstance(op, HlOp) and _is_layer(op)]
     last.operands = [*last.operands, *(op.value for op in made)]
-    inputs = [argument.type for argument in ops.body(function).args]
-    function.properties["function_type"] = FunctionType.from_lists(
-        inputs, [value.type for value in last.operands]
-    )
+    ops.retype(function)
     module.verify()
     return [
         Layer(

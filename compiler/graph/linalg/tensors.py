@@ -89,6 +89,8 @@ def region_of(op: Operation, source: int, x: Sequence[int | None]) -> list[slice
     for start, size, step in zip(starts, sizes, steps, strict=True):
         if start is None or size is None or step is None:
             raise NotUnderstood("its offsets, sizes and strides must be known")
+        if start < 0 or step < 1:
+            raise NotUnderstood(f"offset {start} with stride {step}; from 0 and 1 on are possible")
         found.append(slice(start, start + (size - 1) * step + 1, step))
     return found
 

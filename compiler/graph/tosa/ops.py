@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
     FloatAttr,
+    FunctionType,
     FusedLoc,
     IntegerAttr,
     ModuleOp,
@@ -58,6 +59,13 @@ def returned(function: FuncOp) -> ReturnOp:
     last = body(function).last_op
     assert isinstance(last, ReturnOp)
     return last
+
+
+def retype(function: FuncOp) -> None:
+    """Lets a function's type say what it takes and gives now."""
+    inputs = [argument.type for argument in body(function).args]
+    outputs = [value.type for value in returned(function).operands]
+    function.properties["function_type"] = FunctionType.from_lists(inputs, outputs)
 
 
 def attribute(op: Operation, key: str) -> Attribute | None:

@@ -31,6 +31,7 @@ class HlPass(ModulePass):
         for function in ops.functions(op):
             self.run(ops.body(function))
             sweep(ops.body(function))
+            ops.retype(function)  # a result may have become an argument, which is in XRAM
 
     @abstractmethod
     def run(self, block: Block) -> None:

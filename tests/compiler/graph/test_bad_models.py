@@ -184,6 +184,20 @@ def test_shifts_that_cannot_be_are_refused_by_operator(shift: int, tmp_path: Pat
 
 
 @pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
+@pytest.mark.parametrize("stride", [0, -1])
+def test_slices_that_stand_still_or_go_back_are_refused(stride: int, tmp_path: Path) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text(
+        "func.func @main(%x: tensor<8xi8>) -> tensor<3xi8> {\n"
+        f"  %y = tensor.extract_slice %x[2][3][{stride}] : tensor<8xi8> to tensor<3xi8>\n"
+        "  return %y : tensor<3xi8>\n}"
+    )
+    message = f"tensor.extract_slice at line 2, column 8: offset 2 with stride {stride}"
+    with pytest.raises(GraphRefused, match=message):
+        compile_executable(path)
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="IREE is missing")
 def test_a_shape_that_is_not_known_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "dynamic.mlir"
     path.write_text(

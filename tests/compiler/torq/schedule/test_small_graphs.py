@@ -24,6 +24,19 @@ GRAPHS = {
             : (tensor<3x9x2xi32>, tensor<3x6xi32>) -> tensor<3x6x2xi32>
           return %y : tensor<3x6x2xi32>
         }""",
+    "an input is a result, behind what does nothing to it": """
+        func.func @main(%x: tensor<1x5x6xi16>, %z: tensor<4xi8>)
+            -> (tensor<1x5x6xi16>, tensor<4xi8>, tensor<4xi8>) {
+          %a = "tosa.const_shape"() <{values = dense<0> : tensor<3xindex>}> : () -> !tosa.shape<3>
+          %b = "tosa.const_shape"() <{values = dense<[1, 5, 6]> : tensor<3xindex>}>
+            : () -> !tosa.shape<3>
+          %y = "tosa.slice"(%x, %a, %b)
+            : (tensor<1x5x6xi16>, !tosa.shape<3>, !tosa.shape<3>) -> tensor<1x5x6xi16>
+          %w = tosa.clamp %z {min_val = -128 : i8, max_val = 127 : i8}
+            : (tensor<4xi8>) -> tensor<4xi8>
+          %v = "tosa.bitwise_not"(%z) : (tensor<4xi8>) -> tensor<4xi8>
+          return %y, %w, %v : tensor<1x5x6xi16>, tensor<4xi8>, tensor<4xi8>
+        }""",
     "an axis is reduced that has more steps than the ALU counts": """
         func.func @main(%x: tensor<1x70001x2xi8>) -> tensor<1x1x2xi8> {
           %y = "tosa.reduce_max"(%x) <{axis = 1 : i32, nan_mode = #tosa.nan_mode<PROPAGATE>}>
