@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from dataclasses import dataclass
 
 
@@ -22,3 +24,13 @@ class Site:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.file else "unknown source line"
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def shortened(file: str) -> str:
+    """A path from the current folder on, if it lies there."""
+    try:
+        short = os.path.relpath(file)
+    except ValueError:  # another drive
+        return file
+    return file if short.startswith("..") else short

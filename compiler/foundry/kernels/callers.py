@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 from typing import TYPE_CHECKING, Final
+
+from assay.sim.site import shortened
 
 if TYPE_CHECKING:
     from .stages import Stage
@@ -21,7 +22,7 @@ def line_of_caller() -> str:
         if file.startswith("<frozen"):
             return ""  # a module of ours is being imported
         if module != _OURS and not module.startswith(f"{_OURS}."):
-            return f"{_shortened(file)}:{frame.f_lineno}"
+            return f"{shortened(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
 
@@ -39,15 +40,6 @@ def _line_of_class(kind: type) -> str:
         return ""
     try:
         _, line = inspect.getsourcelines(kind)
-        return f"{_shortened(inspect.getfile(kind))}:{line}"
+        return f"{shortened(inspect.getfile(kind))}:{line}"
     except (OSError, TypeError):  # typed at a prompt
         return ""
-
-
-def _shortened(file: str) -> str:
-    """A path from the current folder on, if it lies there."""
-    try:
-        short = os.path.relpath(file)
-    except ValueError:  # another drive
-        return file
-    return file if short.startswith("..") else short

@@ -8,7 +8,7 @@ import sys
 import sysconfig
 from types import FrameType
 
-from assay.sim.site import Site
+from assay.sim.site import Site, shortened
 
 _OURS = "assay"
 # What runs kernels without a host program.
@@ -48,7 +48,7 @@ def site_of(frame: FrameType | None) -> Site:
 
 def _site(frame: FrameType) -> Site:
     code = frame.f_code
-    return Site(_shortened(code.co_filename), frame.f_lineno, 1, code.co_name)
+    return Site(shortened(code.co_filename), frame.f_lineno, 1, code.co_name)
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -57,13 +57,3 @@ def _is_installed(file: str) -> bool:
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     folders = [os.path.join(sysconfig.get_path(name), "") for name in names]
     return file.startswith((*folders, "<frozen")) or f"{os.sep}site-packages{os.sep}" in file
-
-
-@functools.lru_cache(maxsize=1 << 12)
-def _shortened(file: str) -> str:
-    """A path from the current folder on, if it lies there."""
-    try:
-        short = os.path.relpath(file)
-    except ValueError:  # another drive
-        return file
-    return file if short.startswith("..") else short
