@@ -238,8 +238,9 @@ def _instructions(name: str, steps: int) -> int:
 
 @pytest.mark.slow
 def test_no_step_of_the_tables_is_folded_into_others() -> None:
+    # With so many steps, functions of mathematics are called: each call is an instruction.
     for name in (*chains.STEPS, "BITWISE32"):
-        assert _instructions(name, 24) - _instructions(name, 12) >= 12, name
+        assert _instructions(name, 48) - _instructions(name, 24) >= 24, name
 
 
 @pytest.mark.parametrize("name", ["FADD32", "IADD32", "ICMPSEL32", "BITWISE32", "FMAX32"])
