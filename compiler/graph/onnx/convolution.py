@@ -187,6 +187,8 @@ def bias_of(value: Value | None, scale: Scale, count: int) -> Array:
     steps = np.broadcast_to(scale.reshape(-1), (count,)) if scale.size in (1, count) else None
     if steps is None or value.array.size not in (1, count):
         raise NotForNpu(f"a bias of {value.array.shape} for {count} results")
+    if not np.all(np.isfinite(value.array)):
+        raise NotForNpu("its bias has numbers that are not finite")
     if (
         value.integers is not None
         and value.scale is not None

@@ -190,7 +190,9 @@ def zero_point_of(state: State, node: Node, index: int) -> tuple[int, str]:
     dtype = points.dtype.name
     if dtype not in SIGNED:
         raise NotForNpu(f"the NPU does not compute with {dtype}")
-    if points.size and np.any(points != points.flat[0]):
+    if not points.size:
+        raise NotForNpu("its zero point has no elements")
+    if np.any(points != points.flat[0]):
         raise NotForNpu("its channels have different zero points")
     return int(points.flat[0]) - OFFSETS.get(dtype, 0), dtype
 

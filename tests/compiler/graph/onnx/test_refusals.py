@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from assay.compiler.graph.errors import GraphRefused
 from assay.compiler.graph.importer import import_model
@@ -104,6 +106,31 @@ def test_all_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         ("Mine", "node n8_Mine"),
     ]
     assert str(refused.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("constant_11", np.zeros(0, np.int8), "QuantizeLinear at .*its zero point has no elements"),
+        (
+            "constant_7",
+            np.full(16, np.nan, np.float32),
+            "Conv at .*its bias has numbers that are not finite",
+        ),
+    ],
+)
+def test_constants_that_say_nothing_are_refused_by_node(
+    name: str, values: NDArray[Any], reason: str, tmp_path: Path
+) -> None:
+    import onnx
+
+    model = onnx.load_from_string(residual_cnn(Network(1)))
+    (found,) = [each for each in model.graph.initializer if each.name == name]
+    found.CopyFrom(onnx.numpy_helper.from_array(values, name))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(GraphRefused, match=reason):
+        import_model(path)
 
 
 def test_every_prefix_of_a_file_is_refused_plainly(tmp_path: Path) -> None:
