@@ -11,7 +11,7 @@ from .gguf import Q4_0, Q4_1, Q8_0
 from .kquants import Q4_K, Q5_K, Q6_K
 from .microscaled import MLX_MXFP4, MLX_NVFP4, MLX_NVFP4_SCALED, MXFP4, NVFP4, MlxFloat
 from .packed import Format, Packed
-from .plain import BF16, F16, F32, Plain
+from .plain import BF16, F16, F32, U32, Plain
 from .prelude import PRELUDE
 
 _BLOCKS: Final = (Q8_0, Q4_0, Q4_1, Q4_K, Q5_K, Q6_K, MXFP4, NVFP4)
@@ -20,6 +20,7 @@ _NAMED: Final[tuple[Format, ...]] = (
     F32,
     F16,
     BF16,
+    U32,
     FP8_E4M3,
     *_BLOCKS,
     *(each.split() for each in _BLOCKS),

@@ -1,21 +1,23 @@
-"""Weights that are numbers as they are: F32, F16 and BF16."""
+"""Weights that are numbers as they are: F32, F16, BF16 and U32."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from ..numbers import bfloat_bits, bfloat_values
 from .packed import NO_SCALES, Packed, Weights, as_bytes, matrix_of
 
+_DTYPES: Final = {"f32": "<f4", "f16": "<f2", "u32": "<u4"}
+
 
 @dataclass(frozen=True, slots=True)
 class Plain:
     """Rows of numbers, one behind the other; any number of columns."""
 
-    name: Literal["f32", "f16", "bf16"]
+    name: Literal["f32", "f16", "bf16", "u32"]
     element: str
     """The type in MSL."""
     multiple: int = 1
@@ -26,19 +28,24 @@ class Plain:
         return f"Policy{self.name.upper()}"
 
     def pack(self, weights: Weights) -> Packed:
-        """float32 [rows, columns], rounded to nearest even."""
+        """float32 [rows, columns], rounded to nearest even; U32 has none below 0."""
         found = matrix_of(weights, 1, self.name)
+        return Packed(as_bytes(self._stored(found)), NO_SCALES, *found.shape)
+
+    def _stored(self, weights: Weights) -> np.ndarray[Any, Any]:
         if self.name == "bf16":
-            return Packed(as_bytes(bfloat_bits(found)), NO_SCALES, *found.shape)
-        stored = found.astype("<f2" if self.name == "f16" else "<f4")
-        return Packed(as_bytes(stored), NO_SCALES, *found.shape)
+            return bfloat_bits(weights)
+        if self.name == "u32":
+            whole = np.rint(weights.astype(np.float64))
+            return np.clip(whole, 0, np.iinfo(np.uint32).max).astype("<u4")
+        return weights.astype(_DTYPES[self.name])
 
     def unpack(self, packed: Packed) -> Weights:
         """float32 [rows, columns]."""
         if self.name == "bf16":
             found = bfloat_values(packed.matrix.view("<u2"))
         else:
-            found = packed.matrix.view("<f2" if self.name == "f16" else "<f4").astype(np.float32)
+            found = packed.matrix.view(_DTYPES[self.name]).astype(np.float32)
         return found.reshape(packed.rows, packed.columns)
 
     @property
@@ -72,3 +79,4 @@ struct {self.policy} {{
 F32: Final = Plain("f32", "float")
 F16: Final = Plain("f16", "half")
 BF16: Final = Plain("bf16", "bfloat")
+U32: Final = Plain("u32", "uint")

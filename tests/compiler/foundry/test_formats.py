@@ -176,6 +176,7 @@ BOUNDS = {
     "f32": 0,
     "f16": 2**-11,
     "bf16": 2**-8,
+    "u32": 1,  # what is below 0 becomes 0
     "fp8_e4m3": 2**-4,
     "q8_0": 0.005,
     "q4_0": 0.125,
@@ -206,6 +207,14 @@ def test_weights_come_back_within_the_format_s_step(name: str, seed: int, scale:
     back = found.unpack(found.pack(weights))
     bound = BOUNDS[name.removesuffix("_split").removesuffix("_canonical")] * np.abs(weights).max()
     assert np.abs(back - weights).max() <= bound
+
+
+def test_whole_numbers_are_kept_as_words() -> None:
+    given = np.array([[0, 1, 2.5, 3.5, -4, 2**24, 4294967040, 1e30]], np.float32)
+    found = format_of("u32")
+    packed = found.pack(given)
+    assert packed.matrix.view("<u4").tolist() == [0, 1, 2, 4, 0, 2**24, 4294967040, 2**32 - 1]
+    assert found.unpack(packed).tolist() == [[0, 1, 2, 4, 0, 2**24, 4294967040, 2.0**32]]
 
 
 @pytest.mark.parametrize("name", FORMATS)

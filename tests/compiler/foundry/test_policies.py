@@ -58,7 +58,14 @@ def test_a_kernel_reads_any_bytes(name: str) -> None:
     assert np.array_equal(found[normal], expected[normal])
 
 
-@pytest.mark.parametrize("name", ["f32", "f16", "bf16", "fp8_e4m3"])
+def test_a_kernel_reads_any_words_as_numpy_does() -> None:
+    words = np.random.default_rng(6).integers(0, 2**32, 4 * 64, np.uint32)
+    packed = Packed(words.view(np.uint8), np.empty(0, np.uint8), 4, 64)
+    weights = format_of("u32")
+    assert np.array_equal(dequantised(weights, packed), weights.unpack(packed))
+
+
+@pytest.mark.parametrize("name", ["f32", "f16", "bf16", "u32", "fp8_e4m3"])
 def test_rows_may_end_anywhere(name: str) -> None:
     weights = format_of(name)
     given = np.random.default_rng(2).normal(size=(3, 13)).astype(np.float32)
