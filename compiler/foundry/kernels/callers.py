@@ -19,10 +19,10 @@ def line_of_caller() -> str:
     frame = sys._getframe(1)
     while frame.f_back is not None:
         module, file = frame.f_globals.get("__name__", ""), frame.f_code.co_filename
-        if file.startswith("<frozen"):
-            return ""  # a module of ours is being imported
         if module != _OURS and not module.startswith(f"{_OURS}."):
             return f"{shortened(file)}:{frame.f_lineno}"
+        if frame.f_code.co_name == "<module>":
+            return ""  # one of ours is being imported, by Python or by pytest
         frame = frame.f_back
     return ""
 

@@ -440,3 +440,11 @@ def test_a_hand_written_stage_has_its_own_buffers_and_lines() -> None:
     wanted = silu(weights.unpack(gate) @ X) * (weights.unpack(up) @ X)
     assert np.allclose(kernel(**given), np.maximum(wanted, 0), rtol=1e-4, atol=1e-4)
     assert not kernel.check(**given).findings
+
+
+def test_what_a_module_of_the_package_makes_has_no_caller_whoever_imports_it() -> None:
+    code = "from assay.compiler.foundry.kernels.callers import line_of_caller as of\nfound = of()"
+    for name, expected in (("assay.some.library", ""), ("somebody", "made.py:2")):
+        module = {"__name__": name}
+        exec(compile(code, "made.py", "exec"), module)
+        assert module["found"] == expected
