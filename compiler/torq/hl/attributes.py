@@ -34,9 +34,9 @@ class RescaleAttr(Data[Rescale]):
     def parse_parameter(cls, parser: AttrParser) -> Rescale:
         """Reads what is between the angle brackets."""
         with parser.in_angle_brackets():
-            multipliers = _whole_numbers(parser)
+            multipliers = whole_numbers(parser)
             parser.parse_punctuation(",")
-            shifts = _whole_numbers(parser)
+            shifts = whole_numbers(parser)
             parser.parse_punctuation(",")
             parser.parse_keyword("zp")
             zero_point = parser.parse_integer()
@@ -98,7 +98,8 @@ class FloatRangeAttr(Data[FloatRange]):
         printer.print_string(f'<"{self.data.low!r}", "{self.data.high!r}">')
 
 
-def _whole_numbers(parser: AttrParser) -> tuple[int, ...]:
+def whole_numbers(parser: AttrParser) -> tuple[int, ...]:
+    """Reads `[1, 2, 3]`."""
     return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
 
 

@@ -10,6 +10,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from .attributes import whole_numbers
+
 TILES = "tiles"
 """The attribute's name on operations."""
 
@@ -63,9 +65,9 @@ class TilesAttr(Data[Tiles]):
             elif parser.parse_optional_keyword("terms") is not None:
                 terms = parser.parse_integer(allow_boolean=False)
             else:
-                sizes = _whole_numbers(parser)
+                sizes = whole_numbers(parser)
                 parser.parse_keyword("by")
-                order = _whole_numbers(parser)
+                order = whole_numbers(parser)
             kept = parser.parse_optional_punctuation(",") is not None
             if kept:
                 parser.parse_keyword("kept")
@@ -100,7 +102,3 @@ class TilesAttr(Data[Tiles]):
             raise VerifyException(
                 f"tiles of {data.terms} terms, group {data.group}, {data.rows} rows"
             )
-
-
-def _whole_numbers(parser: AttrParser) -> tuple[int, ...]:
-    return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
