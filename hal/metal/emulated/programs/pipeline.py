@@ -190,12 +190,13 @@ class MTLComputePipelineState(FunctionTables):
         """The code for so many threadgroups under checks.
 
         The first small dispatches take code that is made quickly: they are over sooner than better
-        code would be made.
+        code would be made, unless it is there already.
         """
         simdgroups = threadgroups * -(-math.prod(size) // _LIMITS.thread_execution_width)
         is_small = bool(observers) and simdgroups <= _SMALL_SIMDGROUPS
-        quick = is_small and self._small_runs < _SMALL_RUNS
-        self._small_runs += quick
+        is_made = (size, observers, False) in self._executables
+        quick = is_small and not is_made and self._small_runs < _SMALL_RUNS
+        self._small_runs += is_small
         return self.executable_for(size, observers, quick=quick)
 
     def _prepare(self, size: Size) -> None:
