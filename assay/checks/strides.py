@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..launches.plan import Plan
 
 Line = tuple[str, int]
-
-
 Behind = Callable[["Function", set[Line], set[int]], set[tuple[int, int, int]]]
 
 
