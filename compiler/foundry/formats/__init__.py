@@ -10,7 +10,7 @@ from .fp8 import FP8_E4M3
 from .gguf import Q4_0, Q4_1, Q8_0
 from .kquants import Q4_K, Q5_K, Q6_K
 from .microscaled import MLX_MXFP4, MLX_NVFP4, MLX_NVFP4_SCALED, MXFP4, NVFP4, MlxFloat
-from .packed import Format, Packed
+from .packed import Format, Packed, check_columns
 from .plain import BF16, F16, F32, U32, Plain
 from .prelude import PRELUDE
 
@@ -58,5 +58,6 @@ __all__ = [
     "Packed",
     "Plain",
     "WordColumns",
+    "check_columns",
     "format_of",
 ]

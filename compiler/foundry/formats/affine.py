@@ -52,7 +52,7 @@ class MlxAffine:
 
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns], rounded as MLX's kernels for Metal do: half away from zero."""
-        found = matrix_of(weights, self.multiple, self.name)
+        found = matrix_of(weights, self)
         groups = found.reshape(len(found), -1, self.group)
         scales, biases = _edges(groups, 2**self.bits - 1)
         scaled = (groups - biases[:, :, None]) / scales[:, :, None]

@@ -65,7 +65,7 @@ class BlockFormat:
 
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns] in blocks. Raises FoundryError."""
-        found = matrix_of(weights, self.multiple, self.name)
+        found = matrix_of(weights, self)
         fields = self.encode(found.reshape(-1, self.multiple))
         matrix = self._plane(fields, "matrix")
         if self.layout == "canonical":

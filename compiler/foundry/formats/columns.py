@@ -58,7 +58,7 @@ class WordColumns:
 
         Codes of `u4` span a group's numbers and 0.
         """
-        found = matrix_of(weights, self.multiple, self.name)
+        found = matrix_of(weights, self)
         groups = found.reshape(len(found), -1, self.group)
         if self.kind == "u4":
             return self._steps(groups)

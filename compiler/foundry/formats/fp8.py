@@ -27,7 +27,7 @@ class Fp8:
 
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns], rounded to nearest even."""
-        found = matrix_of(weights, 1, self.name)
+        found = matrix_of(weights, self)
         return Packed(as_bytes(e4m3_bits(found)), NO_SCALES, *found.shape)
 
     def unpack(self, packed: Packed) -> Weights:

@@ -117,7 +117,7 @@ class MlxFloat:
 
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns], with scales as MLX's kernels for Metal choose them."""
-        found = matrix_of(weights, self.multiple, self.name)
+        found = matrix_of(weights, self)
         groups = found.reshape(len(found), -1, self.multiple)
         whole = self._tensor_scale(found)
         bits = self._scale_bits(np.abs(groups).max(axis=2) / _LARGEST / whole)

@@ -63,17 +63,33 @@ class Format(Protocol):
         """float32 [rows, columns], exactly what the bytes stand for."""
 
 
-def matrix_of(weights: Weights, multiple: int, name: str) -> Weights:
-    """The weights as float32. Raises FoundryError for a shape that the format cannot hold."""
+def matrix_of(weights: Weights, into: Format, *, finite: bool = True) -> Weights:
+    """The weights as float32, for a format to pack. Raises FoundryError for what it cannot hold.
+
+    `finite` is whether all have to be numbers: one that is none would spoil its whole block.
+    """
     found = np.ascontiguousarray(weights, np.float32)
     if found.ndim != 2 or 0 in found.shape:
-        raise FoundryError("format-shape", f"{name} holds matrices; these are {found.shape}")
-    if found.shape[1] % multiple:
+        raise FoundryError("format-shape", f"{into.name} holds matrices; these are {found.shape}")
+    check_columns(into, found.shape[1])
+    if finite and not (known := np.isfinite(found)).all():
+        row, column = np.argwhere(~known)[0].tolist()
         raise FoundryError(
-            "format-shape",
-            f"{name} holds {multiple} weights together; rows of {found.shape[1]} are no multiple",
+            "format-values",
+            f"{into.name} holds finite weights; that of row {row}, column {column} is "
+            f"{found[row, column]}",
         )
     return found
+
+
+def check_columns(weights: Format, columns: int) -> None:
+    """Raises FoundryError for rows that the format cannot hold."""
+    if columns % weights.multiple:
+        raise FoundryError(
+            "format-shape",
+            f"{weights.name} holds {weights.multiple} weights together; rows of {columns} are no "
+            "multiple",
+        )
 
 
 def as_bytes(values: NDArray[np.generic]) -> Bytes:

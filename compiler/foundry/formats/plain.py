@@ -29,7 +29,7 @@ class Plain:
 
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns], rounded to nearest even; U32 has none below 0."""
-        found = matrix_of(weights, 1, self.name)
+        found = matrix_of(weights, self, finite=self.name == "u32")
         return Packed(as_bytes(self._stored(found)), NO_SCALES, *found.shape)
 
     def _stored(self, weights: Weights) -> np.ndarray[Any, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import FoundryError
-from ..formats import Format
+from ..formats import Format, check_columns
 from ..kernels import Declared, GridOf, Standalone, tensor
 from ..structs.types import Scalar
 
@@ -92,16 +92,6 @@ def columns_of(given: Mapping[str, Any], *weights: Format) -> int:
     for each in weights:
         check_columns(each, columns)
     return columns
-
-
-def check_columns(weights: Format, columns: int) -> None:
-    """Raises FoundryError for rows that the format cannot hold."""
-    if columns % weights.multiple:
-        raise FoundryError(
-            "format-shape",
-            f"{weights.name} holds {weights.multiple} weights together; rows of {columns} are no "
-            "multiple",
-        )
 
 
 def last_of(given: Mapping[str, Any], name: str = "x") -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Final
 
-from ..formats import Format
+from ..formats import Format, check_columns
 from ..kernels import (
     Compound,
     Epilogue,
@@ -22,7 +22,7 @@ from ..kernels import (
 from ..structs import struct
 from ..structs.names import uint
 from ..structs.types import Scalar
-from .base import Listed, Ready, check_columns, columns_of, last_of, scalar_of, standalone, text_of
+from .base import Listed, Ready, columns_of, last_of, scalar_of, standalone, text_of
 
 _SIMDGROUPS: Final = 8
 

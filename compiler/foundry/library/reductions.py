@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..formats import Format
+from ..formats import Format, check_columns
 from ..kernels import Compound, PolicyStage, TemplateStage, custom, derived, output, per_row, tensor
 from ..structs.names import uint
-from .base import Listed, Ready, check_columns, last_of, scalar_of, standalone, text_of
+from .base import Listed, Ready, last_of, scalar_of, standalone, text_of
 from .kernels import GemvParams
 
 

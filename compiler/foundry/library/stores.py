@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..errors import FoundryError
-from ..formats import Format
+from ..formats import Format, check_columns
 
 _HEAD: Final = """\
 // Stores the number of each lane of a whole simdgroup: those of a row from column `first` on.
@@ -150,10 +150,5 @@ def row_bytes(weights: Format, columns: int) -> int:
             "format-store",
             f"kernels do not write {weights.name}; they write {', '.join(_BYTES_OF_32)}",
         )
-    if columns % weights.multiple:
-        raise FoundryError(
-            "format-shape",
-            f"{weights.name} holds {weights.multiple} numbers together; rows of {columns} are no "
-            "multiple",
-        )
+    check_columns(weights, columns)
     return columns * _BYTES_OF_32[weights.name] // 32

@@ -271,3 +271,19 @@ def test_a_shape_or_name_that_cannot_be_is_refused_by_its_rule() -> None:
         MlxAffine(7, 64)
     with pytest.raises(FoundryError, match=r"groups of 12"):
         WordColumns("fp4", 12)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("f32", "f16", "bf16")])
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_weights_that_are_no_finite_numbers_are_refused_by_place(name: str, value: float) -> None:
+    weights = np.ones((3, 512), np.float32)
+    weights[1, 70] = value
+    with pytest.raises(FoundryError, match=rf"{name} holds finite .* row 1, column 70 is .*values"):
+        format_of(name).pack(weights)
+
+
+@pytest.mark.parametrize("name", ["f32", "f16", "bf16"])
+def test_floats_keep_what_is_no_finite_number(name: str) -> None:
+    weights = np.array([[np.nan, np.inf, -np.inf, 1]], np.float32)
+    found = format_of(name)
+    assert np.array_equal(found.unpack(found.pack(weights)), weights, equal_nan=True)
