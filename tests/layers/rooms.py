@@ -120,6 +120,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         # The modules of a session are found by it, and look things up in it.
         ("hal.vm", "hal.vm.modules", "hal.vm.operations"),
         ("hal.vm.build",),
+        ("hal.module",),
     ),
 }
 
