@@ -1,47 +1,29 @@
-"""The Torq HAL driver: an emulated NPU with the same objects as any other device of the HAL.
-
-Work is done when it is submitted, or once what it waits for is signalled, on the thread that
-signals; fences order it like on hardware.
-"""
+"""The Torq HAL driver: an emulated NPU with the same objects as any other device of the HAL."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from assay.hw.torq.device.device import Device as Npu
 from assay.hw.torq.facts import hardware as machines
 from assay.hw.torq.facts.costs import machine_of
 from assay.hw.torq.facts.hardware import Hardware
 
-from ..buffer import File
-from ..device import Binding, BufferRef, CommandBuffer, Device, DeviceInfo, Driver
-from ..observe import Watch, current_timer, current_watch, under
-from ..semaphore import Fence
-from ..status import StatusError, invalid_argument
+from ..device import DeviceInfo, Driver
+from ..hosted.device import HostedDevice
+from ..hosted.memory import HostAllocator
+from ..observe import current_timer
+from ..status import StatusError
 from .check import check
 from .commands import TorqCommandBuffer, TorqExecutable, TorqExecutableCache
 from .executable import LoadedExecutable
 from .format import Executable
 from .host_calls import HostFunction
 from .host_code import left_out
-from .memory import TorqAllocator, view
-from .semaphore import TorqSemaphore
 from .timing import TorqTimer
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Work:
-    """What was submitted: work to do after `wait`, and what to signal then; who looked on."""
-
-    wait: Fence | None
-    signal: Fence | None
-    commands: TorqCommandBuffer | None
-    bindings: tuple[Binding, ...]
-    watch: Watch | None
-    timer: TorqTimer | None
+_LARGEST_BUFFER = 1 << 30
 
 
 class TorqDriver(Driver):
@@ -78,7 +60,7 @@ class TorqDriver(Driver):
         return TorqDevice(npu, self._host_functions, skip_host_code=self._skips)
 
 
-class TorqDevice(Device):
+class TorqDevice(HostedDevice):
     """An NPU, which runs one executable after the other, each with an XRAM of its own.
 
     `npu` is the emulated hardware; one that is on a board may be given.
@@ -94,17 +76,14 @@ class TorqDevice(Device):
         skip_host_code: bool = False,
         npu: Npu | None = None,
     ) -> None:
-        self.info = DeviceInfo(identifier=hardware.name, name=hardware.description)
-        self.allocator = TorqAllocator()
+        info = DeviceInfo(identifier=hardware.name, name=hardware.description)
+        super().__init__(info, HostAllocator(_LARGEST_BUFFER))
         self.npu = npu or Npu(machine_of(hardware))
         self._hardware = hardware
         self._host_functions = dict(host_functions or {})
         self._skips = skip_host_code
         self._keeps_record = npu is not None
         self.executable_cache = TorqExecutableCache(self)
-        self._waiting: list[_Work] = []
-        self._lock = threading.RLock()
-        self._working = False
 
     def open(self, data: memoryview, source: str) -> TorqExecutable:
         """The executables of a container, which messages call `source`. Raises StatusError."""
@@ -126,95 +105,16 @@ class TorqDevice(Device):
             program=program,
         )
 
-    def create_semaphore(self, initial: int, *, private: bool = False) -> TorqSemaphore:
-        """A new timeline semaphore."""
-        return TorqSemaphore(initial, private=private, changed=self._work)
-
     def create_command_buffer(self, mode: int, binding_capacity: int) -> TorqCommandBuffer:
         """A command buffer to record into."""
         del mode, binding_capacity
         return TorqCommandBuffer()
 
-    def queue_execute(
-        self,
-        wait: Fence | None,
-        signal: Fence | None,
-        command_buffer: CommandBuffer | None,
-        bindings: Sequence[Binding] = (),
-    ) -> None:
-        """Submit: done now, or when what it waits for is signalled."""
-        if command_buffer is not None and not isinstance(command_buffer, TorqCommandBuffer):
-            raise invalid_argument("the command buffer was made for another device")
-        for semaphore, value in signal.points if signal is not None else ():
-            promised: Any = semaphore
-            if isinstance(promised, TorqSemaphore):
-                promised.promised = max(promised.promised, value)
-        work = _Work(
-            wait=wait,
-            signal=signal,
-            commands=command_buffer,
-            bindings=tuple(bindings),
-            watch=current_watch(),
-            timer=current_timer(TorqTimer),  # type: ignore[type-abstract]
-        )
-        with self._lock:
-            self._waiting.append(work)
-        self._work()
+    def current_timer(self) -> TorqTimer | None:
+        """Who times what is submitted now."""
+        return current_timer(TorqTimer)  # type: ignore[type-abstract]
 
-    def queue_read(
-        self,
-        wait: Fence | None,
-        signal: Fence | None,
-        source: File,
-        source_offset: int,
-        target: BufferRef,
-    ) -> None:
-        """Copy from a file into a buffer in queue order."""
-        length = len(view(target, ()))
-        commands = TorqCommandBuffer()
-        commands.update(bytes(source.span(source_offset, length)), target)
-        commands.finalize()
-        self.queue_execute(wait, signal, commands)
-
-    def queue_flush(self) -> None:
-        """Nothing to do: work begins when it can."""
-
-    def _work(self) -> None:
-        """Does everything that waits for nothing any more, in the order of submission."""
-        with self._lock:
-            if self._working:
-                return  # A signal of work being done: the loop below sees what it allows.
-            self._working = True
-            try:
-                while (work := self._ready()) is not None:
-                    self._waiting.remove(work)
-                    self._do(work)
-            finally:
-                self._working = False
-
-    def _ready(self) -> _Work | None:
-        for work in self._waiting:
-            try:
-                if work.wait is None or work.wait.reached():
-                    return work
-            except StatusError:
-                return work  # It fails with what it waited for.
-        return None
-
-    def _do(self, work: _Work) -> None:
-        try:
-            if work.wait is not None:
-                work.wait.reached()
-            if work.commands is not None:
-                with under(work.watch, work.timer):
-                    work.commands.run(work.bindings)
-        except StatusError as error:
-            if work.signal is None:
-                raise
-            work.signal.fail(error)
-            return
-        finally:
-            if not self._keeps_record:
-                self.npu.forget()
-        if work.signal is not None:
-            work.signal.signal()
+    def after_work(self) -> None:
+        """The NPU's record of what it did is for those who gave the NPU."""
+        if not self._keeps_record:
+            self.npu.forget()

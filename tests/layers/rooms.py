@@ -93,6 +93,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "hal": (
         ("hal",),
+        ("hal.hosted",),
+        ("hal.cpu",),
         (
             "hal.metal.emulated.constants",
             "hal.metal.emulated.descriptors",
@@ -131,6 +133,8 @@ APART = (
     ("compiler.msl", "compiler.torq"),
     ("compiler.msl", "compiler.graph"),
     ("hal.metal", "hal.torq"),
+    ("hal.metal", "hal.cpu"),
+    ("hal.cpu", "hal.torq"),
 )
 
 LATE = frozenset({"hal.metal.emulated.order.hooks"})

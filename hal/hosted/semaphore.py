@@ -1,4 +1,4 @@
-"""Timeline semaphores of the Torq HAL, whose device works when what it waits for is reached."""
+"""Timeline semaphores of devices that work when what they wait for is reached."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..status import StatusError
 _LONGEST_MS = 1 << 40
 
 
-class TorqSemaphore(Semaphore):
+class HostSemaphore(Semaphore):
     """A number under a lock; `changed` is called, outside of it, whenever it grows or fails."""
 
     def __init__(self, initial: int, *, private: bool, changed: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""Buffers of the Torq HAL: host memory, of which the NPU gets copies in its XRAM."""
+"""Buffers in host memory, which host and device see alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ..device import Allocator, Binding, BufferRef
 from ..flags import BufferUsage, MemoryType
 from ..status import StatusError, invalid_argument, out_of_range
 
-_LARGEST = 1 << 30
+ALIGNMENT = 64
+"""Of storages, in bytes: what compiled code for CPUs takes for granted."""
 Bytes = NDArray[np.uint8]
 
 
@@ -21,7 +22,9 @@ class HostStorage(Storage):
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.bytes: Bytes = np.zeros(size, np.uint8)
+        whole = np.zeros(size + ALIGNMENT, np.uint8)
+        start = -int(whole.ctypes.data) % ALIGNMENT
+        self.bytes: Bytes = whole[start : start + size]
 
     def map(self) -> memoryview:
         """All bytes, for the host."""
@@ -34,16 +37,19 @@ class HostStorage(Storage):
         """Nothing to do: there is one copy."""
 
 
-class TorqAllocator(Allocator):
-    """Every buffer is host memory; the board's processors and the NPU share their DRAM."""
+class HostAllocator(Allocator):
+    """Every buffer is host memory, of at most `largest` bytes."""
+
+    def __init__(self, largest: int) -> None:
+        self._largest = largest
 
     def allocate(self, memory_type: int, usage: int, size: int) -> Buffer:
         """A new buffer of zeros."""
         size = size & 0xFFFFFFFFFFFFFFFF
-        if size > _LARGEST:
+        if size > self._largest:
             raise StatusError(
                 "RESOURCE_EXHAUSTED",
-                f"unable to allocate buffer: {size} bytes asked for, {_LARGEST} are possible",
+                f"unable to allocate buffer: {size} bytes asked for, {self._largest} are possible",
             )
         visible = MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE
         usage |= BufferUsage.MAPPING_SCOPED
