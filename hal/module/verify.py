@@ -87,6 +87,8 @@ def _model(module: Module, model: Model) -> None:
         raise invalid_argument("it names a device twice")
     for device in model.devices:
         _number(device, module.devices, "a device")
+    if len({arena.device for arena in model.arenas}) != len(model.arenas):
+        raise invalid_argument("it has two arenas on one device")
     for number, arena in enumerate(model.arenas):
         _device(model, arena.device, f"arena {number}")
         if not 0 <= arena.size <= LARGEST_ARENA:

@@ -1,0 +1,177 @@
+"""One run of a device model: its instructions, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import singledispatchmethod
+from typing import Final
+
+import numpy as np
+
+from .. import element_type as elements
+from ..semaphore import Fence
+from ..status import StatusError
+from .opened import OpenedModule
+from .queues import Bridge, Lane
+from .records import (
+    NONE,
+    Call,
+    Check,
+    Copy,
+    Deduce,
+    Forward,
+    If,
+    Instruction,
+    Read,
+    Release,
+    Reserve,
+    Signal,
+    Wait,
+    While,
+)
+from .state import ModelState
+
+MOST_INSTRUCTIONS: Final = 10_000_000
+"""Of one run: a loop that does not end is ended."""
+_MOST_READ: Final = 1 << 16
+"""Elements that one `Read` takes."""
+
+
+class Run:
+    """Submits work to lanes, of which there is one per device. Only `Read` waits."""
+
+    def __init__(
+        self, opened: OpenedModule, state: ModelState, lanes: Mapping[int, Lane], bridge: Bridge
+    ) -> None:
+        self._opened, self._state = opened, state
+        self._lanes, self._bridge = lanes, bridge
+        self._points: dict[int, tuple[int, Fence | None]] = {}
+        self._left = MOST_INSTRUCTIONS
+
+    def go(self) -> None:
+        """Everything to its end. Raises StatusError, once nothing is in flight any more."""
+        failures = []
+        try:
+            self._region(0)
+        except StatusError as error:
+            failures.append(error)
+        for lane in self._lanes.values():
+            try:
+                lane.finish()
+            except StatusError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    def _region(self, number: int) -> None:
+        for at, instruction in enumerate(self._state.model.regions[number].instructions):
+            self._count()
+            try:
+                self._step(instruction)
+            except StatusError as error:
+                if not error.locations:
+                    raise error.at(self._where(number, at, instruction)) from None
+                raise
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise StatusError(
+                "RESOURCE_EXHAUSTED", f"a run of more than {MOST_INSTRUCTIONS} instructions"
+            )
+
+    def _where(self, region: int, at: int, item: Instruction) -> str:
+        text = f"model {self._state.model.name}, region {region}, instruction {at}"
+        number = item.outputs[0] if isinstance(item, Call) else getattr(item, "tensor", NONE)
+        location = self._state.model.tensors[number].location if number != NONE else NONE
+        if location == NONE:
+            return text
+        known = self._opened.module.locations[location]
+        return f"{known.operator} {known.name} of {known.file} ({text})"
+
+    @singledispatchmethod
+    def _step(self, item: Instruction) -> None:
+        raise AssertionError(item)
+
+    @_step.register
+    def _(self, item: Call) -> None:
+        state = self._state
+        outputs = [state.view(number) for number in item.outputs]
+        if outputs and not any(view.buffer.length for view in outputs):
+            return  # nothing to write
+        inputs = [state.view(number) for number in item.inputs]
+        constants = [state.evaluate(number) for number in item.constants]
+        kernel = self._opened.module.kernels[item.kernel]
+        program = self._opened.program(item.kernel)
+        self._lanes[kernel.device].submit(
+            lambda wait: program.call(kernel.entry, inputs, constants, outputs, wait)
+        )
+
+    @_step.register
+    def _(self, item: Deduce) -> None:
+        self._state.deduce(item)
+
+    @_step.register
+    def _(self, item: Check) -> None:
+        if not self._state.evaluate(item.expression):
+            raise StatusError("OUT_OF_RANGE", item.message)
+
+    @_step.register
+    def _(self, item: Reserve) -> None:
+        self._state.reserve(item.tensor)
+
+    @_step.register
+    def _(self, item: Release) -> None:
+        self._state.release(item.tensor)
+
+    @_step.register
+    def _(self, item: Forward) -> None:
+        self._state.forward(item)
+
+    @_step.register
+    def _(self, item: Copy) -> None:
+        source, target = self._state.view(item.source), self._state.view(item.target)
+        if source.shape != target.shape:
+            raise StatusError("OUT_OF_RANGE", f"a copy of shape {source.shape} into {target.shape}")
+        length = source.buffer.length
+        if not length:
+            return
+        tensors = self._state.model.tensors
+        start, end = (self._lanes[tensors[n].device] for n in (item.source, item.target))
+        if start is end:
+            start.copy(source.buffer, target.buffer, length)
+        else:
+            self._bridge.copy(start, source.buffer, end, target.buffer, length)
+
+    @_step.register
+    def _(self, item: Signal) -> None:
+        self._points[item.point] = item.device, self._lanes[item.device].last
+
+    @_step.register
+    def _(self, item: Wait) -> None:
+        device, fence = self._points[item.point]
+        if device != item.device and fence is not None:
+            self._bridge.carry(fence, self._lanes[item.device])
+
+    @_step.register
+    def _(self, item: Read) -> None:
+        view = self._state.view(item.tensor)
+        dtype = elements.dtype_of(view.element_type)
+        if view.buffer.length > _MOST_READ * dtype.itemsize:
+            raise StatusError("OUT_OF_RANGE", f"a read of {view.buffer.length} bytes")
+        self._lanes[self._state.model.tensors[item.tensor].device].finish()
+        data = view.buffer.read(0, view.buffer.length)
+        numbers = np.frombuffer(bytes(data), dtype)
+        self._state.values.elements[item.tensor] = tuple(int(number) for number in numbers)
+
+    @_step.register
+    def _(self, item: If) -> None:
+        taken = item.then if self._state.evaluate(item.condition) else item.otherwise
+        if taken != NONE:
+            self._region(taken)
+
+    @_step.register
+    def _(self, item: While) -> None:
+        while self._state.evaluate(item.condition):
+            self._count()
+            self._region(item.body)
