@@ -69,8 +69,8 @@ static void keep(struct core *core, int which, i32 i) {
 
 /* Where a line comes from that L1 does not have, or is to go to: L2, SLC or DRAM. A line that several
  * cores need at a time is fetched by one of them, and the others find it in L2; but what each writes
- * of it is its own. */
-static int source_of(struct core *core, i32 i, int write) {
+ * of it is its own. `payers` are, of 32,768 cores that need it, those that fetch it, by category. */
+static int source_of(struct core *core, i32 i, const i64 *payers, int write) {
     struct job *job = core->job;
     struct line *line = job->lines + i;
     int from = DRAM;
@@ -79,7 +79,7 @@ static int source_of(struct core *core, i32 i, int write) {
         from = L2;
     } else {
         u64 draw = mixed(line->number ^ (u64)touch << 40);
-        if (!write && (draw & 0x7fff) >= job->category_payers[line->category]) from = L2;
+        if (!write && (draw & 0x7fff) >= payers[line->category]) from = L2;
         else if (line->held[2]) from = SLC;
         else if (touch == 0 && is_private(line->number)) from = L2;
         else if (touch == 0) {
@@ -106,7 +106,8 @@ static struct supply for_load(struct core *core, i32 i, int part) {
     struct line *line = job->lines + i;
     struct supply need = {0, L1, !line->held[0]};
     if (need.whole) {
-        need = (struct supply){part ? job->sector : LINE, (u8)source_of(core, i, 0), 1};
+        const i64 *payers = part ? job->category_sector_payers : job->category_payers;
+        need = (struct supply){part ? job->sector : LINE, (u8)source_of(core, i, payers, 0), 1};
         line->half = (u8)part;
         line->home = need.from;
     } else if (line->half) {
@@ -122,7 +123,7 @@ static struct supply for_load(struct core *core, i32 i, int part) {
 static struct supply for_store(struct core *core, i32 i, i64 bytes) {
     struct line *line = core->job->lines + i;
     int held = line->held[1];
-    int from = source_of(core, i, 1);
+    int from = source_of(core, i, core->job->category_payers, 1);
     if (!held) {
         line->written = 0;
         line->home = (u8)from;
@@ -140,5 +141,6 @@ static struct supply for_atomic(struct core *core, i32 i, i64 bytes) {
         line->atomic = 1;
         core->atomic_lines += line->weight;
     }
-    return (struct supply){LEAST(LINE, MOST(bytes, job->sector)), (u8)source_of(core, i, 0), 0};
+    u8 from = (u8)source_of(core, i, job->category_payers, 0);
+    return (struct supply){LEAST(LINE, MOST(bytes, job->sector)), from, 0};
 }

@@ -141,6 +141,7 @@ struct job {
     u16 *site_shares;
     i64 *category_weight;
     i64 *category_payers;
+    i64 *category_sector_payers;
     i64 *category_l2;
     i64 *category_slc;
     i64 *capacity;
@@ -223,4 +224,4 @@ struct job {
     i64 mark_count;
     i64 mark_step;
 };
-_Static_assert(sizeof(struct job) == 832, "as Python has it");
+_Static_assert(sizeof(struct job) == 840, "as Python has it");

@@ -48,6 +48,7 @@ ARRAYS = {
     "site_shares": "u16",
     "category_weight": "i64",
     "category_payers": "i64",
+    "category_sector_payers": "i64",
     "category_l2": "i64",
     "category_slc": "i64",
     "capacity": "i64",

@@ -127,6 +127,7 @@ class _Work:
             resident=self.resident.threadgroups,
             l2=self.chip.l2,
             slc=self.chip.slc,
+            sector=int(memory(self.chip.timing).sector),
         )
         sites = int(self.tape.known_starts[-1])
         most = float("inf") if footprint is None else footprint
@@ -282,6 +283,7 @@ def _sharing_arrays(shared: Sharing) -> Arrays:
         "site_shares": np.ascontiguousarray(shared.site_shares),
         "category_weight": shared.weight,
         "category_payers": shared.payers,
+        "category_sector_payers": shared.sector_payers,
         "category_l2": shared.l2,
         "category_slc": shared.slc,
     }

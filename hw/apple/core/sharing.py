@@ -28,12 +28,16 @@ _UNIT = 1 << 15  # shares are in parts of so many
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What the lines are spread over: cores, threadgroups on them at a time, cache bytes."""
+    """What the lines are spread over: cores, threadgroups on them at a time, cache bytes.
+
+    `sector` is how many bytes are moved of a line of which less is wanted.
+    """
 
     cores: int
     resident: int
     l2: int
     slc: int
+    sector: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,7 @@ class Sharing:
         site_shares: per access, growing: lines whose draw is below the i-th are of category i.
         weight: bytes in the shared caches that a line of a category stands for.
         payers: of `_UNIT` fetches of such a line, those that this core does itself.
+        sector_payers: the same of one sector, which may be wanted by fewer.
         l2: of `_UNIT` first touches, those that find the line in L2.
         slc: the same for SLC or L2.
         footprint: bytes that the whole dispatch touches.
@@ -52,6 +57,7 @@ class Sharing:
     site_shares: NDArray[np.uint16]
     weight: NDArray[np.int64]
     payers: NDArray[np.int64]
+    sector_payers: NDArray[np.int64]
     l2: NDArray[np.int64]
     slc: NDArray[np.int64]
     footprint: float
@@ -89,12 +95,17 @@ def sharing(
     parts = _LINE_WORDS / np.maximum(1, words[kinds == _LOCAL])
     close = float(max(2.0, parts.mean())) if len(parts) else 2.0
     spans = _Spans(grid, sample, machine, per_group, most, close)
+    on_cores = np.array([spans.cores(category) for category in range(CATEGORIES)])
+    payers = (_UNIT / on_cores).astype(np.int64)
+    sector_payers = payers.copy()
+    sector_payers[_LOCAL] = _UNIT / min(_of_a_sector(parts, machine.sector), on_cores[_LOCAL])
     reuse = [spans.reuse(category) for category in range(CATEGORIES)]
     again = spans.footprint if warm else float("inf")
     return Sharing(
         site_shares=_shares(counts),
-        weight=np.array([LINE_BYTES * machine.cores / spans.cores(m) for m in range(9)], np.int64),
-        payers=np.array([_UNIT / spans.cores(m) for m in range(9)], np.int64),
+        weight=(LINE_BYTES * machine.cores / on_cores).astype(np.int64),
+        payers=payers,
+        sector_payers=sector_payers,
         l2=_first_touches(reuse, again, machine.l2),
         slc=_first_touches(reuse, again, machine.slc),
         footprint=spans.footprint,
@@ -116,6 +127,16 @@ def _categories(
         kinds |= (near & far).astype(np.int64) << axis
         local |= near & ~far
     return np.where(local & (kinds == 0), _LOCAL, kinds)
+
+
+def _of_a_sector(parts: NDArray[np.float64], sector: int) -> float:
+    """Close neighbours that want a sector of a line of which each wants one of so many parts.
+
+    Of parts no larger than a sector those that lie in it; larger ones are of two neighbours.
+    """
+    in_line = LINE_BYTES / sector
+    shared = np.where(parts < in_line, 2.0, np.maximum(1.0, parts / in_line))
+    return float(shared.mean()) if len(parts) else 2.0
 
 
 def _shares(counts: NDArray[np.float64]) -> NDArray[np.uint16]:

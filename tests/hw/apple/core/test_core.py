@@ -258,6 +258,39 @@ def test_lines_that_all_threadgroups_read_come_from_dram_once() -> None:
     assert result.bytes["dram"] == pytest.approx(lines * 128, rel=0.5)
 
 
+def pieces(words: int) -> DispatchTime:
+    """A row of threadgroups that read a piece each of every line of 128 bytes of a matrix."""
+    known, lines, resident, parts = chip("m4-max"), 256, 4, 32 // words
+    program = Program(blocks=[[Op(name="device_load")]])
+    groups = known.cores * resident * 2
+
+    def touches(number: int) -> list[tuple[int, tuple[Touch, ...]]]:
+        first = number // parts * lines
+        return [(0, (Touch(lines=(first + i,), words=words),)) for i in range(lines)]
+
+    numbers = (*(i * known.cores for i in range(resident)), 1, groups // 2)
+    tape = program.tape(
+        [touches(number) for number in numbers],
+        grid=(groups, 1, 1),
+        positions=tuple((number, 0, 0) for number in numbers),
+    )
+    sample = Sample(
+        positions=tape.threadgroups,
+        core=resident,
+        near=(resident, -1, -1),
+        far=(resident + 1, -1, -1),
+    )
+    return simulate(program.code(), tape, known, sample=sample, warm=False)
+
+
+@pytest.mark.parametrize("words", [8, 16])
+def test_neighbours_that_read_a_piece_of_each_line_get_all_of_it_from_dram(words: int) -> None:
+    """Sectors that one threadgroup reads alone are nobody else's to fetch."""
+    result = pieces(words)
+    whole = result.threadgroups * 256 * words * 4
+    assert result.bytes["dram"] == pytest.approx(whole, rel=0.1)
+
+
 @pytest.mark.parametrize(
     ("rows", "ways", "measured"),
     [(1, 1, 1.0), (4, 4, 1.6), (8, 8, 1.9), (16, 16, 3.0), (32, 32, 5.1), (32, 1, 1.85)],

@@ -12,6 +12,7 @@ ROW, COLUMN, OWN, HALO = 0, 1, 2, 3  # accesses
 PRIVATE, ALONG_X, ALONG_Y, LOCAL = 0, 1, 2, 8  # categories
 UNIT = 1 << 15
 LINES = 64
+SECTOR = 64
 
 
 def product(key: str, width: int, height: int, *, warm: bool = True) -> tuple[Sharing, Sample]:
@@ -34,7 +35,13 @@ def product(key: str, width: int, height: int, *, warm: bool = True) -> tuple[Sh
         sites = np.repeat(list(parts), LINES)
         return sites, lines.astype(np.uint64), np.full(len(lines), 32, np.uint8)
 
-    machine = Machine(cores=known.cores, resident=resident.threadgroups, l2=known.l2, slc=known.slc)
+    machine = Machine(
+        cores=known.cores,
+        resident=resident.threadgroups,
+        l2=known.l2,
+        slc=known.slc,
+        sector=SECTOR,
+    )
     return sharing(grid, sample, machine, 3, lines_of, float("inf"), warm=warm), sample
 
 
@@ -76,9 +83,11 @@ def test_what_the_caches_can_hold_is_found_there_again() -> None:
     assert cold.slc[PRIVATE] == cold.l2[PRIVATE] == 0
 
 
-@pytest.mark.parametrize(("words", "sharers"), [(32, 2), (8, 4)])
+@pytest.mark.parametrize(
+    ("words", "sharers", "sector_sharers"), [(32, 2, 2), (24, 2, 2), (16, 2, 1), (8, 4, 2)]
+)
 def test_what_only_close_neighbours_have_is_shared_by_as_many_as_its_parts(
-    words: int, sharers: int
+    words: int, sharers: int, sector_sharers: int
 ) -> None:
     sample = Sample(
         positions=((0, 0, 0), (1, 0, 0), (5, 0, 0)), core=1, near=(1, -1, -1), far=(2, -1, -1)
@@ -89,12 +98,13 @@ def test_what_only_close_neighbours_have_is_shared_by_as_many_as_its_parts(
         lines = np.arange(x * 10, x * 10 + 12, dtype=np.uint64)  # two of them are the neighbour's
         return np.zeros(12, np.int64), lines, np.full(12, words, np.uint8)
 
-    machine = Machine(cores=8, resident=4, l2=1 << 20, slc=1 << 23)
+    machine = Machine(cores=8, resident=4, l2=1 << 20, slc=1 << 23, sector=SECTOR)
     shared = sharing((100, 1, 1), sample, machine, 1, lines_of, float("inf"), warm=True)
     shares = np.diff(shared.site_shares[0].astype(int), prepend=0)
     assert shares[PRIVATE] == pytest.approx(UNIT * 10 / 12, abs=2)
     assert shares[LOCAL] == pytest.approx(UNIT * 2 / 12, abs=2)
     assert shared.payers[LOCAL] == UNIT // sharers
+    assert shared.sector_payers[LOCAL] == UNIT // sector_sharers
 
 
 def test_accesses_that_were_not_seen_are_like_the_rest() -> None:
@@ -109,7 +119,7 @@ def test_a_dispatch_cannot_touch_more_than_its_buffers() -> None:
     def lines_of(number: int) -> Lines:
         return np.zeros(8, np.int64), np.arange(8, dtype=np.uint64), np.full(8, 32, np.uint8)
 
-    machine = Machine(cores=8, resident=4, l2=1 << 20, slc=1 << 23)
+    machine = Machine(cores=8, resident=4, l2=1 << 20, slc=1 << 23, sector=SECTOR)
     found = [
         sharing((1 << 20, 1, 1), sample, machine, 1, lines_of, most, warm=True)
         for most in (float("inf"), 4096.0)
