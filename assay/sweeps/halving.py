@@ -117,11 +117,14 @@ def _distance(one: Size, other: Size) -> float:
 
 
 def _survivors(runs: Runs, of: Field) -> set[Recipe]:
-    """The third of the kernels of each grid that came closest to the best for the first sizes."""
+    """The third of the kernels of each grid that came closest to the best for the first sizes.
+
+    They are two at least: what runs of the smallest sample say may be some percent off.
+    """
     return {
         recipe
         for each in ranked(runs, of, _first(of), FIRST)
-        for recipe in each[: max(1, ceil(len(each) * _PART))]
+        for recipe in each[: max(2, ceil(len(each) * _PART))]
     }
 
 
