@@ -42,6 +42,7 @@ PRODUCT: Final[Kinds] = {
 
 COLUMNS: Final[Kinds] = {
     "rows_per_lane": (_count, "a number from 1 on"),
+    "groups_together": (_count, "a number from 1 on"),
     "simdgroups": (_count, "a number from 1 on"),
     "unroll": (_count, "a number from 1 on"),
 }

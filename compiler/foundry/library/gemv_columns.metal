@@ -1,6 +1,9 @@
 // Words of eight codes of a row, words of neighbouring rows beside each other: a lane has ROWS of
-// them, so that a simdgroup reads whole lines; simdgroups share the groups of a row. Rows come in
-// multiples of ROWS; lanes beyond the last read the last ones.
+// them, so that LANES lanes read whole lines. A simdgroup reads TOGETHER groups of a row at a time,
+// and simdgroups share them. Rows come in multiples of ROWS; lanes beyond the last read the last
+// ones.
+
+constant constexpr uint LANES = 32 / TOGETHER;
 
 struct Words {
     uint of[ROWS];
@@ -27,15 +30,15 @@ template <typename Policy, typename Epilogue>
 void gemv_columns(const device uchar* matrix, const device T* x, device T* y,
                   constant GemvParams* params, const device uchar* scales, uint3 gid, uint3 lid,
                   threadgroup float* partial, Epilogue epilogue) {
-    const uint simdgroup = lid.x / 32, lane = lid.x % 32;
+    const uint simdgroup = lid.x / 32, lane = lid.x % LANES;
     const uint rows = params->rows, columns = params->columns;
-    const uint first = (gid.x * 32 + lane) * ROWS;
+    const uint first = (gid.x * LANES + lane) * ROWS;
     const uint own = min(first, rows - ROWS);
     const device uint* words = reinterpret_cast<const device uint*>(matrix) + own;
     const device half* factors = reinterpret_cast<const device half*>(scales) + own;
     const device T* vector = x + ulong(gid.y) * columns;
     float sums[ROWS] = {};
-    for (uint group = simdgroup; group < columns / GROUP; group += SIMDGROUPS) {
+    for (uint group = lid.x / LANES; group < columns / GROUP; group += SIMDGROUPS * TOGETHER) {
         float part[ROWS] = {};
 #pragma unroll(UNROLL)
         for (uint word = 0; word < GROUP / 8; ++word) {
@@ -59,15 +62,21 @@ void gemv_columns(const device uchar* matrix, const device T* x, device T* y,
     }
 #pragma unroll
     for (uint r = 0; r < ROWS; ++r) {
-        partial[(simdgroup * ROWS + r) * 32 + lane] = sums[r];
+#pragma unroll
+        for (uint apart = LANES; apart < 32; apart *= 2) {
+            sums[r] += simd_shuffle_xor(sums[r], ushort(apart));
+        }
+        if (lid.x % 32 < LANES) {
+            partial[(simdgroup * ROWS + r) * LANES + lane] = sums[r];
+        }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint r = simdgroup; r < ROWS; r += SIMDGROUPS) {
+    for (uint which = lid.x; which < ROWS * LANES; which += 32 * SIMDGROUPS) {
         float sum = 0;
         for (uint s = 0; s < SIMDGROUPS; ++s) {
-            sum += partial[(s * ROWS + r) * 32 + lane];
+            sum += partial[s * ROWS * LANES + which];
         }
-        const uint row = first + r;
+        const uint row = first + which / LANES;  // lane is which % LANES
         if (row < rows) {
             const uint at = gid.y * rows + row;
             y[at] = T(epilogue(sum, at, row));

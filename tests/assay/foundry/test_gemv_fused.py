@@ -159,15 +159,18 @@ def test_what_does_not_fit_is_refused_when_declared(changed: dict[str, Any], mes
 
 
 @few
-@given(st.integers(1, 40), st.integers(1, 2), st.integers(1, 5))
-def test_fp4_words_are_read_by_columns(pairs: int, count: int, groups: int) -> None:
+@given(st.integers(1, 40), st.integers(1, 2), st.integers(1, 5), st.sampled_from([1, 4]))
+def test_fp4_words_are_read_by_columns(
+    pairs: int, count: int, groups: int, groups_together: int
+) -> None:
     weights = WordColumns("fp4", 32)
     rows, columns = 2 * pairs, 32 * groups
     random = np.random.default_rng(rows)
     packed = weights.pack(random.normal(size=(rows, columns)).astype(np.float32))
     x = random.normal(size=(count, columns)).astype(np.float32)
     shift = random.normal(size=rows).astype(np.float32)
-    kernel = gemv_columns(weights, rows, epilogue=[bias(float)])
+    options: Any = {"groups_together": groups_together, "simdgroups": 2}
+    kernel = gemv_columns(weights, rows, epilogue=[bias(float)], **options)
     values = {"matrix": packed.matrix, "scales": packed.scales, "x": x, "bias": shift}
     agrees(kernel, [x @ weights.unpack(packed).astype(np.float64).T + shift], **values)
 
@@ -177,6 +180,24 @@ def test_what_columns_do_not_hold_is_refused() -> None:
         gemv_columns(WordColumns("nf4"), 8)
     with pytest.raises(FoundryError, match="7 rows, 2 per lane"):
         gemv_columns(WordColumns("fp4"), 7)
+    with pytest.raises(FoundryError, match="3 groups together: 1, 2, 4 or 8"):
+        gemv_columns(WordColumns("fp4"), 8, groups_together=3)
+
+
+@pytest.mark.parametrize("groups_together", [2, 8])
+def test_groups_that_are_read_together_make_more_threadgroups(groups_together: int) -> None:
+    options: Any = {"rows_per_lane": 4, "simdgroups": 1, "groups_together": groups_together}
+    kernel = gemv_columns(WordColumns("fp4", 8), 260, **options)
+    x, weights = np.ones(72, np.float32), WordColumns("fp4", 8)
+    packed = weights.pack(np.random.default_rng(0).normal(size=(260, 72)).astype(np.float32))
+    values = {"matrix": packed.matrix, "scales": packed.scales, "x": x}
+    assert kernel.grid_of(values).threadgroups[0] == -(-260 * groups_together // 128)
+    agrees(kernel, [weights.unpack(packed).astype(np.float64) @ x], **values)
+    # A row's sum does not depend on what else there is.
+    alone = weights.pack(weights.unpack(packed)[:4])
+    few_rows = gemv_columns(weights, 4, **options)
+    first = few_rows(matrix=alone.matrix, scales=alone.scales, x=x)
+    assert first.tobytes() == kernel(**values)[:4].tobytes()
 
 
 @pytest.mark.slow

@@ -20,11 +20,13 @@ from assay.sweeps.rows import Row
 from assay.sweeps.tuning import Tuned
 
 KNOBS = {"rows_per_lane": [2, 4], "simdgroups": [4, 8, 16, 32], "unroll": [2, 4, 8]}
+WIDE = KNOBS | {"groups_together": [1, 4]}
+FEW = {"rows_per_lane": [2, 4], "groups_together": [1, 2, 4], "simdgroups": [8, 16, 32]}
 CHIPS = ["m1", "m2-pro", "m4-max", "m5-ultra"]
 
 
-def declared(**axes: Any) -> dict[str, Any]:
-    return {"name": "decode", "caches": "cold", "axes": axes, "variants": {"gemv_columns": KNOBS}}
+def declared(knobs: dict[str, list[int]] = KNOBS, **axes: Any) -> dict[str, Any]:
+    return {"name": "decode", "caches": "cold", "axes": axes, "variants": {"gemv_columns": knobs}}
 
 
 class Made:
@@ -59,6 +61,26 @@ def test_most_kernels_get_only_cheap_runs_and_no_run_is_made_twice() -> None:
     assert runs.cheap < len(points) and runs.full < len(points) / 6
     first = [point for point, waves in workers.asked if waves == FIRST]
     assert {point.recipe for point in first} == {point.recipe for point in points}
+
+
+class Misleading(Made):
+    """The smallest sample makes 32 simdgroups look the best."""
+
+    def row(self, point: Point, waves: int) -> Row:
+        row = super().row(point, waves)
+        if waves == FIRST and dict(point.recipe.knobs)["simdgroups"] == 32:
+            row["seconds"] *= 0.4
+        return row
+
+
+def test_one_cheap_run_does_not_decide_among_the_kernels_of_a_grid() -> None:
+    runs = Runs(Misleading())  # type: ignore[arg-type]
+    knobs = {"simdgroups": [8, 16, 32], "rows_per_lane": [2], "unroll": [4]}
+    groups = fields(space(declared(knobs, chip="m4-max", n=4096, k=4096)).points)
+    halve(runs, groups)
+    (points,) = groups["fp4_128", "m4-max"].values()
+    best = min(points, key=lambda recipe: runs.seconds(points[recipe], WAVES))
+    assert dict(best.knobs)["simdgroups"] == 16
 
 
 def test_sizes_between_are_tried_and_again_where_boxes_were_wrong() -> None:
@@ -154,8 +176,8 @@ def test_on_held_out_sizes_it_loses_at_most_three_percent_against_all_kernels(
     tmp_path: Path,
 ) -> None:
     given = [1024, 2560, 6144, 14336]
-    tuned = assay.tune(declared(chip=CHIPS, n=given, k=given))
-    others = declared(chip=CHIPS, n=[1536, 4096, 8192], k=[1536, 4096, 8192])
+    tuned = assay.tune(declared(WIDE, chip=CHIPS, n=given, k=given))
+    others = declared(WIDE, chip=CHIPS, n=[1536, 4096, 8192], k=[1536, 4096, 8192])
     swept = assay.sweep(others, tmp_path)
     lost = assay.loss(tuned.selector, swept.rows)
     assert lost.targets == 36
@@ -169,13 +191,14 @@ def test_the_tuned_decode_gemv_reaches_most_of_the_roofline_on_every_chip(tmp_pa
     from assay.sweeps.compare import best
 
     every = [key for key, each in chips().items() if key.startswith("m") and "M" in each.name]
-    given = declared(chip=every, sizes=[[1, 14336, 4096], [1, 4096, 14336]])
+    sizes = [[1, 14336, 4096], [1, 4096, 14336]]
+    given = declared(FEW, chip=every, sizes=sizes)
     tuned = assay.tune(given, between=False)
-    rows = assay.sweep(given, tmp_path).rows
+    # What bytes and operations take at least is the same for every kernel.
+    rows = assay.sweep(declared({}, chip=every, sizes=sizes), tmp_path).rows
     least = {target: row["least_seconds"] for target, row in best(rows).items()}
     reached = {target: least[target] / seconds for target, seconds in tuned.seconds.items()}
     assert len(reached) == 2 * len(every)
-    many = {target: share for target, share in reached.items() if target[3] == 14336}
-    assert min(many.values()) >= 0.8, min(many.items(), key=lambda each: each[1])
-    # 4,096 rows are 32 or 64 threadgroups, which large chips' cores share unevenly.
-    assert min(reached.values()) >= 0.65, min(reached.items(), key=lambda each: each[1])
+    assert min(reached.values()) >= 0.8, min(reached.items(), key=lambda each: each[1])
+    # Bytes that are moved are told from a sample, to some percent.
+    assert max(reached.values()) <= 1.05, max(reached.items(), key=lambda each: each[1])
