@@ -70,11 +70,14 @@ _E4M3_BOUNDS: Final = (_E4M3[1:] + _E4M3[:-1]) / 2
 
 
 def e4m3_bits(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """The nearest E4M3, ties to even; what exceeds 448 becomes 448."""
+    """The nearest E4M3, ties to even; what exceeds 448 becomes 448, and NaN stays NaN.
+
+    OCP 8-bit Floating Point Specification 1.0: conversion that saturates.
+    """
     sizes = np.abs(values).astype(np.float64)
     below = np.searchsorted(_E4M3_BOUNDS, sizes, side="left")
     above = np.searchsorted(_E4M3_BOUNDS, sizes, side="right")
-    bits = np.where(below % 2 == 0, below, above)
+    bits = np.where(np.isnan(sizes), 0x7F, np.where(below % 2 == 0, below, above))
     return (bits | np.where(np.signbit(values), 0x80, 0)).astype(np.uint8)
 
 

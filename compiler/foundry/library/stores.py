@@ -55,8 +55,11 @@ _BODIES: Final = {
 """,
     "fp8_e4m3": """\
         if (first + lane < columns) {
-            const uint bits = small_float(fabs(value), true);
-            to[ulong(row) * columns + first + lane] = uchar(bits | as_type<uint>(value) >> 31 << 7);
+            // By bits: compilers may take it that there is no NaN.
+            const uint whole = as_type<uint>(value), size = whole & 0x7fffffffu;
+            const uint bits =
+                size > 0x7f800000u ? 127u : small_float(as_type<float>(size), true);
+            to[ulong(row) * columns + first + lane] = uchar(bits | whole >> 31 << 7);
         }
 """,
     "mxfp4": """\

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.compiler.foundry.numbers import e4m3_bits
 from assay.foundry import FoundryError, Kernel, added, format_of, scaled
 from assay.foundry.library import (
     attention,
@@ -154,6 +155,24 @@ def test_small_floats_are_stored_as_numpy_packs_them(name: str) -> None:
     for stored, numbers in ((keys, k), (values, v)):
         expected = weights.pack(numbers.reshape(-1, size)).matrix
         assert np.array_equal(stored.reshape(-1), expected)
+
+
+def test_a_cache_of_e4m3_keeps_nan_and_cuts_off_what_is_too_large() -> None:
+    size, weights = 64, format_of("fp8_e4m3")
+    v = np.tile(np.array([np.nan, -np.nan, np.inf, -np.inf, 449, 1], np.float32), 11)[:size]
+    zeros, shape = np.zeros((1, 1, size), np.float32), cache_shape(weights, 1, 1, 1, size)
+    _, values, _ = once(cache_write, size, weights)(
+        q=zeros,
+        k=zeros,
+        v=v.reshape(1, 1, size),
+        positions=np.zeros(1, np.int32),
+        sequences=np.zeros(1, np.uint32),
+        cosines=np.ones((1, size // 2), np.float32),
+        sines=np.zeros((1, size // 2), np.float32),
+        keys=np.zeros(shape, np.uint8),
+        values=np.zeros(shape, np.uint8),
+    )
+    assert np.array_equal(values.reshape(-1), e4m3_bits(v))
 
 
 @pytest.mark.slow

@@ -256,6 +256,12 @@ def test_small_floats_come_back_from_every_code() -> None:
     assert np.array_equal(bfloat_bits(values)[is_number], bits[is_number])
 
 
+def test_e4m3_has_nan_but_no_infinities() -> None:
+    values = np.array([np.nan, -np.nan, np.inf, -np.inf, 449, -1e30], np.float32)
+    assert e4m3_bits(values).tolist() == [0x7F, 0xFF, 0x7E, 0xFE, 0x7E, 0xFE]
+    assert np.isnan(e4m3_values(e4m3_bits(values))).tolist() == [True] * 2 + [False] * 4
+
+
 def test_ties_of_e2m1_go_to_even_codes_or_to_the_first() -> None:
     ties = np.array([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5, -0.25], np.float32)
     assert e2m1_codes(ties).tolist() == [0, 2, 2, 4, 4, 6, 6, 8]
