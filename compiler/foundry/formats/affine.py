@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FoundryError
-from .packed import Bytes, Packed, Weights, as_bytes, matrix_of
+from .packed import Bytes, Grouped, Packed, Weights, as_bytes, matrix_of
 
 _BITS = (2, 3, 4, 5, 6, 8)
 _GROUPS = (32, 64, 128)
 
 
 @dataclass(frozen=True, slots=True)
-class MlxAffine:
+class MlxAffine(Grouped):
     """Rows of codes packed low bits first; buffer 1 holds half scales, then half biases.
 
     Both are [rows, columns / group]; a weight is code * scale + bias. Raises FoundryError.
@@ -39,16 +39,6 @@ class MlxAffine:
     def name(self) -> str:
         """With both of its parameters."""
         return f"mlx_affine_{self.bits}_{self.group}"
-
-    @property
-    def multiple(self) -> int:
-        """Whole groups."""
-        return self.group
-
-    @property
-    def policy(self) -> str:
-        """The struct's name."""
-        return f"Policy{self.name.upper()}"
 
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns], rounded as MLX's kernels for Metal do: half away from zero."""

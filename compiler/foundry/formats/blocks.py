@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from .packed import NO_SCALES, Bytes, Packed, Weights, as_bytes, matrix_of
+from .packed import NO_SCALES, Bytes, Named, Packed, Weights, as_bytes, matrix_of
 
 Fields = Mapping[str, Bytes]
 """The fields of blocks: bytes [blocks, bytes of the field]."""
@@ -24,7 +24,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlockFormat:
+class BlockFormat(Named):
     """Blocks of `multiple` weights, each with its fields in order.
 
     `body` is MSL: it writes `w[0]` to `w[7]`, the weights of block `block` from `first` on, a
@@ -44,11 +44,6 @@ class BlockFormat:
     layout: Literal["blocks", "split", "canonical"] = "blocks"
     """Blocks as they are; weights and scales apart; or that, and blocks of weights of neighbouring
     rows beside each other, those of scales row by row."""
-
-    @property
-    def policy(self) -> str:
-        """The struct's name."""
-        return f"Policy{self.name.upper()}"
 
     @property
     def block_bytes(self) -> int:

@@ -18,14 +18,14 @@ from assay.hw.small_floats import NF4
 
 from ..errors import FoundryError
 from ..numbers import E2M1, e2m1_codes, e2m1_values
-from .packed import Bytes, Packed, Weights, as_bytes, matrix_of
+from .packed import Bytes, Grouped, Packed, Weights, as_bytes, matrix_of
 
 NF4_VALUES: Final = np.array(NF4, np.float32)
 _SHIFTS: Final = np.arange(0, 32, 4, dtype=np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
-class WordColumns:
+class WordColumns(Grouped):
     """Codes of 4 bits: of a table of values, or, `u4`, steps from a zero point."""
 
     kind: Literal["fp4", "nf4", "u4"]
@@ -42,16 +42,6 @@ class WordColumns:
     def name(self) -> str:
         """With its group."""
         return f"{self.kind}_{self.group}"
-
-    @property
-    def multiple(self) -> int:
-        """Whole groups."""
-        return self.group
-
-    @property
-    def policy(self) -> str:
-        """The struct's name."""
-        return f"Policy{self.name.upper()}"
 
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns]; the largest of a group becomes the largest of the table.

@@ -10,25 +10,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..numbers import e4m3_bits, e4m3_values
-from .packed import NO_SCALES, Packed, Weights, as_bytes, matrix_of
+from .packed import Named, Packed, Weights, matrix_of, numbers_of
 
 
 @dataclass(frozen=True, slots=True)
-class Fp8:
+class Fp8(Named):
     """Rows of bytes, one behind the other; any number of columns."""
 
     name: str = "fp8_e4m3"
     multiple: int = 1
 
-    @property
-    def policy(self) -> str:
-        """The struct's name."""
-        return f"Policy{self.name.upper()}"
-
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns], rounded to nearest even."""
-        found = matrix_of(weights, self)
-        return Packed(as_bytes(e4m3_bits(found)), NO_SCALES, *found.shape)
+        return numbers_of(e4m3_bits(matrix_of(weights, self)))
 
     def unpack(self, packed: Packed) -> Weights:
         """float32 [rows, columns]."""

@@ -24,7 +24,7 @@ from ..numbers import (
 )
 from .blocks import BlockFormat, Field, Fields
 from .gguf import in_nibbles, nibbles
-from .packed import Bytes, Packed, Weights, as_bytes, matrix_of
+from .packed import Bytes, Named, Packed, Weights, as_bytes, matrix_of
 
 _LARGEST: Final = np.float32(E2M1[-1])
 
@@ -98,7 +98,7 @@ NVFP4: Final = BlockFormat(
 
 
 @dataclass(frozen=True, slots=True)
-class MlxFloat:
+class MlxFloat(Named):
     """MLX's planes: a byte of weights for each two columns; scales [rows, columns / group].
 
     With `has_tensor_scale`, the scales begin with one float that all of them are multiplied by.
@@ -109,11 +109,6 @@ class MlxFloat:
     scale: str
     """How MSL reads a scale: `e8m0` or `e4m3`."""
     has_tensor_scale: bool = False
-
-    @property
-    def policy(self) -> str:
-        """The struct's name."""
-        return f"Policy{self.name.upper()}"
 
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns], with scales as MLX's kernels for Metal choose them."""

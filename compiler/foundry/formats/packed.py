@@ -63,6 +63,39 @@ class Format(Protocol):
         """float32 [rows, columns], exactly what the bytes stand for."""
 
 
+class _HasName(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+class Named:
+    """What follows from the name of a format."""
+
+    __slots__ = ()
+
+    @property
+    def policy(self: _HasName) -> str:
+        """The struct's name."""
+        return f"Policy{self.name.upper()}"
+
+
+class Grouped(Named):
+    """A format that keeps a scale for each `group` columns."""
+
+    __slots__ = ()
+    group: int
+
+    @property
+    def multiple(self) -> int:
+        """Whole groups."""
+        return self.group
+
+
+def numbers_of(stored: NDArray[np.generic]) -> Packed:
+    """Rows of numbers [rows, columns] as they are, one behind the other."""
+    return Packed(as_bytes(stored), NO_SCALES, *stored.shape)
+
+
 def matrix_of(weights: Weights, into: Format, *, finite: bool = True) -> Weights:
     """The weights as float32, for a format to pack. Raises FoundryError for what it cannot hold.
 

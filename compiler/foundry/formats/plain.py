@@ -8,13 +8,13 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..numbers import bfloat_bits, bfloat_values
-from .packed import NO_SCALES, Packed, Weights, as_bytes, matrix_of
+from .packed import Named, Packed, Weights, matrix_of, numbers_of
 
 _DTYPES: Final = {"f32": "<f4", "f16": "<f2", "u32": "<u4"}
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(Named):
     """Rows of numbers, one behind the other; any number of columns."""
 
     name: Literal["f32", "f16", "bf16", "u32"]
@@ -22,15 +22,9 @@ class Plain:
     """The type in MSL."""
     multiple: int = 1
 
-    @property
-    def policy(self) -> str:
-        """The struct's name."""
-        return f"Policy{self.name.upper()}"
-
     def pack(self, weights: Weights) -> Packed:
         """float32 [rows, columns], rounded to nearest even; U32 has none below 0."""
-        found = matrix_of(weights, self, finite=self.name == "u32")
-        return Packed(as_bytes(self._stored(found)), NO_SCALES, *found.shape)
+        return numbers_of(self._stored(matrix_of(weights, self, finite=self.name == "u32")))
 
     def _stored(self, weights: Weights) -> np.ndarray[Any, Any]:
         if self.name == "bf16":
