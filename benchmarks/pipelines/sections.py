@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from .advice import Table, at, by_chip, time_over
-from .claims import HYBRID, SHORT, TILES
+from .claims.claim import HYBRID, SHORT, TILES
 from .forms import FORMS
 from .runs import DEPTHS, Results
 
