@@ -231,9 +231,9 @@ def on_reference(
 
 
 @functools.lru_cache(maxsize=4)
-def _executable(kernel: Kernel, threadgroup_size: Size) -> Executable:
+def _executable(kernel: Kernel, threadgroup_size: Size, quick: bool) -> Executable:
     program = Program(kernel.bitcode, ENTRY, name="test_kernel", parameters=kernel.parameters)
-    return program.specialise(threadgroup_size)
+    return program.specialise(threadgroup_size, quick=quick)
 
 
 def on_engine(
@@ -245,8 +245,9 @@ def on_engine(
     threadgroups: Size | None = None,
     fuel: int = 200_000_000,
     workers: int | None = None,
+    quick: bool = False,
 ) -> list[np.ndarray]:
-    """As `on_reference`, on the lane-vector engine."""
+    """As `on_reference`, on the lane-vector engine; `quick` code is made sooner and runs longer."""
     memory = Memory()
     results = [a.copy() for a in arguments if isinstance(a, np.ndarray)]
     fresh = iter(results)
@@ -257,7 +258,7 @@ def on_engine(
         for parameter, argument in zip(kernel.parameters, arguments, strict=True)
     ]
     dispatch(
-        _executable(kernel, threadgroup_size),
+        _executable(kernel, threadgroup_size, quick),
         memory,
         values,
         threads=threads if threads or threadgroups else threadgroup_size,

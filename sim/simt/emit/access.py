@@ -166,6 +166,11 @@ class Access:
         """Offsets below this have `size` bytes."""
         return self.saturating_subtract(memory.available, str(size - 1))
 
+    def is_brief(self, instruction: Instruction) -> bool:
+        """Whether an access goes to the helper alone, which takes less code and more time."""
+        hidden = isinstance(instruction.root, ShadowRoot) and is_private(instruction.root)
+        return self.v.is_brief_here and not hidden  # which the helper takes for outside
+
     def either(
         self,
         condition: str,

@@ -76,6 +76,8 @@ class Loads(Access):
         size: int,
     ) -> list[str]:
         text, element = self.text, instruction.element
+        if self.is_brief(instruction):
+            return self.slow_load(instruction, memory, size)
         offsets, inside = self.window_offsets(form, groups, memory, size)
         kinds = [vector_of(element)] * instruction.components
 
@@ -125,6 +127,8 @@ class Loads(Access):
 
     def _gather(self, instruction: Instruction, memory: Memory, size: int) -> list[str]:
         text, element = self.text, instruction.element
+        if self.is_brief(instruction):
+            return self.slow_load(instruction, memory, size)
         offsets = self.frozen_offsets(instruction)
         active, good = self.inside(offsets, memory, size * instruction.components)
 

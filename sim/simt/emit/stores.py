@@ -89,6 +89,9 @@ class Stores(Access):
         size: int,
     ) -> None:
         text, element = self.text, instruction.element
+        if self.is_brief(instruction):
+            self.slow_store(instruction, memory, size)
+            return
         offsets, inside = self.window_offsets(form, groups, memory, size)
 
         def fast() -> None:
@@ -162,6 +165,9 @@ class Stores(Access):
 
     def _scatter(self, instruction: Instruction, memory: Memory, size: int) -> None:
         text, element = self.text, instruction.element
+        if self.is_brief(instruction):
+            self.slow_store(instruction, memory, size)
+            return
         offsets = self.frozen_offsets(instruction)
         active, good = self.inside(offsets, memory, size * instruction.components)
 

@@ -27,6 +27,8 @@ from .tape import PLACES, TAPE
 from .text import TextBuilder, literal, vector_of
 
 ALL = "splat (i1 true)"
+# A kernel of more accesses to memory is mostly unrolled loops, of which no part runs often.
+_MANY_ACCESSES = 256
 
 
 @dataclass(slots=True)
@@ -48,10 +50,17 @@ class Values:
         observers: the checks that watch the kernel; empty if none does.
         tapes: whether the kernel leaves a tape of what it does.
         tapes_places: whether every access to threadgroup memory has an event in it.
+        brief: whether code should be little rather than fast, as it runs only a few times: all of
+            it where there are many accesses, else what is in no loop.
     """
 
     def __init__(
-        self, function: Function, shape: Shape, observers: frozenset[str] = frozenset()
+        self,
+        function: Function,
+        shape: Shape,
+        observers: frozenset[str] = frozenset(),
+        *,
+        brief: bool = False,
     ) -> None:
         self.shape = shape
         self.observers = observers - {TAPE, PLACES}
@@ -88,6 +97,13 @@ class Values:
         self._definitions: dict[Value, Definition] = {}
         self.insertions: dict[int, list[str]] = {}
         self.defined: dict[Value, str] = {}  # names as the defining blocks knew them
+        self._brief = brief
+        self._brief_in_loops = brief and _accesses(self.function) > _MANY_ACCESSES
+
+    @property
+    def is_brief_here(self) -> bool:
+        """Whether the block that is being emitted should be little code rather than fast code."""
+        return self._brief and (self._brief_in_loops or self.cfg.innermost[self.block] is None)
 
     def _split_at_barriers(self) -> dict[Block, int]:
         found = split_at_barriers(self.function)
@@ -343,3 +359,7 @@ def _shorten(known: dict[Any, str], count: int) -> None:
     """Forget what was added to a dictionary after it had so many entries."""
     while len(known) > count:
         known.popitem()
+
+
+def _accesses(function: Function) -> int:
+    return sum(each.operation.accesses_memory for each in function.instructions())

@@ -72,9 +72,14 @@ class Vectoriser(Branches):
     """Emits one function for one shape."""
 
     def __init__(
-        self, function: Function, shape: Shape, observers: frozenset[str] = frozenset()
+        self,
+        function: Function,
+        shape: Shape,
+        observers: frozenset[str] = frozenset(),
+        *,
+        brief: bool = False,
     ) -> None:
-        super().__init__(function, shape, observers)
+        super().__init__(function, shape, observers, brief=brief)
         self.memory = MemoryAccess(self)
         self.watch = Watch(self)
         self.bounds = Bounds(self)

@@ -145,6 +145,9 @@ class Watch(Access):
         size: int,
     ) -> None:
         text = self.text
+        if self.is_brief(instruction):
+            self._lanes(instruction, how, memory)
+            return
         offsets, inside = self.window_offsets(form, groups, memory, size)
 
         def ranges() -> None:

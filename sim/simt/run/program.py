@@ -230,7 +230,7 @@ class Program:
         """Machine code for a shape, which may be that of an edge threadgroup.
 
         `observers` names the checks that are to watch it, or is `TAPE`, perhaps with
-        `PLACES`. `quick` code is made in a third of the time, and runs up to a third longer.
+        `PLACES`. `quick` code is made in a third of the time, and runs longer.
         """
         with self._lock:
             key = (shape, observers, quick)
@@ -256,7 +256,7 @@ class Program:
         if "banks" in observers:  # a GPU has neighbouring words of a thread in one access
             function = clone(function)
             merge_accesses(function)
-        code = Vectoriser(function, shape, observers).run()
+        code = Vectoriser(function, shape, observers, brief=quick).run()
         text = with_gathers_called(with_apart(code.text, function) + ENDING)
         declared = declarations(function)
         registers = len(function.blocks) <= _MOST_BLOCKS_IN_REGISTERS

@@ -49,13 +49,13 @@ def _agree(
 ) -> None:
     """Run on both and compare all buffers wholly."""
     expected = on_reference(kernel, arguments, threadgroup_size=threadgroup_size, threads=threads)
-    for workers in (1, 2):
+    for how in ({"workers": 1}, {"workers": 2}, {"quick": True}):
         found = on_engine(
-            kernel, arguments, threadgroup_size=threadgroup_size, threads=threads, workers=workers
+            kernel, arguments, threadgroup_size=threadgroup_size, threads=threads, **how
         )
         for parameter, left, right in zip(kernel.parameters, expected, found, strict=False):
             np.testing.assert_array_equal(
-                _bits(right), _bits(left), err_msg=f"buffer '{parameter.name}', {workers} workers"
+                _bits(right), _bits(left), err_msg=f"buffer '{parameter.name}', {how}"
             )
 
 
