@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import queue
@@ -27,6 +28,7 @@ _LENGTH = 8  # bytes before each message
 # LLVM's optimiser keeps some of what it takes, a few megabytes of a large kernel: a process that
 # has come to so many bytes is followed by a new one.
 _MOST_MEMORY = 1 << 30
+_GARBAGE = 200_000  # objects between two looks for garbage in cycles
 _WORKER = "from assay.checks.processes import work; work()"
 
 
@@ -179,6 +181,9 @@ def work() -> None:
         checked: SourceCheck | Exception = SourceCheck(task.source, task.file_name, task.options)
     except Exception as error:  # the caller compiled it before: the cache or a file has gone
         checked = error
+    # What is there now stays, and what is made of a kernel is large: looking for garbage pays less.
+    gc.freeze()
+    gc.set_threshold(_GARBAGE)
     while name := _receive(given):
         _send(output, (_part(checked, name, task), _memory() > _MOST_MEMORY))
 

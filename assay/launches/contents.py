@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Bytes = NDArray[np.uint8]
 _MOST_RANDOM_INTEGER = 8  # small, so that random integers do as indices
+_PERIOD = 262_139  # a prime: rows of no power of two are alike
 
 
 def contents(given: Given, argument: Argument, seed: int, where: str) -> Bytes:
@@ -62,6 +63,12 @@ def random_array(dtype: np.dtype[Any], count: int, seed: int) -> NDArray[Any]:
     if dtype.kind in "iu":
         return random.integers(0, _MOST_RANDOM_INTEGER, count).astype(dtype)
     return random.uniform(-1, 1, count).astype(dtype)
+
+
+def assumed_array(dtype: np.dtype[Any], count: int, seed: int) -> NDArray[Any]:
+    """As `random_array`, but beyond `_PERIOD` elements they come again: copying is quicker."""
+    drawn = random_array(dtype, min(count, _PERIOD), seed)
+    return drawn if count <= _PERIOD else np.resize(drawn, count)
 
 
 def _filled(given: Filled, argument: Argument, seed: int, what: str) -> NDArray[Any]:

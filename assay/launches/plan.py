@@ -13,7 +13,7 @@ import numpy as np
 from assay.hw.apple.facts.limits import limits
 from assay.sim.names import choices
 
-from .contents import Bytes, contents, random_array
+from .contents import Bytes, assumed_array, contents
 from .errors import LaunchInputError
 from .grid import Grid, choose_grid, size_text
 from .inputs import Exact, Fields, Filled, Given, Literal, Members, Number, Raw, Setup
@@ -235,7 +235,7 @@ class _Planner:
             return np.zeros(count * size, np.uint8)
         if element is None:
             return _random_words(count * size, seed)
-        filled = random_array(element, count * size // element.itemsize, seed)
+        filled = assumed_array(element, count * size // element.itemsize, seed)
         return filled.view(np.uint8)
 
     def _is_constant(self, argument: Argument) -> bool:

@@ -5,6 +5,7 @@ Only what adds up to the size that the compiler knows is believed; all else is l
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -47,8 +48,14 @@ def members_of(type_name: str, size: int, sources: Iterable[str]) -> tuple[Membe
         size: what the compiler says.
         sources: texts to look in.
     """
-    known = _described(type_name, tuple(_COMMENT.sub(" ", text) for text in sources), 0)
+    known = _described(type_name, tuple(_without_comments(text) for text in sources), 0)
     return known.members if known is not None and known.size == size else ()
+
+
+# Texts of many kernels are large, and asked for each of them.
+@functools.lru_cache(maxsize=8)
+def _without_comments(text: str) -> str:
+    return _COMMENT.sub(" ", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,7 @@ def _described(type_name: str, texts: tuple[str, ...], depth: int) -> _Struct | 
     return None
 
 
+@functools.lru_cache(maxsize=64)
 def _body(name: str, text: str) -> str | None:
     """What stands between the braces of a struct, or of a typedef for one."""
     direct = re.search(rf"\bstruct\s+(?:alignas\s*\([^)]*\)\s*)?{name}\s*\{{([^{{}}]*)\}}", text)

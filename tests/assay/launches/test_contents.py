@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.compiler.msl import Argument
-from assay.launches.contents import contents
+from assay.launches.contents import _PERIOD, assumed_array, contents, random_array
 from assay.launches.errors import LaunchInputError
 from assay.launches.inputs import Exact, Fields, Filled, Given, Literal, Raw
 from assay.launches.scalars import axes_of, element_of
@@ -130,3 +130,13 @@ def test_types_of_msl_are_known_by_name(type_name: str, element: str, axes: int)
 
 def test_other_types_are_not() -> None:
     assert element_of("Params") is None and element_of("T") is None and element_of("void") is None
+
+
+@pytest.mark.parametrize("count", [1, 1000, _PERIOD, _PERIOD + 1, 2 * _PERIOD + 7])
+@pytest.mark.parametrize("dtype", ["<f4", "i1", "?"])
+def test_assumed_arrays_are_random_ones_that_come_again(dtype: str, count: int) -> None:
+    kind = np.dtype(dtype)
+    found = assumed_array(kind, count, 3)
+    assert found.dtype == kind and found.shape == (count,)
+    np.testing.assert_array_equal(found[:_PERIOD], random_array(kind, min(count, _PERIOD), 3))
+    np.testing.assert_array_equal(found[_PERIOD:], found[: max(0, count - _PERIOD)])
