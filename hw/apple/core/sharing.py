@@ -98,7 +98,9 @@ def sharing(
     on_cores = np.array([spans.cores(category) for category in range(CATEGORIES)])
     payers = (_UNIT / on_cores).astype(np.int64)
     sector_payers = payers.copy()
-    sector_payers[_LOCAL] = _UNIT / min(_of_a_sector(parts, machine.sector), on_cores[_LOCAL])
+    if len(parts):
+        wanting = np.minimum(_of_a_sector(parts, machine.sector), on_cores[_LOCAL])
+        sector_payers[_LOCAL] = _UNIT * (1 / wanting).mean()
     reuse = [spans.reuse(category) for category in range(CATEGORIES)]
     again = spans.footprint if warm else float("inf")
     return Sharing(
@@ -129,14 +131,13 @@ def _categories(
     return np.where(local & (kinds == 0), _LOCAL, kinds)
 
 
-def _of_a_sector(parts: NDArray[np.float64], sector: int) -> float:
-    """Close neighbours that want a sector of a line of which each wants one of so many parts.
+def _of_a_sector(parts: NDArray[np.float64], sector: int) -> NDArray[np.float64]:
+    """By line, close neighbours that want a sector of it, of which each wants one of `parts`.
 
     Of parts no larger than a sector those that lie in it; larger ones are of two neighbours.
     """
     in_line = LINE_BYTES / sector
-    shared = np.where(parts < in_line, 2.0, np.maximum(1.0, parts / in_line))
-    return float(shared.mean()) if len(parts) else 2.0
+    return np.where(parts < in_line, 2.0, np.maximum(1.0, parts / in_line))
 
 
 def _shares(counts: NDArray[np.float64]) -> NDArray[np.uint16]:

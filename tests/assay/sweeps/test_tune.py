@@ -200,5 +200,5 @@ def test_the_tuned_decode_gemv_reaches_most_of_the_roofline_on_every_chip(tmp_pa
     reached = {target: least[target] / seconds for target, seconds in tuned.seconds.items()}
     assert len(reached) == 2 * len(every)
     assert min(reached.values()) >= 0.8, min(reached.items(), key=lambda each: each[1])
-    # Bytes that are moved are told from a sample, to some percent.
-    assert max(reached.values()) <= 1.05, max(reached.items(), key=lambda each: each[1])
+    # Bytes that are moved are told from a sample.
+    assert max(reached.values()) <= 1.02, max(reached.items(), key=lambda each: each[1])
