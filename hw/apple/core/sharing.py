@@ -93,21 +93,17 @@ def sharing(
     np.add.at(counts, (touched, kinds), 1)
     per_group = counts.sum(axis=0)
     parts = _LINE_WORDS / np.maximum(1, words[kinds == _LOCAL])
-    close = float(max(2.0, parts.mean())) if len(parts) else 2.0
+    close = float(1 / (1 / np.maximum(2, parts)).mean()) if len(parts) else 2.0
     spans = _Spans(grid, sample, machine, per_group, most, close)
     on_cores = np.array([spans.cores(category) for category in range(CATEGORIES)])
     payers = (_UNIT / on_cores).astype(np.int64)
-    sector_payers = payers.copy()
-    if len(parts):
-        wanting = np.minimum(_of_a_sector(parts, machine.sector), on_cores[_LOCAL])
-        sector_payers[_LOCAL] = _UNIT * (1 / wanting).mean()
     reuse = [spans.reuse(category) for category in range(CATEGORIES)]
     again = spans.footprint if warm else float("inf")
     return Sharing(
         site_shares=_shares(counts),
         weight=(LINE_BYTES * machine.cores / on_cores).astype(np.int64),
         payers=payers,
-        sector_payers=sector_payers,
+        sector_payers=_sector_payers(payers, parts, machine),
         l2=_first_touches(reuse, again, machine.l2),
         slc=_first_touches(reuse, again, machine.slc),
         footprint=spans.footprint,
@@ -131,13 +127,20 @@ def _categories(
     return np.where(local & (kinds == 0), _LOCAL, kinds)
 
 
-def _of_a_sector(parts: NDArray[np.float64], sector: int) -> NDArray[np.float64]:
-    """By line, close neighbours that want a sector of it, of which each wants one of `parts`.
+def _sector_payers(
+    payers: NDArray[np.int64], parts: NDArray[np.float64], machine: Machine
+) -> NDArray[np.int64]:
+    """`payers`, but for sectors; of lines that close neighbours have, each wants one of `parts`.
 
-    Of parts no larger than a sector those that lie in it; larger ones are of two neighbours.
+    Of parts no larger than a sector those that lie in it want it; larger ones are of two
+    neighbours.
     """
-    in_line = LINE_BYTES / sector
-    return np.where(parts < in_line, 2.0, np.maximum(1.0, parts / in_line))
+    found = payers.copy()
+    if len(parts):
+        in_line = LINE_BYTES / machine.sector
+        wanting = np.where(parts < in_line, 2.0, np.maximum(1.0, parts / in_line))
+        found[_LOCAL] = _UNIT * (1 / np.minimum(wanting, machine.cores)).mean()
+    return found
 
 
 def _shares(counts: NDArray[np.float64]) -> NDArray[np.uint16]:
@@ -177,7 +180,7 @@ class _Spans:
         most: float,
         close: float,
     ) -> None:
-        """`close` threadgroups share a line that only neighbours have."""
+        """`close` threadgroups share a line that only neighbours have, as a harmonic mean."""
         self._close = close
         self._grid = grid
         self._total = prod(grid)

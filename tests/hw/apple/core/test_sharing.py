@@ -107,11 +107,11 @@ def test_what_only_close_neighbours_have_is_shared_by_as_many_as_its_parts(
     assert shared.sector_payers[LOCAL] == UNIT // sector_sharers
 
 
-def test_sectors_of_lines_with_pieces_of_several_sizes_are_fetched_as_often_as_they_are() -> None:
+def test_lines_with_pieces_of_several_sizes_are_fetched_once_for_those_that_want_them() -> None:
     sample = Sample(
         positions=((0, 0, 0), (1, 0, 0), (50, 0, 0)), core=1, near=(1, -1, -1), far=(2, -1, -1)
     )
-    # Of three lines half is this threadgroup's, of one a quarter: it shares that sector.
+    # Of three lines half is this threadgroup's, of one a quarter: it shares that one's sector.
     words = np.array([16, 16, 16, 8], np.uint8)
 
     def lines_of(number: int) -> Lines:
@@ -120,7 +120,9 @@ def test_sectors_of_lines_with_pieces_of_several_sizes_are_fetched_as_often_as_t
 
     machine = Machine(cores=8, resident=4, l2=1 << 20, slc=1 << 23, sector=SECTOR)
     shared = sharing((100, 1, 1), sample, machine, 1, lines_of, float("inf"), warm=False)
-    assert shared.sector_payers[LOCAL] == UNIT * (3 * 1 + 1 / 2) / 4
+    assert shared.payers[LOCAL] == UNIT * (3 / 2 + 1 / 4) / 4
+    assert shared.sector_payers[LOCAL] == UNIT * (3 + 1 / 2) / 4
+    assert shared.footprint == 100 * 128 * (3 / 2 + 1 / 4)
 
 
 def test_accesses_that_were_not_seen_are_like_the_rest() -> None:
