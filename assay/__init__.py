@@ -9,6 +9,7 @@ from .lazy import lazy_exports
 if TYPE_CHECKING:
     from assay.compiler.models import CompiledModel, ModelError
 
+    from .assay_module import AssayModule, build
     from .checks import CheckFindings, Report, check, check_kernel, checking
     from .compiling import compile_model as compile
     from .module import Function, Module, load
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AssayModule",
     "CheckFindings",
     "CompiledModel",
     "Function",
@@ -51,6 +53,7 @@ __all__ = [
     "TimeResult",
     "Tuned",
     "__version__",
+    "build",
     "check",
     "check_kernel",
     "checking",
@@ -69,6 +72,7 @@ __all__ = [
 _find = lazy_exports(
     __name__,
     {
+        "AssayModule": ".assay_module",
         "CheckFindings": ".checks",
         "CompiledModel": ".compiler.models",
         "Function": ".module",
@@ -90,6 +94,7 @@ _find = lazy_exports(
         "SweepResult": ".sweeps",
         "TimeInputError": ".prediction",
         "TimeResult": ".prediction",
+        "build": ".assay_module",
         "check": ".checks",
         "check_kernel": ".checks",
         "checking": ".checks",

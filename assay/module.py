@@ -88,6 +88,9 @@ def load(
 ) -> Module | Any:
     """Loads a `.vmfb` (a path or its bytes), or a model file, which is compiled first.
 
+    An Assay module (`.assay`) gives an `AssayModule`, on the devices of the file that `device`
+    names; "cpu" runs machine code of this processor.
+
     An executable of the NPU is loaded into an emulated one, and gives an `NpuModule`, whose
     functions take and give arrays, too; `assay.npu.load_npu` has its options.
 
@@ -97,6 +100,12 @@ def load(
     """
     from .npu import is_executable
 
+    if _is_assay(source):
+        if parameters:
+            raise ValueError("Assay modules keep all their weights: they take no parameters")
+        from .assay_module import load_assay
+
+        return load_assay(source, device)
     if is_executable(source) or device == "torq":
         return _load_npu(source, device, parameters)
     from assay.compiler.models import compile_model
@@ -108,6 +117,17 @@ def load(
     session = Session(device=device, parameters=files)
     loaded = session.load(Path(source) if isinstance(source, str) else source)
     return Module(loaded, session)
+
+
+def _is_assay(source: str | Path | bytes) -> bool:
+    from assay.hal.module.records import is_assay
+
+    if isinstance(source, bytes):
+        return is_assay(source[:12])
+    if not Path(source).is_file():
+        return False
+    with Path(source).open("rb") as file:
+        return is_assay(file.read(12))
 
 
 def _load_npu(source: str | Path | bytes, device: str, parameters: object) -> "NpuModule":

@@ -139,6 +139,11 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=15,
         paths=("tests/fuzz", "tests/hal/vm/test_damaged_modules.py"),
     ),
+    "modules": Campaign(
+        what="Assay modules of whole models: shape sets and devices against IREE",
+        minutes=5,
+        paths=("tests/hal/module",),
+    ),
     "npu": Campaign(
         what="damaged programs of the NPU, refused words, kernels against IREE",
         minutes=20,

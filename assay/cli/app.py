@@ -16,6 +16,7 @@ from . import (
     trace,
     view,
 )
+from .modules import build
 from .sweeps import sweep, tune
 from .torq import words as torq
 
@@ -46,6 +47,7 @@ def _assay(
 
 
 app.command("compile")(compile.compile_command)
+app.command("build")(build.build_command)
 app.command("run")(run.run_command)
 app.command("diff")(diff.diff_command)
 app.command("inspect")(inspect.inspect_command)

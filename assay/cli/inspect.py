@@ -7,6 +7,7 @@ import typer
 
 from .failures import USAGE, CommandError
 from .inspect_source import inspect_source
+from .modules.files import inspect_assay, is_assay_file
 from .options.groups import given_options, grouped
 from .options.inspect import (
     ContentsOptions,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..contents import Contents, Kernel
 
 _SOURCE, _MODULE, _TORQ = "MSL source", "modules and models", "Torq executables"
+_ASSAY = "Assay modules"
 
 
 @grouped
@@ -42,7 +44,8 @@ def inspect_command(
     Of MSL: kernels with their arguments, threadgroup memory and estimated registers, or what the
     compiler has against them (then the exit code is 1). Of a module: functions, kernels with their
     bindings and threadgroups, and constants. Of a Torq executable: bindings, host actions, what
-    each unit of the NPU does and after what, memory over time, and words on request.
+    each unit of the NPU does and after what, memory over time, and words on request. Of an Assay
+    module: devices, shape sets, memory; with --all kernels, memory maps and instructions.
 
     [bold]Examples[/bold]
 
@@ -59,20 +62,25 @@ def inspect_command(
       assay inspect model.onnx --msl dispatch_0
 
       assay inspect model.torq --words
+
+      assay inspect model.assay --all
     """
     from ..launches.source import SUFFIXES
     from .terminal import want_json
     from .torq.inspect import inspect_torq, is_torq
 
     want_json(json)
-    kind = _SOURCE if file.suffix in SUFFIXES else _TORQ if is_torq(file) else _MODULE
+    kind = _ASSAY if is_assay_file(file) else _SOURCE if file.suffix in SUFFIXES else ""
+    kind = kind or (_TORQ if is_torq(file) else _MODULE)
     _require(kind, ["--function"] if function else [], _SOURCE)
-    _require(kind, ["--all"] if every else [], _SOURCE, _TORQ)
+    _require(kind, ["--all"] if every else [], _SOURCE, _TORQ, _ASSAY)
     _require(kind, given_options(source), _SOURCE)
     _require(kind, given_options(contents), _MODULE)
     _require(kind, given_options(iree), _MODULE)
     _require(kind, given_options(npu), _TORQ)
-    if kind == _TORQ:
+    if kind == _ASSAY:
+        inspect_assay(file, every=every, json=json)
+    elif kind == _TORQ:
         inspect_torq(file, npu.torq_hw, words=npu.words, dot=npu.dot, every=every, json=json)
     elif kind == _SOURCE:
         inspect_source(file, source, function or [], every=every, json=json)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .failures import USAGE, CommandError
+from .modules.files import is_assay_file, run_assay
 from .options.common import NpuOptions
 from .options.groups import given_options, grouped
 from .options.iree import IreeOptions
@@ -80,8 +81,8 @@ def run_command(
 
     Results are printed as iree-run-module prints them, unless --output says where they go. A Torq
     executable (.torq, .fb, .synap, or a .vmfb that holds one) runs on the emulated NPU: an --input
-    per buffer that it reads, and a result per buffer that it writes. --device torq compiles a
-    quantised model (.tflite, or TOSA as .mlir or .mlirbc) for the NPU and runs it there.
+    per buffer that it reads, a result per buffer that it writes. --device torq compiles a quantised
+    model for the NPU. Of an Assay module (.assay) the shapes of the inputs say which model runs.
 
     [bold]Examples[/bold]
 
@@ -92,6 +93,8 @@ def run_command(
       assay run model.vmfb --parameters model=weights.irpa --input 4x16xf32=0
 
       assay run model.vmfb --input @image.npy --trace run.html --chip m2-pro
+
+      assay run model.assay --device cpu --input @image.npy
 
       assay run model.torq --input 136xi8=@operands.bin --output @results.bin
 
@@ -104,11 +107,13 @@ def run_command(
     if timeline.trace is not None:
         check_trace_name(timeline.trace)
     show = partial(_show, output=output, limit=max_elements, json=json)
+    if is_assay_file(module):
+        _refuse_for_assay(function, parameters, timeline.trace, given_options(iree))
+        return show(*run_assay(module, input or [], device))
     program = npu.program(module, function, device)
     if program is not None:
         _refuse_for_torq(parameters, iree)
-        _run_torq(program, input or [], timeline.trace, show)
-        return
+        return _run_torq(program, input or [], timeline.trace, show)
     if timeline.trace is not None and device != "emulated":
         raise CommandError("--trace is for --device emulated", code=USAGE)
     values = parse_inputs(input or [])
@@ -116,10 +121,16 @@ def run_command(
         opened = open_model(module, iree, say=say)
         say("loading")
         chosen = load_function(opened, function, device=device, parameters=parameters)
-        need_inputs(chosen, len(values))
-        say(f"running {chosen.name}")
-        results = _invoke(chosen, values, timeline, say)
+        results = _run_function(chosen, values, timeline, say)
     show(chosen.name, results)
+
+
+def _refuse_for_assay(
+    function: str | None, parameters: list[str] | None, trace: Path | None, others: list[str]
+) -> None:
+    given = {"--function": function, "--parameters": parameters, "--trace": trace}
+    for option in [*(name for name, value in given.items() if value), *others]:
+        raise CommandError(f"{option} is not for Assay modules", code=USAGE)
 
 
 def _refuse_for_torq(parameters: list[str] | None, iree: IreeOptions) -> None:
@@ -175,6 +186,17 @@ def _keep(results: "list[Value]", output: list[str] | None) -> None:
         raise CommandError(f"{len(output)} times --output for {len(results)} results", code=USAGE)
     if output:
         _save(results, output)
+
+
+def _run_function(
+    chosen: "Function",
+    values: "list[Value]",
+    timeline: TimelineOptions,
+    say: Callable[[str], None],
+) -> "list[Value]":
+    need_inputs(chosen, len(values))
+    say(f"running {chosen.name}")
+    return _invoke(chosen, values, timeline, say)
 
 
 def _invoke(

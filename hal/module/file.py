@@ -19,7 +19,7 @@ import flatbuffers
 from ..flatbuffer import FlatBuffer
 from ..status import StatusError
 from .codec import decode, encode
-from .records import IDENTIFIER, VERSION, Module, Segment
+from .records import IDENTIFIER, VERSION, Module, Segment, is_assay
 from .verify import verify
 
 ALIGNMENT: Final = 64
@@ -46,11 +46,6 @@ class ModuleFile:
                 "was changed or damaged; build it again",
             )
         return data
-
-
-def is_assay(head: bytes) -> bool:
-    """Whether a file that starts with `head` (12 bytes) is an Assay module."""
-    return head[8:12] == IDENTIFIER
 
 
 def write_module(module: Module, segments: Sequence[bytes | memoryview]) -> bytes:

@@ -39,6 +39,11 @@ class Place(IntEnum):
     """Some other tensor's memory, as the last `Forward` to this one said."""
 
 
+def is_assay(head: bytes) -> bool:
+    """Whether a file that starts with `head` (12 bytes) is an Assay module."""
+    return head[8:12] == IDENTIFIER
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Bytes behind the FlatBuffer; `offset` counts from where they begin, in steps of 64."""

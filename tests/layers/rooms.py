@@ -54,10 +54,12 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "compiler": (
         ("compiler.models",),
         ("compiler.graph.elements", "compiler.graph.errors"),
+        ("compiler.graph.symbolic",),
         ("compiler.graph.meaning",),
         ("compiler.graph.tosa",),
         ("compiler.graph.linalg",),
         ("compiler.graph",),
+        ("compiler.module",),
         ("compiler.msl.errors", "compiler.msl.options"),
         ("compiler.msl.source",),
         ("compiler.msl.rewrite",),
@@ -123,6 +125,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("hal.vm", "hal.vm.modules", "hal.vm.operations"),
         ("hal.vm.build",),
         ("hal.module",),
+        ("hal.module.build",),
     ),
 }
 

@@ -13,7 +13,8 @@ InspectedFile = Annotated[
     typer.Argument(
         metavar="FILE",
         help="MSL source (.metal, .msl); or a compiled .vmfb; or a .mlir, .mlirbc, .onnx or "
-        ".tflite model; or a Torq executable (.torq, .fb, .synap, or a .vmfb that holds one).",
+        ".tflite model; or a Torq executable (.torq, .fb, .synap, or a .vmfb that holds one); or "
+        "an Assay module (.assay).",
         show_default=False,
     ),
 ]
@@ -30,7 +31,8 @@ Everything = Annotated[
     bool,
     typer.Option(
         "--all",
-        help="MSL: compile every kernel, however many; say which fail. Torq: list everything.",
+        help="MSL: compile every kernel, however many; say which fail. Torq and Assay modules: "
+        "list everything.",
     ),
 ]
 

@@ -24,7 +24,8 @@ ModelPath = Annotated[
     Path,
     typer.Argument(
         metavar="MODULE_OR_MODEL",
-        help="A compiled .vmfb, or a .mlir, .mlirbc, .onnx or .tflite model.",
+        help="A compiled .vmfb, or a .mlir, .mlirbc, .onnx or .tflite model; for run and inspect "
+        "also an Assay module (.assay).",
         show_default=False,
     ),
 ]
@@ -51,7 +52,8 @@ Device = Annotated[
     typer.Option(
         "--device",
         help="[bold]emulated[/bold], which is the GPU; [bold]native[/bold] on a Mac; or "
-        "[bold]torq[/bold]: the emulated NPU, for which a quantised model is compiled.",
+        "[bold]torq[/bold]: the emulated NPU, for which a quantised model is compiled. For an "
+        "Assay module also [bold]cpu[/bold], or several with commas between them.",
     ),
 ]
 OnNpu = Annotated[

@@ -1,0 +1,87 @@
+"""`assay build`: an Assay module of a model, for several input shapes and devices."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..failures import USAGE, CommandError
+from ..options.shared import Json, check_writable
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="An .onnx model.", show_default=False)]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="The module; MODEL with .assay if left out."),
+]
+Shapes = Annotated[
+    str,
+    typer.Option(
+        "--shapes",
+        help="Input shapes, a comma between inputs, a semicolon between sets: "
+        "[bold]data=1x3x224x224,mask=1x1; data=2x3x224x224,mask=2x1[/bold]. A size may be a name. "
+        "The first set is the one that a module starts with.",
+    ),
+]
+Dims = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dim",
+        help="Bounds of a named size: [bold]rows=1..128[/bold], or [bold]rows=16..128:16[/bold] "
+        "for multiples of 16. Memory is then planned for the largest. Without bounds memory is "
+        "taken when the module runs.",
+        show_default=False,
+    ),
+]
+Devices = Annotated[
+    str,
+    typer.Option(
+        "--devices", help="What to build for, the first by preference: metal, cpu, or metal,cpu."
+    ),
+]
+
+
+def build_command(
+    model: Model,
+    output: Output = None,
+    shapes: Shapes = "",
+    dim: Dims = None,
+    devices: Devices = "metal",
+    json: Json = False,
+) -> None:
+    """Build an Assay module: one file with a model for several input shapes and devices.
+
+    Each shape set becomes a device model of its own, with its memory planned; weights and kernels
+    are shared. assay run and assay inspect take the file.
+
+    [bold]Examples[/bold]
+
+      assay build model.onnx
+
+      assay build model.onnx --shapes "image=1x3x224x224; image=4x3x224x224" --devices metal,cpu
+
+      assay build model.onnx --shapes "tokens=1xlenx64" --dim len=1..128 -o model.assay
+    """
+    from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
+    from assay.hal.module.build.build import build_module
+
+    from ..terminal import print_json, progress, want_json
+
+    want_json(json)
+    path = output or model.with_suffix(".assay")
+    if path.suffix != ".assay":
+        raise CommandError(f"--output {path}: modules end in .assay", code=USAGE)
+    check_writable("--output", path)
+    names = [name.strip() for name in devices.split(",") if name.strip()]
+    with progress() as say:
+        data = build_module(
+            model,
+            devices=names,
+            shapes=parse_shapes(shapes) if shapes else (),
+            bounds=parse_bounds(dim or []),
+            say=say,
+        )
+    path.write_bytes(data)
+    if json:
+        print_json({"module": str(path), "bytes": len(data), "devices": names})
+    else:
+        typer.echo(f"{path}: {len(data)} bytes for {', '.join(names)}")

@@ -1,0 +1,1 @@
+"""Model graphs whose shapes may be numbers, named dimensions or computed from values."""

@@ -1,0 +1,294 @@
+"""ONNX models to graphs for one set of input shapes.
+
+What depends on constants alone is computed here; what computes shapes becomes sizes; what only
+gives memory another shape becomes a forward; everything else stays an operator, for a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from ...models.errors import ModelError
+from ..elements import Array
+from ..errors import GraphRefused, Problem
+from . import contents, sizes
+from .contents import Elements
+from .dims import Dim, Dims, Element, is_known, product, text
+from .graph import Forward, Graph, Operator, Tensor
+from .inference import Inference, Unknown
+from .onnx_model import OnnxModel
+from .reshapes import RESHAPES, contiguous, reshaped
+
+_RANDOM: Final = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike")
+_MOST_FOLDED: Final = 1 << 26
+_WHOLE: Final = "iu"
+
+
+def graph_of(model: OnnxModel, shapes: Mapping[str, Dims]) -> Graph:
+    """The graph for these input shapes. Raises ModelError; GraphRefused lists all problems."""
+    names = [value.name for value in model.inputs]
+    if sorted(shapes) != sorted(names):
+        raise ModelError(
+            f"{model.path}: the shapes are those of {', '.join(shapes) or 'no input'}; the model's "
+            f"inputs are {', '.join(names) or 'none'}"
+        )
+    return _Reader(model, shapes).graph()
+
+
+class _Reader:
+    def __init__(self, model: OnnxModel, shapes: Mapping[str, Dims]) -> None:
+        self._model = model
+        self._constants = dict(model.constants)
+        self._contents: dict[str, Elements] = {}
+        self._steps: list[Operator | Forward] = []
+        self._reads: dict[str, None] = {}
+        self._problems: list[Problem] = []
+        self._inference = Inference(model.onnx, model.proto)
+        self._inputs = tuple(
+            Tensor(name=value.name, dtype=model.dtype(value), dims=shapes[value.name])
+            for value in model.inputs
+        )
+        self._tensors = {tensor.name: tensor for tensor in self._inputs}
+
+    def graph(self) -> Graph:
+        """Everything in it."""
+        proto = self._model.proto
+        self._check_declared()
+        for number, node in enumerate(proto.graph.node):
+            name = node.name or f"{node.op_type.lower()}_{number}"
+            try:
+                self._node(node, name)
+            except Unknown as unknown:
+                where = f"node {name}"
+                self._problems.append(
+                    Problem(where=where, operator=node.op_type, reason=str(unknown))
+                )
+                break  # what follows could not be told either
+        outputs = tuple(value.name for value in proto.graph.output)
+        if not self._problems:
+            for name in outputs:
+                if name not in self._tensors:
+                    reason = "it is the same whatever the inputs are; leave it out of the model"
+                    self._problems.append(Problem(where=f"result {name}", reason=reason))
+        if self._problems:
+            raise GraphRefused(str(self._model.path), self._problems)
+        return Graph(
+            name=proto.graph.name or "model",
+            opsets=tuple((entry.domain, entry.version) for entry in proto.opset_import),
+            inputs=self._inputs,
+            outputs=outputs,
+            tensors=self._tensors,
+            constants=self._constants,
+            steps=tuple(self._steps),
+            reads=tuple(self._reads),
+        )
+
+    def _check_declared(self) -> None:
+        """Sizes that the file fixes are what they are."""
+        for name, declared in self._model.declared().items():
+            given = self._tensors[name].dims
+            fits = len(given) == len(declared) and all(
+                not isinstance(one, int) or one == other
+                for one, other in zip(declared, given, strict=True)
+            )
+            if not fits and not self._is_free(declared):
+                reason = (
+                    f"its shape is {text(declared)} in the model, which {text(given)} does not fit"
+                )
+                self._problems.append(Problem(where=f"input {name}", reason=reason))
+
+    def _is_free(self, declared: Dims) -> bool:
+        """Fixed shapes can be changed where nothing in the model was computed from them.
+
+        That shows when the graph is read: a reshape to frozen sizes then does not fit.
+        """
+        return is_known(declared) and not self._model.proto.graph.value_info
+
+    def _node(self, node: Any, name: str) -> None:
+        if self._fold(node) or self._compute_sizes(node):
+            return
+        if self._forward(node, name):
+            return
+        dims = self._result_shapes(node)
+        kinds = self._results(node)
+        for output, shape, (dtype, _) in zip(node.output, dims, kinds, strict=True):
+            if output:
+                self._tensors[output] = Tensor(name=output, dtype=dtype, dims=shape)
+        for each in filter(None, node.input):
+            self._needs_tensor(each)
+        self._steps.append(
+            Operator(node=node, name=name, inputs=tuple(node.input), outputs=tuple(node.output))
+        )
+
+    # Constants.
+
+    def _fold(self, node: Any) -> bool:
+        """Computes a node of constants alone."""
+        known = all(not name or self._constant(name) is not None for name in node.input)
+        if not known or node.op_type in _RANDOM or self._inference.has_graphs(node):
+            return False
+        given = {
+            name: array
+            for name in node.input
+            if name and (array := self._constant(name)) is not None
+        }
+        for name, array in self._inference.computed(node, given).items():
+            if array.size > _MOST_FOLDED:
+                raise Unknown(f"its constant result would have {array.size} elements")
+            self._constants[name] = array
+        return True
+
+    def _constant(self, name: str) -> Array | None:
+        """The elements of a constant, or of sizes that are all known."""
+        if name in self._constants:
+            return self._constants[name]
+        found = self._contents.get(name)
+        if found is None or not all(isinstance(each, int) for each in found.flat):
+            return None
+        array: Array = found.astype(np.int64)
+        return array
+
+    # Sizes.
+
+    def _compute_sizes(self, node: Any) -> bool:
+        """Does on the host what computes shapes."""
+        if node.op_type in ("Shape", "Size"):
+            dims = self._dims(node.input[0])
+            if node.op_type == "Shape":
+                attributes = self._inference.attributes(node)
+                part = dims[attributes.get("start", 0) : attributes.get("end")]
+                made: Elements = contents.of(part)
+            else:
+                made = np.array(product(dims), object)
+        else:
+            if not any(name in self._contents for name in node.input):
+                return False
+            given = [self._elements(name) for name in node.input]
+            if any(each is None for each in given):
+                return False
+            asked = contents.Asked(
+                [each for each in given if each is not None], self._inference.attributes(node)
+            )
+            found = contents.evaluated(node.op_type, asked)
+            if found is None or not self._gives_whole(node):
+                return False
+            made = found
+        self._contents[node.output[0]] = made
+        return True
+
+    def _gives_whole(self, node: Any) -> bool:
+        if node.op_type != "Cast":
+            return True
+        return self._inference.dtype(self._inference.attributes(node)["to"]).kind in _WHOLE
+
+    def _elements(self, name: str) -> Elements | None:
+        """The elements of a small tensor of whole numbers, as sizes, without reading it."""
+        if name in self._contents:
+            return self._contents[name]
+        array = self._constants.get(name)
+        if array is None or array.dtype.kind not in _WHOLE or array.size > contents.MOST:
+            return None
+        return contents.of([int(each) for each in array.flat]).reshape(array.shape)
+
+    def _values(self, name: str) -> Elements | None:
+        """The same, but of tensors that are computed, too: those are then read."""
+        found = self._elements(name) if name else None
+        tensor = self._tensors.get(name)
+        if found is not None or tensor is None or tensor.dtype.kind not in _WHOLE:
+            return found
+        count = product(tensor.dims)
+        if not isinstance(count, int) or count > contents.MOST:
+            return None
+        self._reads[name] = None
+        made = np.empty(count, object)
+        made[:] = [Element(name, index) for index in range(count)]
+        return made.reshape([int(dim) for dim in tensor.dims if isinstance(dim, int)])
+
+    def _dims(self, name: str) -> Dims:
+        if name in self._tensors:
+            return self._tensors[name].dims
+        if name in self._constants:
+            return self._constants[name].shape
+        if name in self._contents:
+            return tuple(self._contents[name].shape)
+        raise Unknown(f"it reads {name}, which nothing before it makes")
+
+    def _needs_tensor(self, name: str) -> None:
+        """For an operand of a kernel: sizes that are known become a constant."""
+        if name in self._tensors or name in self._constants:
+            return
+        array = self._constant(name)
+        if array is None:
+            sizes_text = ", ".join(map(str, self._contents[name].flat))
+            raise Unknown(
+                f"its operand {name} has sizes as elements ({sizes_text}) that are known only when "
+                "the model runs"
+            )
+        self._constants[name] = array
+
+    # Forwards.
+
+    def _forward(self, node: Any, name: str) -> bool:
+        """A node that moves nothing."""
+        if not node.input or node.input[0] not in self._tensors:
+            return False
+        source = self._tensors[node.input[0]]
+        offset: Dim = 0
+        if node.op_type in RESHAPES:
+            if len(node.output) > 1 and node.output[1]:
+                return False
+            given = len(node.input) > 1 and node.op_type != "Dropout"
+            wanted = self._values(node.input[1]) if given else None
+            attributes = self._inference.attributes(node)
+            dims = reshaped(node.op_type, source.dims, attributes, wanted)
+        elif node.op_type == "Slice":
+            ranges = sizes.slice_ranges(self._asked(node))
+            found = None if ranges is None else contiguous(source.dims, ranges)
+            if found is None:
+                return False
+            offset, dims = found
+        else:
+            return False
+        target = node.output[0]
+        self._tensors[target] = Tensor(name=target, dtype=source.dtype, dims=dims)
+        self._steps.append(
+            Forward(
+                name=name, operator=node.op_type, source=source.name, target=target, offset=offset
+            )
+        )
+        return True
+
+    # Shapes of results.
+
+    def _asked(self, node: Any) -> sizes.Asked:
+        return sizes.Asked(
+            [self._dims(name) if name else None for name in node.input],
+            lambda number: self._values(node.input[number]) if number < len(node.input) else None,
+            self._inference.attributes(node),
+            len(node.output),
+        )
+
+    def _result_shapes(self, node: Any) -> list[Dims]:
+        inferred = [dims for _, dims in self._results(node)]
+        if all(dims is not None for dims in inferred):
+            return [dims for dims in inferred if dims is not None]
+        found = sizes.shapes_of(node.op_type, self._asked(node))
+        if found is None:
+            shapes = ", ".join(text(self._dims(name)) for name in node.input if name)
+            raise Unknown(
+                f"the shape of its result depends on what its inputs hold, or there is no rule for "
+                f"it with inputs of {shapes}"
+            )
+        return found
+
+    def _results(self, node: Any) -> list[tuple[np.dtype[Any], Dims | None]]:
+        return self._inference.results(node, self._type, self._constant)
+
+    def _type(self, name: str) -> tuple[np.dtype[Any], Dims]:
+        if name in self._tensors:
+            return self._tensors[name].dtype, self._dims(name)
+        array = self._constants.get(name)
+        return np.dtype(np.int64) if array is None else array.dtype, self._dims(name)

@@ -1,0 +1,1 @@
+"""Device models of a graph: groups of operators, their kernels, and a plan of memory."""

@@ -1,0 +1,97 @@
+"""Operators that one kernel does: chains in which each reads what only the one before makes.
+
+Such a chain can be done where its last operator stands: whatever else its members read is made
+before that, and nothing between them leads out of the chain and back, so no cycle comes about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..graph.symbolic.graph import Forward, Graph, Operator
+
+_NAMES: Final = """
+Abs Add BatchNormalization Cast Ceil Clip Div Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu
+Log Max Min Mul Neg PRelu Pow Reciprocal Relu Round Selu Sigmoid Softplus Sqrt Sub Tanh Where
+"""
+_FOLLOWERS: Final = frozenset(_NAMES.split())
+"""What is done element by element, so that it can be done where the element is made."""
+_MOST: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Operators for one kernel, in order."""
+
+    operators: tuple[Operator, ...]
+
+    @property
+    def last(self) -> Operator:
+        """The operator that makes what the group gives."""
+        return self.operators[-1]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The tensors that the group gives."""
+        return tuple(name for name in self.last.outputs if name)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What it reads that is not its own, each once."""
+        own = {name for operator in self.operators for name in operator.outputs}
+        names = [name for operator in self.operators for name in operator.inputs]
+        return tuple(dict.fromkeys(name for name in names if name and name not in own))
+
+
+Step = Group | Forward
+
+
+def grouped(graph: Graph) -> list[Step]:
+    """The graph's steps, operators in groups."""
+    uses = _uses(graph)
+    open_groups: dict[str, Group] = {}
+    """Groups that may grow, by the one tensor that they give."""
+    found: list[Step | None] = []
+    at: dict[str, int] = {}
+    for step in graph.steps:
+        if isinstance(step, Forward):
+            found.append(step)
+            continue
+        before = _before(graph, step, open_groups, uses)
+        group = Group((step,))
+        if before is not None:
+            group = Group((*open_groups.pop(before).operators, step))
+            found[at.pop(before)] = None
+        if len(group.outputs) == 1:
+            open_groups[group.outputs[0]] = group
+            at[group.outputs[0]] = len(found)
+        found.append(group)
+    return [step for step in found if step is not None]
+
+
+def _before(
+    graph: Graph, step: Operator, groups: dict[str, Group], uses: Counter[str]
+) -> str | None:
+    """The tensor of a group that this operator can join."""
+    if step.node.op_type not in _FOLLOWERS or len(step.outputs) != 1:
+        return None
+    dims = graph.tensors[step.outputs[0]].dims
+    for name in step.inputs:
+        known = groups.get(name)
+        if known is None or uses[name] != 1 or len(known.operators) >= _MOST:
+            continue
+        if graph.tensors[name].dims == dims:
+            return name
+    return None
+
+
+def _uses(graph: Graph) -> Counter[str]:
+    uses: Counter[str] = Counter(graph.outputs)
+    uses.update(graph.reads)
+    for step in graph.steps:
+        names: Sequence[str] = (step.source,) if isinstance(step, Forward) else step.inputs
+        uses.update(names)
+    return uses

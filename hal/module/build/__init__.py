@@ -1,0 +1,1 @@
+"""Building Assay modules from model files."""

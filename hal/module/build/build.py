@@ -1,0 +1,141 @@
+"""From a model file to an Assay module: one device model per shape set and device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from assay.compiler.graph.symbolic.dims import Dims
+from assay.compiler.graph.symbolic.dims import text as dims_text
+from assay.compiler.graph.symbolic.graph import Graph
+from assay.compiler.graph.symbolic.onnx_graph import graph_of
+from assay.compiler.graph.symbolic.onnx_model import OnnxModel
+from assay.compiler.graph.symbolic.shape_sets import Bounds, names_of
+from assay.compiler.models import ModelError, compile_model, model_format
+from assay.compiler.models.compile import Target
+from assay.compiler.module.groups import Group, Step, grouped
+from assay.compiler.module.kernels import Kernel, kernel_of, mlir_of
+from assay.sim.native.work_folder import work_folder
+
+from .. import records
+from ..file import write_module
+from ..records import NONE, VERSION, Module
+from .device_model import Part, device_model
+from .pool import VMFB, Pool
+
+TARGETS: Final[Mapping[str, Target]] = {"metal": "metal", "cpu": "llvm-cpu"}
+"""Devices that modules can be built for, and IREE's targets for them."""
+_PRODUCER: Final = "assay build"
+Say = Callable[[str], None]
+
+
+def build_module(
+    path: Path,
+    *,
+    devices: Sequence[str],
+    shapes: Sequence[Mapping[str, Dims]] = (),
+    bounds: Mapping[str, Bounds] | None = None,
+    say: Say = lambda text: None,
+) -> bytes:
+    """The file of a module.
+
+    Args:
+        path: an ONNX model.
+        devices: names from `TARGETS`, the one that is preferred first.
+        shapes: shape sets, the default first; without any, the shapes that the model declares.
+        bounds: what named dimensions can be; others can be anything from 1 on.
+        say: is told what is being done.
+
+    Raises ModelError for what cannot be built.
+    """
+    _check_devices(devices)
+    if model_format(path) != "onnx":
+        raise ModelError(f"{path}: modules are built from ONNX models only, so far")
+    say(f"reading {path.name}")
+    model = OnnxModel(path)
+    sets = [dict(each) for each in shapes] or [model.declared()]
+    known = bounds or {}
+    names = names_of(sets)
+    for name in known:
+        if name not in names:
+            raise ModelError(f"dim: no shape set has a dimension {name}; named are {names}")
+    graphs = [graph_of(model, each) for each in sets]
+    steps = [grouped(graph) for graph in graphs]
+    kernels = [_kernels(graph, each) for graph, each in zip(graphs, steps, strict=True)]
+    pool = Pool(devices, {name: known.get(name, Bounds()) for name in names})
+    for number, device in enumerate(devices):
+        _add_program(pool, number, TARGETS[device], kernels, path, say)
+    models = [
+        device_model(
+            pool,
+            Part(
+                name=f"{_set_name(graph)} on {device}",
+                file=path.name,
+                graph=graph,
+                steps=graph_steps,
+                kernels=graph_kernels,
+                device=number,
+            ),
+        )
+        for number, device in enumerate(devices)
+        for graph, graph_steps, graph_kernels in zip(graphs, steps, kernels, strict=True)
+    ]
+    module = Module(
+        version=VERSION,
+        name=path.stem,
+        producer=_PRODUCER,
+        devices=pool.devices,
+        symbols=pool.symbols,
+        weights=pool.weights,
+        kernels=pool.kernels,
+        expressions=pool.expressions,
+        models=tuple(models),
+        locations=pool.locations,
+        segments=(),
+    )
+    return write_module(module, pool.segments)
+
+
+def _check_devices(devices: Sequence[str]) -> None:
+    known = ", ".join(TARGETS)
+    for name in devices:
+        if name not in TARGETS:
+            raise ModelError(f"devices: modules cannot be built for {name!r}; there are {known}")
+    if not devices or len(set(devices)) != len(devices):
+        raise ModelError(f"devices: expected one or more of {known}, each once")
+
+
+def _kernels(graph: Graph, steps: Sequence[Step]) -> dict[Group, Kernel]:
+    return {step: kernel_of(graph, step) for step in steps if isinstance(step, Group)}
+
+
+def _set_name(graph: Graph) -> str:
+    return ", ".join(f"{each.name}={dims_text(each.dims)}" for each in graph.inputs)
+
+
+def _add_program(
+    pool: Pool,
+    device: int,
+    target: Target,
+    kernels: Sequence[Mapping[Group, Kernel]],
+    path: Path,
+    say: Say,
+) -> None:
+    """All kernels that any shape set needs of a device, compiled together."""
+    wanted = {kernel.entry: kernel for each in kernels for kernel in each.values()}
+    if not wanted:
+        return
+    ordered = [wanted[entry] for entry in sorted(wanted)]
+    with work_folder() as work:
+        source = work / f"{path.stem}-kernels.mlir"
+        source.write_bytes(mlir_of(ordered))
+        say(f"compiling {len(ordered)} kernels for {target}")
+        data = compile_model(source, target=target).data
+    made = [
+        records.Kernel(
+            device, VMFB, NONE, kernel.entry, len(kernel.arguments), 0, len(kernel.outputs)
+        )
+        for kernel in ordered
+    ]
+    pool.add_program(device, data, made)

@@ -1,0 +1,100 @@
+"""`assay build`, and what `run` and `inspect` do with its modules."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.assay_module import build
+from assay.hal.cpu.library import FORMAT
+from tests.models.importable import cnn
+
+from .conftest import Done
+
+pytestmark = pytest.mark.skipif(
+    not (FORMAT and sys.platform.startswith("linux")), reason="CPU executables are ELF images"
+)
+Assay = Callable[..., Done]
+SHAPES = "image=1x3x16x16; image=2x3x24x24"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = tmp_path_factory.mktemp("modules") / "cnn.assay"
+    cnn(made.with_suffix(".onnx"))
+    build(made.with_suffix(".onnx"), made, shapes=SHAPES, devices=["cpu"])
+    return made
+
+
+def test_build_writes_the_module_beside_the_model(assay: Assay, tmp_path: Path) -> None:
+    cnn(tmp_path / "m.onnx")
+    done = assay("build", tmp_path / "m.onnx", "--shapes", SHAPES, "--devices", "cpu")
+    size = (tmp_path / "m.assay").stat().st_size
+    assert done.out == f"{tmp_path / 'm.assay'}: {size} bytes for cpu\n", done.err
+
+
+def test_run_takes_the_model_that_the_inputs_shapes_ask_for(
+    assay: Assay, built: Path, tmp_path: Path
+) -> None:
+    y = tmp_path / "y.npy"
+    done = assay("run", built, "--device", "cpu", "-i", "2x3x24x24xf32=1", "-o", f"@{y}")
+    assert done.out == "EXEC @image=2x3x24x24 on cpu\n", done.err
+    assert np.load(y).shape == (2, 10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-i", "1x3x9x9xf32=0", "--device", "cpu"], "there are: image=1x3x16x16; image=2x3x24x24"),
+        (["-i", "1x3x16x16xf32=0"], "not built for the GPU; choose its device: cpu"),
+        (["--device", "cpu"], "takes 1 inputs (image), 0 given"),
+        (["--device", "cpu", "--function", "f"], "--function is not for Assay modules"),
+        (["--device", "tpu", "-i", "1"], "not built for tpu; its devices are cpu"),
+    ],
+)
+def test_what_cannot_run_says_why(
+    assay: Assay, built: Path, arguments: list[str], message: str
+) -> None:
+    done = assay("run", built, *arguments)
+    assert done.code in (1, 2)
+    assert message in " ".join(done.err.split())
+
+
+def test_inspect_prints_sets_maps_and_instructions(assay: Assay, built: Path) -> None:
+    brief, whole = (assay("inspect", built, *more).out for more in ((), ("--all",)))
+    assert "model 1: image=2x3x24x24 (exact)" in brief
+    assert "6 Call, 1 Forward" in brief
+    assert "  # Conv+Relu relu_1" in whole and "globalaveragepool5 as 1x16" in whole
+
+
+def test_inspect_as_json_has_all_records(assay: Assay, built: Path) -> None:
+    document = json.loads(assay("inspect", built, "--json").out)
+    assert document["devices"] == ["cpu"]
+    kinds = [item["kind"] for item in document["models"][0]["regions"][0]]
+    assert kinds.count("Call") == 6
+
+
+def test_a_damaged_module_is_an_error(assay: Assay, built: Path, tmp_path: Path) -> None:
+    data = bytearray(built.read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "damaged.assay").write_bytes(data)
+    done = assay("inspect", tmp_path / "damaged.assay")
+    assert done.code == 1 and "checksum" in done.err
+
+
+def test_build_refuses_other_names_and_other_models(
+    assay: Assay, built: Path, tmp_path: Path
+) -> None:
+    model = built.with_suffix(".onnx")
+    (tmp_path / "x.mlir").write_text("module {}")
+    for arguments, message in (
+        ([model, "-o", "x.bin"], "modules end in .assay"),
+        ([tmp_path / "x.mlir"], "built from ONNX models only"),
+        ([model, "--shapes", "image"], "is no input with its shape"),
+        ([tmp_path / "none.onnx"], "no such file"),
+    ):
+        done = assay("build", *arguments)
+        assert done.code in (1, 2) and message in done.err
