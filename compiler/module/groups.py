@@ -19,6 +19,8 @@ Log Max Min Mul Neg PRelu Pow Reciprocal Relu Round Selu Sigmoid Softplus Sqrt S
 """
 _FOLLOWERS: Final = frozenset(_NAMES.split())
 """What is done element by element, so that it can be done where the element is made."""
+_MOVES: Final = frozenset({"Concat", "Expand", "Slice", "Split", "Tile", "Transpose"})
+"""What gives elements other places."""
 _MOST: Final = 16
 
 
@@ -32,6 +34,11 @@ class Group:
     def last(self) -> Operator:
         """The operator that makes what the group gives."""
         return self.operators[-1]
+
+    @property
+    def needs_elements(self) -> bool:
+        """Whether it looks at elements that an empty tensor does not have."""
+        return any(op.node.op_type not in _FOLLOWERS | _MOVES for op in self.operators)
 
     @property
     def outputs(self) -> tuple[str, ...]:

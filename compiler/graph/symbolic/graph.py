@@ -31,6 +31,8 @@ class Operator:
     inputs: tuple[str, ...]
     """Of computed and constant tensors; "" is none."""
     outputs: tuple[str, ...]
+    ranges: Mapping[int, tuple[Dim, Dim]] = field(default_factory=dict)
+    """Of a slice between places that are sizes: (start, end) by axis. Its input is its first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -112,6 +112,8 @@ class _Reader:
             return
         if self._forward(node, name):
             return
+        if node.op_type == "Slice" and self._slice(node, name):
+            return
         dims = self._result_shapes(node)
         kinds = self._results(node)
         for output, shape, (dtype, _) in zip(node.output, dims, kinds, strict=True):
@@ -258,6 +260,24 @@ class _Reader:
             Forward(
                 name=name, operator=node.op_type, source=source.name, target=target, offset=offset
             )
+        )
+        return True
+
+    def _slice(self, node: Any, name: str) -> bool:
+        """A slice between places that are known only when the model runs."""
+        source = self._tensors.get(node.input[0])
+        if source is None or all(
+            self._constant(each) is not None for each in node.input[1:] if each
+        ):
+            return False
+        asked = self._asked(node)
+        ranges, shapes = sizes.slice_ranges(asked), sizes.shapes_of("Slice", asked)
+        if ranges is None or shapes is None:
+            return False
+        target = node.output[0]
+        self._tensors[target] = Tensor(name=target, dtype=source.dtype, dims=shapes[0])
+        self._steps.append(
+            Operator(node=node, name=name, inputs=(source.name,), outputs=(target,), ranges=ranges)
         )
         return True
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .contents import Elements
-from .dims import Dim, Dims, combined
+from .dims import Dim, Dims, Element, combined, parts
 
 _OPEN_END: Final = 1 << 31
 """Ends of slices from here on mean: to the end."""
@@ -107,6 +107,9 @@ def _clamped(place: Dim, size: Dim) -> Dim:
             return size
         if place == 0:
             return 0
+    elif any(isinstance(part, Element) for part in parts(place)):
+        below = combined("lt", place, 0)
+        place = combined("add", place, combined("mul", below, size))
     return combined("min", combined("max", place, 0), size)
 
 

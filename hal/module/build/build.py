@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -110,6 +111,33 @@ def _kernels(graph: Graph, steps: Sequence[Step]) -> dict[Group, Kernel]:
     return {step: kernel_of(graph, step) for step in steps if isinstance(step, Group)}
 
 
+_LINE: Final = re.compile(r"kernels\.mlir:(\d+):")
+
+
+def _about(
+    path: Path, source: Path, error: ModelError, kernels: Sequence[Mapping[Group, Kernel]]
+) -> ModelError:
+    """What IREE said of kernels, by the operators of the model that they are for."""
+    lines = source.read_text().splitlines()
+    named = {
+        kernel.entry: " and ".join(f"{op.node.op_type} {op.name}" for op in group.operators)
+        for each in kernels
+        for group, kernel in each.items()
+    }
+    found: dict[str, None] = {}
+    for number in _LINE.findall(str(error)):
+        before = [line for line in lines[: int(number)] if "func.func @" in line]
+        entry = before[-1].partition("@")[2].partition("(")[0] if before else ""
+        found[named.get(entry, entry)] = None
+    operators = "".join(f"\n  {text}" for text in found if text)
+    said = _LINE.sub("", str(error).replace(str(source), "kernels.mlir")).partition("\n")[2]
+    return ModelError(
+        f"{path}: IREE cannot compile kernels of this model{':' if operators else ''}{operators}\n"
+        f"It says:\n{said}",
+        log=error.log,
+    )
+
+
 def _set_name(graph: Graph) -> str:
     return ", ".join(f"{each.name}={dims_text(each.dims)}" for each in graph.inputs)
 
@@ -131,10 +159,19 @@ def _add_program(
         source = work / f"{path.stem}-kernels.mlir"
         source.write_bytes(mlir_of(ordered))
         say(f"compiling {len(ordered)} kernels for {target}")
-        data = compile_model(source, target=target).data
+        try:
+            data = compile_model(source, target=target).data
+        except ModelError as error:
+            raise _about(path, source, error, kernels) from None
     made = [
         records.Kernel(
-            device, VMFB, NONE, kernel.entry, len(kernel.arguments), 0, len(kernel.outputs)
+            device,
+            VMFB,
+            NONE,
+            kernel.entry,
+            len(kernel.arguments),
+            len(kernel.constants),
+            len(kernel.outputs),
         )
         for kernel in ordered
     ]

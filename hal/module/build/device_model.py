@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from assay.compiler.graph.symbolic.dims import Dim, Dims, greatest, is_known, product
+from assay.compiler.graph.symbolic.dims import Dim, Dims, greatest, is_known, product, range_of
 from assay.compiler.graph.symbolic.graph import Forward, Graph
 from assay.compiler.module.groups import Group, Step
 from assay.compiler.module.kernels import Kernel
@@ -161,8 +161,22 @@ class _Maker:
         message = f"{step.operator} {step.name}: the new shape has another number of elements"
         self._instructions.append(records.Check(self._pool.expression(code), message))
 
+    def _check_full(self, group: Group, kernel: Kernel) -> None:
+        """Windows and samples of a tensor without elements would lie outside of it."""
+        for name in kernel.arguments if group.needs_elements else ():
+            tensor = self._graph.tensors.get(name)
+            for dim in tensor.dims if tensor is not None else ():
+                least = range_of(dim, self._ranges)[0]
+                if least is None or least < 1:
+                    code = Op.CONST, 0, *self._pool.code(dim, self._numbers), Op.LT
+                    message = (
+                        f"{group.operators[0].node.op_type} {group.last.name}: {name} is empty"
+                    )
+                    self._instructions.append(records.Check(self._pool.expression(code), message))
+
     def _call(self, group: Group, tensors: Sequence[Tensor]) -> None:
         kernel = self._part.kernels[group]
+        self._check_full(group, kernel)
         outputs = tuple(self._numbers[name] for name in kernel.outputs)
         for name, number in zip(kernel.outputs, outputs, strict=True):
             dims = self._graph.tensors[name].dims
@@ -174,7 +188,7 @@ class _Maker:
             records.Call(
                 self._pool.kernel(self._part.device, kernel.entry),
                 tuple(self._numbers[name] for name in kernel.arguments),
-                (),
+                self._sizes(kernel.constants),
                 outputs,
             )
         )
