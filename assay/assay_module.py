@@ -284,6 +284,10 @@ def _open(name: str, gpu: str) -> Device:
         from assay.hal.cpu.device import CpuDriver
 
         return CpuDriver().open()
+    if name == "torq":
+        from assay.hal.torq.driver import TorqDriver
+
+        return TorqDriver().open()
     raise StatusError("NOT_FOUND", f"there is no device {name!r} here")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 from ..buffer import BufferView
-from ..device import Device
+from ..device import BufferRef, Copy, Device
 from ..semaphore import Fence
 from ..status import StatusError
 from ..vm import LoadedModule, Session
@@ -53,11 +53,63 @@ class VmProgram:
         """Runs the host part of a function now, the device's in its queue."""
         name = entry + ASYNC
         if name not in self._module.functions:
-            raise StatusError("NOT_FOUND", f"there is no kernel {entry} in its program")
+            raise _no_kernel(entry)
         invocation, signal = self._module.begin(name, *inputs, *constants, *outputs, wait=wait)
         invocation.run()
         return signal
 
 
-LOADERS: Final[Mapping[str, Loader]] = {"vmfb": VmProgram}
+class ReturningProgram:
+    """An IREE module as any model becomes one: its functions give buffers of their own.
+
+    They are copied to where they belong. A function that takes no fence waits for its work itself,
+    and the host with it.
+    """
+
+    def __init__(self, device: Device, data: memoryview) -> None:
+        """Loads it. Raises StatusError."""
+        self._device = device
+        self._module: LoadedModule = Session(device).load(data)
+
+    def call(
+        self,
+        entry: str,
+        inputs: Sequence[BufferView],
+        constants: Sequence[int],
+        outputs: Sequence[BufferView],
+        wait: Fence | None,
+    ) -> Fence | None:
+        """Runs the host part of a function, and puts its results in their places."""
+        info = self._module.functions.get(entry)
+        if info is None:
+            raise _no_kernel(entry)
+        if wait is not None and not info.asynchronous:
+            wait.wait()
+            wait = None
+        invocation, signal = self._module.begin(entry, *inputs, *constants, wait=wait)
+        results = invocation.run()
+        if len(results) != len(outputs):
+            raise StatusError("INVALID_ARGUMENT", f"{entry} gives {len(results)} results")
+        for result, place in zip(results, outputs, strict=True):
+            if not isinstance(result, BufferView) or result.shape != place.shape:
+                shape = getattr(result, "shape", None)
+                raise StatusError(
+                    "INVALID_ARGUMENT", f"{entry} gives {shape} where {place.shape} is expected"
+                )
+            signal = self._copy(result, place, signal)
+        return signal
+
+    def _copy(self, result: BufferView, place: BufferView, wait: Fence | None) -> Fence:
+        length = place.buffer.length
+        done = Fence(((self._device.create_semaphore(0, private=True), 1),))
+        source, target = (BufferRef(view.buffer, 0, 0, length) for view in (result, place))
+        self._device.queue_transfer(wait, done, Copy(source, target))
+        return done
+
+
+def _no_kernel(entry: str) -> StatusError:
+    return StatusError("NOT_FOUND", f"there is no kernel {entry} in its program")
+
+
+LOADERS: Final[Mapping[str, Loader]] = {"vmfb": VmProgram, "vmfb-returning": ReturningProgram}
 """By format."""

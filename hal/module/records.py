@@ -89,7 +89,8 @@ class Kernel:
 
     device: Int
     format: str
-    """`vmfb`: an IREE module, whose function `entry` takes inputs, constants (i64), results."""
+    """`vmfb`: an IREE module, whose function `entry` takes inputs, constants (i64) and places for
+    outputs; `vmfb-returning`: one whose function gives them."""
     segment: Int
     entry: str
     inputs: Int

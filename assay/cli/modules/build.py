@@ -8,7 +8,12 @@ import typer
 from ..failures import USAGE, CommandError
 from ..options.shared import Json, check_writable
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="An .onnx model.", show_default=False)]
+Model = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL", help="An .onnx, .tflite, .mlir or .mlirbc model.", show_default=False
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="The module; MODEL with .assay if left out."),
@@ -35,7 +40,8 @@ Dims = Annotated[
 Devices = Annotated[
     str,
     typer.Option(
-        "--devices", help="What to build for, the first by preference: metal, cpu, or metal,cpu."
+        "--devices",
+        help="What to build for, with commas, the first by preference: metal, cpu, torq (the NPU).",
     ),
 ]
 
@@ -50,14 +56,17 @@ def build_command(
 ) -> None:
     """Build an Assay module: one file with a model for several input shapes and devices.
 
-    Each shape set becomes a device model of its own, with its memory planned; weights and kernels
-    are shared. assay run and assay inspect take the file.
+    Of an ONNX model each shape set becomes a device model of its own, with its memory planned;
+    weights and kernels are shared. TFLite and MLIR models have fixed shapes; quantised ones can be
+    built for the NPU, too. assay run and assay inspect take the file.
 
     [bold]Examples[/bold]
 
       assay build model.onnx
 
       assay build model.onnx --shapes "image=1x3x224x224; image=4x3x224x224" --devices metal,cpu
+
+      assay build model.tflite --devices torq,metal,cpu
 
       assay build model.onnx --shapes "tokens=1xlenx64" --dim len=1..128 -o model.assay
     """

@@ -26,7 +26,10 @@ from .device_model import Part, device_model
 from .pool import VMFB, Pool
 
 TARGETS: Final[Mapping[str, Target]] = {"metal": "metal", "cpu": "llvm-cpu"}
-"""Devices that modules can be built for, and IREE's targets for them."""
+"""Devices that IREE compiles for, and its targets for them."""
+NPU: Final = "torq"
+DEVICES: Final = (*TARGETS, NPU)
+"""Devices that modules can be built for."""
 _PRODUCER: Final = "assay build"
 Say = Callable[[str], None]
 
@@ -42,8 +45,8 @@ def build_module(
     """The file of a module.
 
     Args:
-        path: an ONNX model.
-        devices: names from `TARGETS`, the one that is preferred first.
+        path: an ONNX model; or one in TFLite or MLIR, whose shapes are fixed.
+        devices: names from `DEVICES`, the one that is preferred first.
         shapes: shape sets, the default first; without any, the shapes that the model declares.
         bounds: what named dimensions can be; others can be anything from 1 on.
         say: is told what is being done.
@@ -52,7 +55,9 @@ def build_module(
     """
     _check_devices(devices)
     if model_format(path) != "onnx":
-        raise ModelError(f"{path}: modules are built from ONNX models only, so far")
+        return _whole(path, devices, bool(shapes or bounds), say)
+    if NPU in devices:
+        raise ModelError(f"{path}: for the NPU give a quantised model as .tflite, or as TOSA")
     say(f"reading {path.name}")
     model = OnnxModel(path)
     sets = [dict(each) for each in shapes] or [model.declared()]
@@ -82,6 +87,26 @@ def build_module(
         for number, device in enumerate(devices)
         for graph, graph_steps, graph_kernels in zip(graphs, steps, kernels, strict=True)
     ]
+    return _written(path, pool, models)
+
+
+def _whole(path: Path, devices: Sequence[str], shapes_given: bool, say: Say) -> bytes:
+    """A model in TFLite or MLIR: one kernel per device."""
+    if shapes_given:
+        raise ModelError(
+            f"{path}: the shapes of TFLite and MLIR models are fixed; leave out shapes"
+        )
+    from .whole import WholeModel
+
+    model = WholeModel(path, say)
+    pool = Pool(devices, {})
+    models = [
+        model.add(pool, number, TARGETS.get(device), say) for number, device in enumerate(devices)
+    ]
+    return _written(path, pool, models)
+
+
+def _written(path: Path, pool: Pool, models: Sequence[records.Model]) -> bytes:
     module = Module(
         version=VERSION,
         name=path.stem,
@@ -99,9 +124,9 @@ def build_module(
 
 
 def _check_devices(devices: Sequence[str]) -> None:
-    known = ", ".join(TARGETS)
+    known = ", ".join(DEVICES)
     for name in devices:
-        if name not in TARGETS:
+        if name not in DEVICES:
             raise ModelError(f"devices: modules cannot be built for {name!r}; there are {known}")
     if not devices or len(set(devices)) != len(devices):
         raise ModelError(f"devices: expected one or more of {known}, each once")

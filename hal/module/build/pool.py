@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -85,15 +86,7 @@ class Pool:
         """A program for a device, with its kernels, whose segment is made here."""
         segment = self.segment(data)
         for kernel in kernels:
-            record = Kernel(
-                device,
-                VMFB,
-                segment,
-                kernel.entry,
-                kernel.inputs,
-                kernel.constants,
-                kernel.outputs,
-            )
+            record = replace(kernel, segment=segment)
             self._kernels[device, kernel.entry] = len(self._kernels), record
 
     def kernel(self, device: int, entry: str) -> int:
