@@ -247,7 +247,8 @@ class GroupSearch:
                     loaded += size
             scratch = self._kernel(job).scratch(job.op, region).values()
             live = max(live, read + own[job.result] + sum(kind.bytes_ for kind in scratch))
-            part = region.sizes[_ROWS] / job.op.y.shape[_ROWS] * padding_of(region.sizes)
+            part = region.sizes[_ROWS] / job.op.y.shape[_ROWS]
+            part *= padding_of(self._kernel(job), job.op, region.sizes)
             work += int(self._tiler.cost(job.op) * part) + _CYCLES_PER_RUN
         stored = 0 if group.stays else own[last.result]
         room = constants + 2 * (loaded + stored) + live + self._roomy * max(own.values())

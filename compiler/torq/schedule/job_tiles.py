@@ -16,6 +16,7 @@ from ..slice.errors import IllegalSliceProgram
 from ..slice.tensor import Tensor, dense
 from .allocate import fetched_by
 from .network import Job
+from .shares import FREE, Balance, Split
 from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Spot, StoreTile
 from .storage import Storage
 from .transfers import moves_of, tile_tensor
@@ -57,8 +58,12 @@ class JobTiles:
     kernel: Kernel[Any]
     made: dict[SSAValue, tuple[Spot, Region]] = field(default_factory=dict)
     """What earlier operators of a group have made for the tile at hand, and where it begins."""
+    balance: Balance
+    """What the slices work for these tiles, and for those of the rest of the group."""
     passes_on: bool = False
     """Whether the result is only for later operators of the group."""
+    _channels: tuple[tuple[int, ...], int] = (), FREE
+    """First and number of the last tile's channels, and how many of them its first part had."""
     _operands: dict[str, tuple[Spot, Region]] = field(default_factory=dict)
     """What of operands the last tile has loaded."""
     _last: dict[Storage, Buffer] = field(default_factory=dict)
@@ -76,13 +81,27 @@ class JobTiles:
         for need in kernel.input_regions(op, out):
             whole[need.operand] = self._operand(need.operand, need.region)
         whole["y"] = self._result(out)
+        split = self._split(out)
         runs = [
             run
-            for slice_, region in enumerate(self.planner.tiler.parts(op, kernel, out))
+            for slice_, region in zip(
+                self.balance.shared(split.costs), split.parts(out), strict=True
+            )
             for run in self._runs(kernel, slice_, region, whole)
         ]
         self._together(runs)
         self._deliver(out, whole["y"])
+
+    def _split(self, out: Region) -> Split:
+        """How the slices share a tile: channels are cut as in the last tile with the same ones, so
+        that constants are the same, too.
+        """
+        channels = out.starts[1:2] + out.sizes[1:2]
+        if channels != self._channels[0]:
+            self._channels = channels, FREE
+        split = self.planner.tiler.split(self.job.op, self.kernel, out, self._channels[1])
+        self._channels = channels, split.channels
+        return split
 
     def sums(self, outs: Sequence[Region], chains: Sequence[Sequence[Kernel[Any]]]) -> None:
         """Loads, runs and stores a tile for each slice, whose sums are made by a chain of kernels.

@@ -21,6 +21,7 @@ from .network import Job, Network, home_of
 from .options import Options
 from .overlap import overlapped
 from .play import played
+from .shares import Balance
 from .stated import stated_members, stated_sum_tiling, stated_tiling, unfit
 from .steps import Buffer, LoadTile, Plan, Spot, Start, StoreTile
 from .storage import Home, Storage, packed
@@ -266,12 +267,14 @@ class Planner:
             )
         self.leaders |= {job.name: group.jobs[0].name for job in group.jobs}
         made: dict[SSAValue, tuple[Spot, Region]] = {}
+        balance = Balance(slices=self.tiler.slices)
         tiles = [
             JobTiles(
                 planner=self,
                 job=job,
                 kernel=self.tiler.kernel(job.op),
                 made=made,
+                balance=balance,
                 passes_on=job is not last,
             )
             for job in group.jobs
@@ -329,7 +332,8 @@ class Planner:
         self.chosen[job.name] = Tiles(
             kernel=tiling.kernel.name, sizes=tiling.sizes, order=tiling.axes, kept=stays
         )
-        tiles = JobTiles(planner=self, job=job, kernel=tiling.kernel)
+        balance = Balance(slices=self.tiler.slices)
+        tiles = JobTiles(planner=self, job=job, kernel=tiling.kernel, balance=balance)
         for out in tiling.regions(job.op.y.shape):
             tiles.tile(out)
 
@@ -343,7 +347,8 @@ class Planner:
     def _parts(self, job: Job, found: SumTiling) -> None:
         """Schedules tiles whose sums are made part by part."""
         self.chosen[job.name] = Tiles(kernel=found.kernel.name, terms=found.count)
-        tiles = JobTiles(planner=self, job=job, kernel=found.kernel)
+        balance = Balance(slices=self.tiler.slices)
+        tiles = JobTiles(planner=self, job=job, kernel=found.kernel, balance=balance)
         for outs in found.tiles:
             tiles.sums(outs, found.chains(job.op, outs))
 

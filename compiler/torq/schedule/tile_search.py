@@ -11,11 +11,14 @@ from typing import Any
 from ..blocks import BURST
 from ..kernels.alike import VECTOR_BYTES, Alike
 from ..kernels.kernel import Kernel, TileDim
+from ..kernels.planes.convolution import ConvolutionKernel
 from ..operators.operator import Operator
+from ..operators.products import Convolution
 from ..operators.tensors import Layout, Region
 from ..slice.errors import IllegalSliceProgram
 from ..slice.lram import ALIGNMENT
 from ..target import target
+from .shares import CHANNELS, Balance, scales_differ
 from .tiling import Tiling, unit_of
 
 _DIVISORS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
@@ -24,6 +27,10 @@ _CYCLES_PER_TILE = 500
 """What a tile costs besides what it moves and computes: commands, starts of transfers."""
 _CYCLES_PER_RUN = 150
 """What a run of a slice costs besides its tasks."""
+_EDGES = 3
+"""Tiles along an axis that may each be unlike."""
+_LEFT_OVER = 16
+"""Which part of the shorter of transfers and work is beside nothing: one of so many."""
 _COMPARED = 6
 """How many tilings are compared by what kernels cost for a tile, too."""
 
@@ -42,10 +49,15 @@ class Traffic:
         return cycles_of_bytes(self.moved) + self.tiles * _CYCLES_PER_TILE
 
 
-def padding_of(sizes: Sequence[int]) -> float:
-    """How much more the vectors of a tile of planes have than its pixels."""
-    pixels = sizes[-1] * sizes[-2]
-    return -(-pixels // VECTOR_BYTES) * VECTOR_BYTES / pixels
+def padding_of(kernel: Kernel[Any], op: Operator, sizes: Sequence[int]) -> float:
+    """How much longer a kernel takes for the pixels of a tile of planes than for those of a whole
+    one: what is left of the last vector is padding.
+    """
+    vector = VECTOR_BYTES // op.y.element
+    if isinstance(kernel, ConvolutionKernel) and isinstance(op, Convolution):
+        vector = kernel.vector(op)
+    pixels, whole = (math.prod(shape[-2:]) for shape in (sizes, op.y.shape))
+    return _filled(pixels, vector) / _filled(whole, vector)
 
 
 def cycles_of_bytes(size: int) -> int:
@@ -69,8 +81,9 @@ class TileSearch:
     reuse: bool
     work: int
     """Cycles of the whole operator on all slices: about what its tiles take, too."""
-    cost: Callable[[Region], int]
-    """Cycles of a tile on all slices."""
+    cost: Callable[[Region], Sequence[int]]
+    """Cycles of the parts of a tile, of which each slice makes one."""
+    slices: int = 1
     _looked_up: dict[tuple[str, Region], Any] = field(default_factory=dict)
     """What the kernel says of regions, which many tilings have in common."""
 
@@ -146,7 +159,7 @@ class TileSearch:
         for name, size in parts.items():
             times = self._times(tiling, middle, name)
             moved += size * times if name in self._loaded_or_stored(middle) else 0
-            each += size if name in self.op.tensors else 0
+            each += size if name in self.op.tensors else size // 2
             room += size * (2 if self.doubled and times > 1 else 1)
         return Traffic(moved=moved, each=each, tiles=tiles) if room <= self.free else None
 
@@ -216,21 +229,59 @@ class TileSearch:
     def _timed(self, tiling: Tiling, traffic: Traffic) -> Tiling:
         """With the cycles of all tiles."""
         try:
-            cost = self.cost(self._middle(tiling))
+            cost = self._work(tiling)
         except IllegalSliceProgram:
             cost = 0
-        work = (cost + _CYCLES_PER_RUN) * traffic.tiles
+        work = cost + _CYCLES_PER_RUN * traffic.tiles
         return replace(tiling, cycles=self._together(traffic, work))
+
+    def _work(self, tiling: Tiling) -> int:
+        """Cycles of the busiest slice: tiles at edges and in the middle, by how many there are.
+
+        What is scaled in several ways may take longer than what is scaled alike.
+        """
+        shape = self.op.y.shape
+        balance = Balance(slices=self.slices)
+        every = CHANNELS if scales_differ(self.op) else -1
+        places = [
+            _places(size, whole, every=axis == every)
+            for axis, (size, whole) in enumerate(zip(tiling.sizes, shape, strict=True))
+        ]
+        for at in itertools.product(*places):
+            starts, sizes, times = zip(*at, strict=True)
+            costs = self.cost(Region(starts=starts, sizes=sizes))
+            balance.shared([cost * math.prod(times) for cost in costs])
+        return max(balance.work)
 
     def _expected(self, tiling: Tiling, traffic: Traffic) -> int:
         """About the cycles of all tiles."""
         work = self.work + _CYCLES_PER_RUN * traffic.tiles
+        for dim in self.kernel.tile_dims(self.op):
+            size, whole = tiling.sizes[dim.axis], self.op.y.shape[dim.axis]
+            work = int(work * _filled(size, dim.best) / _filled(whole, dim.best))
         if self.op.y.layout is not Layout.ROWS:
-            work = int(work * padding_of(tiling.sizes))
+            work = int(work * padding_of(self.kernel, self.op, tiling.sizes))
         return self._together(traffic, work)
 
     def _together(self, traffic: Traffic, work: int) -> int:
         """Cycles of transfers and slices; those of the ends are beside nothing."""
         if not self.doubled:
             return traffic.cycles + work
-        return max(traffic.cycles, work) + cycles_of_bytes(traffic.each)
+        most, least = max(traffic.cycles, work), min(traffic.cycles, work)
+        return most + least // _LEFT_OVER + cycles_of_bytes(traffic.each)
+
+
+def _places(size: int, whole: int, *, every: bool) -> list[tuple[int, int, int]]:
+    """(start, size, how many alike) of tiles along an axis: the first, one in the middle and the
+    last, or every one.
+    """
+    starts = range(0, whole, size)
+    if every or len(starts) <= _EDGES:
+        return [(start, min(size, whole - start), 1) for start in starts]
+    last = starts[-1]
+    return [(0, size, 1), (size, size, len(starts) - 2), (last, whole - last, 1)]
+
+
+def _filled(size: int, unit: int) -> float:
+    """How many elements of whole units there are for each of a size."""
+    return -(-size // unit) * unit / size

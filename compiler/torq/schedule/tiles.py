@@ -1,8 +1,9 @@
-"""How an operator's result is cut into tiles that fit into LRAM, and a tile between the slices."""
+"""How an operator's result is cut into tiles that fit into LRAM."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,11 +16,10 @@ from ..operators.tensors import Region
 from ..slice.counts import MOST_STEPS
 from ..slice.errors import IllegalSliceProgram
 from .options import Options
+from .shares import FREE, Split, Splits
 from .sum_tiling import SumSearch, SumTiling
 from .tile_search import TileSearch
-from .tiling import Tiling, unit_of
-
-_WORTH_SPLITTING = 0.85
+from .tiling import Tiling
 
 
 class Tiler:
@@ -32,7 +32,7 @@ class Tiler:
         self._doubled, self._split = options.double_buffer, options.both_slices
         self._group, self.reuse = options.group, options.reuse
         self._tilings: dict[tuple[Operator, int, frozenset[str]], Tiling | None] = {}
-        self._splits: dict[tuple[object, ...], tuple[int, int]] = {}
+        self._splits = Splits()
         self._kernels: dict[Operator, Kernel[Any]] = {}
         self._costs: dict[Operator, int] = {}
 
@@ -56,7 +56,8 @@ class Tiler:
                 doubled=self._doubled,
                 reuse=self.reuse,
                 work=self.cost(op),
-                cost=lambda out: max(kernel.cost(op, one) for one in self.parts(op, kernel, out)),
+                cost=partial(self._part_costs, op, kernel),
+                slices=self.slices,
             )
             found = search.best()
             if found is None and self._doubled:
@@ -67,8 +68,8 @@ class Tiler:
     def _smaller(self, search: TileSearch) -> Tiling | None:
         """Tiles of a slower kernel, which may be smaller: of fewer rows or channels at a time."""
         for kernel in variants(search.op):
-            cost = partial(kernel.cost, search.op)
-            work = cost(Region.whole(search.op.y.shape))
+            cost = partial(self._part_costs, search.op, kernel)
+            work = max(cost(Region.whole(search.op.y.shape)))
             other = replace(
                 search, kernel=kernel, doubled=False, cost=cost, work=work, _looked_up={}
             )
@@ -118,54 +119,11 @@ class Tiler:
         """How many slices share a tile."""
         return 2 if self._split else 1
 
-    def parts(self, op: Operator, kernel: Kernel[Any], out: Region) -> list[Region]:
-        """The region for each slice: two if that is faster."""
+    def split(self, op: Operator, kernel: Kernel[Any], out: Region, channels: int = FREE) -> Split:
+        """How the slices share a tile: as `Splits.split` says. Raises IllegalSliceProgram."""
         if not self._split:
-            return [out]
-        edges = tuple(
-            (a == 0, a + n == size)
-            for a, n, size in zip(out.starts, out.sizes, op.y.shape, strict=True)
-        )
-        key = op, kernel.name, out.sizes, edges
-        if key not in self._splits:
-            self._splits[key] = _split(op, kernel, _first_like(op, kernel, out))
-        axis, point = self._splits[key]
-        if axis < 0:
-            return [out]
-        return _halves(out, axis, point)
+            return Split(costs=(kernel.cost(op, out),))
+        return self._splits.split(op, kernel, out, channels)
 
-
-def _first_like(op: Operator, kernel: Kernel[Any], out: Region) -> Region:
-    """The first region of these sizes at the same edges: what is chosen for it is for all alike."""
-    units = {dim.axis: dim for dim in kernel.tile_dims(op)}
-    starts = []
-    for axis, (a, n, size) in enumerate(zip(out.starts, out.sizes, op.y.shape, strict=True)):
-        dim = units.get(axis)
-        if a and a + n < size and dim is not None:
-            a = unit_of(dim) if unit_of(dim) + n < size else dim.granularity
-        starts.append(a)
-    return Region(starts=tuple(starts), sizes=out.sizes)
-
-
-def _split(op: Operator, kernel: Kernel[Any], out: Region) -> tuple[int, int]:
-    """Axis and size of the first part; axis -1 if the tile stays whole."""
-    best = kernel.cost(op, out) * _WORTH_SPLITTING
-    found = -1, 0
-    for dim in kernel.tile_dims(op):
-        size = out.sizes[dim.axis]
-        unit = unit_of(dim) if size > unit_of(dim) else dim.granularity
-        point = -(-size // 2 // unit) * unit or unit
-        if point >= size:
-            continue
-        try:
-            cost = max(kernel.cost(op, part) for part in _halves(out, dim.axis, point))
-        except IllegalSliceProgram:
-            continue
-        if cost < best:
-            best, found = cost, (dim.axis, point)
-    return found
-
-
-def _halves(out: Region, axis: int, point: int) -> list[Region]:
-    start, size = out.starts[axis], out.sizes[axis]
-    return [out.along(axis, start, point), out.along(axis, start + point, size - point)]
+    def _part_costs(self, op: Operator, kernel: Kernel[Any], out: Region) -> Sequence[int]:
+        return self.split(op, kernel, out).costs

@@ -56,10 +56,14 @@ class ConvolutionKernel(Kernel[Convolution]):
         bands = sweep_of(op).bands(out.starts[2], out.sizes[2])
         if out.sizes[0] > 1 or len(parts) > 1 or parts[0].groups > 1 or len(bands) > 1:
             return None
-        pixels = lanes_of(op.x.dtype, op.weights.dtype).vector(parts[0].group)
+        pixels = _vector(op, parts[0].group)
         if bands[0].count * out.sizes[3] > pixels or bands[0].by_row:
             return None
         return ConvolutionKernel(self.group, (first, min(count, op.x.shape[1] - first)))
+
+    def vector(self, op: Convolution) -> int:
+        """Neighbouring pixels that are made at a time."""
+        return _vector(op, self.group)
 
     def _channels(self, op: Convolution) -> tuple[int, int]:
         return self.channels or (0, op.x.shape[1])
@@ -132,13 +136,17 @@ class ConvolutionKernel(Kernel[Convolution]):
         return self._channels(op)[1] * kh * kw
 
 
+def _vector(op: Convolution, group: int) -> int:
+    return lanes_of(op.x.dtype, op.weights.dtype).vector(group)
+
+
 def _nest(
     op: Convolution, out: Region, places: Places, band: Band, part: Part, sums: Sums
 ) -> SliceKernel:
     """Every output channel sums over all input channels."""
     x, weights = places["x"], places["weights"]
     taps = taps_of(band.window, x)
-    vector = lanes_of(op.x.dtype, op.weights.dtype).vector(part.group)
+    vector = _vector(op, part.group)
     packed = dense(
         weights.name,
         weights.address + part.weights * weights.element,
