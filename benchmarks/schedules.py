@@ -40,7 +40,9 @@ LEAST_FASTER = 1.6
 MOST_OFF = {"mobilenet_v2": 0.25, "resnet18_480x640": 0.30}
 """How far what `--schedule vendor` predicts may be from what is published."""
 MOST_ROOFLINE = {"mobilenet_v2": 1.5, "resnet18": 1.25, "resnet18_480x640": 1.25}
-"""Times the roofline of its products and transfers that the usual schedule may take."""
+"""Times the roofline of its products and transfers that the usual schedule may take; where not even
+operators that load without a gap come so near, since LRAM holds too little of what later ones need,
+times what those would take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,11 @@ class Scheduled:
         """Times the most of its products' and its transfers' cycles."""
         return (self.cycles or self.summary["cycles"]) / self.summary["roofline"]
 
+    @property
+    def above_least(self) -> float:
+        """Times what operators in order take at least, since LRAM limits what is loaded before."""
+        return (self.cycles or self.summary["cycles"]) / self.summary["least"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
@@ -100,9 +107,12 @@ class Compared:
         if self.network in MOST_OFF and abs(self.off()) > MOST_OFF[self.network]:
             found.append(f"{self.off():+.0%} from what is published")
         most = MOST_ROOFLINE.get(self.network)
-        times = self.by["overlap"].above_roofline
-        if most is not None and times > most:
-            found.append(f"{times:.2f} times the roofline, not {most:g}")
+        usual = self.by["overlap"]
+        if most is not None and usual.above_roofline > most:
+            if usual.summary["least"] <= most * usual.summary["roofline"]:
+                found.append(f"{usual.above_roofline:.2f} times the roofline, not {most:g}")
+            elif usual.above_least > most:
+                found.append(f"{usual.above_least:.2f} times the least in order, not {most:g}")
         return found
 
 
@@ -170,6 +180,7 @@ def as_json(each: Compared) -> dict[str, Any]:
             **asdict(one),
             "milliseconds": one.milliseconds,
             "above_roofline": one.above_roofline,
+            "above_least": one.above_least,
         }
         for name, one in each.by.items()
     }
@@ -189,8 +200,8 @@ def table(each: Compared) -> Table:
         times = " to ".join(f"{one:g}" for one in each.published)
         title += f"; published {times} ms, the vendor's schedule {each.off():+.0%}"
     found = Table(title=title)
-    names = "schedule,ms,x roofline,MACs used,overlap,MB moved,LRAM peak,compile s,MB,emulate s,MB"
-    for name in names.split(","):
+    names = "schedule,ms,x roofline,x least,MACs used,overlap,MB moved,LRAM peak"
+    for name in f"{names},compile s,MB,emulate s,MB".split(","):
         found.add_column(name, justify="left" if name == "schedule" else "right")
     for name, one in each.by.items():
         summary = one.summary
@@ -198,6 +209,7 @@ def table(each: Compared) -> Table:
             name,
             f"{one.milliseconds:.3f}",
             f"{one.above_roofline:.3f}",
+            f"{one.above_least:.3f}",
             f"{summary['utilisation']:.1%}",
             f"{summary['overlap']:.1%}",
             f"{(summary['loaded'] + summary['stored']) / 1e6:.2f}",

@@ -9,8 +9,8 @@ from benchmarks.schedules import Compared, Scheduled
 from tests.compiler.graph.models import IMPORTABLE
 
 
-def _one(cycles: int, roofline: int = 1) -> Scheduled:
-    summary = {"cycles": cycles, "roofline": roofline}
+def _one(cycles: int, roofline: int = 1, least: int = 0) -> Scheduled:
+    summary = {"cycles": cycles, "roofline": roofline, "least": max(roofline, least)}
     return Scheduled(summary=summary, compile_seconds=1.0, compile_memory=1)
 
 
@@ -33,6 +33,13 @@ def test_each_missed_bar_is_named() -> None:
         "-28% from what is published",
         "2.00 times the roofline, not 1.5",
     ]
+
+
+def test_a_bar_that_no_order_of_operators_reaches_holds_for_what_they_take_at_least() -> None:
+    near = _compared(5_600_000, _one(3_200_000, roofline=2_000_000, least=3_100_000))
+    assert near.missed() == []
+    far = _compared(8_000_000, _one(4_960_000, roofline=2_000_000, least=3_100_000))
+    assert "1.60 times the least in order, not 1.5" in far.missed()
 
 
 @pytest.mark.skipif(not IMPORTABLE, reason="converter or IREE are missing")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from assay.hw.torq.facts.machine import limit
 from assay.hw.torq.intervals import length, union
 from assay.hw.torq.notes import OperatorNote
 
 from ..operators.operator import Operator
 from ..operators.products import Convolution, DepthwiseConvolution, FullyConnected, MatMul
+from ..target import target
 from .network import Network
 from .steps import LoadCode, LoadTile, Plan, RunSlice, Step, StoreTile, Wait, buffers_of
 from .units import cycles_of
@@ -25,6 +27,11 @@ def macs_of(op: Operator) -> int:
     if isinstance(op, Convolution | DepthwiseConvolution | FullyConnected):
         return math.prod(op.y.shape) * math.prod(op.weights.shape[1:])
     return 0
+
+
+def macs_cycles(op: Operator) -> int:
+    """Cycles of an operator's products if all multipliers of all slices are at work."""
+    return -(-macs_of(op) // (limit("multipliers_per_slice") * target().slices))
 
 
 def operators_of(network: Network, plan: Plan) -> tuple[OperatorNote, ...]:

@@ -12,6 +12,7 @@ from assay.hw.torq.notes import OperatorNote
 
 from ..blocks import BURST
 from ..target import target
+from .bounds import least_in_order
 from .network import Network
 from .operators import macs_of
 from .play import played
@@ -33,6 +34,8 @@ class Summary:
         both: cycles in which both is the case.
         mac_bound: cycles of the products if all multipliers of both slices were always at work.
         transfer_bound: cycles of the transfers if there never was a gap between them.
+        order_bound: cycles of products and loads if operators come one behind the other, since LRAM
+            holds no more of later ones' weights.
         ways: how many operators of the model came to the NPU by which way.
     """
 
@@ -47,6 +50,7 @@ class Summary:
     both: int
     mac_bound: int
     transfer_bound: int
+    order_bound: int = 0
     ways: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -64,6 +68,11 @@ class Summary:
         """The cycles below which this schedule's products and transfers cannot be."""
         return max(self.mac_bound, self.transfer_bound)
 
+    @property
+    def least(self) -> int:
+        """The cycles below which its products and transfers cannot be, operator behind operator."""
+        return max(self.roofline, self.order_bound)
+
     def __str__(self) -> str:
         times = self.cycles / max(1, self.roofline)
         bound = "products" if self.mac_bound >= self.transfer_bound else "transfers"
@@ -75,7 +84,9 @@ class Summary:
             f"{self.stored:,} stored\n"
             f"multipliers: {self.utilisation:.0%} used; slices work {self.slices:,} cycles, "
             f"transfers {self.transfers:,}, of the shorter {self.overlap:.0%} beside the other\n"
-            f"{times:.2f} times the roofline, which is {self.roofline:,} cycles of {bound}"
+            f"{times:.2f} times the roofline, which is {self.roofline:,} cycles of {bound}; "
+            f"{self.cycles / max(1, self.least):.2f} times the least of operators in order, "
+            f"{self.least:,}"
         )
 
     def _ways(self) -> str:
@@ -85,7 +96,7 @@ class Summary:
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
         more = {"utilisation": self.utilisation, "overlap": self.overlap}
-        return {**asdict(self), **more, "roofline": self.roofline}
+        return {**asdict(self), **more, "roofline": self.roofline, "least": self.least}
 
 
 def summary_of(network: Network, plan: Plan, notes: Sequence[OperatorNote] = ()) -> Summary:
@@ -108,6 +119,7 @@ def summary_of(network: Network, plan: Plan, notes: Sequence[OperatorNote] = ())
         both=units.both,
         mac_bound=-(-macs // (limit("multipliers_per_slice") * target().slices)),
         transfer_bound=target().dma_cycles(loaded + stored, BURST),
+        order_bound=least_in_order(network, plan),
         ways=dict(sorted(Counter(note.way for note in notes if note.way).items())),
     )
 
