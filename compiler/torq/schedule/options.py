@@ -17,6 +17,7 @@ class Options:
         reuse: what two tiles in a row need alike is loaded once, and so are their commands.
         both_slices: operators are divided between two slices.
         group: the channels that convolutions make at a time; 0: whatever is the fastest.
+        all_tiles: tiles are chosen by what all of them take; else by what one in the middle does.
         block_tasks: the most tasks in a block of commands; 0: as many as there is room for.
         program_blocks: the most blocks of commands in a program of the NSS, each of which the host
             starts; 0: one program with all.
@@ -29,6 +30,7 @@ class Options:
     reuse: bool = True
     both_slices: bool = True
     group: int = 0
+    all_tiles: bool = True
     block_tasks: int = 0
     program_blocks: int = 0
     left_out: tuple[str, ...] = ()
@@ -46,6 +48,7 @@ VENDOR = Options(
     reuse=False,
     both_slices=False,
     group=4,
+    all_tiles=False,
     block_tasks=4,
     left_out=("hoist-transposes",),
 )
@@ -54,8 +57,8 @@ VENDOR = Options(
 The vendor's documentation says that a dispatch, a layer or a tile of it, loads data and weights
 first, then computes, and stores results last; blocks of commands have four operations. On one
 slice: public models are compiled with `--torq-disable-slicing`. Its compiler has other shapes of
-convolutions than 64 pixels by 4 channels, but switched off. Images are padded and brought to planes
-by layers of their own, as it lowers them.
+convolutions than 64 pixels by 4 channels, but switched off. Tiles are cut until they fit. Images
+are padded and brought to planes by layers of their own, as it lowers them.
 """
 SCHEDULES = {"overlap": USUAL, "vendor": VENDOR}
 """By the names that users give."""

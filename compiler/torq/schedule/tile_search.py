@@ -84,6 +84,8 @@ class TileSearch:
     cost: Callable[[Region], Sequence[int]]
     """Cycles of the parts of a tile, of which each slice makes one."""
     slices: int = 1
+    all_tiles: bool = True
+    """Whether all tiles are weighed, or one in the middle for all."""
     _looked_up: dict[tuple[str, Region], Any] = field(default_factory=dict)
     """What the kernel says of regions, which many tilings have in common."""
 
@@ -241,6 +243,8 @@ class TileSearch:
         What is scaled in several ways may take longer than what is scaled alike.
         """
         shape = self.op.y.shape
+        if not self.all_tiles:
+            return max(self.cost(self._middle(tiling))) * math.prod(tiling.counts(shape))
         balance = Balance(slices=self.slices)
         every = CHANNELS if scales_differ(self.op) else -1
         places = [

@@ -31,6 +31,7 @@ class Tiler:
     def __init__(self, options: Options) -> None:
         self._doubled, self._split = options.double_buffer, options.both_slices
         self._group, self.reuse = options.group, options.reuse
+        self._all_tiles = options.all_tiles
         self._tilings: dict[tuple[Operator, int, frozenset[str]], Tiling | None] = {}
         self._splits = Splits()
         self._kernels: dict[Operator, Kernel[Any]] = {}
@@ -58,6 +59,7 @@ class Tiler:
                 work=self.cost(op),
                 cost=partial(self._part_costs, op, kernel),
                 slices=self.slices,
+                all_tiles=self._all_tiles,
             )
             found = search.best()
             if found is None and self._doubled:
