@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..elements import Value
     from ..module import Function
     from ..npu import NpuFunction
+    from ..npu.layers import LayerRun
     from .options.iree import IreeOptions
     from .options.shared import Opened
     from .torq.run import TorqOptions
@@ -110,9 +111,7 @@ def _signed(value: "Value") -> "Value":
 
 def layer_sides(program: "TorqOptions | None", wanted: Wanted, say: Say) -> Sides:
     """All tensors of a model on the NPU. Raises CommandError."""
-    from assay.compiler.models.formats import model_format
-
-    from ..npu.layers import LayeredModel, against, of_onnx
+    from ..npu.layers import LayeredModel, against
     from .torq.run import first, hardware_name, usage_errors
 
     if program is None or not program.is_model:
@@ -122,14 +121,12 @@ def layer_sides(program: "TorqOptions | None", wanted: Wanted, say: Say) -> Side
     say(first("running on the NPU"))
     with usage_errors():
         layers = model.run(values)
-    tensors = _tensors(program.path, values, wanted, say)
-    if tensors is not None:
-        if model_format(program.path) == "onnx":
-            tensors = of_onnx(program.path, tensors, layers)
-        layers = against(layers, tensors)
-    known = [(layer, layer.expected) for layer in layers if layer.expected is not None]
     if not layers:
         raise CommandError("--layers: the model has no operators", code=USAGE)
+    tensors = _tensors(program.path, values, layers, wanted, say)
+    if tensors is not None:
+        layers = against(layers, tensors)
+    known = [(layer, layer.expected) for layer in layers if layer.expected is not None]
     if not known:
         names = ", ".join(sorted({layer.source for layer in layers if layer.source}))
         problem = f"--reference: no tensor has a name of the model's, which are {names}"
@@ -144,9 +141,15 @@ def layer_sides(program: "TorqOptions | None", wanted: Wanted, say: Say) -> Side
 
 
 def _tensors(
-    path: Path, values: "list[Value]", wanted: Wanted, say: Say
+    path: Path, values: "list[Value]", layers: "Sequence[LayerRun]", wanted: Wanted, say: Say
 ) -> "Mapping[str, NDArray[Any]] | None":
-    """A model's tensors by name, None for those that operators are defined to make."""
+    """A model's tensors by the names of layers, None for those that operators are defined to make.
+
+    Raises CommandError and ModelError.
+    """
+    from assay.compiler.models.formats import model_format
+
+    from ..npu.layers import of_onnx
     from ..reference import tensors_by_litert, tensors_by_onnxruntime
     from ..text_values import read_npz
 
@@ -159,25 +162,23 @@ def _tensors(
     elif wanted.against == "tosa":
         return None
     else:
-        found = _tensors_on_cpu(path, values, wanted, say)
-    return found
+        return _tensors_on_cpu(path, values, layers, wanted, say)
+    return of_onnx(path, found, layers) if model_format(path) == "onnx" else found
 
 
 def _tensors_on_cpu(
-    path: Path, values: "list[Value]", wanted: Wanted, say: Say
+    path: Path, values: "list[Value]", layers: "Sequence[LayerRun]", wanted: Wanted, say: Say
 ) -> "dict[str, NDArray[Any]]":
-    """A TFLite model's tensors by name. Raises CommandError."""
+    """A model's tensors by the names that layers have. Raises CommandError."""
     import numpy as np
 
-    from assay.compiler.graph.all_results import file_with_all_results
-    from assay.compiler.models.formats import model_format
+    from assay.compiler.graph.all_results import with_all_results
 
-    if model_format(path) != "tflite":
-        problem = "llvm-cpu gives every tensor of .tflite models only; --against tosa of others"
-        raise CommandError(f"--layers: {problem}", code=USAGE)
-    with file_with_all_results(path) as (file, names):
-        made = _on_cpu(_build(file, wanted, say), "main", values, wanted, say)
-    return {name: np.asarray(tensor) for name, tensor in zip(names, made, strict=True)}
+    from ..npu.layers import of_results
+
+    with with_all_results(path) as model:
+        made = _on_cpu(_build(model.file, wanted, say), model.function, values, wanted, say)
+    return of_results(model.results, [np.asarray(tensor) for tensor in made], layers)
 
 
 def gpu_sides(module: Path, function: str | None, device: str, wanted: Wanted, say: Say) -> Sides:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from assay.compiler.graph.all_results import Result
+
     from ..elements import Value
 
 Array = NDArray[Any]
@@ -117,6 +120,43 @@ def against(layers: Sequence[LayerRun], tensors: Mapping[str, Array]) -> list[La
     ]
 
 
+def of_results(
+    results: Sequence[Result], made: Sequence[Array], layers: Sequence[LayerRun]
+) -> dict[str, Array]:
+    """What others made of a model's tensors, by the names that layers have.
+
+    Layers of several operators have the name of the first one and the tensor of a later one: the
+    last one of the layer's shape and type before another layer's; if there are several, the one
+    that the layer's operator is defined to make.
+    """
+    tensors = dict(zip((result.name for result in results), made, strict=True))
+    last = {layer.source: layer for layer in layers}
+    found = {}
+    for result in results:
+        layer = last.get(result.name)
+        if layer is None:
+            continue
+        behind = takewhile(lambda name: name not in last, result.behind)
+        alike = [
+            tensors[name]
+            for name in (result.name, *behind)
+            if (laid := _laid_out(tensors[name], layer)) is not None
+            and _in_bytes(laid).dtype == layer.got.dtype
+        ]
+        if alike:
+            same = (tensor for tensor in reversed(alike) if _is_defined_so(tensor, layer))
+            found[result.name] = _in_bytes(next(same, alike[-1]))
+    return found
+
+
+def _is_defined_so(tensor: Array, layer: LayerRun) -> bool:
+    """Whether a tensor is what a layer's operator is defined to make."""
+    laid = _laid_out(tensor, layer)
+    if laid is None or layer.expected is None:
+        return False
+    return np.array_equal(_in_bytes(laid), layer.expected)
+
+
 def of_onnx(
     path: Path, tensors: Mapping[str, Array], layers: Sequence[LayerRun]
 ) -> dict[str, Array]:
@@ -144,6 +184,7 @@ def _laid_out(tensor: Array, layer: LayerRun) -> Array | None:
         tensor = tensor.transpose(0, 3, 1, 2)
     if tensor.shape == shape:
         return tensor
-    # A row of numbers stays one, whatever dimensions of one element it has.
-    is_row = max(tensor.shape, default=1) == tensor.size == layer.got.size
-    return tensor.reshape(shape) if is_row else None
+    # Dimensions of one element may come and go, but those of planes have their order.
+    there, here = ([size for size in each if size > 1] for each in (tensor.shape, shape))
+    is_same = there == here and (len(here) <= 1 or not layer.in_planes)
+    return tensor.reshape(shape) if is_same else None

@@ -19,7 +19,7 @@ def least_in_order(network: Network, plan: Plan) -> int:
     operators, begins when the one before is done.
     """
     places = _places(network, plan.tiles)
-    macs, loads = [0] * (places[-1] + 1), [0] * (places[-1] + 1)
+    macs, loads = [0] * len(places), [0] * len(places)
     numbers = {job.name: place for job, place in zip(network.jobs, places, strict=True)}
     for job in network.jobs:
         macs[numbers[job.name]] += macs_cycles(job.op)

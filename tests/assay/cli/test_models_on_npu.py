@@ -14,7 +14,7 @@ import pytest
 
 import assay as package
 from assay.npu.layers import LayeredModel
-from assay.reference import tensors_by_onnxruntime
+from assay.reference import CpuModule, tensors_by_onnxruntime
 from tests.compiler.graph import models
 from tests.models.onnx.cases import CASES
 from tests.models.onnx.network import Network
@@ -227,16 +227,100 @@ def test_tensors_between_operators_need_a_model_on_the_npu(assay: Assay, model: 
 
 
 def test_every_tensor_of_a_tflite_model_is_compared_with_llvm_cpu(
-    assay: Assay, model: Path, tmp_path: Path
+    assay: Assay, model: Path
 ) -> None:
     done = assay("diff", model, *_NPU, "--layers", "--exact")
     assert "emulated NPU against llvm-cpu: 3 tensors compared, none of them different" in done.out
-    path = tmp_path / "model.mlir"
+
+
+_SCALED = """
+func.func @scaled(%x: tensor<1x4x4x8xi8>, %w: tensor<4xi8>)
+    -> (tensor<1x4x4x16xi8>, tensor<4xi8>) {
+  %weights = "tosa.const"() {values = dense<3> : tensor<8x1x1x8xi8>} : () -> tensor<8x1x1x8xi8>
+  %bias = "tosa.const"() {values = dense<5> : tensor<8xi32>} : () -> tensor<8xi32>
+  %zero = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %wide = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %by = "tosa.const"() {values = dense<1073741824> : tensor<1xi32>} : () -> tensor<1xi32>
+  %shift = "tosa.const"() {values = dense<34> : tensor<1xi8>} : () -> tensor<1xi8>
+  %0 = tosa.conv2d %x, %weights, %bias, %zero, %zero {acc_type = i32,
+    dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+    : (tensor<1x4x4x8xi8>, tensor<8x1x1x8xi8>, tensor<8xi32>, tensor<1xi8>, tensor<1xi8>)
+    -> tensor<1x4x4x8xi32>
+  %1 = tosa.rescale %0, %by, %shift, %wide, %zero {input_unsigned = false,
+    output_unsigned = false, per_channel = false, rounding_mode = SINGLE_ROUND, scale32 = true}
+    : (tensor<1x4x4x8xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>)
+    -> tensor<1x4x4x8xi8>
+  %2 = tosa.clamp %1 {min_val = -20 : i8, max_val = 20 : i8}
+    : (tensor<1x4x4x8xi8>) -> tensor<1x4x4x8xi8>
+  %3 = tosa.concat %2, %x {axis = 3 : i32}
+    : (tensor<1x4x4x8xi8>, tensor<1x4x4x8xi8>) -> tensor<1x4x4x16xi8>
+  %4 = tosa.bitwise_not %w : (tensor<4xi8>) -> tensor<4xi8>
+  return %3, %4 : tensor<1x4x4x16xi8>, tensor<4xi8>
+}
+"""
+
+
+def test_every_tensor_of_text_is_compared_with_llvm_cpu(assay: Assay, tmp_path: Path) -> None:
+    path = tmp_path / "scaled.mlir"
+    path.write_text(_SCALED)
+    done = json.loads(assay("diff", path, *_NPU, "--layers", "--exact", "--json").out)
+    assert done["equal"]
+    names = [result["name"] for result in done["results"]]
+    assert names[0].startswith("line 10, column ") and names[0].endswith(" (transpose)")
+    assert len(names) == 3
+
+
+def test_every_tensor_of_linalg_is_compared_with_llvm_cpu(assay: Assay, tmp_path: Path) -> None:
+    path, kind = tmp_path / "sums.mlir", "tensor<4x8xi32>"
+    same = "affine_map<(d0, d1) -> (d0, d1)>"
     path.write_text(
-        "func.func @main(%x: tensor<4xi8>) -> tensor<4xi8> { return %x : tensor<4xi8> }"
+        f"func.func @sums(%a: tensor<4x16xi8>, %b: tensor<16x8xi8>, %c: {kind}) -> {kind} {{\n"
+        "  %zero = arith.constant 0 : i32\n"
+        f"  %empty = tensor.empty() : {kind}\n"
+        f"  %0 = linalg.fill ins(%zero : i32) outs(%empty : {kind}) -> {kind}\n"
+        "  %1 = linalg.matmul ins(%a, %b : tensor<4x16xi8>, tensor<16x8xi8>)"
+        f" outs(%0 : {kind}) -> {kind}\n"
+        f"  %2 = linalg.generic {{indexing_maps = [{same}, {same}, {same}],"
+        ' iterator_types = ["parallel", "parallel"]}'
+        f" ins(%1, %c : {kind}, {kind}) outs(%empty : {kind}) {{\n"
+        "  ^bb0(%l: i32, %r: i32, %o: i32):\n"
+        "    %s = arith.addi %l, %r : i32\n"
+        f"    linalg.yield %s : i32 }} -> {kind}\n"
+        f"  return %2 : {kind}\n}}"
     )
-    done = assay("diff", path, *_NPU, "--layers")
-    assert done.code == 2 and "llvm-cpu gives every tensor of .tflite models only" in done.err
+    done = assay("diff", path, *_NPU, "--layers", "--exact")
+    assert "llvm-cpu: 2 tensors compared, none of them different" in done.out
+
+
+@pytest.mark.parametrize("name", list(NETWORKS))
+def test_every_tensor_of_onnx_is_compared_with_llvm_cpu(
+    assay: Assay, folder: Path, name: str
+) -> None:
+    pytest.importorskip("onnx")
+    path = folder / "layers.onnx"
+    path.write_bytes(NETWORKS[name](Network(1)))
+    done = assay("diff", path, *_NPU, "--layers", "--exact", "--json")
+    found = json.loads(done.out)
+    assert found["equal"] and len(found["results"]) > 5
+
+
+def test_a_tensor_that_another_backend_makes_otherwise_is_named(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "scaled.mlir"
+    path.write_text(_SCALED)
+
+    def wrong(module: object, function: str, values: object) -> list[np.ndarray]:
+        results = [np.array(result) for result in invoke(module, function, values)]
+        results[1][0, 1, 2, 3] ^= 1
+        results[2][0, 1, 2, 3] ^= 1
+        return results
+
+    invoke = CpuModule.invoke
+    monkeypatch.setattr(CpuModule, "invoke", wrong)
+    done = assay("diff", path, *_NPU, "--layers", "--exact")
+    assert done.code == 1
+    assert "line 10, column 8 (transpose): first difference at [0, 1, 2, 3]" in done.out
 
 
 @pytest.mark.parametrize(
