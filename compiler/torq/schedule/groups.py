@@ -18,8 +18,8 @@ from ..operators.operator import Operator
 from ..operators.tensors import Region
 from ..slice.lram import ALIGNMENT
 from .network import Job, Network
-from .tile_search import cycles_of_bytes, padding_of
-from .tiles import Tiler
+from .tiling.search import cycles_of_bytes, padding_of
+from .tiling.tiler import Tiler
 
 _ROWS = 2
 """The axis of (n, c, h, w) along which tiles are cut."""

@@ -16,9 +16,9 @@ from ..slice.errors import IllegalSliceProgram
 from ..slice.tensor import Tensor, dense
 from .allocate import fetched_by
 from .network import Job
-from .shares import FREE, Balance, Split
 from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Spot, StoreTile
 from .storage import Storage
+from .tiling.shares import FREE, Balance, Split
 from .transfers import moves_of, tile_tensor
 
 if TYPE_CHECKING:

@@ -21,14 +21,14 @@ from .network import Job, Network, home_of
 from .options import Options
 from .overlap import overlapped
 from .play import played
-from .shares import Balance
 from .stated import stated_members, stated_sum_tiling, stated_tiling, unfit
 from .steps import Buffer, LoadTile, Plan, Spot, Start, StoreTile
 from .storage import Home, Storage, packed
-from .sum_tiling import SumTiling
-from .tile_search import cycles_of_bytes
-from .tiles import Tiler
-from .tiling import Tiling
+from .tiling.search import cycles_of_bytes
+from .tiling.shares import Balance
+from .tiling.sums import SumTiling
+from .tiling.tiler import Tiler
+from .tiling.tiling import Tiling
 from .transfers import moves_of, pieces_of, tile_tensor
 
 _SLICES = 2

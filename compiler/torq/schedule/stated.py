@@ -11,8 +11,8 @@ from ..kernels.kernel import Kernel
 from ..kernels.variants import variants
 from ..operators.operator import Operator
 from .network import Job
-from .sum_tiling import SumTiling, stated_sums
-from .tiling import Tiling
+from .tiling.sums import SumTiling, stated_sums
+from .tiling.tiling import Tiling
 
 
 def stated_tiling(job: Job, tiles: Tiles) -> Tiling:

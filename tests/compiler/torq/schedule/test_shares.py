@@ -9,8 +9,8 @@ from assay.compiler.torq.operators.products import Convolution, Padding
 from assay.compiler.torq.operators.quantisation import Rescale
 from assay.compiler.torq.operators.tensors import Layout, Region, TensorType
 from assay.compiler.torq.schedule.options import USUAL
-from assay.compiler.torq.schedule.shares import Balance, Splits, scales_differ
-from assay.compiler.torq.schedule.tiles import Tiler
+from assay.compiler.torq.schedule.tiling.shares import Balance, Splits, scales_differ
+from assay.compiler.torq.schedule.tiling.tiler import Tiler
 
 _KERNEL = ConvolutionKernel(4)
 

@@ -6,7 +6,7 @@ from assay.compiler.torq.operators.products import Convolution
 from assay.compiler.torq.operators.quantisation import Rescale
 from assay.compiler.torq.operators.tensors import Layout, TensorType
 from assay.compiler.torq.schedule.options import USUAL
-from assay.compiler.torq.schedule.tiles import Tiler
+from assay.compiler.torq.schedule.tiling.tiler import Tiler
 
 _LRAM = 490 << 10
 

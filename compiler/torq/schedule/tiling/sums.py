@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels.kernel import Kernel
-from ..operators.operator import Operator
-from ..operators.tensors import Region
-from ..slice.counts import MOST_STEPS
-from ..slice.lram import ALIGNMENT
-from .allocate import fetched_by
+from ...kernels.kernel import Kernel
+from ...operators.operator import Operator
+from ...operators.tensors import Region
+from ...slice.counts import MOST_STEPS
+from ...slice.lram import ALIGNMENT
+from ..allocate import fetched_by
 from .tiling import unit_of
 
 

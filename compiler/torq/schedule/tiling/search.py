@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..blocks import BURST
-from ..kernels.alike import VECTOR_BYTES, Alike
-from ..kernels.kernel import Kernel, TileDim
-from ..kernels.planes.convolution import ConvolutionKernel
-from ..operators.operator import Operator
-from ..operators.products import Convolution
-from ..operators.tensors import Layout, Region
-from ..slice.errors import IllegalSliceProgram
-from ..slice.lram import ALIGNMENT
-from ..target import target
+from ...blocks import BURST
+from ...kernels.alike import VECTOR_BYTES, Alike
+from ...kernels.kernel import Kernel, TileDim
+from ...kernels.planes.convolution import ConvolutionKernel
+from ...operators.operator import Operator
+from ...operators.products import Convolution
+from ...operators.tensors import Layout, Region
+from ...slice.errors import IllegalSliceProgram
+from ...slice.lram import ALIGNMENT
+from ...target import target
 from .shares import CHANNELS, Balance, scales_differ
 from .tiling import Tiling, unit_of
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels.kernel import Kernel, TileDim
-from ..operators.tensors import Region
+from ...kernels.kernel import Kernel, TileDim
+from ...operators.tensors import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..kernels.kernel import Kernel, TileDim
-from ..kernels.scales import bits_of_sums, runs
-from ..operators.operator import Operator
-from ..operators.products import Convolution, DepthwiseConvolution, FullyConnected
-from ..operators.tensors import Region
-from ..slice.errors import IllegalSliceProgram
+from ...kernels.kernel import Kernel, TileDim
+from ...kernels.scales import bits_of_sums, runs
+from ...operators.operator import Operator
+from ...operators.products import Convolution, DepthwiseConvolution, FullyConnected
+from ...operators.tensors import Region
+from ...slice.errors import IllegalSliceProgram
 from .tiling import unit_of
 
 FREE = -1

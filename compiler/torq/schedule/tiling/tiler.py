@@ -8,17 +8,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..kernels.kernel import Kernel
-from ..kernels.planes.convolution import ConvolutionKernel
-from ..kernels.variants import refusal, variants
-from ..operators.operator import Operator
-from ..operators.tensors import Region
-from ..slice.counts import MOST_STEPS
-from ..slice.errors import IllegalSliceProgram
-from .options import Options
+from ...kernels.kernel import Kernel
+from ...kernels.planes.convolution import ConvolutionKernel
+from ...kernels.variants import refusal, variants
+from ...operators.operator import Operator
+from ...operators.tensors import Region
+from ...slice.counts import MOST_STEPS
+from ...slice.errors import IllegalSliceProgram
+from ..options import Options
+from .search import TileSearch
 from .shares import FREE, Split, Splits
-from .sum_tiling import SumSearch, SumTiling
-from .tile_search import TileSearch
+from .sums import SumSearch, SumTiling
 from .tiling import Tiling
 
 

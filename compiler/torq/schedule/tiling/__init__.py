@@ -1,0 +1,1 @@
+"""How results are cut into tiles, and tiles between the slices."""
