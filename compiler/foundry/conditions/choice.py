@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Generic, TypeVar
 
 from ..errors import FoundryError
 from .predicate import Predicate
-from .solve import Witness, find
+from .solve import Witness, find, pairs_not_apart
 from .variables import Domain, domain_of
 
 _T = TypeVar("_T")
@@ -72,7 +71,7 @@ class Conditional(Generic[_T]):
                 raise FoundryError(
                     "conditional-never", f"{self.name}: {condition.text!r} never holds"
                 )
-        for one, other in combinations(conditions, 2):
+        for one, other in pairs_not_apart(self.variables, conditions):
             found = find(self.variables, holding=[one, other])
             if found is not None:
                 raise FoundryError(

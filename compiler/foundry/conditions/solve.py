@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ..errors import FoundryError
@@ -11,6 +11,39 @@ from .variables import Domain
 
 Witness = dict[str, int]
 _LIMIT_MS: Final = 10_000
+
+
+def pairs_not_apart(
+    domains: Mapping[str, Domain], conditions: Sequence[Predicate]
+) -> Iterator[tuple[Predicate, Predicate]]:
+    """Pairs of which it is not proved that both never hold; of many it is proved fast."""
+    import z3
+
+    terms, logic, allowed = _stated(domains)
+    formulas = [each.formula(terms, logic) for each in conditions]
+    solver = z3.Solver()
+    solver.set("timeout", _LIMIT_MS)
+    solver.add(*allowed)
+    for number, one in enumerate(conditions):
+        solver.push()
+        solver.add(formulas[number])
+        for other in range(number + 1, len(conditions)):
+            if solver.check(formulas[other]) != z3.unsat:
+                yield one, conditions[other]
+        solver.pop()
+
+
+def _stated(domains: Mapping[str, Domain]) -> tuple[dict[str, Any], Logic, list[Any]]:
+    """The solver's terms for variables, what conditions are built of, and what terms may be."""
+    import z3
+
+    terms: dict[str, Any] = {name: z3.Int(name) for name in domains}
+    logic = Logic(z3.And, z3.Or, z3.Not, lambda value, divisor: value / divisor)
+    allowed = [
+        z3.And(terms[name] >= domain.least, terms[name] <= domain.most)
+        for name, domain in domains.items()
+    ]
+    return terms, logic, allowed
 
 
 def find(
@@ -24,12 +57,7 @@ def find(
     """
     import z3
 
-    terms: dict[str, Any] = {name: z3.Int(name) for name in domains}
-    logic = Logic(z3.And, z3.Or, z3.Not, lambda value, divisor: value / divisor)
-    allowed = [
-        z3.And(terms[name] >= domain.least, terms[name] <= domain.most)
-        for name, domain in domains.items()
-    ]
+    terms, logic, allowed = _stated(domains)
     wanted = [each.formula(terms, logic) for each in holding]
     wanted += [z3.Not(each.formula(terms, logic)) for each in failing]
     solver = z3.Optimize()
