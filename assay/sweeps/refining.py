@@ -7,14 +7,16 @@ from itertools import combinations
 from math import gcd, inf, isqrt, log
 from typing import Final
 
+from .beside import beside
 from .halving import SECOND, Field, Group, Runs, ranked
 from .point import Point, Recipe, Size
 from .points import Space
-from .tree import leaves
+from .tree import Leaf, leaves
 
 _ROUNDS: Final = 4
 _CLOSE: Final = 1.2  # ratio of neighbours between which nothing is tried
 _EACH: Final = 3  # kernels of each grid that are tried for a size
+_ESTIMATE: Final = 0.5  # how much what was not tried counts beside what was
 _UNIT: Final = 256  # what sizes are multiples of at most, as those beside them are
 
 
@@ -36,7 +38,7 @@ def refine(
         sizes = (points for new in tried.values() for points in new.values())
         runs.make((point for points in sizes for point in points.values()), SECOND)
         for group, new in tried.items():
-            lost = _lost(runs, groups[group], new, tolerance)
+            lost = _lost(runs, group, groups[group], new, tolerance)
             groups[group].update({size: dict(points) for size, points in new.items()})
             pairs = _neighbours(groups[group])
             open_pairs[group] = [pair for pair in pairs if lost & set(pair)]
@@ -44,25 +46,35 @@ def refine(
             return
 
 
-def losses(runs: Runs, of: Field) -> dict[Recipe, dict[Size, float]]:
-    """Of all kernels that came to the second rung, as `tree.leaves` takes them."""
-    found: dict[Recipe, dict[Size, float]] = {}
-    for size, points in of.items():
-        best = min(runs.seconds(point, SECOND) for point in points.values())
-        for recipe, point in points.items():
-            if (seconds := runs.seconds(point, SECOND)) < inf:
-                found.setdefault(recipe, {})[size] = log(seconds / best)
-    return found
+def boxes(runs: Runs, group: Group, of: Field, tolerance: float) -> list[Leaf[Recipe]]:
+    """Boxes of sizes, by all kernels that came to the second rung."""
+    rows = {
+        size: {r: runs.row(p) for r, p in points.items() if runs.seconds(p, SECOND) < inf}
+        for size, points in of.items()
+    }
+    seconds = {size: {r: row["seconds"] for r, row in each.items()} for size, each in rows.items()}
+    estimates = beside(rows, group[1])
+    losses: dict[Recipe, dict[Size, float]] = {}
+    for times, counts in ((seconds, 1.0), (estimates, _ESTIMATE)):
+        for size, each in times.items():
+            best = min(each.values())
+            for recipe, time in each.items():
+                losses.setdefault(recipe, {})[size] = counts * log(time / best)
+    return leaves(list(of), losses, tolerance, estimates)
 
 
 def _lost(
-    runs: Runs, of: Field, new: Mapping[Size, Mapping[Recipe, Point]], tolerance: float
+    runs: Runs,
+    group: Group,
+    of: Field,
+    new: Mapping[Size, Mapping[Recipe, Point]],
+    tolerance: float,
 ) -> set[Size]:
     """New sizes for which the boxes of the old ones name a kernel that loses too much."""
-    boxes = leaves(list(of), losses(runs, of), tolerance)
+    known = boxes(runs, group, of, tolerance)
     found = set()
     for size, points in new.items():
-        kernel = next(box.kernel for box in boxes if box.holds(size))
+        kernel = next(box.kernel for box in known if box.holds(size))
         best = min(runs.seconds(point, SECOND) for point in points.values())
         own = runs.seconds(points[kernel], SECOND) if kernel in points else inf
         if own > best * (1 + tolerance):

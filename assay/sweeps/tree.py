@@ -6,7 +6,7 @@ between sizes that were tuned; so a size that was not falls to the part of those
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, isqrt, log
@@ -52,7 +52,12 @@ class Leaf(Generic[_K]):
                 yield f"{name} < {last}"
 
 
-def leaves(sizes: Sequence[Size], losses: Losses[_K], tolerance: float) -> list[Leaf[_K]]:
+def leaves(
+    sizes: Sequence[Size],
+    losses: Losses[_K],
+    tolerance: float,
+    beside: Iterable[Size] = (),
+) -> list[Leaf[_K]]:
     """Boxes that cover all sizes once.
 
     Args:
@@ -60,36 +65,39 @@ def leaves(sizes: Sequence[Size], losses: Losses[_K], tolerance: float) -> list[
         losses: of kernels, in the order in which they are preferred.
         tolerance: times over 1 that the kernel of a box may take where it is worst, if the box can
             be cut.
+        beside: others, whose losses are estimates: they count where kernels and cuts are chosen,
+            but no box is cut for them, unless its kernel does not run them.
     """
-    return list(_grown(tuple(sizes), losses, log(1 + tolerance), _WHOLE))
+    grown = _Grown(losses, log(1 + tolerance), frozenset(sizes))
+    return list(grown.boxes((*sizes, *beside), _WHOLE))
 
 
-def _grown(
-    sizes: tuple[Size, ...],
-    losses: Losses[_K],
-    tolerance: float,
-    bounds: Bounds,
-) -> Iterator[Leaf[_K]]:
-    kernel, worst = _best(sizes, losses)
-    cuts = list(_cuts(sizes)) if worst > tolerance else []
-    if not cuts:
-        yield Leaf(bounds, kernel, sizes)
-        return
-    axis, at = min(cuts, key=lambda cut: _cost(sizes, cut, losses))
-    below, above = _parted(sizes, axis, at)
-    first, last = bounds[axis]
-    yield from _grown(below, losses, tolerance, _replaced(bounds, axis, (first, at)))
-    yield from _grown(above, losses, tolerance, _replaced(bounds, axis, (at, last)))
+@dataclass(frozen=True, slots=True)
+class _Grown(Generic[_K]):
+    losses: Losses[_K]
+    tolerance: float
+    tuned: frozenset[Size]
+
+    def boxes(self, sizes: Sequence[Size], bounds: Bounds) -> Iterator[Leaf[_K]]:
+        kernel = min(self.losses, key=lambda each: _sum(sizes, self.losses[each]))
+        is_fine = all(self._serves(kernel, size) for size in sizes)
+        cuts = [] if is_fine else list(_cuts(sizes))
+        if not cuts:
+            yield Leaf(bounds, kernel, tuple(size for size in sizes if size in self.tuned))
+            return
+        axis, at = min(cuts, key=lambda cut: _cost(sizes, cut, self.losses))
+        below, above = _parted(sizes, axis, at)
+        first, last = bounds[axis]
+        yield from self.boxes(below, _replaced(bounds, axis, (first, at)))
+        yield from self.boxes(above, _replaced(bounds, axis, (at, last)))
+
+    def _serves(self, kernel: _K, size: Size) -> bool:
+        loss = self.losses[kernel].get(size, inf)
+        return loss <= self.tolerance if size in self.tuned else loss < inf
 
 
 def _replaced(bounds: Bounds, axis: int, by: tuple[int, int]) -> Bounds:
     return (*bounds[:axis], by, *bounds[axis + 1 :])
-
-
-def _best(sizes: Sequence[Size], losses: Losses[_K]) -> tuple[_K, float]:
-    """The kernel with the least sum of losses, and its worst loss."""
-    kernel = min(losses, key=lambda each: _sum(sizes, losses[each]))
-    return kernel, max(losses[kernel].get(size, inf) for size in sizes)
 
 
 def _sum(sizes: Sequence[Size], of: Mapping[Size, float]) -> float:

@@ -16,11 +16,11 @@ from .errors import SweepError
 from .halving import SECOND, Field, Group, Runs, fields, halve
 from .point import Recipe, model
 from .points import Space
-from .refining import losses, refine
+from .refining import boxes, refine
 from .rows import Row
 from .running import as_space
 from .selector import Choice, Selector
-from .tree import Leaf, leaves
+from .tree import Leaf
 from .workers import Progress, workers_of
 
 TOLERANCE: Final = 0.02
@@ -142,9 +142,7 @@ def _chosen(
 ) -> dict[Group, list[Leaf[Recipe]]]:
     """Boxes of sizes with their kernels, each of which had a full run for each of its sizes."""
     for _ in range(_ROUNDS):
-        found = {
-            group: leaves(list(of), losses(runs, of), tolerance) for group, of in groups.items()
-        }
+        found = {group: boxes(runs, group, of, tolerance) for group, of in groups.items()}
         chosen = [
             groups[group][size][leaf.kernel]
             for group, parts in found.items()

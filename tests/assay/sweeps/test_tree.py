@@ -29,6 +29,18 @@ def test_one_kernel_serves_all_sizes_where_it_loses_no_more_than_the_tolerance()
     assert leaves(sizes, losses, 0.02)[0].condition == "k >= 1"
 
 
+def test_estimates_choose_among_kernels_that_are_as_good_and_move_cuts() -> None:
+    size, larger = (1, 3840, 8), (1, 4096, 8)
+    losses = {"even": {size: 0.0, larger: 0.3}, "fine": {size: 0.01, larger: 0.0}}
+    (box,) = leaves([size], losses, 0.02, [larger])
+    assert (box.kernel, box.sizes) == ("fine", (size,))
+    # A box is not cut for estimates alone, but where its kernel does not run them.
+    (box,) = leaves([size], {"even": {size: 0.0, larger: 0.3}}, 0.02, [larger])
+    assert box.kernel == "even"
+    found = leaves([size], {"even": {size: 0.0}, "other": {larger: 0.0}}, 0.02, [larger])
+    assert [(each.kernel, each.sizes) for each in found] == [("even", (size,)), ("other", ())]
+
+
 @settings(max_examples=25, deadline=None)
 @given(sizes=SIZES, seed=st.randoms(use_true_random=False), tolerance=st.sampled_from([0, 0.1, 1]))
 def test_boxes_are_a_conditional_kernel_and_serve_each_size_within_the_tolerance(
