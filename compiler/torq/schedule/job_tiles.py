@@ -235,7 +235,7 @@ class JobTiles:
         tensors = {name: spot.tensor for name, spot in places.items()}
         words = _TASK_WORDS + _TABLE_WORDS * isinstance(self.job.op, Table)
         try:
-            return [nest.cycles + words for nest in kernel.nests(self.job.op, out, tensors)]
+            cycles = self.planner.tiler.task_cycles(self.job.op, kernel, out, tensors)
         except IllegalSliceProgram as error:
             value = self.planner.largest(
                 tuple(spot.buffer for spot in places.values() if spot.buffer.stays)
@@ -243,6 +243,7 @@ class JobTiles:
             if value is None:
                 raise ModelError(f"{self.job.name}: {error}") from error
             raise InTheWay(value) from error
+        return [each + words for each in cycles]
 
     def _constants(self, kernel: Kernel[Any], out: Region) -> dict[str, Spot]:
         """Packs and loads the constants of a region, unless they are those of the last tile."""

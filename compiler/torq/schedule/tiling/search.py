@@ -31,7 +31,7 @@ _EDGES = 3
 """Tiles along an axis that may each be unlike."""
 _LEFT_OVER = 16
 """Which part of the shorter of transfers and work is beside nothing: one of so many."""
-_COMPARED = 6
+_COMPARED = 4
 """How many tilings are compared by what kernels cost for a tile, too."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from ...operators.operator import Operator
 from ...operators.tensors import Region
 from ...slice.counts import MOST_STEPS
 from ...slice.errors import IllegalSliceProgram
+from ...slice.tensor import Tensor
 from ..options import Options
 from .search import TileSearch
 from .shares import FREE, Split, Splits
@@ -36,6 +37,7 @@ class Tiler:
         self._splits = Splits()
         self._kernels: dict[Operator, Kernel[Any]] = {}
         self._costs: dict[Operator, int] = {}
+        self._tasks: dict[tuple[object, ...], list[int]] = {}
 
     def tiling(self, op: Operator, free: int, resident: frozenset[str]) -> Tiling | None:
         """The kernel and the tiles that take the least time and no more than `free` bytes.
@@ -126,6 +128,20 @@ class Tiler:
         if not self._split:
             return Split(costs=(kernel.cost(op, out),))
         return self._splits.split(op, kernel, out, channels)
+
+    def task_cycles(
+        self, op: Operator, kernel: Kernel[Any], out: Region, tensors: Mapping[str, Tensor]
+    ) -> list[int]:
+        """The cycles of each task of a region whose tensors lie so in their buffers.
+
+        A network is planned again and again from some operator on, with the same tiles. Raises
+        IllegalSliceProgram.
+        """
+        lie = ((name, t.address, t.dtype, t.shape, t.strides) for name, t in tensors.items())
+        key = op, kernel.name, out, tuple(lie)
+        if key not in self._tasks:
+            self._tasks[key] = [nest.cycles for nest in kernel.nests(op, out, tensors)]
+        return self._tasks[key]
 
     def _part_costs(self, op: Operator, kernel: Kernel[Any], out: Region) -> Sequence[int]:
         return self.split(op, kernel, out).costs
