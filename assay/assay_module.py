@@ -298,19 +298,23 @@ def build(
     shapes: str = "",
     devices: Sequence[str] = ("metal",),
     dims: Mapping[str, str] | None = None,
+    split: str | None = None,
 ) -> bytes:
     """Builds an Assay module of a model, and writes it where `output` says; its bytes.
 
     `shapes` are sets such as "data=1x3x224x224; data=2x3x224x224"; `dims` the bounds of their
-    named dimensions, such as {"rows": "1..128:16"}. Raises ModelError.
+    named dimensions, such as {"rows": "1..128:16"}; `split` has a line for each pattern of
+    operators, with the device that does them behind it. Raises ModelError.
     """
     from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
+    from assay.compiler.module.split import Split
     from assay.hal.module.build.build import build_module
 
     data = build_module(
         Path(model),
         devices=devices,
         shapes=parse_shapes(shapes) if shapes else (),
+        split=None if split is None else Split(split, devices),
         bounds=parse_bounds([f"{name}={text}" for name, text in (dims or {}).items()]),
     )
     if output is not None:

@@ -7,7 +7,7 @@ before that, and nothing between them leads out of the chain and back, so no cyc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,8 +56,8 @@ class Group:
 Step = Group | Forward
 
 
-def grouped(graph: Graph) -> list[Step]:
-    """The graph's steps, operators in groups."""
+def grouped(graph: Graph, side: Callable[[Operator], object] = lambda _: None) -> list[Step]:
+    """The graph's steps, operators in groups; those of another `side` are never in one."""
     uses = _uses(graph)
     open_groups: dict[str, Group] = {}
     """Groups that may grow, by the one tensor that they give."""
@@ -69,7 +69,7 @@ def grouped(graph: Graph) -> list[Step]:
             continue
         before = _before(graph, step, open_groups, uses)
         group = Group((step,))
-        if before is not None:
+        if before is not None and side(open_groups[before].last) == side(step):
             group = Group((*open_groups.pop(before).operators, step))
             found[at.pop(before)] = None
         if len(group.outputs) == 1:

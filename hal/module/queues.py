@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import threading
+import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
 
 from ..buffer import Buffer
-from ..device import BufferRef, Copy, Device, Update
+from ..device import BufferRef, Copy, Device
 from ..semaphore import Fence
 from ..status import StatusError
 
@@ -56,12 +58,13 @@ class Bridge:
     """Carries what one device has reached to another, which cannot wait for it by itself.
 
     A thread waits and signals, so that the host's program need not; it is started when first
-    needed, and ends with `close`.
+    needed, and ends with `close`, or when nobody knows the bridge any more.
     """
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        weakref.finalize(self, self._jobs.put, None).atexit = False
 
     def carry(self, source: Fence | None, target: Lane) -> None:
         """What `target` is given from here on waits for `source`, a fence of another device."""
@@ -76,14 +79,19 @@ class Bridge:
         target.wait_for(arrived)
 
     def copy(self, source: Lane, data: Buffer, target: Lane, place: Buffer, length: int) -> None:
-        """A copy from one device's memory to another's, in the order of both."""
+        """A copy from one device's memory to another's, in the order of both.
+
+        The host does it, to whom both are visible: submitted from here, it would stand behind work
+        in the target's queue that waits for it.
+        """
         ready, done, before = source.last, _fence(target.device), target.last
 
         def job() -> None:
-            if ready is not None:
-                ready.wait()
-            update = Update(bytes(data.read(0, length)), BufferRef(place, 0, 0, length))
-            target.device.queue_transfer(before, done, update)
+            for fence in (ready, before):
+                if fence is not None:
+                    fence.wait()
+            place.write(0, bytes(data.read(0, length)))
+            done.signal()
 
         self._start(job, done)
         target.wait_for(done)
@@ -106,12 +114,14 @@ class Bridge:
 
         self._jobs.put(guarded)
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="assay-bridge", daemon=True)
+            work = functools.partial(_work, self._jobs)  # which does not know the bridge
+            self._thread = threading.Thread(target=work, name="assay-bridge", daemon=True)
             self._thread.start()
 
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            job()
+
+def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (job := jobs.get()) is not None:
+        job()
 
 
 def _fence(device: Device) -> Fence:

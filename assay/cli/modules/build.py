@@ -44,6 +44,15 @@ Devices = Annotated[
         help="What to build for, with commas, the first by preference: metal, cpu, torq (the NPU).",
     ),
 ]
+SplitFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--split",
+        help="Let the devices work together: a file with a line for each pattern of operators' "
+        "names or kinds, and the device that does them: [bold]Conv metal[/bold].",
+        show_default=False,
+    ),
+]
 
 
 def build_command(
@@ -52,6 +61,7 @@ def build_command(
     shapes: Shapes = "",
     dim: Dims = None,
     devices: Devices = "metal",
+    split: SplitFile = None,
     json: Json = False,
 ) -> None:
     """Build an Assay module: one file with a model for several input shapes and devices.
@@ -71,6 +81,7 @@ def build_command(
       assay build model.onnx --shapes "tokens=1xlenx64" --dim len=1..128 -o model.assay
     """
     from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
+    from assay.compiler.module.split import Split
     from assay.hal.module.build.build import build_module
 
     from ..terminal import print_json, progress, want_json
@@ -87,6 +98,7 @@ def build_command(
             devices=names,
             shapes=parse_shapes(shapes) if shapes else (),
             bounds=parse_bounds(dim or []),
+            split=None if split is None else Split(split.read_text(), names, str(split)),
             say=say,
         )
     path.write_bytes(data)

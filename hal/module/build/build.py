@@ -9,14 +9,15 @@ from typing import Final
 
 from assay.compiler.graph.symbolic.dims import Dims
 from assay.compiler.graph.symbolic.dims import text as dims_text
-from assay.compiler.graph.symbolic.graph import Graph
+from assay.compiler.graph.symbolic.graph import Graph, Operator
 from assay.compiler.graph.symbolic.onnx_graph import graph_of
 from assay.compiler.graph.symbolic.onnx_model import OnnxModel
 from assay.compiler.graph.symbolic.shape_sets import Bounds, names_of
 from assay.compiler.models import ModelError, compile_model, model_format
 from assay.compiler.models.compile import Target
-from assay.compiler.module.groups import Group, Step, grouped
-from assay.compiler.module.kernels import Kernel, kernel_of, mlir_of
+from assay.compiler.module.groups import Group, grouped
+from assay.compiler.module.kernels import kernel_of, mlir_of
+from assay.compiler.module.split import Split
 from assay.sim.native.work_folder import work_folder
 
 from .. import records
@@ -40,6 +41,7 @@ def build_module(
     devices: Sequence[str],
     shapes: Sequence[Mapping[str, Dims]] = (),
     bounds: Mapping[str, Bounds] | None = None,
+    split: Split | None = None,
     say: Say = lambda text: None,
 ) -> bytes:
     """The file of a module.
@@ -49,13 +51,14 @@ def build_module(
         devices: names from `DEVICES`, the one that is preferred first.
         shapes: shape sets, the default first; without any, the shapes that the model declares.
         bounds: what named dimensions can be; others can be anything from 1 on.
+        split: which device does which operator; without it every model is for one device.
         say: is told what is being done.
 
     Raises ModelError for what cannot be built.
     """
     _check_devices(devices)
     if model_format(path) != "onnx":
-        return _whole(path, devices, bool(shapes or bounds), say)
+        return _whole(path, devices, bool(shapes or bounds or split), say)
     if NPU in devices:
         raise ModelError(f"{path}: for the NPU give a quantised model as .tflite, or as TOSA")
     say(f"reading {path.name}")
@@ -67,34 +70,44 @@ def build_module(
         if name not in names:
             raise ModelError(f"dim: no shape set has a dimension {name}; named are {names}")
     graphs = [graph_of(model, each) for each in sets]
-    steps = [grouped(graph) for graph in graphs]
-    kernels = [_kernels(graph, each) for graph, each in zip(graphs, steps, strict=True)]
     pool = Pool(devices, {name: known.get(name, Bounds()) for name in names})
+    if split is None:
+        parts = [
+            _part(graph, path, f"on {device}", _all_on(number))
+            for number, device in enumerate(devices)
+            for graph in graphs
+        ]
+    else:
+        parts = [_part(graph, path, f"on {', '.join(devices)}", split.device) for graph in graphs]
     for number, device in enumerate(devices):
-        _add_program(pool, number, TARGETS[device], kernels, path, say)
-    models = [
-        device_model(
-            pool,
-            Part(
-                name=f"{_set_name(graph)} on {device}",
-                file=path.name,
-                graph=graph,
-                steps=graph_steps,
-                kernels=graph_kernels,
-                device=number,
-            ),
-        )
-        for number, device in enumerate(devices)
-        for graph, graph_steps, graph_kernels in zip(graphs, steps, kernels, strict=True)
-    ]
-    return _written(path, pool, models)
+        _add_program(pool, number, TARGETS[device], parts, path, say)
+    return _written(path, pool, [device_model(pool, part) for part in parts])
+
+
+def _all_on(device: int) -> Callable[[Operator], int]:
+    """All operators on one device."""
+    return lambda _: device
+
+
+def _part(graph: Graph, path: Path, where: str, side: Callable[[Operator], int]) -> Part:
+    """What becomes a device model; `side` is the device of an operator."""
+    steps = grouped(graph, side)
+    groups = [step for step in steps if isinstance(step, Group)]
+    return Part(
+        name=f"{_set_name(graph)} {where}",
+        file=path.name,
+        graph=graph,
+        steps=steps,
+        kernels={group: kernel_of(graph, group) for group in groups},
+        devices={group: side(group.last) for group in groups},
+    )
 
 
 def _whole(path: Path, devices: Sequence[str], shapes_given: bool, say: Say) -> bytes:
     """A model in TFLite or MLIR: one kernel per device."""
     if shapes_given:
         raise ModelError(
-            f"{path}: the shapes of TFLite and MLIR models are fixed; leave out shapes"
+            f"{path}: the shapes of TFLite and MLIR models are fixed; leave out shapes and split"
         )
     from .whole import WholeModel
 
@@ -132,22 +145,16 @@ def _check_devices(devices: Sequence[str]) -> None:
         raise ModelError(f"devices: expected one or more of {known}, each once")
 
 
-def _kernels(graph: Graph, steps: Sequence[Step]) -> dict[Group, Kernel]:
-    return {step: kernel_of(graph, step) for step in steps if isinstance(step, Group)}
-
-
 _LINE: Final = re.compile(r"kernels\.mlir:(\d+):")
 
 
-def _about(
-    path: Path, source: Path, error: ModelError, kernels: Sequence[Mapping[Group, Kernel]]
-) -> ModelError:
+def _about(path: Path, source: Path, error: ModelError, parts: Sequence[Part]) -> ModelError:
     """What IREE said of kernels, by the operators of the model that they are for."""
     lines = source.read_text().splitlines()
     named = {
         kernel.entry: " and ".join(f"{op.node.op_type} {op.name}" for op in group.operators)
-        for each in kernels
-        for group, kernel in each.items()
+        for part in parts
+        for group, kernel in part.kernels.items()
     }
     found: dict[str, None] = {}
     for number in _LINE.findall(str(error)):
@@ -171,12 +178,17 @@ def _add_program(
     pool: Pool,
     device: int,
     target: Target,
-    kernels: Sequence[Mapping[Group, Kernel]],
+    parts: Sequence[Part],
     path: Path,
     say: Say,
 ) -> None:
     """All kernels that any shape set needs of a device, compiled together."""
-    wanted = {kernel.entry: kernel for each in kernels for kernel in each.values()}
+    wanted = {
+        kernel.entry: kernel
+        for part in parts
+        for group, kernel in part.kernels.items()
+        if part.devices[group] == device
+    }
     if not wanted:
         return
     ordered = [wanted[entry] for entry in sorted(wanted)]
@@ -187,7 +199,7 @@ def _add_program(
         try:
             data = compile_model(source, target=target).data
         except ModelError as error:
-            raise _about(path, source, error, kernels) from None
+            raise _about(path, source, error, parts) from None
     made = [
         records.Kernel(
             device,

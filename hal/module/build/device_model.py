@@ -1,8 +1,12 @@
-"""A graph for one device as a device model: tensors at their places, instructions in order."""
+"""A graph on one or several devices as a device model: tensors at their places, instructions.
+
+A tensor is at home on the device that makes it. Where another device reads it, that one has a copy,
+made just before it is first read there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -18,17 +22,23 @@ from ..expressions import Op
 from ..records import NONE, UNKNOWN, Arena, Input, Instruction, Model, Output, Place, Region, Tensor
 from .pool import Pool
 
+Key = tuple[str, int]
+"""A tensor by name, on a device."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """What a device model is made of: a graph, its steps, and the kernels of its groups."""
+    """What a device model is made of: a graph, its steps, the kernels of its groups.
+
+    `devices` says on which device each group is.
+    """
 
     name: str
     file: str
     graph: Graph
     steps: Sequence[Step]
     kernels: Mapping[Group, Kernel]
-    device: int
+    devices: Mapping[Group, int]
 
 
 def device_model(pool: Pool, part: Part) -> Model:
@@ -43,59 +53,102 @@ class _Maker:
             symbol.name: (symbol.minimum, symbol.maximum or None) for symbol in pool.symbols
         }
         self._made_by = _makers(part.steps)
-        self._numbers: dict[str, int] = {}
+        self._homes = _homes(part)
+        self._keys = list(dict.fromkeys(self._used()))
+        self._numbers = {key: number for number, key in enumerate(self._keys)}
+        self._here = {name: self._numbers[name, home] for name, home in self._homes.items()}
+        used = dict.fromkeys(device for _, device in self._keys)
+        self._devices = sorted(used) or [0]
+        self._copied: set[Key] = set()
+        self._tensors: tuple[Tensor, ...] = ()
         self._instructions: list[Instruction] = []
 
     def model(self) -> Model:
-        names = self._names()
-        self._numbers = {name: number for number, name in enumerate(names)}
-        sizes = {name: size for name in names if (size := self._planned_size(name)) is not None}
-        plan = planned(_lives(self._part.steps, self._graph, sizes))
-        tensors = tuple(self._tensor(name, sizes, plan.offsets) for name in names)
-        for tensor in self._graph.inputs:
-            self._read(tensor.name)
+        sizes = {key: size for key in self._keys if (size := self._planned_size(key)) is not None}
+        lives = self._lives(sizes)
+        plans = {device: planned(lives[device]) for device in self._devices}
+        offsets = {key: plans[key[1]].offsets[key[0]] for key in sizes}
+        self._tensors = tuple(self._tensor(key, sizes, offsets) for key in self._keys)
+        for given in self._graph.inputs:
+            self._read(given.name)
         for step in self._part.steps:
             if isinstance(step, Forward):
                 self._forward(step)
             else:
-                self._call(step, tensors)
-        device = self._part.device
+                self._call(step)
         return Model(
             name=self._part.name,
-            devices=(device,),
+            devices=tuple(self._devices),
             inputs=tuple(
-                Input(each.name, self._numbers[each.name], self._sizes(each.dims))
+                Input(each.name, self._here[each.name], self._sizes(each.dims))
                 for each in self._graph.inputs
             ),
-            outputs=tuple(Output(name, self._numbers[name]) for name in self._graph.outputs),
-            arenas=(Arena(device, plan.size),),
-            tensors=tensors,
+            outputs=tuple(Output(name, self._here[name]) for name in self._graph.outputs),
+            arenas=tuple(Arena(device, plans[device].size) for device in self._devices),
+            tensors=self._tensors,
             regions=(Region(tuple(self._instructions)),),
             points=0,
         )
 
-    def _names(self) -> list[str]:
-        """Inputs, what steps make, and weights that kernels take, in the order they are met."""
-        names = dict.fromkeys(tensor.name for tensor in self._graph.inputs)
+    # Tensors.
+
+    def _used(self) -> Iterator[Key]:
+        """Inputs, what steps make, weights, and copies, in the order they are met."""
+        for given in self._graph.inputs:
+            yield given.name, self._homes[given.name]
         for step in self._part.steps:
             if isinstance(step, Forward):
-                names[step.target] = None
+                yield step.target, self._homes[step.target]
             else:
-                kernel = self._part.kernels[step]
-                names.update(dict.fromkeys((*kernel.arguments, *kernel.outputs)))
-        return list(names)
+                kernel, device = self._part.kernels[step], self._part.devices[step]
+                yield from ((name, device) for name in (*kernel.arguments, *kernel.outputs))
 
-    def _planned_size(self, name: str) -> int | None:
-        """Bytes of what a kernel makes, at most; None for what is elsewhere or has no most."""
-        if not isinstance(self._made_by.get(name), Group):
+    def _planned_size(self, key: Key) -> int | None:
+        """Bytes of what is written, at most; None for what is elsewhere or has no most."""
+        name = key[0]
+        if not self._is_copy(key) and not isinstance(self._made_by.get(name), Group):
             return None
         tensor = self._graph.tensors[name]
         most = [greatest(dim, self._ranges) for dim in tensor.dims]
         known = [size for size in most if size is not None]
         return prod(known) * tensor.dtype.itemsize if len(known) == len(most) else None
 
-    def _tensor(self, name: str, sizes: Mapping[str, int], offsets: Mapping[str, int]) -> Tensor:
-        device = self._part.device
+    def _is_copy(self, key: Key) -> bool:
+        name, device = key
+        return name not in self._graph.constants and self._homes[name] != device
+
+    def _lives(self, sizes: Mapping[Key, int]) -> dict[int, list[Life]]:
+        """When planned tensors are needed; one that has views, as long as any of them is."""
+        root: dict[Key, Key] = {}
+        first: dict[Key, int] = {}
+        last: dict[Key, int] = {}
+
+        def touch(key: Key, at: int) -> None:
+            owner = root.get(key, key)
+            first.setdefault(owner, at)
+            last[owner] = at
+
+        for at, step in enumerate(self._part.steps):
+            if isinstance(step, Forward):
+                source, target = ((name, self._homes[name]) for name in (step.source, step.target))
+                root[target] = root.get(source, source)
+                touch(source, at)
+                continue
+            device = self._part.devices[step]
+            for name in (*step.inputs, *step.outputs):
+                touch((name, device), at)
+                if name in self._homes:
+                    touch((name, self._homes[name]), at)
+        for name in self._graph.outputs:
+            touch((name, self._homes[name]), len(self._part.steps))
+        found: dict[int, list[Life]] = {device: [] for device in self._devices}
+        for (name, device), size in sizes.items():
+            key = name, device
+            found[device].append(Life(name=name, size=size, first=first[key], last=last[key]))
+        return found
+
+    def _tensor(self, key: Key, sizes: Mapping[Key, int], offsets: Mapping[Key, int]) -> Tensor:
+        name, device = key
         if name in self._graph.constants:
             array = self._graph.constants[name]
             weight = self._pool.weight(name, array)
@@ -108,13 +161,15 @@ class _Maker:
         location = NONE if step is None else self._location(step)
         given = [each.name for each in self._graph.inputs]
         place, where, offset, size = Place.DYNAMIC, 0, 0, 0
-        if step is None:
+        if key in sizes:
+            where = self._devices.index(device)
+            place, offset, size = Place.PLANNED, offsets[key], sizes[key]
+        elif not self._is_copy(key) and step is None:
             place, where = Place.INPUT, given.index(name)
-        elif isinstance(step, Forward):
+        elif not self._is_copy(key) and isinstance(step, Forward):
             place = Place.VIEW
-        elif name in sizes:
-            place, offset, size = Place.PLANNED, offsets[name], sizes[name]
-        return Tensor(name, code, shape, device, place, where, offset, size, location)
+        called = f"{name} on {self._pool.devices[device]}" if self._is_copy(key) else name
+        return Tensor(called, code, shape, device, place, where, offset, size, location)
 
     def _location(self, step: Step) -> int:
         file = self._part.file
@@ -123,8 +178,10 @@ class _Maker:
         kinds = "+".join(operator.node.op_type for operator in step.operators)
         return self._pool.location(file, kinds, step.last.name)
 
+    # Instructions.
+
     def _sizes(self, dims: Dims) -> tuple[int, ...]:
-        return tuple(self._pool.size(dim, self._numbers) for dim in dims)
+        return tuple(self._pool.size(dim, self._here) for dim in dims)
 
     def _forward(self, step: Forward) -> None:
         source, target = (self._graph.tensors[name] for name in (step.source, step.target))
@@ -135,18 +192,13 @@ class _Maker:
             self._check_product(step, source.dims, target.dims)
         self._instructions.append(
             records.Forward(
-                self._numbers[step.source],
-                self._numbers[step.target],
-                offset,
-                self._sizes(target.dims),
+                self._here[step.source], self._here[step.target], offset, self._sizes(target.dims)
             )
         )
         self._read(step.target)
 
     def _bytes(self, count: Dim, size: int) -> int:
-        return self._pool.expression(
-            (*self._pool.code(count, self._numbers), Op.CONST, size, Op.MUL)
-        )
+        return self._pool.expression((*self._pool.code(count, self._here), Op.CONST, size, Op.MUL))
 
     def _check_product(self, step: Forward, one: Dims, other: Dims) -> None:
         """Where sizes have names, only a run shows whether a reshape keeps all elements."""
@@ -154,8 +206,8 @@ class _Maker:
         if before == after:
             return
         code = (
-            *self._pool.code(before, self._numbers),
-            *self._pool.code(after, self._numbers),
+            *self._pool.code(before, self._here),
+            *self._pool.code(after, self._here),
             Op.EQ,
         )
         message = f"{step.operator} {step.name}: the new shape has another number of elements"
@@ -168,37 +220,51 @@ class _Maker:
             for dim in tensor.dims if tensor is not None else ():
                 least = range_of(dim, self._ranges)[0]
                 if least is None or least < 1:
-                    code = Op.CONST, 0, *self._pool.code(dim, self._numbers), Op.LT
+                    code = Op.CONST, 0, *self._pool.code(dim, self._here), Op.LT
                     message = (
                         f"{group.operators[0].node.op_type} {group.last.name}: {name} is empty"
                     )
                     self._instructions.append(records.Check(self._pool.expression(code), message))
 
-    def _call(self, group: Group, tensors: Sequence[Tensor]) -> None:
-        kernel = self._part.kernels[group]
+    def _call(self, group: Group) -> None:
+        kernel, device = self._part.kernels[group], self._part.devices[group]
         self._check_full(group, kernel)
-        outputs = tuple(self._numbers[name] for name in kernel.outputs)
-        for name, number in zip(kernel.outputs, outputs, strict=True):
-            dims = self._graph.tensors[name].dims
-            if not is_known(dims) or tensors[number].place == Place.DYNAMIC:
-                self._instructions.append(records.Deduce(number, self._sizes(dims)))
-            if tensors[number].place == Place.DYNAMIC:
-                self._instructions.append(records.Reserve(number))
+        for name in kernel.arguments:
+            self._bring((name, device))
+        for name in kernel.outputs:
+            self._prepare((name, device))
         self._instructions.append(
             records.Call(
-                self._pool.kernel(self._part.device, kernel.entry),
-                tuple(self._numbers[name] for name in kernel.arguments),
+                self._pool.kernel(device, kernel.entry),
+                tuple(self._numbers[name, device] for name in kernel.arguments),
                 self._sizes(kernel.constants),
-                outputs,
+                tuple(self._numbers[name, device] for name in kernel.outputs),
             )
         )
         for name in kernel.outputs:
             self._read(name)
 
+    def _bring(self, key: Key) -> None:
+        """Copies what another device made, once."""
+        if not self._is_copy(key) or key in self._copied:
+            return
+        self._copied.add(key)
+        self._prepare(key)
+        self._instructions.append(records.Copy(self._here[key[0]], self._numbers[key]))
+
+    def _prepare(self, key: Key) -> None:
+        """Shape and memory of what is going to be written."""
+        number, dims = self._numbers[key], self._graph.tensors[key[0]].dims
+        is_dynamic = self._tensors[number].place == Place.DYNAMIC
+        if not is_known(dims) or is_dynamic:
+            self._instructions.append(records.Deduce(number, self._sizes(dims)))
+        if is_dynamic:
+            self._instructions.append(records.Reserve(number))
+
     def _read(self, name: str) -> None:
         """Right behind what makes it: elements that sizes depend on."""
         if name in self._graph.reads:
-            self._instructions.append(records.Read(self._numbers[name]))
+            self._instructions.append(records.Read(self._here[name]))
 
 
 def _makers(steps: Sequence[Step]) -> dict[str, Step]:
@@ -212,24 +278,20 @@ def _makers(steps: Sequence[Step]) -> dict[str, Step]:
     return made
 
 
-def _lives(steps: Sequence[Step], graph: Graph, sizes: Mapping[str, int]) -> list[Life]:
-    """When planned tensors are needed; one that has views, as long as any of them is."""
-    root: dict[str, str] = {}
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
-    for at, step in enumerate(steps):
+def _homes(part: Part) -> dict[str, int]:
+    """The device that each tensor is on first: an input's is the one that reads it first."""
+    first = min(part.devices.values(), default=0)
+    readers: dict[str, int] = {}
+    for step in reversed(part.steps):
         if isinstance(step, Forward):
-            root[step.target] = root.get(step.source, step.source)
-            used: Sequence[str] = (step.source, step.target)
+            if step.target in readers:
+                readers[step.source] = readers[step.target]
         else:
-            used = (*step.inputs, *step.outputs)
-        for name in used:
-            owner = root.get(name, name)
-            first.setdefault(owner, at)
-            last[owner] = at
-    for name in graph.outputs:
-        last[root.get(name, name)] = len(steps)
-    return [
-        Life(name=name, size=size, first=first[name], last=last[name])
-        for name, size in sizes.items()
-    ]
+            readers.update(dict.fromkeys(step.inputs, part.devices[step]))
+    homes = {given.name: readers.get(given.name, first) for given in part.graph.inputs}
+    for step in part.steps:
+        if isinstance(step, Forward):
+            homes[step.target] = homes[step.source]
+        else:
+            homes.update(dict.fromkeys(step.outputs, part.devices[step]))
+    return homes

@@ -1,5 +1,6 @@
 """Several devices in one file: either or, and together."""
 
+import gc
 import threading
 import time
 
@@ -16,6 +17,7 @@ from tests.support.assay_modules import F32, PYTHON, Draft, DraftModel
 
 from .machines import PythonProgram, file_of, given, opened, result
 
+BRIDGE = "assay-bridge"
 FUNCTIONS = {
     "double": lambda x, y: np.multiply(x, 2, out=y),
     "increment": lambda x, y: np.add(x, 1, out=y),
@@ -127,8 +129,21 @@ def test_two_devices_work_together_in_the_order_of_signals_and_waits() -> None:
     for start in range(5):
         given(context, x=np.arange(start, start + 4, dtype=np.float32))
         assert np.array_equal(result(context), 2 * np.arange(start, start + 4) + 1)
-    context.close()
-    assert "assay-bridge" not in [thread.name for thread in threading.enumerate()]
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_the_thread_between_devices_ends_with_the_context(closes: bool) -> None:
+    before = set(threading.enumerate())
+    context = Context(open_some(together(), "one", "two")[0])
+    given(context, x=np.zeros(4, np.float32))
+    context.run()
+    (bridge,) = [each for each in set(threading.enumerate()) - before if each.name == BRIDGE]
+    if closes:
+        context.close()
+    del context
+    gc.collect()
+    bridge.join(10)
+    assert not bridge.is_alive()
 
 
 def test_a_model_of_two_devices_needs_both() -> None:
