@@ -145,10 +145,12 @@ class Watch(Access):
         size: int,
     ) -> None:
         text = self.text
-        if self.is_brief(instruction):
-            self._lanes(instruction, how, memory)
-            return
-        offsets, inside = self.window_offsets(form, groups, memory, size)
+        # The helper sees for itself what lies outside.
+        is_plain = self.v.mask == ALL and not form.guards
+        if is_plain and self.is_brief(instruction):
+            offsets, inside = [self.window(form, group)[0] for group in groups], "true"
+        else:
+            offsets, inside = self.window_offsets(form, groups, memory, size)
 
         def ranges() -> None:
             bad = "false"
@@ -160,6 +162,9 @@ class Watch(Access):
                 bad = found if bad == "false" else text.let(f"or i1 {bad}, {found}")
             self._if(bad, lambda: self._lanes(instruction, how, memory))
 
+        if inside == "true":
+            ranges()
+            return
         if self.v.mask == ALL:
             self.when(inside, ranges, lambda: self._lanes(instruction, how, memory))
             return

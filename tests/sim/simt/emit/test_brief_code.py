@@ -33,7 +33,7 @@ def _code(*, brief: bool) -> str:
 def test_accesses_outside_of_loops_are_calls() -> None:
     fast, brief = _code(brief=False), _code(brief=True)
     assert len(_WIDE.findall(fast)) > len(_WIDE.findall(brief)) > 0
-    assert fast.count("@assay_watch_range(") > brief.count("@assay_watch_range(") > 1
+    assert fast.count("@llvm.usub.sat") > brief.count("@llvm.usub.sat") > 1
     assert len(brief) < len(fast)
 
 
@@ -41,5 +41,5 @@ def test_all_accesses_of_a_kernel_with_many_are_calls(monkeypatch: pytest.Monkey
     some = _code(brief=True)
     monkeypatch.setattr(values, "_MANY_ACCESSES", 2)
     brief = _code(brief=True)
-    assert brief.count("@assay_watch_range(") < some.count("@assay_watch_range(")
+    assert len(brief) < len(some)
     assert len(_WIDE.findall(brief)) < len(_WIDE.findall(some))
