@@ -10,6 +10,7 @@ from .inspect_source import inspect_source
 from .modules.files import inspect_assay, is_assay_file
 from .options.groups import given_options, grouped
 from .options.inspect import (
+    AssayListing,
     ContentsOptions,
     Everything,
     InspectedFile,
@@ -36,6 +37,7 @@ def inspect_command(
     source: SourceOptions,
     contents: ContentsOptions,
     npu: TorqListing,
+    assay: AssayListing,
     iree: IreeOptions,
     json: Json = False,
 ) -> None:
@@ -78,8 +80,9 @@ def inspect_command(
     _require(kind, given_options(contents), _MODULE)
     _require(kind, given_options(iree), _MODULE)
     _require(kind, given_options(npu), _TORQ)
+    _require(kind, given_options(assay), _ASSAY)
     if kind == _ASSAY:
-        inspect_assay(file, every=every, json=json)
+        inspect_assay(file, every=every, text=assay.text, json=json)
     elif kind == _TORQ:
         inspect_torq(file, npu.torq_hw, words=npu.words, dot=npu.dot, every=every, json=json)
     elif kind == _SOURCE:

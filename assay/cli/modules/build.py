@@ -11,7 +11,9 @@ from ..options.shared import Json, check_writable
 Model = Annotated[
     Path,
     typer.Argument(
-        metavar="MODEL", help="An .onnx, .tflite, .mlir or .mlirbc model.", show_default=False
+        metavar="MODEL",
+        help="An .onnx, .tflite, .mlir or .mlirbc model, or a module's text, .assay.txt.",
+        show_default=False,
     ),
 ]
 Output = Annotated[
@@ -80,29 +82,49 @@ def build_command(
 
       assay build model.onnx --shapes "tokens=1xlenx64" --dim len=1..128 -o model.assay
     """
+    from assay.hal.module.file import read_module
+    from assay.hal.module.text import SUFFIX, from_text
+
+    from ..terminal import print_json, want_json
+
+    want_json(json)
+    is_text = model.name.endswith(SUFFIX)
+    path = output or model.with_name(model.name.removesuffix(".txt")).with_suffix(".assay")
+    if path.suffix != ".assay":
+        raise CommandError(f"--output {path}: modules end in .assay", code=USAGE)
+    check_writable("--output", path)
+    if is_text:
+        if shapes or dim or split or devices != "metal":
+            raise CommandError(f"{model} says all that a module is; leave out options", code=USAGE)
+        data = from_text(model.read_text(), str(model))
+        names = list(read_module(data).module.devices)
+    else:
+        names, data = _built(model, shapes, dim or [], devices, split)
+    path.write_bytes(data)
+    if json:
+        print_json({"module": str(path), "bytes": len(data), "devices": names})
+    else:
+        typer.echo(f"{path}: {len(data)} bytes for {', '.join(names)}")
+
+
+def _built(
+    model: Path, shapes: str, dims: list[str], devices: str, split: Path | None
+) -> tuple[list[str], bytes]:
+    """(the devices, the module) of a model."""
     from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
     from assay.compiler.module.split import Split
     from assay.hal.module.build.build import build_module
 
-    from ..terminal import print_json, progress, want_json
+    from ..terminal import progress
 
-    want_json(json)
-    path = output or model.with_suffix(".assay")
-    if path.suffix != ".assay":
-        raise CommandError(f"--output {path}: modules end in .assay", code=USAGE)
-    check_writable("--output", path)
     names = [name.strip() for name in devices.split(",") if name.strip()]
     with progress() as say:
         data = build_module(
             model,
             devices=names,
             shapes=parse_shapes(shapes) if shapes else (),
-            bounds=parse_bounds(dim or []),
+            bounds=parse_bounds(dims),
             split=None if split is None else Split(split.read_text(), names, str(split)),
             say=say,
         )
-    path.write_bytes(data)
-    if json:
-        print_json({"module": str(path), "bytes": len(data), "devices": names})
-    else:
-        typer.echo(f"{path}: {len(data)} bytes for {', '.join(names)}")
+    return names, data

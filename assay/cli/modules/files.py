@@ -43,10 +43,11 @@ def run_assay(path: Path, inputs: list[str], device: str) -> "tuple[str, list[Va
     return context.active, results
 
 
-def inspect_assay(path: Path, *, every: bool, json: bool) -> None:
+def inspect_assay(path: Path, *, every: bool, text: bool, json: bool) -> None:
     """Prints what is in an Assay module."""
     from assay.hal.module.file import read_file
     from assay.hal.module.listing import listing
+    from assay.hal.module.text import to_text
 
     from ..terminal import print_json
 
@@ -56,7 +57,7 @@ def inspect_assay(path: Path, *, every: bool, json: bool) -> None:
     if json:
         print_json(_json(file.module))
         return
-    for line in listing(file, whole=every):
+    for line in to_text(file) if text else listing(file, whole=every):
         typer.echo(line)
 
 

@@ -101,3 +101,17 @@ class TorqListing:
             show_default=False,
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssayListing:
+    """For Assay modules."""
+
+    text: Annotated[
+        bool,
+        typer.Option(
+            "--text",
+            help="Assay modules: everything, one line per record, which assay build takes back as "
+            "a file NAME.assay.txt.",
+        ),
+    ] = False

@@ -101,3 +101,13 @@ def test_build_refuses_other_names_and_other_models(
     ):
         done = assay("build", *arguments)
         assert done.code in (1, 2) and message in done.err
+
+
+def test_what_inspect_prints_as_text_is_built_to_the_same_file(
+    assay: Assay, built: Path, tmp_path: Path
+) -> None:
+    text = tmp_path / "again.assay.txt"
+    text.write_text(assay("inspect", built, "--text").out)
+    assert assay("build", text).code == 0
+    assert (tmp_path / "again.assay").read_bytes() == built.read_bytes()
+    assert "leave out options" in assay("build", text, "--devices", "cpu").err
