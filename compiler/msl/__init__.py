@@ -3,6 +3,7 @@
 from .arguments import Argument, ArgumentBufferMember
 from .errors import CompileError, MissingConstants
 from .kernel_function import KernelFunction
+from .kernel_library import KernelLibrary
 from .library import Library
 from .opening import compile_library
 from .options import CompileOptions
@@ -16,6 +17,7 @@ __all__ = [
     "ConstantValue",
     "FunctionConstant",
     "KernelFunction",
+    "KernelLibrary",
     "Library",
     "MissingConstants",
     "compile_library",

@@ -65,6 +65,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.msl.rewrite",),
         ("compiler.msl.front",),
         ("compiler.msl",),
+        ("compiler.air",),
         ("compiler.foundry.errors", "compiler.foundry.numbers", "compiler.foundry.lines"),
         ("compiler.foundry.structs",),
         ("compiler.foundry.conditions",),

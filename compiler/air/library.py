@@ -1,0 +1,207 @@
+"""A library of Apple's compiler, with the functions of one that was compiled from MSL."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from assay.sim.names import choices
+from assay.sim.native.disk_cache import DiskCache, digest
+
+from ..msl.arguments import AddressSpace, Argument, ArgumentBufferMember
+from ..msl.errors import CompileError, MissingConstants
+from ..msl.front import clang, precompiled
+from ..msl.kernel_function import KernelFunction, restored, stored
+from ..msl.rewrite.function_constants import ConstantValue, FunctionConstant
+from . import entry
+from .container import AirFormatError, StoredFunction, read_container
+from .lowering import Lowered, lower_kernel, module_text
+from .metadata import AirArgument, AirMember
+
+_CACHE = DiskCache("metallib")
+_SPACES: dict[int, AddressSpace] = {1: "device", 2: "constant", 3: "threadgroup"}
+SUFFIX = ".metallib"
+
+
+def open_library(path: Path) -> AirLibrary:
+    """The kernels of a `.metallib` file.
+
+    Raises:
+        AirFormatError: if it cannot be read, is none, or is damaged.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise AirFormatError(f"{path}: cannot be read: {error.strerror or error}") from None
+    return AirLibrary(data, str(path))
+
+
+class AirLibrary:
+    """The functions of one compiled library; `name` is what messages call it.
+
+    It offers what `KernelLibrary` asks for.
+
+    Raises:
+        AirFormatError: if the bytes are no library, or a damaged one.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self.file_name = name
+        self.container = read_container(data, name)
+        self._stored = {
+            each.name: each for each in self.container.functions.values() if each.kind == "kernel"
+        }
+        self._functions: dict[tuple[str, str], KernelFunction] = {}
+        self._listings: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        """Names of the kernels, in the order of the file."""
+        return tuple(self._stored)
+
+    @property
+    def visible_names(self) -> tuple[str, ...]:
+        """None: visible functions of compiled libraries are not linked here."""
+        return ()
+
+    @functools.cached_property
+    def constants(self) -> tuple[FunctionConstant, ...]:
+        """The function constants that its kernels depend on, by index."""
+        found = {each.index: each for kernel in self._stored.values() for each in kernel.constants}
+        return tuple(
+            FunctionConstant(
+                name=each.name,
+                index=each.index,
+                type_name=each.type_name,
+                first=0,
+                name_index=0,
+                last=0,
+            )
+            for _, each in sorted(found.items())
+        )
+
+    def places(self) -> Mapping[str, tuple[str, int]]:
+        """File and line of each kernel; of its listing, where the library does not say."""
+        return {name: self._place(each) for name, each in self._stored.items()}
+
+    def sources(self) -> Mapping[str, str]:
+        """Listings of the kernels that were asked for so far, by the name of each."""
+        return dict(self._listings)
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """Nothing: each kernel has a module of its own."""
+
+    def function(
+        self,
+        name: str,
+        constants: Mapping[int | str, ConstantValue] | None = None,
+        *,
+        linked: Sequence[str] = (),
+    ) -> KernelFunction:
+        """The kernel `name` with these function constants (by index or name).
+
+        Raises:
+            CompileError: if there is none, or it does what is not known here, by its name.
+            MissingConstants: if it depends on a constant that was given no value.
+        """
+        found = self._stored.get(name)
+        if found is None:
+            said = choices(name, self._stored)
+            raise CompileError(f"no kernel function '{name}' in this library; {said}")
+        if linked:
+            raise CompileError(
+                f"{self.file_name}: visible functions cannot be linked to kernels of compiled "
+                "libraries; give the MSL source"
+            )
+        values = dict(constants or {})
+        key = (name, repr(sorted(values.items(), key=lambda item: str(item[0]))))
+        with self._lock:
+            if key not in self._functions:
+                self._functions[key] = self._lowered(found, values, key[1])
+            return self._functions[key]
+
+    def _place(self, function: StoredFunction) -> tuple[str, int]:
+        if function.path:
+            return function.path, function.line
+        return f"{self.file_name}/{function.name}.ll", 1
+
+    def _lowered(
+        self, function: StoredFunction, values: dict[int | str, ConstantValue], written: str
+    ) -> KernelFunction:
+        """The kernel from the cache on disk, or lowered and put there."""
+        missing = [
+            each
+            for each in function.constants
+            if each.required and each.index not in values and each.name not in values
+        ]
+        if missing:
+            raise MissingConstants(
+                f"{self.file_name}: kernel '{function.name}' uses function constant "
+                f"'{missing[0].name}' (index {missing[0].index}), which was given no value",
+                tuple(each.name for each in missing),
+            )
+        file, line = self._place(function)
+        key = digest(_version(), function.digest, function.name, file, written)
+        raw, listing = _CACHE.get(key), _CACHE.get(digest(key, "listing"))
+        if raw is None or listing is None:
+            try:
+                lowered = lower_kernel(module_text(function.bitcode()), function.name, values, file)
+            except AirFormatError as error:
+                raise CompileError(f"{self.file_name}: kernel '{function.name}': {error}") from None
+            kernel = _kernel(function.name, lowered, file, line)
+            raw, listing = stored(kernel), lowered.listing.encode()
+            _CACHE.put(key, raw)
+            _CACHE.put(digest(key, "listing"), listing)
+        if listing:
+            self._listings[file] = listing.decode()
+        return restored(raw)
+
+
+def _kernel(name: str, lowered: Lowered, file: str, line: int) -> KernelFunction:
+    return KernelFunction(
+        name=name,
+        bitcode=lowered.bitcode,
+        entry=entry.SYMBOL,
+        arguments=tuple(_argument(each) for each in lowered.arguments),
+        max_total_threads_per_threadgroup=lowered.max_threads,
+        position_attributes=tuple(each.kind for each in lowered.positions),
+        position_types=tuple(each.type_name for each in lowered.positions),
+        file=file,
+        line=line,
+    )
+
+
+def _argument(argument: AirArgument) -> Argument:
+    space = _SPACES.get(argument.space, "device")
+    return Argument(
+        name=argument.name or f"argument {argument.parameter}",
+        kind="threadgroup" if space == "threadgroup" else "buffer",
+        index=argument.index,
+        address_space=space,
+        type_name=argument.type_name,
+        size=argument.size,
+        alignment=argument.alignment,
+        access="read" if argument.access == "read" else "read_write",
+        members=tuple(_member(each) for each in argument.members),
+        is_reference=argument.is_fixed,
+    )
+
+
+def _member(member: AirMember) -> ArgumentBufferMember:
+    return ArgumentBufferMember(
+        name=member.name,
+        id=member.id,
+        offset=member.offset,
+        kind=member.kind,
+        address_space=_SPACES.get(member.space, "device"),
+    )
+
+
+@functools.cache
+def _version() -> str:
+    """A digest of all that decides what a module is lowered to."""
+    own = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return digest(precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE, *own)

@@ -1,0 +1,161 @@
+"""Lowers one kernel of a library to bitcode that the engine imports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import llvmlite.binding as llvm
+
+from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
+from assay.sim.native.llvm_modules import module_of
+
+from . import entry
+from .bodies import ATTRIBUTES, body_of
+from .clean import cleaned, has_places
+from .constants import Value, is_kept, with_values
+from .container import AirFormatError
+from .listing import Listing, listed
+from .metadata import AirArgument, EntryPoint, Metadata
+from .names import AirFunction, declared_functions, without_declarations
+from .shims import compiled_shims, shim_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lowered:
+    """A kernel for the engine.
+
+    Attributes:
+        bitcode: with the function `entry.SYMBOL`, whose parameters are the memory of `arguments`.
+        arguments: those that the host gives something for, in order.
+        positions: the others.
+        max_threads: of a threadgroup, if the kernel says so.
+        listing: the code that places are in; empty if the library says where its source is.
+    """
+
+    bitcode: bytes
+    arguments: tuple[AirArgument, ...]
+    positions: tuple[AirArgument, ...]
+    max_threads: int | None
+    listing: str
+
+
+def module_text(bitcode: bytes) -> str:
+    """The text of a module of AIR. Raises AirFormatError if LLVM does not read it."""
+    start_llvm()
+    with LLVM_LOCK:
+        try:
+            with module_of(bitcode) as module:
+                return str(module)
+        except RuntimeError as error:
+            raise AirFormatError(f"its bitcode does not load: {error}") from None
+
+
+def lower_kernel(
+    text: str, name: str, values: Mapping[int | str, Value], listing_name: str
+) -> Lowered:
+    """Lower a module of AIR with one kernel, or that of a name.
+
+    `listing_name` is what places call the listing of a kernel without places of its own.
+
+    Raises:
+        AirFormatError: for what is not understood, or not known here, by its name.
+    """
+    metadata = Metadata(text)
+    kernel = _chosen(metadata.kernels(), name)
+    start_llvm()
+    with LLVM_LOCK:
+        conditions = [each.condition for each in kernel.arguments if each.condition]
+        changed = with_values(cleaned(text), metadata.constants(), values, conditions)
+    kinds = entry.parameter_types(changed, kernel.symbol)
+    if len(kinds) != len(kernel.arguments):
+        raise AirFormatError(
+            f"the function has {len(kinds)} parameters, its metadata {len(kernel.arguments)}"
+        )
+    given = [each for each in kernel.arguments if each.kind not in entry.POSITIONS]
+    kept = [each for each in given if not each.condition or is_kept(changed, each.condition)]
+    numbers = {each.parameter for each in kept}
+    listing = Listing(changed, "") if has_places(text) else _listing(changed, kernel, listing_name)
+    whole, shims = _defined(
+        listing.module + entry.wrapper(kernel.symbol, kernel.arguments, kinds, numbers)
+    )
+    return Lowered(
+        bitcode=_linked(whole, shims),
+        arguments=tuple(kept),
+        positions=tuple(each for each in kernel.arguments if each.kind in entry.POSITIONS),
+        max_threads=kernel.max_threads,
+        listing=listing.text,
+    )
+
+
+def _listing(text: str, kernel: EntryPoint, file_name: str) -> Listing:
+    return listed(text, file_name, {each.parameter: each.name for each in kernel.arguments})
+
+
+def _chosen(kernels: list[EntryPoint], name: str) -> EntryPoint:
+    for kernel in kernels:
+        if kernel.symbol.strip('@"') == name or len(kernels) == 1:
+            return kernel
+    raise AirFormatError(f"its module has no kernel '{name}'")
+
+
+def _defined(text: str) -> tuple[str, list[str]]:
+    """The module with all of AIR's functions defined, or left to shims, whose C++ is given too."""
+    waiting = declared_functions(text)
+    parts = [without_declarations(text), ATTRIBUTES]
+    declared = dict.fromkeys(entry.declarations())
+    known: set[str] = set()
+    shims: list[str] = []
+    while waiting:
+        function = waiting.pop()
+        if function.name in known:
+            continue
+        known.add(function.name)
+        body = body_of(function)
+        if body is not None:
+            parts.append(body.text)
+            waiting += body.calls
+            declared |= dict.fromkeys(body.declares)
+            continue
+        shims.append(_shim(function))
+        declared[
+            f"declare {function.result} @{function.name}({', '.join(function.parameters)})"
+        ] = None
+    whole = "\n".join(parts)
+    new = [line for line in declared if _name_of(line) not in _declared_names(whole)]
+    return "\n".join([whole, *new]), shims
+
+
+def _shim(function: AirFunction) -> str:
+    shim = shim_of(function)
+    if shim is None:
+        raise AirFormatError(f"it calls '{function.name}', which is not known here")
+    return shim
+
+
+_DECLARED = re.compile(r"^(?:declare|define) [^@\n]*(@[\w.]+)\(", re.MULTILINE)
+
+
+def _declared_names(text: str) -> set[str]:
+    return {found[1] for found in _DECLARED.finditer(text)}
+
+
+def _name_of(line: str) -> str:
+    found = _DECLARED.match(line)
+    assert found is not None
+    return found[1]
+
+
+def _linked(text: str, shims: list[str]) -> bytes:
+    """Bitcode of the module with its shims inside."""
+    parts = compiled_shims(sorted(set(shims)))
+    with LLVM_LOCK:
+        context = llvm.create_context()
+        try:
+            module = llvm.parse_assembly(text, context)
+            for part in parts:
+                module.link_in(llvm.parse_bitcode(part, context))
+            return bytes(module.as_bitcode())
+        except RuntimeError as error:
+            raise AirFormatError(f"its code is not understood: {error}") from None

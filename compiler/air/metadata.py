@@ -1,0 +1,253 @@
+"""What a module of AIR says about its entry points: `!air.kernel` and the nodes that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .container import AirFormatError
+
+_NAMED = re.compile(r"^!(?P<name>air\.[\w.]+) = !\{(?P<nodes>.*)\}$", re.MULTILINE)
+_NODE = re.compile(r"^!(?P<number>\d+) = (?:distinct )?!\{(?P<items>.*)\}$", re.MULTILINE)
+_ITEM = re.compile(
+    r'\s*(?:!"(?P<text>(?:[^"\\]|\\[0-9A-Fa-f]{2})*)"|!(?P<node>\d+)'
+    r"|i\d+ (?P<number>-?\d+|true|false)"
+    r"|ptr(?: addrspace\(\d+\))? (?P<symbol>@[\w.$]+|@\"[^\"]*\")|(?P<other>[^,]+))\s*(?:,|$)"
+)
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """The number of a metadata node."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A function or variable that metadata names, with its `@`."""
+
+    name: str
+
+
+# A string, an integer, a node, or the name of a function or variable.
+Item = str | int | Node | Symbol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AirMember:
+    """A member of an argument buffer's struct that is a resource: its id and place in bytes."""
+
+    name: str
+    id: int
+    offset: int
+    kind: str
+    space: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AirArgument:
+    """One parameter of an entry point.
+
+    Attributes:
+        kind: without the `air.` in front: `buffer`, `thread_position_in_grid`, ...
+        index: its place in the table of its kind; the first, if it has several.
+        count: how many places it has.
+        size: bytes of what it points to; 0 if that is not said.
+        alignment: of what it points to.
+        is_fixed: whether it points to one thing of known size, as a reference does.
+        condition: the variable that must not be 0 if the argument is there; empty if it always is.
+        members: the resources in its struct, if it is an argument buffer.
+    """
+
+    parameter: int
+    kind: str
+    index: int = 0
+    count: int = 1
+    access: str = ""
+    space: int = 0
+    size: int = 0
+    alignment: int = 1
+    is_fixed: bool = False
+    is_unused: bool = False
+    type_name: str = ""
+    name: str = ""
+    condition: str = ""
+    members: tuple[AirMember, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPoint:
+    """A kernel: its symbol, its parameters in order, and the most threads of a threadgroup."""
+
+    symbol: str
+    arguments: tuple[AirArgument, ...]
+    max_threads: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantVariable:
+    """The variable that holds a function constant's value."""
+
+    symbol: str
+    name: str
+    index: int
+    type_name: str
+
+
+class Metadata:
+    """The metadata of a module's text."""
+
+    def __init__(self, text: str) -> None:
+        self._nodes = {int(found["number"]): found["items"] for found in _NODE.finditer(text)}
+        self._named: dict[str, str] = {
+            found["name"]: found["nodes"] for found in _NAMED.finditer(text)
+        }
+
+    def named(self, name: str) -> Iterator[list[Item]]:
+        """The items of each node that a named one lists."""
+        for item in _items(self._named.get(name, "")):
+            if isinstance(item, Node):
+                yield self.node(item)
+
+    def node(self, node: Node) -> list[Item]:
+        """The items of a node. Raises AirFormatError if there is none of that number."""
+        if node.number not in self._nodes:
+            raise AirFormatError(f"its metadata names !{node.number}, which is not there")
+        return list(_items(self._nodes[node.number]))
+
+    def kernels(self) -> list[EntryPoint]:
+        """The entry points for compute. Raises AirFormatError."""
+        return [self._kernel(items) for items in self.named("air.kernel")]
+
+    def constants(self) -> list[ConstantVariable]:
+        """The variables of function constants. Raises AirFormatError."""
+        found = []
+        for items in self.named("air.function_constants"):
+            match items[:4]:
+                case [Symbol(symbol), str(kind), str(name), int(index)]:
+                    found.append(
+                        ConstantVariable(symbol=symbol, name=name, index=index, type_name=kind)
+                    )
+                case _:
+                    raise AirFormatError("a function constant's metadata is not understood")
+        return found
+
+    def _kernel(self, items: list[Item]) -> EntryPoint:
+        match items[:3]:
+            case [Symbol(symbol), Node(), Node() as listed]:
+                pass
+            case _:
+                raise AirFormatError("a kernel's metadata does not name its function and arguments")
+        nodes = [item for item in self.node(listed) if isinstance(item, Node)]
+        limits = [
+            attribute[1]
+            for item in items[3:]
+            if isinstance(item, Node)
+            and (attribute := self.node(item))[:1] == ["air.max_work_group_size"]
+        ]
+        return EntryPoint(
+            symbol=symbol,
+            arguments=tuple(self._argument(self.node(node)) for node in nodes),
+            max_threads=limits[0] if limits and isinstance(limits[0], int) else None,
+        )
+
+    def _argument(self, items: list[Item]) -> AirArgument:
+        if not items or not isinstance(items[0], int):
+            raise AirFormatError("an argument's metadata does not begin with its number")
+        facts: dict[str, object] = {}
+        rest = iter(items[1:])
+        for item in rest:
+            facts.update(self._fact(str(item), rest))
+        if "kind" not in facts:
+            raise AirFormatError(f"argument {items[0]} is of no kind")
+        return AirArgument(parameter=items[0], **facts)  # type: ignore[arg-type]
+
+    def _members(self, node: Node) -> Iterator[AirMember]:
+        """The resources in a struct: each member is offset, size, count, type and name."""
+        items = self.node(node)
+        at = 0
+        while at < len(items):
+            if items[at] == "air.struct_type_info":
+                at += 2
+                continue
+            match items[at : at + 5]:
+                case [int(offset), int(size), int(count), str(_), str(name)]:
+                    at += 5
+                case _:
+                    raise AirFormatError("the members of an argument buffer are not understood")
+            if items[at : at + 1] != ["air.indirect_argument"]:
+                continue
+            inner = items[at + 1] if at + 1 < len(items) else ""
+            at += 2
+            if isinstance(inner, Node):
+                yield from self._resource(inner, name, offset, size, count)
+
+    def _resource(
+        self, node: Node, name: str, offset: int, size: int, count: int
+    ) -> Iterator[AirMember]:
+        """A member, or each element of one that is an array."""
+        argument = self._argument(self.node(node))
+        step = size // count if count > 1 else size
+        for number in range(max(count, 1)):
+            yield AirMember(
+                name=f"{name}[{number}]" if count else name,
+                id=argument.index + number,
+                offset=offset + number * step,
+                kind="buffer" if argument.kind == "buffer" else argument.kind,
+                space=argument.space,
+            )
+
+    def _fact(self, key: str, rest: Iterator[Item]) -> Mapping[str, object]:
+        """What a key says; what belongs to it is taken from `rest`."""
+
+        def then() -> Item:
+            return next(rest, "")
+
+        match key:
+            case "air.function_constant":
+                node = then()
+                items = self.node(node) if isinstance(node, Node) else []
+                first = items[0] if items else None
+                return {"condition": first.name} if isinstance(first, Symbol) else {}
+            case "air.buffer_size":
+                then()
+                return {"is_fixed": True}
+            case "air.location_index":
+                return {"index": then(), "count": then()}
+            case "air.address_space":
+                return {"space": then()}
+            case "air.arg_type_size":
+                return {"size": then()}
+            case "air.arg_type_align_size":
+                return {"alignment": then()}
+            case "air.arg_type_name":
+                return {"type_name": then()}
+            case "air.arg_name":
+                return {"name": then()}
+            case "air.struct_type_info":
+                node = then()
+                return {"members": tuple(self._members(node)) if isinstance(node, Node) else ()}
+            case "air.arg_unused":
+                return {"is_unused": True}
+            case "air.read" | "air.write" | "air.read_write" | "air.sample":
+                return {"access": key.removeprefix("air.")}
+            case _:
+                return {"kind": key.removeprefix("air.")} if key.startswith("air.") else {}
+
+
+def _items(text: str) -> Iterator[Item]:
+    for found in _ITEM.finditer(text):
+        if found["text"] is not None:
+            yield _ESCAPE.sub(lambda code: chr(int(code[1], 16)), found["text"])
+        elif found["node"] is not None:
+            yield Node(int(found["node"]))
+        elif found["number"] is not None:
+            known = {"true": 1, "false": 0}
+            yield known[found["number"]] if found["number"] in known else int(found["number"])
+        elif found["symbol"] is not None:
+            yield Symbol(found["symbol"])
+        elif found["other"].strip():
+            yield found["other"].strip()

@@ -1,0 +1,73 @@
+"""Metal libraries are read by their tags, and damaged ones are refused."""
+
+from __future__ import annotations
+
+import random
+import struct
+
+import pytest
+
+from assay.compiler.air.container import AirFormatError, read_container
+from tests.support.metallib import Buffer, constant_field, kernel, library
+
+TWO = {
+    name: kernel(
+        name, f"  store i32 {number}, ptr addrspace(1) %b0", (Buffer(name="x", element="i32"),)
+    )
+    for number, name in enumerate(("first", "second"))
+}
+DATA = library(TWO, {"second": constant_field(("wide", 0x35, 7, True), ("scale", 3, 2, False))})
+
+
+def test_functions_have_what_the_file_says_of_them() -> None:
+    found = read_container(DATA, "two.metallib")
+    assert (found.version, found.platform, found.os_version) == ((2, 7), "macOS", (14, 0))
+    assert list(found.functions) == ["first", "second"]
+    first, second = found.functions.values()
+    assert (first.kind, first.air_version, first.language_version) == ("kernel", (2, 6), (3, 1))
+    assert first.bitcode()[:4] == struct.pack("<I", 0x0B17C0DE)
+    assert first.constants == ()
+    assert [(c.name, c.index, c.type_name, c.required) for c in second.constants] == [
+        ("wide", 7, "bool", True),
+        ("scale", 2, "float", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "not a Metal library"),
+        (b"MTLBuffer", "its header ends after 9 bytes"),
+        (DATA[:-1], "it says that it has"),
+        (DATA[:16] + struct.pack("<Q", len(DATA) + 1) + DATA[24:], "it says that it has"),
+        (DATA[:88] + struct.pack("<I", 1 << 30) + DATA[92:], "it lists 1073741824 functions"),
+        (DATA.replace(b"OFFT", b"OFFX"), "a function has no field b'OFFT'"),
+    ],
+)
+def test_what_cannot_be_a_library_is_refused(data: bytes, said: str) -> None:
+    with pytest.raises(AirFormatError, match=said):
+        read_container(data, "x.metallib")
+
+
+def test_bitcode_that_is_not_what_its_hash_says_is_refused() -> None:
+    function = read_container(DATA[:-20] + b"!" + DATA[-19:], "x").functions["second"]
+    with pytest.raises(AirFormatError, match="'second' is not what its hash says"):
+        function.bitcode()
+
+
+def test_damaged_libraries_are_read_or_refused() -> None:
+    random_ = random.Random(5)
+    whole = read_container(DATA, "x").functions
+    refused = 0
+    for _ in range(3000):
+        damaged = bytearray(DATA)
+        for _ in range(random_.randint(1, 3)):
+            damaged[random_.randrange(len(DATA) // 2)] ^= 1 << random_.randrange(8)
+        try:
+            functions = read_container(bytes(damaged), "x").functions
+            for each in functions.values():
+                if each.bitcode() not in [known.bitcode() for known in whole.values()]:
+                    pytest.fail("other bitcode than was stored")
+        except AirFormatError:
+            refused += 1
+    assert refused > 100

@@ -1,0 +1,363 @@
+"""Kernels of libraries compute what AIR's functions are for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from assay.compiler.air import AirLibrary
+from assay.compiler.msl import CompileError, MissingConstants
+from assay.sim.simt import KernelFault, Memory, dispatch
+from tests.support.metallib import Buffer, constant_field, kernel, library
+
+FLOATS = (Buffer(name="x", element="float", access="read"), Buffer(name="y", element="float"))
+INTS = (Buffer(name="x", element="i32", access="read"), Buffer(name="y", element="i32"))
+
+
+def run(
+    data: bytes,
+    name: str,
+    arrays: Sequence[np.ndarray],
+    *,
+    threads: int = 32,
+    constants: Mapping[int | str, bool | int | float] | None = None,
+) -> list[np.ndarray]:
+    """What the kernel leaves in its buffers, in one threadgroup."""
+    program = AirLibrary(data, "k.metallib").function(name, constants).program()
+    results = [array.copy() for array in arrays]
+    memory = Memory()
+    addresses = [
+        memory.register(each.reshape(-1).view(np.uint8), name=f"b{number}")
+        for number, each in enumerate(results)
+    ]
+    size = (threads, 1, 1)
+    dispatch(program.specialise(size), memory, addresses, threads=size)
+    return results
+
+
+def each(kinds: str, call: str, declared: str) -> str:
+    """A module that stores `call` of `%v`, an element of x, in y; both have elements of `kinds`."""
+    given, wanted = kinds.split()
+    return kernel(
+        "k",
+        f"""  %i = zext i32 %p0 to i64
+  %from = getelementptr {given}, ptr addrspace(1) %b0, i64 %i
+  %v = load {given}, ptr addrspace(1) %from
+  {call}
+  %to = getelementptr {wanted}, ptr addrspace(1) %b1, i64 %i
+  store {wanted} %r, ptr addrspace(1) %to""",
+        (Buffer(name="x", element="float"), Buffer(name="y", element="float")),
+        declared=declared,
+    )
+
+
+X = np.linspace(-4, 6, 32, dtype=np.float32)
+N = np.arange(-16, 16, dtype=np.int32)
+ROWS = [
+    (
+        "float float",
+        "%r = call float @air.exp.f32(float %v)",
+        "float @air.exp.f32(float)",
+        X,
+        np.exp(X),
+    ),
+    (
+        "float float",
+        "%r = call float @air.fast_cos.f32(float %v)",
+        "float @air.fast_cos.f32(float)",
+        X,
+        np.cos(X),
+    ),
+    (
+        "float float",
+        "%r = call float @air.floor.f32(float %v)",
+        "float @air.floor.f32(float)",
+        X,
+        np.floor(X),
+    ),
+    (
+        "float float",
+        "%r = call float @air.fmax.f32(float %v, float 1.0)",
+        "float @air.fmax.f32(float, float)",
+        X,
+        np.maximum(X, 1),
+    ),
+    (
+        "float float",
+        "%r = call float @air.simd_sum.f32(float %v)",
+        "float @air.simd_sum.f32(float)",
+        X,
+        np.full(32, X.sum()),
+    ),
+    (
+        "float float",
+        "%r = call float @air.simd_shuffle_down.f32(float %v, i16 1)",
+        "float @air.simd_shuffle_down.f32(float, i16)",
+        X,
+        np.append(X[1:], X[31]),
+    ),
+    (
+        "float float",
+        "%r = call float @air.simd_prefix_inclusive_sum.f32(float %v)",
+        "float @air.simd_prefix_inclusive_sum.f32(float)",
+        X,
+        np.cumsum(X),
+    ),
+    (
+        "i32 i32",
+        "%r = call i32 @air.max.s.i32(i32 %v, i32 3)",
+        "i32 @air.max.s.i32(i32, i32)",
+        N,
+        np.maximum(N, 3),
+    ),
+    (
+        "i32 i32",
+        "%r = call i32 @air.max.u.i32(i32 %v, i32 3)",
+        "i32 @air.max.u.i32(i32, i32)",
+        N,
+        np.maximum(N.view(np.uint32), 3).view(np.int32),
+    ),
+    (
+        "i32 i32",
+        "%r = call i32 @air.popcount.i32(i32 %v)",
+        "i32 @air.popcount.i32(i32)",
+        N,
+        np.bitwise_count(N.view(np.uint32)).astype(np.int32),
+    ),
+    (
+        "i32 i32",
+        "%r = call i32 @air.clz.i32(i32 %v, i1 false)",
+        "i32 @air.clz.i32(i32, i1)",
+        N,
+        np.array([32 - int(n).bit_length() for n in N.view(np.uint32)], np.int32),
+    ),
+    (
+        "i32 i32",
+        "%r = call i32 @air.abs_diff.s.i32(i32 %v, i32 2)",
+        "i32 @air.abs_diff.s.i32(i32, i32)",
+        N,
+        np.abs(N - 2),
+    ),
+    (
+        "i32 float",
+        "%r = call float @air.convert.f.f32.s.i32(i32 %v)",
+        "float @air.convert.f.f32.s.i32(i32)",
+        N,
+        N.astype(np.float32),
+    ),
+    (
+        "i32 float",
+        "%r = call float @air.convert.f.f32.u.i32(i32 %v)",
+        "float @air.convert.f.f32.u.i32(i32)",
+        N,
+        N.view(np.uint32).astype(np.float32),
+    ),
+    (
+        "float i32",
+        "%r = call i32 @air.convert.u.i32.f.f32(float %v)",
+        "i32 @air.convert.u.i32.f.f32(float)",
+        X,
+        np.clip(np.trunc(X), 0, None).astype(np.int32),
+    ),
+    (
+        "float i32",
+        "%b = call i1 @air.convert.u.i1.f.f32(float %v)\n  %r = zext i1 %b to i32",
+        "i1 @air.convert.u.i1.f.f32(float)",
+        np.append(X[1:], np.float32(0)),
+        np.append(np.ones(31, np.int32), np.int32(0)),
+    ),
+    (
+        "float i32",
+        "%p = fcmp ogt float %v, 0.0\n  %b = call i1 @air.simd_any(i1 %p)\n"
+        "  %r = zext i1 %b to i32",
+        "i1 @air.simd_any(i1)",
+        X,
+        np.ones(32, np.int32),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "call", "declared", "given", "expected"),
+    ROWS,
+    ids=[row[2].split("@")[1].split("(")[0] for row in ROWS],
+)
+def test_functions_give_what_their_names_say(
+    kinds: str, call: str, declared: str, given: np.ndarray, expected: np.ndarray
+) -> None:
+    data = library({"k": each(kinds, call, f"declare {declared}")})
+    _, found = run(data, "k", [given, np.zeros_like(expected)])
+    np.testing.assert_allclose(found, expected, rtol=2e-6, atol=2e-6)
+
+
+def test_functions_on_vectors_do_it_to_each_element() -> None:
+    body = """  %i = zext i32 %p0 to i64
+  %from = getelementptr <4 x float>, ptr addrspace(1) %b0, i64 %i
+  %v = load <4 x float>, ptr addrspace(1) %from
+  %h = call <4 x half> @air.convert.f.v4f16.f.v4f32(<4 x float> %v)
+  %w = call <4 x float> @air.convert.f.v4f32.f.v4f16(<4 x half> %h)
+  %e = call <4 x float> @air.exp.v4f32(<4 x float> %w)
+  %d = call float @air.dot.v4f32(<4 x float> %e, <4 x float> %w)
+  %to = getelementptr float, ptr addrspace(1) %b1, i64 %i
+  store float %d, ptr addrspace(1) %to"""
+    declared = """declare <4 x half> @air.convert.f.v4f16.f.v4f32(<4 x float>)
+declare <4 x float> @air.convert.f.v4f32.f.v4f16(<4 x half>)
+declare <4 x float> @air.exp.v4f32(<4 x float>)
+declare float @air.dot.v4f32(<4 x float>, <4 x float>)"""
+    x = np.random.default_rng(1).standard_normal((32, 4)).astype(np.float32)
+    data = library({"k": kernel("k", body, FLOATS, declared=declared)})
+    _, found = run(data, "k", [x, np.zeros(32, np.float32)])
+    small = x.astype(np.float16).astype(np.float64)
+    np.testing.assert_allclose(found, (np.exp(small) * small).sum(1), rtol=1e-5, atol=1e-6)
+
+
+OLD = "ptr addrspace(1), i64, <2 x i64>, i1", "i64 8, <2 x i64> zeroinitializer, i1 {}"
+NEW = (
+    "ptr addrspace(1), <2 x i64>, <2 x i64>, <2 x i64>",
+    "<2 x i64> <i64 8, i64 8>, <2 x i64> {}, <2 x i64> zeroinitializer",
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "plain", "turned"),
+    [(OLD, "false", "true"), (NEW, "<i64 1, i64 8>", "<i64 8, i64 1>")],
+    ids=["up to 2.7", "2.8"],
+)
+def test_matrices_are_multiplied_in_either_form_of_loads(
+    form: tuple[str, str], plain: str, turned: str
+) -> None:
+    load = "air.simdgroup_matrix_8x8_load.v64f32.p1f32"
+    store = "air.simdgroup_matrix_8x8_store.v64f32.p1f32"
+    product = "air.simdgroup_matrix_8x8_multiply_accumulate.v64f32.v64f32.v64f32.v64f32"
+    filled = "air.simdgroup_matrix_8x8_init_filled.v64f32.f32"
+    m = "<64 x float>"
+    body = f"""  %a = call {m} @{load}(ptr addrspace(1) %b0, {form[1].format(plain)})
+  %t = call {m} @{load}(ptr addrspace(1) %b0, {form[1].format(turned)})
+  %c = call {m} @{filled}(float 2.0)
+  %d = call {m} @{product}({m} %a, {m} %t, {m} %c)
+  call void @{store}({m} %d, ptr addrspace(1) %b1, {form[1].format(plain)})"""
+    declared = f"""declare {m} @{load}({form[0]})
+declare void @{store}({m}, {form[0]})
+declare {m} @{filled}(float)
+declare {m} @{product}({m}, {m}, {m})"""
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    data = library({"k": kernel("k", body, FLOATS, declared=declared)})
+    _, found = run(data, "k", [x, np.zeros((8, 8), np.float32)])
+    np.testing.assert_array_equal(found, x @ x.T + 2)
+
+
+@pytest.mark.parametrize("order", ["exchanged", "kept"])
+def test_atomic_exchanges_give_what_was_there(order: str) -> None:
+    name = "air.atomic.global.cmpxchg.weak.i32"
+    wanted = 7 if order == "exchanged" else 6
+    body = f"""  %e = alloca i32
+  store i32 {wanted}, ptr %e
+  %was = call i32 @{name}(ptr addrspace(1) %b0, ptr %e, i32 9, i32 0, i32 0, i32 2, i1 true)
+  %told = load i32, ptr %e
+  %sum = add i32 %was, %told
+  store i32 %sum, ptr addrspace(1) %b1"""
+    places = "ptr addrspace(1) captures(none), ptr captures(none)"
+    declared = f"declare i32 @{name}({places}, i32, i32, i32, i32, i1)"
+    data = library({"k": kernel("k", body, INTS, declared=declared)})
+    x, y = run(data, "k", [np.int32([7]), np.int32([0])], threads=1)
+    assert (x[0], y[0]) == ((9, 14) if order == "exchanged" else (7, 14))
+
+
+def test_positions_of_all_types_and_sizes_are_passed() -> None:
+    body = """  %x = extractelement <3 x i16> %p0, i64 0
+  %lane = zext i16 %p1 to i32
+  %wide = zext i16 %x to i32
+  %one = mul i32 %wide, 1000
+  %two = add i32 %one, %lane
+  %three = add i32 %two, %p2
+  %i = zext i32 %wide to i64
+  %to = getelementptr i32, ptr addrspace(1) %b1, i64 %i
+  store i32 %three, ptr addrspace(1) %to"""
+    positions = {
+        "thread_position_in_grid": "<3 x i16>",
+        "thread_index_in_quadgroup": "i16",
+        "threads_per_simdgroup": "i32",
+    }
+    data = library({"k": kernel("k", body, INTS, positions)})
+    _, found = run(data, "k", [np.int32([0]), np.zeros(40, np.int32)], threads=40)
+    at = np.arange(40)
+    np.testing.assert_array_equal(found, at * 1000 + at % 4 + 32)
+
+
+CONSTANT = "_Z4wide.MTL_FC_INIT_7_b"
+SET = "internal addrspace(2) externally_initialized constant i8 undef"
+MADE = "{ i32, ptr, ptr } { i32 65535, ptr @_GLOBAL__sub_I_k, ptr null }"
+WITH_CONSTANT = f"""@{CONSTANT} = {SET}, section "air.fc_initializer"
+@_ZL4wide = internal addrspace(2) global i8 undef
+@__metal_implicit_fc_pred_0 = internal addrspace(2) global i8 0
+@llvm.global_ctors = appending global [1 x {{ i32, ptr, ptr }}] [{MADE}]
+declare i8 @air.normalize_function_constant_predicate.i8(i8)
+define internal void @_GLOBAL__sub_I_k() section "air.static_init" {{
+  %v = load i8, ptr addrspace(2) @{CONSTANT}
+  store i8 %v, ptr addrspace(2) @_ZL4wide
+  %n = tail call i8 @air.normalize_function_constant_predicate.i8(i8 %v)
+  store i8 %n, ptr addrspace(2) @__metal_implicit_fc_pred_0
+  ret void
+}}"""
+CONSTANT_NODES = f"""!air.function_constants = !{{!50}}
+!50 = !{{ptr addrspace(2) @{CONSTANT}, !"bool", !"wide", i32 7, i1 true}}
+!51 = !{{ptr addrspace(2) @__metal_implicit_fc_pred_0, !"bool", !"wide"}}"""
+
+
+def conditional() -> bytes:
+    body = """  %c = load i8, ptr addrspace(2) @_ZL4wide
+  %is = icmp ne i8 %c, 0
+  br i1 %is, label %more, label %less
+more:
+  %v = load i32, ptr addrspace(1) %b0
+  store i32 %v, ptr addrspace(1) %b1
+  ret void
+less:
+  store i32 -1, ptr addrspace(1) %b1"""
+    x, y = INTS
+    buffers = (Buffer(name=x.name, element=x.element, condition="51"), y)
+    text = kernel("k", body, buffers, declared=WITH_CONSTANT, constants=CONSTANT_NODES)
+    return library({"k": text}, {"k": constant_field(("wide", 0x35, 7, True))})
+
+
+def test_arguments_are_there_if_their_function_constant_says_so() -> None:
+    x, y = run(conditional(), "k", [np.int32([5]), np.int32([0])], threads=1, constants={7: True})
+    assert (x[0], y[0]) == (5, 5)
+    (y,) = run(conditional(), "k", [np.int32([0])], threads=1, constants={"wide": False})
+    assert y[0] == -1
+
+
+def test_a_required_constant_without_a_value_is_named() -> None:
+    with pytest.raises(MissingConstants, match="function constant 'wide' \\(index 7\\)"):
+        AirLibrary(conditional(), "k.metallib").function("k")
+
+
+def test_a_function_that_is_not_known_is_named() -> None:
+    call = "%r = call float @air.guess.f32(float %v)"
+    data = library({"k": each("float float", call, "declare float @air.guess.f32(float)")})
+    with pytest.raises(CompileError, match=r"k\.metallib: kernel 'k': it calls 'air\.guess\.f32'"):
+        AirLibrary(data, "k.metallib").function("k")
+
+
+def test_a_kernel_that_is_not_there_is_named_with_those_that_are() -> None:
+    with pytest.raises(
+        CompileError, match=r"no kernel function 'kk' in this library; .*there are k"
+    ):
+        AirLibrary(conditional(), "k.metallib").function("kk")
+
+
+def test_places_are_lines_of_a_listing_where_there_is_no_source() -> None:
+    body = """  %i = zext i32 %p0 to i64
+  %to = getelementptr i32, ptr addrspace(1) %b0, i64 %i
+  store i32 1, ptr addrspace(1) %to"""
+    data = library({"k": kernel("k", body, INTS)})
+    opened = AirLibrary(data, "k.metallib")
+    opened.function("k")
+    with pytest.raises(KernelFault) as fault:
+        run(data, "k", [np.zeros(16, np.int32), np.zeros(1, np.int32)])
+    site = fault.value.site
+    assert site is not None and site.file == "k.metallib/k.ll"
+    line = opened.sources()[site.file].splitlines()[site.line - 1]
+    assert line.strip().startswith("store i32 1, ptr addrspace(1)")

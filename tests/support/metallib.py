@@ -1,0 +1,146 @@
+"""Metal libraries made of LLVM IR that is written by hand in AIR's conventions."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.sim.native.llvm_host import start_llvm
+from assay.sim.native.llvm_modules import module_of
+
+HEAD = 88
+_TYPES = {"i32": ("int", 4), "float": ("float", 4), "half": ("half", 2), "i8": ("char", 1)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """A buffer argument: its element's LLVM type, and its address space.
+
+    `condition` and `members` are numbers of nodes: of a predicate, of a struct's description.
+    """
+
+    name: str
+    element: str
+    space: int = 1
+    access: str = "read_write"
+    condition: str = ""
+    members: str = ""
+
+
+def kernel(
+    name: str,
+    body: str,
+    buffers: tuple[Buffer, ...],
+    positions: Mapping[str, str] | None = None,
+    *,
+    declared: str = "",
+    constants: str = "",
+    threads: int | None = None,
+) -> str:
+    """A module with one kernel; `%b0` and so on are its buffers, `%p0` its positions.
+
+    `positions` are kinds with LLVM types; `constants` is metadata of function constants.
+    """
+    positions = {"thread_position_in_grid": "i32"} if positions is None else positions
+    spaces = [f"ptr addrspace({each.space}) %b{at}" for at, each in enumerate(buffers)]
+    taken = [*spaces, *(f"{kind} %p{at}" for at, kind in enumerate(positions.values()))]
+    nodes = [_buffer(at, each) for at, each in enumerate(buffers)]
+    nodes += [
+        f'!{{i32 {len(buffers) + at}, !"air.{what}", !"air.arg_type_name", !"uint", '
+        f'!"air.arg_name", !"{what}"}}'
+        for at, what in enumerate(positions)
+    ]
+    first = 100
+    listed = ", ".join(f"!{first + at}" for at in range(len(nodes)))
+    limit = ", !4" if threads else ""
+    return "\n".join(
+        [
+            'target triple = "air64_v26-apple-macosx14.0.0"',
+            declared,
+            f'define void @{name}({", ".join(taken)}) "no-builtins" {{\n{body}\n  ret void\n}}',
+            f"!air.kernel = !{{!1}}\n!1 = !{{ptr @{name}, !2, !3{limit}}}\n!2 = !{{}}",
+            f"!3 = !{{{listed}}}",
+            f'!4 = !{{!"air.max_work_group_size", i32 {threads}}}' if threads else "",
+            *(f"!{first + at} = {node}" for at, node in enumerate(nodes)),
+            constants,
+        ]
+    )
+
+
+def _buffer(at: int, buffer: Buffer) -> str:
+    kind, size = _TYPES[buffer.element]
+    members = f'!"air.struct_type_info", !{buffer.members}, ' if buffer.members else ""
+    what = "indirect_buffer" if buffer.members else "buffer"
+    condition = f'!"air.function_constant", !{buffer.condition}, ' if buffer.condition else ""
+    return (
+        f'!{{i32 {at}, {condition}!"air.{what}", !"air.location_index", i32 {at}, i32 1, '
+        f'!"air.{buffer.access}", !"air.address_space", i32 {buffer.space}, {members}'
+        f'!"air.arg_type_size", i32 {size}, !"air.arg_type_align_size", i32 {size}, '
+        f'!"air.arg_type_name", !"{kind}", !"air.arg_name", !"{buffer.name}"}}'
+    )
+
+
+def bitcode(text: str) -> bytes:
+    """A module as it lies in libraries: LLVM puts a wrapper around bitcode for Apple's systems."""
+    start_llvm()
+    with module_of(text) as module:
+        raw = bytes(module.as_bitcode())
+    return raw + bytes(-len(raw) % 16)
+
+
+def library(modules: Mapping[str, str], constants: Mapping[str, bytes] | None = None) -> bytes:
+    """A library of kernels, by name; `constants` are the `CNST` fields of some."""
+    listed, public, code = b"", b"", b""
+    for name, text in modules.items():
+        raw = bitcode(text)
+        known = (constants or {}).get(name, b"")
+        fields = [
+            (b"NAME", name.encode() + b"\0"),
+            (b"TYPE", b"\2"),
+            (b"HASH", hashlib.sha256(raw).digest()),
+            (b"OFFT", struct.pack("<3Q", len(public), len(public), len(code))),
+            (b"VERS", struct.pack("<4H", 2, 6, 3, 1)),
+            (b"MDSZ", struct.pack("<Q", len(raw))),
+        ]
+        group = b"".join(_tag(*each) for each in fields) + b"ENDT"
+        listed += struct.pack("<I", len(group) + 4) + group
+        told = (_tag(b"CNST", known) if known else b"") + b"ENDT"
+        public += struct.pack("<I", len(told) + 4) + told
+        code += raw
+    return _assembled(len(modules), listed, public, _private(public, len(modules)), code)
+
+
+def _private(public: bytes, count: int) -> bytes:
+    """Empty groups at the places of the public ones."""
+    filled = bytearray(len(public))
+    at = 0
+    for _ in range(count):
+        (size,) = struct.unpack_from("<I", public, at)
+        filled[at : at + 8] = struct.pack("<I", 8) + b"ENDT"
+        at += size
+    return bytes(filled)
+
+
+def _assembled(count: int, listed: bytes, public: bytes, private: bytes, code: bytes) -> bytes:
+    sections = [struct.pack("<I", count) + listed + b"ENDT", public, private, code]
+    places, at = [], HEAD
+    for number, section in enumerate(sections):
+        places += [at, len(section) if number else len(listed)]
+        at += len(section)
+    head = struct.pack("<4sHHHBBHHQ8Q", b"MTLB", 0x8001, 2, 7, 0, 0x81, 14, 0, at, *places)
+    return head + b"".join(sections)
+
+
+def _tag(name: bytes, value: bytes) -> bytes:
+    return name + struct.pack("<H", len(value)) + value
+
+
+def constant_field(*constants: tuple[str, int, int, bool]) -> bytes:
+    """A `CNST` field: (name, MTLDataType, index, whether it is required) of each."""
+    parts = [
+        name.encode() + b"\0" + struct.pack("<BHB", kind, index, required)
+        for name, kind, index, required in constants
+    ]
+    return struct.pack("<H", len(constants)) + b"".join(parts)
