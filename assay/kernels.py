@@ -6,9 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .launches.constants import compiled_kernel
+from .launches.opening import opened_library
+from .launches.source import read_source as source_text
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import Argument, CompileOptions, ConstantValue, KernelFunction, Library
+    from assay.compiler.msl import (
+        Argument,
+        CompileOptions,
+        ConstantValue,
+        KernelFunction,
+        KernelLibrary,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,25 +54,17 @@ class Refusal:
     reason: str
 
 
-def read_source(path: Path, options: "CompileOptions") -> "Library":
+def read_source(path: Path, options: "CompileOptions") -> "KernelLibrary":
     """The library of a file's source; raises CompileError with the file's lines.
 
     Its own folder is searched for includes, before those of `options`.
     """
-    from assay.compiler.msl import compile_library
-
     folders = (path.resolve().parent, *options.include_paths)
-    text = path.read_text(encoding="utf-8", errors="replace")
-    return compile_library(
-        text,
-        options=replace(options, include_paths=folders),
-        file_name=str(path),
-        each_alone=True,
-    )
+    return opened_library(source_text(path), str(path), replace(options, include_paths=folders))
 
 
 def inspect_kernels(
-    library: "Library",
+    library: "KernelLibrary",
     names: Sequence[str],
     constants: "Mapping[int | str, ConstantValue]",
     say: Callable[[str], None],

@@ -13,6 +13,7 @@ from assay.sim.names import choices
 from ..launches.constants import compiled_kernel
 from ..launches.errors import LaunchInputError
 from ..launches.inputs import Setup
+from ..launches.opening import opened_library
 from ..launches.runner import CannotRun, Runner
 from ..launches.source import chosen_kernels, unknown_kernels
 from ..reports.report import KernelRecord, Report, ReportPart
@@ -21,7 +22,7 @@ from .inputs import Inputs, read_annotations
 from .runs import record_of_run, run_setup
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import KernelFunction, Library
+    from assay.compiler.msl import KernelFunction, KernelLibrary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,17 +50,16 @@ class SourceCheck:
     """
 
     def __init__(self, source: str, file_name: str, options: SourceOptions) -> None:
-        from assay.compiler.msl import CompileOptions, compile_library
+        from assay.compiler.msl import CompileOptions
 
         self._options = options
-        self._library = compile_library(
+        self._library = opened_library(
             source,
-            options=CompileOptions(
+            file_name,
+            CompileOptions(
                 macros=options.macros,
                 include_paths=(*options.include_paths, Path(file_name).parent),
             ),
-            file_name=file_name,
-            each_alone=True,
         )
         self._inputs = _joined(read_annotations(source, file_name), options.inputs)
         self._sources = self._library.sources()
@@ -91,13 +91,14 @@ class SourceCheck:
             except LaunchInputError as error:
                 file, line = self._library.places()[name]
                 report.add_kernel(KernelRecord(name=name, file=file, line=line, problem=str(error)))
+        report.add_sources(self._library.sources())  # with the listing of a compiled kernel
 
     def part(self, name: str, checks: Iterable[str], seeds: Iterable[int]) -> ReportPart:
         """What is found in one kernel."""
         report = Report(checks, seeds=seeds)
         report.add_sources(self._sources)
         self.check(name, report)
-        return report.part()
+        return report.part(known=self._sources)
 
 
 def check_source(source: str, file_name: str, report: Report, options: SourceOptions) -> None:
@@ -121,7 +122,7 @@ def _joined(first: Inputs, second: Inputs) -> Inputs:
     )
 
 
-def _chosen(library: Library, options: SourceOptions, inputs: Inputs) -> tuple[str, ...]:
+def _chosen(library: KernelLibrary, options: SourceOptions, inputs: Inputs) -> tuple[str, ...]:
     """The kernels to check, in the order of the source. Raises CheckInputError."""
     chosen = chosen_kernels(library, options.functions)
     if not options.only_listed:
@@ -136,7 +137,7 @@ def _chosen(library: Library, options: SourceOptions, inputs: Inputs) -> tuple[s
 
 
 def _check_kernel(
-    library: Library, name: str, setup: Setup, runner: Runner, report: Report
+    library: KernelLibrary, name: str, setup: Setup, runner: Runner, report: Report
 ) -> None:
     """One kernel with one setup. Raises LaunchInputError."""
     from assay.compiler.msl import CompileError

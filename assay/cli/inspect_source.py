@@ -13,7 +13,7 @@ from .options.inspect import SourceOptions
 from .options.shared import compile_options
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import Argument, ConstantValue, Library
+    from assay.compiler.msl import Argument, ConstantValue, KernelLibrary
 
     from ..kernels import KernelDetails, Refusal
 
@@ -61,7 +61,7 @@ def inspect_source(
         raise typer.Exit(FAILED)
 
 
-def _print_template(library: "Library", names: Sequence[str], *, json: bool) -> None:
+def _print_template(library: "KernelLibrary", names: Sequence[str], *, json: bool) -> None:
     """What `--args` takes for kernels."""
     from assay.compiler.msl import CompileError
 
@@ -149,7 +149,7 @@ def _type(argument: "Argument") -> str:
 
 def _sum_up(
     path: Path,
-    library: "Library",
+    library: "KernelLibrary",
     done: "list[KernelDetails | Refusal]",
     refused: "list[Refusal]",
     skipped: Sequence[str],
@@ -172,7 +172,10 @@ def _sum_up(
 
 
 def _json(
-    path: Path, library: "Library", done: "list[KernelDetails | Refusal]", skipped: Sequence[str]
+    path: Path,
+    library: "KernelLibrary",
+    done: "list[KernelDetails | Refusal]",
+    skipped: Sequence[str],
 ) -> dict[str, Any]:
     return {
         "file": str(path),

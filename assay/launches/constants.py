@@ -14,7 +14,7 @@ from .inputs import ConstantValue, Size
 from .scalars import axes_of, element_of
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import FunctionConstant, KernelFunction, Library
+    from assay.compiler.msl import FunctionConstant, KernelFunction, KernelLibrary
 
 # Names of constants that say how many simdgroups a threadgroup has.
 _SIMDGROUPS = re.compile(
@@ -23,7 +23,7 @@ _SIMDGROUPS = re.compile(
 
 
 def compiled_kernel(
-    library: Library,
+    library: KernelLibrary,
     name: str,
     constants: Mapping[int | str, ConstantValue],
     threadgroup: Size | None = None,
@@ -60,7 +60,7 @@ def compiled_kernel(
 
 
 def _missing(
-    library: Library, constants: Mapping[int | str, ConstantValue]
+    library: KernelLibrary, constants: Mapping[int | str, ConstantValue]
 ) -> list[FunctionConstant]:
     """The constants of a library that have no value yet."""
     return [

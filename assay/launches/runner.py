@@ -24,7 +24,7 @@ from .scalars import element_of
 from .textures import assumed_sampler, assumed_texture
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import Argument, ArgumentBufferMember, Library
+    from assay.compiler.msl import Argument, ArgumentBufferMember, KernelLibrary
 
 FUEL = 1 << 31
 """Instructions of one simdgroup, unless ASSAY_FUEL says otherwise: some seconds."""
@@ -95,7 +95,7 @@ def _refusals() -> Iterator[None]:
 class Runner:
     """One library on a device of its own."""
 
-    def __init__(self, library: Library, *, chip: str = "m1") -> None:
+    def __init__(self, library: KernelLibrary, *, chip: str = "m1") -> None:
         fuel = None if os.environ.get("ASSAY_FUEL") else FUEL
         self._device = MTLDevice(DeviceOptions(chip=chip, fuel=fuel))
         self._library = MTLLibrary(self._device, library)

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from assay.sim.names import choices
 
 from .errors import LaunchInputError
+from .opening import METALLIB, opened_library
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import Library
+    from assay.compiler.msl import KernelLibrary
 
     from .setups import Setups
 
-SUFFIXES = (".metal", ".msl")
-"""How files with such source are called."""
+SUFFIXES = (".metal", ".msl", METALLIB)
+"""How files with kernels are called."""
 
 _FILE_NAME = "program_source.metal"
 _TEMPLATE = re.compile(
@@ -27,7 +28,9 @@ _TEMPLATE = re.compile(
 
 
 def read_source(path: Path) -> str:
-    """The text of a file. Raises LaunchInputError."""
+    """The text of a file, none of a compiled library. Raises LaunchInputError."""
+    if path.suffix == METALLIB:
+        return ""
     try:
         return path.read_text(errors="replace")
     except OSError as error:
@@ -36,22 +39,22 @@ def read_source(path: Path) -> str:
 
 def library_of(
     source: str | Path, macros: Mapping[str, str], include_paths: Iterable[str | Path]
-) -> Library:
+) -> KernelLibrary:
     """The kernels of MSL text, or of a file if it is the path of one. Raises CompileError."""
-    from assay.compiler.msl import CompileOptions, compile_library
+    from assay.compiler.msl import CompileOptions
 
     paths = [Path(path) for path in include_paths]
-    if isinstance(source, Path) or (source.endswith(".metal") and "\n" not in source):
+    if isinstance(source, Path) or (source.endswith((".metal", METALLIB)) and "\n" not in source):
         path = Path(source)
         text, file_name = read_source(path), str(path)
         paths.append(path.parent)
     else:
         text, file_name = source, _FILE_NAME
     options = CompileOptions(macros=macros, include_paths=tuple(paths))
-    return compile_library(text, options=options, file_name=file_name, each_alone=True)
+    return opened_library(text, file_name, options)
 
 
-def chosen_kernels(library: Library, patterns: Iterable[str]) -> tuple[str, ...]:
+def chosen_kernels(library: KernelLibrary, patterns: Iterable[str]) -> tuple[str, ...]:
     """The kernels that are meant, in the order of the source: all if there are no patterns.
 
     Args:
@@ -75,7 +78,7 @@ def chosen_kernels(library: Library, patterns: Iterable[str]) -> tuple[str, ...]
     return tuple(name for name in names if name in wanted or not wanted)
 
 
-def no_kernel(library: Library) -> str:
+def no_kernel(library: KernelLibrary) -> str:
     """What to say of source without a kernel: of templates that nobody instantiates, how to."""
     names = [name for text in library.sources().values() for name in _TEMPLATE.findall(text)]
     if not names:
@@ -87,7 +90,7 @@ def no_kernel(library: Library) -> str:
     )
 
 
-def unknown_kernels(setups: Setups, library: Library) -> Iterator[str]:
+def unknown_kernels(setups: Setups, library: KernelLibrary) -> Iterator[str]:
     """A sentence for each setup of a kernel that the library does not have."""
     for name, given in setups.items():
         if name not in library.function_names:

@@ -17,12 +17,12 @@ from .scalars import element_of
 from .structs import members_of
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import Library
+    from assay.compiler.msl import KernelLibrary
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def args_template(library: Library, name: str) -> str:
+def args_template(library: KernelLibrary, name: str) -> str:
     """What `--args` takes for a kernel, every grid, argument and constant of it.
 
     Raises:

@@ -21,7 +21,7 @@ from .errors import TimeInputError
 from .result import TimeResult, result_of
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import KernelFunction, Library
+    from assay.compiler.msl import KernelFunction, KernelLibrary
     from assay.hw.apple.facts.chips import Chip
 
 
@@ -55,7 +55,7 @@ class KernelRun:
 
 
 def time_kernel(
-    library: Library,
+    library: KernelLibrary,
     run: KernelRun,
     chip: Chip,
     *,
@@ -93,7 +93,7 @@ def time_kernel(
 
 
 def _timed(
-    library: Library,
+    library: KernelLibrary,
     kernel: KernelFunction,
     setup: Setup,
     chip: Chip,
@@ -116,7 +116,7 @@ def _stand_ins(kernel: KernelFunction) -> tuple[str, ...]:
 
 
 def _launched(
-    library: Library,
+    library: KernelLibrary,
     kernel: KernelFunction,
     setup: Setup,
     predictor: ChipPredictor,

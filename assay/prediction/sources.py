@@ -19,7 +19,7 @@ from .kernels import KernelRun, time_kernel
 from .result import TimeResult
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import Library
+    from assay.compiler.msl import KernelLibrary
     from assay.hw.apple.facts.chips import Chip
 
 Sizes = int | Sequence[int] | None
@@ -29,13 +29,13 @@ Sizes = int | Sequence[int] | None
 class SourceRun:
     """A kernel run and the library that has the kernel."""
 
-    library: Library
+    library: KernelLibrary
     run: KernelRun
 
 
 def timed_library(
     source: str | Path, macros: Mapping[str, str], include_paths: Iterable[str | Path]
-) -> Library:
+) -> KernelLibrary:
     """The kernels of MSL text, or of a file. Raises TimeInputError, CompileError."""
     try:
         return library_of(source, macros, include_paths)
@@ -44,7 +44,7 @@ def timed_library(
 
 
 def kernel_run(
-    library: Library,
+    library: KernelLibrary,
     function: str | None,
     arguments: Sequence[Any] = (),
     *,
@@ -96,7 +96,7 @@ def time_kernel_run(
     )
 
 
-def _only_kernel(library: Library) -> str:
+def _only_kernel(library: KernelLibrary) -> str:
     names = library.function_names
     if len(names) == 1:
         return names[0]
@@ -107,7 +107,7 @@ def _only_kernel(library: Library) -> str:
     )
 
 
-def _setup(library: Library, name: str, setups: Setups | None) -> Setup:
+def _setup(library: KernelLibrary, name: str, setups: Setups | None) -> Setup:
     """What a file, or else the source itself, says of a kernel: its first run."""
     said = library.sources().get(library.file_name, "")
     written = setups_in_source(said, library.file_name).get(name)

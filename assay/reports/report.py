@@ -50,12 +50,13 @@ class KernelRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportPart:
-    """What was found in some kernels by another process."""
+    """What was found in some kernels by another process; `sources` are texts that only it has."""
 
     kernels: tuple[KernelRecord, ...] = ()
     findings: tuple[Finding, ...] = ()
     uncompiled: Mapping[str, Finding] = field(default_factory=dict)
     dropped: int = 0
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 class Report:
@@ -137,14 +138,19 @@ class Report:
         if text not in self.notes:
             self.notes.append(text)
 
-    def part(self) -> ReportPart:
-        """What belongs to the kernels, for the report of another process."""
+    def part(self, known: Iterable[str] = ()) -> ReportPart:
+        """What belongs to the kernels, for the report of another process.
+
+        `known` names the files whose texts that report has.
+        """
+        there = frozenset(known)
         checkers = (*self._checkers, self._own)
         return ReportPart(
             kernels=tuple(self.kernels),
             findings=tuple(each for checker in checkers for each in checker.findings),
             uncompiled=dict(self.uncompiled),
             dropped=self.dropped,
+            sources={name: text for name, text in self.sources.items() if name not in there},
         )
 
     def absorb(self, part: ReportPart) -> ReportPart:
@@ -155,6 +161,7 @@ class Report:
         for record in part.kernels:
             self.add_kernel(record)
         self.uncompiled.update(part.uncompiled)
+        self.add_sources(part.sources)
         self._dropped += part.dropped
         return part
 

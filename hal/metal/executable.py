@@ -28,13 +28,17 @@ class MetalPipeline:
     )
 
     def __init__(
-        self, api: Any, definition: PipelineDefinition, function: Any, state: Any, source: str
+        self,
+        api: Any,
+        definition: PipelineDefinition,
+        function: Any,
+        state: Any,
+        members: frozenset[int],
     ) -> None:
         self.definition = definition
         self.state = state
         self.threads = api.MTLSizeMake(*definition.threadgroup_size)
-        # Bindings that the kernel does not touch have no member in its argument buffer.
-        self.members = frozenset(int(number) for number in _MEMBER_ID.findall(source))
+        self.members = members
         self.argument_encoder: Any = None
         self.argument_length = 0
         if self.members:
@@ -42,6 +46,17 @@ class MetalPipeline:
             length = int(self.argument_encoder.encodedLength())
             alignment = max(16, int(self.argument_encoder.alignment()))
             self.argument_length = -(-length // alignment) * alignment
+
+
+def _members(library: LibraryDefinition, definition: PipelineDefinition) -> frozenset[int]:
+    """Ids of the members of a kernel's argument buffer: the bindings that it touches."""
+    if library.source is not None:
+        return frozenset(int(number) for number in _MEMBER_ID.findall(library.source))
+    from assay.compiler.air import AirLibrary
+
+    assert library.metallib is not None
+    kernel = AirLibrary(library.metallib, definition.name).function(definition.entry_point)
+    return frozenset(member.id for each in kernel.arguments for member in each.members)
 
 
 class MetalExecutable(Executable):
@@ -98,8 +113,8 @@ class MetalExecutable(Executable):
                     f"kernel '{definition.entry_point}' cannot become a pipeline: "
                     f"{error_text(error)}",
                 )
-            source = self._definition.libraries[definition.library].source or ""
-            return MetalPipeline(self._api, definition, function, state, source)
+            members = _members(self._definition.libraries[definition.library], definition)
+            return MetalPipeline(self._api, definition, function, state, members)
 
     def _new_state(self, function: Any, definition: PipelineDefinition) -> tuple[Any, Any]:
         descriptor = self._api.MTLComputePipelineDescriptor.alloc().init()
@@ -121,7 +136,7 @@ class MetalExecutable(Executable):
 
     def _new_library(self, library: LibraryDefinition, definition: PipelineDefinition) -> Any:
         if library.source is None:
-            raise no_source(definition.name)
+            return self._opened(library, definition)
         options = self._api.MTLCompileOptions.alloc().init()
         version = library.language_version or 0x30000
         options.setLanguageVersion_(version if version >= 0x10000 else 0x30000)
@@ -136,15 +151,17 @@ class MetalExecutable(Executable):
             )
         return compiled
 
-
-def no_source(name: str) -> StatusError:
-    """The refusal of a kernel that is there only in compiled form."""
-    return StatusError(
-        "UNIMPLEMENTED",
-        f"kernel '{name}' has no MSL source, only a compiled metallib, which nothing but Metal "
-        "itself can run; compile the model again with "
-        "--iree-metal-compile-to-metallib=false (or on Linux, where that is always so)",
-    )
+    def _opened(self, library: LibraryDefinition, definition: PipelineDefinition) -> Any:
+        """A library that is there only as what Apple's compiler made of it."""
+        with metal_calls(f"to open the library of '{definition.entry_point}'"):
+            opened, error = self._device.newLibraryWithData_error_(library.metallib, None)
+        if opened is None:
+            raise StatusError(
+                "INVALID_ARGUMENT",
+                f"the compiled library of '{definition.entry_point}' does not open: "
+                f"{error_text(error)}",
+            )
+        return opened
 
 
 class MetalExecutableCache(ExecutableCache):
@@ -170,6 +187,10 @@ class MetalExecutableCache(ExecutableCache):
             )
         definition = read_executable_definition(data)
         for pipeline in definition.pipelines:
-            if definition.libraries[pipeline.library].source is None:
-                raise no_source(pipeline.name)
+            library = definition.libraries[pipeline.library]
+            if library.source is None and library.metallib is None:
+                raise StatusError(
+                    "INVALID_ARGUMENT",
+                    f"kernel '{pipeline.name}' has neither MSL source nor a compiled library",
+                )
         return MetalExecutable(self._api, self._device, definition)

@@ -10,6 +10,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").r
 LONG = {
     "checks",
     "compare",
+    "compiled-libraries",
     "drop-ins",
     "pytest",
     "reading-a-timeline",

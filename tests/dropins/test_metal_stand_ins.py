@@ -103,13 +103,13 @@ def test_semaphores_of_libdispatch_wait_and_pass() -> None:
     assert libdispatch.dispatch_semaphore_wait(semaphore, libdispatch.DISPATCH_TIME_FOREVER) == 0
 
 
-def test_compiled_libraries_are_refused_with_a_reason() -> None:
+def test_data_that_is_no_compiled_library_is_refused_with_a_reason() -> None:
     import assay.metal as Metal
 
     device = Metal.MTLCreateSystemDefaultDevice()
     data = libdispatch.dispatch_data_create(b"MTLB....", 8, None, None)
     library, error = device.newLibraryWithData_error_(data, None)
-    assert library is None and "give the MSL source" in error.localizedDescription()
+    assert library is None and "damaged or truncated Metal library" in error.localizedDescription()
 
 
 def test_addresses_are_refused_where_pyobjc_refuses_them() -> None:

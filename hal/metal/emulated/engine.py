@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import Library
+    from assay.compiler.msl import KernelLibrary, Library
     from assay.sim.check import Checker
     from assay.sim.simt import Executable, Memory
     from assay.sim.simt.run.accesses import AccessLog
@@ -23,6 +23,12 @@ class CompileSource(Protocol):
         language_version: tuple[int, int],
     ) -> "Library":
         """Compile `source`."""
+
+
+def _open_metallib(data: bytes, name: str) -> "KernelLibrary":
+    from assay.compiler.air import AirLibrary
+
+    return AirLibrary(data, name)
 
 
 class Dispatch(Protocol):
@@ -63,6 +69,7 @@ class Engine:
     compile_source: CompileSource
     make_memory: Callable[[], "Memory"]
     dispatch: Dispatch
+    open_library: Callable[[bytes, str], "KernelLibrary"] = _open_metallib
     explains: Callable[[Exception], bool] = explains
 
 

@@ -1,13 +1,12 @@
 """Binary archives, which hold nothing here: compiled code is kept by the emulator itself."""
 
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
 
 from ..constants import MTLBinaryArchiveErrorInvalidFile
 from ..descriptors import MTLComputePipelineDescriptor
 from ..errors import MTLBinaryArchiveDomain, NSError
+from ..files import path_of
 from ..objects import MetalObject, UserMade, call_of, expect
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class MTLBinaryArchive(MetalObject):
     def serializeToURL_error_(self, url: object, _error: None) -> tuple[bool, NSError | None]:
         """Write a file that says that the archive is empty."""
         try:
-            _path(url).write_bytes(_CONTENT)
+            path_of(url).write_bytes(_CONTENT)
         except OSError as error:
             return False, _invalid(f"the archive cannot be written: {error}", error)
         return True, None
@@ -72,21 +71,13 @@ def new_binary_archive(
     url = descriptor.url()
     if url is not None:
         try:
-            with _path(url).open("rb") as file:
+            with path_of(url).open("rb") as file:
                 content = file.read(len(_CONTENT) + 1)
         except OSError as error:
             return None, _invalid(f"the archive cannot be read: {error}", error)
         if content != _CONTENT:
             return None, _invalid(f"{url} is no archive of the emulated device", None)
     return MTLBinaryArchive(device, descriptor.label()), None
-
-
-def _path(url: object) -> Path:
-    """The file of an NSURL, a file: URL or a path."""
-    path = getattr(url, "path", None)
-    text = str(path() if callable(path) else url)
-    parsed = urlparse(text)
-    return Path(unquote(parsed.path) if parsed.scheme == "file" else text)
 
 
 def _invalid(description: str, cause: BaseException | None) -> NSError:

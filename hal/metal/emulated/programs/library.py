@@ -19,7 +19,7 @@ from .argument import MTLArgumentEncoder, encoder_of
 from .function_constants import MTLFunctionConstant, MTLFunctionConstantValues
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import KernelFunction, Library
+    from assay.compiler.msl import KernelFunction, KernelLibrary
     from assay.compiler.msl.rewrite.function_constants import ConstantValue
 
     from ..device import MTLDevice
@@ -115,7 +115,7 @@ class MTLFunction(MetalObject):
 class MTLLibrary(MetalObject):
     """Kernels compiled from one source text."""
 
-    def __init__(self, device: "MTLDevice", library: "Library"):
+    def __init__(self, device: "MTLDevice", library: "KernelLibrary"):
         self._device = device
         self.compiled = library
 

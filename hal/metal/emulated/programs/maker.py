@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from ..constants import MTLLibraryErrorUnsupported
+from ..constants import MTLLibraryErrorFileNotFound, MTLLibraryErrorUnsupported
 from ..descriptors import MTLComputePipelineDescriptor
 from ..engine import Engine
-from ..errors import NSError, compile_error, library_error
+from ..errors import MetalValidationError, NSError, compile_error, library_error
+from ..files import path_of
 from ..objects import MetalObject, call_of, expect
 from ..worker import SerialThread, run_handler
 from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor, new_binary_archive
@@ -20,6 +21,7 @@ from .reflection import MTLBinding, MTLComputePipelineReflection
 if TYPE_CHECKING:
     from ..device import MTLDevice
 
+LibraryResult = tuple[MTLLibrary | None, NSError | None]
 PipelineResult = tuple[
     MTLComputePipelineState | None, MTLComputePipelineReflection | None, NSError | None
 ]
@@ -64,17 +66,37 @@ class ProgramMaker(MetalObject):
     def newDefaultLibrary(self) -> None:
         """Always None: there is no application bundle."""
 
-    def newLibraryWithURL_error_(self, url: object, _error: None) -> tuple[None, NSError]:
-        """Always an error: compiled libraries hold machine code that is not emulated."""
-        return None, _no_binaries()
+    def newLibraryWithURL_error_(self, url: object, _error: None) -> LibraryResult:
+        """The kernels of a `.metallib` file, or what is wrong with it."""
+        path = path_of(url)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            said = f"{path}: cannot be read: {error.strerror or error}"
+            return None, library_error(MTLLibraryErrorFileNotFound, said)
+        return self._compiled(data, str(path))
 
-    def newLibraryWithFile_error_(self, path: str, _error: None) -> tuple[None, NSError]:
-        """Always an error: compiled libraries hold machine code that is not emulated."""
-        return None, _no_binaries()
+    def newLibraryWithFile_error_(self, path: str, _error: None) -> LibraryResult:
+        """The kernels of a `.metallib` file, or what is wrong with it."""
+        return self.newLibraryWithURL_error_(expect(call_of(self), "the path", path, str), None)
 
-    def newLibraryWithData_error_(self, data: object, _error: None) -> tuple[None, NSError]:
-        """Always an error: compiled libraries hold machine code that is not emulated."""
-        return None, _no_binaries()
+    def newLibraryWithData_error_(self, data: object, _error: None) -> LibraryResult:
+        """The kernels of a `.metallib` file's bytes, or what is wrong with them."""
+        where = call_of(self)
+        try:
+            raw = bytes(memoryview(data))  # type: ignore[arg-type]
+        except TypeError:
+            raise MetalValidationError(
+                f"{where}: the data must be bytes, not {type(data).__name__}"
+            ) from None
+        return self._compiled(raw, "the data")
+
+    def _compiled(self, data: bytes, name: str) -> LibraryResult:
+        try:
+            library = self.engine.open_library(data, name)
+        except Exception as error:
+            return None, compile_error(error, self.engine)
+        return MTLLibrary(self._as_device(), library), None
 
     def newDynamicLibrary_error_(self, library: MTLLibrary, _error: None) -> tuple[None, NSError]:
         """Always an error: dynamic libraries are not emulated."""
@@ -198,12 +220,4 @@ def _no_dynamic_libraries() -> NSError:
     return library_error(
         MTLLibraryErrorUnsupported,
         "dynamic libraries are not emulated; put their functions into the source that uses them",
-    )
-
-
-def _no_binaries() -> NSError:
-    return library_error(
-        MTLLibraryErrorUnsupported,
-        "compiled Metal libraries hold machine code that is not emulated; give the MSL source to "
-        "newLibraryWithSource_options_error_",
     )

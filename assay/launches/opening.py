@@ -1,0 +1,26 @@
+"""Opens what kernels come in: MSL text, which is compiled, or a library of Apple's compiler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import CompileOptions, KernelLibrary
+
+METALLIB = ".metallib"
+
+
+def opened_library(source: str, file_name: str, options: CompileOptions) -> KernelLibrary:
+    """The kernels of `source`; of the file itself, if its name is that of a compiled library.
+
+    Raises:
+        CompileError: if the text does not compile, or the library is damaged.
+    """
+    if Path(file_name).suffix == METALLIB:
+        from assay.compiler.air import open_library
+
+        return open_library(Path(file_name))
+    from assay.compiler.msl import compile_library
+
+    return compile_library(source, options=options, file_name=file_name, each_alone=True)

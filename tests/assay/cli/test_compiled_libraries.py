@@ -1,0 +1,74 @@
+"""inspect, check and time of a library that Apple's compiler would have made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.metallib import Buffer, kernel, library
+
+Assay = Callable[..., Any]
+COPY = kernel(
+    "copy",
+    """  %i = zext i32 %p0 to i64
+  %from = getelementptr float, ptr addrspace(1) %b0, i64 %i
+  %v = load float, ptr addrspace(1) %from
+  %to = getelementptr float, ptr addrspace(1) %b1, i64 %i
+  store float %v, ptr addrspace(1) %to""",
+    (Buffer(name="x", element="float", access="read"), Buffer(name="y", element="float")),
+)
+ARGUMENTS = """[kernel.copy]
+threads = [64, 1, 1]
+arguments.x = {{ dtype = "float32", shape = [64], fill = "random" }}
+arguments.y = {{ dtype = "float32", shape = [{}], fill = "zeros" }}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "copy.metallib"
+    path.write_bytes(library({"copy": COPY}))
+    return path
+
+
+def given(path: Path, length: int) -> list[object]:
+    arguments = path.with_name("arguments.toml")
+    arguments.write_text(ARGUMENTS.format(length))
+    return ["--args", arguments]
+
+
+def test_inspect_lists_the_kernels_with_their_arguments(assay: Assay, path: Path) -> None:
+    done = assay("inspect", path, "--json")
+    assert done.code == 0
+    (found,) = json.loads(done.out)["kernels"]
+    assert [(a["index"], a["name"], a["access"]) for a in found["arguments"]] == [
+        (0, "x", "read"),
+        (1, "y", "read_write"),
+    ]
+    assert found["place"] == f"{path}/copy.ll:1"
+
+
+def test_check_points_at_the_line_of_the_listing(assay: Assay, path: Path) -> None:
+    assert assay("check", path, *given(path, 64)).code == 0
+    done = assay("check", path, *given(path, 60))
+    assert done.code == 1
+    assert "copy.ll:8:1: error: out-of-bounds write of 4 bytes at byte 240 of y" in done.out
+    assert "8 |   store float %" in done.out
+
+
+def test_time_predicts_it(assay: Assay, path: Path) -> None:
+    done = assay("time", path, *given(path, 64), "--json")
+    assert done.code == 0
+    assert "copy" in json.loads(done.out)["program"]
+
+
+def test_a_damaged_library_is_refused_without_a_traceback(assay: Assay, path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-7])
+    for command in ("inspect", "check", "time"):
+        done = assay(command, path)
+        assert done.code != 0
+        assert "damaged or truncated Metal library" in done.out + done.err

@@ -1,0 +1,150 @@
+"""Programs that load compiled libraries through the Metal API."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import flatbuffers
+import numpy as np
+import pytest
+
+from assay.hal.device import BufferRef
+from assay.hal.flags import BufferUsage, MemoryType
+from assay.hal.flatbuffer_write import data_of, numbers, table, tables
+from assay.hal.metal import api, emulated
+from assay.hal.metal.driver import MetalDriver
+from assay.hal.semaphore import Fence
+from tests.support.metallib import Buffer, kernel, library
+
+Metal = api.load("emulated")
+TWICE = kernel(
+    "twice",
+    """  %i = zext i32 %p0 to i64
+  %at = getelementptr float, ptr addrspace(1) %b0, i64 %i
+  %v = load float, ptr addrspace(1) %at
+  %by = load float, ptr addrspace(2) %b1
+  %r = fmul fast float %v, %by
+  store float %r, ptr addrspace(1) %at""",
+    (Buffer(name="x", element="float"), Buffer(name="by", element="float", space=2, access="read")),
+    threads=512,
+)
+DATA = library({"twice": TWICE})
+
+
+# As IREE's kernels are: bindings are members of an argument buffer, constants are bytes.
+BOUND = kernel(
+    "bound",
+    """  %x = load ptr addrspace(1), ptr addrspace(2) %b0
+  %place = getelementptr i8, ptr addrspace(2) %b0, i64 8
+  %y = load ptr addrspace(1), ptr addrspace(2) %place
+  %i = zext i32 %p0 to i64
+  %from = getelementptr float, ptr addrspace(1) %x, i64 %i
+  %v = load float, ptr addrspace(1) %from
+  %r = fadd float %v, 1.0
+  %to = getelementptr float, ptr addrspace(1) %y, i64 %i
+  store float %r, ptr addrspace(1) %to""",
+    (Buffer(name="bindings", element="i8", space=2, access="read", members="60"),),
+    constants="""!60 = !{i32 0, i32 8, i32 0, !"float", !"x", !"air.indirect_argument", !61,
+  i32 8, i32 8, i32 0, !"float", !"y", !"air.indirect_argument", !62}
+!61 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read", \
+!"air.address_space", i32 1, !"air.arg_type_name", !"float", !"air.arg_name", !"x"}
+!62 = !{i32 1, !"air.buffer", !"air.location_index", i32 1, i32 1, !"air.read_write", \
+!"air.address_space", i32 1, !"air.arg_type_name", !"float", !"air.arg_name", !"y"}""",
+)
+
+
+def executable(metallib: bytes) -> bytes:
+    """A `metal-msl-fb` executable with one kernel `bound` of two bindings, without source."""
+    builder = flatbuffers.Builder(1024)
+    stored = data_of(builder, metallib)
+    libraries = tables(builder, [0], lambda b, _: table(b, [("table", 0, 0), ("table", stored, 0)]))
+    name = builder.CreateString("bound")
+    bindings = numbers(builder, [0, 0], 8)
+
+    def pipeline(builder: Any, _: object) -> int:
+        builder.StartObject(9)
+        builder.PrependUOffsetTRelativeSlot(1, name, 0)
+        builder.Prep(4, 12)
+        for size in (1, 1, 32):
+            builder.PrependUint32(size)
+        builder.PrependStructSlot(3, builder.Offset(), 0)
+        builder.PrependUOffsetTRelativeSlot(6, bindings, 0)
+        return int(builder.EndObject())
+
+    pipelines = tables(builder, [0], pipeline)
+    root = table(builder, [("table", pipelines, 0), ("table", libraries, 0)])
+    builder.Finish(root, b"MTL1")
+    raw = bytes(builder.Output())
+    return struct.pack("<4sIQ", b"MTL1", 0, len(raw)).ljust(64, b"\0") + raw
+
+
+def test_an_executable_that_holds_a_compiled_library_alone_runs() -> None:
+    device = MetalDriver(emulated).open()
+    raw = memoryview(executable(library({"bound": BOUND})))
+    prepared = device.executable_cache.prepare("metal-msl-fb", raw, ())
+    memory = MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE
+    usage = BufferUsage.DEFAULT | BufferUsage.MAPPING
+    x, y = (device.allocator.allocate(memory, usage, 256) for _ in range(2))
+    given = np.arange(64, dtype=np.float32)
+    x.write(0, given.tobytes())
+    commands = device.create_command_buffer(1, 0)
+    bound = [BufferRef(each, 0, 0, 256) for each in (x, y)]
+    commands.dispatch(prepared, prepared.lookup("bound"), (2, 1, 1), (), bound)
+    commands.finalize()
+    done = Fence(((device.create_semaphore(0), 1),))
+    device.queue_execute(None, done, commands)
+    assert done.wait(10_000)
+    np.testing.assert_array_equal(np.frombuffer(y.read(0, 256), np.float32), given + 1)
+
+
+def scaled(made: object) -> np.ndarray:
+    """0, 3, 6, ... by the library's kernel."""
+    device = made.device()  # type: ignore[attr-defined]
+    function = made.newFunctionWithName_("twice")  # type: ignore[attr-defined]
+    state, error = device.newComputePipelineStateWithFunction_error_(function, None)
+    assert state is not None, error
+    assert state.maxTotalThreadsPerThreadgroup() == 512
+    x = np.arange(100, dtype=np.float32)
+    buffer = device.newBufferWithBytes_length_options_(x, x.nbytes, 0)
+    commands = device.newCommandQueue().commandBuffer()
+    encoder = commands.computeCommandEncoder()
+    encoder.setComputePipelineState_(state)
+    encoder.setBuffer_offset_atIndex_(buffer, 0, 0)
+    encoder.setBytes_length_atIndex_(np.float32(3).tobytes(), 4, 1)
+    encoder.dispatchThreads_threadsPerThreadgroup_((100, 1, 1), (64, 1, 1))
+    encoder.endEncoding()
+    commands.commit()
+    commands.waitUntilCompleted()
+    assert commands.status() == Metal.MTLCommandBufferStatusCompleted
+    return np.frombuffer(buffer.contents().as_buffer(x.nbytes), np.float32)
+
+
+@pytest.mark.parametrize("way", ["data", "file", "path", "url"])
+def test_a_compiled_library_is_opened_and_its_kernel_runs(way: str, tmp_path: Path) -> None:
+    device = Metal.MTLCreateSystemDefaultDevice()
+    path = tmp_path / "a b.metallib"
+    path.write_bytes(DATA)
+    made, error = {
+        "data": lambda: device.newLibraryWithData_error_(DATA, None),
+        "file": lambda: device.newLibraryWithFile_error_(str(path), None),
+        "path": lambda: device.newLibraryWithURL_error_(path, None),
+        "url": lambda: device.newLibraryWithURL_error_(path.as_uri(), None),
+    }[way]()
+    assert made is not None, error
+    assert list(made.functionNames()) == ["twice"]
+    np.testing.assert_array_equal(scaled(made), 3 * np.arange(100))
+
+
+def test_a_damaged_library_is_an_error_object_that_says_what_is_wrong() -> None:
+    device = Metal.MTLCreateSystemDefaultDevice()
+    made, error = device.newLibraryWithData_error_(DATA[:-1], None)
+    assert made is None
+    assert "the data: damaged or truncated Metal library" in error.localizedDescription()
+
+
+def test_data_that_is_no_bytes_is_refused() -> None:
+    device = Metal.MTLCreateSystemDefaultDevice()
+    with pytest.raises(Metal.MetalValidationError, match="the data must be bytes, not int"):
+        device.newLibraryWithData_error_(5, None)
