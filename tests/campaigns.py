@@ -58,6 +58,7 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=20,
         paths=(
             "tests/checks/field",
+            "tests/checks/test_brief_code.py",
             "tests/checks/test_near_misses.py",
             "tests/checks/test_oracle_agrees.py",
             "tests/checks/test_planted.py",
@@ -117,6 +118,11 @@ CAMPAIGNS: dict[str, Campaign] = {
             f"{_PROPERTY}/test_tapes.py",
             f"{_PROPERTY}/test_lowering.py",
         ),
+    ),
+    "libraries": Campaign(
+        what="kernels that Apple compiled, out of wheels for Macs, which are fetched",
+        minutes=2,
+        paths=("tests/compiler/air",),
     ),
     "programs": Campaign(
         what="the programs of tests/programs with all checks on",
