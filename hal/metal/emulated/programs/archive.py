@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from ..constants import MTLBinaryArchiveErrorInvalidFile
 from ..descriptors import MTLComputePipelineDescriptor
 from ..errors import MTLBinaryArchiveDomain, NSError
-from ..files import path_of
 from ..objects import MetalObject, UserMade, call_of, expect
+from .files import path_of
 
 if TYPE_CHECKING:
     from ..device import MTLDevice

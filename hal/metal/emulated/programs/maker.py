@@ -7,12 +7,12 @@ from ..constants import MTLLibraryErrorFileNotFound, MTLLibraryErrorUnsupported
 from ..descriptors import MTLComputePipelineDescriptor
 from ..engine import Engine
 from ..errors import MetalValidationError, NSError, compile_error, library_error
-from ..files import path_of
 from ..objects import MetalObject, call_of, expect
 from ..worker import SerialThread, run_handler
 from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor, new_binary_archive
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, encoder_of, members_described
 from .compile_options import MTLCompileOptions
+from .files import path_of
 from .library import MTLFunction, MTLLibrary
 from .linked_functions import MTLLinkedFunctions
 from .pipeline import MTLComputePipelineState
