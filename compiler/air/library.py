@@ -17,8 +17,9 @@ from ..msl.kernel_function import KernelFunction, restored, stored
 from ..msl.rewrite.function_constants import ConstantValue, FunctionConstant
 from . import entry
 from .container import AirFormatError, StoredFunction, read_container
-from .lowering import Lowered, lower_kernel, module_text
+from .lowering import Lowered, lower_kernel
 from .metadata import AirArgument, AirMember
+from .reading import READER
 
 _CACHE = DiskCache("metallib")
 _SPACES: dict[int, AddressSpace] = {1: "device", 2: "constant", 3: "threadgroup"}
@@ -148,7 +149,7 @@ class AirLibrary:
         raw, listing = _CACHE.get(key), _CACHE.get(digest(key, "listing"))
         if raw is None or listing is None:
             try:
-                lowered = lower_kernel(module_text(function.bitcode()), function.name, values, file)
+                lowered = lower_kernel(READER.text(function.bitcode()), function.name, values, file)
             except AirFormatError as error:
                 raise CompileError(f"{self.file_name}: kernel '{function.name}': {error}") from None
             kernel = _kernel(function.name, lowered, file, line)

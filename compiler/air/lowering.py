@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 
 from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
-from assay.sim.native.llvm_modules import module_of
 
 from . import entry
 from .bodies import ATTRIBUTES, body_of
@@ -39,17 +38,6 @@ class Lowered:
     positions: tuple[AirArgument, ...]
     max_threads: int | None
     listing: str
-
-
-def module_text(bitcode: bytes) -> str:
-    """The text of a module of AIR. Raises AirFormatError if LLVM does not read it."""
-    start_llvm()
-    with LLVM_LOCK:
-        try:
-            with module_of(bitcode) as module:
-                return str(module)
-        except RuntimeError as error:
-            raise AirFormatError(f"its bitcode does not load: {error}") from None
 
 
 def lower_kernel(
