@@ -37,6 +37,10 @@ def main() -> int:
         from .schedules import main as schedules
 
         return schedules(sys.argv[2:])
+    if sys.argv[1:2] == ["apple"]:
+        from .apple.main import main as apple
+
+        return apple(sys.argv[2:])
     if sys.argv[1:2] == ["pipelines"]:
         from .pipelines.main import main as pipelines
 
