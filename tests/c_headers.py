@@ -7,6 +7,7 @@ time, not with these files; a test says when they are out of date.
 from pathlib import Path
 
 from assay.hal.metal.emulated.order import guard_layout
+from assay.hal.module.c_header import c_header
 from assay.hal.torq.host import watch_code as host_watch
 from assay.hw.apple.core import job
 from assay.hw.torq.datapath import run as slice_run
@@ -30,6 +31,9 @@ def main() -> None:
         path = ROOT / unit.header_path
         path.write_text(unit.declared())
         print(path.resolve().relative_to(ROOT))
+    path = ROOT / "hal" / "module" / "assay_module.h"
+    path.write_text(c_header())
+    print(path.relative_to(ROOT))
 
 
 if __name__ == "__main__":
