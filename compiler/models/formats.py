@@ -8,6 +8,7 @@ from .errors import ModelError
 ModelFormat = Literal["mlir", "onnx", "tflite"]
 
 MODULE_SUFFIX = ".vmfb"
+ASSAY_SUFFIX = ".assay"
 SUFFIXES: dict[str, ModelFormat] = {
     ".mlir": "mlir",
     ".mlirbc": "mlir",
@@ -60,6 +61,11 @@ def model_format(path: Path) -> ModelFormat:
             raise ModelError(
                 f"{path}: these are kernels, not a model; `assay check {path}` runs them, "
                 f"`assay inspect {path}` shows what is in them"
+            ) from None
+        if path.suffix.lower() == ASSAY_SUFFIX:
+            raise ModelError(
+                f"{path}: this is an Assay module, built already; `assay run` and `assay inspect` "
+                "take it"
             ) from None
         known = ", ".join(SUFFIXES)
         raise ModelError(

@@ -111,3 +111,13 @@ def test_what_inspect_prints_as_text_is_built_to_the_same_file(
     assert assay("build", text).code == 0
     assert (tmp_path / "again.assay").read_bytes() == built.read_bytes()
     assert "leave out options" in assay("build", text, "--devices", "cpu").err
+
+
+@pytest.mark.parametrize("command", ["check", "diff", "time", "compile", "build"])
+def test_commands_that_take_no_assay_module_name_those_that_do(
+    assay: Assay, built: Path, command: str
+) -> None:
+    options = ["-o", built.with_name("x.assay")] if command == "build" else []
+    done = assay(command, built, *options)
+    assert done.code in (1, 2)
+    assert "this is an Assay module, built already; `assay run`" in " ".join(done.err.split())
