@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.compiler.msl import CompileOptions, KernelLibrary
 
-METALLIB = ".metallib"
+COMPILED = (".metallib", ".dylib")
+"""How files with compiled libraries are called: alone, or in a program's file."""
 
 
 def opened_library(source: str, file_name: str, options: CompileOptions) -> KernelLibrary:
@@ -17,7 +18,7 @@ def opened_library(source: str, file_name: str, options: CompileOptions) -> Kern
     Raises:
         CompileError: if the text does not compile, or the library is damaged.
     """
-    if Path(file_name).suffix == METALLIB:
+    if Path(file_name).suffix in COMPILED:
         from assay.compiler.air import open_library
 
         return open_library(Path(file_name))

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from assay.sim.names import choices
 
 from .errors import LaunchInputError
-from .opening import METALLIB, opened_library
+from .opening import COMPILED, opened_library
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelLibrary
 
     from .setups import Setups
 
-SUFFIXES = (".metal", ".msl", METALLIB)
+SUFFIXES = (".metal", ".msl", *COMPILED)
 """How files with kernels are called."""
 
 _FILE_NAME = "program_source.metal"
@@ -29,7 +29,7 @@ _TEMPLATE = re.compile(
 
 def read_source(path: Path) -> str:
     """The text of a file, none of a compiled library. Raises LaunchInputError."""
-    if path.suffix == METALLIB:
+    if path.suffix in COMPILED:
         return ""
     try:
         return path.read_text(errors="replace")
@@ -44,7 +44,7 @@ def library_of(
     from assay.compiler.msl import CompileOptions
 
     paths = [Path(path) for path in include_paths]
-    if isinstance(source, Path) or (source.endswith((".metal", METALLIB)) and "\n" not in source):
+    if isinstance(source, Path) or (source.endswith((".metal", *COMPILED)) and "\n" not in source):
         path = Path(source)
         text, file_name = read_source(path), str(path)
         paths.append(path.parent)

@@ -11,12 +11,14 @@ import hashlib
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from mmap import mmap
 
 from ..msl.errors import CompileError
 
 MAGIC = b"MTLB"
 _HEADER = struct.Struct("<4sHHHBBHHQ8Q")
 _MACOS = 0x8000
+_PLATFORMS = (0x8001, 0x0001)
 _END = b"ENDT"
 _MOST_FUNCTIONS = 1 << 20
 _KINDS = {0: "vertex", 1: "fragment", 2: "kernel", 4: "visible", 5: "extern", 6: "intersection"}
@@ -41,6 +43,10 @@ _CONSTANT_TYPES = {
     49: "uchar",
     53: "bool",
 }
+
+
+# A file's bytes, perhaps as they lie on disk.
+Data = bytes | memoryview | mmap
 
 
 class AirFormatError(CompileError):
@@ -109,7 +115,23 @@ class Container:
     functions: Mapping[str, StoredFunction]
 
 
-def read_container(data: bytes, name: str) -> Container:
+def find_containers(data: bytes | mmap) -> Iterator[memoryview]:
+    """The Metal libraries that lie in a program's file, such as those of PyTorch's `.dylib`.
+
+    The names of Metal's classes begin like a library does; what is none has no size that fits.
+    """
+    view, at = memoryview(data), 0
+    while (at := data.find(MAGIC, at)) >= 0:
+        if len(data) - at >= _HEADER.size:
+            _, platform, _, _, _, _, _, _, size, *_ = _HEADER.unpack_from(data, at)
+            if platform in _PLATFORMS and _HEADER.size <= size <= len(data) - at:
+                yield view[at : at + size]
+                at += size
+                continue
+        at += len(MAGIC)
+
+
+def read_container(data: Data, name: str) -> Container:
     """Read a `.metallib` file; `name` is what messages call it.
 
     Raises:
@@ -119,15 +141,15 @@ def read_container(data: bytes, name: str) -> Container:
 
 
 class _Reader:
-    def __init__(self, data: bytes, name: str) -> None:
+    def __init__(self, data: Data, name: str) -> None:
         self._data = data
         self._name = name
 
     def container(self) -> Container:
-        if self._data[:4] != MAGIC:
+        head = bytes(self._data[:4])
+        if head != MAGIC:
             raise AirFormatError(
-                f"{self._name}: not a Metal library: it begins with {self._data[:4]!r}, "
-                f"not {MAGIC!r}"
+                f"{self._name}: not a Metal library: it begins with {head!r}, not {MAGIC!r}"
             )
         if len(self._data) < _HEADER.size:
             raise self._damaged(f"its header ends after {len(self._data)} bytes")
@@ -159,7 +181,7 @@ class _Reader:
 
     def _bytes(self, start: int, count: int, what: str) -> bytes:
         self._inside(start, count, what)
-        return self._data[start : start + count]
+        return bytes(self._data[start : start + count])
 
     def _number(self, start: int, code: str, what: str) -> int:
         raw = self._bytes(start, struct.calcsize(code), what)

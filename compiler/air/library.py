@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from assay.sim.names import choices
@@ -16,7 +17,7 @@ from ..msl.front import clang, precompiled
 from ..msl.kernel_function import KernelFunction, restored, stored
 from ..msl.rewrite.function_constants import ConstantValue, FunctionConstant
 from . import entry
-from .container import AirFormatError, StoredFunction, read_container
+from .container import MAGIC, AirFormatError, StoredFunction, find_containers, read_container
 from .lowering import Lowered, lower_kernel
 from .metadata import AirArgument, AirMember
 from .reading import READER
@@ -27,15 +28,17 @@ SUFFIX = ".metallib"
 
 
 def open_library(path: Path) -> AirLibrary:
-    """The kernels of a `.metallib` file.
+    """The kernels of a `.metallib` file, or of all libraries that a program's file holds.
 
     Raises:
         AirFormatError: if it cannot be read, is none, or is damaged.
     """
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise AirFormatError(f"{path}: cannot be read: {error.strerror or error}") from None
+        with path.open("rb") as file:
+            data = mmap(file.fileno(), 0, access=ACCESS_READ)
+    except (OSError, ValueError) as error:  # an empty file has no memory
+        reason = getattr(error, "strerror", None) or error
+        raise AirFormatError(f"{path}: cannot be read: {reason}") from None
     return AirLibrary(data, str(path))
 
 
@@ -48,12 +51,18 @@ class AirLibrary:
         AirFormatError: if the bytes are no library, or a damaged one.
     """
 
-    def __init__(self, data: bytes, name: str) -> None:
+    def __init__(self, data: bytes | mmap, name: str) -> None:
         self.file_name = name
-        self.container = read_container(data, name)
-        self._stored = {
-            each.name: each for each in self.container.functions.values() if each.kind == "kernel"
-        }
+        is_library = data[:4] == MAGIC or Path(name).suffix == SUFFIX
+        parts = [data] if is_library else list(find_containers(data))
+        if not parts:
+            raise AirFormatError(f"{name}: there is no Metal library in it")
+        self.containers = tuple(read_container(part, name) for part in parts)
+        self._stored: dict[str, StoredFunction] = {}
+        for container in self.containers:
+            for each in container.functions.values():
+                if each.kind == "kernel":
+                    self._stored.setdefault(each.name, each)
         self._functions: dict[tuple[str, str], KernelFunction] = {}
         self._listings: dict[str, str] = {}
         self._lock = threading.Lock()

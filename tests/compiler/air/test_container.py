@@ -7,7 +7,8 @@ import struct
 
 import pytest
 
-from assay.compiler.air.container import AirFormatError, read_container
+from assay.compiler.air import AirLibrary
+from assay.compiler.air.container import AirFormatError, find_containers, read_container
 from tests.support.metallib import Buffer, constant_field, kernel, library
 
 TWO = {
@@ -71,3 +72,18 @@ def test_damaged_libraries_are_read_or_refused() -> None:
         except AirFormatError:
             refused += 1
     assert refused > 100
+
+
+def test_libraries_inside_of_a_program_are_found() -> None:
+    program = b"\xcf\xfa\xed\xfe" + b"MTLBuffer\0MTLBlitPass\0".ljust(200, b"x")
+    held = program + DATA + b"MTLBlend" + library({"third": TWO["first"].replace("first", "third")})
+    assert [bytes(part) for part in find_containers(program)] == []
+    assert [len(part) for part in find_containers(held)] == [
+        len(DATA),
+        len(held.partition(b"MTLBlend")[2]),
+    ]
+    opened = AirLibrary(held, "libkernels.dylib")
+    assert opened.function_names == ("first", "second", "third")
+    assert opened.function("third").program().function.blocks
+    with pytest.raises(AirFormatError, match=r"libnone\.dylib: there is no Metal library in it"):
+        AirLibrary(program, "libnone.dylib")

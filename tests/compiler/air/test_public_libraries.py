@@ -34,7 +34,7 @@ def imported(library: AirLibrary, names: tuple[str, ...]) -> dict[str, str]:
     """Why kernels cannot be read into the engine, by name; every constant is 1."""
     refused = {}
     for name in names:
-        needed = library.container.functions[name].constants
+        needed = library.containers[0].functions[name].constants
         try:
             kernel = library.function(name, {each.index: 1 for each in needed})
             assert kernel.program().function.blocks
