@@ -10,7 +10,7 @@ from .fuel import cost_of_loop
 from .slots import MASK, Slot
 from .text import vector_of
 from .values import ALL, Values
-from .watch import Watch
+from .watched.watch import Watch
 
 
 class Branches(Values):

@@ -48,7 +48,7 @@ from .slots import MASK, Slot, stored_size
 from .tape_events import TapeEvents
 from .text import vector_of, zero_of
 from .values import ALL
-from .watch import EVENTS, Watch
+from .watched.watch import EVENTS, Watch
 
 
 @dataclass(slots=True)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ...check import layout
-from ..analysis.linear_form import Form
-from ..analysis.windows import Group, plan
-from ..ir import context as c
-from ..ir.cfg import Cfg, Loop
-from ..ir.llvm_types import Scalar, size_of
-from ..ir.nodes import (
+from ....check import layout
+from ...analysis.linear_form import Form
+from ...analysis.windows import Group, plan
+from ...ir import context as c
+from ...ir.llvm_types import Scalar, size_of
+from ...ir.nodes import (
     PRIVATE_ROOTS,
     THREADGROUP_ROOTS,
     AddressRoot,
-    Block,
     BufferRoot,
     Constant,
     ConstantRoot,
     Instruction,
     ShadowRoot,
 )
-from ..ir.operations.atomics import ATOMIC_STORE
-from ..ir.operations.handlers import Handlers
-from ..ir.operations.marks import (
-    ACCESS_KIND,
+from ...ir.operations.atomics import ATOMIC_STORE
+from ...ir.operations.handlers import Handlers
+from ...ir.operations.marks import (
     OBSERVE_INDEX_OVERFLOW,
     OBSERVE_INFINITY_BORN,
     OBSERVE_NAN_BORN,
@@ -34,15 +31,16 @@ from ..ir.operations.marks import (
     OBSERVE_ROW_OVERRUN,
     OBSERVE_UNINITIALISED,
 )
-from ..ir.operations.operation import Effect
-from ..ir.shape import LANES
-from ..watch.needs import RACE_CHECKS, find_watch_needs
-from .access import Access, Memory
-from .text import vector_of
-from .values import ALL
+from ...ir.operations.operation import Effect
+from ...ir.shape import LANES
+from ...watch.needs import RACE_CHECKS, find_watch_needs
+from ..access import Memory
+from ..text import vector_of
+from ..values import ALL
+from .barriers import WatchedBarriers
 
 if TYPE_CHECKING:
-    from .vectorise import Vectoriser
+    from ..vectorise import Vectoriser
 
 _UNWATCHED = (*PRIVATE_ROOTS, ConstantRoot, ShadowRoot)
 EVENTS: Handlers[int] = Handlers(
@@ -57,15 +55,12 @@ EVENTS.put((OBSERVE_PARTIAL_SIMDGROUP,), layout.PARTIAL_SIMDGROUP)
 EVENTS.put((OBSERVE_ROW_OVERRUN,), layout.ROW_OVERRUN)
 
 
-class Watch(Access):
+class Watch(WatchedBarriers):
     """Emits the calls that report a kernel's accesses and barriers."""
 
     def __init__(self, vectoriser: Vectoriser) -> None:
         super().__init__(vectoriser)
-        self.site = vectoriser.watch_sites.number
         self.needs = find_watch_needs(vectoriser.function)
-        instructions = vectoriser.function.instructions()
-        self.has_kinds = any(each.operation is ACCESS_KIND for each in instructions)
 
     # -- accesses -------------------------------------------------------------------------------
 
@@ -246,92 +241,6 @@ class Watch(Access):
     def _if(self, condition: str, then: Callable[[], None]) -> None:
         self.when(condition, then, lambda: None, unlikely=True)
 
-    # -- barriers -------------------------------------------------------------------------------
-
-    def wait(self, barrier: Instruction, block: Block) -> None:
-        """Report that the current lanes wait at a barrier."""
-        self.text.call(
-            "void",
-            "assay_watch_wait",
-            ("ptr", "%ctx"),
-            ("i32", str(self.site(barrier))),
-            ("i32", self._flags(barrier)),
-            ("i32", self.text.mask_bits(self.v.mask)),
-            ("i32", self.text.mask_bits(self.v.full_mask)),
-            ("i32", str(self._parting(block))),
-        )
-
-    def _flags(self, barrier: Instruction) -> str:
-        """The mem_flags of a barrier; nothing is ordered by those that differ between lanes."""
-        flags = barrier.operands[0]
-        return "0" if self.v.varying(flags) else self.v.scalar(flags)
-
-    def simdgroup_wait(self, barrier: Instruction) -> None:
-        """Report that the current lanes are at a barrier of their simdgroup."""
-        if "lanes" in self.v.observers:
-            self.text.call(
-                "void", "assay_watch_lane_barrier", ("ptr", "%ctx"), ("i32", self._flags(barrier))
-            )
-        if self.has_kinds:
-            flags = self._flags(barrier)
-            self.text.call("void", "assay_watch_settle", ("ptr", "%ctx"), ("i32", flags))
-        if self.v.mask == self.v.full_mask:
-            return
-        self.text.call(
-            "void",
-            "assay_watch_simdgroup_wait",
-            ("ptr", "%ctx"),
-            ("i32", str(self.site(barrier))),
-            ("i32", self.text.mask_bits(self.v.mask)),
-            ("i32", self.text.mask_bits(self.v.full_mask)),
-            ("i32", str(self._parting(self.v.block))),
-        )
-
-    def _parting(self, block: Block) -> int:
-        """The site of the branch that may have kept others from a block; 0 if none can.
-
-        That is the innermost one at which lanes part, be it around the block or out of a loop.
-        """
-        cfg = self.v.cfg
-        loops = list(cfg.loops_of(block))
-        around = [each for each in _above(cfg, block) if not _always_after(cfg, block, each)]
-        for above in around:
-            while loops and above not in loops[0].blocks:
-                if loops[0].divergent_exit:
-                    return self.site(self._exit(loops[0]))
-                del loops[0]
-            if self._parts_lanes(above):
-                return self.site(above)
-        for loop in loops:
-            if loop.divergent_exit:
-                return self.site(self._exit(loop))
-        if around:
-            return self.site(around[0])
-        inner = cfg.loops_of(block)
-        return self.site(self._exit(inner[0])) if inner and inner[0].exits() else 0
-
-    def _parts_lanes(self, block: Block) -> bool:
-        return block.condition is not None and self.v.divergence.is_varying(block.condition)
-
-    def _exit(self, loop: Loop) -> Block:
-        """The first block that leads out of a loop, of those at which lanes part if there are."""
-        leading = [
-            block
-            for block in self.v.cfg.order
-            if block in loop.blocks and any(target not in loop.blocks for target in block.targets)
-        ]
-        return next((block for block in leading if self._parts_lanes(block)), leading[0])
-
-    def leave(self, block: Block, mask: str) -> None:
-        """Report that lanes go from a block to the kernel's end."""
-        self.text.call(
-            "void",
-            "assay_watch_leave",
-            ("ptr", "%ctx"),
-            ("i32", str(self.site(block))),
-            ("i32", self.text.mask_bits(mask)),
-        )
-
     def observe(self, instruction: Instruction) -> None:
         """Report lanes for which a condition holds, or whose origin is not 0."""
         text, (flag,) = self.text, instruction.operands
@@ -405,7 +314,7 @@ class Watch(Access):
         """The number of the place that led to what is observed; 0 if that has none."""
         if observation.operation is not OBSERVE_PARTIAL_SIMDGROUP or self.v.mask == ALL:
             return 0
-        return self._parting(self.v.block)
+        return self.parting(self.v.block)
 
     def _event(self, kind: int, instruction: Instruction, mask: str) -> None:
         self.text.call(
@@ -450,23 +359,6 @@ def _how_atomic(instruction: Instruction) -> int:
     if instruction.operation.commutes and changes:
         return layout.HOW_ATOMIC | layout.HOW_UPDATE
     return layout.HOW_ATOMIC
-
-
-def _above(cfg: Cfg, block: Block) -> Iterator[Block]:
-    """The blocks with several ways on that every way to a block leads through, innermost first."""
-    above = cfg.dominator.get(block)
-    while above is not None:
-        if len(above.targets) > 1:
-            yield above
-        above = cfg.dominator.get(above)
-
-
-def _always_after(cfg: Cfg, block: Block, above: Block) -> bool:
-    """Whether everyone who is at `above` comes to `block`."""
-    following = cfg.postdominator.get(above)
-    while following is not None and following is not block:
-        following = cfg.postdominator.get(following)
-    return following is block
 
 
 def _is_dense(group: Group, components: int) -> bool:

@@ -1,0 +1,1 @@
+"""What a kernel tells those who watch it."""
