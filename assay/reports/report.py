@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -166,12 +166,11 @@ class Report:
         return part
 
     def sort_kernels(self, names: Iterable[str]) -> None:
-        """Put the kernels of these names, however they finished, in this order."""
+        """Put the kernels of these names and their findings, however they finished, in order."""
         order = {name: at for at, name in enumerate(names)}
-        places = [at for at, kernel in enumerate(self.kernels) if kernel.name in order]
-        ordered = sorted((self.kernels[at] for at in places), key=lambda each: order[each.name])
-        for at, kernel in zip(places, ordered, strict=True):
-            self.kernels[at] = kernel
+        _reorder(self.kernels, [order.get(each.name) for each in self.kernels])
+        first = [next(iter(checker.findings), None) for checker in self._checkers]
+        _reorder(self._checkers, [order.get(each.kernel) if each else None for each in first])
 
     def add_sources(self, sources: Mapping[str, str]) -> None:
         """Texts to quote from, by file name; their comments may suppress findings."""
@@ -358,3 +357,11 @@ def _with_run(known: KernelRecord, run: KernelRecord) -> KernelRecord:
         problem=known.problem or run.problem,
         seconds=known.seconds + run.seconds,
     )
+
+
+def _reorder(items: list[Any], keys: Sequence[int | None]) -> None:
+    """Sort the items that have keys, at the places that they have."""
+    places = [at for at, key in enumerate(keys) if key is not None]
+    ordered = sorted(places, key=lambda at: keys[at] or 0)
+    for at, item in zip(places, [items[each] for each in ordered], strict=True):
+        items[at] = item

@@ -148,3 +148,22 @@ def test_runs_of_one_kernel_are_gathered_and_files_kept_apart() -> None:
 def test_a_program_without_dispatches_is_not_called_clean() -> None:
     text = report_text(Report())
     assert text.endswith("No kernel was dispatched: nothing was checked.")
+
+
+def test_kernels_and_findings_stand_in_one_order_however_they_finished() -> None:
+    names = ["first", "second", "third"]
+    parts = {}
+    for name in names:
+        part = Report()
+        part.add_kernel(KernelRecord(name=name, file="k.metal", line=1))
+        part.add(replace(OUTSIDE, kernel=name, message=f"of {name}"))
+        parts[name] = part.part()
+    texts = set()
+    for finished in (names, names[::-1], ["second", "third", "first"]):
+        report = Report()
+        for name in finished:
+            report.absorb(parts[name])
+        report.sort_kernels(names)
+        assert [each.kernel for each in report.findings] == names
+        texts.add(str(report))
+    assert len(texts) == 1
