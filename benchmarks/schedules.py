@@ -109,10 +109,9 @@ class Compared:
         most = MOST_ROOFLINE.get(self.network)
         usual = self.by["overlap"]
         if most is not None and usual.above_roofline > most:
-            if usual.summary["least"] <= most * usual.summary["roofline"]:
-                found.append(f"{usual.above_roofline:.2f} times the roofline, not {most:g}")
-            elif usual.above_least > most:
-                found.append(f"{usual.above_least:.2f} times the least in order, not {most:g}")
+            least = usual.summary["least"] / usual.summary["roofline"]
+            why = f"; operators in order take at least {least:.2f}" if least > most else ""
+            found.append(f"{usual.above_roofline:.2f} times the roofline, not {most:g}{why}")
         return found
 
 
