@@ -27,10 +27,11 @@ def run_page(page: Path, tools: Path, folder: Path) -> None:
             if step.kind == "command"
             else [sys.executable, "-c", step.text]
         )
+        warnings = {"PYTHONWARNINGS": "ignore"} if step.text.startswith("pip ") else {}
         done = subprocess.run(
             command,
             cwd=folder,
-            env=environment,
+            env={**environment, **warnings},  # those of pip are not ours
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
