@@ -17,6 +17,7 @@ from ..msl.errors import CompileError
 
 MAGIC = b"MTLB"
 _HEADER = struct.Struct("<4sHHHBBHHQ8Q")
+_PLACE = struct.Struct("<QQ")
 _MACOS = 0x8000
 _PLATFORMS = (0x8001, 0x0001)
 _END = b"ENDT"
@@ -107,12 +108,14 @@ class Container:
         platform: `macOS` or `iOS` and its relatives.
         os_version: the oldest system that it is for, major and minor.
         functions: by name, in the order of the file.
+        embedded: the section with sources, see `embedded.py`; empty if there is none.
     """
 
     version: tuple[int, int]
     platform: str
     os_version: tuple[int, int]
     functions: Mapping[str, StoredFunction]
+    embedded: bytes = field(default=b"", repr=False)
 
 
 def find_containers(data: bytes | mmap) -> Iterator[memoryview]:
@@ -168,7 +171,19 @@ class _Reader:
             platform="macOS" if platform & _MACOS else "iOS",
             os_version=(os_major, os_minor),
             functions=found,
+            embedded=self._embedded(functions, public[0]),
         )
+
+    def _embedded(self, functions: tuple[int, ...], public: int) -> bytes:
+        """The section of sources, which the header's extension names behind the function list."""
+        start = functions[0] + 4 + functions[1]
+        if start >= public:  # libraries of 2018 have no extension
+            return b""
+        place = self._tags(start, "the header's extension").get(b"HSRD", b"")
+        if len(place) != _PLACE.size:
+            return b""
+        offset, size = _PLACE.unpack(place)
+        return self._bytes(offset, size, "the section of sources")
 
     def _damaged(self, detail: str) -> AirFormatError:
         return AirFormatError(f"{self._name}: damaged or truncated Metal library: {detail}")

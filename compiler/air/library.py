@@ -18,6 +18,7 @@ from ..msl.kernel_function import KernelFunction, restored, stored
 from ..msl.rewrite.function_constants import ConstantValue, FunctionConstant
 from . import entry
 from .container import MAGIC, AirFormatError, StoredFunction, find_containers, read_container
+from .embedded import sources_in
 from .lowering import Lowered, lower_kernel
 from .metadata import AirArgument, AirMember
 from .reading import READER
@@ -98,8 +99,16 @@ class AirLibrary:
         return {name: self._place(each) for name, each in self._stored.items()}
 
     def sources(self) -> Mapping[str, str]:
-        """Listings of the kernels that were asked for so far, by the name of each."""
-        return dict(self._listings)
+        """Sources that the library carries, and listings of the kernels asked for so far."""
+        return {**self._embedded, **self._listings}
+
+    @functools.cached_property
+    def _embedded(self) -> dict[str, str]:
+        return {
+            path: text
+            for container in self.containers
+            for path, text in sources_in(container.embedded).items()
+        }
 
     def prepare(self, names: Iterable[str]) -> None:
         """Nothing: each kernel has a module of its own."""

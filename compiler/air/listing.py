@@ -16,6 +16,7 @@ _METADATA = re.compile(r"(?:, | )![\w.]+ !\d+")
 _PHI_REST = re.compile(r"^\s+\[|^\s+i\d+ -?\d+, label |^  \]")
 # A variable of a function: its own name comes last in the mangled one.
 _LOCAL = re.compile(r"@_ZZ\w*E\d+([A-Za-z_]\w*(?:\.\d+)?)")
+_VERSION = '!{i32 2, !"Debug Info Version", i32 3}'
 _HIGHEST = re.compile(r"^!(\d+) = ", re.MULTILINE)
 
 
@@ -25,6 +26,12 @@ class Listing:
 
     module: str
     text: str
+
+
+def with_own_places(module: str) -> str:
+    """A module with places of its own, which LLVM drops unless a flag tells their version."""
+    flags = 1 + max(int(number) for number in _HIGHEST.findall(module))
+    return f"{module}\n!llvm.module.flags = !{{!{flags}}}\n!{flags} = {_VERSION}\n"
 
 
 def listed(module: str, file_name: str, names: Mapping[int, str]) -> Listing:
@@ -91,7 +98,7 @@ def _unit(file_name: str, first: int) -> list[str]:
     return [
         f"!llvm.dbg.cu = !{{!{first}}}",
         f"!llvm.module.flags = !{{!{flags}}}",
-        f'!{flags} = !{{i32 2, !"Debug Info Version", i32 3}}',
+        f"!{flags} = {_VERSION}",
         f"!{first} = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !{first + 1}, "
         "emissionKind: LineTablesOnly)",
         f'!{first + 1} = !DIFile(filename: "{quoted}", directory: "")',

@@ -15,7 +15,7 @@ from .bodies import ATTRIBUTES, body_of
 from .clean import cleaned, has_places
 from .constants import Value, is_kept, with_values
 from .container import AirFormatError
-from .listing import Listing, listed
+from .listing import Listing, listed, with_own_places
 from .metadata import AirArgument, EntryPoint, Metadata
 from .names import AirFunction, declared_functions, without_declarations
 from .shims import compiled_shims, shim_of
@@ -64,7 +64,10 @@ def lower_kernel(
     given = [each for each in kernel.arguments if each.kind not in entry.POSITIONS]
     kept = [each for each in given if not each.condition or is_kept(changed, each.condition)]
     numbers = {each.parameter for each in kept}
-    listing = Listing(changed, "") if has_places(text) else _listing(changed, kernel, listing_name)
+    if has_places(text):
+        listing = Listing(with_own_places(changed), "")
+    else:
+        listing = _listing(changed, kernel, listing_name)
     whole, shims = _defined(
         listing.module + entry.wrapper(kernel.symbol, kernel.arguments, kinds, numbers)
     )

@@ -85,9 +85,9 @@ def shim_of(function: AirFunction) -> str | None:
     returns = "" if result == "void" else f"return ({result})"
     return (
         "using namespace metal;\n"
-        f'extern "C" [[clang::sycl_external]] {result} shim({", ".join(parameters)}) '
+        f'extern "C" [[clang::sycl_external]] {result} __assay_shim({", ".join(parameters)}) '
         f'__asm__("{function.name}");\n'
-        f'extern "C" [[clang::sycl_external]] {result} shim({", ".join(parameters)}) '
+        f'extern "C" [[clang::sycl_external]] {result} __assay_shim({", ".join(parameters)}) '
         f"{{ {returns}({expression}); }}\n"
     )
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import hashlib
+import io
 import struct
+import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -90,8 +93,15 @@ def bitcode(text: str) -> bytes:
     return raw + bytes(-len(raw) % 16)
 
 
-def library(modules: Mapping[str, str], constants: Mapping[str, bytes] | None = None) -> bytes:
-    """A library of kernels, by name; `constants` are the `CNST` fields of some."""
+def library(
+    modules: Mapping[str, str],
+    constants: Mapping[str, bytes] | None = None,
+    sources: Mapping[str, str] | None = None,
+) -> bytes:
+    """A library of kernels, by name.
+
+    `constants` are the `CNST` fields of some; `sources` are files that it carries, by their paths.
+    """
     listed, public, code = b"", b"", b""
     for name, text in modules.items():
         raw = bitcode(text)
@@ -109,7 +119,21 @@ def library(modules: Mapping[str, str], constants: Mapping[str, bytes] | None = 
         told = (_tag(b"CNST", known) if known else b"") + b"ENDT"
         public += struct.pack("<I", len(told) + 4) + told
         code += raw
-    return _assembled(len(modules), listed, public, _private(public, len(modules)), code)
+    carried = _carried(sources) if sources else b""
+    return _assembled(len(modules), listed, public, _private(public, len(modules)), code, carried)
+
+
+def _carried(sources: Mapping[str, str]) -> bytes:
+    """The section of one archive of files, which the compiler made in the folder `/work`."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for path, text in {"metal-working-dir.txt": "/work", **sources}.items():
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    payload = b"0\0" + bz2.compress(raw.getvalue())
+    group = b"SARC" + struct.pack("<I", len(payload)) + payload + b"ENDT"
+    return struct.pack("<I", 1) + b"metal\0/work\0" + struct.pack("<I", len(group)) + group
 
 
 def _private(public: bytes, count: int) -> bytes:
@@ -123,14 +147,20 @@ def _private(public: bytes, count: int) -> bytes:
     return bytes(filled)
 
 
-def _assembled(count: int, listed: bytes, public: bytes, private: bytes, code: bytes) -> bytes:
-    sections = [struct.pack("<I", count) + listed + b"ENDT", public, private, code]
+def _assembled(
+    count: int, listed: bytes, public: bytes, private: bytes, code: bytes, carried: bytes
+) -> bytes:
+    first = 4 + len(listed) + (26 if carried else 4)
+    behind = HEAD + first + len(public) + len(private) + len(code)
+    extension = _tag(b"HSRD", struct.pack("<QQ", behind, len(carried))) if carried else b""
+    sections = [struct.pack("<I", count) + listed + extension + b"ENDT", public, private, code]
     places, at = [], HEAD
     for number, section in enumerate(sections):
         places += [at, len(section) if number else len(listed)]
         at += len(section)
-    head = struct.pack("<4sHHHBBHHQ8Q", b"MTLB", 0x8001, 2, 7, 0, 0x81, 14, 0, at, *places)
-    return head + b"".join(sections)
+    size = at + len(carried)
+    head = struct.pack("<4sHHHBBHHQ8Q", b"MTLB", 0x8001, 2, 7, 0, 0x81, 14, 0, size, *places)
+    return head + b"".join(sections) + carried
 
 
 def _tag(name: bytes, value: bytes) -> bytes:

@@ -361,3 +361,32 @@ def test_places_are_lines_of_a_listing_where_there_is_no_source() -> None:
     assert site is not None and site.file == "k.metallib/k.ll"
     line = opened.sources()[site.file].splitlines()[site.line - 1]
     assert line.strip().startswith("store i32 1, ptr addrspace(1)")
+
+
+WITH_PLACES = """!llvm.dbg.cu = !{!70}
+!llvm.module.flags = !{!75}
+!70 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus_14, file: !71, emissionKind: FullDebug)
+!71 = !DIFile(filename: "k.metal", directory: "/work")
+!72 = distinct !DISubprogram(name: "k", file: !71, line: 3, unit: !70, type: !73, \
+spFlags: DISPFlagDefinition)
+!73 = !DISubroutineType(types: !{})
+!74 = !DILocation(line: 4, column: 10, scope: !72)
+!75 = !{i32 2, !"Debug Info Version", i32 3}"""
+METAL = "\n\nkernel void k(device int* x, uint i [[thread_position_in_grid]]) {\n  x[i] = 1;\n}\n"
+
+
+def test_places_are_lines_of_the_source_where_the_library_says_them_and_carries_it() -> None:
+    body = """  %i = zext i32 %p0 to i64, !dbg !74
+  %to = getelementptr i32, ptr addrspace(1) %b0, i64 %i, !dbg !74
+  %was = call i32 @air.atomic.global.xchg.i32(ptr addrspace(1) %to, i32 1, i32 0, i32 2, i1 true), \
+!dbg !74"""
+    declared = "declare i32 @air.atomic.global.xchg.i32(ptr addrspace(1), i32, i32, i32, i1)"
+    text = kernel("k", body, INTS, declared=declared, constants=WITH_PLACES)
+    text = text.replace('"no-builtins" {', '"no-builtins" !dbg !72 {')
+    data = library({"k": text}, sources={"/work/k.metal": METAL})
+    opened = AirLibrary(data, "k.metallib")
+    assert opened.sources()["k.metal"] == opened.sources()["/work/k.metal"] == METAL
+    with pytest.raises(KernelFault) as fault:
+        run(data, "k", [np.zeros(16, np.int32), np.zeros(1, np.int32)])
+    site = fault.value.site
+    assert site is not None and (site.file, site.line, site.column) == ("k.metal", 4, 10)
