@@ -78,12 +78,12 @@ def test_an_inline_module_is_refused_with_the_way_round() -> None:
     assert "compile without --iree-execution-model=inline" in str(refusal(data))
 
 
-def test_a_kernel_without_msl_is_refused_with_the_way_round() -> None:
+def test_a_kernel_without_source_and_library_is_refused_by_name() -> None:
     data = bytearray(compiled(MLP))
     # A library's source table goes away when its field's entry in the vtable is zero.
     error = refusal(without_sources(data))
-    assert error.status == "UNIMPLEMENTED"
-    assert "--iree-metal-compile-to-metallib=false" in error.message
+    assert error.status == "INVALID_ARGUMENT"
+    assert "has neither MSL source nor a compiled library" in error.message
 
 
 def without_sources(data: bytearray) -> bytes:
