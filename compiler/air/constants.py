@@ -98,12 +98,15 @@ def _constructed(text: str) -> str:
     text = _PREDICATE.sub(_normalised, text)
     text = _UNSET.sub(r"\1 zeroinitializer", text)
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
-    with module_of(text) as module:
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_global_opt_pass()
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-        passes.run(module, builder)
-        return str(module)
+    try:
+        with module_of(text) as module:
+            passes = llvm.create_new_module_pass_manager()
+            passes.add_global_opt_pass()
+            builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+            passes.run(module, builder)
+            return str(module)
+    except RuntimeError as error:
+        raise AirFormatError(f"its constants' code is not understood: {error}") from None
 
 
 def _normalised(found: re.Match[str]) -> str:

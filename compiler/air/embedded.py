@@ -15,8 +15,7 @@ from collections.abc import Iterator
 
 _GROUP = struct.Struct("<I4sI")
 _FOLDER = "/metal-working-dir.txt"
-_MOST_BYTES = 64 << 20  # of one archive, however little its compressed form takes
-_MOST_ARCHIVES = 1 << 12
+_MOST_BYTES = 64 << 20  # of all archives, however little their compressed forms take
 
 
 def sources_in(section: bytes) -> dict[str, str]:
@@ -25,8 +24,11 @@ def sources_in(section: bytes) -> dict[str, str]:
     What is damaged is left out.
     """
     found: dict[str, str] = {}
+    left = _MOST_BYTES
     for archive in _archives(section):
-        files = dict(_files(archive))
+        raw = _unpacked(archive, left)
+        left -= len(raw)
+        files = dict(_files(raw))
         folder = files.pop(_FOLDER, "").strip("\0\n") + "/"
         for path, text in files.items():
             found.setdefault(path, text)
@@ -43,9 +45,7 @@ def _archives(section: bytes) -> Iterator[bytes]:
         if end < 0:
             return
         at = end + 1
-    for _ in range(_MOST_ARCHIVES):
-        if at + _GROUP.size > len(section):
-            return
+    while at + _GROUP.size <= len(section):
         size, tag, length = _GROUP.unpack_from(section, at)
         payload = section[at + _GROUP.size : at + _GROUP.size + length]
         start = payload.find(b"\0") + 1  # behind the identifier
@@ -54,14 +54,23 @@ def _archives(section: bytes) -> Iterator[bytes]:
         at += 4 + size
 
 
-def _files(archive: bytes) -> Iterator[tuple[str, str]]:
-    """Path and text of each file in a compressed archive."""
+def _unpacked(archive: bytes, most: int) -> bytes:
+    """So many bytes of an archive at most."""
+    if most <= 0:
+        return b""
     try:
-        raw = bz2.BZ2Decompressor().decompress(archive, _MOST_BYTES)
+        return bz2.BZ2Decompressor().decompress(archive, most)
+    except (OSError, EOFError):
+        return b""
+
+
+def _files(raw: bytes) -> Iterator[tuple[str, str]]:
+    """Path and text of each file in an archive."""
+    try:
         with tarfile.open(fileobj=io.BytesIO(raw)) as opened:
             for member in opened:
                 content = opened.extractfile(member) if member.isfile() else None
                 if content is not None:
                     yield "/" + member.name.lstrip("/"), content.read().decode("utf-8", "replace")
-    except (OSError, EOFError, tarfile.TarError):
+    except (OSError, EOFError, ValueError, tarfile.TarError):
         return

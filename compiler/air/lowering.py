@@ -61,6 +61,8 @@ def lower_kernel(
         raise AirFormatError(
             f"the function has {len(kinds)} parameters, its metadata {len(kernel.arguments)}"
         )
+    if [each.parameter for each in kernel.arguments] != list(range(len(kinds))):
+        raise AirFormatError("its metadata does not tell of each parameter in order")
     given = [each for each in kernel.arguments if each.kind not in entry.POSITIONS]
     kept = [each for each in given if not each.condition or is_kept(changed, each.condition)]
     numbers = {each.parameter for each in kept}

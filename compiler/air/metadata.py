@@ -15,6 +15,7 @@ _ITEM = re.compile(
     r"|i\d+ (?P<number>-?\d+|true|false)"
     r"|ptr(?: addrspace\(\d+\))? (?P<symbol>@[\w.$]+|@\"[^\"]*\")|(?P<other>[^,]+))\s*(?:,|$)"
 )
+_MOST_ELEMENTS = 1 << 16  # of an array in an argument buffer
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 
 
@@ -190,6 +191,8 @@ class Metadata:
     ) -> Iterator[AirMember]:
         """A member, or each element of one that is an array."""
         argument = self._argument(self.node(node))
+        if not 0 <= count <= _MOST_ELEMENTS:
+            raise AirFormatError(f"'{name}' of an argument buffer has {count} elements")
         step = size // count if count > 1 else size
         for number in range(max(count, 1)):
             yield AirMember(
@@ -206,6 +209,12 @@ class Metadata:
         def then() -> Item:
             return next(rest, "")
 
+        def number() -> int:
+            found = then()
+            if not isinstance(found, int) or found < 0:
+                raise AirFormatError(f"an argument's {key} is no number")
+            return found
+
         match key:
             case "air.function_constant":
                 node = then()
@@ -216,17 +225,17 @@ class Metadata:
                 then()
                 return {"is_fixed": True}
             case "air.location_index":
-                return {"index": then(), "count": then()}
+                return {"index": number(), "count": number()}
             case "air.address_space":
-                return {"space": then()}
+                return {"space": number()}
             case "air.arg_type_size":
-                return {"size": then()}
+                return {"size": number()}
             case "air.arg_type_align_size":
-                return {"alignment": then()}
+                return {"alignment": number()}
             case "air.arg_type_name":
-                return {"type_name": then()}
+                return {"type_name": str(then())}
             case "air.arg_name":
-                return {"name": then()}
+                return {"name": str(then())}
             case "air.struct_type_info":
                 node = then()
                 return {"members": tuple(self._members(node)) if isinstance(node, Node) else ()}

@@ -15,6 +15,7 @@ _TYPE = re.compile(
     r"|i\d+|half|bfloat|float|void)"
 )
 _VECTOR = re.compile(r"<(?P<count>\d+) x (?P<element>\w+)>")
+UNKNOWN = "?"  # a type that no function here has
 _SPELLED = {"f16": "half", "bf16": "bfloat", "f32": "float"}
 
 
@@ -53,7 +54,7 @@ def declared_functions(text: str) -> list[AirFunction]:
     return [
         AirFunction(
             name=found["name"][1:],
-            result=_types(found["result"])[-1],
+            result=(_types(found["result"]) or [UNKNOWN])[-1],
             parameters=tuple(_types(found["parameters"])),
         )
         for found in _DECLARED.finditer(text)
@@ -93,11 +94,9 @@ def _is_type(word: str) -> bool:
 
 def _types(text: str) -> list[str]:
     """The types in a list of parameters, or before a name, less attributes."""
-    return [
-        found[0]
-        for part in re.split(r",(?![^<{\[(]*[>}\])])", text)
-        if (found := _TYPE.search(_plain(part)))
-    ]
+    parts = re.split(r",(?![^<{\[(]*[>}\])])", text) if text.strip() else []
+    found = [_TYPE.search(_plain(part)) for part in parts]
+    return [each[0] if each else UNKNOWN for each in found]
 
 
 def _plain(part: str) -> str:

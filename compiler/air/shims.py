@@ -65,18 +65,23 @@ _SPACES = {
     "ptr addrspace(1)": "__ASSAY_DEVICE ",
     "ptr addrspace(3)": "__ASSAY_THREADGROUP ",
 }
+_OTHER_TYPES = ("i1", "half", "bfloat", "float", "void")
+_NAMES = "abcdefgh"  # of parameters
 _CELLS = {"int": "i32", "uint": "u32", "long": "i64", "ulong": "u64", "float": "f32"}
 
 
 def shim_of(function: AirFunction) -> str | None:
     """C++ of a function on scalars; None for one that is not known."""
+    types = (function.result, *function.parameters)
+    if len(function.parameters) > len(_NAMES) or not all(map(_is_known, types)):
+        return None
     value = _value_type(function)
     expression = _expression(function, value)
     if expression is None:
         return None
     parameters = []
     for number, kind in enumerate(function.parameters):
-        name = "abcdefgh"[number]
+        name = _NAMES[number]
         if kind in _SPACES:
             parameters.append(f"{_SPACES[kind]}{value}* {name}")
         else:
@@ -121,6 +126,10 @@ def _version() -> str:
     return digest(precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE, *own)
 
 
+def _is_known(kind: str) -> bool:
+    return kind in (*_SIGNED, *_SPACES, *_OTHER_TYPES)
+
+
 def _spelled(kind: str, *, signed: bool) -> str:
     """An LLVM type in C++."""
     if kind == "i1":
@@ -138,7 +147,7 @@ def _value_type(function: AirFunction) -> str:
 
 def _expression(function: AirFunction, value: str) -> str | None:
     operation = function.operation
-    names = ", ".join("abcdefgh"[: len(function.parameters)])
+    names = ", ".join(_NAMES[: len(function.parameters)])
     if operation in _OTHERS:
         return _OTHERS[operation]
     if _LANES.fullmatch(operation):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 
 from assay.compiler.air import AirLibrary
+from assay.compiler.air.lowering import lower_kernel
 from assay.compiler.msl import CompileError, MissingConstants
 from assay.sim.simt import KernelFault, Memory, dispatch
 from tests.support.metallib import Buffer, constant_field, kernel, library
@@ -390,3 +392,40 @@ def test_places_are_lines_of_the_source_where_the_library_says_them_and_carries_
         run(data, "k", [np.zeros(16, np.int32), np.zeros(1, np.int32)])
     site = fault.value.site
     assert site is not None and (site.file, site.line, site.column) == ("k.metal", 4, 10)
+
+
+@pytest.mark.parametrize(
+    ("call", "declared"),
+    [
+        (
+            "%s = call %t @air.guess.f32(float %v)\n  %r = extractvalue %t %s, 0",
+            "%t = type { float }\ndeclare %t @air.guess.f32(float)",
+        ),
+        (
+            f"%r = call float @air.sin.f32({', '.join(['float %v'] * 9)})",
+            f"declare float @air.sin.f32({', '.join(['float'] * 9)})",
+        ),
+    ],
+    ids=["a struct", "nine parameters"],
+)
+def test_functions_of_unknown_types_are_named(call: str, declared: str) -> None:
+    data = library({"k": each("float float", call, declared)})
+    with pytest.raises(CompileError, match=r"it calls 'air\.\w+\.f32', which is not known here"):
+        AirLibrary(data, "k.metallib").function("k")
+
+
+def test_damaged_metadata_is_refused_or_read() -> None:
+    random_ = random.Random(7)
+    call = "%r = call float @air.exp.f32(float %v)"
+    text = each("float float", call, "declare float @air.exp.f32(float)")
+    start = text.index("!air.kernel")
+    refused = 0
+    for number in range(150):
+        damaged = bytearray(text.encode())
+        for _ in range(random_.randint(1, 3)):
+            damaged[random_.randrange(start, len(damaged))] = random_.choice(b'0159!{},"i. air')
+        try:
+            lower_kernel(damaged.decode(), "k", {}, f"{number}.ll")
+        except CompileError:
+            refused += 1
+    assert refused > 20
