@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from assay.sim.lanes import LANES
@@ -44,10 +44,11 @@ def compiled_kernel(
         read = frozenset(error.names)
     except CompileError:
         # One without a value may stand where the compiler needs one.
-        read = frozenset(constant.name for constant in library.constants)
-        if not _missing(library, constants):
+        known = library.constants_of(name)
+        read = frozenset(constant.name for constant in known)
+        if not _missing(known, constants):
             raise
-    missing = _missing(library, constants)
+    missing = _missing(library.constants_of(name), constants)
     # All get values, so that the kernels of a library share one text.
     values: dict[int | str, ConstantValue] = {
         constant.index: _assumed_constant(constant, threadgroup) for constant in missing
@@ -60,12 +61,12 @@ def compiled_kernel(
 
 
 def _missing(
-    library: KernelLibrary, constants: Mapping[int | str, ConstantValue]
+    known: Iterable[FunctionConstant], constants: Mapping[int | str, ConstantValue]
 ) -> list[FunctionConstant]:
-    """The constants of a library that have no value yet."""
+    """The constants that have no value yet."""
     return [
         constant
-        for constant in library.constants
+        for constant in known
         if constant.index not in constants and constant.name not in constants
     ]
 

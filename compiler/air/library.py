@@ -17,7 +17,14 @@ from ..msl.front import clang, precompiled
 from ..msl.kernel_function import KernelFunction, restored, stored
 from ..msl.rewrite.function_constants import ConstantValue, FunctionConstant
 from . import entry
-from .container import MAGIC, AirFormatError, StoredFunction, find_containers, read_container
+from .container import (
+    MAGIC,
+    AirFormatError,
+    StoredConstant,
+    StoredFunction,
+    find_containers,
+    read_container,
+)
 from .embedded import sources_in
 from .lowering import Lowered, lower_kernel
 from .metadata import AirArgument, AirMember
@@ -80,19 +87,18 @@ class AirLibrary:
 
     @functools.cached_property
     def constants(self) -> tuple[FunctionConstant, ...]:
-        """The function constants that its kernels depend on, by index."""
-        found = {each.index: each for kernel in self._stored.values() for each in kernel.constants}
-        return tuple(
-            FunctionConstant(
-                name=each.name,
-                index=each.index,
-                type_name=each.type_name,
-                first=0,
-                name_index=0,
-                last=0,
-            )
-            for _, each in sorted(found.items())
-        )
+        """The function constants of all kernels, by index; those of several may share one."""
+        found = {
+            (each.index, each.name): each
+            for kernel in self._stored.values()
+            for each in kernel.constants
+        }
+        return tuple(_constant(each) for _, each in sorted(found.items()))
+
+    def constants_of(self, name: str) -> tuple[FunctionConstant, ...]:
+        """The function constants that a kernel depends on."""
+        found = self._stored.get(name)
+        return tuple(_constant(each) for each in found.constants) if found is not None else ()
 
     def places(self) -> Mapping[str, tuple[str, int]]:
         """File and line of each kernel; of its listing, where the library does not say."""
@@ -177,6 +183,17 @@ class AirLibrary:
         if listing:
             self._listings[file] = listing.decode()
         return restored(raw)
+
+
+def _constant(constant: StoredConstant) -> FunctionConstant:
+    return FunctionConstant(
+        name=constant.name,
+        index=constant.index,
+        type_name=constant.type_name,
+        first=0,
+        name_index=0,
+        last=0,
+    )
 
 
 def _kernel(name: str, lowered: Lowered, file: str, line: int) -> KernelFunction:

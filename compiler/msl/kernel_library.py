@@ -28,6 +28,9 @@ class KernelLibrary(Protocol):
     def visible_names(self) -> tuple[str, ...]:
         """Names of the visible functions."""
 
+    def constants_of(self, name: str) -> tuple[FunctionConstant, ...]:
+        """The function constants that a kernel may depend on."""
+
     def places(self) -> Mapping[str, tuple[str, int]]:
         """File and line of each kernel."""
 

@@ -70,6 +70,10 @@ class Library:
         """Names of the kernels, in the order of the source."""
         return tuple(self._entries)
 
+    def constants_of(self, name: str) -> tuple[FunctionConstant, ...]:
+        """The function constants of the whole text, which any kernel may depend on."""
+        return self.constants
+
     def places(self) -> Mapping[str, tuple[str, int]]:
         """File and line of each kernel."""
         return {name: (each.file, each.line) for name, each in self._entries.items()}

@@ -11,6 +11,7 @@ import pytest
 from assay.compiler.air import AirLibrary
 from assay.compiler.air.lowering import lower_kernel
 from assay.compiler.msl import CompileError, MissingConstants
+from assay.launches.constants import compiled_kernel
 from assay.sim.simt import KernelFault, Memory, dispatch
 from tests.support.metallib import Buffer, constant_field, kernel, library
 
@@ -308,7 +309,7 @@ CONSTANT_NODES = f"""!air.function_constants = !{{!50}}
 !51 = !{{ptr addrspace(2) @__metal_implicit_fc_pred_0, !"bool", !"wide"}}"""
 
 
-def conditional() -> bytes:
+def conditional_module() -> str:
     body = """  %c = load i8, ptr addrspace(2) @_ZL4wide
   %is = icmp ne i8 %c, 0
   br i1 %is, label %more, label %less
@@ -320,8 +321,11 @@ less:
   store i32 -1, ptr addrspace(1) %b1"""
     x, y = INTS
     buffers = (Buffer(name=x.name, element=x.element, condition="51"), y)
-    text = kernel("k", body, buffers, declared=WITH_CONSTANT, constants=CONSTANT_NODES)
-    return library({"k": text}, {"k": constant_field(("wide", 0x35, 7, True))})
+    return kernel("k", body, buffers, declared=WITH_CONSTANT, constants=CONSTANT_NODES)
+
+
+def conditional() -> bytes:
+    return library({"k": conditional_module()}, {"k": constant_field(("wide", 0x35, 7, True))})
 
 
 def test_arguments_are_there_if_their_function_constant_says_so() -> None:
@@ -429,3 +433,17 @@ def test_damaged_metadata_is_refused_or_read() -> None:
         except CompileError:
             refused += 1
     assert refused > 20
+
+
+def test_kernels_whose_constants_share_an_index_are_assumed_each_its_own() -> None:
+    other = kernel("other", "  store i32 1, ptr addrspace(1) %b0", INTS[1:])
+    whole = conditional_module()
+    data = library(
+        {"other": other, "k": whole},
+        {
+            "other": constant_field(("width", 0x1D, 7, False)),
+            "k": constant_field(("wide", 0x35, 7, True)),
+        },
+    )
+    _, said = compiled_kernel(AirLibrary(data, "k.metallib"), "k", {})
+    assert said == ("wide = false",)
