@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from assay.sim.native.messages import receive, send
 from assay.sim.simt.run.settings import default_workers
 
 from ..reports.report import KernelRecord, ReportPart
 from .errors import CheckInputError
 from .source import SourceCheck, SourceOptions
 
-_LENGTH = 8  # bytes before each message
 # LLVM's optimiser keeps some of what it takes, a few megabytes of a large kernel: a process that
 # has come to so many bytes is followed by a new one.
 _MOST_MEMORY = 1 << 30
@@ -214,16 +214,10 @@ def _memory() -> int:
 
 
 def _send(stream: IO[bytes], value: object) -> None:
-    data = pickle.dumps(value)
-    stream.write(len(data).to_bytes(_LENGTH, "little") + data)
-    stream.flush()
+    send(stream, pickle.dumps(value))
 
 
 def _receive(stream: IO[bytes]) -> Any:
     """The next message; None at the end."""
-    length = stream.read(_LENGTH)
-    if len(length) < _LENGTH:
-        return None
-    size = int.from_bytes(length, "little")
-    data = stream.read(size)
-    return pickle.loads(data) if len(data) == size else None
+    data = receive(stream)
+    return None if data is None else pickle.loads(data)

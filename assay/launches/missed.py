@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.sim.names import listed
 
 if TYPE_CHECKING:
-    from assay.sim.simt.run.program import Coverage
+    from assay.sim.simt.run.executable import Coverage
 
     from .plan import Plan
 

@@ -60,7 +60,8 @@ def _of_file(
     ours: KernelLibrary = compile_library(
         path.read_text(), options=options, file_name=str(path), each_alone=True
     )
-    common = [each for each in ours.function_names if each in set(theirs.function_names)]
+    there = frozenset(theirs.function_names)
+    common = [each for each in ours.function_names if each in there]
     step = max(1, len(common) // most)
     rows = [compared(ours, theirs, each) for each in common[::step][:most]]
     if not quiet:

@@ -19,7 +19,7 @@ from assay.hw.apple.lower.lower import lower
 from assay.hw.apple.system.overheads import Overheads, overheads
 from assay.sim.simt import Memory
 from assay.sim.simt.emit.tape import Tape
-from assay.sim.simt.run.program import Executable
+from assay.sim.simt.run.executable import Executable
 from assay.sim.simt.run.taping import tape_dispatch
 
 from .launches import Buffer, Launch, Scalars, Scratch, Size

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import llvmlite.binding as llvm
 
-from assay.sim.native.llvm_modules import module_of
+from assay.sim.native.llvm_modules import module_of, run_on
 
 from .container import AirFormatError
 from .metadata import ConstantVariable
@@ -97,13 +97,11 @@ def _constructed(text: str) -> str:
     text = _SECTION.sub("", text)
     text = _PREDICATE.sub(_normalised, text)
     text = _UNSET.sub(r"\1 zeroinitializer", text)
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
     try:
         with module_of(text) as module:
             passes = llvm.create_new_module_pass_manager()
             passes.add_global_opt_pass()
-            builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-            passes.run(module, builder)
+            run_on(module, passes)
             return str(module)
     except RuntimeError as error:
         raise AirFormatError(f"its constants' code is not understood: {error}") from None

@@ -13,7 +13,6 @@ from assay.sim.native.disk_cache import DiskCache, digest
 
 from ..msl.arguments import AddressSpace, Argument, ArgumentBufferMember
 from ..msl.errors import CompileError, MissingConstants
-from ..msl.front import clang, precompiled
 from ..msl.kernel_function import KernelFunction, restored, stored
 from ..msl.rewrite.function_constants import ConstantValue, FunctionConstant
 from . import entry
@@ -29,10 +28,10 @@ from .embedded import sources_in
 from .lowering import Lowered, lower_kernel
 from .metadata import AirArgument, AirMember
 from .reading import READER
+from .version import own_version
 
 _CACHE = DiskCache("metallib")
 _SPACES: dict[int, AddressSpace] = {1: "device", 2: "constant", 3: "threadgroup"}
-SUFFIX = ".metallib"
 
 
 def open_library(path: Path) -> AirLibrary:
@@ -61,8 +60,7 @@ class AirLibrary:
 
     def __init__(self, data: bytes | mmap, name: str) -> None:
         self.file_name = name
-        is_library = data[:4] == MAGIC or Path(name).suffix == SUFFIX
-        parts = [data] if is_library else list(find_containers(data))
+        parts = [data] if data[: len(MAGIC)] == MAGIC else list(find_containers(data))
         if not parts:
             raise AirFormatError(f"{name}: there is no Metal library in it")
         self.containers = tuple(read_container(part, name) for part in parts)
@@ -169,7 +167,7 @@ class AirLibrary:
                 tuple(each.name for each in missing),
             )
         file, line = self._place(function)
-        key = digest(_version(), function.digest, function.name, file, written)
+        key = digest(own_version(), function.digest, function.name, file, written)
         raw, listing = _CACHE.get(key), _CACHE.get(digest(key, "listing"))
         if raw is None or listing is None:
             try:
@@ -234,10 +232,3 @@ def _member(member: AirMember) -> ArgumentBufferMember:
         kind=member.kind,
         address_space=_SPACES.get(member.space, "device"),
     )
-
-
-@functools.cache
-def _version() -> str:
-    """A digest of all that decides what a module is lowered to."""
-    own = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
-    return digest(precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE, *own)

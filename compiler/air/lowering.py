@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import llvmlite.binding as llvm
-
 from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
+from assay.sim.native.llvm_modules import linked
 
 from . import entry
-from .bodies import ATTRIBUTES, body_of
+from .bodies import body_of
+from .body import ATTRIBUTES
 from .clean import cleaned, has_places
 from .constants import Value, is_kept, with_values
 from .container import AirFormatError
@@ -116,7 +116,8 @@ def _defined(text: str) -> tuple[str, list[str]]:
             f"declare {function.result} @{function.name}({', '.join(function.parameters)})"
         ] = None
     whole = "\n".join(parts)
-    new = [line for line in declared if _name_of(line) not in _declared_names(whole)]
+    there = _declared_names(whole)
+    new = [line for line in declared if _name_of(line) not in there]
     return "\n".join([whole, *new]), shims
 
 
@@ -144,11 +145,7 @@ def _linked(text: str, shims: list[str]) -> bytes:
     """Bitcode of the module with its shims inside."""
     parts = compiled_shims(sorted(set(shims)))
     with LLVM_LOCK:
-        context = llvm.create_context()
         try:
-            module = llvm.parse_assembly(text, context)
-            for part in parts:
-                module.link_in(llvm.parse_bitcode(part, context))
-            return bytes(module.as_bitcode())
+            return linked(text, parts)
         except RuntimeError as error:
             raise AirFormatError(f"its code is not understood: {error}") from None

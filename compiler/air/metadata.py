@@ -199,7 +199,7 @@ class Metadata:
                 name=f"{name}[{number}]" if count else name,
                 id=argument.index + number,
                 offset=offset + number * step,
-                kind="buffer" if argument.kind == "buffer" else argument.kind,
+                kind=argument.kind,
                 space=argument.space,
             )
 

@@ -80,14 +80,6 @@ def spelled(word: str) -> str:
     return _SPELLED.get(word, word)
 
 
-def short(kind: str) -> str:
-    """The word that stands for an LLVM type in names."""
-    parts = vector_parts(kind)
-    if parts:
-        return f"v{parts[0]}{short(parts[1])}"
-    return {long: word for word, long in _SPELLED.items()}.get(kind, kind)
-
-
 def _is_type(word: str) -> bool:
     return re.fullmatch(r"(?:v\d+)?(?:i\d+|b?f\d+)|p\d+\w*", word) is not None
 

@@ -13,11 +13,11 @@ import resource
 import subprocess
 import sys
 import threading
-from typing import IO
+
+from assay.sim.native.messages import receive, send
 
 from .container import AirFormatError
 
-_LENGTH = 8  # bytes before each message
 _MOST_MEMORY = 2 << 30
 _SECONDS = 30.0
 _MOST_TEXT = 1 << 30
@@ -99,35 +99,20 @@ def serve() -> None:
     start_llvm()
     with contextlib.suppress(ValueError, OSError):  # not every system has this limit
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-    while (bitcode := _received(sys.stdin.buffer)) is not None:
+    while (bitcode := receive(sys.stdin.buffer)) is not None:
         try:
             with module_of(bitcode) as module:
                 answer = _DONE + str(module).encode()
         except RuntimeError as error:
             answer = _FAILED + str(error).encode()
-        _send(output, answer)
+        send(output, answer)
 
 
 def _asked(process: subprocess.Popen[bytes], bitcode: bytes) -> bytes | None:
     """What the process says to a module; None if it has gone."""
     assert process.stdin is not None and process.stdout is not None
     try:
-        _send(process.stdin, bitcode)
-        return _received(process.stdout)
+        send(process.stdin, bitcode)
+        return receive(process.stdout, _MOST_TEXT)
     except OSError:
         return None
-
-
-def _send(stream: IO[bytes], data: bytes) -> None:
-    stream.write(len(data).to_bytes(_LENGTH, "little") + data)
-    stream.flush()
-
-
-def _received(stream: IO[bytes]) -> bytes | None:
-    """The next message; None at the end."""
-    length = stream.read(_LENGTH)
-    if len(length) < _LENGTH:
-        return None
-    size = int.from_bytes(length, "little")
-    data = stream.read(size) if size <= _MOST_TEXT else b""
-    return data if len(data) == size else None

@@ -5,16 +5,14 @@ The headers are what MSL source is compiled with, so that Apple's code and ours 
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from assay.sim.native.disk_cache import DiskCache, digest
 
-from ..msl.front import clang, precompiled
 from ..msl.together import compiled_together
 from .names import AirFunction, spelled
+from .version import own_version
 
 _CACHE = DiskCache("air")
 # Functions whose precise and fast forms may differ.
@@ -105,7 +103,7 @@ def compiled_shims(texts: Sequence[str]) -> list[bytes]:
     """
     from ..msl.errors import CompileError
 
-    keys = {text: digest(_version(), text) for text in texts}
+    keys = {text: digest(own_version(), text) for text in texts}
     found = {text: _CACHE.get(key) for text, key in keys.items()}
     missing = [text for text, bitcode in found.items() if bitcode is None]
     if missing:
@@ -118,12 +116,6 @@ def compiled_shims(texts: Sequence[str]) -> list[bytes]:
             _CACHE.put(keys[text], made[text])
         found |= made
     return [bitcode for text in texts if (bitcode := found[text]) is not None]
-
-
-@functools.cache
-def _version() -> str:
-    own = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
-    return digest(precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE, *own)
 
 
 def _is_known(kind: str) -> bool:

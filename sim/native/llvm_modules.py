@@ -7,7 +7,7 @@ of an exception, before the module, which ends the process. Closed modules are s
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import llvmlite.binding as llvm
 
@@ -23,3 +23,22 @@ def module_of(source: bytes | str) -> Iterator[llvm.ModuleRef]:
     parse = llvm.parse_bitcode if isinstance(source, bytes) else llvm.parse_assembly
     with contextlib.closing(parse(source, context)) as module:
         yield module
+
+
+def linked(text: str, parts: Iterable[bytes]) -> bytes:
+    """Bitcode of a module with the definitions of others in it.
+
+    Raises:
+        RuntimeError: if one does not load, or they do not fit.
+    """
+    context = llvm.create_context()
+    with contextlib.closing(llvm.parse_assembly(text, context)) as module:
+        for part in parts:
+            module.link_in(llvm.parse_bitcode(part, context))
+        return bytes(module.as_bitcode())
+
+
+def run_on(module: llvm.ModuleRef, passes: llvm.ModulePassManager) -> None:
+    """Run passes that are no matter of the machine."""
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))

@@ -6,8 +6,9 @@ from .ir.faults import FaultPlace, KernelFault, UnsupportedKernel
 from .read.roots import Parameter
 from .run.boxes import DispatchError
 from .run.dispatch import dispatch
+from .run.executable import Executable
 from .run.memory import Memory
-from .run.program import Executable, Program
+from .run.program import Program
 from .run.taping import tape_dispatch
 
 __all__ = [

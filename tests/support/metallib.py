@@ -124,16 +124,16 @@ def library(
 
 
 def _carried(sources: Mapping[str, str]) -> bytes:
-    """The section of one archive of files, which the compiler made in the folder `/work`."""
+    """The section of one archive of files, which the compiler made in the folder `/project`."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for path, text in {"metal-working-dir.txt": "/work", **sources}.items():
+        for path, text in {"metal-working-dir.txt": "/project", **sources}.items():
             entry = tarfile.TarInfo(path.lstrip("/"))
             entry.size = len(text.encode())
             archive.addfile(entry, io.BytesIO(text.encode()))
     payload = b"0\0" + bz2.compress(raw.getvalue())
     group = b"SARC" + struct.pack("<I", len(payload)) + payload + b"ENDT"
-    return struct.pack("<I", 1) + b"metal\0/work\0" + struct.pack("<I", len(group)) + group
+    return struct.pack("<I", 1) + b"metal\0/project\0" + struct.pack("<I", len(group)) + group
 
 
 def _private(public: bytes, count: int) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ..ir.llvm_types import bits
+from ..ir.llvm_types import bits, mangled
 from ..ir.nodes import Constant, Instruction
 from ..ir.operations.control import SELECT
 from ..ir.operations.conversions import (
@@ -88,7 +88,7 @@ from ..ir.operations.integers import (
     XOR,
 )
 from ..ir.operations.operation import OfOperands, Operation, Origin
-from .text import TextBuilder, mangled
+from .text import TextBuilder
 
 _FLAGGED_CALLS = frozenset({CTLZ, CTTZ, ABS})
 _NUMBER = re.compile(r"(?:splat \(i\d+ )?(\d+)\)?")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..analysis.linear_form import number_of
-from ..ir.llvm_types import bits, is_float
+from ..ir.llvm_types import bits, is_float, mangled
 from ..ir.meaning.ieee import decode
 from ..ir.meaning.scalars import signed
 from ..ir.nodes import Instruction
@@ -32,7 +32,7 @@ from ..ir.operations.lanes import (
 )
 from ..ir.operations.operation import Operation, Origin
 from ..ir.shape import LANES, matrix_column, matrix_row
-from .text import literal, mangled, shuffle_mask, vector_of
+from .text import literal, shuffle_mask, vector_of
 
 if TYPE_CHECKING:
     from .vectorise import Vectoriser

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..analysis.linear_form import Form
 from ..analysis.windows import Group, plan
 from ..ir import context as c
-from ..ir.llvm_types import Scalar, size_of
+from ..ir.llvm_types import Scalar, mangled, size_of
 from ..ir.nodes import BufferRoot, Instruction, ShadowRoot
 from ..ir.shape import LANES
 from .access import Access, Memory
-from .text import mangled, shuffle_mask, vector_of
+from .text import shuffle_mask, vector_of
 
 _LINE = 64  # bytes of the host's cache lines
 _AHEAD = 1024  # bytes; tried from 512 to 2048 on a Xeon

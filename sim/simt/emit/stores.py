@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ..analysis.linear_form import Form
 from ..analysis.windows import Group, plan
 from ..ir import context as c
-from ..ir.llvm_types import Scalar, size_of
+from ..ir.llvm_types import Scalar, mangled, size_of
 from ..ir.nodes import BufferRoot, Instruction
 from ..ir.operations.memory import LOAD
 from ..ir.shape import LANES
 from ..watch.needs import RACE_CHECKS
 from .access import Access, Memory
-from .text import mangled, vector_of
+from .text import vector_of
 from .values import ALL
 
 if TYPE_CHECKING:

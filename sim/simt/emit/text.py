@@ -17,11 +17,6 @@ def vector_of(type: str, count: int = LANES) -> str:
     return f"<{count} x {type}>"
 
 
-def mangled(type: str) -> str:
-    """A scalar type in an intrinsic's name: `float` -> `f32`."""
-    return {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}.get(type, type)
-
-
 def literal(type: str, values: Sequence[int]) -> str:
     """A vector constant of integers."""
     if all(value == values[0] for value in values):

@@ -55,6 +55,7 @@ Type = Scalar | Pointer | Vector | Array | Struct | Opaque
 DEVICE_SPACE = 1
 THREADGROUP_SPACE = 3
 
+_SHORT = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
 FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 
@@ -143,3 +144,9 @@ def leaf_range(kind: Type, indices: list[int]) -> tuple[int, Type]:
         else:
             raise ValueError(f"{kind} has no members")
     return start, kind
+
+
+def mangled(type: str) -> str:
+    """A type in an intrinsic's name: `float` -> `f32`, `<4 x half>` -> `v4f16`."""
+    count, _, element = type.strip("<>").rpartition(" x ")
+    return (f"v{count}" if count else "") + _SHORT.get(element, element)

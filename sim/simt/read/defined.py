@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import re
 
-from .divisions import divided, mangled
+from ..ir.llvm_types import mangled
+from .divisions import divided
 
 _FLAG = r"(?:nuw|nsw|inbounds|nusw|exact|nneg|disjoint|samesign|inrange\([^)]*\))"
 _PROMISES = re.compile(

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ..ir.llvm_types import mangled
+
 # Fixed-point divisions by 1: LLVM has them, but knows no rule for them. They hide a first operand,
 # divisors and results in ways of their own: a hidden 0 over a hidden 0 is no number over itself.
 _DIVISOR, _RESULT = "llvm.udiv.fix", "llvm.sdiv.fix"
@@ -142,12 +144,3 @@ def _divides(op: str, divisor: str) -> bool:
     numbers = divisor if re.fullmatch(r"-?\d+", divisor) else re.sub(r"\bi\d+\b", "", divisor)
     found = [int(number) for number in re.findall(r"-?\d+", numbers)]
     return bool(found) and not any(n == 0 or (n == -1 and op[0] == "s") for n in found)
-
-
-def mangled(type: str) -> str:
-    """`<4 x float>` -> `v4f32`, as in names of LLVM's intrinsics."""
-    count, _, element = type.strip("<>").rpartition(" x ")
-    element = {"half": "f16", "float": "f32", "double": "f64", "bfloat": "bf16"}.get(
-        element, element
-    )
-    return (f"v{count}" if count else "") + element

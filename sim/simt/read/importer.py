@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 
 from ...native.llvm_host import LLVM_LOCK, start_llvm
-from ...native.llvm_modules import module_of
+from ...native.llvm_modules import module_of, run_on
 from ..analysis.contract import contract
 from ..analysis.shift_counts import drop_masks
 from ..analysis.unpack import unpack
@@ -167,7 +167,7 @@ def _optimised_beyond(text: str, entry: str, calls: Calls) -> str:
         passes.add_simplify_cfg_pass()
         passes.add_instruction_combine_pass()
         passes.add_simplify_cfg_pass()
-        _run(passes, module)
+        run_on(module, passes)
         return str(module)
 
 
@@ -178,12 +178,7 @@ def _promote(module: llvm.ModuleRef, *, inline: bool) -> None:
     if inline:  # of what is small already
         passes.add_always_inliner_pass()
         passes.add_sroa_pass()
-    _run(passes, module)
-
-
-def _run(passes: llvm.ModulePassManager, module: llvm.ModuleRef) -> None:
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
-    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    run_on(module, passes)
 
 
 def _optimised_for_models(text: str, entry: str, calls: Calls) -> str:
@@ -277,4 +272,4 @@ def _unroll(module: llvm.ModuleRef) -> None:
     passes.add_sroa_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
-    _run(passes, module)
+    run_on(module, passes)

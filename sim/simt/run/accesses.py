@@ -14,8 +14,9 @@ from ...check.shadow import GRANULE, Records
 from ...native.touched_pages import touched_parts
 
 if TYPE_CHECKING:
+    from .access_sites import AccessSite
     from .observation import Observation
-    from .program import AccessSite, Executable
+from .executable import Executable
 
 Spans = NDArray[np.int64]
 """Rows (first byte, byte behind the last), in order and apart from each other."""

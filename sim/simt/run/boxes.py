@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ..analysis.uniform_facts import MAX_THREADGROUPS
 from ..ir.shape import Shape
-from .program import Executable, Program
+from .executable import Executable
+from .program import Program
 
 Size = tuple[int, int, int]
 

@@ -11,10 +11,10 @@ from concurrent.futures import Future
 from ...check.checker import Checker
 from .accesses import AccessLog
 from .boxes import Box, Size, boxes_of, check_arguments
+from .executable import Executable
 from .memory import Memory
 from .observation import Observation
 from .pool import Pool, stopped_at_exit
-from .program import Executable
 from .settings import chosen_fuel, default_workers
 from .watch_report import report_findings
 from .worker import Launch, Worker

@@ -11,8 +11,9 @@ from ..ir import context as c
 from ..ir.faults import WRONG_SPACE, FaultPlace, KernelFault
 from ..ir.llvm_types import DEVICE_SPACE
 from ..ir.shape import LANES, Shape
+from .access_sites import AccessSite
+from .executable import Executable
 from .memory import OFFSET_MASK, Memory
-from .program import AccessSite, Executable
 
 _KINDS = {
     c.FAULT_READ: "read",

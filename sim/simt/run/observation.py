@@ -21,7 +21,7 @@ from .uninitialised_buffers import UninitialisedBuffers
 
 if TYPE_CHECKING:
     from .accesses import AccessLog
-    from .program import Executable
+    from .executable import Executable
 
 _MAX_ARGUMENT_BUFFER = 1 << 16  # bytes that are searched for the addresses of further buffers
 _DEPTH = 2  # argument buffers inside argument buffers

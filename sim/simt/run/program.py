@@ -5,38 +5,30 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ...native.disk_cache import DiskCache, digest
 from ...native.jit import compile_object
 from ...native.llvm_host import host_target
-from ...site import Site
 from ..analysis.asked import asked_operations
 from ..analysis.merge_accesses import merge_accesses
 from ..analysis.reach import follows_pointers, untouched_parameters
 from ..analysis.registers import RegisterEstimate, estimate_registers
 from ..emit.apart import with_apart
-from ..emit.driver import ENDING, driver
+from ..emit.driver import ENDING
 from ..emit.gathers import with_gathers_called
-from ..emit.tape import PLACES, TAPE, TAPED_MARKS, prepare
+from ..emit.tape import TAPE, TAPED_MARKS, prepare
 from ..emit.vectorise import Vectoriser
-from ..ir.llvm_types import Scalar, size_of
-from ..ir.nodes import Block, Constant, Function, Instruction, Root, ThreadgroupRoot, clone
-from ..ir.operations.marks import LANE_OF
-from ..ir.operations.operation import Inactive
+from ..ir.nodes import Function, clone
 from ..ir.shape import Shape
 from ..read.importer import import_kernel
 from ..read.roots import Parameter
-from ..watch.needs import WatchNeeds
-from ..watch.sites import beginning_of, declarations
-from .kernel_code import LoadedKernel
-from .tape_code import FUNCTIONS as TAPE_FUNCTIONS
-from .tape_code import load_tape_code
-from .watch_code import FUNCTIONS as WATCH_FUNCTIONS
-from .watch_code import load_watch
+from ..watch.sites import declarations
+from .access_sites import described, described_watched, loop_site, site_of
+from .executable import Coverage, Executable
 
 # Checks that need a function in which the optimiser has not thrown away what they look for.
 _MARKED = frozenset({"init", "shuffle", "uniform", "overflow", "rows", "lanes"})
@@ -56,24 +48,6 @@ _FUNCTIONS_KEPT = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccessSite:
-    """What a fault's site number stands for."""
-
-    site: Site
-    memory: str  # name of the root in the kernel's own words
-    size: int  # bytes of the access, 0 for a loop
-    space: int = 0  # LLVM's address space of a pointer from memory, 0 if it may be any
-    reads_inactive: bool = False  # whether it may read what lanes hold that take no part
-    lanes: int = 0  # of the group whose lane it names, 0 if it names none
-    start: int = 0  # byte offset in the arena or constant data that `memory` starts at
-    length: int = -1  # bytes that `memory` has, -1 if that depends on the dispatch
-    in_arena: bool = False  # whether `memory` is an array of the threadgroup's
-    parameter: int = -1  # the argument that `memory` is, -1 if it is none
-    begins: int = -1  # byte offset in its variable of what began without a value
-    declared: Site | None = None  # of a thread's own array, whose start lies at `begins`
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
     """What a kernel needs of its surroundings; memory in bytes."""
 
@@ -83,15 +57,6 @@ class Needs:
     serial: bool  # whether threadgroups must run in order for results to repeat
     follows_pointers: bool  # whether it reaches buffers through addresses in memory
     untouched: tuple[int, ...]  # numbers of the parameters that it never uses
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """What has run: loops by their places, each with whether it was entered, and parameters by
-    their numbers, each with whether its memory was touched."""
-
-    loops: tuple[tuple[Site, bool], ...]
-    buffers: Mapping[int, bool]
 
 
 class Program:
@@ -159,7 +124,7 @@ class Program:
     def registers(self) -> RegisterEstimate:
         """How many registers it takes, by an estimate."""
         fields = dict(self._remembered("registers", lambda f: asdict(estimate_registers(f))))
-        return RegisterEstimate(**{**fields, "site": _site(fields["site"])})
+        return RegisterEstimate(**{**fields, "site": site_of(fields["site"])})
 
     def _remembered(self, what: str, find: Callable[[Function], Any]) -> Any:
         """What `find` says of the kernel, as JSON has it, from the cache on disk if it is there."""
@@ -267,15 +232,15 @@ class Program:
                 "state_size": code.state_size,
                 "has_barriers": code.has_barriers,
                 "streams": code.streams,
-                "sites": [asdict(_describe(site)) for site in code.sites],
+                "sites": [asdict(described(site)) for site in code.sites],
                 "watch_sites": [
-                    asdict(_describe_watched(each, declared)) for each in code.watch_sites
+                    asdict(described_watched(each, declared)) for each in code.watch_sites
                 ],
                 "watch": asdict(code.watch_needs),
                 "private_memory": function.private_memory,
                 "threadgroup_memory": function.threadgroup_memory,
                 "constants": function.constants.hex(),
-                "loops": [[asdict(_loop_site(header)), after] for header, after in code.loops],
+                "loops": [[asdict(loop_site(header)), after] for header, after in code.loops],
                 "touching": list(code.touching.items()),
                 "blocks": code.blocks,
                 "known": [[*place, about] for place, about in code.known.items()],
@@ -302,144 +267,6 @@ def _imported(
     marks: frozenset[str],
 ) -> Function:
     return import_kernel(bitcode, entry, parameters, name, marks=marks)
-
-
-class Executable:
-    """A kernel's machine code for one shape."""
-
-    def __init__(
-        self,
-        program: Program,
-        shape: Shape,
-        stored: bytes,
-        observers: frozenset[str],
-        *,
-        quick: bool = False,
-    ) -> None:
-        self.program = program
-        self.shape = shape
-        self.observers = observers
-        self.quick = quick
-        length = int.from_bytes(stored[:8], "little")
-        head: dict[str, Any] = json.loads(stored[8 : 8 + length])
-        self.state_size: int = head["state_size"]
-        self.has_barriers: bool = head["has_barriers"]
-        self.private_memory: int = head["private_memory"]  # bytes of one thread
-        self.threadgroup_memory: int = head["threadgroup_memory"]
-        self.constants = bytes.fromhex(head["constants"])
-        # (block, ordinal, description) of the accesses that a tape leaves out.
-        self.known_accesses: list[tuple[int, int, int]] = head["known"]
-        self._sites: list[dict[str, Any]] = head["sites"]
-        self._watch_sites: list[dict[str, Any]] = head["watch_sites"]
-        self.watch_needs = WatchNeeds(**head["watch"])
-        known: tuple[str, ...] = ()
-        if TAPE in observers:
-            load_tape_code()
-            known = TAPE_FUNCTIONS
-        elif observers:
-            load_watch()
-            known = WATCH_FUNCTIONS
-        around = driver(
-            shape.simdgroups,
-            has_barriers=self.has_barriers,
-            private_memory=self.private_memory,
-            streams=head["streams"],
-            observed=bool(observers - {TAPE, PLACES}),
-            shadowed="init" in observers,
-            taped=TAPE in observers,
-        )
-        self._loaded = LoadedKernel(stored[8 + length :], around, known)
-        self.run = self._loaded.run
-        self._blocks: int = head["blocks"]
-        self._loops: list[tuple[dict[str, Any], list[int]]] = head["loops"]
-        self._touching: list[tuple[int, list[int]]] = head["touching"]
-
-    def coverage(self) -> Coverage:
-        """What has run of it since `forget_coverage` or since it was made, if it is watched."""
-        ran = self._loaded.reached(self._blocks) if self._covers else b""
-        return Coverage(
-            loops=tuple((_site(site), any(ran[at] for at in after)) for site, after in self._loops),
-            buffers={number: any(ran[at] for at in blocks) for number, blocks in self._touching},
-        )
-
-    def forget_coverage(self) -> None:
-        """Let nothing count as run so far."""
-        if self._covers:
-            self._loaded.forget_reached(self._blocks)
-
-    @property
-    def _covers(self) -> bool:
-        """Whether its code tells which blocks have run."""
-        return bool(self._loops or self._touching)
-
-    def access(self, number: int) -> AccessSite:
-        """What a fault's site number stands for."""
-        return _access_site(self._sites[number])
-
-    def watched(self, number: int) -> AccessSite:
-        """What a number in an observer's report stands for; an empty site for 0."""
-        if 0 < number <= len(self._watch_sites):
-            return _access_site(self._watch_sites[number - 1])
-        return AccessSite(site=Site(), memory="", size=0)
-
-
-def _access_site(fields: dict[str, Any]) -> AccessSite:
-    declared = fields["declared"]
-    return AccessSite(
-        **{
-            **fields,
-            "site": _site(fields["site"]),
-            "declared": _site(declared) if declared else None,
-        }
-    )
-
-
-def _site(fields: dict[str, Any]) -> Site:
-    inlined = tuple(_site(outer) for outer in fields["inlined"])
-    return Site(fields["file"], fields["line"], fields["column"], fields["function"], inlined)
-
-
-def _describe(what: Instruction | Block) -> AccessSite:
-    if isinstance(what, Block):
-        return AccessSite(site=_loop_site(what), memory="", size=0)
-    root = what.root
-    if root is None:
-        return AccessSite(site=what.site, memory="", size=0)
-    size = size_of(Scalar(what.element)) * what.components
-    return AccessSite(
-        site=what.site,
-        memory=root.name,
-        size=size,
-        start=getattr(root, "start", 0),
-        length=getattr(root, "size", -1),
-        in_arena=isinstance(root, ThreadgroupRoot),
-        parameter=getattr(root, "parameter", -1),
-        space=getattr(root, "space", 0),
-    )
-
-
-def _describe_watched(
-    what: Instruction | Block, declared: dict[Root, tuple[Site, int]]
-) -> AccessSite:
-    if isinstance(what, Block):
-        return AccessSite(site=what.site, memory="", size=0)
-    if what.root in declared:
-        site, begins = declared[what.root]
-        return replace(_describe(what), memory="", declared=site, begins=begins)
-    if beginning_of(what) >= 0:
-        return AccessSite(site=what.site, memory="", size=0, begins=beginning_of(what))
-    reads_inactive = what.operation.inactive is Inactive.READ
-    lanes = 0
-    if what.operation is LANE_OF and isinstance(what.operands[1], Constant):
-        lanes = what.operands[1].number or 0
-    return replace(_describe(what), reads_inactive=reads_inactive, lanes=lanes)
-
-
-def _loop_site(header: Block) -> Site:
-    """A loop's place in the source: the line that its header begins or, if earlier, ends at."""
-    known = (i.site for i in header.instructions() if i.site.line)
-    first, last = next(known, header.site), header.site
-    return last if last.scope == first.scope and 0 < last.line < first.line else first
 
 
 def _is_serial(function: Function) -> bool:

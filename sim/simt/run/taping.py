@@ -12,9 +12,9 @@ from ..emit.tape import BANK_BYTES, FIELD_MASK, PLACES, TAPE, Tape, accesses
 from ..emit.tape_memory import Segment, TapeWriter
 from ..ir.nodes import Function
 from .boxes import DispatchError, Size, boxes_of, check_arguments
+from .executable import Executable
 from .memory import Memory
 from .pool import stopped_at_exit
-from .program import Executable
 from .settings import chosen_fuel
 from .tape_code import load_tape_code
 from .worker import Launch, Worker

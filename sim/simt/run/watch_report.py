@@ -12,10 +12,11 @@ from ...check.kinds import REPORTED
 from ...site import Site
 from ..ir import context as c
 from ..ir.shape import LANES
+from .access_sites import AccessSite
+from .executable import Executable
 from .fault_report import place_of
 from .memory import OFFSET_MASK
 from .observation import Observation
-from .program import AccessSite, Executable
 
 if TYPE_CHECKING:
     from .boxes import Box

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ..ir import context as c
 from ..ir.shape import LANES
 from .boxes import Box, Size
+from .executable import Executable
 from .fault_report import explain_fault
 from .memory import Memory
 from .observation import Observation
-from .program import Executable
 
 _ALIGNMENT = 64
 _NO_FUEL_IS_ENOUGH = (1 << 63) - 1

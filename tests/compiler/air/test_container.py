@@ -90,9 +90,9 @@ def test_libraries_inside_of_a_program_are_found() -> None:
 
 
 def test_sources_that_are_damaged_are_left_out() -> None:
-    whole = library(TWO, sources={"/work/a.metal": "kernel", "/other/b.h": "text"})
+    whole = library(TWO, sources={"/project/a.metal": "kernel", "/other/b.h": "text"})
     found = AirLibrary(whole, "x.metallib").sources()
-    assert found == {"/work/a.metal": "kernel", "a.metal": "kernel", "/other/b.h": "text"}
+    assert found == {"/project/a.metal": "kernel", "a.metal": "kernel", "/other/b.h": "text"}
     at = whole.index(b"BZh")
     damaged = whole[: at + 40] + bytes(20) + whole[at + 60 :]
     opened = AirLibrary(damaged, "x.metallib")

@@ -372,7 +372,7 @@ def test_places_are_lines_of_a_listing_where_there_is_no_source() -> None:
 WITH_PLACES = """!llvm.dbg.cu = !{!70}
 !llvm.module.flags = !{!75}
 !70 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus_14, file: !71, emissionKind: FullDebug)
-!71 = !DIFile(filename: "k.metal", directory: "/work")
+!71 = !DIFile(filename: "k.metal", directory: "/project")
 !72 = distinct !DISubprogram(name: "k", file: !71, line: 3, unit: !70, type: !73, \
 spFlags: DISPFlagDefinition)
 !73 = !DISubroutineType(types: !{})
@@ -389,9 +389,9 @@ def test_places_are_lines_of_the_source_where_the_library_says_them_and_carries_
     declared = "declare i32 @air.atomic.global.xchg.i32(ptr addrspace(1), i32, i32, i32, i1)"
     text = kernel("k", body, INTS, declared=declared, constants=WITH_PLACES)
     text = text.replace('"no-builtins" {', '"no-builtins" !dbg !72 {')
-    data = library({"k": text}, sources={"/work/k.metal": METAL})
+    data = library({"k": text}, sources={"/project/k.metal": METAL})
     opened = AirLibrary(data, "k.metallib")
-    assert opened.sources()["k.metal"] == opened.sources()["/work/k.metal"] == METAL
+    assert opened.sources()["k.metal"] == opened.sources()["/project/k.metal"] == METAL
     with pytest.raises(KernelFault) as fault:
         run(data, "k", [np.zeros(16, np.int32), np.zeros(1, np.int32)])
     site = fault.value.site
@@ -409,12 +409,23 @@ def test_places_are_lines_of_the_source_where_the_library_says_them_and_carries_
             f"%r = call float @air.sin.f32({', '.join(['float %v'] * 9)})",
             f"declare float @air.sin.f32({', '.join(['float'] * 9)})",
         ),
+        ("%r = call float @air.convert.f.f32()", "declare float @air.convert.f.f32()"),
+        (
+            "%s = insertelement <2 x float> zeroinitializer, float %v, i64 0\n"
+            "  %r = call float @air.dot.v2f32(<2 x float> %s)",
+            "declare float @air.dot.v2f32(<2 x float>)",
+        ),
+        (
+            "%m = call <64 x float> @air.simdgroup_matrix_8x8_init_filled.v64f32()\n"
+            "  %r = extractelement <64 x float> %m, i64 0",
+            "declare <64 x float> @air.simdgroup_matrix_8x8_init_filled.v64f32()",
+        ),
     ],
-    ids=["a struct", "nine parameters"],
+    ids=["a struct", "nine parameters", "nothing to convert", "half a dot", "no filling"],
 )
 def test_functions_of_unknown_types_are_named(call: str, declared: str) -> None:
     data = library({"k": each("float float", call, declared)})
-    with pytest.raises(CompileError, match=r"it calls 'air\.\w+\.f32', which is not known here"):
+    with pytest.raises(CompileError, match=r"it calls 'air\.[\w.]+f32', which is not known here"):
         AirLibrary(data, "k.metallib").function("k")
 
 

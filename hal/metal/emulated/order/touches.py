@@ -16,7 +16,7 @@ from .notes import PassNotes
 from .resources import Resource
 
 if TYPE_CHECKING:
-    from assay.sim.simt.run.program import AccessSite
+    from assay.sim.simt.run.access_sites import AccessSite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

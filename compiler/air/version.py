@@ -1,0 +1,17 @@
+"""What decides how libraries are lowered, for the keys of what is kept on disk."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from assay.sim.native.disk_cache import digest
+
+from ..msl.front import clang, precompiled
+
+
+@functools.cache
+def own_version() -> str:
+    """A digest of this package, of the headers that it compiles, and of the compiler."""
+    own = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return digest(precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE, *own)

@@ -1,0 +1,113 @@
+"""Machine code of a kernel for one shape, loaded and ready to run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...site import Site
+from ..emit.driver import driver
+from ..emit.tape import PLACES, TAPE
+from ..ir.shape import Shape
+from ..watch.needs import WatchNeeds
+from .access_sites import AccessSite, access_site, site_of
+from .kernel_code import LoadedKernel
+from .tape_code import FUNCTIONS as TAPE_FUNCTIONS
+from .tape_code import load_tape_code
+from .watch_code import FUNCTIONS as WATCH_FUNCTIONS
+from .watch_code import load_watch
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What has run: loops by their places, each with whether it was entered, and parameters by
+    their numbers, each with whether its memory was touched."""
+
+    loops: tuple[tuple[Site, bool], ...]
+    buffers: Mapping[int, bool]
+
+
+class Executable:
+    """A kernel's machine code for one shape."""
+
+    def __init__(
+        self,
+        program: Program,
+        shape: Shape,
+        stored: bytes,
+        observers: frozenset[str],
+        *,
+        quick: bool = False,
+    ) -> None:
+        self.program = program
+        self.shape = shape
+        self.observers = observers
+        self.quick = quick
+        length = int.from_bytes(stored[:8], "little")
+        head: dict[str, Any] = json.loads(stored[8 : 8 + length])
+        self.state_size: int = head["state_size"]
+        self.has_barriers: bool = head["has_barriers"]
+        self.private_memory: int = head["private_memory"]  # bytes of one thread
+        self.threadgroup_memory: int = head["threadgroup_memory"]
+        self.constants = bytes.fromhex(head["constants"])
+        # (block, ordinal, description) of the accesses that a tape leaves out.
+        self.known_accesses: list[tuple[int, int, int]] = head["known"]
+        self._sites: list[dict[str, Any]] = head["sites"]
+        self._watch_sites: list[dict[str, Any]] = head["watch_sites"]
+        self.watch_needs = WatchNeeds(**head["watch"])
+        known: tuple[str, ...] = ()
+        if TAPE in observers:
+            load_tape_code()
+            known = TAPE_FUNCTIONS
+        elif observers:
+            load_watch()
+            known = WATCH_FUNCTIONS
+        around = driver(
+            shape.simdgroups,
+            has_barriers=self.has_barriers,
+            private_memory=self.private_memory,
+            streams=head["streams"],
+            observed=bool(observers - {TAPE, PLACES}),
+            shadowed="init" in observers,
+            taped=TAPE in observers,
+        )
+        self._loaded = LoadedKernel(stored[8 + length :], around, known)
+        self.run = self._loaded.run
+        self._blocks: int = head["blocks"]
+        self._loops: list[tuple[dict[str, Any], list[int]]] = head["loops"]
+        self._touching: list[tuple[int, list[int]]] = head["touching"]
+
+    def coverage(self) -> Coverage:
+        """What has run of it since `forget_coverage` or since it was made, if it is watched."""
+        ran = self._loaded.reached(self._blocks) if self._covers else b""
+        return Coverage(
+            loops=tuple(
+                (site_of(site), any(ran[at] for at in after)) for site, after in self._loops
+            ),
+            buffers={number: any(ran[at] for at in blocks) for number, blocks in self._touching},
+        )
+
+    def forget_coverage(self) -> None:
+        """Let nothing count as run so far."""
+        if self._covers:
+            self._loaded.forget_reached(self._blocks)
+
+    @property
+    def _covers(self) -> bool:
+        """Whether its code tells which blocks have run."""
+        return bool(self._loops or self._touching)
+
+    def access(self, number: int) -> AccessSite:
+        """What a fault's site number stands for."""
+        return access_site(self._sites[number])
+
+    def watched(self, number: int) -> AccessSite:
+        """What a number in an observer's report stands for; an empty site for 0."""
+        if 0 < number <= len(self._watch_sites):
+            return access_site(self._watch_sites[number - 1])
+        return AccessSite(site=Site(), memory="", size=0)
