@@ -8,7 +8,7 @@ scores = module(data)
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -306,17 +306,41 @@ def build(
     named dimensions, such as {"rows": "1..128:16"}; `split` has a line for each pattern of
     operators, with the device that does them behind it. Raises ModelError.
     """
-    from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
-    from assay.compiler.module.split import Split
-    from assay.hal.module.build.build import build_module
-
-    data = build_module(
+    data = built(
         Path(model),
         devices=devices,
-        shapes=parse_shapes(shapes) if shapes else (),
-        split=None if split is None else Split(split, devices),
-        bounds=parse_bounds([f"{name}={text}" for name, text in (dims or {}).items()]),
+        shapes=shapes,
+        dims=[f"{name}={text}" for name, text in (dims or {}).items()],
+        split=split,
     )
     if output is not None:
         Path(output).write_bytes(data)
     return data
+
+
+def built(
+    model: Path,
+    *,
+    devices: Sequence[str],
+    shapes: str,
+    dims: Sequence[str],
+    split: str | None,
+    split_name: str = "split",
+    say: Callable[[str], None] = lambda text: None,
+) -> bytes:
+    """A module out of what people write; `dims` are such as "rows=1..128". Raises ModelError.
+
+    `split_name` is what messages call the text `split`; `say` is told what is being done.
+    """
+    from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
+    from assay.compiler.module.split import Split
+    from assay.hal.module.build.build import build_module
+
+    return build_module(
+        model,
+        devices=devices,
+        shapes=parse_shapes(shapes) if shapes else (),
+        bounds=parse_bounds(dims),
+        split=None if split is None else Split(split, devices, split_name),
+        say=say,
+    )

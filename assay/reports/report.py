@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from assay.sim.check import DEFAULT_CHECKS, OPTIONAL_CHECKS, Checker, Finding
 from assay.sim.names import listed
@@ -16,6 +16,8 @@ from .uncompiled import compile_finding
 from .variables import with_variable
 
 NOTHING_RAN = "no kernel was dispatched: nothing was checked"
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,9 +170,8 @@ class Report:
     def sort_kernels(self, names: Iterable[str]) -> None:
         """Put the kernels of these names and their findings, however they finished, in order."""
         order = {name: at for at, name in enumerate(names)}
-        _reorder(self.kernels, [order.get(each.name) for each in self.kernels])
-        first = [next(iter(checker.findings), None) for checker in self._checkers]
-        _reorder(self._checkers, [order.get(each.kernel) if each else None for each in first])
+        _reorder(self.kernels, lambda kernel: order.get(kernel.name))
+        _reorder(self._checkers, lambda checker: order.get(_kernel_of(checker)))
 
     def add_sources(self, sources: Mapping[str, str]) -> None:
         """Texts to quote from, by file name; their comments may suppress findings."""
@@ -359,9 +360,14 @@ def _with_run(known: KernelRecord, run: KernelRecord) -> KernelRecord:
     )
 
 
-def _reorder(items: list[Any], keys: Sequence[int | None]) -> None:
-    """Sort the items that have keys, at the places that they have."""
-    places = [at for at, key in enumerate(keys) if key is not None]
-    ordered = sorted(places, key=lambda at: keys[at] or 0)
-    for at, item in zip(places, [items[each] for each in ordered], strict=True):
+def _kernel_of(checker: Checker) -> str:
+    """The kernel that a checker found something in; none if it found nothing."""
+    return next((finding.kernel for finding in checker.findings), "")
+
+
+def _reorder(items: list[_Item], key: Callable[[_Item], int | None]) -> None:
+    """Sort the items that have a key, at the places that they have."""
+    keys = {at: number for at, item in enumerate(items) if (number := key(item)) is not None}
+    ordered = [items[at] for at in sorted(keys, key=keys.__getitem__)]
+    for at, item in zip(keys, ordered, strict=True):
         items[at] = item

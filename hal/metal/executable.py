@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..device import Executable, ExecutableCache
 from ..status import StatusError
 from .errors import error_text, metal_calls
 from .format import FORMAT, ExecutableDefinition, LibraryDefinition, PipelineDefinition
 from .format import read_executable as read_executable_definition
+
+if TYPE_CHECKING:
+    from assay.compiler.air import AirLibrary
 
 _MEMBER_ID = re.compile(r"\[\[\s*id\((\d+)\)\s*\]\]")
 
@@ -48,17 +51,6 @@ class MetalPipeline:
             self.argument_length = -(-length // alignment) * alignment
 
 
-def _members(library: LibraryDefinition, definition: PipelineDefinition) -> frozenset[int]:
-    """Ids of the members of a kernel's argument buffer: the bindings that it touches."""
-    if library.source is not None:
-        return frozenset(int(number) for number in _MEMBER_ID.findall(library.source))
-    from assay.compiler.air import AirLibrary
-
-    assert library.metallib is not None
-    kernel = AirLibrary(library.metallib, definition.name).function(definition.entry_point)
-    return frozenset(member.id for each in kernel.arguments for member in each.members)
-
-
 class MetalExecutable(Executable):
     """The kernels of one executable; each is compiled when it is first looked at."""
 
@@ -72,6 +64,7 @@ class MetalExecutable(Executable):
             for name in (pipeline.entry_point, pipeline.name)
         }
         self._libraries: dict[int, Any] = {}
+        self._compiled: dict[int, AirLibrary] = {}
         self._pipelines: dict[int, MetalPipeline] = {}
 
     def lookup(self, name: str) -> int:
@@ -113,8 +106,24 @@ class MetalExecutable(Executable):
                     f"kernel '{definition.entry_point}' cannot become a pipeline: "
                     f"{error_text(error)}",
                 )
-            members = _members(self._definition.libraries[definition.library], definition)
+            members = self._members(definition)
             return MetalPipeline(self._api, definition, function, state, members)
+
+    def _members(self, definition: PipelineDefinition) -> frozenset[int]:
+        """Ids of the members of a kernel's argument buffer: the bindings that it touches."""
+        library = self._definition.libraries[definition.library]
+        if library.source is not None:
+            return frozenset(int(number) for number in _MEMBER_ID.findall(library.source))
+        from assay.compiler.air import AirLibrary
+
+        assert library.metallib is not None
+        known = self._compiled.get(definition.library)
+        if known is None:
+            known = self._compiled[definition.library] = AirLibrary(
+                library.metallib, definition.name
+            )
+        kernel = known.function(definition.entry_point)
+        return frozenset(member.id for each in kernel.arguments for member in each.members)
 
     def _new_state(self, function: Any, definition: PipelineDefinition) -> tuple[Any, Any]:
         descriptor = self._api.MTLComputePipelineDescriptor.alloc().init()

@@ -35,12 +35,17 @@ class Program(Protocol):
 Loader = Callable[[Device, memoryview], Program]
 
 
-class VmProgram:
-    """An IREE module whose functions write into buffers that they are given."""
+class _IreeModule:
+    """An IREE module on a device."""
 
     def __init__(self, device: Device, data: memoryview) -> None:
         """Loads it. Raises StatusError."""
+        self._device = device
         self._module: LoadedModule = Session(device).load(data)
+
+
+class VmProgram(_IreeModule):
+    """An IREE module whose functions write into buffers that they are given."""
 
     def call(
         self,
@@ -59,17 +64,12 @@ class VmProgram:
         return signal
 
 
-class ReturningProgram:
+class ReturningProgram(_IreeModule):
     """An IREE module as any model becomes one: its functions give buffers of their own.
 
     They are copied to where they belong. A function that takes no fence waits for its work itself,
     and the host with it.
     """
-
-    def __init__(self, device: Device, data: memoryview) -> None:
-        """Loads it. Raises StatusError."""
-        self._device = device
-        self._module: LoadedModule = Session(device).load(data)
 
     def call(
         self,

@@ -111,20 +111,18 @@ def _built(
     model: Path, shapes: str, dims: list[str], devices: str, split: Path | None
 ) -> tuple[list[str], bytes]:
     """(the devices, the module) of a model."""
-    from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
-    from assay.compiler.module.split import Split
-    from assay.hal.module.build.build import build_module
-
+    from ...assay_module import built
     from ..terminal import progress
 
     names = [name.strip() for name in devices.split(",") if name.strip()]
     with progress() as say:
-        data = build_module(
+        data = built(
             model,
             devices=names,
-            shapes=parse_shapes(shapes) if shapes else (),
-            bounds=parse_bounds(dims),
-            split=None if split is None else Split(split.read_text(), names, str(split)),
+            shapes=shapes,
+            dims=dims,
+            split=None if split is None else split.read_text(),
+            split_name=str(split),
             say=say,
         )
     return names, data
