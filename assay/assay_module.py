@@ -299,12 +299,14 @@ def build(
     devices: Sequence[str] = ("metal",),
     dims: Mapping[str, str] | None = None,
     split: str | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> bytes:
     """Builds an Assay module of a model, and writes it where `output` says; its bytes.
 
     `shapes` are sets such as "data=1x3x224x224; data=2x3x224x224"; `dims` the bounds of their
     named dimensions, such as {"rows": "1..128:16"}; `split` has a line for each pattern of
-    operators, with the device that does them behind it. Raises ModelError.
+    operators, with the device that does them behind it; `report` is told which of them are on
+    another device than that, and why. Raises ModelError.
     """
     data = built(
         Path(model),
@@ -312,6 +314,7 @@ def build(
         shapes=shapes,
         dims=[f"{name}={text}" for name, text in (dims or {}).items()],
         split=split,
+        report=report or (lambda text: None),
     )
     if output is not None:
         Path(output).write_bytes(data)
@@ -327,10 +330,12 @@ def built(
     split: str | None,
     split_name: str = "split",
     say: Callable[[str], None] = lambda text: None,
+    report: Callable[[str], None] = lambda text: None,
 ) -> bytes:
     """A module out of what people write; `dims` are such as "rows=1..128". Raises ModelError.
 
-    `split_name` is what messages call the text `split`; `say` is told what is being done.
+    `split_name` is what messages call the text `split`; `say` is told what is being done, `report`
+    which operators are not where they were meant to be.
     """
     from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
     from assay.compiler.module.split import Split
@@ -343,4 +348,5 @@ def built(
         bounds=parse_bounds(dims),
         split=None if split is None else Split(split, devices, split_name),
         say=say,
+        report=report,
     )

@@ -26,9 +26,15 @@ _MOST: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Operators for one kernel, in order."""
+    """Operators for one kernel, in order.
+
+    A chain reads what its operators read and gives what the last one gives; what is no chain says
+    in `takes` and `gives` which tensors these are.
+    """
 
     operators: tuple[Operator, ...]
+    takes: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
 
     @property
     def last(self) -> Operator:
@@ -43,11 +49,13 @@ class Group:
     @property
     def outputs(self) -> tuple[str, ...]:
         """The tensors that the group gives."""
-        return tuple(name for name in self.last.outputs if name)
+        return self.gives or tuple(name for name in self.last.outputs if name)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """What it reads that is not its own, each once."""
+        if self.gives:
+            return self.takes
         own = {name for operator in self.operators for name in operator.outputs}
         names = [name for operator in self.operators for name in operator.inputs]
         return tuple(dict.fromkeys(name for name in names if name and name not in own))

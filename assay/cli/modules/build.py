@@ -88,6 +88,7 @@ def build_command(
     from ..terminal import print_json, want_json
 
     want_json(json)
+    told: list[str] = []
     is_text = model.name.endswith(SUFFIX)
     path = output or model.with_name(model.name.removesuffix(".txt")).with_suffix(".assay")
     if path.suffix != ".assay":
@@ -99,18 +100,20 @@ def build_command(
         data = from_text(model.read_text(), str(model))
         names = list(read_module(data).module.devices)
     else:
-        names, data = _built(model, shapes, dim or [], devices, split)
+        names, data = _built(model, shapes, dim or [], devices, split, told)
     path.write_bytes(data)
     if json:
-        print_json({"module": str(path), "bytes": len(data), "devices": names})
+        print_json({"module": str(path), "bytes": len(data), "devices": names, "report": told})
     else:
+        for line in told:
+            typer.echo(line)
         typer.echo(f"{path}: {len(data)} bytes for {', '.join(names)}")
 
 
 def _built(
-    model: Path, shapes: str, dims: list[str], devices: str, split: Path | None
+    model: Path, shapes: str, dims: list[str], devices: str, split: Path | None, told: list[str]
 ) -> tuple[list[str], bytes]:
-    """(the devices, the module) of a model."""
+    """(the devices, the module) of a model; a report goes to `told`."""
     from ...assay_module import built
     from ..terminal import progress
 
@@ -124,5 +127,6 @@ def _built(
             split=None if split is None else split.read_text(),
             split_name=str(split),
             say=say,
+            report=told.append,
         )
     return names, data

@@ -15,8 +15,7 @@ from assay.compiler.graph.symbolic.onnx_model import OnnxModel
 from assay.compiler.graph.symbolic.shape_sets import Bounds, names_of
 from assay.compiler.models import ModelError, compile_model, model_format
 from assay.compiler.models.compile import Target
-from assay.compiler.module.groups import Group, grouped
-from assay.compiler.module.kernels import kernel_of, mlir_of
+from assay.compiler.module.kernels import mlir_of
 from assay.compiler.module.split import Split
 from assay.sim.native.work_folder import work_folder
 
@@ -24,7 +23,9 @@ from .. import records
 from ..file import write_module
 from ..records import NONE, VERSION, Module
 from .device_model import Part, device_model
-from .pool import VMFB, Pool
+from .npu import NpuPrograms
+from .pool import RETURNING, VMFB, Pool
+from .together import Together, with_npu, without_npu
 
 TARGETS: Final[Mapping[str, Target]] = {"metal": "metal", "cpu": "llvm-cpu"}
 """Devices that IREE compiles for, and its targets for them."""
@@ -43,6 +44,7 @@ def build_module(
     bounds: Mapping[str, Bounds] | None = None,
     split: Split | None = None,
     say: Say = lambda text: None,
+    report: Say = lambda text: None,
 ) -> bytes:
     """The file of a module.
 
@@ -53,14 +55,18 @@ def build_module(
         bounds: what named dimensions can be; others can be anything from 1 on.
         split: which device does which operator; without it every model is for one device.
         say: is told what is being done.
+        report: is told, line by line, which operators are not on the device that was meant.
 
     Raises ModelError for what cannot be built.
     """
     _check_devices(devices)
     if model_format(path) != "onnx":
         return _whole(path, devices, bool(shapes or bounds or split), say)
-    if NPU in devices:
-        raise ModelError(f"{path}: for the NPU give a quantised model as .tflite, or as TOSA")
+    if NPU in devices and split is None:
+        raise ModelError(
+            f"{path}: for the NPU alone give a quantised model as .tflite, or as TOSA; of ONNX it "
+            "does the part that a split says"
+        )
     say(f"reading {path.name}")
     model = OnnxModel(path)
     sets = [dict(each) for each in shapes] or [model.declared()]
@@ -71,17 +77,44 @@ def build_module(
             raise ModelError(f"dim: no shape set has a dimension {name}; named are {names}")
     graphs = [graph_of(model, each) for each in sets]
     pool = Pool(devices, {name: known.get(name, Bounds()) for name in names})
+    programs = NpuPrograms(say)
     if split is None:
         parts = [
-            _part(graph, path, f"on {device}", _all_on(number))
+            _part(graph, path, f"on {device}", without_npu(graph, _all_on(number)))
             for number, device in enumerate(devices)
             for graph in graphs
         ]
     else:
-        parts = [_part(graph, path, f"on {', '.join(devices)}", split.device) for graph in graphs]
+        where = f"on {', '.join(devices)}"
+        parts = [
+            _part(graph, path, where, _split(model, graph, devices, split, programs, report))
+            for graph in graphs
+        ]
     for number, device in enumerate(devices):
-        _add_program(pool, number, TARGETS[device], parts, path, say)
+        if device == NPU:
+            _add_npu_programs(pool, number, programs, parts)
+        else:
+            _add_program(pool, number, TARGETS[device], parts, path, say)
     return _written(path, pool, [device_model(pool, part) for part in parts])
+
+
+def _split(
+    model: OnnxModel,
+    graph: Graph,
+    devices: Sequence[str],
+    split: Split,
+    programs: NpuPrograms,
+    report: Say,
+) -> Together:
+    """The devices' parts of a graph, and a report of what is not where it was meant to be."""
+    if NPU not in devices:
+        return without_npu(graph, split.device)
+    npu = devices.index(NPU)
+    made = with_npu(model, graph, split.device, npu, len(devices), programs)
+    instead = devices[(npu + 1) % len(devices)]
+    for refusal in made.refused:
+        report(f"not on {NPU} but on {instead}: {refusal}")
+    return made
 
 
 def _all_on(device: int) -> Callable[[Operator], int]:
@@ -89,17 +122,15 @@ def _all_on(device: int) -> Callable[[Operator], int]:
     return lambda _: device
 
 
-def _part(graph: Graph, path: Path, where: str, side: Callable[[Operator], int]) -> Part:
-    """What becomes a device model; `side` is the device of an operator."""
-    steps = grouped(graph, side)
-    groups = [step for step in steps if isinstance(step, Group)]
+def _part(graph: Graph, path: Path, where: str, made: Together) -> Part:
+    """What becomes a device model."""
     return Part(
         name=f"{_set_name(graph)} {where}",
         file=path.name,
         graph=graph,
-        steps=steps,
-        kernels={group: kernel_of(graph, group) for group in groups},
-        devices={group: side(group.last) for group in groups},
+        steps=made.steps,
+        kernels=made.kernels,
+        devices=made.devices,
     )
 
 
@@ -172,6 +203,22 @@ def _about(path: Path, source: Path, error: ModelError, parts: Sequence[Part]) -
 
 def _set_name(graph: Graph) -> str:
     return ", ".join(f"{each.name}={dims_text(each.dims)}" for each in graph.inputs)
+
+
+def _add_npu_programs(
+    pool: Pool, device: int, programs: NpuPrograms, parts: Sequence[Part]
+) -> None:
+    """The NPU's kernels, each of which is a program of its own."""
+    wanted = {
+        kernel.entry: kernel
+        for part in parts
+        for group, kernel in part.kernels.items()
+        if part.devices[group] == device
+    }
+    for entry, kernel in sorted(wanted.items()):
+        counts = len(kernel.arguments), 0, len(kernel.outputs)
+        record = records.Kernel(device, RETURNING, NONE, entry, *counts)
+        pool.add_program(device, programs.of(kernel).data, [record])
 
 
 def _add_program(

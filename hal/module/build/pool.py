@@ -28,6 +28,7 @@ _OPERATIONS = {
     "lt": Op.LT,
 }
 VMFB = "vmfb"
+RETURNING = "vmfb-returning"
 
 
 class Pool:

@@ -27,9 +27,8 @@ from ... import element_type as elements
 from ...torq.pack import pack
 from ...vm.build.torq import torq_module
 from ..records import NONE, Arena, Call, Input, Kernel, Model, Output, Place, Region, Tensor
-from .pool import Pool
+from .pool import RETURNING, Pool
 
-RETURNING: Final = "vmfb-returning"
 _ENTRY: Final = "tf.entry_function"
 _ASYNC_FLAG: Final = "--iree-execution-model=async-external"
 Say = Callable[[str], None]
