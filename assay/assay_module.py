@@ -8,7 +8,7 @@ scores = module(data)
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from assay.hal.device import Device
 from assay.hal.module.context import Context, MemoryUse
 from assay.hal.module.file import ModuleFile, read_file, read_module
 from assay.hal.module.opened import OpenedModule
+from assay.hal.module.pipeline import Pipeline
 from assay.hal.status import StatusError
 
 from .elements import Array, Value
@@ -246,6 +247,28 @@ class AssayModule:
     def __call__(self, *arrays: Any) -> Any:
         """Runs the thread's context on arrays; one result, or a tuple."""
         return self.context(*arrays)
+
+    def map(self, batches: Iterable[Any], in_flight: int | None = None) -> Iterator[Any]:
+        """The results for each of `batches` (an array, or a tuple of them), in their order.
+
+        Several runs are in flight, each with memory of its own: while one device works on one of
+        them, others work on the next. `in_flight` is how many; as many as a run has parts on
+        alternating devices if left out, 2 to 4.
+        """
+        names = self.context.inputs
+        with Pipeline(self.opened, in_flight) as pipeline:
+            for results in pipeline.map(self._given(names, each) for each in batches):
+                yield results[0] if len(results) == 1 else tuple(results)
+
+    def _given(self, names: Sequence[str], batch: Any) -> dict[str, Array]:
+        arrays = batch if isinstance(batch, tuple) else (batch,)
+        if len(arrays) != len(names):
+            raise StatusError(
+                "INVALID_ARGUMENT",
+                f"it takes {len(names)} inputs ({', '.join(names)}), {len(arrays)} were given",
+            )
+        pairs = zip(names, arrays, strict=True)
+        return {name: self.context.cast(name, array) for name, array in pairs}
 
     def __repr__(self) -> str:
         return f"<assay module {self.name}: {'; '.join(self.shape_sets)}>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from ..status import StatusError, invalid_argument
 from .memory import Growing, allocate
 from .opened import OpenedModule
 from .queues import Bridge, Lane
-from .records import Model
+from .records import Instruction, Model
 from .run import Run
 from .shapes import Shape, shape_text
 from .state import ModelState
@@ -189,12 +189,27 @@ class Context:
 
     # Runs.
 
-    def run(self) -> None:
-        """Runs the active model on what the inputs hold. Raises StatusError; runs can follow."""
+    def run(self, done: Callable[[Instruction], None] | None = None) -> None:
+        """Runs the active model on what the inputs hold. Raises StatusError; runs can follow.
+
+        `done` is called behind each instruction: `finish` then waits for its work.
+        """
         with self._exclusive():
-            self.require()
-            self.runs += 1
-            Run(self.opened, self._states[self._active], self._lanes, self._bridge).go()
+            self.begin(done).go()
+
+    def begin(self, done: Callable[[Instruction], None] | None = None) -> Run:
+        """A run that is submitted part by part. Raises StatusError.
+
+        It must be drained before the next one, and before inputs are written.
+        """
+        self.require()
+        self.runs += 1
+        return Run(self.opened, self._states[self._active], self._lanes, self._bridge, done)
+
+    def finish(self) -> None:
+        """Waits for what was submitted so far on all devices. Raises StatusError."""
+        for lane in self._lanes.values():
+            lane.finish()
 
     @property
     def memory(self) -> MemoryUse:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import singledispatchmethod
 from typing import Final
 
@@ -41,18 +42,35 @@ class Run:
     """Submits work to lanes, of which there is one per device. Only `Read` waits."""
 
     def __init__(
-        self, opened: OpenedModule, state: ModelState, lanes: Mapping[int, Lane], bridge: Bridge
+        self,
+        opened: OpenedModule,
+        state: ModelState,
+        lanes: Mapping[int, Lane],
+        bridge: Bridge,
+        done: Callable[[Instruction], None] | None = None,
     ) -> None:
+        """`done` is called behind each instruction, once its work is submitted."""
         self._opened, self._state = opened, state
         self._lanes, self._bridge = lanes, bridge
         self._points: dict[int, tuple[int, Fence | None]] = {}
         self._left = MOST_INSTRUCTIONS
+        self._done = done
 
     def go(self) -> None:
         """Everything to its end. Raises StatusError, once nothing is in flight any more."""
+        with self.drained():
+            self._region(0)
+
+    def submit(self, begin: int, end: int) -> None:
+        """Submits a part of the first region; parts follow each other. Raises StatusError."""
+        self._region(0, begin, end)
+
+    @contextmanager
+    def drained(self) -> Iterator[None]:
+        """Waits for all that was submitted, whatever happens meanwhile. Raises StatusError."""
         failures = []
         try:
-            self._region(0)
+            yield
         except StatusError as error:
             failures.append(error)
         for lane in self._lanes.values():
@@ -63,8 +81,9 @@ class Run:
         if failures:
             raise failures[0]
 
-    def _region(self, number: int) -> None:
-        for at, instruction in enumerate(self._state.model.regions[number].instructions):
+    def _region(self, number: int, begin: int = 0, end: int | None = None) -> None:
+        items = self._state.model.regions[number].instructions[begin:end]
+        for at, instruction in enumerate(items, begin):
             self._count()
             try:
                 self._step(instruction)
@@ -72,6 +91,8 @@ class Run:
                 if not error.locations:
                     raise error.at(self._where(number, at, instruction)) from None
                 raise
+            if self._done is not None:
+                self._done(instruction)
 
     def _count(self) -> None:
         self._left -= 1
