@@ -179,9 +179,16 @@ class ModuleContext:
         """An array for an input; lists and scalars get its type."""
         if isinstance(array, np.ndarray):
             return array
+        return np.asarray(array, self._dtype(name))
+
+    def zeros(self, name: str) -> Array:
+        """Zeros for an input of the shape it has now."""
+        return np.zeros(self.context.shapes[name], self._dtype(name))
+
+    def _dtype(self, name: str) -> np.dtype[Any]:
         model = self.context.model
         number = next(given.tensor for given in model.inputs if given.name == name)
-        return np.asarray(array, elements.dtype_of(model.tensors[number].element_type))
+        return np.dtype(elements.dtype_of(model.tensors[number].element_type))
 
     def state(self, *, of_run: bool) -> tuple[int, int]:
         """Changes whenever views become stale."""
@@ -259,6 +266,10 @@ class AssayModule:
         with Pipeline(self.opened, in_flight) as pipeline:
             for results in pipeline.map(self._given(names, each) for each in batches):
                 yield results[0] if len(results) == 1 else tuple(results)
+
+    def zeros(self) -> list[Array]:
+        """Inputs of zeros, of the shapes that the thread's context has now."""
+        return [self.context.zeros(name) for name in self.context.inputs]
 
     def _given(self, names: Sequence[str], batch: Any) -> dict[str, Array]:
         arrays = batch if isinstance(batch, tuple) else (batch,)

@@ -1,4 +1,4 @@
-"""A board: GPUs and NPUs on one clock, with one DRAM.
+"""A board: processors, GPUs and NPUs on one clock, with one DRAM.
 
 Each machine is the one that it is alone: the same queues, units and times. On a board their events
 happen in one environment, and while they want more bytes per second of DRAM than there are, what
@@ -15,6 +15,7 @@ from assay.traces import Trace
 
 from .apple.system import Gpu, HostCall, Overheads, Schedule, Submission
 from .board_timeline import BoardTimeline
+from .processor import Costs, Processor, processor_costs
 from .torq.device.device import Device
 from .torq.facts.costs import Machine, sl2610
 
@@ -37,6 +38,7 @@ class Board:
         self.dram = Shared(self.environment, "DRAM", dram, watch=self._note)
         self._gpus: dict[str, Gpu] = {}
         self._npus: dict[str, Device] = {}
+        self._processors: dict[str, Processor] = {}
 
     @property
     def tick(self) -> int:
@@ -76,6 +78,16 @@ class Board:
         self._npus[name] = npu
         return npu
 
+    def processor(self, costs: Costs | None = None, *, name: str = "CPU") -> Processor:
+        """A processor.
+
+        Raises ValueError if a machine of that name is there.
+        """
+        self._check_new(name)
+        made = Processor(self.environment, costs or processor_costs(), name=name, dram=self.dram)
+        self._processors[name] = made
+        return made
+
     def finish(self) -> int:
         """Let everything happen that is still to come; the tick at which the last thing did."""
         return self.environment.finish()
@@ -87,15 +99,17 @@ class Board:
     def trace(self) -> Trace:
         """All machines on one timeline, with how much of DRAM each one uses."""
         timeline = BoardTimeline(self.name)
+        for name, processor in self._processors.items():
+            timeline.processor(name, processor.spans)
         for name, gpu in self._gpus.items():
             timeline.gpu(name, gpu.schedule())
         for name, npu in self._npus.items():
             timeline.npu(name, npu)
-        timeline.dram(self._used, self.dram.rate, [*self._gpus, *self._npus])
+        timeline.dram(self._used, self.dram.rate, [*self._processors, *self._gpus, *self._npus])
         return timeline.trace()
 
     def _check_new(self, name: str) -> None:
-        if name in self._gpus or name in self._npus:
+        if name in {**self._gpus, **self._npus, **self._processors}:
             raise ValueError(
                 f"board {self.name!r} has a machine {name!r} already; give another name"
             )

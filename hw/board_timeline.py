@@ -8,6 +8,7 @@ from assay.traces import Clock, Recorder, Role, Trace
 from assay.traces.events import kinds as k
 
 from .apple.system import PassSpan, Schedule, SubmissionSpan
+from .processor import Span
 from .torq.device.device import Device
 from .torq.timing.timeline import write_timeline
 
@@ -21,6 +22,20 @@ class BoardTimeline:
     def trace(self) -> Trace:
         """Everything that was taken."""
         return self._recorder.finish()
+
+    def processor(self, name: str, spans: Sequence[Span]) -> None:
+        """A processor: what each core did, kernels and copies."""
+        root = self._recorder.track(name)
+        for span in sorted(spans, key=lambda span: span.begin):
+            self._recorder.slice(
+                k.HOST_CALL,
+                self._recorder.track(f"core {span.core}", root, Role.HOST),
+                span.name,
+                span.begin,
+                span.end - span.begin,
+                receiver=span.kind,
+                details="",
+            )
 
     def gpu(self, name: str, schedule: Schedule) -> None:
         """A GPU: its program's calls, and for each queue command buffers, passes and work."""

@@ -108,8 +108,8 @@ def run_command(
         check_trace_name(timeline.trace)
     show = partial(_show, output=output, limit=max_elements, json=json)
     if is_assay_file(module):
-        _refuse_for_assay(function, parameters, timeline.trace, given_options(iree))
-        return show(*run_assay(module, input or [], device))
+        _refuse_for_assay(function, parameters, given_options(iree))
+        return show(*run_assay(module, input or [], device, timeline.trace, timeline.chip))
     program = npu.program(module, function, device)
     if program is not None:
         _refuse_for_torq(parameters, iree)
@@ -126,9 +126,9 @@ def run_command(
 
 
 def _refuse_for_assay(
-    function: str | None, parameters: list[str] | None, trace: Path | None, others: list[str]
+    function: str | None, parameters: list[str] | None, others: list[str]
 ) -> None:
-    given = {"--function": function, "--parameters": parameters, "--trace": trace}
+    given = {"--function": function, "--parameters": parameters}
     for option in [*(name for name, value in given.items() if value), *others]:
         raise CommandError(f"{option} is not for Assay modules", code=USAGE)
 

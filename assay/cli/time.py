@@ -6,7 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..launches.source import SUFFIXES
 from .failures import USAGE, CommandError
+from .modules.files import is_assay_file
+from .modules.time import RunsOptions, time_assay
 from .options.common import KernelOptions, ModuleOptions, NpuOptions
 from .options.groups import given_options, grouped
 from .options.shared import Json, OnNpu, one_function, only_emulated
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from ..elements import Value
     from ..module import Function
     from ..prediction import TimeResult
+    from .torq.run import TorqOptions
 
 
 @grouped
@@ -40,14 +44,15 @@ def time_command(
     module: ModuleOptions,
     how: TimeOptions,
     npu: NpuOptions,
+    runs: RunsOptions,
     json: Json = False,
 ) -> None:
     """Predict how long kernels, a module or a script take on an Apple GPU, and say why.
 
     Sampled threadgroups are executed on the emulated GPU, and what they did is simulated. A script
     runs as usual, and all is timed that it dispatches by PyObjC's Metal, PyTorch or MLX. A Torq
-    executable, or a quantised model with --device torq, is run on the emulated NPU: cycles of its
-    units and what they waited for.
+    executable, or a quantised model with --device torq, is run on the emulated NPU. Of an Assay
+    module (.assay) all devices are on one board.
 
     [bold]Examples[/bold]
 
@@ -55,23 +60,24 @@ def time_command(
 
       assay time library.metal -f 'gemm_*' -f reduce --args all.toml --compare m1,m2-pro,m4-max
 
-      assay time gemm.metal -f gemm --lines --trace gemm.html
-
       assay time model.vmfb --chip m2-pro --input 1x224x224x3xf32=0
 
       assay time script.py --chip m4-max --trace script.html
 
       assay time model.tflite --device torq --trace model.html
+
+      assay time model.assay --device torq,emulated --runs 8 --trace model.html
     """
-    from ..launches.source import SUFFIXES
     from .terminal import want_json
     from .time_script import refuse_for_script, time_script
-    from .torq.time import time_executable
 
     want_json(json)
-    _need_file(file)
-    how.check_files()
+    _check_files(file, how)
     functions = function or []
+    if is_assay_file(file):
+        _refuse_for_assay(functions, arguments, [sizes, kernel, npu], module, how)
+        return time_assay(file, module.input, device, chip, runs, how.trace, json=json)
+    _refuse("Assay modules", file, given_options(runs))
     named = None if file.suffix in (".py", *SUFFIXES) else one_function(functions)
     if file.suffix == ".py":
         refuse_for_script(functions, device, sizes, kernel, module, how, npu)
@@ -79,15 +85,28 @@ def time_command(
     elif arguments:
         raise CommandError(f"{arguments[0]}: one file at a time, unless it is a script", code=USAGE)
     elif (program := npu.program(file, named, only_emulated(device))) is not None:
-        _refuse_for_torq(sizes, kernel, module, how)
-        time_executable(program, module.input or [], how.trace, json=json)
+        _time_on_npu(program, sizes, kernel, module, how, json=json)
     elif file.suffix in SUFFIXES:
-        _refuse("modules", file, [*given_options(module), *(["--quick"] if how.quick else [])])
+        _refuse("modules", file, given_options(module))
         _time_kernels(file, functions, chip, sizes, kernel, how, json=json)
     else:
-        cold = ["--cold"] if how.cold else []
-        _refuse(".metal files", file, [*given_options(sizes, kernel), *cold])
+        _refuse(".metal files", file, given_options(sizes, kernel))
         _time_module(file, named, chip, module, how, json=json)
+
+
+def _refuse_for_assay(
+    functions: list[str],
+    arguments: list[str] | None,
+    groups: list[object],
+    module: ModuleOptions,
+    how: TimeOptions,
+) -> None:
+    """Of options, an Assay module takes inputs, a trace, and its own."""
+    named = [*(["--function"] if functions else []), *(arguments or [])]
+    mine = ("--input", "--trace")
+    others = [each for each in given_options(module, how) if each not in mine]
+    for option in [*named, *given_options(*groups), *others]:
+        raise CommandError(f"{option} is not for Assay modules", code=USAGE)
 
 
 def _time_kernels(
@@ -104,6 +123,7 @@ def _time_kernels(
     from .time_kernels import kernel_times
     from .time_output import tell_failed, write_kernels, write_results
 
+    _refuse("modules", file, ["--quick"] if how.quick else [])
     kernels, failed = kernel_times(file, functions, chip, sizes, kernel, how)
     if len(kernels) + len(failed) == 1:
         write_results(kernels[0], how, json=json)
@@ -122,15 +142,33 @@ def _time_module(
     json: bool,
 ) -> None:
     """Time and print a function of a module."""
+    _refuse(".metal files", file, ["--cold"] if how.cold else [])
     from .time_output import write_results
 
     write_results(_module_times(file, function, chip, module, how), how, json=json)
 
 
-def _need_file(file: Path) -> None:
+def _check_files(file: Path, how: TimeOptions) -> None:
+    how.check_files()
     if not file.is_file():
         what = "is a folder; expected a file" if file.is_dir() else "there is no such file"
         raise CommandError(f"{file}: {what}", code=USAGE)
+
+
+def _time_on_npu(
+    program: "TorqOptions",
+    sizes: GridOptions,
+    kernel: KernelOptions,
+    module: ModuleOptions,
+    how: TimeOptions,
+    *,
+    json: bool,
+) -> None:
+    """Time and print what the NPU does."""
+    from .torq.time import time_executable
+
+    _refuse_for_torq(sizes, kernel, module, how)
+    time_executable(program, module.input or [], how.trace, json=json)
 
 
 def _refuse_for_torq(

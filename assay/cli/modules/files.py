@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..failures import USAGE, CommandError
+from .time import RunsOptions, timed
 
 if TYPE_CHECKING:
     from ...elements import Value
@@ -21,8 +22,13 @@ def is_assay_file(path: Path) -> bool:
         return is_assay(file.read(12))
 
 
-def run_assay(path: Path, inputs: list[str], device: str) -> "tuple[str, list[Value]]":
-    """(the device model that ran, its results); the inputs' shapes decide which one it is."""
+def run_assay(
+    path: Path, inputs: list[str], device: str, trace: Path | None, chip: str
+) -> "tuple[str, list[Value]]":
+    """(the device model that ran, its results); the inputs' shapes decide which one it is.
+
+    `trace` is where a timeline of the run goes, with all devices on one board and `chip` for GPU.
+    """
     from ...assay_module import load_assay
     from ...text_values import parse_inputs
     from ..terminal import progress
@@ -30,7 +36,8 @@ def run_assay(path: Path, inputs: list[str], device: str) -> "tuple[str, list[Va
     values = parse_inputs(inputs)
     with progress() as say:
         say("loading")
-        context = load_assay(path, device).new_context()
+        module = load_assay(path, device)
+        context = module.new_context()
         if len(values) != len(context.inputs):
             shapes = context.context.opened.shapes.listed()
             raise CommandError(
@@ -40,6 +47,8 @@ def run_assay(path: Path, inputs: list[str], device: str) -> "tuple[str, list[Va
             )
         say("running")
         results = context.invoke(values)
+        if trace is not None:
+            timed(module, values, chip=chip, runs=RunsOptions(), say=say).save_trace(trace)
     return context.active, results
 
 

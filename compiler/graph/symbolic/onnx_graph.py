@@ -137,11 +137,32 @@ class _Reader:
             for name in node.input
             if name and (array := self._constant(name)) is not None
         }
-        for name, array in self._inference.computed(node, given).items():
+        if node.op_type == "DequantizeLinear":
+            found = {node.output[0]: self._dequantised(node, given)}
+        else:
+            found = self._inference.computed(node, given)
+        for name, array in found.items():
             if array.size > _MOST_FOLDED:
                 raise Unknown(f"its constant result would have {array.size} elements")
             self._constants[name] = array
         return True
+
+    def _dequantised(self, node: Any, given: Mapping[str, Array]) -> Array:
+        """ONNX's own definition, which the onnx package has for late opsets only."""
+        array, scale = given[node.input[0]], given[node.input[1]]
+        zero = given.get(node.input[2]) if len(node.input) > 2 else None
+        attributes = self._inference.attributes(node)
+        if attributes.get("block_size"):
+            return self._inference.computed(node, given)[node.output[0]]
+        axis = attributes.get("axis", 1)
+        along = [-1 if at == axis % max(array.ndim, 1) else 1 for at in range(array.ndim)]
+        wide = array.astype(np.int32) - (
+            0 if zero is None else _along(zero.astype(np.int32), along)
+        )
+        made: Array = (wide.astype(np.float32) * _along(scale.astype(np.float32), along)).astype(
+            scale.dtype
+        )
+        return made
 
     def _constant(self, name: str) -> Array | None:
         """The elements of a constant, or of sizes that are all known."""
@@ -312,3 +333,8 @@ class _Reader:
             return self._tensors[name].dtype, self._dims(name)
         array = self._constants.get(name)
         return np.dtype(np.int64) if array is None else array.dtype, self._dims(name)
+
+
+def _along(array: Array, shape: list[int]) -> Array:
+    """A number for all elements, or one for each along an axis."""
+    return array.reshape(()) if array.size == 1 else array.reshape(shape)

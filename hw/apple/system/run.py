@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import simpy
-from simpy.events import Process, Timeout
+from simpy.events import Event, Process, Timeout
 
 from assay.sim.clock import TICKS_PER_SECOND, Environment, Link, Semaphore, Shared, Steps
 
@@ -66,7 +66,7 @@ class Gpu:
         dram: Shared | None = None,
     ) -> None:
         self.environment = environment if environment is not None else Environment()
-        self._submissions = submissions
+        self._submissions = list(submissions)
         self._costs = costs
         self._slots = cores * costs.concurrent_dispatches
         self._machine = Link(self.environment, name, _WHOLE_GPU, beyond=dram)
@@ -89,6 +89,20 @@ class Gpu:
             self._host.append(
                 HostSpan(name=name, begin=begin, end=self.environment.tick, submission=number)
             )
+
+    def submit(self, submission: Submission) -> Event:
+        """One more command buffer, committed now; what happens when the program sees its end."""
+        number = len(self._submissions)
+        self._submissions.append(submission)
+        self._completed.append(self.environment.event())
+        now = self.environment.tick
+        self._host.append(HostSpan(name="commit", begin=now, end=now, submission=number))
+        self._commit(number)
+        return self._completed[number]
+
+    def signal(self, event: int, value: int) -> None:
+        """The program signals an event, at once. Raises ValueError if it is there already."""
+        self._event(event).signal(value)
 
     def schedule(self) -> Schedule:
         """What has happened."""

@@ -113,7 +113,7 @@ def test_what_inspect_prints_as_text_is_built_to_the_same_file(
     assert "leave out options" in assay("build", text, "--devices", "cpu").err
 
 
-@pytest.mark.parametrize("command", ["check", "diff", "time", "compile", "build"])
+@pytest.mark.parametrize("command", ["check", "diff", "compile", "build"])
 def test_commands_that_take_no_assay_module_name_those_that_do(
     assay: Assay, built: Path, command: str
 ) -> None:
@@ -121,3 +121,30 @@ def test_commands_that_take_no_assay_module_name_those_that_do(
     done = assay(command, built, *options)
     assert done.code in (1, 2)
     assert "this is an Assay module, built already; `assay run`" in " ".join(done.err.split())
+
+
+def test_time_predicts_a_module_and_run_writes_its_timeline(
+    assay: Assay, built: Path, tmp_path: Path
+) -> None:
+    given = (built, "--device", "cpu", "-i", "1x3x16x16xf32=1")
+    done = assay("time", *given, "--runs", "3", "--trace", tmp_path / "t.html")
+    assert "3 runs, 2 in flight on Apple M1" in done.out, done.err
+    assert (tmp_path / "t.html").stat().st_size > 10_000
+    found = json.loads(assay("time", *given, "--json").out)
+    assert found["runs"] == 1 and set(found["busy_seconds"]) == {"CPU"}
+    assert assay("run", *given, "--trace", tmp_path / "r.json").code == 0
+    names = [
+        each.get("name") for each in json.loads((tmp_path / "r.json").read_text())["traceEvents"]
+    ]
+    assert any("Conv+Relu" in str(name) for name in names)
+
+
+def test_time_refuses_what_is_not_for_modules(assay: Assay, built: Path, tmp_path: Path) -> None:
+    for option in (["--grid", "4"], ["--cold"], ["--function", "f"], ["--compare", "m2"]):
+        done = assay("time", built, "--device", "cpu", *option)
+        assert done.code == 2 and f"{option[0]} is not for Assay modules" in done.err
+    (tmp_path / "k.metal").write_text("kernel void k() {}")
+    done = assay("time", tmp_path / "k.metal", "--runs", "2")
+    assert done.code == 2 and "--runs is for Assay modules" in done.err
+    done = assay("time", built, "--device", "cpu", "--chip", "m99")
+    assert done.code == 2 and "--chip" in done.err

@@ -12,6 +12,7 @@ from assay.compiler.graph.symbolic.onnx_graph import graph_of
 from assay.compiler.graph.symbolic.onnx_model import OnnxModel
 from assay.compiler.models import ModelError
 from assay.examples.onnx_graph import OnnxGraph
+from tests.models.onnx.network import Network
 
 N, H = Named("n"), Named("h")
 Make = Callable[[OnnxGraph, str], str]
@@ -140,3 +141,21 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
 def test_named_sizes_of_the_file_keep_their_names(tmp_path: Path) -> None:
     graph(tmp_path, lambda g, x: g.node("Relu", x), (4, 4))
     assert OnnxModel(tmp_path / "drawn.onnx").declared() == {"x": (Named("d0"), Named("d1"))}
+
+
+@pytest.mark.parametrize("opset", [13, 21])
+def test_dequantised_weights_are_computed_whatever_the_opset(opset: int, tmp_path: Path) -> None:
+    net = Network(1, opset=opset)
+    integers = np.arange(-6, 6).reshape(2, 3, 2).astype(np.int8)
+    scale = np.float32([0.5, 1, 2])
+    zero = np.int8([0, 1, -1])
+    weights = net.node(
+        "DequantizeLinear", net.const(integers), net.const(scale), net.const(zero), axis=1
+    )
+    path = tmp_path / "m.onnx"
+    path.write_bytes(net.finish(net.node("Add", net.input((2, 3, 2)), weights)))
+    model = OnnxModel(path)
+    graph = graph_of(model, model.declared())
+    expected = (integers - zero.astype(np.float32)[:, None]) * scale[:, None]
+    assert np.array_equal(graph.constants[weights], expected)
+    assert graph.constants[weights].dtype == np.float32
