@@ -1,4 +1,4 @@
-/* Assay modules, version 1; made of hal/module/records.py. module.fbs says
+/* Assay modules, version 2; made of hal/module/records.py. module.fbs says
    what fields mean.
 
    A file is:
@@ -14,7 +14,7 @@
 #define ASSAY_MODULE_H
 
 #define ASSAY_IDENTIFIER "ASM1" /* at byte 8 of the file */
-#define ASSAY_VERSION 1
+#define ASSAY_VERSION 2
 #define ASSAY_ALIGNMENT 64
 #define ASSAY_NONE (-1) /* no record; a size that is not known */
 
@@ -156,6 +156,7 @@ enum assay_call {
     ASSAY_CALL_INPUTS = 1, /* [int] */
     ASSAY_CALL_CONSTANTS = 2, /* [int] */
     ASSAY_CALL_OUTPUTS = 3, /* [int] */
+    ASSAY_CALL_WORKSPACE = 4, /* int */
 };
 
 enum assay_forward {

@@ -14,10 +14,11 @@ import numpy.typing as npt
 from .. import element_type as elements
 from ..buffer import Buffer, BufferView
 from ..status import StatusError, invalid_argument
+from .expressions import constant
 from .memory import Growing, allocate
 from .opened import OpenedModule
 from .queues import Bridge, Lane
-from .records import Instruction, Model
+from .records import NONE, Call, Instruction, Model
 from .run import Run
 from .shapes import Shape, shape_text
 from .state import ModelState
@@ -34,8 +35,10 @@ class MemoryUse:
     inputs: int
     dynamic: int
     weights: int
+    workspaces: int
+    """What kernels use for themselves, one after the other."""
     allocations: int
-    """How often memory for inputs and dynamic tensors was allocated so far."""
+    """How often memory for inputs, dynamic tensors and workspaces was allocated so far."""
 
 
 class Context:
@@ -49,6 +52,8 @@ class Context:
         self.opened = opened
         self._lock = threading.Lock()
         self._lanes = {number: Lane(device) for number, device in opened.devices.items()}
+        for device, size in _workspaces(opened).items():
+            self._lanes[device].scratch.get(size)
         self._bridge = Bridge()
         self._closed = False
         self._arenas = {
@@ -129,8 +134,7 @@ class Context:
 
     def _give(self, state: ModelState, tensor: int, buffer: Buffer, shape: Shape) -> None:
         kind = state.model.tensors[tensor].element_type
-        exact = buffer.subspan(0, bytes_of(kind, shape))
-        state.give(tensor, BufferView(exact, shape, kind, elements.DENSE_ROW_MAJOR))
+        state.give(tensor, buffer.subspan(0, bytes_of(kind, shape)), shape)
 
     # Inputs and outputs.
 
@@ -216,12 +220,14 @@ class Context:
         """What is held now."""
         grown = [each for state in self._states.values() for each in state.grown.values()]
         inputs = list(self._inputs.values())
+        workspaces = [lane.scratch for lane in self._lanes.values()]
         return MemoryUse(
             arenas=sum(arena.length for arena in self._arenas.values()),
             inputs=sum(each.size for each in inputs),
             dynamic=sum(each.size for each in grown),
             weights=self.opened.weight_bytes,
-            allocations=sum(each.allocations for each in (*grown, *inputs)),
+            workspaces=sum(each.size for each in workspaces),
+            allocations=sum(each.allocations for each in (*grown, *inputs, *workspaces)),
         )
 
     def close(self) -> None:
@@ -231,7 +237,10 @@ class Context:
             self._bridge.close()
             for state in self._states.values():
                 state.close()
-            for memory in self._inputs.values():
+            for memory in (
+                *self._inputs.values(),
+                *(each.scratch for each in self._lanes.values()),
+            ):
                 memory.release()
             self._arenas.clear()
 
@@ -254,6 +263,20 @@ def _arena_sizes(opened: OpenedModule) -> dict[int, int]:
     for number in opened.models:
         for arena in opened.model(number).arenas:
             sizes[arena.device] = max(sizes.get(arena.device, 0), arena.size)
+    return sizes
+
+
+def _workspaces(opened: OpenedModule) -> dict[int, int]:
+    """Bytes of the largest workspace whose size is a number, by device."""
+    sizes: dict[int, int] = {}
+    for number in opened.models:
+        for region in opened.model(number).regions:
+            for item in region.instructions:
+                if isinstance(item, Call) and item.workspace != NONE:
+                    size = constant(opened.module.expressions[item.workspace].code)
+                    device = opened.module.kernels[item.kernel].device
+                    if size is not None and size > sizes.get(device, 0):
+                        sizes[device] = size
     return sizes
 
 

@@ -186,6 +186,8 @@ class _Follower:
                 raise invalid_argument(f"tensor {number} is on another device than {kernel.entry}")
         for number in item.constants:
             self._expression(number)
+        if item.workspace != NONE:
+            self._expression(item.workspace)
         for number in item.inputs:
             self._filled(number)
         for number in item.outputs:

@@ -108,6 +108,8 @@ def _instruction(module: Module, model: Model, item: Instruction) -> str:
         case Call():
             outputs = ", ".join(map(name, item.outputs))
             operands = [*map(name, item.inputs), *map(value, item.constants)]
+            if item.workspace != NONE:
+                operands.append(f"{value(item.workspace)} bytes to itself")
             where = _where(module, model.tensors[item.outputs[0]]) if item.outputs else ""
             return f"{outputs} = {module.kernels[item.kernel].entry}({', '.join(operands)}){where}"
         case Forward():

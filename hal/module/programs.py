@@ -10,6 +10,8 @@ from ..device import BufferRef, Copy, Device
 from ..semaphore import Fence
 from ..status import StatusError
 from ..vm import LoadedModule, Session
+from ..vm.host_part import follows_shapes_alone
+from .noting import NotingDevice
 
 ASYNC: Final = "$async"
 """What IREE puts behind the names of functions that wait for one fence and signal another."""
@@ -31,6 +33,9 @@ class Program(Protocol):
         Raises StatusError for what goes wrong at once; what does later fails the fence.
         """
 
+    def noted(self, entry: str) -> NotingDevice | None:
+        """What notes a function's commands, if they follow from shapes and constants alone."""
+
 
 Loader = Callable[[Device, memoryview], Program]
 
@@ -40,12 +45,24 @@ class _IreeModule:
 
     def __init__(self, device: Device, data: memoryview) -> None:
         """Loads it. Raises StatusError."""
-        self._device = device
-        self._module: LoadedModule = Session(device).load(data)
+        self._device = NotingDevice(device)
+        self._module: LoadedModule = Session(self._device).load(data)
 
 
 class VmProgram(_IreeModule):
     """An IREE module whose functions write into buffers that they are given."""
+
+    def __init__(self, device: Device, data: memoryview) -> None:
+        """Loads it. Raises StatusError."""
+        super().__init__(device, data)
+        self._repeatable: dict[str, bool] = {}
+
+    def noted(self, entry: str) -> NotingDevice | None:
+        """What notes its commands, unless its host part looks at elements, or waits."""
+        if entry not in self._repeatable:
+            name, known = entry + ASYNC, self._module.state.definition
+            self._repeatable[entry] = name in known.exports and follows_shapes_alone(known, name)
+        return self._device if self._repeatable[entry] else None
 
     def call(
         self,
@@ -70,6 +87,10 @@ class ReturningProgram(_IreeModule):
     They are copied to where they belong. A function that takes no fence waits for its work itself,
     and the host with it.
     """
+
+    def noted(self, entry: str) -> None:
+        """It gives other memory each time."""
+        del entry
 
     def call(
         self,

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from queue import SimpleQueue
 
 from ..buffer import Buffer
-from ..device import BufferRef, Copy, Device
+from ..device import BufferRef, CommandBuffer, Copy, Device
 from ..semaphore import Fence
 from ..status import StatusError
+from .memory import Growing
 
 
 class Lane:
@@ -19,6 +20,8 @@ class Lane:
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self.scratch = Growing(device)
+        """Memory that kernels use one after the other, and nobody else."""
         self._last: Fence | None = None
 
     def submit(self, start: Callable[[Fence | None], Fence | None]) -> None:
@@ -42,16 +45,18 @@ class Lane:
         if last is not None:
             last.wait()
 
+    def execute(self, commands: CommandBuffer) -> None:
+        """Commands that were recorded before."""
+        done = Fence(((self.device.create_semaphore(0, private=True), 1),))
+        self.device.queue_execute(self._last, done, commands)
+        self._last = done
+
     def copy(self, source: Buffer, target: Buffer, length: int) -> None:
         """A copy inside of the device's memory."""
         command = Copy(BufferRef(source, 0, 0, length), BufferRef(target, 0, 0, length))
-
-        def start(wait: Fence | None) -> Fence:
-            done = Fence(((self.device.create_semaphore(0, private=True), 1),))
-            self.device.queue_transfer(wait, done, command)
-            return done
-
-        self.submit(start)
+        done = Fence(((self.device.create_semaphore(0, private=True), 1),))
+        self.device.queue_transfer(self._last, done, command)
+        self._last = done
 
 
 class Bridge:

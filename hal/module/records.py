@@ -16,7 +16,7 @@ Ints = Annotated[tuple[int, ...], "[int]"]
 Longs = Annotated[tuple[int, ...], "[long]"]
 
 IDENTIFIER: Final = b"ASM1"
-VERSION: Final = 1
+VERSION: Final = 2
 NONE: Final = -1
 UNKNOWN: Final = -1
 """A dimension that is known only when the model runs."""
@@ -182,12 +182,17 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Runs a kernel on its device. `constants` are expressions."""
+    """Runs a kernel on its device. `constants` are expressions.
+
+    `workspace` is one, too: bytes that the kernel gets behind its outputs, for itself alone while
+    it runs; -1 if it takes none.
+    """
 
     kernel: Int
     inputs: Ints
     constants: Ints
     outputs: Ints
+    workspace: Int = NONE
 
 
 @dataclass(frozen=True, slots=True)

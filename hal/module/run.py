@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import singledispatchmethod
+from functools import partial, singledispatchmethod
 from typing import Final
 
 import numpy as np
 
 from .. import element_type as elements
+from ..buffer import BufferView
 from ..semaphore import Fence
 from ..status import StatusError
 from .opened import OpenedModule
@@ -30,12 +31,14 @@ from .records import (
     Wait,
     While,
 )
+from .repeated import CallSequence, ReadyCall, Repeated
 from .state import ModelState
 
 MOST_INSTRUCTIONS: Final = 10_000_000
 """Of one run: a loop that does not end is ended."""
 _MOST_READ: Final = 1 << 16
 """Elements that one `Read` takes."""
+_BYTE: Final = elements.code_of(np.dtype(np.uint8))
 
 
 class Run:
@@ -82,17 +85,25 @@ class Run:
             raise failures[0]
 
     def _region(self, number: int, begin: int = 0, end: int | None = None) -> None:
-        items = self._state.model.regions[number].instructions[begin:end]
-        for at, instruction in enumerate(items, begin):
+        items = self._state.model.regions[number].instructions
+        sequences = self._state.sequences[number] if self._done is None else {}
+        at, end = begin, len(items) if end is None else end
+        while at < end:
+            instruction, sequence = items[at], sequences.get(at)
             self._count()
             try:
-                self._step(instruction)
+                if sequence is None or sequence.end > end:
+                    self._step(instruction)
+                else:
+                    self._sequence(number, sequence)
             except StatusError as error:
-                if not error.locations:
-                    raise error.at(self._where(number, at, instruction)) from None
-                raise
+                raise self._located(error, number, at, instruction) from None
             if self._done is not None:
                 self._done(instruction)
+            at = at + 1 if sequence is None or sequence.end > end else sequence.end
+
+    def _located(self, error: StatusError, region: int, at: int, item: Instruction) -> StatusError:
+        return error if error.locations else error.at(self._where(region, at, item))
 
     def _count(self) -> None:
         self._left -= 1
@@ -116,17 +127,49 @@ class Run:
 
     @_step.register
     def _(self, item: Call) -> None:
+        views, numbers = self._operands(item)
+        self._call(item, views, numbers)
+
+    def _operands(self, item: Call) -> tuple[tuple[BufferView, ...], tuple[int, ...]]:
+        """Tensors, inputs first, and integers of a call as they are now."""
         state = self._state
-        outputs = [state.view(number) for number in item.outputs]
+        views = tuple(state.view(number) for number in (*item.inputs, *item.outputs))
+        return views, tuple(state.evaluate(number) for number in item.constants)
+
+    def _call(self, item: Call, views: Sequence[BufferView], numbers: Sequence[int]) -> None:
+        inputs, outputs = views[: len(item.inputs)], list(views[len(item.inputs) :])
         if outputs and not any(view.buffer.length for view in outputs):
             return  # nothing to write
-        inputs = [state.view(number) for number in item.inputs]
-        constants = [state.evaluate(number) for number in item.constants]
         kernel = self._opened.module.kernels[item.kernel]
+        lane = self._lanes[kernel.device]
+        if item.workspace != NONE:
+            outputs.append(_workspace(lane, self._state.evaluate(item.workspace)))
         program = self._opened.program(item.kernel)
-        self._lanes[kernel.device].submit(
-            lambda wait: program.call(kernel.entry, inputs, constants, outputs, wait)
-        )
+        lane.submit(lambda wait: program.call(kernel.entry, inputs, numbers, outputs, wait))
+
+    def _sequence(self, region: int, sequence: CallSequence) -> None:
+        """Calls on one device: by their programs, or by what these had it do the last time."""
+        self._left -= sequence.end - sequence.begin - 1
+        calls = []
+        for at, item, noted in sequence.calls:
+            views, numbers = self._operands(item)
+            submit = partial(self._located_call, region, at, item, views, numbers)
+            calls.append(ReadyCall(noted, views, numbers, submit))
+        repeated = self._state.repeated.setdefault((region, sequence.begin), Repeated())
+        repeated.run(self._lanes[sequence.device], calls)
+
+    def _located_call(
+        self,
+        region: int,
+        at: int,
+        item: Call,
+        views: Sequence[BufferView],
+        numbers: Sequence[int],
+    ) -> None:
+        try:
+            self._call(item, views, numbers)
+        except StatusError as error:
+            raise self._located(error, region, at, item) from None
 
     @_step.register
     def _(self, item: Deduce) -> None:
@@ -196,3 +239,11 @@ class Run:
         while self._state.evaluate(item.condition):
             self._count()
             self._region(item.body)
+
+
+def _workspace(lane: Lane, size: int) -> BufferView:
+    """Bytes for one call alone, which the next call of the lane uses, too. Raises StatusError."""
+    if not 0 <= size < 1 << 62:
+        raise StatusError("OUT_OF_RANGE", f"a workspace of {size} bytes")
+    buffer = lane.scratch.get(size).subspan(0, size)
+    return BufferView(buffer, (size,), _BYTE, elements.DENSE_ROW_MAJOR)

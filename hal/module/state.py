@@ -11,6 +11,7 @@ from .expressions import Values, evaluate
 from .memory import Growing
 from .opened import OpenedModule
 from .records import LARGEST_DIMENSION, NONE, UNKNOWN, Deduce, Forward, Place
+from .repeated import Repeated, call_sequences
 from .shapes import Shape
 from .verify import bytes_of
 
@@ -29,21 +30,29 @@ class ModelState:
             for at, tensor in enumerate(self.model.tensors)
             if tensor.place == Place.DYNAMIC
         }
+        self.sequences = [
+            call_sequences(opened, self.model, region) for region in range(len(self.model.regions))
+        ]
+        self.repeated: dict[tuple[int, int], Repeated] = {}
+        """What is known of sequences' last runs, by region and first instruction."""
         self.views: list[BufferView | None] = [None] * len(self.model.tensors)
+        self._last = list(self.views)
+        """Views as they were last, which unchanged ones still are."""
         self.values = Values(
             symbols=[None] * self._symbols, shapes=[None] * len(self.model.tensors)
         )
         for at, tensor in enumerate(self.model.tensors):
             if tensor.place == Place.WEIGHT:
-                self._put(at, opened.weight(tensor.device, tensor.where))
+                self.views[at] = opened.weight(tensor.device, tensor.where)
+                self.values.shapes[at] = tensor.shape
             elif tensor.place == Place.PLANNED and UNKNOWN not in tensor.shape:
                 self._place_planned(at, tensor.shape)
             elif UNKNOWN not in tensor.shape:
                 self.values.shapes[at] = tensor.shape
 
-    def give(self, number: int, view: BufferView) -> None:
+    def give(self, number: int, buffer: Buffer, shape: Shape) -> None:
         """Memory and shape of an input's tensor."""
-        self._put(number, view)
+        self._put(number, buffer, shape)
 
     def set_symbols(self, sizes: Mapping[int, int]) -> None:
         """Sizes of symbols, for the runs to come."""
@@ -84,13 +93,19 @@ class ModelState:
         size = bytes_of(tensor.element_type, shape)
         if size >> 62:
             raise StatusError("OUT_OF_RANGE", f"tensor {tensor.name} of shape {shape} is too large")
-        buffer = self.grown[number].get(size).subspan(0, size)
-        self.views[number] = BufferView(buffer, shape, tensor.element_type, DENSE_ROW_MAJOR)
+        if size > self.grown[number].size:
+            self._forget(number)
+        self._put(number, self.grown[number].get(size).subspan(0, size), shape)
 
     def release(self, number: int) -> None:
         """Gives a dynamic tensor's memory back."""
+        self._forget(number)
         self.grown[number].release()
-        self.views[number] = None
+
+    def _forget(self, number: int) -> None:
+        """Lets go of memory that is about to be given back, so that nothing here keeps it."""
+        self.views[number] = self._last[number] = None
+        self.repeated.clear()
 
     def forward(self, item: Forward) -> None:
         """Makes a tensor a view of another: nothing is moved. Raises StatusError."""
@@ -106,10 +121,11 @@ class ModelState:
                 f"{self.model.tensors[item.source].name}, which has {source.length}",
             )
         buffer = source if size == source.length else source.subspan(offset, size)
-        self._put(item.target, BufferView(buffer, shape, tensor.element_type, DENSE_ROW_MAJOR))
+        self._put(item.target, buffer, shape)
 
     def close(self) -> None:
         """Gives all dynamic memory back."""
+        self.repeated.clear()
         for number in self.grown:
             self.release(number)
 
@@ -130,9 +146,18 @@ class ModelState:
     def _place_planned(self, number: int, shape: Shape) -> None:
         tensor = self.model.tensors[number]
         arena = self._arenas[self.model.arenas[tensor.where].device]
-        buffer = arena.subspan(tensor.offset, bytes_of(tensor.element_type, shape))
-        self._put(number, BufferView(buffer, shape, tensor.element_type, DENSE_ROW_MAJOR))
+        size = bytes_of(tensor.element_type, shape)
+        self._put(number, arena.subspan(tensor.offset, size), shape)
 
-    def _put(self, number: int, view: BufferView) -> None:
-        self.views[number] = view
-        self.values.shapes[number] = view.shape
+    def _put(self, number: int, buffer: Buffer, shape: Shape) -> None:
+        """A tensor's place and shape; its view stays what it is if it says just that."""
+        self.values.shapes[number] = shape
+        before = self._last[number]
+        if before is None or before.shape != shape or not _is_same(before.buffer, buffer):
+            kind = self.model.tensors[number].element_type
+            self._last[number] = BufferView(buffer, shape, kind, DENSE_ROW_MAJOR)
+        self.views[number] = self._last[number]
+
+
+def _is_same(one: Buffer, other: Buffer) -> bool:
+    return (one.storage, one.offset, one.length) == (other.storage, other.offset, other.length)

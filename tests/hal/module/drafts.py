@@ -51,7 +51,7 @@ def everything() -> Draft:
         Wait(0, 0),
         Deduce(grown, (size,)),
         Reserve(grown),
-        Call(twice, (bounded,), (one,), (grown,)),
+        Call(twice, (bounded,), (one,), (grown,), size),
         Forward(grown, view, zero, (size, one)),
         Copy(w, last),
     )

@@ -222,3 +222,68 @@ def test_a_loop_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> N
     given(made, x=np.array([0], np.float32), start=np.array([0]))
     with pytest.raises(StatusError, match="more than 1000 instructions"):
         made.run()
+
+
+def with_workspace(size: tuple[int, ...]) -> Draft:
+    """y f32[n] of x f32[n], by a kernel that takes a workspace of a size."""
+    draft = Draft()
+    n = draft.code(Op.SYMBOL, draft.symbol("n", 0))
+    kernel = draft.kernel("sum", 1, 1)
+    model = DraftModel(draft)
+    x = model.given("x", n)
+    y = model.tensor((1,), Place.PLANNED, size=4)
+    model.run(Call(kernel, (x,), (), (y,), draft.code(*size)))
+    model.finish(y=y)
+    return draft
+
+
+def summed(x: np.ndarray, y: np.ndarray, workspace: np.ndarray) -> None:
+    """Sums squares that it keeps in its workspace."""
+    kept = workspace.view(np.float32)
+    assert len(kept) == len(x)
+    kept[:] = x * x
+    y[0] = kept.sum()
+
+
+def test_a_workspace_function_gives_the_bytes_that_a_kernel_gets_for_itself() -> None:
+    made = context(with_workspace((Op.DIM, 0, 0, Op.CONST, 4, Op.MUL)), {"sum": summed})
+    assert made.memory.workspaces == 0
+    for n in (3, 8, 2):
+        given(made, x=np.full(n, 2, np.float32))
+        assert result(made)[0] == 4 * n
+    assert made.memory.workspaces == 32
+
+
+def test_a_workspace_grows_otherwise_stays_and_is_freed_at_unload() -> None:
+    made = context(with_workspace((Op.DIM, 0, 0, Op.CONST, 4, Op.MUL)), {"sum": summed})
+    random = np.random.default_rng(0)
+    given(made, x=np.ones(100, np.float32))
+    made.run()
+    held = made.memory.workspaces
+    for n in random.integers(0, 101, 200):
+        given(made, x=np.ones(n, np.float32))
+        assert result(made)[0] == n
+    assert made.memory.workspaces == held == 400
+    given(made, x=np.ones(101, np.float32))
+    made.run()
+    assert made.memory.workspaces == 500
+    made.close()
+    assert made.memory.workspaces == 0
+
+
+def test_a_workspace_of_a_known_size_is_there_before_the_first_run() -> None:
+    made = context(with_workspace((Op.CONST, 64)), {"sum": lambda x, y, w: None})
+    held = made.memory
+    assert held.workspaces == 64
+    given(made, x=np.ones(0, np.float32))
+    made.run()
+    assert made.memory == held
+
+
+@pytest.mark.parametrize("size", [-1, 1 << 62, 1 << 40])
+def test_an_impossible_workspace_is_an_error(size: int) -> None:
+    made = context(with_workspace((Op.DIM, 0, 0, Op.CONST, size, Op.MUL)), {"sum": summed})
+    given(made, x=np.ones(1, np.float32))
+    with pytest.raises(StatusError):
+        made.run()
+    assert made.memory.workspaces == 0

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from assay.hal.module.file import read_module, write_module
-from assay.hal.module.records import Module
+from assay.hal.module.records import VERSION, Module
 from assay.hal.status import StatusError
 
 from .drafts import everything
@@ -59,8 +59,8 @@ def test_another_file_is_called_no_module() -> None:
 
 def test_a_module_of_another_version_is_not_guessed_at() -> None:
     draft = everything()
-    later = write_module(replace(draft.module(), version=2), draft.segments)
-    with pytest.raises(StatusError, match="version 2"):
+    later = write_module(replace(draft.module(), version=VERSION + 1), draft.segments)
+    with pytest.raises(StatusError, match=f"version {VERSION + 1}"):
         read_module(later)
 
 
