@@ -94,7 +94,8 @@ class Repeated:
             self._notes = [_noted(call) for call in calls]
             self._views, self._numbers = views, numbers
             return
-        scratch = lane.scratch.get(_scratch_size(self._notes))
+        size = _scratch_size(self._notes)
+        scratch = lane.scratch.get(size) if size else None
         if self._commands is None or scratch is not self._scratch:
             self._scratch, self._commands = scratch, self._recorded(lane, scratch)
         lane.execute(self._commands)
@@ -107,7 +108,7 @@ class Repeated:
             and numbers == self._numbers
         )
 
-    def _recorded(self, lane: Lane, scratch: Buffer) -> CommandBuffer:
+    def _recorded(self, lane: Lane, scratch: Buffer | None) -> CommandBuffer:
         """All commands in one buffer; memory that calls took is in `scratch` now."""
         made = lane.device.create_command_buffer(0, 0)
         for note in self._notes:
@@ -144,11 +145,13 @@ def _scratch_size(notes: Sequence[Note]) -> int:
     )
 
 
-def _placing(submission: Submission, places: Mapping[Storage, int], scratch: Buffer) -> Place:
+def _placing(
+    submission: Submission, places: Mapping[Storage, int], scratch: Buffer | None
+) -> Place:
     def place(reference: BufferRef) -> BufferRef:
         found = submission.place(reference)
         buffer = found.buffer
-        if buffer is None or buffer.storage not in places:
+        if buffer is None or scratch is None or buffer.storage not in places:
             return found
         part = scratch.subspan(places[buffer.storage] + buffer.offset, buffer.length)
         return BufferRef(part, 0, found.offset, found.length)

@@ -11,7 +11,6 @@ from typing import Final
 from .archive import ModuleDefinition
 from .decode import IMPORT_BIT, Instruction, decode_function
 
-_CALLS: Final = ("call", "call.variadic")
 _NAMES: Final = """
 buffer.assert buffer.length buffer.subspan buffer_view.assert buffer_view.buffer
 buffer_view.create buffer_view.dim buffer_view.element_type buffer_view.encoding_type
@@ -40,7 +39,7 @@ def follows_shapes_alone(module: ModuleDefinition, name: str) -> bool:
             mnemonic = instruction.operation.mnemonic
             if mnemonic.startswith("global.store"):
                 return False
-            if mnemonic not in _CALLS:
+            if not mnemonic.startswith("call"):
                 continue
             callee: int = instruction.operands[0]
             if not callee & IMPORT_BIT:

@@ -87,8 +87,10 @@ def test_crops_of_predicted_boxes_are_dynamic_end_to_end(path: Path) -> None:
     equals_the_whole_model(module, path, given)
     model = module.opened.module.models[0]
     assert Place.DYNAMIC in [tensor.place for tensor in model.tensors]
+    for x in given * 2:  # kernels that are repeated have a workspace from their second run on
+        module(x)
     held = module.context.memory
-    for x in given:
+    for x in given * 2:
         module(x)
     assert module.context.memory == held
 

@@ -12,6 +12,7 @@ import assay
 from assay.assay_module import AssayModule, build
 from assay.examples.onnx_graph import OnnxGraph
 from assay.hal.cpu.library import FORMAT
+from assay.hal.module.memory import allocate
 from assay.hal.module.programs import ASYNC, VmProgram
 from assay.hal.module.records import Call
 from assay.hal.status import StatusError
@@ -88,7 +89,7 @@ def test_an_input_elsewhere_is_noticed(module: AssayModule, programs: list[str])
     for seed in range(2):
         context(data(4, seed))
     for seed in (5, 6):
-        outside = context.context.opened.devices[0].allocator.allocate(0, 0, 4 * 4 * 32)
+        outside = allocate(context.context.opened.devices[0], 4 * 4 * 32)
         outside.write(0, data(4, seed).tobytes())
         context.context.bind("x", outside)
         context.run()
@@ -154,7 +155,7 @@ def test_a_call_that_fails_is_named_and_the_next_run_works(
 
 def test_functions_that_wait_or_look_at_elements_are_not_repeated(module: AssayModule) -> None:
     opened = module.opened
-    (entry,) = {kernel.entry for kernel in opened.module.kernels}
+    entry = opened.module.kernels[0].entry
     program = opened.program(0)
     assert isinstance(program, VmProgram) and program.noted(entry) is not None
     definition = read_module(
