@@ -29,12 +29,12 @@ from assay.compiler.torq.hl.types import Tensor, tensor_of
 from assay.compiler.torq.hw.dialect import hw_parsed
 from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
 from assay.compiler.torq.schedule.compile import program_for
+from assay.compiler.torq.schedule.ir.passes import Tile
 from assay.hal.observe import checking
 from assay.hal.status import StatusError
 from assay.hal.torq.check import check
 from assay.hal.torq.format import Executable
 from assay.hal.torq.listing.module import executable_of
-from assay.hal.torq.listing.passes import Tile
 from assay.hal.torq.write import write_executable
 from assay.hw.torq.check.kinds import NPU_CHECKS
 from assay.hw.torq.facts.hardware import hardware

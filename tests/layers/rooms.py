@@ -79,6 +79,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.torq.hw",),
         ("compiler.torq.legalise",),
         ("compiler.torq.slice",),
+        ("compiler.torq.plan",),
         (
             "compiler.torq.kernels.kernel",
             "compiler.torq.kernels.alike",

@@ -18,8 +18,8 @@ FileArgument = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL",
-        help="A .tflite, .mlir or .mlirbc model, TorqHL or TorqHW as this command prints them, or "
-        "an executable for the NPU.",
+        help="A .tflite, .mlir or .mlirbc model, TorqHL, TorqPlan or TorqHW as this command prints "
+        "them, or an executable for the NPU.",
         show_default=False,
     ),
 ]
@@ -77,8 +77,8 @@ def opt_command(
     """Run passes of the NPU's compiler over a model and print what they make of it.
 
     All of them make TorqHW, the listing of an executable; [bold]--stop-after tile[/bold] is the
-    last of TorqHL. Executables and their listings are read, too: without
-    [bold]--pass[/bold] nothing is run over them.
+    last of TorqHL. A text with a schedule goes through what it still needs; over executables and
+    their listings nothing is run without [bold]--pass[/bold].
 
     [bold]Examples[/bold]
 

@@ -15,11 +15,11 @@ from .operation import HlOp
 
 
 class _ElidingPrinter(Printer):
-    """Prints constants of many elements as MLIR does that leaves them out."""
+    """Prints constants of many elements as MLIR does that leaves them out, and bytes as TorqHW."""
 
     def __init__(self, most: int, **more: Any) -> None:
         super().__init__(**more)
-        self._most = most
+        self._most = self.most_bytes = most
 
     def print_attribute(self, attribute: Attribute) -> None:
         """As usual, but for constants that are too long."""

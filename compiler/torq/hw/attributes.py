@@ -361,7 +361,7 @@ class ContentAttr(Data[Content]):
 
     def print_parameter(self, printer: Printer) -> None:
         """Writes the angle brackets and what is between them."""
-        printer.print_string(f"<{self.data.text()}>")
+        printer.print_string(f"<{self.data.text(getattr(printer, 'most_bytes', None))}>")
 
 
 @irdl_attr_definition

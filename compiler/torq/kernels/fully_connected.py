@@ -53,10 +53,15 @@ class FullyConnectedKernel(Kernel[FullyConnected]):
     """
 
     def __init__(self, inputs: tuple[int, int] | None = None) -> None:
-        self.inputs = inputs
-        self.name = "fully connected"
+        self.some_terms = inputs
+        self.name = self.stem
         if inputs is not None:
             self.name += f", {inputs[1]} inputs from {inputs[0]} on"
+
+    @property
+    def stem(self) -> str:
+        """The kernel's name, whatever terms it sums."""
+        return "fully connected"
 
     def terms(self, op: FullyConnected) -> tuple[int, int]:
         """The inputs, each one step."""
@@ -72,7 +77,7 @@ class FullyConnectedKernel(Kernel[FullyConnected]):
         return FullyConnectedKernel((first, min(count, op.x.shape[1] - first)))
 
     def _inputs(self, op: FullyConnected) -> tuple[int, int]:
-        return self.inputs or (0, op.x.shape[1])
+        return self.some_terms or (0, op.x.shape[1])
 
     def accepts(self, op: FullyConnected) -> str | None:
         """None, or why it cannot run the operator."""

@@ -93,6 +93,14 @@ class Kernel(ABC, Generic[Op]):
     def input_regions(self, op: Op, out: Region) -> tuple[InputRegion, ...]:
         """What is read of each operand for a region of y."""
 
+    some_terms: tuple[int, int] | None = None
+    """The first of the terms that are summed, and how many, if it is not all of them."""
+
+    @property
+    def stem(self) -> str:
+        """The kernel's name, whatever terms it sums."""
+        return self.name
+
     def terms(self, op: Op) -> tuple[int, int]:
         """How many parts a sum can be cut into, and how many steps of the ALU each of them takes;
         (1, 1) if what the result is made of is needed at once.

@@ -18,8 +18,9 @@ from ...models.errors import ModelError
 from ...models.formats import model_format, read_head
 from ..hl.dialect import hl_context, verified
 from ..hw.dialect import hw_context
+from ..plan.dialect import plan_context
 
-_HL = re.compile(rb'= "?torq_hl\.')
+_HL = re.compile(rb'= "?torq_hl\.|torq_plan\.schedule')
 _HW = re.compile(rb'^\s*"?torq_hw\.', re.MULTILINE)
 
 
@@ -31,7 +32,7 @@ def load(path: Path, progress: Callable[[str], None] | None = None) -> ModuleOp:
         if _HW.search(data):
             return _parsed(data, path, hw_context(), "TorqHW")
         if _HL.search(data):
-            module = _parsed(data, path, hl_context(), "TorqHL")
+            module = _parsed(data, path, plan_context(), "TorqHL")
             check_bodies(module, str(path))
             return module
     return import_model(path, hl_context(), progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from assay.hw.torq.facts.machine import limit
@@ -12,7 +13,7 @@ from ..operators.operator import Operator
 from ..operators.products import Padding
 from ..slice.lram import ALIGNMENT
 from ..target import target
-from .steps import Buffer, RunSlice, Step, buffers_of
+from .steps import Buffer, Change, Plan, RunSlice, Step, buffers_of
 
 _BEHIND = 128
 """Bytes behind a tensor that are fetched with its last words."""
@@ -106,13 +107,10 @@ def lifetimes(steps: Sequence[Step]) -> dict[Buffer, tuple[int, int]]:
 class Pool:
     """Which bytes of LRAM buffers have at the moment.
 
-    Buffers that stay and small ones come from the top, the others from the bottom, each where it
-    first fits: so what is large finds room in one piece. Those that are `turned` come from the
-    other end. At LRAM's end `behind` bytes stay free.
+    At LRAM's end `behind` bytes stay free.
     """
 
-    def __init__(self, behind: int, turned: Turned = NONE_TURNED) -> None:
-        self._turned = turned
+    def __init__(self, behind: int) -> None:
         start, end = bounds(behind)
         self._start = -(-start // ALIGNMENT) * ALIGNMENT
         self._end = end // ALIGNMENT * ALIGNMENT
@@ -124,11 +122,11 @@ class Pool:
         """The most bytes that were taken at a time."""
         self._used = 0
 
-    def reserve(self, buffer: Buffer) -> int:
-        """The address of room for a buffer. Raises NoRoom."""
+    def reserve(self, buffer: Buffer, *, top: bool) -> int:
+        """The address of room for a buffer, the first from an end of LRAM. Raises NoRoom."""
         size = _room(buffer)
         fits = (gap for gap in self._gaps() if gap[1] - gap[0] >= size)
-        if (buffer.stays or size <= _SMALL) != (name_of(buffer) in self._turned):
+        if top:
             address = max((stop - size for _, stop in fits), default=-1)
         else:
             address = next((first for first, _ in fits), -1)
@@ -171,21 +169,42 @@ class Pool:
             yield begin, self._end
 
 
-def addresses_of(
-    steps: Sequence[Step], turned: Turned = NONE_TURNED
-) -> tuple[dict[Buffer, int], int]:
-    """An address for every buffer of steps in this order, and the most bytes used.
+def comes_from_top(buffer: Buffer, turned: Turned) -> bool:
+    """Whether a buffer gets the first room from the top of LRAM.
+
+    Those that stay and small ones do, the others come from the bottom: so what is large finds room
+    in one piece. Those that are `turned` come from the other end.
+    """
+    return (buffer.stays or _room(buffer) <= _SMALL) != (name_of(buffer) in turned)
+
+
+def with_addresses(steps: list[Step], turned: Turned = NONE_TURNED) -> Plan:
+    """Steps in this order, with room for every buffer from its first step to its last.
 
     Raises NoRoom.
     """
-    found: dict[Buffer, int] = {}
-    pool = Pool(fetched_behind(steps), turned)
+    room: list[Change] = []
     lives = lifetimes(steps)
+    alive: list[Buffer] = []
     for buffer, (first, _) in lives.items():
-        for other in [other for other in pool.places if lives[other][1] < first]:
-            pool.free(other)
-        found[buffer] = pool.reserve(buffer)
-    return found, pool.peak
+        ended = [other for other in alive if lives[other][1] < first]
+        alive = [other for other in alive if lives[other][1] >= first] + [buffer]
+        room += (Change(step=first, buffer=other, taken=False) for other in ended)
+        top = comes_from_top(buffer, turned)
+        room.append(Change(step=first, buffer=buffer, taken=True, top=top))
+    return allocated(Plan(steps=steps, room=room, addresses={}, peak=0))
+
+
+def allocated(plan: Plan) -> Plan:
+    """The plan with the addresses that buffers find when they take their room. Raises NoRoom."""
+    pool = Pool(fetched_behind(plan.steps))
+    addresses: dict[Buffer, int] = {}
+    for change in plan.room:
+        if change.taken:
+            addresses[change.buffer] = pool.reserve(change.buffer, top=change.top)
+        else:
+            pool.free(change.buffer)
+    return replace(plan, addresses=addresses, peak=pool.peak)
 
 
 def _room(buffer: Buffer) -> int:

@@ -13,7 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Start, StoreTile
+from ..plan.attributes import Move
+from .steps import Buffer, LoadCode, LoadTile, RunSlice, Start, StoreTile
 from .storage import Storage
 
 _REMEMBERED = 2048

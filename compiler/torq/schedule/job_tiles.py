@@ -11,13 +11,15 @@ from xdsl.ir import SSAValue
 from ...models.errors import ModelError
 from ..kernels.kernel import Kernel, part
 from ..operators.elementwise import Table
+from ..operators.operator import Operator
 from ..operators.tensors import Region
+from ..plan.attributes import Move
 from ..slice.errors import IllegalSliceProgram
 from ..slice.tensor import Tensor, dense
 from .allocate import fetched_by
 from .network import Job
-from .steps import Buffer, LoadCode, LoadTile, Move, RunSlice, Spot, StoreTile
-from .storage import Storage
+from .steps import Buffer, LoadCode, LoadTile, RunSlice, Spot, StoreTile
+from .storage import Packing, Storage
 from .tiling.shares import FREE, Balance, Split
 from .transfers import moves_of, tile_tensor
 
@@ -47,6 +49,11 @@ class InTheWay(Exception):
 
 class NotTogether(Exception):
     """An operator cannot be done for a tile of its group."""
+
+
+def usual_code_bytes(op: Operator, tasks: int) -> int:
+    """About how long the commands of so many tasks are."""
+    return tasks * (_USUAL_TASK_BYTES + _USUAL_TABLE_BYTES * isinstance(op, Table))
 
 
 @dataclass(kw_only=True)
@@ -210,7 +217,6 @@ class JobTiles:
             places[name] = Spot(buffer=buffer, tensor=tensor)
         cycles = self._cycles(kernel, out, places)
         room = TASK_BYTES + TABLE_BYTES * isinstance(op, Table)
-        usual = _USUAL_TASK_BYTES + _USUAL_TABLE_BYTES * isinstance(op, Table)
         for first in range(0, len(cycles), CODE_BYTES // room):
             stop = min(len(cycles), first + CODE_BYTES // room)
             yield RunSlice(
@@ -223,7 +229,7 @@ class JobTiles:
                 stop=stop,
                 code=Buffer(job=self.job.name, name="slice code", size=(stop - first) * room),
                 cycles=_START_CYCLES + sum(cycles[first:stop]),
-                code_bytes=(stop - first) * usual,
+                code_bytes=usual_code_bytes(op, stop - first),
                 source=self.job.source,
             )
 
@@ -252,7 +258,9 @@ class JobTiles:
         specs = kernel.constants(op, out)
         values = kernel.pack(op, out, self.job.values) if specs else {}
         for spec in specs:
-            storage = self.planner.constant(f"{spec.name} of {self.job.name}", values[spec.name])
+            packing = Packing(job=self.job.name, kernel=kernel, region=out, role=spec.name)
+            title = f"{spec.name} of {self.job.name}"
+            storage = self.planner.constant(title, values[spec.name], packing)
             tensor = dense(storage.name, 0, spec.dtype, spec.shape)
             found[spec.name] = Spot(buffer=self._loaded(storage), tensor=tensor)
         return found

@@ -15,7 +15,7 @@ from assay.hw.torq.words.commands import SliceTask
 
 from ..slice.lram import ALIGNMENT
 from .allocate import bounds, fetched_behind
-from .steps import Buffer, LoadCode, Plan, RunSlice, Step, Wait, buffers_of
+from .steps import Buffer, Change, LoadCode, Plan, RunSlice, Step, Wait, buffers_of
 
 _Likeness = tuple[object, ...]
 """What runs have in common that may have the same commands."""
@@ -48,8 +48,30 @@ def with_code_kept(plan: Plan) -> Plan:
     for run, holder in shared.items():
         addresses[run.code] = addresses[holder.code]
     steps = [step for step in plan.steps if _load_of(step) not in shared]
+    room = list(_room_of(plan, shared, lives))
     peak = max(plan.peak, lives.peak())
-    return replace(plan, steps=steps, addresses=addresses, peak=peak)
+    codes = {run.code: holder.code for run, holder in shared.items()}
+    return replace(plan, steps=steps, room=room, addresses=addresses, peak=peak, shared=codes)
+
+
+def _room_of(plan: Plan, shared: Mapping[RunSlice, RunSlice], lives: _Lives) -> Iterator[Change]:
+    """When buffers take room and give it back: those of kept commands behind their last run."""
+    numbers = [0]
+    for step in plan.steps:
+        numbers.append(numbers[-1] + (_load_of(step) not in shared))
+    gone = {run.code for run in shared}
+    longer = {holder.code for holder in shared.values()}
+    ends = {lives.last(buffer): buffer for buffer in longer}
+    changes = iter([c for c in plan.room if c.taken or c.buffer not in longer])
+    later = sorted(ends)
+    for change in changes:
+        while later and later[0] < change.step:
+            end = later.pop(0)
+            yield Change(step=numbers[end + 1], buffer=ends[end], taken=False)
+        if change.buffer not in gone:
+            yield replace(change, step=numbers[change.step])
+    for end in later:
+        yield Change(step=numbers[end + 1], buffer=ends[end], taken=False)
 
 
 def _load_of(step: Step) -> RunSlice | None:
@@ -106,6 +128,10 @@ class _Lives:
         self._spans[holder.code] = first, last
         self._note(holder.code)
         return True
+
+    def last(self, buffer: Buffer) -> int:
+        """The last step that uses a buffer."""
+        return self._spans[buffer][1]
 
     def peak(self) -> int:
         """The most bytes that are taken at a time."""

@@ -1,86 +1,93 @@
-"""From a planned schedule to a program: places in XRAM, commands of slices, tasks of the NSS."""
+"""From a planned schedule to a program: tasks of the NSS, with what they load and store."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from assay.hw.torq.facts.machine import limit
-from assay.hw.torq.facts.registers import WORD_BYTES
-from assay.hw.torq.notes import Notes, OperatorNote, SliceRun, Symbol, TaskNote
-from assay.hw.torq.words.commands import NssTask, SliceTask
+from assay.hw.torq.notes import Notes, SliceRun, Symbol, TaskNote
+from assay.hw.torq.words.commands import NssTask
 
-from ..blocks import (
-    Binding,
-    Unpacked,
-    data_of,
-    image,
-    load,
-    load_strided,
-    noted,
-    store_strided,
-)
+from ..blocks import Binding, Unpacked, load, load_strided, store_strided
 from ..operators.tensors import Layout
-from ..slice.lram import ALIGNMENT
 from ..slice.tensor import dense
+from .commands import Commands
 from .network import Network
 from .operators import operators_of
-from .steps import Buffer, LoadCode, LoadTile, Plan, RunSlice, Spot, Step, StoreTile, Wait
-from .storage import Home, Role, Storage
+from .outside import Outside
+from .steps import LoadCode, LoadTile, Plan, RunSlice, Step, StoreTile, Wait
+from .storage import Home, Role
 
-_UNITS = ("SLC0", "SLC1")
 
-
-def unpacked_program(plan: Plan, network: Network) -> Unpacked:
-    """The tasks of a network's plan; its bindings are the callers' tensors in their order."""
-    sources = {job.name: job.source for job in network.jobs}
+def unpacked_program(
+    plan: Plan, network: Network, outside: Outside, commands: Commands
+) -> Unpacked:
+    """The tasks of a network's plan, whose buffers and memory have addresses; its bindings are the
+    callers' tensors in their order. Raises ModelError.
+    """
     made = _Materialiser(
-        addresses=plan.addresses,
-        sources=sources,
-        operators=operators_of(network, plan),
+        plan=plan,
+        outside=outside,
+        commands=commands,
+        sources={job.name: job.source for job in network.jobs},
     )
-    for home in network.callers:
-        made.bind(home)
     for step in plan.steps:
         made.step(step)
-    return made.unpacked()
+    segments = outside.segments(commands)
+    return Unpacked(
+        tasks=made.tasks,
+        segments=segments,
+        bindings=[_binding(home, outside.storages[home.storage]) for home in network.callers],
+        end=outside.end(segments),
+        notes=Notes(
+            symbols=_symbols(plan, outside),
+            slice_runs=tuple(made.runs),
+            operators=operators_of(network, plan),
+        ),
+    )
+
+
+def _binding(home: Home, address: int) -> Binding:
+    """A tensor of the caller's; one with gaps is bytes to the caller."""
+    storage, kind = home.storage, home.kind
+    if kind.layout is Layout.ROWS:
+        tensor = dense(storage.name, 0, kind.dtype, kind.shape)
+    else:
+        tensor = dense(storage.name, 0, "int8", (kind.bytes_,))
+    return Binding(
+        name=storage.name,
+        address=address,
+        tensor=tensor,
+        is_output=storage.role is Role.OUTPUT,
+        caller=storage.caller if kind.layout is Layout.ROWS else None,
+    )
+
+
+def _symbols(plan: Plan, outside: Outside) -> tuple[Symbol, ...]:
+    """Names of buffers, and of tensors that operators leave in XRAM."""
+    places = {
+        (buffer.name, address, address + buffer.size): None
+        for buffer, address in plan.addresses.items()
+    }
+    names = [Symbol(name=n, memory="LRAM", start=a, stop=b) for n, a, b in places]
+    work = [
+        Symbol(name=s.name, memory="XRAM", start=at, stop=at + s.size)
+        for s, at in outside.storages.items()
+        if s.role is Role.WORK
+    ]
+    return (*names, *work)
 
 
 @dataclass(kw_only=True)
 class _Materialiser:
     """Takes one step after the other."""
 
-    addresses: dict[Buffer, int]
+    plan: Plan
+    outside: Outside
+    commands: Commands
     sources: Mapping[str, str]
-    operators: tuple[OperatorNote, ...]
-    _xram: int = field(default_factory=lambda: limit("xram_start"))
-    _places: dict[Storage, int] = field(default_factory=dict)
-    _bindings: list[Binding] = field(default_factory=list)
-    _segments: list[tuple[int, bytes]] = field(default_factory=list)
-    _kept: dict[bytes, int] = field(default_factory=dict)
-    _tasks: list[NssTask] = field(default_factory=list)
-    _runs: list[SliceRun] = field(default_factory=list)
-    _starts: dict[RunSlice, int] = field(default_factory=dict)
-    _meant: dict[RunSlice, SliceRun] = field(default_factory=dict)
-    _emitted: dict[int, tuple[Mapping[str, Spot], list[SliceTask]]] = field(default_factory=dict)
-    """By slice the places and tasks of its last region."""
-
-    def bind(self, home: Home) -> None:
-        """Gives a tensor of the caller's a place; one with gaps is bytes to the caller."""
-        storage, kind = home.storage, home.kind
-        if kind.layout is Layout.ROWS:
-            tensor = dense(storage.name, 0, kind.dtype, kind.shape)
-        else:
-            tensor = dense(storage.name, 0, "int8", (kind.bytes_,))
-        self._bindings.append(
-            Binding(
-                name=storage.name,
-                address=self._place(storage),
-                tensor=tensor,
-                is_output=storage.role is Role.OUTPUT,
-                caller=storage.caller if kind.layout is Layout.ROWS else None,
-            )
-        )
+    tasks: list[NssTask] = field(default_factory=list)
+    runs: list[SliceRun] = field(default_factory=list)
 
     def step(self, step: Step) -> None:
         """Adds the tasks of a step."""
@@ -93,57 +100,9 @@ class _Materialiser:
         else:
             self._moves(step)
 
-    def unpacked(self) -> Unpacked:
-        """The tasks of all steps so far."""
-        symbols = {
-            (buffer.name, address, address + buffer.size): None
-            for buffer, address in self.addresses.items()
-        }
-        work = [
-            Symbol(name=s.name, memory="XRAM", start=at, stop=at + s.size)
-            for s, at in self._places.items()
-            if s.role is Role.WORK
-        ]
-        names = [Symbol(name=n, memory="LRAM", start=a, stop=b) for n, a, b in symbols]
-        return Unpacked(
-            tasks=self._tasks,
-            segments=self._segments,
-            bindings=self._bindings,
-            end=self._xram,
-            notes=Notes(
-                symbols=(*names, *work),
-                slice_runs=tuple(self._runs),
-                operators=self.operators,
-            ),
-        )
-
-    def _reserve(self, size: int, alignment: int) -> int:
-        address = -(-self._xram // alignment) * alignment
-        self._xram = address + size
-        return address
-
-    def _place(self, storage: Storage) -> int:
-        """Where memory in XRAM is."""
-        if storage not in self._places:
-            if storage.data is not None:
-                self._places[storage] = self._keep(storage.data)
-            else:
-                caller = storage.role is not Role.WORK
-                self._places[storage] = self._reserve(
-                    storage.size, limit("xram_page") if caller else ALIGNMENT
-                )
-        return self._places[storage]
-
-    def _keep(self, data: bytes) -> int:
-        """Where initialised bytes are; the same bytes are kept once."""
-        if data not in self._kept:
-            self._kept[data] = self._reserve(len(data), WORD_BYTES)
-            self._segments.append((self._kept[data], data))
-        return self._kept[data]
-
     def _moves(self, step: LoadTile | StoreTile) -> None:
         """All transfers of a step, each but the last with a wait."""
-        outside, inside = self._place(step.storage), self.addresses[step.buffer]
+        outside, inside = self.outside.storages[step.storage], self.plan.addresses[step.buffer]
         for number, move in enumerate(step.moves):
             if number:
                 self._wait(step)
@@ -152,55 +111,33 @@ class _Materialiser:
                 task = load_strided(step.buffer.name, *ends, move.row, move.loops)
             else:
                 task = store_strided(step.buffer.name, *ends[::-1], move.row, move.loops)
-            self._tasks.append(_for(task, self.sources.get(step.buffer.job, "")))
+            self.tasks.append(_for(task, self.sources.get(step.buffer.job, "")))
 
     def _load_code(self, run: RunSlice) -> None:
         """Starts to load a run's tasks."""
-        data = self._encoded(run)
-        task = load(run.code.name, self._keep(data), self.addresses[run.code], len(data))
-        self._tasks.append(_for(replace(task, dma_xr_wait=False), run.source))
-
-    def _encoded(self, run: RunSlice) -> bytes:
-        """A run's tasks for their place, which are noted."""
-        address = self.addresses[run.code]
-        tasks = self._emit(run)
-        words = image(tasks, address)
-        data = data_of(words)
-        assert len(data) <= run.code.size, (run.source, len(data), run.code.size)
-        self._starts[run] = min(words)
-        notes = noted(tasks, run.source, words, address)
-        self._meant[run] = SliceRun(unit=_UNITS[run.slice_], address=address, tasks=notes)
-        return data
-
-    def _emit(self, run: RunSlice) -> list[SliceTask]:
-        """The tasks of a run's region; runs of the same region follow each other."""
-        places, tasks = self._emitted.get(run.slice_, ({}, []))
-        if places is not run.places:
-            given = {name: spot.at(self.addresses) for name, spot in run.places.items()}
-            tasks = run.kernel.emit(run.op, run.out, given)
-            self._emitted[run.slice_] = run.places, tasks
-        return tasks[run.first : run.stop]
+        size = len(self.commands.of(run).data)
+        task = load(run.code.name, self.outside.code[run], self.plan.addresses[run.code], size)
+        self.tasks.append(_for(replace(task, dma_xr_wait=False), run.source))
 
     def _start(self, run: RunSlice) -> None:
-        if run not in self._meant:  # An earlier run's commands do for this one, too.
-            self._encoded(run)
-        self._runs.append(self._meant[run])
-        at = self._starts[run]
-        self._tasks.append(
+        commands = self.commands.of(run)
+        self.runs.append(commands.meant)
+        at = commands.start
+        self.tasks.append(
             NssTask(slc_start=(run.slice_ == 0, run.slice_ == 1), slc_cfg_addr=(at, at))
         )
 
     def _wait(self, token: LoadTile | StoreTile | RunSlice | LoadCode) -> None:
         """Waits for a unit, as the last thing that the last task does."""
-        last = self._tasks[-1]
+        last = self.tasks[-1]
         if isinstance(token, LoadTile | LoadCode):
-            self._tasks[-1] = replace(last, dma_xr_wait=True)
+            self.tasks[-1] = replace(last, dma_xr_wait=True)
         elif isinstance(token, StoreTile):
-            self._tasks[-1] = replace(last, dma_xw_wait=True)
+            self.tasks[-1] = replace(last, dma_xw_wait=True)
         else:
             first, second = last.slc_wait
             waits = (True, second) if token.slice_ == 0 else (first, True)
-            self._tasks[-1] = replace(last, slc_wait=waits)
+            self.tasks[-1] = replace(last, slc_wait=waits)
 
 
 def _for(task: NssTask, source: str) -> NssTask:

@@ -23,6 +23,7 @@ from ..hl.types import tensor_of
 from ..kernels.variants import refusal, variants
 from ..operators.operator import Operator
 from ..operators.tensors import Layout, TensorType
+from ..plan.operations import ScheduleOp
 from .storage import Home, Role, constant, stored
 
 VALUES = ("weights", "bias")
@@ -79,6 +80,8 @@ def network_of(function: FuncOp) -> Network:
     for op in ops.body(function).ops:
         if op is ops.returned(function):
             break
+        if isinstance(op, ScheduleOp):
+            continue
         # What takes the result of an operator that cannot be done is not judged.
         behind = not unmade.isdisjoint(op.operands)
         reason = "" if behind else _add(op, network)

@@ -13,10 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .allocate import NoRoom, Pool, Turned, fetched_behind, lifetimes, turned_as_needed
+from .allocate import (
+    NoRoom,
+    Pool,
+    Turned,
+    comes_from_top,
+    fetched_behind,
+    lifetimes,
+    turned_as_needed,
+)
 from .dependences import dependences
 from .pieces import pieces
-from .steps import UNITS, Buffer, Plan, Start, Step, Wait, buffers_of, unit_of
+from .steps import UNITS, Buffer, Change, Plan, Start, Step, Wait, buffers_of, unit_of
 from .units import Units, cycles_of, words_of
 
 _AHEAD = 256
@@ -50,7 +58,7 @@ class _Simulation:
         """By unit the last step that was started, as long as nobody waited for it."""
         self._queues = {unit: _numbers(starts, unit) for unit in UNITS}
         self._steps: list[Step] = []
-        self._room = _Room(uses, turned)
+        self._room = _Room(uses, turned, self._steps)
 
     def run(self) -> Plan:
         """The steps in order. Raises NoRoom."""
@@ -64,7 +72,8 @@ class _Simulation:
             else:
                 self._go_to(self._units.next_end())
         self._join(set(self._unjoined))
-        return Plan(steps=self._steps, addresses=self._room.addresses, peak=self._room.peak)
+        room = self._room
+        return Plan(steps=self._steps, room=room.changes, addresses=room.addresses, peak=room.peak)
 
     def _first(self) -> int:
         """The first step that was not started yet."""
@@ -136,12 +145,13 @@ class _Uses:
 class _Room:
     """Room for buffers: it is reserved in the order of steps, and free again behind the last."""
 
-    def __init__(self, uses: _Uses, turned: Turned) -> None:
+    def __init__(self, uses: _Uses, turned: Turned, steps: Sequence[Step]) -> None:
         self.reserved = 0
         """How many steps have all their room."""
         self.addresses: dict[Buffer, int] = {}
-        self._uses = uses
-        self._pool = Pool(uses.behind, turned)
+        self.changes: list[Change] = []
+        self._uses, self._turned, self._steps = uses, turned, steps
+        self._pool = Pool(uses.behind)
         self._left = {buffer: len(users) for buffer, users in uses.users.items()}
         self._freed: list[tuple[int, int, set[int]]] = []
         """(start, stop) of bytes that are free, but for steps that nobody waited for yet."""
@@ -161,11 +171,13 @@ class _Room:
             for buffer in self._uses.begin.get(self.reserved, ()):
                 if buffer in self.addresses:
                     continue
+                top = comes_from_top(buffer, self._turned)
                 try:
-                    address = self._pool.reserve(buffer)
+                    address = self._pool.reserve(buffer, top=top)
                 except NoRoom as error:
                     self._lacking = error
                     return
+                self._note(buffer, taken=True, top=top)
                 self.addresses[buffer] = address
                 end = address + buffer.size
                 self._after[buffer] = {
@@ -189,11 +201,16 @@ class _Room:
     def done(self, step: Start, unjoined: set[int]) -> None:
         """A step is done; nobody waited for some steps yet."""
         self._freed = [(a, b, users & unjoined) for a, b, users in self._freed if users & unjoined]
-        for buffer in set(buffers_of(step)):
+        for buffer in dict.fromkeys(buffers_of(step)):
             self._left[buffer] -= 1
             if not self._left[buffer]:
                 start, stop = self._pool.free(buffer)
+                self._note(buffer, taken=False)
                 self._lacking = None
                 users = unjoined.intersection(self._uses.users[buffer])
                 if users:
                     self._freed.append((start, stop, users))
+
+    def _note(self, buffer: Buffer, *, taken: bool, top: bool = False) -> None:
+        step = len(self._steps)
+        self.changes.append(Change(step=step, buffer=buffer, taken=taken, top=top))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .steps import LoadTile, Move, Start, StoreTile
+from ..plan.attributes import Move
+from .steps import LoadTile, Start, StoreTile
 
 LONGEST = 32 << 10
 """Bytes of a load, more or less; some 7,000 cycles."""

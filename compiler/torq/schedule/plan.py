@@ -12,18 +12,17 @@ from ..hl.tiles import Tiles
 from ..operators.tensors import Region
 from ..slice.errors import IllegalSliceProgram
 from ..slice.lram import ALIGNMENT
-from .allocate import NoRoom, addresses_of, bounds, turned_as_needed
+from .allocate import NoRoom, bounds, turned_as_needed, with_addresses
 from .groups import Group, GroupSearch
 from .in_turn import in_turn
 from .job_tiles import CODE_BYTES, InTheWay, JobTiles, NotTogether
-from .kept_code import with_code_kept
 from .network import Job, Network, home_of
 from .options import Options
 from .overlap import overlapped
 from .play import played
 from .stated import stated_members, stated_sum_tiling, stated_tiling, unfit
 from .steps import Buffer, LoadTile, Plan, Spot, Start, StoreTile
-from .storage import Home, Storage, packed
+from .storage import Home, Packing, Storage, packed
 from .tiling.search import cycles_of_bytes
 from .tiling.shares import Balance
 from .tiling.sums import SumTiling
@@ -61,14 +60,8 @@ def planned(network: Network, options: Options) -> Plan:
 
     Where something finds no room, tiles get smaller, and what is kept and turns out to be in the
     way is given up, the largest first. What was planned before that stays. Short networks are
-    planned twice, with large and with small tiles of groups; the faster schedule is taken. Last,
-    commands that are used again stay where they are.
+    planned twice, with large and with small tiles of groups; the faster schedule is taken.
     """
-    plan = _fastest(network, options)
-    return with_code_kept(plan) if options.reuse else plan
-
-
-def _fastest(network: Network, options: Options) -> Plan:
     tiler = Tiler(options)
     if all(job.tiles for job in network.jobs):
         return _planned(network, options, tiler, roomy=False)
@@ -100,8 +93,7 @@ def _planned(network: Network, options: Options, tiler: Tiler, *, roomy: bool) -
 def _in_turn(starts: list[Start]) -> Plan:
     """The plan without overlap. Raises NoRoom."""
     steps = in_turn(starts)
-    addresses, peak = turned_as_needed(lambda turned: addresses_of(steps, turned))
-    return Plan(steps=steps, addresses=addresses, peak=peak)
+    return turned_as_needed(lambda turned: with_addresses(steps, turned))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -377,9 +369,9 @@ class Planner:
             self.network.root(value) is job.result for value, _ in self.network.copies
         )
 
-    def constant(self, name: str, data: Any) -> Storage:
+    def constant(self, name: str, data: Any, packing: Packing) -> Storage:
         """Constants in XRAM, once for all that are alike."""
-        made = packed(name, data)
+        made = packed(name, data, packing)
         assert made.data is not None
         return self._constants.setdefault((name, made.data), made)
 

@@ -6,7 +6,7 @@ that it is done. So a schedule can be reordered as long as steps come behind wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..hl.tiles import Tiles
 from ..kernels.kernel import Kernel
 from ..operators.operator import Operator
 from ..operators.tensors import Region
+from ..plan.attributes import Move
 from ..slice.tensor import Tensor
 from .storage import Storage
 
@@ -38,25 +39,6 @@ class Spot:
     def at(self, addresses: Mapping[Buffer, int]) -> Tensor:
         """The tensor where its buffer is."""
         return replace(self.tensor, address=addresses[self.buffer] + self.tensor.address)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Move:
-    """One transfer: rows of `row` bytes at all steps of `loops` (count, stride) from `outside` on
-    in XRAM, one behind the other from `inside` on in LRAM."""
-
-    outside: int
-    inside: int
-    row: int
-    loops: tuple[tuple[int, int], ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        size = self.row
-        for count, _ in self.loops:
-            size *= count
-        return size
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -136,11 +118,31 @@ def buffers_of(step: Step) -> Iterator[Buffer]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Change:
+    """A buffer takes its room, or gives it back, before the step with this number."""
+
+    step: int
+    buffer: Buffer
+    taken: bool
+    top: bool = False
+    """Whether it takes what is free at the top of LRAM."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Steps with waits in order, the addresses of their buffers in LRAM, and the most bytes of it
-    that are used at a time; and by operator how its result is made."""
+    """Steps with waits in order, and when their buffers have room.
+
+    Attributes:
+        room: what takes and gives back room, in order.
+        addresses: of buffers in LRAM, in the order in which they take room.
+        peak: the most bytes of LRAM that are used at a time.
+        tiles: by operator how its result is made.
+        shared: by buffer of commands that are not loaded the one whose commands do for them.
+    """
 
     steps: list[Step]
+    room: Sequence[Change]
     addresses: dict[Buffer, int]
     peak: int
     tiles: Mapping[str, Tiles] = field(default_factory=dict)
+    shared: Mapping[Buffer, Buffer] = field(default_factory=dict)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
 from ...graph.elements import NUMPY, Array
-from ..operators.tensors import Layout, TensorType
+from ..kernels.kernel import Kernel
+from ..operators.tensors import Layout, Region, TensorType
 
 QUADRANTS = ((0, 0), (0, 1), (1, 0), (1, 1))
 """First row and column of each."""
@@ -16,6 +18,17 @@ QUADRANTS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 CallerType = tuple[str, tuple[int, ...]]
 """Element type, which may be "bool", and shape, which may be ()."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packing:
+    """Where packed constants come from: the kernel that reads them as `role` for a region of the
+    result of the operator of that name."""
+
+    job: str
+    kernel: Kernel[Any]
+    region: Region
+    role: str
 
 
 class Role(Enum):
@@ -32,7 +45,8 @@ class Storage:
     """Bytes in XRAM.
 
     Attributes:
-        data: elements of constants.
+        data: elements of constants, if they are packed yet.
+        packing: what is packed, of constants that kernels pack.
         caller: element type and shape of the caller's tensor, if it is the caller's.
     """
 
@@ -40,6 +54,7 @@ class Storage:
     role: Role
     size: int
     data: bytes | None = None
+    packing: Packing | None = None
     caller: CallerType | None = None
 
 
@@ -86,7 +101,7 @@ def array_of(data: bytes, kind: TensorType) -> Array:
     return values
 
 
-def packed(name: str, values: Array) -> Storage:
+def packed(name: str, values: Array, packing: Packing) -> Storage:
     """Constants as a kernel packs them."""
     data = np.ascontiguousarray(values).tobytes()
-    return Storage(name=name, role=Role.CONSTANT, size=len(data), data=data)
+    return Storage(name=name, role=Role.CONSTANT, size=len(data), data=data, packing=packing)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..operators.tensors import PLANE_ALIGNMENT, Layout, Region, TensorType
+from ..plan.attributes import Move
 from ..slice.tensor import Tensor, dense
-from .steps import Move
 from .storage import Home
 
 _MOST_LOOPS = 3

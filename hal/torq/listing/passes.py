@@ -1,4 +1,4 @@
-"""The last passes of the NPU's compiler: to tiles, from TorqHL to TorqHW, and to an executable."""
+"""The last passes of the NPU's compiler: from a schedule to TorqHW, and to an executable."""
 
 from __future__ import annotations
 
@@ -13,15 +13,28 @@ from xdsl.passes import ModulePass
 from assay.compiler.graph.tosa import ops
 from assay.compiler.models.errors import ModelError
 from assay.compiler.torq.blocks import assembled
-from assay.compiler.torq.hl.operation import HlOp
 from assay.compiler.torq.hw.executable import ExecutableOp
 from assay.compiler.torq.passes.pipeline import PIPELINE, passes_named, usual_passes
+from assay.compiler.torq.plan.operations import (
+    CallerOp,
+    LoadCommandsOp,
+    MemoryOp,
+    PackedOp,
+    ReserveOp,
+    ScheduleOp,
+)
 from assay.compiler.torq.schedule.compile import materialised
-from assay.compiler.torq.schedule.network import network_of
+from assay.compiler.torq.schedule.ir.passes import (
+    AllocateLram,
+    AllocateXram,
+    KeepCode,
+    PackConstants,
+    Schedule,
+    Tile,
+    scheduled,
+)
+from assay.compiler.torq.schedule.ir.write import schedule_of
 from assay.compiler.torq.schedule.options import USUAL, Options
-from assay.compiler.torq.schedule.plan import planned
-from assay.compiler.torq.target import targeting
-from assay.hw.torq.facts.hardware import hardware
 
 from ...status import StatusError
 from ..pack import pack
@@ -30,44 +43,20 @@ from .unpacked import unpacked_of, unpacked_op
 
 
 @dataclass(frozen=True)
-class Tile(ModulePass):
-    """Chooses a kernel and tiles for each operation, what is done together, and what stays in LRAM.
+class Materialise(ModulePass):
+    """Makes tasks of the NSS and of slices, transfers and waits of a schedule that has its places.
 
-    Pass `schedule` takes them as they stand here, and chooses itself where nothing does.
-
-    Before:
-        %0 = torq_hl.clamp %x {low = -5 : i64, high = 5 : i64} : (tensor<16xi8>) -> tensor<16xi8>
-        %1 = torq_hl.copy %0 : (tensor<16xi8>) -> tensor<16xi8>
-    After:
-        %0 = torq_hl.clamp %x {low = -5 : i64, high = 5 : i64,
-            tiles = #torq_hl.tiles<"clamp", [16] by [0], kept>} : (tensor<16xi8>) -> tensor<16xi8>
-        %1 = torq_hl.copy %0 {tiles = #torq_hl.tiles<"copy", [16] by [0]>}
-            : (tensor<16xi8>) -> tensor<16xi8>
-    """
-
-    name: ClassVar[str] = "tile"
-    options: Options = USUAL
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Adds attributes to the operations of the module's function. Raises ModelError."""
-        network = network_of(ops.only_function(op))
-        npu = hardware(self.options.hardware)
-        with targeting(npu):
-            plan = planned(network, self.options.of(npu))
-        for job in network.jobs:
-            made = job.result.owner
-            assert isinstance(made, HlOp)
-            made.tiles = plan.tiles[job.name]
-
-
-@dataclass(frozen=True)
-class Schedule(ModulePass):
-    """Orders loads, runs and stores of tiles, gives them places, and makes tasks of NSS and slices.
-
-    Some lines of what it makes of an operator:
+    It does what is written, also by hand, and refuses what cannot be: buffers without an address,
+    beyond LRAM's end, or with bytes of another one that is in use. Some lines:
 
     Before:
-        %0 = torq_hl.clamp %x {low = -5 : i64, high = 5 : i64} : (tensor<16xi8>) -> tensor<16xi8>
+        %memory = torq_plan.caller 0 "input 0" at <xram[0x100000]>
+        %buffer = torq_plan.reserve "x of clamp 0" 16 of %0 : !torq_hl.tensor<16xi8> top
+            at <lram[0x7ff40]>
+        %xr = torq_plan.load %memory to %buffer [#torq_plan.move<16, xram + 0, lram + 0>]
+        torq_plan.wait %xr
+        %xr_1 = torq_plan.load_commands %commands at <xram[0x101010]>
+        torq_plan.wait %xr_1
     After:
         torq_hw.slice_program xram[0x101010] at lram[0x7f940] {
         torq_hw.slice_task {alu_op0_mode = DBYP, alu_op1_mode = BOR, act_clip_min = -5,
@@ -89,11 +78,12 @@ class Schedule(ModulePass):
         torq_hw.wait(%xw)
     """
 
-    name: ClassVar[str] = "schedule"
+    name: ClassVar[str] = "materialise"
     options: Options = USUAL
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces the module's function. Raises ModelError."""
+        scheduled(op, self.name)
         made = materialised(op, self.options)
         _replace(op, unpacked_op(made.unpacked, "main"))
 
@@ -128,7 +118,7 @@ class Pack(ModulePass):
         """Replaces the module's program. Raises ModelError."""
         found = list(op.body.block.ops)
         if len(found) != 1 or not isinstance(found[0], ExecutableOp):
-            raise ModelError("pass pack takes one torq_hw.executable, as pass schedule makes it")
+            raise ModelError("pass pack takes one torq_hw.executable, as pass materialise makes it")
         title = found[0].title.data
         try:
             executable = pack(assembled(unpacked_of(found[0])), title)
@@ -144,7 +134,17 @@ def _replace(module: ModuleOp, made: ExecutableOp) -> None:
     block.add_op(made)
 
 
-WHOLE: tuple[type[ModulePass], ...] = (*PIPELINE, Tile, Schedule, Pack)
+WHOLE: tuple[type[ModulePass], ...] = (
+    *PIPELINE,
+    Tile,
+    Schedule,
+    PackConstants,
+    AllocateLram,
+    KeepCode,
+    AllocateXram,
+    Materialise,
+    Pack,
+)
 """From a model to the words of an executable."""
 
 
@@ -153,10 +153,27 @@ def chosen_passes(
 ) -> list[ModulePass]:
     """The passes with these names, or all that a module needs, up to one. Raises ModelError.
 
-    An executable needs none.
+    An executable needs none, a schedule those that complete it.
     """
     if names:
         return passes_named(names, WHOLE)
     if any(isinstance(op, ExecutableOp) for op in module.body.block.ops):
         return []
-    return usual_passes(stop_after, WHOLE)
+    found = [schedule_of(function) for function in ops.functions(module)]
+    if len(found) != 1 or found[0] is None:
+        return usual_passes(stop_after, WHOLE)
+    return usual_passes(stop_after, [*_left(found[0]), Materialise, Pack])
+
+
+def _left(schedule: ScheduleOp) -> list[type[ModulePass]]:
+    """What a schedule lacks: what it says already stays as it is."""
+    every = list(schedule.body.block.ops)
+    left: list[type[ModulePass]] = []
+    if any(isinstance(op, PackedOp) and op.content is None for op in every):
+        left.append(PackConstants)
+    if any(isinstance(op, ReserveOp) and op.place is None for op in every):
+        left += [AllocateLram, KeepCode]
+    outside = CallerOp | MemoryOp | PackedOp | LoadCommandsOp
+    if any(isinstance(op, outside) and op.place is None for op in every):
+        left.append(AllocateXram)
+    return left

@@ -78,6 +78,7 @@ def test_a_model_becomes_a_listing_a_listing_words_and_words_the_same_listing(
     path.write_text(_TEXT)
     out, err = _run(path, "--print-ir-after-all", "-o", text)
     assert not out and "// after schedule\nbuiltin.module" in err and "torq_hw.block" in err
+    assert "torq_plan.run" in err and " at <lram[" in err
     assert "torq_hw.slice_task" in text.read_text()
     _run(text, "-o", words)
     assert _run(words)[0] == text.read_text()
@@ -94,7 +95,7 @@ def test_what_is_no_executable_yet_is_not_written_as_one(tmp_path: Path) -> None
 def test_a_schedule_is_printed_and_packed_alone(tmp_path: Path) -> None:
     path, text = tmp_path / "scale.mlir", tmp_path / "unpacked.mlir"
     path.write_text(_TEXT)
-    _run(path, "--stop-after", "schedule", "-o", text)
+    _run(path, "--stop-after", "materialise", "-o", text)
     assert "torq_hw.block" not in text.read_text() and "torq_hw.wait" in text.read_text()
     with pytest.raises(StatusError, match="pass pack makes them"):
         _run(text, "-o", tmp_path / "no.torq")
@@ -106,3 +107,19 @@ def test_a_damaged_listing_is_refused_with_the_place(tmp_path: Path) -> None:
     path.write_text("builtin.module {\n  torq_hw.nss_program {\n    torq_hw.wait(%xr)\n  }\n}\n")
     with pytest.raises(ModelError, match="this is not TorqHW"):
         _run(path)
+
+
+def test_a_schedule_that_is_read_is_completed_and_keeps_what_it_says(tmp_path: Path) -> None:
+    path, text, words = (tmp_path / name for name in ("scale.mlir", "plan.mlir", "scale.torq"))
+    path.write_text(_TEXT)
+    _run(path, "--stop-after", "allocate-lram", "-o", text)
+    given = text.read_text()
+    place = given.partition('"x of ')[2].partition("lram[")[2].partition("]")[0]
+    text.write_text(given.replace(place, "0x40000", 1))
+    _, err = _run(text, "--print-ir-after-all", "-o", words)
+    assert [line for line in err.splitlines() if line.startswith("// after")] == [
+        "// after allocate-xram",
+        "// after materialise",
+        "// after pack",
+    ]
+    assert "lram[0x40000] " in _run(words)[0]

@@ -38,10 +38,15 @@ class ConvolutionKernel(Kernel[Convolution]):
 
     def __init__(self, group: int, channels: tuple[int, int] | None = None) -> None:
         self.group = group
-        self.channels = channels
-        self.name = f"convolution {LANE_BYTES // group}x{group}"
+        self.some_terms = channels
+        self.name = self.stem
         if channels is not None:
             self.name += f", {channels[1]} channels from {channels[0]} on"
+
+    @property
+    def stem(self) -> str:
+        """The kernel's name, whatever terms it sums."""
+        return f"convolution {LANE_BYTES // self.group}x{self.group}"
 
     def terms(self, op: Convolution) -> tuple[int, int]:
         """The channels of x, each as many steps as there are taps."""
@@ -66,7 +71,7 @@ class ConvolutionKernel(Kernel[Convolution]):
         return _vector(op, self.group)
 
     def _channels(self, op: Convolution) -> tuple[int, int]:
-        return self.channels or (0, op.x.shape[1])
+        return self.some_terms or (0, op.x.shape[1])
 
     def accepts(self, op: Convolution) -> str | None:
         """None, or why it cannot run the operator."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from xdsl.passes import ModulePass
 
 from assay.compiler.graph.mlir import read_module
 from assay.compiler.torq.hl.dialect import hl_context, parsed
-from assay.compiler.torq.hw.dialect import hw_parsed, hw_text
+from assay.compiler.torq.hw.dialect import hw_parsed
 from assay.compiler.torq.passes.pipeline import PASSES
-from assay.hal.torq.listing.passes import Pack, Schedule, Tile
+from assay.compiler.torq.plan.dialect import plan_context, plan_parsed
+from assay.compiler.torq.schedule.ir.passes import Schedule, Tile
+from assay.hal.torq.listing.passes import WHOLE, Pack
+from assay.hal.torq.listing.text import listing
 
 from . import examples
 
 _WHOLE = {**PASSES, "tile": Tile}
-"""All passes but the last two, of whose results examples show some lines."""
+"""All passes but the last ones, of whose results examples show some lines."""
 
 
 @pytest.mark.parametrize("name", _WHOLE)
@@ -33,14 +37,31 @@ def test_the_example_of_a_pass_is_what_it_does(name: str) -> None:
     assert examples.steps(str(module)) == examples.steps(str(expected))
 
 
-def test_the_examples_of_the_last_passes_are_lines_of_what_they_make() -> None:
-    before, after = examples.example(inspect.getdoc(Schedule) or "")
-    module = parsed(examples.module(before))
-    Schedule().apply(hl_context(), module)
-    assert examples.are_in_order(after, hw_text(module))
-    before, after = examples.example(inspect.getdoc(Pack) or "")
-    assert examples.are_in_order(before, hw_text(module))
-    alone = hw_parsed(hw_text(module))
-    Pack().apply(hl_context(), alone)
+_CLAMP = examples.example(inspect.getdoc(Schedule) or "")[0]
+_LONG = """%0 = torq_hl.clamp %x {low = -5 : i64, high = 5 : i64, \
+tiles = #torq_hl.tiles<"clamp", [131072] by [0]>} : (tensor<786432xi8>) -> tensor<786432xi8>"""
+_DENSE = """%w = torq_hl.const {values = dense<[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], \
+[13, 14, 15, 16]]> : tensor<4x4xi8>} : tensor<4x4xi8>
+%b = torq_hl.const {values = dense<[0, 1, 2, 3]> : tensor<4xi32>} : tensor<4xi32>
+%0 = torq_hl.fully_connected %x, %w, %b {rescale = #torq_hl.rescale<[1073741824], [37], zp 0, \
+range -128 to 127>} : (tensor<1x4xi8>, tensor<4x4xi8>, tensor<4xi32>) -> tensor<1x4xi8>"""
+_SHOWN = {"pack-constants": _DENSE, "keep-code": _LONG}
+"""What the examples of some of the last passes are lines of; those of the others are of a clamp."""
+_LAST = WHOLE[WHOLE.index(Schedule) :]
+
+
+@pytest.mark.parametrize("kind", _LAST, ids=lambda kind: kind.name)
+def test_the_examples_of_the_last_passes_are_lines_of_what_they_make(
+    kind: type[ModulePass],
+) -> None:
+    before, after = examples.example(inspect.getdoc(kind) or "")
+    module = parsed(examples.module(_SHOWN.get(kind.name, _CLAMP)))
+    for earlier in _LAST[: _LAST.index(kind)]:
+        earlier().apply(plan_context(), module)
+    text = listing(module)
+    if kind is not Schedule:
+        assert examples.are_in_order(before, text)
+    alone = hw_parsed(text) if kind is Pack else plan_parsed(text)
+    kind().apply(plan_context(), alone)
     alone.verify()
-    assert examples.are_in_order(after, hw_text(alone))
+    assert examples.are_in_order(after, listing(alone))

@@ -13,8 +13,8 @@ from assay.compiler.models.errors import ModelError
 from assay.compiler.torq.hl.dialect import hl_context, parsed
 from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
 from assay.compiler.torq.schedule.compile import program_for
+from assay.compiler.torq.schedule.ir.passes import Tile
 from assay.compiler.torq.schedule.options import Options
-from assay.hal.torq.listing.passes import Tile
 from tests.compiler.graph import models
 from tests.models.tflite.network import Network
 

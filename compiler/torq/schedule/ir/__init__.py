@@ -1,0 +1,1 @@
+"""Schedules as TorqPlan: written, read, checked, and the passes over them."""
