@@ -26,6 +26,8 @@ from assay.hal.status import StatusError
 from .elements import Array, Value
 from .tracebacks import ends_in_caller
 
+AUTO = "auto"
+"""A split that is chosen by predicted times."""
 GPUS = ("emulated", "native")
 """Devices that stand for a module's `metal`."""
 
@@ -333,14 +335,16 @@ def build(
     devices: Sequence[str] = ("metal",),
     dims: Mapping[str, str] | None = None,
     split: str | None = None,
+    chip: str = "m1",
     report: Callable[[str], None] | None = None,
 ) -> bytes:
     """Builds an Assay module of a model, and writes it where `output` says; its bytes.
 
     `shapes` are sets such as "data=1x3x224x224; data=2x3x224x224"; `dims` the bounds of their
     named dimensions, such as {"rows": "1..128:16"}; `split` has a line for each pattern of
-    operators, with the device that does them behind it; `report` is told which of them are on
-    another device than that, and why. Raises ModelError.
+    operators, with the device that does them behind it, or is "auto": chosen by predicted times,
+    those of the GPU `chip`. `report` is told which operators are on another device than was meant,
+    and why. Raises ModelError, and SpecError for an unknown chip.
     """
     data = built(
         Path(model),
@@ -348,6 +352,7 @@ def build(
         shapes=shapes,
         dims=[f"{name}={text}" for name, text in (dims or {}).items()],
         split=split,
+        chip=chip,
         report=report or (lambda text: None),
     )
     if output is not None:
@@ -363,6 +368,7 @@ def built(
     dims: Sequence[str],
     split: str | None,
     split_name: str = "split",
+    chip: str = "m1",
     say: Callable[[str], None] = lambda text: None,
     report: Callable[[str], None] = lambda text: None,
 ) -> bytes:
@@ -374,13 +380,19 @@ def built(
     from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
     from assay.compiler.module.split import Split
     from assay.hal.module.build.build import build_module
+    from assay.hw.apple.facts.chips import Chip
+    from assay.hw.apple.facts.chips import chip as chip_named
 
+    chosen: Split | Chip | None = None
+    if split is not None:
+        is_auto = split == AUTO
+        chosen = chip_named(chip) if is_auto else Split(split, devices, split_name)
     return build_module(
         model,
         devices=devices,
         shapes=parse_shapes(shapes) if shapes else (),
         bounds=parse_bounds(dims),
-        split=None if split is None else Split(split, devices, split_name),
+        split=chosen,
         say=say,
         report=report,
     )

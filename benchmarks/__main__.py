@@ -23,6 +23,7 @@ TITLES = {
     "model": "A model through IREE",
     "torq": "The Torq NPU",
     "networks": "Networks on the Torq NPU",
+    "modules": "Modules split over devices",
     "traces": "Traces",
     "viewer": "The HTML timeline",
 }

@@ -5,6 +5,8 @@ The layers are those of MobileNetV2 (Sandler et al., 2018, table 2): inverted re
 into weights and bias. The weights are random: the numbers mean nothing, the work is real.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -31,9 +33,13 @@ def build(*, size: int = 224, classes: int = 1000, width: float = 1.0, seed: int
     `width` scales every channel count, as in the paper. With the defaults the model has 3.5
     million weights and does 300 million multiply-adds.
     """
-    network = _Network(np.random.default_rng(seed), width)
+    return assembled(Network(np.random.default_rng(seed), width), size, classes)
+
+
+def assembled(network: Network, size: int, classes: int) -> bytes:
+    """The file of a network of this kind."""
     graph = network.graph
-    x = graph.input("image", (1, 3, size, size))
+    x = network.stored(graph.input("image", (1, 3, size, size)))
     x = network.activated(x, 3, network.channels(STEM_CHANNELS), kernel=3, stride=2)
     channels = network.channels(STEM_CHANNELS)
     for expansion, output, repeats, stride in BLOCKS:
@@ -50,7 +56,7 @@ def build(*, size: int = 224, classes: int = 1000, width: float = 1.0, seed: int
     return graph.to_bytes()
 
 
-class _Network:
+class Network:
     """The graph and the random weights of one model."""
 
     def __init__(self, random: np.random.Generator, width: float) -> None:
@@ -75,18 +81,32 @@ class _Network:
         shape = (outputs, inputs, kernel, kernel)
         weights = self.weights(shape, inputs * kernel * kernel)
         pad = kernel // 2
-        x = self.graph.convolution(x, weights, self.bias(outputs), stride=stride, pad=pad)
+        x = self.convolution(x, weights, self.bias(outputs), stride=stride, pad=pad)
+        return self.clipped(x)
+
+    def convolution(
+        self, x: str, weights: Array, bias: Array, *, stride: int = 1, pad: int = 0, groups: int = 1
+    ) -> str:
+        """A convolution by itself."""
+        return self.graph.convolution(x, weights, bias, stride=stride, pad=pad, groups=groups)
+
+    def clipped(self, x: str) -> str:
+        """The activation."""
         return self.graph.clip(x, 0, 6)
+
+    def stored(self, x: str) -> str:
+        """A tensor without an activation, as it is kept."""
+        return x
 
     def block(self, x: str, inputs: int, outputs: int, expansion: int, stride: int) -> str:
         """An inverted residual."""
         hidden = inputs * expansion
         y = x if expansion == 1 else self.activated(x, inputs, hidden, kernel=1)
         depthwise = self.weights((hidden, 1, 3, 3), 9)
-        y = self.graph.convolution(
-            y, depthwise, self.bias(hidden), stride=stride, pad=1, groups=hidden
-        )
-        y = self.graph.clip(y, 0, 6)
+        y = self.convolution(y, depthwise, self.bias(hidden), stride=stride, pad=1, groups=hidden)
+        y = self.clipped(y)
         project = self.weights((outputs, hidden, 1, 1), hidden)
-        y = self.graph.convolution(y, project, self.bias(outputs))
-        return self.graph.node("Add", x, y) if stride == 1 and inputs == outputs else y
+        y = self.stored(self.convolution(y, project, self.bias(outputs)))
+        if stride == 1 and inputs == outputs:
+            return self.stored(self.graph.node("Add", x, y))
+        return y

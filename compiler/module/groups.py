@@ -14,8 +14,9 @@ from typing import Final
 from ..graph.symbolic.graph import Forward, Graph, Operator
 
 _NAMES: Final = """
-Abs Add BatchNormalization Cast Ceil Clip Div Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu
-Log Max Min Mul Neg PRelu Pow Reciprocal Relu Round Selu Sigmoid Softplus Sqrt Sub Tanh Where
+Abs Add BatchNormalization Cast Ceil Clip DequantizeLinear Div Elu Erf Exp Floor Gelu HardSigmoid
+HardSwish LeakyRelu Log Max Min Mul Neg PRelu Pow QuantizeLinear Reciprocal Relu Round Selu Sigmoid
+Softplus Sqrt Sub Tanh Where
 """
 _FOLLOWERS: Final = frozenset(_NAMES.split())
 """What is done element by element, so that it can be done where the element is made."""

@@ -50,8 +50,9 @@ SplitFile = Annotated[
     Path | None,
     typer.Option(
         "--split",
-        help="Let the devices work together: a file with a line for each pattern of operators' "
-        "names or kinds, and the device that does them: [bold]Conv metal[/bold].",
+        help="Let the devices work together: [bold]auto[/bold], chosen by predicted times, or a "
+        "file with a line for each pattern of operators' names or kinds, and the device that does "
+        "them: [bold]Conv metal[/bold].",
         show_default=False,
     ),
 ]
@@ -64,6 +65,9 @@ def build_command(
     dim: Dims = None,
     devices: Devices = "metal",
     split: SplitFile = None,
+    chip: Annotated[
+        str, typer.Option("--chip", help="The GPU whose times --split auto predicts.")
+    ] = "m1",
     json: Json = False,
 ) -> None:
     """Build an Assay module: one file with a model for several input shapes and devices.
@@ -100,7 +104,7 @@ def build_command(
         data = from_text(model.read_text(), str(model))
         names = list(read_module(data).module.devices)
     else:
-        names, data = _built(model, shapes, dim or [], devices, split, told)
+        names, data = _built(model, shapes, dim or [], devices, (split, chip), told)
     path.write_bytes(data)
     if json:
         print_json({"module": str(path), "bytes": len(data), "devices": names, "report": told})
@@ -111,12 +115,19 @@ def build_command(
 
 
 def _built(
-    model: Path, shapes: str, dims: list[str], devices: str, split: Path | None, told: list[str]
+    model: Path,
+    shapes: str,
+    dims: list[str],
+    devices: str,
+    split: tuple[Path | None, str],
+    told: list[str],
 ) -> tuple[list[str], bytes]:
     """(the devices, the module) of a model; a report goes to `told`."""
-    from ...assay_module import built
+    from ...assay_module import AUTO, built
     from ..terminal import progress
 
+    file, chip = split
+    text = None if file is None else AUTO if file == Path(AUTO) else file.read_text()
     names = [name.strip() for name in devices.split(",") if name.strip()]
     with progress() as say:
         data = built(
@@ -124,8 +135,9 @@ def _built(
             devices=names,
             shapes=shapes,
             dims=dims,
-            split=None if split is None else split.read_text(),
-            split_name=str(split),
+            split=text,
+            split_name=str(file),
+            chip=chip,
             say=say,
             report=told.append,
         )

@@ -17,11 +17,13 @@ from assay.compiler.models import ModelError, compile_model, model_format
 from assay.compiler.models.compile import Target
 from assay.compiler.module.kernels import mlir_of
 from assay.compiler.module.split import Split
+from assay.hw.apple.facts.chips import Chip
 from assay.sim.native.work_folder import work_folder
 
 from .. import records
 from ..file import write_module
 from ..records import NONE, VERSION, Module
+from .auto import AutoSplit
 from .device_model import Part, device_model
 from .npu import NpuPrograms
 from .pool import RETURNING, VMFB, Pool
@@ -42,7 +44,7 @@ def build_module(
     devices: Sequence[str],
     shapes: Sequence[Mapping[str, Dims]] = (),
     bounds: Mapping[str, Bounds] | None = None,
-    split: Split | None = None,
+    split: Split | Chip | None = None,
     say: Say = lambda text: None,
     report: Say = lambda text: None,
 ) -> bytes:
@@ -53,7 +55,8 @@ def build_module(
         devices: names from `DEVICES`, the one that is preferred first.
         shapes: shape sets, the default first; without any, the shapes that the model declares.
         bounds: what named dimensions can be; others can be anything from 1 on.
-        split: which device does which operator; without it every model is for one device.
+        split: which device does which operator, or the GPU by whose predicted times that is chosen;
+            without it every model is for one device.
         say: is told what is being done.
         report: is told, line by line, which operators are not on the device that was meant.
 
@@ -86,10 +89,13 @@ def build_module(
         ]
     else:
         where = f"on {', '.join(devices)}"
-        parts = [
-            _part(graph, path, where, _split(model, graph, devices, split, programs, report))
-            for graph in graphs
-        ]
+        if isinstance(split, Chip):
+            chooser = AutoSplit(devices, split, programs, say, report)
+            ranges = {each.name: (each.minimum, each.maximum or None) for each in pool.symbols}
+            made = [chooser.split(model, graph, ranges) for graph in graphs]
+        else:
+            made = [_split(model, graph, devices, split, programs, report) for graph in graphs]
+        parts = [_part(graph, path, where, each) for graph, each in zip(graphs, made, strict=True)]
     for number, device in enumerate(devices):
         if device == NPU:
             _add_npu_programs(pool, number, programs, parts)
