@@ -51,7 +51,7 @@ def build_module(
     """The file of a module.
 
     Args:
-        path: an ONNX model; or one in TFLite or MLIR, whose shapes are fixed.
+        path: an ONNX model; or one in TFLite or MLIR, which is one kernel for each device.
         devices: names from `DEVICES`, the one that is preferred first.
         shapes: shape sets, the default first; without any, the shapes that the model declares.
         bounds: what named dimensions can be; others can be anything from 1 on.
@@ -64,7 +64,11 @@ def build_module(
     """
     _check_devices(devices)
     if model_format(path) != "onnx":
-        return _whole(path, devices, bool(shapes or bounds or split), say)
+        if split is not None:
+            raise ModelError(
+                f"{path}: a model in TFLite or MLIR is one kernel; leave out the split"
+            )
+        return _whole(path, devices, shapes, bounds or {}, say)
     if NPU in devices and split is None:
         raise ModelError(
             f"{path}: for the NPU alone give a quantised model as .tflite, or as TOSA; of ONNX it "
@@ -73,13 +77,8 @@ def build_module(
     say(f"reading {path.name}")
     model = OnnxModel(path)
     sets = [dict(each) for each in shapes] or [model.declared()]
-    known = bounds or {}
-    names = names_of(sets)
-    for name in known:
-        if name not in names:
-            raise ModelError(f"dim: no shape set has a dimension {name}; named are {names}")
     graphs = [graph_of(model, each) for each in sets]
-    pool = Pool(devices, {name: known.get(name, Bounds()) for name in names})
+    pool = Pool(devices, _bounds(sets, bounds or {}))
     programs = NpuPrograms(say)
     if split is None:
         parts = [
@@ -140,20 +139,36 @@ def _part(graph: Graph, path: Path, where: str, made: Together) -> Part:
     )
 
 
-def _whole(path: Path, devices: Sequence[str], shapes_given: bool, say: Say) -> bytes:
+def _whole(
+    path: Path,
+    devices: Sequence[str],
+    shapes: Sequence[Mapping[str, Dims]],
+    bounds: Mapping[str, Bounds],
+    say: Say,
+) -> bytes:
     """A model in TFLite or MLIR: one kernel per device."""
-    if shapes_given:
+    if NPU in devices and (shapes or bounds):
         raise ModelError(
-            f"{path}: the shapes of TFLite and MLIR models are fixed; leave out shapes and split"
+            f"{path}: the NPU's programs have the model's own shapes; leave out shapes, or the NPU"
         )
     from .whole import WholeModel
 
     model = WholeModel(path, say)
-    pool = Pool(devices, {})
-    models = [
-        model.add(pool, number, TARGETS.get(device), say) for number, device in enumerate(devices)
-    ]
-    return _written(path, pool, models)
+    sets = [dict(each) for each in shapes] or [model.function.declared()]
+    pool = Pool(devices, _bounds(sets, bounds))
+    parts = [model.part(each, number, devices) for number in range(len(devices)) for each in sets]
+    for number, device in enumerate(devices):
+        model.add_program(pool, number, TARGETS.get(device), say)
+    return _written(path, pool, [device_model(pool, part) for part in parts])
+
+
+def _bounds(sets: Sequence[Mapping[str, Dims]], known: Mapping[str, Bounds]) -> dict[str, Bounds]:
+    """What the named dimensions of shape sets can be. Raises ModelError."""
+    names = names_of(sets)
+    for name in known:
+        if name not in names:
+            raise ModelError(f"dim: no shape set has a dimension {name}; named are {names}")
+    return {name: known.get(name, Bounds()) for name in names}
 
 
 def _written(path: Path, pool: Pool, models: Sequence[records.Model]) -> bytes:

@@ -1,123 +1,81 @@
-"""Whole models as one kernel per device: those that come as TOSA, whose shapes are fixed.
+"""Whole models as one kernel per device: those that come in TFLite or MLIR.
 
-So a quantised model runs on the NPU, the GPU or the CPU from one file.
+So a quantised model runs on the NPU, the GPU or the CPU from one file. The NPU's programs have the
+model's own shapes; those for other devices take every shape that the model leaves open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-from xdsl.ir import Attribute
-
-from assay.compiler.graph.elements import NUMPY, dtype_of, shape_of
-from assay.compiler.graph.errors import naming
-from assay.compiler.graph.importer import import_model
-from assay.compiler.graph.symbolic.dims import text
-from assay.compiler.graph.tosa import ops
+from assay.compiler.graph.symbolic.dims import Dims, is_known
+from assay.compiler.graph.symbolic.dims import text as dims_text
+from assay.compiler.graph.symbolic.graph import Graph, Operator
+from assay.compiler.graph.symbolic.mlir_function import MlirFunction
 from assay.compiler.models import ModelError, compile_model
 from assay.compiler.models.compile import Target
-from assay.compiler.module.plan import Life, planned
+from assay.compiler.module.groups import Group
+from assay.compiler.module.kernels import Kernel
 from assay.compiler.torq.schedule.compile import compiled
 from assay.compiler.torq.schedule.options import USUAL
 
-from ... import element_type as elements
 from ...torq.pack import pack
 from ...vm.build.torq import torq_module
-from ..records import NONE, Arena, Call, Input, Kernel, Model, Output, Place, Region, Tensor
+from .. import records
+from ..records import NONE
+from .device_model import Part
 from .pool import RETURNING, Pool
 
-_ENTRY: Final = "tf.entry_function"
 _ASYNC_FLAG: Final = "--iree-execution-model=async-external"
 Say = Callable[[str], None]
-Kind = tuple[np.dtype[Any], tuple[int, ...]]
 
 
 class WholeModel:
-    """A model with one function of tensors of known shapes."""
+    """A model with one function of tensors."""
 
     def __init__(self, path: Path, say: Say) -> None:
         """Raises ModelError."""
+        say(f"reading {path.name}")
         self.path = path
-        with naming(str(path)):
-            function = ops.only_function(import_model(path, progress=say))
-        self.function = function.sym_name.data
-        kinds = function.function_type
-        self.inputs = [self._kind(kind) for kind in kinds.inputs]
-        self.outputs = [self._kind(kind) for kind in kinds.outputs]
-        said = function.attributes.get(_ENTRY)
-        self.input_names = _names(said, "inputs", "input", len(self.inputs))
-        self.output_names = _names(said, "outputs", "output", len(self.outputs))
+        self.function = MlirFunction(path)
 
-    def _kind(self, kind: Attribute) -> Kind:
-        shape = shape_of(kind)
-        dtype = dtype_of(getattr(kind, "element_type", kind))
-        if shape is None or dtype is None or any(size < 0 for size in shape):
-            raise ModelError(f"{self.path}: {kind} is no tensor of a known shape")
-        return NUMPY[dtype], tuple(shape)
-
-    def add(self, pool: Pool, device: int, target: Target | None, say: Say) -> Model:
-        """A device model, whose program goes into the pool; without a target it is the NPU's."""
-        data = self._for_npu(say) if target is None else self._by_iree(target, say)
-        counts = len(self.inputs), 0, len(self.outputs)
-        pool.add_program(device, data, [Kernel(device, RETURNING, NONE, self.function, *counts)])
-        return self._model(pool, device)
-
-    def _by_iree(self, target: Target, say: Say) -> bytes:
-        say(f"compiling {self.path.name} for {target}")
-        return compile_model(self.path, target=target, flags=[_ASYNC_FLAG], progress=say).data
+    def add_program(self, pool: Pool, device: int, target: Target | None, say: Say) -> None:
+        """A device's program; without a target it is the NPU's. Raises ModelError."""
+        function = self.function
+        if target is None:
+            data = self._for_npu(say)
+        else:
+            say(f"compiling {self.path.name} for {target}")
+            flags = [_ASYNC_FLAG]
+            data = compile_model(self.path, target=target, flags=flags, progress=say).data
+        counts = len(function.inputs), 0, len(function.outputs)
+        pool.add_program(
+            device, data, [records.Kernel(device, RETURNING, NONE, function.entry, *counts)]
+        )
 
     def _for_npu(self, say: Say) -> bytes:
+        if not all(is_known(dims) for dims in self.function.declared().values()):
+            raise ModelError(f"{self.path}: programs for the NPU need shapes that are numbers")
         made = compiled(self.path, say, USUAL)
-        return torq_module(pack(made.program, self.path.stem), self.function)
+        return torq_module(pack(made.program, self.path.stem), self.function.entry)
 
-    def _model(self, pool: Pool, device: int) -> Model:
-        kinds = [*self.inputs, *self.outputs]
-        names = [*self.input_names, *self.output_names]
-        sizes = [int(np.prod(shape)) * dtype.itemsize for dtype, shape in kinds]
-        first = len(self.inputs)
-        plan = planned(
-            [
-                Life(name=f"{number}", size=sizes[number], first=0, last=0)
-                for number in range(first, len(kinds))
-            ]
+    def part(self, shapes: Mapping[str, Dims], device: int, devices: Sequence[str]) -> Part:
+        """What becomes a device model for these input shapes. Raises ModelError."""
+        graph: Graph = self.function.graph(shapes)
+        (operator,) = graph.steps
+        assert isinstance(operator, Operator)
+        group = Group((operator,))
+        kernel = Kernel(
+            entry=self.function.entry, arguments=operator.inputs, outputs=operator.outputs
         )
-        location = pool.location(self.path.name, "the whole model", self.function)
-        tensors = []
-        for number, ((dtype, shape), name) in enumerate(zip(kinds, names, strict=True)):
-            code = elements.code_of(dtype)
-            if number < first:
-                place = (Place.INPUT, number, 0, 0)
-            else:
-                place = (Place.PLANNED, 0, plan.offsets[f"{number}"], sizes[number])
-            tensors.append(Tensor(name, code, shape, device, *place, location))
-        kernel = pool.kernel(device, self.function)
-        inputs, outputs = tuple(range(first)), tuple(range(first, len(kinds)))
-        return Model(
-            name=f"{self._set_name()} on {pool.devices[device]}",
-            devices=(device,),
-            inputs=tuple(
-                Input(names[number], number, tuple(pool.size(d, {}) for d in kinds[number][1]))
-                for number in inputs
-            ),
-            outputs=tuple(Output(names[number], number) for number in outputs),
-            arenas=(Arena(device, plan.size),),
-            tensors=tuple(tensors),
-            regions=(Region((Call(kernel, inputs, (), outputs),)),),
-            points=0,
+        sets = ", ".join(f"{each.name}={dims_text(each.dims)}" for each in graph.inputs)
+        return Part(
+            name=f"{sets} on {devices[device]}",
+            file=self.path.name,
+            graph=graph,
+            steps=[group],
+            kernels={group: kernel},
+            devices={group: device},
         )
-
-    def _set_name(self) -> str:
-        pairs = zip(self.input_names, self.inputs, strict=True)
-        return ", ".join(f"{name}={text(shape)}" for name, (_, shape) in pairs)
-
-
-def _names(said: object, key: str, plain: str, count: int) -> Sequence[str]:
-    """Names that a model gives its arguments or results, or numbers."""
-    found = getattr(said, "data", {}).get(key)
-    names = [name.strip() for name in getattr(found, "data", "").split(",")]
-    if len(names) == count == len(set(names)) and all(names):
-        return names
-    return [f"{plain}{number}" for number in range(count)]

@@ -53,7 +53,7 @@ def test_inspect_lists_a_whole_model(path: Path) -> None:
 
 
 def test_shapes_that_are_fixed_cannot_be_chosen(path: Path) -> None:
-    with pytest.raises(ModelError, match="shapes of TFLite and MLIR models are fixed"):
+    with pytest.raises(ModelError, match="the NPU's programs have the model's own shapes"):
         assay.build(path, shapes="input_1=2x8x8x4", devices=["torq"])
 
 
