@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -82,12 +82,22 @@ class CpuCommandBuffer(HostCommandBuffer):
             )
         words, references = [word & 0xFFFFFFFF for word in constants], tuple(bindings)
 
-        def run(table: Bindings) -> None:
+        def prepared(table: Bindings) -> Callable[[], None]:
             views = [view(reference, table) for reference in references]
             spans = [(int(each.ctypes.data), each.nbytes) for each in views]
-            library.run(function, _counts(workgroups, table), words, spans)
+            return library.prepared(function, _counts(workgroups, table), words, spans)
 
-        self.add(run)
+        if isinstance(workgroups, BufferRef) or any(each.buffer is None for each in references):
+            self.add(lambda table: prepared(table)())
+        else:  # everything is known already; memory stays where it is as long as it is referred to
+            run, keeps = prepared(()), references
+            self.add(lambda _: _run(run, keeps))
+
+
+def _run(run: Callable[[], None], keeps: Sequence[BufferRef]) -> None:
+    """Runs what was prepared; `keeps` is the memory that it is about."""
+    del keeps
+    run()
 
 
 def _counts(workgroups: tuple[int, int, int] | BufferRef, table: Bindings) -> tuple[int, int, int]:

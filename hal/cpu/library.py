@@ -8,9 +8,10 @@ Layouts: `runtime/src/iree/hal/local/executable_library.h` of iree-org/iree, ver
 from __future__ import annotations
 
 import ctypes
+import itertools
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -163,14 +164,14 @@ class Library:
         said = self._library.attributes[function]
         return said.constant_count, said.binding_count
 
-    def run(
+    def prepared(
         self,
         function: int,
         workgroups: tuple[int, int, int],
         constants: Sequence[int],
         bindings: Sequence[tuple[int, int]],
-    ) -> None:
-        """All workgroups of a dispatch; bindings are addresses and lengths in bytes."""
+    ) -> Callable[[], None]:
+        """What runs all workgroups of a dispatch; bindings are addresses and lengths in bytes."""
         words = (ctypes.c_uint32 * max(1, len(constants)))(*constants)
         addresses = (ctypes.c_void_p * max(1, len(bindings)))(*(b[0] for b in bindings))
         lengths = (ctypes.c_size_t * max(1, len(bindings)))(*(b[1] for b in bindings))
@@ -189,9 +190,12 @@ class Library:
             bindings=ctypes.addressof(addresses),
             lengths=ctypes.addressof(lengths),
         )
-        self._run(function, state)
+        operands = words, addresses, lengths
+        return lambda: self._run(function, state, operands)
 
-    def _run(self, function: int, state: _DispatchState) -> None:
+    def _run(self, function: int, state: _DispatchState, operands: object) -> None:
+        """`operands` is what the state points to."""
+        del operands  # the caller keeps it
         said = self._library.attributes[function] if self._library.attributes else None
         pages = said.local_memory_pages if said is not None else 0
         memory = ctypes.create_string_buffer(pages * _PAGE + 1)
@@ -200,14 +204,13 @@ class Library:
         )
         kernel = self.kernels[function]
         environment, dispatch, place = map(ctypes.addressof, (self._environment, state, group))
-        for group.z in range(state.count_z):
-            for group.y in range(state.count_y):
-                for group.x in range(state.count_x):
-                    code = kernel(environment, dispatch, place)
-                    if code:
-                        raise StatusError(
-                            "INTERNAL", f"kernel {self.names[function]} on the CPU gave up: {code}"
-                        )
+        x, y, z = state.count_x, state.count_y, state.count_z
+        for group.z, group.y, group.x in itertools.product(range(z), range(y), range(x)):
+            code = kernel(environment, dispatch, place)
+            if code:
+                raise StatusError(
+                    "INTERNAL", f"kernel {self.names[function]} on the CPU gave up: {code}"
+                )
 
 
 def _load(data: bytes) -> ctypes.CDLL:
