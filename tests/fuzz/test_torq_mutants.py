@@ -1,9 +1,9 @@
-"""Damaged programs for the NPU, in TorqHL, TorqHW and words, are refused, found or harmless.
+"""Damaged programs for the NPU are refused, found or harmless: in TorqHL, TorqPlan, TorqHW, words.
 
 What a listing in TorqHW or its words say of tasks, transfers, starts and waits is all meant by the
 compiler, whose notes the executable carries: whatever damage to it changes a result must be refused
-or found. Damaged TorqHL is another program: it is refused, or the NPU gives exactly what its
-operators mean.
+or found. A damaged schedule in TorqPlan is refused unless it makes what its operators mean. Damaged
+TorqHL is another program: it is refused, or the NPU gives exactly what its operators mean.
 """
 
 import os
@@ -28,8 +28,16 @@ from assay.compiler.torq.hl.text import text_of
 from assay.compiler.torq.hl.types import Tensor, tensor_of
 from assay.compiler.torq.hw.dialect import hw_parsed
 from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
+from assay.compiler.torq.plan.dialect import plan_context, plan_parsed
 from assay.compiler.torq.schedule.compile import program_for
-from assay.compiler.torq.schedule.ir.passes import Tile
+from assay.compiler.torq.schedule.ir.passes import (
+    AllocateLram,
+    AllocateXram,
+    KeepCode,
+    PackConstants,
+    Schedule,
+    Tile,
+)
 from assay.hal.observe import checking
 from assay.hal.status import StatusError
 from assay.hal.torq.check import check
@@ -144,6 +152,57 @@ def _hl_verdict(text: str) -> str:
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one, other)
     return EQUAL
+
+
+@cache
+def _schedule(folder: Path) -> str:
+    """A network's schedule with all addresses."""
+    module = parsed(_network(folder))
+    for each in (Schedule(), PackConstants(), AllocateLram(), KeepCode(), AllocateXram()):
+        each.apply(plan_context(), module)
+    return str(module)
+
+
+def _plan_campaign(count: int, folder: Path) -> Counter[str]:
+    """Verdicts of damaged schedules; none of them gives other results without a finding."""
+    text = _schedule(folder)
+    inputs, expected = models.reference("small", folder)
+    verdicts: Counter[str] = Counter()
+    for number in range(count):
+        damaged = changed_text(text, random.Random(f"{number}"), _is_step)
+        try:
+            program = program_for(plan_parsed(damaged))
+        except (ParseError, VerifyException, ModelError):
+            verdicts[REFUSED] += 1
+            continue
+        with checking(Checker(NPU_CHECKS)) as checker:
+            found = results(program, inputs, expected)
+        is_same = all(map(np.array_equal, expected, found))
+        assert checker.findings or is_same, f"schedule {number} gives other results"
+        verdicts[FOUND if checker.findings else EQUAL] += 1
+    return verdicts
+
+
+def _is_step(line: str) -> bool:
+    return "torq_plan." in line and "torq_plan.schedule" not in line
+
+
+@pytest.mark.skipif(not models.IMPORTABLE, reason="converter or IREE are missing")
+def test_damaged_schedules_are_refused_found_or_harmless(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    verdicts = _plan_campaign(40, tmp_path_factory.mktemp("network"))
+    assert verdicts[REFUSED] > 20 and verdicts[EQUAL] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not models.IMPORTABLE, reason="converter or IREE are missing")
+def test_many_damaged_schedules_are_refused_found_or_harmless(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    verdicts = _plan_campaign(MANY, tmp_path_factory.mktemp("network"))
+    print(dict(verdicts))
+    assert verdicts[EQUAL] > MANY // 100
 
 
 def _random(kind: Tensor) -> Array:

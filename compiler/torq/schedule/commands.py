@@ -24,11 +24,13 @@ class Image:
         data: the words, from the first address to the last.
         start: the LRAM address of the first.
         meant: what they are for.
+        tasks: how many tasks the run's region has in all.
     """
 
     data: bytes
     start: int
     meant: SliceRun
+    tasks: int
 
 
 class Commands:
@@ -58,7 +60,8 @@ class Commands:
             )
         notes = noted(tasks, run.source, words, address)
         meant = SliceRun(unit=_UNITS[run.slice_], address=address, tasks=notes)
-        return Image(data=data, start=min(words), meant=meant)
+        in_all = len(self._emitted[run.slice_][1])
+        return Image(data=data, start=min(words), meant=meant, tasks=in_all)
 
     def _emit(self, run: RunSlice) -> list[SliceTask]:
         """The tasks of a run's region; runs of the same region follow each other."""

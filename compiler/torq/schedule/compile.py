@@ -21,6 +21,7 @@ from ..plan.operations import ScheduleOp
 from ..target import targeting
 from .commands import Commands
 from .ir.check import check_apart, check_lram, check_xram
+from .ir.flow import check_flow
 from .ir.read import read_schedule
 from .ir.write import schedule_of
 from .kept_code import with_code_kept
@@ -106,6 +107,7 @@ def _as_written(schedule: ScheduleOp, network: Network) -> Placed:
     check_xram(read.plan, network, read.outside)
     commands = Commands(read.plan.addresses)
     check_apart(read.outside, commands)
+    check_flow(read.plan, network, commands)
     return Placed(plan=read.plan, outside=read.outside, commands=commands)
 
 

@@ -228,6 +228,55 @@ def test_a_schedule_that_is_none_is_refused_when_it_is_read(
         plan_parsed(text.replace(old, new, 1))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "move<16, xram + 0, lram + 0>",
+            "move<8, xram + 0, lram + 0>",
+            "x is not where slice 0 re",
+        ),
+        ('"x" int8 [16] by [1]', '"x" int8 [16] by [0]', "clamp 0: x is not where slice 0 reads"),
+        ("load %memory to", "load %memory_1 to", "clamp 0: x is not where slice 0 reads it"),
+        ("to %memory_1", "to %memory", "store of y of clamp 0: input 0 is not there to be written"),
+    ],
+)
+def test_what_would_make_something_else_is_refused(old: str, new: str, message: str) -> None:
+    text = _placed()
+    assert old in text
+    with pytest.raises(ModelError, match=message):
+        program_for(plan_parsed(text.replace(old, new, 1)))
+
+
+def test_what_does_not_wait_for_what_it_needs_is_refused() -> None:
+    text = _placed()
+    wait = "      torq_plan.wait %slc0\n"
+    (store,) = re.findall(r".*%xw = .*\n", text)
+    early = text.replace(wait, "").replace(store, store + wait)
+    assert early != text
+    with pytest.raises(ModelError, match="store of y of clamp 0: reads what is written meanwhile"):
+        program_for(plan_parsed(early))
+
+
+def test_results_that_are_not_stored_are_refused() -> None:
+    text = _placed()
+    stored = re.sub(r".*%xw.*\n", "", text)
+    assert stored != text
+    with pytest.raises(ModelError, match="the schedule does not store all of output 0"):
+        program_for(plan_parsed(stored))
+
+
+def test_what_comes_too_late_is_refused() -> None:
+    text = _placed()
+    (load,) = re.findall(r".*%xr = .*\n", text)
+    (run,) = re.findall(r".*%slc0 = .*\n", text)
+    load += "      torq_plan.wait %xr\n"
+    late = text.replace(load, "").replace(run, run + load)
+    assert late.count(load) == 1
+    with pytest.raises(ModelError, match="clamp 0: x is not where slice 0 reads it"):
+        program_for(plan_parsed(late))
+
+
 def test_buffers_that_find_no_room_are_refused_by_operator() -> None:
     text = _done().replace('"y of clamp 0" 16', '"y of clamp 0" 600000', 1)
     with pytest.raises(ModelError, match=r"^clamp 0: no room in LRAM for y of clamp 0, 600,000"):
