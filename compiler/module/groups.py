@@ -14,9 +14,9 @@ from typing import Final
 from ..graph.symbolic.graph import Forward, Graph, Operator
 
 _NAMES: Final = """
-Abs Add BatchNormalization Cast Ceil Clip DequantizeLinear Div Elu Erf Exp Floor Gelu HardSigmoid
-HardSwish LeakyRelu Log Max Min Mul Neg PRelu Pow QuantizeLinear Reciprocal Relu Round Selu Sigmoid
-Softplus Sqrt Sub Tanh Where
+Abs Add And BatchNormalization Cast Ceil Clip DequantizeLinear Div Elu Equal Erf Exp Floor Gelu
+Greater HardSigmoid HardSwish LeakyRelu Less Log Max Min Mod Mul Neg Not Or PRelu Pow QuantizeLinear
+Reciprocal Relu Round Selu Sigmoid Softplus Sqrt Sub Tanh Where
 """
 _FOLLOWERS: Final = frozenset(_NAMES.split())
 """What is done element by element, so that it can be done where the element is made."""
@@ -81,7 +81,7 @@ def grouped(graph: Graph, side: Callable[[Operator], object] = lambda _: None) -
         if before is not None and side(open_groups[before].last) == side(step):
             group = Group((*open_groups.pop(before).operators, step))
             found[at.pop(before)] = None
-        if len(group.outputs) == 1:
+        if len(group.outputs) == 1 and not step.takes_sizes:
             open_groups[group.outputs[0]] = group
             at[group.outputs[0]] = len(found)
         found.append(group)

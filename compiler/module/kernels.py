@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ..graph.elements import Array
@@ -16,89 +15,18 @@ from ..graph.symbolic.dims import Dim, Dims
 from ..graph.symbolic.graph import Graph
 from ..models.errors import ModelError
 from .groups import Group
+from .kernel import Kernel
+from .sized_kernels import OVERWRITE, sized_kernel
 
 _MOST_EMBEDDED: Final = 16
 """Elements of constants that are part of a kernel; whole numbers always are."""
-_ELEMENTS: Final = {
-    "float16": "f16",
-    "float32": "f32",
-    "float64": "f64",
-    "int8": "si8",
-    "uint8": "ui8",
-    "int32": "si32",
-    "int64": "si64",
-}
-"""Torch's names of types, by NumPy's."""
-_TORCH: Final = "torch.overwrite.tensor.contents"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Kernel:
-    """A group's kernel: `arguments` are the tensors and weights it reads, as the graph has them."""
-
-    entry: str
-    arguments: tuple[str, ...]
-    outputs: tuple[str, ...]
-    constants: tuple[Dim, ...] = ()
-    """Integers that it takes behind the arguments."""
-    model: bytes = b""
-    """ONNX: the graph's inputs are the arguments, in their order."""
-    mlir: str = ""
-    """A function of MLIR instead."""
 
 
 def kernel_of(graph: Graph, group: Group) -> Kernel:
     """The kernel of a group. Raises MissingTool."""
-    if group.last.ranges:
-        return _slice(graph, group)
+    if group.last.takes_sizes:
+        return sized_kernel(graph, group.last)
     return _Writer(graph, group).kernel()
-
-
-def _slice(graph: Graph, group: Group) -> Kernel:
-    """A slice between places that it is told, so that no kernel has to read them."""
-    (name,), (output,) = group.last.inputs, group.outputs
-    source, target = graph.tensors[name], graph.tensors[output]
-    element = _ELEMENTS.get(source.dtype.name)
-    if element is None:
-        raise ModelError(f"{group.last.name}: slices of {source.dtype} cannot be built")
-    axes = sorted(group.last.ranges)
-    constants = [place for axis in axes for place in group.last.ranges[axis]]
-    places = "".join(f", %p{number}: !torch.int" for number in range(len(constants)))
-    kind = [None if not isinstance(dim, int) else dim for dim in source.dims]
-    body = ["%one = torch.constant.int 1"]
-    for number, axis in enumerate(axes):
-        before = _tensor_type("vtensor", kind, element)
-        kind = [*kind[:axis], None, *kind[axis + 1 :]]
-        after = _tensor_type("vtensor", kind, element)
-        start, end = (f"%p{2 * number + more}" for more in (0, 1))
-        body += [
-            f"%a{number} = torch.constant.int {axis}",
-            f"%x{number + 1} = torch.aten.slice.Tensor %x{number}, %a{number}, {start}, {end}, "
-            f"%one : {before}, !torch.int, !torch.int, !torch.int, !torch.int -> {after}",
-        ]
-    given = _tensor_type(
-        "vtensor", [d if isinstance(d, int) else None for d in source.dims], element
-    )
-    made = _tensor_type("vtensor", kind, element)
-    place = _tensor_type("tensor", kind, element)
-    assert len(target.dims) == len(kind)
-    body += [f"{_TORCH} %x{len(axes)} overwrites %out : {made}, {place}", "return"]
-    version = "torch.onnx_meta.opset_version = 17 : si64"
-    signature = f"(%x0: {given}{places}, %out: {place}) attributes {{{version}}}"
-    text = f"{signature} {{\n  " + "\n  ".join(body) + "\n}"
-    entry = f"slice_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-    return Kernel(
-        entry=entry,
-        arguments=(name,),
-        outputs=(output,),
-        constants=tuple(constants),
-        mlir=f"func.func @{entry}{text}",
-    )
-
-
-def _tensor_type(kind: str, sizes: Sequence[int | None], element: str) -> str:
-    dims = ",".join("?" if size is None else str(size) for size in sizes)
-    return f"!torch.{kind}<[{dims}],{element}>"
 
 
 class _Writer:
@@ -225,7 +153,7 @@ def _write_in_place(ir: Any, function: Any) -> None:
     for value in results:
         kind = ir.Type.parse(str(value.type).replace("!torch.vtensor", "!torch.tensor", 1))
         place = block.add_argument(kind, ir.Location.unknown())
-        ir.Operation.create(_TORCH, operands=[value, place], ip=ir.InsertionPoint(last))
+        ir.Operation.create(OVERWRITE, operands=[value, place], ip=ir.InsertionPoint(last))
     ir.Operation.create("func.return", ip=ir.InsertionPoint(last))
     last.operation.erase()
     kinds = [argument.type for argument in block.arguments]

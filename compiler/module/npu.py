@@ -22,7 +22,7 @@ from ..graph.symbolic.graph import Forward, Graph, Operator
 from ..graph.symbolic.onnx_model import OnnxModel
 from ..models.errors import ModelError
 from .groups import Group
-from .kernels import Kernel
+from .kernel import Kernel
 from .regions import FREE, Makers, is_free, regions
 
 _NAMED = re.compile(r"(?:node|the node of) (\S+)")

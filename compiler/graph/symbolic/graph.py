@@ -33,6 +33,15 @@ class Operator:
     outputs: tuple[str, ...]
     ranges: Mapping[int, tuple[Dim, Dim]] = field(default_factory=dict)
     """Of a slice between places that are sizes: (start, end) by axis. Its input is its first."""
+    numbers: tuple[Dim, ...] = ()
+    """Integers that a kernel takes instead of the operator's other inputs."""
+    checks: tuple[tuple[Dim, str], ...] = ()
+    """What must not be 0 when it runs, and what is said otherwise."""
+
+    @property
+    def takes_sizes(self) -> bool:
+        """Whether its kernel is told sizes, and so is one of its own."""
+        return bool(self.ranges or self.numbers)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,8 +15,10 @@ from ...models.errors import ModelError
 from ..elements import Array
 from ..errors import GraphRefused, Problem
 from . import contents, sizes
+from .computed import computed
 from .contents import Elements
 from .dims import Dim, Dims, Element, is_known, product, text
+from .expansions import EXPANDED, Expansion, expand_nonzero, expand_topk
 from .graph import Forward, Graph, Operator, Tensor
 from .inference import Inference, Unknown
 from .onnx_model import OnnxModel
@@ -25,6 +27,8 @@ from .reshapes import RESHAPES, contiguous, reshaped
 _RANDOM: Final = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike")
 _MOST_FOLDED: Final = 1 << 26
 _WHOLE: Final = "iu"
+_SIZED: Final = {"Range": (0, 1, 2), "Tile": (1,), "Resize": (3,)}
+"""Operands that are sizes, by operator."""
 
 
 def graph_of(model: OnnxModel, shapes: Mapping[str, Dims]) -> Graph:
@@ -113,6 +117,8 @@ class _Reader:
         if self._forward(node, name):
             return
         if node.op_type == "Slice" and self._slice(node, name):
+            return
+        if self._expand(node, name) or self._computed(node, name):
             return
         dims = self._result_shapes(node)
         kinds = self._results(node)
@@ -299,6 +305,49 @@ class _Reader:
         self._tensors[target] = Tensor(name=target, dtype=source.dtype, dims=shapes[0])
         self._steps.append(
             Operator(node=node, name=name, inputs=(source.name,), outputs=(target,), ranges=ranges)
+        )
+        return True
+
+    # Shapes that follow from values.
+
+    def _expand(self, node: Any, name: str) -> bool:
+        """By other operators, where only the operator itself could tell how much it gives."""
+        if node.op_type not in EXPANDED or node.input[0] not in self._tensors:
+            return False
+        source = self._tensors[node.input[0]]
+        made = Expansion(self._model.onnx.helper.make_node, name)
+        if node.op_type == "NonZero":
+            expand_nonzero(made, node, source.dims, source.dtype)
+        elif len(node.input) < 2 or self._constant(node.input[1]) is not None:
+            return False
+        else:
+            expand_topk(made, node, source.dims, self._inference.attributes(node))
+        self._constants.update(made.constants)
+        for each in made.nodes:
+            self._node(each, each.name or name)
+        return True
+
+    def _computed(self, node: Any, name: str) -> bool:
+        """By a kernel that takes integers, where some inputs are sizes that a run knows."""
+        sized = _SIZED.get(node.op_type, ())
+        operands = [node.input[number] for number in sized if number < len(node.input)]
+        if not any(each and self._constant(each) is None for each in operands):
+            return False
+        found = computed(node.op_type, self._asked(node))
+        if found is None:
+            return False
+        (target,) = node.output
+        dtype = self._results(node)[0][0]
+        self._tensors[target] = Tensor(name=target, dtype=dtype, dims=found.dims)
+        self._steps.append(
+            Operator(
+                node=node,
+                name=name,
+                inputs=tuple(node.input[number] for number in found.inputs),
+                outputs=(target,),
+                numbers=found.numbers,
+                checks=found.checks,
+            )
         )
         return True
 

@@ -13,7 +13,7 @@ from math import prod
 from assay.compiler.graph.symbolic.dims import Dim, Dims, greatest, is_known, product, range_of
 from assay.compiler.graph.symbolic.graph import Forward, Graph
 from assay.compiler.module.groups import Group, Step
-from assay.compiler.module.kernels import Kernel
+from assay.compiler.module.kernel import Kernel
 from assay.compiler.module.plan import Life, planned
 
 from ... import element_type as elements
@@ -228,6 +228,10 @@ class _Maker:
 
     def _call(self, group: Group) -> None:
         kernel, device = self._part.kernels[group], self._part.devices[group]
+        for condition, message in group.last.checks:
+            number = self._pool.expression(self._pool.code(condition, self._here))
+            where = f"{group.last.node.op_type} {group.last.name}"
+            self._instructions.append(records.Check(number, f"{where}: {message}"))
         self._check_full(group, kernel)
         for name in kernel.arguments:
             self._bring((name, device))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
-from assay.compiler.module.kernels import Kernel
+from assay.compiler.module.kernel import Kernel
 from assay.compiler.torq.schedule.compile import compiled
 from assay.compiler.torq.schedule.options import USUAL
 from assay.compiler.torq.schedule.summary import Summary

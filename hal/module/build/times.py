@@ -13,7 +13,8 @@ from assay.compiler.graph.symbolic.dims import greatest
 from assay.compiler.graph.symbolic.graph import Graph
 from assay.compiler.models import ModelError, compile_model
 from assay.compiler.module.groups import Group
-from assay.compiler.module.kernels import Kernel, mlir_of
+from assay.compiler.module.kernel import Kernel
+from assay.compiler.module.kernels import mlir_of
 from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.system import overheads
 from assay.hw.processor import processor_costs

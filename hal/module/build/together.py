@@ -9,7 +9,8 @@ from assay.compiler.graph.symbolic.graph import Graph, Operator
 from assay.compiler.graph.symbolic.onnx_model import OnnxModel
 from assay.compiler.models.errors import ModelError
 from assay.compiler.module.groups import Group, Step, grouped
-from assay.compiler.module.kernels import Kernel, kernel_of
+from assay.compiler.module.kernel import Kernel
+from assay.compiler.module.kernels import kernel_of
 from assay.compiler.module.npu import NpuParts, Refusal
 from assay.compiler.module.regions import Makers, is_free, steps_with
 

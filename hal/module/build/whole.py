@@ -17,7 +17,7 @@ from assay.compiler.graph.symbolic.mlir_function import MlirFunction
 from assay.compiler.models import ModelError, compile_model
 from assay.compiler.models.compile import Target
 from assay.compiler.module.groups import Group
-from assay.compiler.module.kernels import Kernel
+from assay.compiler.module.kernel import Kernel
 from assay.compiler.torq.schedule.compile import compiled
 from assay.compiler.torq.schedule.options import USUAL
 
