@@ -14,6 +14,8 @@ from .checks.output import write_report
 from .checks.sources import check_sources
 from .crash_trace import signals_as_exits
 from .failures import FAILED, USAGE, CommandError, describe, errors_end_with
+from .modules.check import check_assay
+from .modules.files import is_assay_file
 from .options.check import CheckedFiles, CheckedFunctions, CheckOptions, ManyOptions, Wanted
 from .options.common import KernelOptions, ModuleOptions, NpuOptions
 from .options.groups import given_options, grouped
@@ -34,6 +36,8 @@ class _Options:
     many: ManyOptions
     module: ModuleOptions
     patches: list[str]
+    devices: str
+    """Of an Assay module, if it is one that is checked."""
 
 
 @grouped
@@ -69,6 +73,8 @@ def check_command(
       assay check program.py -- --size 512
 
       assay check model.tflite --device torq
+
+      assay check model.assay --device torq,emulated
     """
     from .terminal import want_json
     from .torq.check import check_executable
@@ -77,8 +83,8 @@ def check_command(
     want_json(chosen == "json")
     errors_end_with(USAGE)  # 1 is for findings
     functions = function or []
-    first = next(iter(functions), None)
-    program = npu.program(Path(files[0]), first, only_emulated(device))
+    first, is_assay = next(iter(functions), None), is_assay_file(Path(files[0]))
+    program = None if is_assay else npu.program(Path(files[0]), first, only_emulated(device))
     if program is not None:
         _only_one([*files, *functions[1:]])
         accepted = how.suppress or []
@@ -91,6 +97,7 @@ def check_command(
         many=many,
         module=module,
         patches=how.patch or [],
+        devices=device if is_assay else "",
     )
     if code := _reported(files, _new_report(check, how), options, chosen, how.output):
         raise typer.Exit(code)
@@ -186,8 +193,20 @@ def _check(files: list[str], report: "Report", options: _Options) -> int:
         raise CommandError(
             "several files must all be .metal; check modules and scripts one by one", code=USAGE
         )
-    _check_module(first, report, options)
+    if options.devices:
+        _check_assay(first, report, options)
+    else:
+        _check_module(first, report, options)
     return 0
+
+
+def _check_assay(path: Path, report: "Report", options: _Options) -> None:
+    given = [*(["--function"] if options.functions else [])]
+    given += given_options(options.kernel, options.many, options.module)
+    for option in given:
+        if option != "--input":
+            raise CommandError(f"{option} is not for Assay modules", code=USAGE)
+    check_assay(path, options.devices, options.module.values(), report)
 
 
 def _check_module(path: Path, report: "Report", options: _Options) -> None:

@@ -1,13 +1,16 @@
 """`assay diff`: the same inputs on an emulated device and elsewhere, compared."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .diff_output import show_compared
-from .diff_sides import REFERENCES, Wanted, gpu_sides, layer_sides, npu_sides
+from .diff_sides import REFERENCES, Say, Sides, Wanted, gpu_sides, layer_sides, npu_sides
 from .failures import FAILED, USAGE, CommandError, errors_end_with
+from .modules.diff import assay_sides
+from .modules.files import is_assay_file
 from .options.common import NpuOptions
 from .options.groups import grouped
 from .options.iree import IreeOptions
@@ -22,6 +25,7 @@ from .options.shared import (
 
 if TYPE_CHECKING:
     from ..compare import Tolerance
+    from .torq.run import TorqOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +75,14 @@ Layers = Annotated[
         "board's tensors, by their names in the model.",
     ),
 ]
+BuiltFrom = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        help="For .assay modules: the model it was built from, if it has none for the CPU.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of inputs that are made up.")]
 
 
@@ -83,6 +95,7 @@ def diff_command(
     input: Inputs = None,
     seed: Seed = 0,
     layers: Layers = False,
+    model: BuiltFrom = None,
     *,
     apart: ToleranceOptions,
     device: Device = "emulated",
@@ -105,6 +118,8 @@ def diff_command(
 
       assay diff model.mlir --input @image.npy --rtol 1e-5
 
+      assay diff model.assay --device torq,emulated --model model.onnx --steps 1
+
       assay diff model.vmfb --input @image.npy --reference @expected.npy
     """
     from .terminal import progress, want_json
@@ -113,24 +128,35 @@ def diff_command(
     errors_end_with(USAGE)  # 1 is for results that differ
     if against not in REFERENCES:
         raise CommandError(f"--against {against}: expected {', '.join(REFERENCES)}", code=USAGE)
-    program = npu.program(module, function, device)
-    wanted = Wanted(
-        against=against,
-        reference=reference or [],
-        inputs=input,
-        seed=seed,
-        iree=iree,
-        parameters=parameters,
-    )
+    is_assay = is_assay_file(module)
+    program = None if is_assay else npu.program(module, function, device)
+    wanted = Wanted(against, reference or [], input, seed, iree, parameters)
     with progress() as say:
-        if layers:
-            sides = layer_sides(program, wanted, say)
-        elif program is not None:
-            sides = npu_sides(program, wanted, say)
+        if is_assay:
+            sides = assay_sides(module, device, model, wanted, say)
         else:
-            sides = gpu_sides(module, function, device, wanted, say)
+            sides = _sides(module, function, device, program, wanted, say, layers=layers)
     compared = sides.compared(apart.tolerance())
-    ours, theirs = "NPU" if program else "Metal", "reference" if reference else against
-    show_compared(sides, compared, f"emulated {ours} against {theirs}", brief=layers, json=json)
+    ours = device if is_assay else f"emulated {'NPU' if program else 'Metal'}"
+    who = f"{ours} against {'reference' if reference else against}"
+    show_compared(sides, compared, who, brief=layers, json=json)
     if not all(result.equal for _, result in compared):
         raise typer.Exit(FAILED)
+
+
+def _sides(
+    module: Path,
+    function: str | None,
+    device: str,
+    program: "TorqOptions | None",
+    wanted: Wanted,
+    say: Say,
+    *,
+    layers: bool,
+) -> Sides:
+    """Of a module of IREE, a model, or what is for the NPU."""
+    if layers:
+        return layer_sides(program, wanted, say)
+    if program is not None:
+        return npu_sides(program, wanted, say)
+    return gpu_sides(module, function, device, wanted, say)

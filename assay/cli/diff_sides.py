@@ -30,7 +30,7 @@ REFERENCES = ("llvm-cpu", "litert", "onnxruntime", "tosa")
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What a run is given, and what its results are compared with.
 

@@ -64,8 +64,8 @@ def model_format(path: Path) -> ModelFormat:
             ) from None
         if path.suffix.lower() == ASSAY_SUFFIX:
             raise ModelError(
-                f"{path}: this is an Assay module, built already; `assay run`, `time` and "
-                "`inspect` take it"
+                f"{path}: this is an Assay module, built already; `assay run`, `inspect`, "
+                "`check`, `diff` and `time` take it"
             ) from None
         known = ", ".join(SUFFIXES)
         raise ModelError(

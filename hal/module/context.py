@@ -17,6 +17,7 @@ from ..status import StatusError, invalid_argument
 from .expressions import constant
 from .memory import Growing, allocate
 from .opened import OpenedModule
+from .order import Order
 from .queues import Bridge, Lane
 from .records import NONE, Call, Instruction, Model
 from .run import Run
@@ -209,6 +210,12 @@ class Context:
         self.require()
         self.runs += 1
         return Run(self.opened, self._states[self._active], self._lanes, self._bridge, done)
+
+    def check_order(self, order: Order) -> None:
+        """Runs from here on tell `order` what they give devices to do, each call by itself."""
+        self._bridge.order = order
+        for lane in self._lanes.values():
+            lane.order = order
 
     def finish(self) -> None:
         """Waits for what was submitted so far on all devices. Raises StatusError."""

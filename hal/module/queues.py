@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from queue import SimpleQueue
 
 from ..buffer import Buffer
@@ -13,6 +14,7 @@ from ..device import BufferRef, CommandBuffer, Copy, Device
 from ..semaphore import Fence
 from ..status import StatusError
 from .memory import Growing
+from .order import Order, Piece
 
 
 class Lane:
@@ -20,6 +22,8 @@ class Lane:
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self.order: Order | None = None
+        """Told of what is submitted, if somebody checks that."""
         self.scratch = Growing(device)
         """Memory that kernels use one after the other, and nobody else."""
         self._last: Fence | None = None
@@ -44,6 +48,8 @@ class Lane:
         last, self._last = self._last, None
         if last is not None:
             last.wait()
+            if self.order is not None:
+                self.order.host_waited(last)
 
     def execute(self, commands: CommandBuffer) -> None:
         """Commands that were recorded before."""
@@ -56,7 +62,22 @@ class Lane:
         command = Copy(BufferRef(source, 0, 0, length), BufferRef(target, 0, 0, length))
         done = Fence(((self.device.create_semaphore(0, private=True), 1),))
         self.device.queue_transfer(self._last, done, command)
+        self.note("a copy", [source], [target], self._last, done)
         self._last = done
+
+    def note(
+        self,
+        what: str,
+        reads: Sequence[Buffer],
+        writes: Sequence[Buffer],
+        wait: Fence | None,
+        done: Fence | None,
+    ) -> None:
+        """Tells a check of work that the device was given."""
+        if self.order is not None:
+            self.order.note(
+                Piece(what=what, reads=reads, writes=writes, waits=(wait,), reaches=done)
+            )
 
 
 class Bridge:
@@ -67,20 +88,16 @@ class Bridge:
     """
 
     def __init__(self) -> None:
+        self.order: Order | None = None
+        """Told of copies, if somebody checks that."""
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         weakref.finalize(self, self._jobs.put, None).atexit = False
 
     def carry(self, source: Fence | None, target: Lane) -> None:
         """What `target` is given from here on waits for `source`, a fence of another device."""
-        arrived = _fence(target.device)
-
-        def job() -> None:
-            if source is not None:
-                source.wait()
-            arrived.signal()
-
-        self._start(job, arrived)
+        arrived = outside_fence(target.device)
+        self._start(Job(waits=(source,), reaches=arrived))
         target.wait_for(arrived)
 
     def copy(self, source: Lane, data: Buffer, target: Lane, place: Buffer, length: int) -> None:
@@ -89,16 +106,9 @@ class Bridge:
         The host does it, to whom both are visible: submitted from here, it would stand behind work
         in the target's queue that waits for it.
         """
-        ready, done, before = source.last, _fence(target.device), target.last
-
-        def job() -> None:
-            for fence in (ready, before):
-                if fence is not None:
-                    fence.wait()
-            place.write(0, bytes(data.read(0, length)))
-            done.signal()
-
-        self._start(job, done)
+        done = outside_fence(target.device)
+        work = CopyWork(data.subspan(0, length), place.subspan(0, length))
+        self._start(Job(waits=(source.last, target.last), reaches=done, copy=work))
         target.wait_for(done)
         # The source must not be written again before it is read.
         self.carry(done, source)
@@ -110,18 +120,54 @@ class Bridge:
             self._jobs.put(None)
             thread.join()
 
-    def _start(self, job: Callable[[], None], fence: Fence) -> None:
-        def guarded() -> None:
-            try:
-                job()
-            except StatusError as error:
-                fence.fail(error)
-
-        self._jobs.put(guarded)
+    def _start(self, job: Job) -> None:
+        if self.order is not None:
+            self.order.note(job.piece())
+        self._jobs.put(job.do)
         if self._thread is None:
             work = functools.partial(_work, self._jobs)  # which does not know the bridge
             self._thread = threading.Thread(target=work, name="assay-bridge", daemon=True)
             self._thread.start()
+
+
+@dataclass(frozen=True, slots=True)
+class CopyWork:
+    """Bytes from one place to another one of the same length."""
+
+    source: Buffer
+    target: Buffer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """What the thread waits for, copies, and signals then."""
+
+    waits: Sequence[Fence | None]
+    reaches: Fence
+    copy: CopyWork | None = None
+
+    def do(self) -> None:
+        """All of it; what fails is told to those who wait."""
+        try:
+            for fence in self.waits:
+                if fence is not None:
+                    fence.wait()
+            if self.copy is not None:
+                self.copy.target.write(0, bytes(self.copy.source.read(0, self.copy.target.length)))
+            self.reaches.signal()
+        except StatusError as error:
+            self.reaches.fail(error)
+
+    def piece(self) -> Piece:
+        """The same for a check."""
+        copied = self.copy
+        return Piece(
+            what="a copy between devices" if copied is not None else "the host's signal",
+            reads=() if copied is None else (copied.source,),
+            writes=() if copied is None else (copied.target,),
+            waits=self.waits,
+            reaches=self.reaches,
+        )
 
 
 def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
@@ -129,6 +175,6 @@ def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
         job()
 
 
-def _fence(device: Device) -> Fence:
+def outside_fence(device: Device) -> Fence:
     """A fence that somebody outside of the device's own work signals."""
     return Fence(((device.create_semaphore(0), 1),))

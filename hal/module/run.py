@@ -58,6 +58,8 @@ class Run:
         self._points: dict[int, tuple[int, Fence | None]] = {}
         self._left = MOST_INSTRUCTIONS
         self._done = done
+        self._is_stepped = done is not None or bridge.order is not None
+        """Whether each call is submitted by itself."""
 
     def go(self) -> None:
         """Everything to its end. Raises StatusError, once nothing is in flight any more."""
@@ -76,6 +78,9 @@ class Run:
             yield
         except StatusError as error:
             failures.append(error)
+        if self._bridge.order is not None:
+            lasts = [lane.last for lane in self._lanes.values()]
+            self._bridge.order.ended("the host, which reads the results,", lasts)
         for lane in self._lanes.values():
             try:
                 lane.finish()
@@ -86,7 +91,7 @@ class Run:
 
     def _region(self, number: int, begin: int = 0, end: int | None = None) -> None:
         items = self._state.model.regions[number].instructions
-        sequences = self._state.sequences[number] if self._done is None else {}
+        sequences = {} if self._is_stepped else self._state.sequences[number]
         at, end = begin, len(items) if end is None else end
         while at < end:
             instruction, sequence = items[at], sequences.get(at)
@@ -145,7 +150,16 @@ class Run:
         if item.workspace != NONE:
             outputs.append(_workspace(lane, self._state.evaluate(item.workspace)))
         program = self._opened.program(item.kernel)
-        lane.submit(lambda wait: program.call(kernel.entry, inputs, numbers, outputs, wait))
+
+        def start(wait: Fence | None) -> Fence | None:
+            done = program.call(kernel.entry, inputs, numbers, outputs, wait)
+            if lane.order is not None:
+                where = f"{kernel.entry} on {self._opened.module.devices[kernel.device]}"
+                reads, writes = ([view.buffer for view in each] for each in (inputs, outputs))
+                lane.note(where, reads, writes, wait, done)
+            return done
+
+        lane.submit(start)
 
     def _sequence(self, region: int, sequence: CallSequence) -> None:
         """Calls on one device: by their programs, or by what these had it do the last time."""

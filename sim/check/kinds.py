@@ -152,6 +152,12 @@ KINDS: dict[str, Kind] = {
         "Signal an MTLEvent on the first queue and wait for it on the second, or use one queue: "
         "hazard tracking does not say which of two queues comes first.",
     ),
+    "missing-wait": _kind(
+        "race",
+        "Work of a module on two devices that touches the same memory without a wait",
+        "Let the one device signal a semaphore behind its work, and the other one, or the host's "
+        "copy between them, wait for that.",
+    ),
     "host-read-early": _kind(
         "race",
         "The host reads what a command buffer in flight writes",

@@ -1,7 +1,9 @@
 """Runs of a module on a board: the parts are submitted in the order in which the runtime does it.
 
 The program itself takes no time. What a device is given waits for what its run gave it before, and
-for copies; a copy waits for both sides, and the host does one after the other of each run.
+for copies; a copy waits for both sides, and the host does one after the other of each run. Kernels
+of the GPU that follow each other are one command buffer, as the runtime has it from the second run
+on.
 """
 
 from __future__ import annotations
@@ -9,19 +11,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from math import inf
 
 import numpy as np
 from simpy.events import Event
 
 from assay.hal.metal.timed.schedule import schedule_of
-from assay.hal.metal.timed.timer import BufferLog
 from assay.hal.module.rounds import Begin, Submit, rounds
 from assay.hal.status import StatusError
 from assay.hal.torq.executable import LoadedExecutable
 from assay.hal.torq.format import Executable
 from assay.hw.apple.facts.chips import Chip
-from assay.hw.apple.system import EventWait, Pass, Submission, overheads
+from assay.hw.apple.system import EventWait, Pass, Submission, Work, overheads
 from assay.hw.board import Board
 from assay.hw.processor import processor_costs
 from assay.hw.torq.facts.costs import machine_of
@@ -105,7 +107,7 @@ class _Replay:
         self._begun: dict[int, int] = {}
         self._runs: list[RunSpan] = []
         self._tasks: list[TaskSpan] = []
-        self._submitted: list[tuple[Task, int]] = []
+        self._submitted: list[tuple[tuple[Task, ...], int]] = []
         """What the GPU's command buffers are for, in the order of their commits."""
         self._events = 0
 
@@ -125,11 +127,15 @@ class _Replay:
         return Replay(board=self._board, runs=tuple(self._runs), tasks=tuple(self._tasks))
 
     def _gpu_spans(self) -> Iterator[TaskSpan]:
-        """When command buffers were at work; a wait at the beginning of one is not work."""
+        """When tasks were at work: from their first dispatch to their last."""
         spans = () if self._gpu is None else self._gpu.schedule().submissions
-        for (task, run), span in zip(self._submitted, spans, strict=True):
-            begin = max([span.begin, *(end for _, end in span.waits)])
-            yield TaskSpan(task=task, run=run, begin=begin, end=span.end)
+        for (tasks, run), span in zip(self._submitted, spans, strict=True):
+            works = [work for each in span.passes for work in each.work]
+            for number, task in enumerate(tasks):
+                mine = [work for work in works if work.work.ident == number]
+                if mine:
+                    begin, end = min(w.begin for w in mine), max(w.end for w in mine)
+                    yield TaskSpan(task=task, run=run, begin=begin, end=end)
 
     # The program.
 
@@ -138,9 +144,9 @@ class _Replay:
             if isinstance(step, Begin):
                 self._begun[step.run] = self._environment.tick
             elif isinstance(step, Submit):
-                for task in self._profile.tasks:
-                    if task.part == step.part:
-                        self._submit(task, step.run)
+                tasks = [task for task in self._profile.tasks if task.part == step.part]
+                for _, together in groupby(tasks, key=_joined):
+                    self._submit(tuple(together), step.run)
             else:
                 lanes = [self._lane(step.run, device) for device in self._profile.devices]
                 yield self._environment.all_of([each for lane in lanes for each in lane.last])
@@ -150,11 +156,13 @@ class _Replay:
     def _lane(self, run: int, device: str) -> _Lane:
         return self._lanes.setdefault((run, device), _Lane())
 
-    def _submit(self, task: Task, run: int) -> None:
+    def _submit(self, tasks: tuple[Task, ...], run: int) -> None:
+        """One task, or several of the GPU, which are one command buffer."""
+        task = tasks[0]
         if task.target:
             self._cross(task, run)
         elif task.gpu:
-            self._on_gpu(task, run)
+            self._on_gpu(tasks, run)
         elif task.device == "torq" and task.npu:
             lane = self._lane(run, task.device)
             done = self._environment.event()
@@ -165,17 +173,31 @@ class _Replay:
 
     # Devices.
 
-    def _on_gpu(self, task: Task, run: int) -> None:
+    def _on_gpu(self, tasks: tuple[Task, ...], run: int) -> None:
         assert self._gpu is not None
-        lane = self._lane(run, task.device)
+        lane = self._lane(run, tasks[0].device)
         waits = tuple(EventWait(event=number, value=1) for number in lane.gpu_waits)
         lane.gpu_waits = []
-        for number, submission in enumerate(_submissions(task.gpu, self._chip)):
-            steps = (*(waits if not number else ()), *submission.steps)
-            label = f"{task.name} (run {run})"
-            made = replace(submission, label=label, queue=0, steps=steps)
-            lane.last = [self._gpu.submit(made)]
-            self._submitted.append((task, run))
+        name = tasks[0].name if len(tasks) == 1 else f"{tasks[0].name} to {tasks[-1].name}"
+        submission = Submission(
+            label=f"{name} (run {run})",
+            queue=0,
+            steps=(*waits, Pass(label=name, work=tuple(self._work(tasks)))),
+        )
+        lane.last = [self._gpu.submit(submission)]
+        self._submitted.append((tasks, run))
+
+    def _work(self, tasks: Sequence[Task]) -> Iterator[Work]:
+        """The dispatches of tasks that follow each other, numbered by their task."""
+        group = 0
+        for number, task in enumerate(tasks):
+            for submission in schedule_of(task.gpu, (), self._chip).submissions:
+                for step in submission.steps:
+                    if isinstance(step, Pass):
+                        for _, side_by_side in groupby(step.work, key=lambda work: work.group):
+                            for work in side_by_side:
+                                yield replace(work, group=group, ident=number)
+                            group += 1
 
     def _on_cpu(self, task: Task, run: int) -> None:
         lane = self._lane(run, task.device)
@@ -256,11 +278,6 @@ class _Replay:
         self._tasks.append(TaskSpan(task=task, run=run, begin=begin, end=end))
 
 
-def _submissions(buffers: Sequence[BufferLog], chip: Chip) -> list[Submission]:
-    """What was logged, without what it waited for then; empty command buffers are left out."""
-    found = []
-    for submission in schedule_of(buffers, (), chip).submissions:
-        passes = tuple(step for step in submission.steps if isinstance(step, Pass))
-        if passes:
-            found.append(replace(submission, steps=passes))
-    return found
+def _joined(task: Task) -> object:
+    """Equal for tasks that follow each other in one command buffer: those of the GPU."""
+    return "gpu" if task.gpu and not task.target else id(task)

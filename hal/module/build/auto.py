@@ -123,8 +123,7 @@ class AutoSplit:
         )
 
     def _copy(self, size: int, source: int, target: int) -> float:
-        del target
-        return copy_seconds(size, self._devices[source], self._chip)
+        return copy_seconds(size, self._devices[source], self._devices[target], self._chip)
 
     # The report.
 

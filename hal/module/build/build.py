@@ -45,6 +45,7 @@ def build_module(
     shapes: Sequence[Mapping[str, Dims]] = (),
     bounds: Mapping[str, Bounds] | None = None,
     split: Split | Chip | None = None,
+    apart: bool = False,
     say: Say = lambda text: None,
     report: Say = lambda text: None,
 ) -> bytes:
@@ -57,6 +58,8 @@ def build_module(
         bounds: what named dimensions can be; others can be anything from 1 on.
         split: which device does which operator, or the GPU by whose predicted times that is chosen;
             without it every model is for one device.
+        apart: makes each operator a kernel of its own, where there is no split, so that every
+            tensor can be looked at.
         say: is told what is being done.
         report: is told, line by line, which operators are not on the device that was meant.
 
@@ -82,7 +85,7 @@ def build_module(
     programs = NpuPrograms(say)
     if split is None:
         parts = [
-            _part(graph, path, f"on {device}", without_npu(graph, _all_on(number)))
+            _part(graph, path, f"on {device}", without_npu(graph, _all_on(number), apart=apart))
             for number, device in enumerate(devices)
             for graph in graphs
         ]

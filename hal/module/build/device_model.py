@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from assay.compiler.graph.symbolic.dims import Dim, Dims, greatest, is_known, product, range_of
 from assay.compiler.graph.symbolic.graph import Forward, Graph
@@ -22,6 +23,8 @@ from ..expressions import Op
 from ..records import NONE, UNKNOWN, Arena, Input, Instruction, Model, Output, Place, Region, Tensor
 from .pool import Pool
 
+_MOST_KINDS: Final = 16
+"""Operators that the name of a kernel's place in the source lists."""
 Key = tuple[str, int]
 """A tensor by name, on a device."""
 
@@ -175,7 +178,7 @@ class _Maker:
         file = self._part.file
         if isinstance(step, Forward):
             return self._pool.location(file, step.operator, step.name)
-        kinds = "+".join(operator.node.op_type for operator in step.operators)
+        kinds = _kinds(step)
         return self._pool.location(file, kinds, step.last.name)
 
     # Instructions.
@@ -269,6 +272,13 @@ class _Maker:
         """Right behind what makes it: elements that sizes depend on."""
         if name in self._graph.reads:
             self._instructions.append(records.Read(self._here[name]))
+
+
+def _kinds(group: Group) -> str:
+    """The kinds of a group's operators; of very many, the first ones."""
+    kinds = [operator.node.op_type for operator in group.operators]
+    more = len(kinds) - _MOST_KINDS
+    return "+".join(kinds[:_MOST_KINDS]) + (f"+... {more} more" if more > 0 else "")
 
 
 def _makers(steps: Sequence[Step]) -> dict[str, Step]:

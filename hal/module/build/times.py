@@ -16,7 +16,7 @@ from assay.compiler.module.groups import Group
 from assay.compiler.module.kernel import Kernel
 from assay.compiler.module.kernels import mlir_of
 from assay.hw.apple.facts.chips import Chip
-from assay.hw.apple.system import overheads
+from assay.hw.apple.system import Pass, overheads
 from assay.hw.processor import processor_costs
 from assay.sim.clock import seconds_of
 from assay.sim.native.work_folder import work_folder
@@ -28,7 +28,6 @@ from ...device import Device
 from ...metal import api
 from ...metal.driver import MetalDriver
 from ...metal.timed import ChipPredictor, ProgramTimer, schedule_of
-from ...metal.timed.timer import HostLog
 from ..effort import effort
 from ..memory import allocate
 from ..programs import VmProgram
@@ -82,10 +81,13 @@ def cpu_seconds(group: Group, kernel: Kernel, sizes: Sizes) -> float:
     return processor_costs().kernel(macs=work.macs, elements=work.elements, moved=work.moved)
 
 
-def copy_seconds(size: int, source: str, chip: Chip) -> float:
-    """A copy to another device; of the GPU's tensors, after the host saw the GPU's end."""
-    seen = overheads(chip).completion // 2 * _NANOSECOND if source == "metal" else 0.0
-    return processor_costs().copy(size) + seen
+def copy_seconds(size: int, source: str, target: str, chip: Chip) -> float:
+    """A copy to another device; from the GPU, after the host saw its end; to it, with the begin of
+    a command buffer."""
+    costs = overheads(chip)
+    seen = costs.completion // 2 if source == "metal" else 0
+    begun = costs.command_buffer if target == "metal" else 0
+    return processor_costs().copy(size) + (seen + begun) * _NANOSECOND
 
 
 class GpuTimes:
@@ -142,9 +144,13 @@ class GpuTimes:
         return BufferView(exact, sizes.shape(name), code, elements.DENSE_ROW_MAJOR)
 
     def _seconds(self, timer: ProgramTimer, first: int) -> float:
-        buffers = timer.buffers[first:]
-        calls = [HostLog(buffer=number, is_wait=False) for number in range(len(buffers))]
-        return seconds_of(schedule_of(buffers, calls, self._chip).schedule.gpu_ticks)
+        """Of a kernel between others in one command buffer: its work, and a barrier for each."""
+        made = schedule_of(timer.buffers[first:], (), self._chip).submissions
+        passes = [step for each in made for step in each.steps if isinstance(step, Pass)]
+        work = [work for each in passes for work in each.work]
+        costs = overheads(self._chip)
+        between = len(work) * (costs.barrier + costs.dispatch) * _NANOSECOND
+        return seconds_of(sum(each.ticks for each in work)) + between
 
     def _compiled(self, kernels: Sequence[Kernel]) -> bytes:
         """All kernels that can be compiled, together; the others are refused."""

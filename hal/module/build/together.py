@@ -29,9 +29,9 @@ class Together:
     refused: Sequence[Refusal] = ()
 
 
-def without_npu(graph: Graph, side: Side) -> Together:
-    """Every operator on the device that `side` says."""
-    steps = grouped(graph, side)
+def without_npu(graph: Graph, side: Side, *, apart: bool = False) -> Together:
+    """Every operator on the device that `side` says; `apart`: each a kernel of its own."""
+    steps = grouped(graph, id if apart else side)
     groups = [step for step in steps if isinstance(step, Group)]
     return Together(
         steps=steps,

@@ -110,7 +110,7 @@ def test_what_inspect_prints_as_text_is_built_to_the_same_file(
     assert "leave out options" in assay("build", text, "--devices", "cpu").err
 
 
-@pytest.mark.parametrize("command", ["check", "diff", "compile", "build"])
+@pytest.mark.parametrize("command", ["compile", "build"])
 def test_commands_that_take_no_assay_module_name_those_that_do(
     assay: Assay, built: Path, command: str
 ) -> None:
