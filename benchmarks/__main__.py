@@ -24,6 +24,7 @@ TITLES = {
     "torq": "The Torq NPU",
     "networks": "Networks on the Torq NPU",
     "modules": "Modules split over devices",
+    "module_runtime": "Host cost of an Assay module",
     "traces": "Traces",
     "viewer": "The HTML timeline",
 }

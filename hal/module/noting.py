@@ -20,7 +20,8 @@ _Command = Callable[[CommandBuffer, Place], None]
 class NotedCommands(CommandBuffer):
     """A command buffer that keeps what is recorded into it, to be recorded into others."""
 
-    def __init__(self, real: CommandBuffer) -> None:
+    def __init__(self, real: CommandBuffer | None = None) -> None:
+        """Without a `real` one nothing else gets the commands."""
         self.real = real
         self._commands: list[_Command] = []
 
@@ -31,7 +32,8 @@ class NotedCommands(CommandBuffer):
 
     def finalize(self) -> None:
         """End the recording."""
-        self.real.finalize()
+        if self.real is not None:
+            self.real.finalize()
 
     def begin_debug_group(self, label: str) -> None:
         """Open a named group of commands."""
@@ -76,7 +78,8 @@ class NotedCommands(CommandBuffer):
         self._note(record)
 
     def _note(self, command: _Command) -> None:
-        command(self.real, lambda reference: reference)
+        if self.real is not None:
+            command(self.real, lambda reference: reference)
         self._commands.append(command)
 
 

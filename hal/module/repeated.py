@@ -7,14 +7,14 @@ program runs on the host any more. Memory that kernels take for themselves alone
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import is_
 from typing import Final
 
 from ..buffer import Buffer, BufferView, Storage
 from ..device import BufferRef, CommandBuffer
-from .noting import Note, NotingDevice, Place, Submission
+from .noting import Note, NotedCommands, NotingDevice, Place
 from .opened import OpenedModule
 from .queues import Lane
 from .records import NONE, Call, Instruction, Model
@@ -81,7 +81,7 @@ class Repeated:
     def __init__(self) -> None:
         self._views: Sequence[BufferView] = ()
         self._numbers: Sequence[int] = ()
-        self._notes: list[Note] = []
+        self._kept: list[_KeptCall] = []
         self._commands: CommandBuffer | None = None
         self._scratch: Buffer | None = None
 
@@ -90,11 +90,11 @@ class Repeated:
         views = [view for call in calls for view in call.views]
         numbers = [number for call in calls for number in call.numbers]
         if not self._is_as_before(views, numbers):
-            self._notes, self._commands = [], None
-            self._notes = [_noted(call) for call in calls]
+            self._kept, self._commands = [], None
+            self._kept = [_kept(call) for call in calls]
             self._views, self._numbers = views, numbers
             return
-        size = _scratch_size(self._notes)
+        size = max((each.own.size for each in self._kept), default=0)
         scratch = lane.scratch.get(size) if size else None
         if self._commands is None or scratch is not self._scratch:
             self._scratch, self._commands = scratch, self._recorded(lane, scratch)
@@ -102,7 +102,7 @@ class Repeated:
 
     def _is_as_before(self, views: Sequence[BufferView], numbers: Sequence[int]) -> bool:
         return (
-            bool(self._notes)
+            bool(self._kept)
             and len(views) == len(self._views)
             and all(map(is_, views, self._views))
             and numbers == self._numbers
@@ -111,49 +111,72 @@ class Repeated:
     def _recorded(self, lane: Lane, scratch: Buffer | None) -> CommandBuffer:
         """All commands in one buffer; memory that calls took is in `scratch` now."""
         made = lane.device.create_command_buffer(0, 0)
-        for note in self._notes:
-            places = dict(_scratch_places(note))
-            for submission in note.submissions:
-                submission.commands.record(made, _placing(submission, places, scratch))
-                made.execution_barrier()
+        for each in self._kept:
+            each.commands.record(made, _moving({each.own: (scratch, 0)}))
         made.finalize()
         return made
 
 
-def _noted(call: ReadyCall) -> Note:
+class _OwnMemory(Storage):
+    """Stands for the memory that a call takes for itself, which is not kept."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def map(self) -> memoryview:
+        """Nobody looks into it."""
+        raise AssertionError
+
+    def flush(self, offset: int, length: int) -> None:
+        """Nothing is there."""
+
+    def invalidate(self, offset: int, length: int) -> None:
+        """Nothing is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptCall:
+    """What a call gave its device to do, and the memory that it took only for itself."""
+
+    commands: NotedCommands
+    own: _OwnMemory
+
+
+def _kept(call: ReadyCall) -> _KeptCall:
+    """Submits a call, and keeps its commands."""
     with call.noted.noting() as note:
         call.submit()
-    return note
+    return _keep(note)
 
 
-def _scratch_places(note: Note) -> Iterator[tuple[Storage, int]]:
-    """Where in the scratch memory each of a call's own buffers lies."""
-    at = 0
-    for buffer in note.transients:
-        yield buffer.storage, at
-        at += -(-buffer.storage.size // _ALIGNMENT) * _ALIGNMENT
+def _keep(note: Note) -> _KeptCall:
+    sizes = [-(-each.storage.size // _ALIGNMENT) * _ALIGNMENT for each in note.transients]
+    own = _OwnMemory(sum(sizes))
+    whole = Buffer(own, 0, own.size, 0, 0)
+    places = {
+        buffer.storage: (whole, sum(sizes[:number]))
+        for number, buffer in enumerate(note.transients)
+    }
+    commands, move = NotedCommands(), _moving(places)
+    for submission in note.submissions:
+        submission.commands.record(commands, _both(submission.place, move))
+        commands.execution_barrier()
+    return _KeptCall(commands, own)
 
 
-def _scratch_size(notes: Sequence[Note]) -> int:
-    """Bytes of the largest call's own memory: calls use it one after the other."""
-    return max(
-        (
-            sum(-(-each.storage.size // _ALIGNMENT) * _ALIGNMENT for each in note.transients)
-            for note in notes
-        ),
-        default=0,
-    )
+def _both(first: Place, second: Place) -> Place:
+    return lambda reference: second(first(reference))
 
 
-def _placing(
-    submission: Submission, places: Mapping[Storage, int], scratch: Buffer | None
-) -> Place:
-    def place(reference: BufferRef) -> BufferRef:
-        found = submission.place(reference)
-        buffer = found.buffer
-        if buffer is None or scratch is None or buffer.storage not in places:
-            return found
-        part = scratch.subspan(places[buffer.storage] + buffer.offset, buffer.length)
-        return BufferRef(part, 0, found.offset, found.length)
+def _moving(places: Mapping[Storage, tuple[Buffer | None, int]]) -> Place:
+    """Ranges in other memory, where their own is in `places`, with where it is now."""
 
-    return place
+    def move(reference: BufferRef) -> BufferRef:
+        buffer = reference.buffer
+        found, offset = (None, 0) if buffer is None else places.get(buffer.storage, (None, 0))
+        if buffer is None or found is None:
+            return reference
+        part = found.subspan(offset + buffer.offset, buffer.length)
+        return BufferRef(part, 0, reference.offset, reference.length)
+
+    return move

@@ -1,9 +1,12 @@
 """Calls whose commands are known are repeated without their programs, with the same results."""
 
+import gc
 import sys
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +14,10 @@ import pytest
 import assay
 from assay.assay_module import AssayModule, build
 from assay.examples.onnx_graph import OnnxGraph
+from assay.hal.buffer import Buffer, Storage
 from assay.hal.cpu.library import FORMAT
 from assay.hal.module.memory import allocate
+from assay.hal.module.noting import NotingDevice
 from assay.hal.module.programs import ASYNC, VmProgram
 from assay.hal.module.records import Call
 from assay.hal.status import StatusError
@@ -164,3 +169,23 @@ def test_functions_that_wait_or_look_at_elements_are_not_repeated(module: AssayM
     assert follows_shapes_alone(definition, entry + ASYNC)
     assert not follows_shapes_alone(definition, entry)  # it waits for its result
     assert not follows_shapes_alone(definition, "__init")  # it sets globals
+
+
+def test_memory_that_kernels_took_for_themselves_is_not_kept_beside_the_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[weakref.ref[Storage]] = []
+    take = NotingDevice.queue_alloca
+
+    def noticed(self: NotingDevice, *rest: Any) -> Buffer:
+        buffer = take(self, *rest)
+        made.append(weakref.ref(buffer.storage))
+        return buffer
+
+    monkeypatch.setattr(NotingDevice, "queue_alloca", noticed)
+    cnn(tmp_path / "cnn.onnx")
+    build(tmp_path / "cnn.onnx", tmp_path / "cnn.assay", devices=["cpu"])
+    context = assay.load(str(tmp_path / "cnn.assay"), device="cpu").new_context()
+    context(np.ones(context.input("image").shape, np.float32))
+    gc.collect()
+    assert made and not any(each() for each in made)
