@@ -11,6 +11,7 @@ from .hl.moves import Const, Transpose, View
 from .hl.operation import HlOp
 from .hl.operator_of import type_of
 from .operators.tensors import TensorType
+from .plan.operations import schedule_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +30,15 @@ class Layer:
 
 
 def expose(module: ModuleOp) -> list[Layer]:
-    """Make every operator's tensor a result of a module's function, behind those it has.
+    """Make every operator's tensor a result of a module's function, behind those it has. What it
+    has of a schedule goes.
 
     Constants, views and transposes that DMA does make no tensors of their own. Raises ModelError.
     """
     function = ops.only_function(module)
+    schedule = schedule_of(function)
+    if schedule is not None:  # It stores less.
+        ops.body(function).erase_op(schedule)
     last = ops.returned(function)
     made = [op for op in ops.body(function).ops if isinstance(op, HlOp) and _is_layer(op)]
     last.operands = [*last.operands, *(op.value for op in made)]

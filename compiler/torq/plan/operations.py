@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, ArrayAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -26,6 +27,7 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...graph.tosa import ops
 from ..hl.types import TensorAttr
 from ..hw.attributes import AddressAttr, ContentAttr, TokenType
 from .attributes import (
@@ -296,6 +298,12 @@ class ScheduleOp(IRDLOperation):
                 raise VerifyException(f"{op.name} is nothing that is scheduled")
         if under_way:
             raise VerifyException(f"nothing waits for the end of {', '.join(under_way)}")
+
+
+def schedule_of(function: FuncOp) -> ScheduleOp | None:
+    """The schedule at the end of a function, if it has one."""
+    found = (op for op in ops.body(function).ops if isinstance(op, ScheduleOp))
+    return next(found, None)
 
 
 def _start(op: StartOp, under_way: dict[str, SSAValue]) -> None:

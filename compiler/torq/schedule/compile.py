@@ -17,13 +17,13 @@ from ...graph.tosa import ops
 from ..blocks import Program, Unpacked, assembled
 from ..passes.load import load
 from ..passes.pipeline import run_passes, usual_passes
-from ..plan.operations import ScheduleOp
+from ..plan.operations import ScheduleOp, schedule_of
 from ..target import targeting
 from .commands import Commands
 from .ir.check import check_apart, check_lram, check_xram
 from .ir.flow import check_flow
+from .ir.passes import lacking
 from .ir.read import read_schedule
-from .ir.write import schedule_of
 from .kept_code import with_code_kept
 from .materialise import unpacked_program
 from .network import Network, network_of
@@ -66,7 +66,10 @@ def compiled(path: Path, say: Say | None = None, options: Options = USUAL) -> Co
     doubts = tuple(undefined_starts(module))
     if say is not None:
         say(f"lowering {path.name}")
-    run_passes(module, usual_passes(without=options.left_out), source=str(path))
+    left = lacking(module)
+    usual = usual_passes(without=options.left_out)
+    passes = usual if left is None else [kind(options=options) for kind in left]
+    run_passes(module, passes, source=str(path))
     if say is not None:
         say(f"scheduling {path.name}")
     with naming(str(path)):

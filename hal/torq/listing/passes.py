@@ -10,19 +10,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from assay.compiler.graph.tosa import ops
 from assay.compiler.models.errors import ModelError
 from assay.compiler.torq.blocks import assembled
 from assay.compiler.torq.hw.executable import ExecutableOp
 from assay.compiler.torq.passes.pipeline import PIPELINE, passes_named, usual_passes
-from assay.compiler.torq.plan.operations import (
-    CallerOp,
-    LoadCommandsOp,
-    MemoryOp,
-    PackedOp,
-    ReserveOp,
-    ScheduleOp,
-)
 from assay.compiler.torq.schedule.compile import materialised
 from assay.compiler.torq.schedule.ir.passes import (
     AllocateLram,
@@ -31,9 +22,9 @@ from assay.compiler.torq.schedule.ir.passes import (
     PackConstants,
     Schedule,
     Tile,
+    lacking,
     scheduled,
 )
-from assay.compiler.torq.schedule.ir.write import schedule_of
 from assay.compiler.torq.schedule.options import USUAL, Options
 
 from ...status import StatusError
@@ -159,21 +150,5 @@ def chosen_passes(
         return passes_named(names, WHOLE)
     if any(isinstance(op, ExecutableOp) for op in module.body.block.ops):
         return []
-    found = [schedule_of(function) for function in ops.functions(module)]
-    if len(found) != 1 or found[0] is None:
-        return usual_passes(stop_after, WHOLE)
-    return usual_passes(stop_after, [*_left(found[0]), Materialise, Pack])
-
-
-def _left(schedule: ScheduleOp) -> list[type[ModulePass]]:
-    """What a schedule lacks: what it says already stays as it is."""
-    every = list(schedule.body.block.ops)
-    left: list[type[ModulePass]] = []
-    if any(isinstance(op, PackedOp) and op.content is None for op in every):
-        left.append(PackConstants)
-    if any(isinstance(op, ReserveOp) and op.place is None for op in every):
-        left += [AllocateLram, KeepCode]
-    outside = CallerOp | MemoryOp | PackedOp | LoadCommandsOp
-    if any(isinstance(op, outside) and op.place is None for op in every):
-        left.append(AllocateXram)
-    return left
+    left = lacking(module)
+    return usual_passes(stop_after, WHOLE if left is None else [*left, Materialise, Pack])

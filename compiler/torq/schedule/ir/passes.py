@@ -17,7 +17,15 @@ from ....graph.tosa import ops
 from ....models.errors import ModelError
 from ...hl.operation import HlOp
 from ...hw.attributes import Content, ContentAttr
-from ...plan.operations import PackedOp, ScheduleOp
+from ...plan.operations import (
+    CallerOp,
+    LoadCommandsOp,
+    MemoryOp,
+    PackedOp,
+    ReserveOp,
+    ScheduleOp,
+    schedule_of,
+)
 from ...target import targeting
 from ..allocate import NoRoom, allocated
 from ..commands import Commands
@@ -30,7 +38,7 @@ from ..steps import LoadTile, Plan, StoreTile
 from ..storage import packed
 from .check import check_lram, check_packed
 from .read import Read, packing_of, read_schedule
-from .write import schedule_of, write_schedule
+from .write import write_schedule
 
 
 def _choose(function: FuncOp, options: Options) -> tuple[Network, Plan]:
@@ -136,12 +144,17 @@ class PackConstants(ModulePass):
     """
 
     name: ClassVar[str] = "pack-constants"
+    options: Options = USUAL
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Adds the bytes of all that kernels pack. Raises ModelError."""
         function, schedule = scheduled(op, self.name)
         network = network_of(function)
-        read_schedule(schedule, network)
+        with targeting(hardware(self.options.hardware)):
+            read_schedule(schedule, network)
+            self._pack(schedule, network)
+
+    def _pack(self, schedule: ScheduleOp, network: Network) -> None:
         jobs = {job.result: job for job in network.jobs}
         for each in schedule.body.block.ops:
             if isinstance(each, PackedOp):
@@ -249,3 +262,23 @@ class AllocateXram(_Later):
                 check_packed(step.storage)
         commands = Commands(read.plan.addresses)
         return replace(read, outside=laid_out(network.callers, read.plan.steps, commands))
+
+
+def lacking(module: ModuleOp) -> list[type[PackConstants | _Later]] | None:
+    """The passes that a module's schedule still needs: what it says stays as it is.
+
+    None of a module without a schedule.
+    """
+    found = [schedule for f in ops.functions(module) if (schedule := schedule_of(f)) is not None]
+    if not found:
+        return None
+    every = [op for schedule in found for op in schedule.body.block.ops]
+    left: list[type[PackConstants | _Later]] = []
+    if any(isinstance(op, PackedOp) and op.content is None for op in every):
+        left.append(PackConstants)
+    if any(isinstance(op, ReserveOp) and op.place is None for op in every):
+        left += [AllocateLram, KeepCode]
+    outside = CallerOp | MemoryOp | PackedOp | LoadCommandsOp
+    if any(isinstance(op, outside) and op.place is None for op in every):
+        left.append(AllocateXram)
+    return left

@@ -35,6 +35,7 @@ from ...plan.operations import (
     ScheduleOp,
     StoreOp,
     WaitOp,
+    schedule_of,
 )
 from ..network import Network
 from ..outside import Outside
@@ -42,12 +43,6 @@ from ..steps import Buffer, Change, LoadCode, Plan, RunSlice, Start, Step, Store
 from ..storage import Packing, Storage
 
 _Made = TypeVar("_Made", bound=Operation)
-
-
-def schedule_of(function: FuncOp) -> ScheduleOp | None:
-    """The schedule at the end of a function, if it has one."""
-    found = (op for op in ops.body(function).ops if isinstance(op, ScheduleOp))
-    return next(found, None)
 
 
 def write_schedule(

@@ -14,9 +14,10 @@ from xdsl.utils.exceptions import VerifyException
 from assay.compiler.graph.importer import import_model
 from assay.compiler.models.errors import ModelError
 from assay.compiler.torq.hl.dialect import hl_context, parsed
+from assay.compiler.torq.layers import expose
 from assay.compiler.torq.passes.pipeline import run_passes, usual_passes
 from assay.compiler.torq.plan.dialect import plan_context, plan_parsed
-from assay.compiler.torq.schedule.compile import program_for
+from assay.compiler.torq.schedule.compile import compiled, program_for
 from assay.compiler.torq.schedule.ir.passes import (
     AllocateLram,
     AllocateXram,
@@ -320,3 +321,17 @@ def test_passes_over_schedules_say_what_is_missing() -> None:
     for each in _passes()[1:]:
         with pytest.raises(ModelError, match=f"pass {each.name} takes a function with a schedule"):
             each.apply(plan_context(), plan_parsed(_CLAMP))
+
+
+def test_a_file_with_a_part_of_a_schedule_is_compiled_by_it(tmp_path: Path) -> None:
+    path = tmp_path / "clamp.mlir"
+    path.write_text(_done(PackConstants()).replace("16 of %0 : !torq_hl.tensor<16xi8> top", "16"))
+    symbols = compiled(path).program.notes.symbols
+    assert [s.start for s in symbols if s.name == "x of clamp 0"] == [0x500]
+
+
+def test_a_program_with_all_tensors_has_a_schedule_of_its_own() -> None:
+    module = plan_parsed(_placed())
+    assert [layer.operator for layer in expose(module)] == ["clamp"]
+    outputs = [binding.name for binding in program_for(module).bindings if binding.is_output]
+    assert outputs == ["output 0", "output 1"]
