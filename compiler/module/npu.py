@@ -149,13 +149,18 @@ class NpuParts:
 
     def _kernel(self, group: Group) -> Kernel:
         """A region as a model of its own, with its weights."""
-        data = _Extraction(self._model, self._graph, self._nodes, group).model()
+        data = extracted(self._model, self._graph, group.takes, group.gives)
         return Kernel(
             entry=f"npu_{hashlib.sha256(data).hexdigest()[:12]}",
             arguments=group.takes,
             outputs=group.gives,
             model=data,
         )
+
+
+def extracted(model: OnnxModel, graph: Graph, takes: Sequence[str], gives: Sequence[str]) -> bytes:
+    """The part of a model between tensors, as a model of its own with their shapes in `graph`."""
+    return _Extraction(model, graph, takes, gives).model()
 
 
 class _Extraction:
@@ -165,24 +170,25 @@ class _Extraction:
     """
 
     def __init__(
-        self, model: OnnxModel, graph: Graph, nodes: Mapping[str, Any], group: Group
+        self, model: OnnxModel, graph: Graph, takes: Sequence[str], gives: Sequence[str]
     ) -> None:
-        self._model, self._graph, self._nodes, self._group = model, graph, nodes, group
+        self._model, self._graph, self._takes, self._gives = model, graph, takes, gives
+        self._nodes = {name: node for node in model.proto.graph.node for name in node.output}
         self._taken: dict[str, Any] = {}
         self._constants: dict[str, Any] = {}
 
     def model(self) -> bytes:
         """The file."""
-        onnx, group = self._model.onnx, self._group
-        for name in group.gives:
+        onnx = self._model.onnx
+        for name in self._gives:
             self._need(name)
         nodes = self._model.proto.graph.node
         order = [node for node in nodes if any(name in self._taken for name in node.output)]
         proto = onnx.helper.make_graph(
             order,
             "part",
-            [self._info(name) for name in group.takes],
-            [self._info(name) for name in group.gives],
+            [self._info(name) for name in self._takes],
+            [self._info(name) for name in self._gives],
             list(self._constants.values()),
         )
         opsets = [onnx.helper.make_opsetid(domain, number) for domain, number in self._graph.opsets]
@@ -197,7 +203,7 @@ class _Extraction:
         waiting = [name]
         while waiting:
             name = waiting.pop()
-            if not name or name in self._group.takes or name in self._constants:
+            if not name or name in self._takes or name in self._constants:
                 continue
             node = self._nodes.get(name)
             known = self._model.constants.get(name)

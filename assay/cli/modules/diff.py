@@ -19,11 +19,12 @@ Say = Callable[[str], None]
 def assay_sides(path: Path, device: str, model: Path | None, wanted: "Wanted", say: Say) -> "Sides":
     """A module on devices that it was built for, and on the CPU: all tensors that both make.
 
-    The reference is the module's own model for the CPU, or one that is built of `model`. Each
+    The reference is the module's own model for the CPU, or one that is built of `model`; then what
+    the NPU makes is compared with TOSA on integers instead of floats between quantisers. Each
     kernel is given what the reference made of its inputs, so that differences do not add up.
     """
     from ...assay_module import load_assay
-    from ...module_tensors import tensors_of
+    from ...module_tensors import npu_tensors, tensors_of
     from ...text_values import parse_inputs
     from ..diff_sides import Sides
 
@@ -39,9 +40,12 @@ def assay_sides(path: Path, device: str, model: Path | None, wanted: "Wanted", s
     given = inputs_of(module, values) if values else _drawn(module, wanted.seed)
     reference = _reference(path, model, module, given, say)
     say("running on the CPU")
-    expected = tensors_of(reference, given)
+    instead = tensors_of(reference, given)
+    expected = dict(instead)
+    if model is not None:
+        expected |= npu_tensors(module, model, given, instead, say)
     say(f"running on {device}")
-    got = tensors_of(module, given, expected)
+    got = tensors_of(module, given, instead)
     names = [name for name in got if name in expected]
     return Sides(
         function=module.name,

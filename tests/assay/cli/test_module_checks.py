@@ -14,6 +14,7 @@ import assay as package
 from assay.assay_module import AssayModule, load_assay
 from assay.checks import Report, chosen_checks
 from assay.checks.modules import check_assay_module
+from assay.examples import mobilenet_int8
 from assay.hal.buffer import Buffer
 from assay.hal.cpu.library import FORMAT
 from assay.hal.module.queues import Bridge, CopyWork, Job, Lane, outside_fence
@@ -114,7 +115,7 @@ def test_the_command_checks_modules(assay: Assay, folder: Path) -> None:
 
 def test_diff_compares_every_tensor_with_irees_cpu_backend(assay: Assay, folder: Path) -> None:
     given = (folder / "gpu.assay", "--device", "torq,emulated", "--model", folder / "cnn.onnx")
-    done = assay("diff", *given, "--steps", "1", "--json")
+    done = assay("diff", *given, "--json")
     document = json.loads(done.out)
     assert done.code == 0 and document["equal"], done.err
     names = [each["name"] for each in document["results"]]
@@ -138,3 +139,29 @@ def test_differences_of_one_kernel_do_not_go_on_to_the_next(module: AssayModule)
     changed = tensors_of(module, [image()], other)
     assert np.array_equal(changed[first], alone[first])
     assert not np.array_equal(changed[last], alone[last])
+
+
+@pytest.mark.slow
+def test_mobilenet_on_the_npu_with_a_float_head_on_metal_is_what_irees_cpu_backend_makes(
+    assay: Assay, tmp_path: Path
+) -> None:
+    model = tmp_path / "mobilenet.onnx"
+    model.write_bytes(mobilenet_int8.build(size=64, width=0.25))
+    made = tmp_path / "mobilenet.assay"
+    package.build(model, made, devices=["torq", "metal"], split="* torq\n")
+    done = assay("diff", made, "--device", "torq,emulated", "--model", model, "--json")
+    results = {each["name"]: each for each in json.loads(done.out)["results"]}
+    assert done.code == 0, done.err
+    assert results["quantizelinear276"]["max_absolute"] == 0  # 53 convolutions, to the bit
+    assert results["probabilities"]["equal"]
+
+
+@pytest.mark.slow
+def test_unsigned_integers_are_compared_with_floats_between_quantisers(
+    assay: Assay, tmp_path: Path
+) -> None:
+    model, made = tmp_path / "cnn.onnx", tmp_path / "cnn.assay"
+    model.write_bytes(cnn("uint8"))
+    package.build(model, made, devices=["torq", "cpu"], split=split(*HEAD, device="cpu"))
+    done = assay("diff", made, "--device", "torq,cpu", "--model", model, "--steps", "1")
+    assert done.code == 0, done.out
