@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +29,27 @@ class Plan:
 
     offsets: dict[str, int]
     size: int
+
+
+def joined(lives: Sequence[Life], over: Mapping[str, str]) -> tuple[list[Life], dict[str, str]]:
+    """Lives in which a tensor that is written over another is the same as that one.
+
+    `over` has the other by name. Also gives, for each name, that of the life it is part of now.
+    """
+    first = dict(over)
+    for name in over:
+        while first[name] in over:
+            first[name] = over[first[name]]
+    whole = {life.name: life for life in lives}
+    for name, start in first.items():
+        one, other = whole[start], whole.pop(name)
+        whole[start] = Life(
+            name=start,
+            size=max(one.size, other.size),
+            first=min(one.first, other.first),
+            last=max(one.last, other.last),
+        )
+    return list(whole.values()), {life.name: first.get(life.name, life.name) for life in lives}
 
 
 def planned(lives: Sequence[Life]) -> Plan:

@@ -14,8 +14,9 @@ from typing import Final
 from assay.compiler.graph.symbolic.dims import Dim, Dims, greatest, is_known, product, range_of
 from assay.compiler.graph.symbolic.graph import Forward, Graph
 from assay.compiler.module.groups import Group, Step
+from assay.compiler.module.in_place import overwritable
 from assay.compiler.module.kernel import Kernel
-from assay.compiler.module.plan import Life, planned
+from assay.compiler.module.plan import Life, joined, planned
 
 from ... import element_type as elements
 from .. import records
@@ -69,8 +70,12 @@ class _Maker:
     def model(self) -> Model:
         sizes = {key: size for key in self._keys if (size := self._planned_size(key)) is not None}
         lives = self._lives(sizes)
-        plans = {device: planned(lives[device]) for device in self._devices}
-        offsets = {key: plans[key[1]].offsets[key[0]] for key in sizes}
+        joins = {
+            device: joined(lives[device], self._over(device, lives[device]))
+            for device in self._devices
+        }
+        plans = {device: planned(joins[device][0]) for device in self._devices}
+        offsets = {key: plans[key[1]].offsets[joins[key[1]][1][key[0]]] for key in sizes}
         self._tensors = tuple(self._tensor(key, sizes, offsets) for key in self._keys)
         for given in self._graph.inputs:
             self._read(given.name)
@@ -148,6 +153,25 @@ class _Maker:
         for (name, device), size in sizes.items():
             key = name, device
             found[device].append(Life(name=name, size=size, first=first[key], last=last[key]))
+        return found
+
+    def _over(self, device: int, lives: Sequence[Life]) -> dict[str, str]:
+        """Results that are written over an input, with that input: its last use is then this one.
+
+        Not where the same kernel reads a view of the input, which has its elements elsewhere.
+        """
+        last = {life.name: life.last for life in lives}
+        size = {life.name: life.size for life in lives}
+        found: dict[str, str] = {}
+        for at, step in enumerate(self._part.steps):
+            if not isinstance(step, Group) or self._part.devices[step] != device:
+                continue
+            views = [name for name in step.inputs if isinstance(self._made_by.get(name), Forward)]
+            outputs = [name for name in step.outputs if name in size]
+            for name in () if views or len(outputs) != 1 else overwritable(self._graph, step):
+                if last.get(name) == at and size[name] == size[outputs[0]]:
+                    found[outputs[0]] = name
+                    break
         return found
 
     def _tensor(self, key: Key, sizes: Mapping[Key, int], offsets: Mapping[Key, int]) -> Tensor:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.compiler.module.plan import Life, planned
+from assay.compiler.module.plan import Life, joined, planned
 
 
 @st.composite
@@ -39,3 +39,17 @@ def test_a_chain_needs_the_two_largest_neighbours_only() -> None:
 
 def test_nothing_needs_nothing() -> None:
     assert planned([]).size == 0
+
+
+def test_what_is_written_over_another_is_at_its_place_and_chains_are_one_life() -> None:
+    chain = [Life(name=f"t{n}", size=64, first=n, last=n + 1) for n in range(4)]
+    apart = Life(name="other", size=64, first=0, last=4)
+    lives, whole = joined([*chain, apart], {"t1": "t0", "t2": "t1", "t3": "t2"})
+    assert whole == {"t0": "t0", "t1": "t0", "t2": "t0", "t3": "t0", "other": "other"}
+    assert lives == [Life(name="t0", size=64, first=0, last=4), apart]
+    assert planned(lives).size == 128
+
+
+@given(lives())
+def test_joining_nothing_changes_nothing(lives: list[Life]) -> None:
+    assert joined(lives, {}) == (lives, {life.name: life.name for life in lives})
