@@ -25,12 +25,12 @@ _DEVICES = {"torq": "torq", "metal": "emulated", "cpu": "cpu"}
 """What opens each of a module's devices."""
 
 
-def rows(*, threads: int, repetitions: int, size: int = _SIZE) -> list[Row]:
+def rows(*, threads: int, repetitions: int, size: int = _SIZE, width: float = 1.0) -> list[Row]:
     """Predicts one run, and several in flight, of each way to do the network."""
     del threads, repetitions  # nothing is measured
     with tempfile.TemporaryDirectory(prefix="assay-benchmark-") as name:
         model = Path(name) / "mobilenet_int8.onnx"
-        model.write_bytes(mobilenet_int8.build(size=size))
+        model.write_bytes(mobilenet_int8.build(size=size, width=width))
         alone = {
             device: _timed(assay.build(model, devices=[device]), [device])
             for device in ("metal", "cpu")

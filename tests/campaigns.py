@@ -148,7 +148,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "modules": Campaign(
         what="Assay modules of whole models: shape sets and devices against IREE",
         minutes=5,
-        paths=("tests/hal/module",),
+        paths=("tests/hal/module", "tests/benchmarks/test_modules.py"),
     ),
     "npu": Campaign(
         what="damaged programs of the NPU, refused words, kernels against IREE",

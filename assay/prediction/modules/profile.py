@@ -32,6 +32,7 @@ class Task:
         gpu: command buffers.
         npu: executables.
         effort: of kernels of the CPU, and of copies.
+        is_read: whether the host waits for the device here, and does nothing before.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Task:
     gpu: tuple[BufferLog, ...] = ()
     npu: tuple[Executable, ...] = ()
     effort: Effort | None = None
+    is_read: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,6 +109,12 @@ class _Profiler:
         at = self._places.get(id(item))
         if at is not None:
             self._part = next(n for n, (_, end) in enumerate(self._parts) if at < end)
+        if isinstance(item, Read):
+            tensor = self._model.tensors[item.tensor]
+            device = self._context.opened.module.devices[tensor.device]
+            self._tasks.append(
+                Task(name=f"read {tensor.name}", device=device, part=self._part, is_read=True)
+            )
         if not isinstance(item, Call | Copy):
             return
         self._context.finish()

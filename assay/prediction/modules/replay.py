@@ -1,9 +1,9 @@
 """Runs of a module on a board: the parts are submitted in the order in which the runtime does it.
 
-The program itself takes no time. What a device is given waits for what its run gave it before, and
-for copies; a copy waits for both sides, and the host does one after the other of each run. Kernels
-of the GPU that follow each other are one command buffer, as the runtime has it from the second run
-on.
+The program itself takes no time, but it waits where it reads what a device made. What a device is
+given waits for what its run gave it before, and for copies; a copy waits for both sides, and the
+host does one after the other of each run. Kernels of the GPU that follow each other are one command
+buffer, as the runtime has it from the second run on.
 """
 
 from __future__ import annotations
@@ -146,7 +146,11 @@ class _Replay:
             elif isinstance(step, Submit):
                 tasks = [task for task in self._profile.tasks if task.part == step.part]
                 for _, together in groupby(tasks, key=_joined):
-                    self._submit(tuple(together), step.run)
+                    first, *others = together
+                    if first.is_read:
+                        yield self._environment.all_of(self._lane(step.run, first.device).last)
+                    else:
+                        self._submit((first, *others), step.run)
             else:
                 lanes = [self._lane(step.run, device) for device in self._profile.devices]
                 yield self._environment.all_of([each for lane in lanes for each in lane.last])

@@ -44,6 +44,8 @@ class AutoSplit:
         self._devices, self._chip, self._programs = tuple(devices), chip, programs
         self._gpu = GpuTimes(chip, say)
         self._report = report
+        self._not_on_gpu: dict[str, str] = {}
+        """Operators that cannot be compiled for the GPU, and why."""
 
     def split(self, model: OnnxModel, graph: Graph, ranges: Ranges) -> Together:
         """The best that was found, and a report of it. Raises ModelError."""
@@ -53,7 +55,6 @@ class AutoSplit:
             self._tell(best, ())
             return self._made(best)
         npu = self._devices.index(NPU)
-        wanted: set[Operator] | None = None
 
         def chosen(operators: set[Operator] | None) -> _Choice:
             other = (npu + 1) % len(self._devices)
@@ -64,7 +65,7 @@ class AutoSplit:
             count = len(self._devices)
             return self._choice(with_npu(model, graph, side, npu, count, self._programs), sizes)
 
-        first = best = chosen(wanted)
+        first = best = chosen(None)
         regions = [set(group.operators) for group in first.groups if self._is_npu(first, group)]
         if regions and len(self._devices) > 1:
             best = min(best, chosen(set()), key=_seconds)
@@ -94,6 +95,9 @@ class AutoSplit:
         rest = [group for group in groups if self._devices[made.devices[group]] != NPU]
         if "metal" in self._devices:
             self._gpu.predict([made.kernels[group] for group in rest], sizes)
+            for group in rest:
+                if (why := self._gpu.refused.get(made.kernels[group].entry)) is not None:
+                    self._not_on_gpu[_named(group)] = why
         views = {step.target: step.source for step in made.steps if isinstance(step, Forward)}
         pieces = [self._piece(group, made, sizes, views) for group in groups]
         return _Choice(
@@ -113,7 +117,7 @@ class AutoSplit:
             else:
                 times.append(cpu_seconds(group, kernel, sizes))
         if min(times) == inf:
-            why = self._gpu.refused.get(kernel.entry, "none of the devices can")
+            why = self._not_on_gpu.get(_named(group), "none of the devices can")
             raise ModelError(f"split: nothing does {_named(group)}: {why}")
         reads = [name for name in kernel.arguments if not sizes.is_constant(name)]
         return Piece(
@@ -130,8 +134,8 @@ class AutoSplit:
     def _tell(self, best: _Choice, refused: Sequence[str]) -> None:
         for text in refused:
             self._report(f"not on {NPU}: {text}")
-        for entry, why in self._gpu.refused.items():
-            self._report(f"not on metal: {entry}: {why}")
+        for operators, why in self._not_on_gpu.items():
+            self._report(f"not on metal: {operators}: {why}")
         for number, device in enumerate(self._devices):
             mine = [
                 piece.times[number]

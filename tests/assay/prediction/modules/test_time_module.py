@@ -9,6 +9,7 @@ import pytest
 
 import assay
 from assay.assay_module import AssayModule, load_assay
+from assay.examples.onnx_graph import OnnxGraph
 from assay.hal.cpu.library import FORMAT
 from assay.prediction.errors import TimeInputError
 from assay.prediction.modules.result import ModuleTime
@@ -103,6 +104,22 @@ def test_cpu_kernels_have_a_stated_cost(tmp_path: Path) -> None:
     conv = next(task for task in found.tasks if task.name.startswith("Conv"))
     assert conv.end - conv.begin > 5e-6
     assert "zeros of the first shape set" in found.assumptions[0]
+
+
+def test_the_host_waits_where_it_reads_what_a_device_made(tmp_path: Path) -> None:
+    """What follows a read is submitted when the GPU's end has reached the host, not before."""
+    graph = OnnxGraph("cut")
+    x = graph.input("x", (8, 8))
+    end = graph.node("Cast", graph.node("Abs", graph.input("n", (1,))), to=7)
+    zero = graph.weight(np.int64([0]))
+    cut = graph.node("Slice", x, zero, end, zero)
+    graph.output(graph.node("Softmax", cut), ("n", 8))
+    (tmp_path / "cut.onnx").write_bytes(graph.to_bytes())
+    loaded = load_assay(assay.build(tmp_path / "cut.onnx", devices=["metal"]))
+    found = time_module(loaded, [np.ones((8, 8), np.float32), np.float32([3])])
+    before = [task for task in found.tasks if "Softmax" not in task.name]
+    after = [task for task in found.tasks if "Softmax" in task.name]
+    assert after[0].begin - before[-1].end > 20e-6  # the way to the host and back
 
 
 def test_what_cannot_be_is_refused(module: AssayModule) -> None:

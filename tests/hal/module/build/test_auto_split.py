@@ -10,7 +10,10 @@ import pytest
 import assay
 from assay.assay_module import load_assay
 from assay.compiler.models import ModelError
+from assay.compiler.models.compile import CompiledModel, Target
+from assay.examples.onnx_graph import OnnxGraph
 from assay.hal.cpu.library import FORMAT
+from assay.hal.module.build import times
 from assay.hw.facts import SpecError
 from assay.prediction.modules.timed import time_module
 from tests.hal.module.build.test_npu_split import calls, cnn, conv, expected, image, with_shape
@@ -72,6 +75,29 @@ def test_sizes_without_bounds_cannot_be_predicted(tmp_path: Path) -> None:
         assay.build(tmp_path / "t.onnx", devices=["cpu"], split="auto")
     with pytest.raises(SpecError, match="m99"):
         assay.build(tmp_path / "t.onnx", devices=["cpu"], split="auto", chip="m99")
+
+
+def test_what_cannot_be_compiled_for_the_gpu_falls_to_the_cpu_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = times.compile_model
+
+    def without_softmax(source: Path, *, target: Target) -> CompiledModel:
+        if target == "metal" and "softmax" in source.read_text():
+            raise ModelError("kernels.mlir\nerror: failed to legalize 'softmax'")
+        return compiled(source, target=target)
+
+    monkeypatch.setattr(times, "compile_model", without_softmax)
+    graph = OnnxGraph("two")
+    y = graph.node("Softmax", graph.input("x", (64, 64)), axis=1)
+    graph.output(graph.node("MatMul", y, y), (64, 64))
+    (tmp_path / "two.onnx").write_bytes(graph.to_bytes())
+    told: list[str] = []
+    data = assay.build(
+        tmp_path / "two.onnx", devices=["metal", "cpu"], split="auto", report=told.append
+    )
+    assert "not on metal: Softmax softmax_0: error: failed to legalize 'softmax'" in told
+    assert calls(load_assay(data, "emulated,cpu"))["Softmax"] == "cpu"
 
 
 @pytest.mark.slow
