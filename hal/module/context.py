@@ -19,7 +19,7 @@ from .memory import Growing, allocate
 from .opened import OpenedModule
 from .order import Order
 from .queues import Bridge, Lane
-from .records import NONE, Call, Instruction, Model
+from .records import NONE, Call, Input, Instruction, Model
 from .run import Run
 from .shapes import Shape, shape_text
 from .state import ModelState
@@ -70,10 +70,10 @@ class Context:
         self.switches = 0
         """How often another device model, or other shapes, became active."""
         self.runs = 0
-        self._active, shapes = opened.shapes.first()
-        self._shapes: dict[str, Shape] = shapes
+        self._active, self._shapes = opened.shapes.first()
         self._staged: dict[str, Shape] = {}
-        self._activate(shapes)
+        number, sizes = opened.shapes.find(self._shapes)
+        self._activate(number, sizes, self._shapes)
 
     # Shapes.
 
@@ -103,11 +103,14 @@ class Context:
             for name, shape in shapes.items():
                 self.opened.shapes.check(self._known(name), shape)
             staged = {**self._staged, **shapes}
+            wanted = {**self._shapes, **staged}
             try:
-                self._activate({**self._shapes, **staged})
-                self._staged = {}
+                number, sizes = self.opened.shapes.find(wanted)
             except StatusError:
                 self._staged = staged
+                return
+            self._activate(number, sizes, wanted)
+            self._staged = {}
 
     def require(self) -> None:
         """Raises StatusError if shapes were asked for that fit no set together."""
@@ -119,19 +122,22 @@ class Context:
         if self._closed:
             raise StatusError("FAILED_PRECONDITION", "the context is closed")
 
-    def _activate(self, shapes: Mapping[str, Shape]) -> None:
-        number, sizes = self.opened.shapes.find(shapes)
+    def _activate(self, number: int, sizes: Mapping[int, int], shapes: Mapping[str, Shape]) -> None:
+        """Nothing is changed unless there is memory for all inputs. Raises StatusError."""
         state = self._states[number]
+        buffers = [self._room(state.model, given, shapes) for given in state.model.inputs]
         self._active, self._shapes = number, dict(shapes)
         state.set_symbols(sizes)
-        for given in state.model.inputs:
-            tensor = state.model.tensors[given.tensor]
-            size = bytes_of(tensor.element_type, shapes[given.name])
-            if size >> 62:
-                raise StatusError("OUT_OF_RANGE", f"input {given.name} is too large")
-            buffer = self._inputs[given.name, tensor.device].get(size)
+        for given, buffer in zip(state.model.inputs, buffers, strict=True):
             self._give(state, given.tensor, buffer, shapes[given.name])
         self.switches += 1
+
+    def _room(self, model: Model, given: Input, shapes: Mapping[str, Shape]) -> Buffer:
+        tensor = model.tensors[given.tensor]
+        size = bytes_of(tensor.element_type, shapes[given.name])
+        if size >> 62:
+            raise StatusError("OUT_OF_RANGE", f"input {given.name} is too large")
+        return self._inputs[given.name, tensor.device].get(size)
 
     def _give(self, state: ModelState, tensor: int, buffer: Buffer, shape: Shape) -> None:
         kind = state.model.tensors[tensor].element_type

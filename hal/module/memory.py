@@ -7,6 +7,7 @@ from typing import Final
 from ..buffer import Buffer
 from ..device import Device
 from ..flags import BufferUsage, MemoryType
+from ..status import StatusError
 
 _TYPE: Final = MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE
 _USAGE: Final = BufferUsage.DEFAULT | BufferUsage.MAPPING
@@ -35,11 +36,16 @@ class Growing:
         return self._buffer.length if self._buffer is not None else 0
 
     def get(self, size: int) -> Buffer:
-        """At least so many bytes. Raises StatusError."""
+        """At least so many bytes. Raises StatusError, and holds what it held before then."""
         if self._buffer is None or self._buffer.length < size:
-            larger = self.size + self.size // 4
+            before = self.size
             self._buffer = None  # Both need not be there at once.
-            self._buffer = allocate(self._device, max(size, larger))
+            try:
+                self._buffer = allocate(self._device, max(size, before + before // 4))
+            except StatusError:
+                if before:
+                    self._buffer = allocate(self._device, before)
+                raise
             self.allocations += 1
         return self._buffer
 

@@ -165,3 +165,19 @@ def test_static_kernels_are_bound_without_deduction() -> None:
     before = made.view(made.output_tensor("y"))
     run(made, 4, 2)
     assert made.view(made.output_tensor("y")) is before
+
+
+@pytest.mark.parametrize("shape", [(-1,), (1 << 40,), (1 << 41,), (), (1, 1), (1 << 62,)])
+def test_a_hostile_shape_of_a_dynamic_model_is_an_error_and_changes_nothing(
+    shape: tuple[int, ...],
+) -> None:
+    made = context(add_open(Draft(), 1, 0), FUNCTIONS)
+    run(made, 5, 6)
+    held = made.memory
+    for _ in range(3):
+        with pytest.raises(StatusError):
+            made.reshape({"a": shape})
+            made.run()
+        assert made.shapes == {"a": (5,), "b": (6, 3)}
+    run(made, 5, 6)
+    assert made.memory == held
