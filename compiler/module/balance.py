@@ -14,6 +14,21 @@ CopyTime = Callable[[int, int, int], float]
 """Seconds of a copy of so many bytes from one device to another, by their numbers."""
 
 
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What it takes to come to devices and from them, in seconds, by their numbers.
+
+    Attributes:
+        copy: a copy between two.
+        enter: from a run's begin until a device can begin with it.
+        leave: from the end of a device's work until the program sees it.
+    """
+
+    copy: CopyTime
+    enter: tuple[float, ...]
+    leave: tuple[float, ...]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Piece:
     """Something that one device does.
@@ -37,9 +52,9 @@ class Balance:
     seconds: float
 
 
-def run_seconds(pieces: Sequence[Piece], devices: Sequence[int], copy: CopyTime) -> float:
+def run_seconds(pieces: Sequence[Piece], devices: Sequence[int], links: Links) -> float:
     """How long one run takes; a tensor from outside is at home where it is read first."""
-    lanes = [0.0] * len(pieces[0].times) if pieces else [0.0]
+    lanes = list(links.enter)
     home: dict[str, int] = {}
     there: set[tuple[str, int]] = set()
     for piece, device in zip(pieces, devices, strict=True):
@@ -47,14 +62,14 @@ def run_seconds(pieces: Sequence[Piece], devices: Sequence[int], copy: CopyTime)
             source = home.setdefault(name, device)
             if source != device and (name, device) not in there:
                 there.add((name, device))
-                end = max(lanes[source], lanes[device]) + copy(size, source, device)
+                end = max(lanes[source], lanes[device]) + links.copy(size, source, device)
                 lanes[source] = lanes[device] = end
         lanes[device] += piece.times[device]
         home.update(dict.fromkeys(piece.gives, device))
-    return max(lanes)
+    return max((lanes[device] + links.leave[device] for device in set(devices)), default=0.0)
 
 
-def alone(pieces: Sequence[Piece], device: int, copy: CopyTime) -> Balance:
+def alone(pieces: Sequence[Piece], device: int, links: Links) -> Balance:
     """All that a device can do on it, the rest on the first device that can.
 
     Raises ValueError for a piece that none can do.
@@ -65,10 +80,10 @@ def alone(pieces: Sequence[Piece], device: int, copy: CopyTime) -> Balance:
         if not able:
             raise ValueError(f"piece {number} cannot be done anywhere")
         chosen.append(device if device in able else able[0])
-    return Balance(devices=tuple(chosen), seconds=run_seconds(pieces, chosen, copy))
+    return Balance(devices=tuple(chosen), seconds=run_seconds(pieces, chosen, links))
 
 
-def balanced(pieces: Sequence[Piece], copy: CopyTime) -> Balance:
+def balanced(pieces: Sequence[Piece], links: Links) -> Balance:
     """A good choice: the best of all on one device, then better by moving runs of pieces.
 
     Raises ValueError for a piece that none can do.
@@ -76,13 +91,13 @@ def balanced(pieces: Sequence[Piece], copy: CopyTime) -> Balance:
     if not pieces:
         return Balance(devices=(), seconds=0.0)
     count = len(pieces[0].times)
-    best = min((alone(pieces, n, copy) for n in range(count)), key=lambda each: each.seconds)
-    while (better := _moved(pieces, best, copy)) is not None:
+    best = min((alone(pieces, n, links) for n in range(count)), key=lambda each: each.seconds)
+    while (better := _moved(pieces, best, links)) is not None:
         best = better
     return best
 
 
-def _moved(pieces: Sequence[Piece], best: Balance, copy: CopyTime) -> Balance | None:
+def _moved(pieces: Sequence[Piece], best: Balance, links: Links) -> Balance | None:
     """The best that comes of moving one run of consecutive pieces to one device, if any helps."""
     found: Balance | None = None
     least = best.seconds
@@ -95,7 +110,7 @@ def _moved(pieces: Sequence[Piece], best: Balance, copy: CopyTime) -> Balance | 
                 if chosen[end] == device:
                     continue
                 chosen[end] = device
-                seconds = run_seconds(pieces, chosen, copy)
+                seconds = run_seconds(pieces, chosen, links)
                 if seconds < least * (1 - 1e-9):
                     least = seconds
                     found = Balance(devices=tuple(chosen), seconds=seconds)

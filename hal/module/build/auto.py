@@ -18,7 +18,7 @@ from assay.compiler.module.groups import Group
 from assay.hw.apple.facts.chips import Chip
 
 from .npu import NpuPrograms
-from .times import GpuTimes, Ranges, Sizes, copy_seconds, cpu_seconds
+from .times import GpuTimes, Ranges, Sizes, cpu_seconds, links
 from .together import Together, with_npu, without_npu
 
 Say = Callable[[str], None]
@@ -42,6 +42,7 @@ class AutoSplit:
         self, devices: Sequence[str], chip: Chip, programs: NpuPrograms, say: Say, report: Say
     ) -> None:
         self._devices, self._chip, self._programs = tuple(devices), chip, programs
+        self._links = links(self._devices, chip)
         self._gpu = GpuTimes(chip, say)
         self._report = report
         self._not_on_gpu: dict[str, str] = {}
@@ -101,7 +102,7 @@ class AutoSplit:
         views = {step.target: step.source for step in made.steps if isinstance(step, Forward)}
         pieces = [self._piece(group, made, sizes, views) for group in groups]
         return _Choice(
-            together=made, groups=groups, pieces=pieces, balance=balanced(pieces, self._copy)
+            together=made, groups=groups, pieces=pieces, balance=balanced(pieces, self._links)
         )
 
     def _piece(self, group: Group, made: Together, sizes: Sizes, views: dict[str, str]) -> Piece:
@@ -125,9 +126,6 @@ class AutoSplit:
             reads=tuple((_root(name, views), sizes.bytes(name)) for name in reads),
             gives=kernel.outputs,
         )
-
-    def _copy(self, size: int, source: int, target: int) -> float:
-        return copy_seconds(size, self._devices[source], self._devices[target], self._chip)
 
     # The report.
 

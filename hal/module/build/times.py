@@ -12,6 +12,7 @@ import numpy as np
 from assay.compiler.graph.symbolic.dims import greatest
 from assay.compiler.graph.symbolic.graph import Graph
 from assay.compiler.models import ModelError, compile_model
+from assay.compiler.module.balance import Links
 from assay.compiler.module.groups import Group
 from assay.compiler.module.kernel import Kernel
 from assay.compiler.module.kernels import mlir_of
@@ -79,6 +80,20 @@ def cpu_seconds(group: Group, kernel: Kernel, sizes: Sizes) -> float:
     moved = sum(sizes.bytes(name) for name in (*kernel.arguments, *kernel.outputs))
     work = effort(kinds, shapes, sizes.shape(kernel.outputs[0]), moved)
     return processor_costs().kernel(macs=work.macs, elements=work.elements, moved=work.moved)
+
+
+def links(devices: Sequence[str], chip: Chip) -> Links:
+    """Crossings between devices, and what it takes to hand the GPU work and to see its end."""
+    costs = overheads(chip)
+    seen = costs.completion // 2 * _NANOSECOND
+    begun = seen + costs.command_buffer * _NANOSECOND
+    return Links(
+        copy=lambda size, source, target: copy_seconds(
+            size, devices[source], devices[target], chip
+        ),
+        enter=tuple(begun if device == "metal" else 0.0 for device in devices),
+        leave=tuple(seen if device == "metal" else 0.0 for device in devices),
+    )
 
 
 def copy_seconds(size: int, source: str, target: str, chip: Chip) -> float:

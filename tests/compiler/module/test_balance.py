@@ -6,12 +6,15 @@ from math import inf
 
 import pytest
 
-from assay.compiler.module.balance import Piece, alone, balanced, run_seconds
+from assay.compiler.module.balance import Links, Piece, alone, balanced, run_seconds
 
 
 def copy(size: int, source: int, target: int) -> float:
     assert source != target
     return 1.0 + size / 100
+
+
+LINKS = Links(copy, (0.0, 0.0), (0.0, 0.0))
 
 
 def chain(*times: tuple[float, ...], size: int = 100) -> list[Piece]:
@@ -24,12 +27,12 @@ def chain(*times: tuple[float, ...], size: int = 100) -> list[Piece]:
 
 def test_a_crossing_that_does_not_pay_is_left_out() -> None:
     pieces = chain((5, 6), (5, 3), (5, 6))
-    assert balanced(pieces, copy).devices == (0, 0, 0)
+    assert balanced(pieces, LINKS).devices == (0, 0, 0)
 
 
 def test_one_that_pays_is_taken() -> None:
     pieces = chain((5, 9), (9, 1), (9, 1), (5, 9))
-    found = balanced(pieces, copy)
+    found = balanced(pieces, LINKS)
     assert found.devices == (0, 1, 1, 0)
     assert found.seconds == 5 + 2 + 2 + 2 + 5
 
@@ -37,22 +40,31 @@ def test_one_that_pays_is_taken() -> None:
 def test_pieces_that_must_move_together_do() -> None:
     """Either alone would cross twice and lose; both together win."""
     pieces = chain((4, 3), (4, 3), (4, 3), (4, 3), (4, 3))
-    assert balanced(pieces, copy).devices == (1,) * 5
+    assert balanced(pieces, LINKS).devices == (1,) * 5
 
 
 def test_what_one_device_cannot_do_another_does() -> None:
     pieces = chain((1, 5), (inf, 5), (1, 5))
-    assert balanced(pieces, copy).devices[1] == 1
-    assert alone(pieces, 0, copy).devices == (0, 1, 0)
+    assert balanced(pieces, LINKS).devices[1] == 1
+    assert alone(pieces, 0, LINKS).devices == (0, 1, 0)
     with pytest.raises(ValueError, match="piece 1 cannot be done anywhere"):
-        balanced(chain((1, 1), (inf, inf)), copy)
+        balanced(chain((1, 1), (inf, inf)), LINKS)
+
+
+def test_what_it_takes_to_come_to_a_device_and_back_counts() -> None:
+    pieces = chain((5, 4), (5, 4))
+    assert balanced(pieces, LINKS).devices == (1, 1)
+    far = Links(copy, (0.0, 1.5), (0.0, 1.5))
+    assert balanced(pieces, far).devices == (0, 0)
+    assert run_seconds(pieces, (1, 1), far) == 11
+    assert run_seconds(pieces, (0, 0), far) == 10
 
 
 def test_branches_are_done_side_by_side() -> None:
     a = Piece(times=(10, 11), reads=(("x", 0),), gives=("a",))
     b = Piece(times=(10, 11), reads=(("y", 0),), gives=("b",))
     both = Piece(times=(1, 1), reads=(("a", 0), ("b", 0)), gives=("c",))
-    found = balanced([a, b, both], copy)
+    found = balanced([a, b, both], LINKS)
     assert len(set(found.devices[:2])) == 2
     assert found.seconds < 21
 
@@ -63,7 +75,7 @@ def test_a_tensor_crosses_once_to_a_device() -> None:
         Piece(times=(inf, 1), reads=(("a", 100),), gives=("b",)),
         Piece(times=(inf, 1), reads=(("a", 100),), gives=("c",)),
     ]
-    assert run_seconds(pieces, (0, 1, 1), copy) == 1 + 2 + 1 + 1
+    assert run_seconds(pieces, (0, 1, 1), LINKS) == 1 + 2 + 1 + 1
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -81,8 +93,8 @@ def test_drawn_graphs_are_near_the_best_of_all_choices(seed: int) -> None:
             )
         )
     choices = itertools.product((0, 1), repeat=7)
-    least = min(run_seconds(pieces, each, copy) for each in choices)
-    found = balanced(pieces, copy)
-    assert found.seconds == run_seconds(pieces, found.devices, copy)
-    assert found.seconds <= min(alone(pieces, n, copy).seconds for n in (0, 1))
+    least = min(run_seconds(pieces, each, LINKS) for each in choices)
+    found = balanced(pieces, LINKS)
+    assert found.seconds == run_seconds(pieces, found.devices, LINKS)
+    assert found.seconds <= min(alone(pieces, n, LINKS).seconds for n in (0, 1))
     assert found.seconds <= 1.15 * least
