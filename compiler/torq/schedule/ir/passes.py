@@ -166,8 +166,8 @@ class PackConstants(ModulePass):
 
 
 @dataclass(frozen=True)
-class _Later(ModulePass):
-    """A pass over a schedule."""
+class _OnSchedule(ModulePass):
+    """A pass that makes another schedule of a schedule."""
 
     options: Options = USUAL
 
@@ -185,7 +185,7 @@ class _Later(ModulePass):
 
 
 @dataclass(frozen=True)
-class AllocateLram(_Later):
+class AllocateLram(_OnSchedule):
     """Gives buffers addresses in LRAM: of the room that they take the first that is free.
 
     Before:
@@ -216,7 +216,7 @@ class AllocateLram(_Later):
 
 
 @dataclass(frozen=True)
-class KeepCode(_Later):
+class KeepCode(_OnSchedule):
     """Keeps commands in LRAM that are used again, where room is left, instead of loading them.
 
     Those of a fourth tile are those of the first one, whose tensors have the same addresses:
@@ -239,7 +239,7 @@ class KeepCode(_Later):
 
 
 @dataclass(frozen=True)
-class AllocateXram(_Later):
+class AllocateXram(_OnSchedule):
     """Gives addresses in XRAM to tensors, constants and commands; the same bytes are there once.
 
     Before:
@@ -264,7 +264,7 @@ class AllocateXram(_Later):
         return replace(read, outside=laid_out(network.callers, read.plan.steps, commands))
 
 
-def lacking(module: ModuleOp) -> list[type[PackConstants | _Later]] | None:
+def lacking(module: ModuleOp) -> list[type[PackConstants | _OnSchedule]] | None:
     """The passes that a module's schedule still needs: what it says stays as it is.
 
     None of a module without a schedule.
@@ -273,7 +273,7 @@ def lacking(module: ModuleOp) -> list[type[PackConstants | _Later]] | None:
     if not found:
         return None
     every = [op for schedule in found for op in schedule.body.block.ops]
-    left: list[type[PackConstants | _Later]] = []
+    left: list[type[PackConstants | _OnSchedule]] = []
     if any(isinstance(op, PackedOp) and op.content is None for op in every):
         left.append(PackConstants)
     if any(isinstance(op, ReserveOp) and op.place is None for op in every):
