@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, ArrayAttr, IntegerAttr, StringAttr, UnitAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -272,8 +272,10 @@ class ScheduleOp(IRDLOperation):
     assembly_format = "(`peak` $peak^)? $body attr-dict"
 
     def verify_(self) -> None:
-        """All is made before it is used; commands are run once; units are started when they are
-        idle, and waited for; what is freed is used no more."""
+        """It ends a function. All is made before it is used; commands are run once; units are
+        started when they are idle, and waited for; what is freed is used no more."""
+        if not isinstance(self.next_op, ReturnOp):
+            raise VerifyException("a schedule is the last thing before a function returns")
         _check_order(self.body.block, self.parent)
         runs = Counter(op.commands for op in self.body.block.ops if isinstance(op, RunOp))
         said = [op for op in self.body.block.ops if isinstance(op, CommandsOp)]

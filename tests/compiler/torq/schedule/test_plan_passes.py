@@ -275,6 +275,12 @@ def test_what_does_not_wait_for_what_it_needs_is_refused() -> None:
         program_for(plan_parsed(early))
 
 
+def test_two_schedules_of_a_function_are_refused() -> None:
+    head, schedule, tail = re.split(r"(?ms)(^    torq_plan\.schedule.*?^    }\n)", _placed())
+    with pytest.raises(VerifyException, match="the last thing before a function returns"):
+        plan_parsed(head + schedule + schedule + tail)
+
+
 def test_results_that_are_not_stored_are_refused() -> None:
     text = _placed()
     stored = re.sub(r".*%xw.*\n", "", text)
