@@ -61,7 +61,8 @@ def build_module(
         apart: makes each operator a kernel of its own, where there is no split, so that every
             tensor can be looked at.
         say: is told what is being done.
-        report: is told, line by line, which operators are not on the device that was meant.
+        report: is told, line by line, which operators are not on the device that was meant, and
+            which tensors the host waits for.
 
     Raises ModelError for what cannot be built.
     """
@@ -103,7 +104,19 @@ def build_module(
             _add_npu_programs(pool, number, programs, parts)
         else:
             _add_program(pool, number, TARGETS[device], parts, path, say)
-    return _written(path, pool, [device_model(pool, part) for part in parts])
+    models = [device_model(pool, part) for part in parts]
+    for each in models:
+        _report_reads(each, report)
+    return _written(path, pool, models)
+
+
+def _report_reads(model: records.Model, report: Say) -> None:
+    """What makes the host wait for a device, in the midst of a run."""
+    for region in model.regions:
+        for item in region.instructions:
+            if isinstance(item, records.Read):
+                name = model.tensors[item.tensor].name
+                report(f"model {model.name}: the host waits for {name}, on which shapes depend")
 
 
 def _split(

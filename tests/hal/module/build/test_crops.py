@@ -106,10 +106,14 @@ def test_a_crop_of_an_image_of_a_known_size_is_planned_at_the_images_size(path: 
 
 
 def test_reads_are_the_tensors_that_shapes_depend_on(path: Path) -> None:
-    data = assay.build(path, shapes="image=1x3x32x32", devices=["cpu"])
+    told: list[str] = []
+    data = assay.build(path, shapes="image=1x3x32x32", devices=["cpu"], report=told.append)
     model = load_assay(data, "cpu").opened.module.models[0]
     reads = [item for item in model.regions[0].instructions if isinstance(item, Read)]
     assert [model.tensors[item.tensor].shape for item in reads] == [(2,), (2,)]
+    names = [model.tensors[item.tensor].name for item in reads]
+    where = "model image=1x3x32x32 on cpu: the host waits for"
+    assert told == [f"{where} {name}, on which shapes depend" for name in names]
 
 
 def cut(tmp_path: Path) -> AssayModule:
