@@ -129,10 +129,10 @@ def scheduled(op: ModuleOp, name: str) -> tuple[FuncOp, ScheduleOp]:
 
 @dataclass(frozen=True)
 class PackConstants(ModulePass):
-    """Puts weights into the order of their kernel, (O/4)IHW4 of 4 channels at a time, and the bias
-    and the scale of each channel beside each other.
+    """Packs constants: weights in the order of their kernel, the bias and scale of each channel.
 
-    Of a layer of 4 outputs with the weights 1 to 16, of which a vector has 8:
+    That is (O/4)IHW4 of a convolution of 4 channels at a time. Of a layer of 4 outputs with the
+    weights 1 to 16, of which a vector has 8:
 
     Before:
         %memory_2 = torq_plan.packed "weights" of %0 : !torq_hl.tensor<1x4xi8>
