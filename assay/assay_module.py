@@ -371,11 +371,13 @@ def built(
     chip: str = "m1",
     say: Callable[[str], None] = lambda text: None,
     report: Callable[[str], None] = lambda text: None,
+    chosen: Callable[[str], None] = lambda text: None,
 ) -> bytes:
     """A module out of what people write; `dims` are such as "rows=1..128". Raises ModelError.
 
     `split_name` is what messages call the text `split`; `say` is told what is being done, `report`
-    which operators are not where they were meant to be.
+    which operators are not where they were meant to be, `chosen` the text of a split that was
+    chosen.
     """
     from assay.compiler.graph.symbolic.shape_sets import parse_bounds, parse_shapes
     from assay.compiler.module.split import Split
@@ -383,16 +385,16 @@ def built(
     from assay.hw.apple.facts.chips import Chip
     from assay.hw.apple.facts.chips import chip as chip_named
 
-    chosen: Split | Chip | None = None
+    how: Split | Chip | None = None
     if split is not None:
-        is_auto = split == AUTO
-        chosen = chip_named(chip) if is_auto else Split(split, devices, split_name)
+        how = chip_named(chip) if split == AUTO else Split(split, devices, split_name)
     return build_module(
         model,
         devices=devices,
         shapes=parse_shapes(shapes) if shapes else (),
         bounds=parse_bounds(dims),
-        split=chosen,
+        split=how,
         say=say,
         report=report,
+        chosen=chosen,
     )

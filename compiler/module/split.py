@@ -11,8 +11,9 @@ for is on the first device.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from glob import escape
 
 from ..graph.symbolic.graph import Operator
 from ..models.errors import ModelError
@@ -41,3 +42,13 @@ class Split:
             if fnmatchcase(operator.name, pattern) or operator.node.op_type == pattern:
                 return device
         return 0
+
+
+def split_text(placed: Mapping[Operator, int], devices: Sequence[str]) -> str:
+    """The text that puts operators on these devices, a line for each."""
+    width = max((len(operator.name) for operator in placed), default=0)
+    lines = [
+        f"{escape(operator.name):<{width}} {devices[device]}  # {operator.node.op_type}"
+        for operator, device in placed.items()
+    ]
+    return "".join(f"{line}\n" for line in lines)

@@ -1,11 +1,13 @@
 """`assay build`: an Assay module of a model, for several input shapes and devices."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..failures import USAGE, CommandError
+from ..options.groups import grouped
 from ..options.shared import Json, check_writable
 
 Model = Annotated[
@@ -46,28 +48,60 @@ Devices = Annotated[
         help="What to build for, with commas, the first by preference: metal, cpu, torq (the NPU).",
     ),
 ]
-SplitFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--split",
-        help="Let the devices work together: [bold]auto[/bold], chosen by predicted times, or a "
-        "file with a line for each pattern of operators' names or kinds, and the device that does "
-        "them: [bold]Conv metal[/bold].",
-        show_default=False,
-    ),
-]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitOptions:
+    """Which device does what, where several work together."""
+
+    split: Annotated[
+        Path | None,
+        typer.Option(
+            "--split",
+            help="Let the devices work together: [bold]auto[/bold], chosen by predicted times, or "
+            "a file with a line for each pattern of operators' names or kinds, and the device that "
+            "does them: [bold]Conv metal[/bold].",
+            show_default=False,
+        ),
+    ] = None
+    chip: Annotated[
+        str, typer.Option("--chip", help="The GPU whose times --split auto predicts.")
+    ] = "m1"
+    keep_split: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep-split",
+            help="Write what --split auto chose, to be edited and given to --split.",
+            show_default=False,
+        ),
+    ] = None
+
+    @property
+    def text(self) -> str | None:
+        """What --split says. Raises CommandError."""
+        from ...assay_module import AUTO
+
+        if self.split == Path(AUTO):
+            return AUTO
+        if self.keep_split is not None:
+            raise CommandError("--keep-split is for --split auto", code=USAGE)
+        return None if self.split is None else self.split.read_text()
+
+    def keep(self, text: str) -> None:
+        """Writes the split that was chosen, if that was asked for."""
+        if self.keep_split is not None:
+            self.keep_split.write_text(text)
+
+
+@grouped
 def build_command(
     model: Model,
     output: Output = None,
     shapes: Shapes = "",
     dim: Dims = None,
     devices: Devices = "metal",
-    split: SplitFile = None,
-    chip: Annotated[
-        str, typer.Option("--chip", help="The GPU whose times --split auto predicts.")
-    ] = "m1",
+    *,
+    how: SplitOptions,
     json: Json = False,
 ) -> None:
     """Build an Assay module: one file with a model for several input shapes and devices.
@@ -84,6 +118,8 @@ def build_command(
 
       assay build model.tflite --devices torq,metal,cpu
 
+      assay build model.onnx --devices torq,metal,cpu --split auto
+
       assay build model.onnx --shapes "tokens=1xlenx64" --dim len=1..128 -o model.assay
     """
     from assay.hal.module.file import read_module
@@ -99,12 +135,12 @@ def build_command(
         raise CommandError(f"--output {path}: modules end in .assay", code=USAGE)
     check_writable("--output", path)
     if is_text:
-        if shapes or dim or split or devices != "metal":
+        if shapes or dim or how.split or devices != "metal":
             raise CommandError(f"{model} says all that a module is; leave out options", code=USAGE)
         data = from_text(model.read_text(), str(model))
         names = list(read_module(data).module.devices)
     else:
-        names, data = _built(model, shapes, dim or [], devices, (split, chip), told)
+        names, data = _built(model, shapes, dim or [], devices, how, told)
     path.write_bytes(data)
     if json:
         print_json({"module": str(path), "bytes": len(data), "devices": names, "report": told})
@@ -119,15 +155,13 @@ def _built(
     shapes: str,
     dims: list[str],
     devices: str,
-    split: tuple[Path | None, str],
+    how: SplitOptions,
     told: list[str],
 ) -> tuple[list[str], bytes]:
     """(the devices, the module) of a model; a report goes to `told`."""
-    from ...assay_module import AUTO, built
+    from ...assay_module import built
     from ..terminal import progress
 
-    file, chip = split
-    text = None if file is None else AUTO if file == Path(AUTO) else file.read_text()
     names = [name.strip() for name in devices.split(",") if name.strip()]
     with progress() as say:
         data = built(
@@ -135,10 +169,11 @@ def _built(
             devices=names,
             shapes=shapes,
             dims=dims,
-            split=text,
-            split_name=str(file),
-            chip=chip,
+            split=how.text,
+            split_name=str(how.split),
+            chip=how.chip,
             say=say,
             report=told.append,
+            chosen=how.keep,
         )
     return names, data

@@ -15,6 +15,7 @@ from assay.compiler.graph.symbolic.onnx_model import OnnxModel
 from assay.compiler.models import ModelError
 from assay.compiler.module.balance import Balance, Piece, balanced
 from assay.compiler.module.groups import Group
+from assay.compiler.module.split import split_text
 from assay.hw.apple.facts.chips import Chip
 
 from .npu import NpuPrograms
@@ -75,6 +76,15 @@ class AutoSplit:
             best = min(best, chosen(kept), key=_seconds)
         self._tell(best, [str(refusal) for refusal in first.together.refused])
         return self._made(best)
+
+    def text(self, graph: Graph, made: Together) -> str:
+        """What was chosen as a file that says the same; dequantisers that only a region does are
+        the NPU's."""
+        groups = made.devices.items()
+        placed = {operator: device for group, device in groups for operator in group.operators}
+        operators = [step for step in graph.steps if isinstance(step, Operator)]
+        npu = self._devices.index(NPU) if NPU in self._devices else 0
+        return split_text({each: placed.get(each, npu) for each in operators}, self._devices)
 
     def _made(self, choice: _Choice) -> Together:
         devices = dict(zip(choice.groups, choice.balance.devices, strict=True))

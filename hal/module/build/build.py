@@ -48,6 +48,7 @@ def build_module(
     apart: bool = False,
     say: Say = lambda text: None,
     report: Say = lambda text: None,
+    chosen: Say = lambda text: None,
 ) -> bytes:
     """The file of a module.
 
@@ -63,6 +64,7 @@ def build_module(
         say: is told what is being done.
         report: is told, line by line, which operators are not on the device that was meant, and
             which tensors the host waits for.
+        chosen: is given the split that was chosen for the first shape set, as the text of a file.
 
     Raises ModelError for what cannot be built.
     """
@@ -96,6 +98,7 @@ def build_module(
             chooser = AutoSplit(devices, split, programs, say, report)
             ranges = {each.name: (each.minimum, each.maximum or None) for each in pool.symbols}
             made = [chooser.split(model, graph, ranges) for graph in graphs]
+            chosen(chooser.text(graphs[0], made[0]))
         else:
             made = [_split(model, graph, devices, split, programs, report) for graph in graphs]
         parts = [_part(graph, path, where, each) for graph, each in zip(graphs, made, strict=True)]

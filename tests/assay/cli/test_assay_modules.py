@@ -145,3 +145,17 @@ def test_time_refuses_what_is_not_for_modules(assay: Assay, built: Path, tmp_pat
     assert done.code == 2 and "--runs is for Assay modules" in done.err
     done = assay("time", built, "--device", "cpu", "--chip", "m99")
     assert done.code == 2 and "--chip" in done.err
+
+
+def test_a_split_that_was_chosen_is_kept_in_a_file(assay: Assay, tmp_path: Path) -> None:
+    cnn(tmp_path / "m.onnx")
+    kept = tmp_path / "split.txt"
+    given = ("build", tmp_path / "m.onnx", "--devices", "cpu")
+    done = assay(*given, "--split", "auto", "--keep-split", kept)
+    assert done.code == 0 and "predicted for a run on Apple M1" in done.out, done.err
+    assert all(line.split()[1] == "cpu" for line in kept.read_text().splitlines())
+    assert assay(*given, "--split", kept).code == 0
+    done = assay(*given, "--split", kept, "--keep-split", kept)
+    assert done.code == 2 and "--keep-split is for --split auto" in done.err
+    done = assay(*given, "--split", "auto", "--chip", "m99")
+    assert done.code != 0 and "m99" in done.err and "Traceback" not in done.err

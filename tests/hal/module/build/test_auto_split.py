@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.assay_module import load_assay
+from assay.assay_module import built, load_assay
 from assay.compiler.models import ModelError
 from assay.compiler.models.compile import CompiledModel, Target
 from assay.examples.onnx_graph import OnnxGraph
@@ -55,6 +55,20 @@ def test_the_npu_gets_what_it_is_faster_at(tmp_path: Path) -> None:
     assert timed.seconds * 1e3 == pytest.approx(float(predicted), rel=0.15)
     x = np.random.default_rng(0).standard_normal((1, 16, 32, 32)).astype(np.float32)
     assert np.abs(module(x) - expected(path, x)).max() < 0.01
+
+
+def test_what_was_chosen_can_be_kept_edited_and_given_again(tmp_path: Path) -> None:
+    path = tmp_path / "large.onnx"
+    path.write_bytes(large())
+    kept: list[str] = []
+    devices = ["torq", "cpu"]
+    data = built(path, devices=devices, shapes="", dims=[], split="auto", chosen=kept.append)
+    (text,) = kept
+    assert re.search(r"^n\d+_Conv +torq  # Conv$", text, re.M)
+    assert assay.build(path, devices=devices, split=text) == data
+    moved = re.sub(r"torq(  # Conv)", r"cpu\1", text)
+    module = load_assay(assay.build(path, devices=devices, split=moved), "torq,cpu")
+    assert {device for kinds, device in calls(module).items() if "Conv" in kinds} == {"cpu"}
 
 
 def test_work_that_is_too_little_for_a_crossing_stays_together(tmp_path: Path) -> None:
