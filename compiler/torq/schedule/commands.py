@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from assay.hw.torq.notes import SliceRun
 from assay.hw.torq.words.commands import SliceTask
+from assay.hw.torq.words.errors import EncodeError
 
 from ...models.errors import ModelError
 from ..blocks import data_of, image, noted
@@ -51,7 +52,10 @@ class Commands:
     def _encoded(self, run: RunSlice) -> Image:
         address = self._addresses[run.code]
         tasks = self._emit(run)
-        words = image(tasks, address)
+        try:
+            words = image(tasks, address)
+        except EncodeError as error:
+            raise ModelError(f"{run.source}: {error}") from None
         data = data_of(words)
         if len(data) > run.code.size:
             raise ModelError(

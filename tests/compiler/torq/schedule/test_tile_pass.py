@@ -109,3 +109,21 @@ def test_tiles_that_are_too_large_are_refused_by_operator() -> None:
     text = _CLAMP.format(shape="1000x1000xi8", tiles='"clamp", [1000, 1000] by [0, 1]')
     with pytest.raises(ModelError, match=r"clamp 0: .* too large: no room in LRAM for x of clamp"):
         program_for(parsed(text))
+
+
+def test_a_zero_point_that_no_register_holds_is_refused_by_operator() -> None:
+    text = """builtin.module {
+      func.func @main(%x: !torq_hl.tensor<1x4x8x8xi8, planes>)
+          -> !torq_hl.tensor<1x4x8x8xi8, planes> {
+        %w = torq_hl.const {values = dense<1> : tensor<4x4x3x3xi8>} : !torq_hl.tensor<4x4x3x3xi8>
+        %b = torq_hl.const {values = dense<0> : tensor<4xi32>} : !torq_hl.tensor<4xi32>
+        %0 = torq_hl.convolution %x, %w, %b {padding = array<i64: 1, 1, 1, 1>,
+          input_zp = 1048579 : i64,
+          rescale = #torq_hl.rescale<[1073741824], [39], zp 0, range -128 to 127>}
+          : (!torq_hl.tensor<1x4x8x8xi8, planes>, !torq_hl.tensor<4x4x3x3xi8>,
+          !torq_hl.tensor<4xi32>) -> !torq_hl.tensor<1x4x8x8xi8, planes>
+        func.return %0 : !torq_hl.tensor<1x4x8x8xi8, planes>
+      }
+    }"""
+    with pytest.raises(ModelError, match=r"^convolution 0: .*pad_value: is 1048579"):
+        program_for(parsed(text))
