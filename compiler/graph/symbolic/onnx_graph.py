@@ -27,6 +27,8 @@ from .reshapes import RESHAPES, contiguous, reshaped
 _RANDOM: Final = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike")
 _MOST_FOLDED: Final = 1 << 26
 _WHOLE: Final = "iu"
+_WRITES_OVER: Final = ("Scatter", "ScatterElements", "ScatterND", "TopK")
+"""What IREE's kernels do in the memory of their first operand, although it is an argument."""
 _SIZED: Final = {"Range": (0, 1, 2), "Tile": (1,), "Resize": (3,)}
 """Operands that are sizes, by operator."""
 
@@ -120,6 +122,7 @@ class _Reader:
             return
         if self._expand(node, name) or self._computed(node, name):
             return
+        node = self._with_copy(node, name)
         dims = self._result_shapes(node)
         kinds = self._results(node)
         for output, shape, (dtype, _) in zip(node.output, dims, kinds, strict=True):
@@ -130,6 +133,21 @@ class _Reader:
         self._steps.append(
             Operator(node=node, name=name, inputs=tuple(node.input), outputs=tuple(node.output))
         )
+
+    def _with_copy(self, node: Any, name: str) -> Any:
+        """The node on a copy of its first input, if IREE's kernel for it would write over that."""
+        if node.op_type not in _WRITES_OVER:
+            return node
+        source, copy = node.input[0], f"{name}/copy"
+        dtype, dims = self._type(source)
+        self._needs_tensor(source)
+        self._tensors[copy] = Tensor(name=copy, dtype=dtype, dims=dims)
+        made = self._model.onnx.helper.make_node("Identity", [source], [copy], name=copy)
+        self._steps.append(Operator(node=made, name=copy, inputs=(source,), outputs=(copy,)))
+        changed = type(node)()
+        changed.CopyFrom(node)
+        changed.input[0] = copy
+        return changed
 
     # Constants.
 

@@ -28,10 +28,12 @@ def random(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
-def built(graph: OnnxGraph, folder: Path) -> AssayModule:
+def built(graph: OnnxGraph, folder: Path, device: str = "cpu") -> AssayModule:
     path = folder / "model.onnx"
     path.write_bytes(graph.to_bytes())
-    return load_assay(assay.build(path, devices=["cpu"]), "cpu")
+    return load_assay(
+        assay.build(path, devices=[device]), {"cpu": "cpu", "metal": "emulated"}[device]
+    )
 
 
 def whole(graph: OnnxGraph, name: str) -> str:
@@ -196,3 +198,21 @@ def test_what_follows_a_kernel_that_is_told_sizes_has_a_kernel_of_its_own(tmp_pa
     assert sum(isinstance(item, Call) for item in model.regions[0].instructions) == 3
     for count in (1, 4, 2):
         assert np.array_equal(module(random(6, 4), [count]), np.maximum(random(6, 4)[:, :count], 0))
+
+
+@pytest.mark.slow
+def test_the_gpu_does_all_of_them_too(tmp_path: Path) -> None:
+    graph = OnnxGraph("all")
+    x, k = graph.input("x", (4, 5)), whole(graph, "k")
+    graph._nodes.append(graph._onnx.helper.make_node("TopK", [x, k], ["v", "i"], axis=1))
+    graph.output("v", ("a", "b"))
+    graph.output(graph.node("Tile", x, graph.node("Concat", k, k, axis=0)), ("a", "b"))
+    places = graph.node("NonZero", graph.node("Relu", x))
+    graph.output(graph.node("Cast", places, to=1), (2, "c"))
+    module = built(graph, tmp_path, "metal")
+    for count, sign in ((1, 1), (3, -1), (5, 0), (2, 1)):
+        data = sign * random(4, 5)
+        values, tiled, found = module(data, [count])
+        assert np.array_equal(values, -np.sort(-data, 1)[:, :count])
+        assert np.array_equal(tiled, np.tile(data, (count, count)))
+        assert np.array_equal(found, np.nonzero(np.maximum(data, 0)))
