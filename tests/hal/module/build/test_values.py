@@ -216,3 +216,25 @@ def test_the_gpu_does_all_of_them_too(tmp_path: Path) -> None:
         assert np.array_equal(values, -np.sort(-data, 1)[:, :count])
         assert np.array_equal(tiled, np.tile(data, (count, count)))
         assert np.array_equal(found, np.nonzero(np.maximum(data, 0)))
+
+
+@pytest.mark.parametrize("operator", ["TopK", "ScatterElements"])
+def test_no_kernel_writes_over_what_it_reads(tmp_path: Path, operator: str) -> None:
+    """IREE's kernels for these work in the memory of their first operand."""
+    graph = OnnxGraph("over")
+    x = graph.input("x", (4, 6))
+    if operator == "TopK":
+        k = graph.weight(ints(3))
+        graph._nodes.append(graph._onnx.helper.make_node("TopK", [x, k], ["y", "i"], axis=1))
+    else:
+        where = graph.weight(np.zeros((4, 1), np.int64))
+        graph.node(operator, x, where, graph.weight(np.ones((4, 1), np.float32)), name="y", axis=1)
+    graph.output("y", ("a", "b"))
+    module = built(graph, tmp_path)
+    expected = -np.sort(-random(4, 6), 1)[:, :3] if operator == "TopK" else random(4, 6)
+    if operator != "TopK":
+        expected[:, 0] = 1
+    for _ in range(3):
+        assert np.array_equal(module(random(4, 6)), expected)
+        held = module.context.context
+        assert np.array_equal(held.read(held.input_tensor("x")), random(4, 6))
