@@ -11,6 +11,7 @@ from ..semaphore import Fence
 from ..status import StatusError
 from ..vm import LoadedModule, Session
 from ..vm.host_part import follows_shapes_alone
+from .memory import allocate
 from .noting import NotingDevice
 
 ASYNC: Final = "$async"
@@ -128,9 +129,35 @@ class ReturningProgram(_IreeModule):
         return done
 
 
+class ConsumingProgram(ReturningProgram):
+    """One whose functions may work in the memory of their arguments: they get copies."""
+
+    def call(
+        self,
+        entry: str,
+        inputs: Sequence[BufferView],
+        constants: Sequence[int],
+        outputs: Sequence[BufferView],
+        wait: Fence | None,
+    ) -> Fence | None:
+        """Copies the inputs, then does the same."""
+        copies = []
+        for view in inputs:
+            length = view.buffer.length
+            place = allocate(self._device, length).subspan(0, length)
+            copy = BufferView(place, view.shape, view.element_type, view.encoding_type)
+            wait = self._copy(view, copy, wait) if length else wait
+            copies.append(copy)
+        return super().call(entry, copies, constants, outputs, wait)
+
+
 def _no_kernel(entry: str) -> StatusError:
     return StatusError("NOT_FOUND", f"there is no kernel {entry} in its program")
 
 
-LOADERS: Final[Mapping[str, Loader]] = {"vmfb": VmProgram, "vmfb-returning": ReturningProgram}
+LOADERS: Final[Mapping[str, Loader]] = {
+    "vmfb": VmProgram,
+    "vmfb-returning": ReturningProgram,
+    "vmfb-consuming": ConsumingProgram,
+}
 """By format."""

@@ -90,7 +90,8 @@ class Kernel:
     device: Int
     format: str
     """`vmfb`: an IREE module, whose function `entry` takes inputs, constants (i64) and places for
-    outputs; `vmfb-returning`: one whose function gives them."""
+    outputs; `vmfb-returning`: one whose function gives them; `vmfb-consuming`: one that may
+    also work in the memory of its inputs, so that it gets copies."""
     segment: Int
     entry: str
     inputs: Int

@@ -29,6 +29,7 @@ _OPERATIONS = {
 }
 VMFB = "vmfb"
 RETURNING = "vmfb-returning"
+CONSUMING = "vmfb-consuming"
 
 
 class Pool:

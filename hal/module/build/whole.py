@@ -26,7 +26,7 @@ from ...vm.build.torq import torq_module
 from .. import records
 from ..records import NONE
 from .device_model import Part
-from .pool import RETURNING, Pool
+from .pool import CONSUMING, RETURNING, Pool
 
 _ASYNC_FLAG: Final = "--iree-execution-model=async-external"
 Say = Callable[[str], None]
@@ -44,6 +44,7 @@ class WholeModel:
     def add_program(self, pool: Pool, device: int, target: Target | None, say: Say) -> None:
         """A device's program; without a target it is the NPU's. Raises ModelError."""
         function = self.function
+        kind = RETURNING if target is None else CONSUMING
         if target is None:
             data = self._for_npu(say)
         else:
@@ -52,7 +53,7 @@ class WholeModel:
             data = compile_model(self.path, target=target, flags=flags, progress=say).data
         counts = len(function.inputs), 0, len(function.outputs)
         pool.add_program(
-            device, data, [records.Kernel(device, RETURNING, NONE, function.entry, *counts)]
+            device, data, [records.Kernel(device, kind, NONE, function.entry, *counts)]
         )
 
     def _for_npu(self, say: Say) -> bytes:

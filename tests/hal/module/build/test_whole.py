@@ -135,3 +135,21 @@ def test_tflite_is_built_for_the_cpu(tmp_path: Path) -> None:
     module = load_assay(assay.build(path, devices=["cpu"]), "cpu")
     x = np.random.default_rng(0).integers(-128, 128, (1, 8, 8, 4)).astype(np.int8)
     equals_iree(module, path, x)
+
+
+def test_a_program_that_works_in_its_arguments_memory_gets_a_copy(tmp_path: Path) -> None:
+    path = tmp_path / "update.mlir"
+    path.write_text("""
+func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %u = stablehlo.constant dense<7.0> : tensor<1x1xf32>
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %y = stablehlo.dynamic_update_slice %x, %u, %i, %i
+    : (tensor<4x6xf32>, tensor<1x1xf32>, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+""")
+    module = load_assay(assay.build(path, devices=["cpu"]), "cpu")
+    x = random(4, 6)
+    assert module(x)[0, 0] == 7
+    held = module.context.context
+    assert np.array_equal(held.read(held.input_tensor("input0")), x)
