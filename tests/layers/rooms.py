@@ -97,6 +97,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "hal": (
         ("hal",),
+        ("hal.recordings",),
         ("hal.hosted",),
         ("hal.cpu",),
         (
@@ -118,7 +119,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("hal.metal.emulated.programs",),
         ("hal.metal.emulated.commands", "hal.metal.emulated.order"),
         ("hal.metal.emulated",),
-        ("hal.metal.timed",),
+        ("hal.metal.timed", "hal.metal.recorder"),
         ("hal.metal",),
         ("hal.torq.host",),
         ("hal.torq",),

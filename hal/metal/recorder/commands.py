@@ -1,0 +1,139 @@
+"""Queues and command buffers that run what was encoded when it is committed, step by step."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ClassVar
+
+from .encoders import Encoder, Pass, Step
+from .proxy import Proxy, real_of
+from .running import Run
+
+_ENCODERS = ("computeCommandEncoder", "blitCommandEncoder")
+# Answered by the real command buffer at once.
+_AT_ONCE = ("label", "setLabel_", "retainedReferences", "errorOptions", "logs")
+
+
+class CommandBuffer(Proxy):
+    """Stands for a command buffer; its commands run on a thread of its queue once committed."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        assert isinstance(self.maker, Queue)
+        self._queue = self.maker
+        self._steps: list[Step] = []
+        self._scheduled: list[Callable[[Any], object]] = []
+        self._completed: list[Callable[[Any], object]] = []
+        self._future: Future[Run] | None = None
+
+    def commandQueue(self) -> Queue:
+        """The queue that made it."""
+        return self._queue
+
+    def add(self, step: Step) -> None:
+        """Do this when the commands before it were done."""
+        self._steps.append(step)
+
+    def enqueue(self) -> None:
+        """Accepted; command buffers run in the order of their commits."""
+
+    def addScheduledHandler_(self, handler: Callable[[Any], object]) -> None:
+        """Call handler(command_buffer) when the commands are about to run."""
+        self._scheduled.append(handler)
+
+    def addCompletedHandler_(self, handler: Callable[[Any], object]) -> None:
+        """Call handler(command_buffer) when the commands have run or failed."""
+        self._completed.append(handler)
+
+    def commit(self) -> None:
+        """Hand the commands over."""
+        self._future = self._queue.executor.submit(self._run)
+
+    def waitUntilScheduled(self) -> None:
+        """Return when the commands have run, which is later than asked for."""
+        self.waitUntilCompleted()
+
+    def waitUntilCompleted(self) -> None:
+        """Return when the commands have run or failed. Raises what encoding them raised."""
+        if self._future is None:
+            self.real.waitUntilCompleted()  # Metal says that this would never end
+        else:
+            self._future.result()
+
+    def status(self) -> int:
+        """The MTLCommandBufferStatus."""
+        if self._future is None:
+            return int(self.real.status())
+        if not self._future.done():
+            return int(self.session.api.MTLCommandBufferStatusCommitted)
+        return int(self._future.result().last.status())
+
+    def error(self) -> Any:
+        """What stopped the commands, or None."""
+        run = self._ran()
+        return None if run is None else run.error
+
+    def GPUStartTime(self) -> float:
+        """When the first command began, in seconds; 0 before."""
+        run = self._ran()
+        return 0.0 if run is None else run.begin
+
+    def GPUEndTime(self) -> float:
+        """When the last command had ended, in seconds; 0 before."""
+        run = self._ran()
+        return 0.0 if run is None else run.end
+
+    kernelStartTime = GPUStartTime
+    kernelEndTime = GPUEndTime
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _AT_ONCE:
+            return super().__getattr__(name)
+        if name.startswith(_ENCODERS):
+            return lambda *given: Encoder(self, Pass(name, tuple(map(real_of, given))))
+        if not callable(getattr(self.real, name)):
+            raise AttributeError(name)
+
+        def later(*given: Any) -> None:
+            passed = tuple(map(real_of, given))
+            self.add(lambda run: run.command(name, passed))
+
+        return later
+
+    def _ran(self) -> Run | None:
+        """How it went; None before the end."""
+        return self._future.result() if self._future is not None and self._future.done() else None
+
+    def _run(self) -> Run:
+        self._call(self._scheduled)
+        run = Run(self.session, self._queue.real, self.real)
+        try:
+            run.steps(self._steps)
+        finally:
+            self._steps.clear()
+        # Those who are told ask how it went, before this thread can say so.
+        told = Future[Run]()
+        told.set_result(run)
+        self._future = told
+        self._call(self._completed)
+        return run
+
+    def _call(self, handlers: list[Callable[[Any], object]]) -> None:
+        for handler in handlers:
+            try:
+                handler(self)
+            except Exception:
+                traceback.print_exc()  # there is nobody to raise it to
+
+
+class Queue(Proxy):
+    """Stands for a command queue; one thread runs what it is given, in order."""
+
+    MAKES: ClassVar[dict[str, type[Proxy]]] = {"commandBuffer": CommandBuffer}
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.executor = ThreadPoolExecutor(1, "recorded queue")
+        self.session.queues.append(self)

@@ -1,0 +1,38 @@
+"""Devices that give what is recorded."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from .commands import Queue
+from .programs import ArgumentEncoder, Library, Pipeline
+from .proxy import Proxy
+
+
+class Commands(Proxy):
+    """Commands of an indirect command buffer, which take pipelines."""
+
+
+class IndirectCommands(Proxy):
+    """An indirect command buffer."""
+
+    MAKES: ClassVar[dict[str, type[Proxy]]] = {"indirectComputeCommand": Commands}
+
+
+class Device(Proxy):
+    """Stands for a device."""
+
+    MAKES: ClassVar[dict[str, type[Proxy]]] = {
+        "newCommandQueue": Queue,
+        "newLibrary": Library,
+        "newDefaultLibrary": Library,
+        "newComputePipelineState": Pipeline,
+        "newArgumentEncoder": ArgumentEncoder,
+        "newIndirectCommandBuffer": IndirectCommands,
+    }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.real == self.real
+
+    def __hash__(self) -> int:
+        return hash(("device", id(self.session)))

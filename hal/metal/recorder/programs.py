@@ -1,0 +1,261 @@
+"""Libraries, functions, constants and pipelines that remember what they were made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...recordings import Constant, KernelRecord, LibraryRecord
+from .proxy import Proxy, bytes_given
+
+if TYPE_CHECKING:
+    from .session import Session
+
+_OPTIONS = (
+    "fastMathEnabled",
+    "mathMode",
+    "mathFloatingPointFunctions",
+    "languageVersion",
+    "optimizationLevel",
+    "preserveInvariance",
+    "enableLogging",
+)
+
+
+class NotRecorded(Exception):
+    """A dispatch cannot be kept; the message is the reason, for a table of reasons."""
+
+
+class ArgumentEncoder(Proxy):
+    """Remembers which buffers it writes into argument buffers."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._target: tuple[Any, int] | None = None
+
+    def setArgumentBuffer_offset_(self, buffer: Any, offset: int) -> None:
+        """Write into `buffer` from `offset` on."""
+        self.real.setArgumentBuffer_offset_(buffer, offset)
+        self._target = (buffer, int(offset))
+
+    def setArgumentBuffer_startOffset_arrayElement_(
+        self, buffer: Any, start: int, element: int
+    ) -> None:
+        """Write into one element of an array of structs."""
+        self.real.setArgumentBuffer_startOffset_arrayElement_(buffer, start, element)
+        alignment = int(self.real.alignment())
+        stride = -(-int(self.real.encodedLength()) // alignment) * alignment
+        self._target = (buffer, int(start) + int(element) * stride)
+
+    def setBuffer_offset_atIndex_(self, buffer: Any, offset: int, index: int) -> None:
+        """Write the address of byte `offset` of `buffer`."""
+        self.real.setBuffer_offset_atIndex_(buffer, offset, index)
+        self._note(int(index), buffer, int(offset))
+
+    def setBuffers_offsets_withRange_(self, buffers: Any, offsets: Any, span: Any) -> None:
+        """Write several addresses."""
+        self.real.setBuffers_offsets_withRange_(buffers, offsets, span)
+        for place in range(int(span[1])):
+            self._note(int(span[0]) + place, buffers[place], int(offsets[place]))
+
+    def __getattr__(self, name: str) -> Any:
+        target = super().__getattr__(name)
+        if name.startswith("set") and not name.startswith("setLabel"):
+            self._refuse(f"an argument buffer with {name.split('_')[0].removeprefix('set')}")
+        elif name.startswith("constantData"):
+            self._refuse("an argument buffer with constant data")
+        return target
+
+    def _refuse(self, reason: str) -> None:
+        if self._target is not None:
+            self.session.encoded.refuse(self, *self._target, reason)
+
+    def _note(self, index: int, buffer: Any, offset: int) -> None:
+        if self._target is not None:
+            self.session.encoded.note(self, *self._target, index, buffer, offset)
+
+
+class Function(Proxy):
+    """A function of a library, with the values of its constants."""
+
+    MAKES: ClassVar[dict[str, type[Proxy]]] = {"newArgumentEncoder": ArgumentEncoder}
+
+    def kernel(self) -> KernelRecord:
+        """What is recorded of it. Raises NotRecorded."""
+        assert isinstance(self.maker, Library)
+        name, *others = self.given
+        constants: tuple[Constant, ...] = ()
+        if isinstance(name, Descriptor):
+            values = name.last.get("setConstantValues_", (None,))[0]
+            name = name.real.name()
+        else:
+            values = others[0] if others and isinstance(others[0], Proxy) else None
+        if isinstance(values, ConstantValues):
+            constants = tuple(values.constants)
+        return KernelRecord(library=self.maker.number(), name=str(name), constants=constants)
+
+
+class Library(Proxy):
+    """A library; what it was compiled from is taken when it is made."""
+
+    MAKES: ClassVar[dict[str, type[Proxy]]] = {"newFunction": Function}
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._data, self._compiled = _data_of(self.call, self.given)
+        options = self.given[1] if not self._compiled and len(self.given) > 1 else None
+        self._options = _options_of(options)
+        self._macros = _macros_of(options)
+        self._number: int | None = None
+
+    def number(self) -> int:
+        """Its number in the recording. Raises NotRecorded."""
+        if self._data is None:
+            raise NotRecorded(f"a library of {self.call.split('_')[0]}")
+        if self._number is None:
+            writer = self.session.writer
+            self._number = writer.add_library(
+                LibraryRecord(
+                    data=writer.add_bytes(self._data),
+                    compiled=self._compiled,
+                    options=self._options,
+                    macros=self._macros,
+                )
+            )
+        return self._number
+
+
+class Pipeline(Proxy):
+    """A pipeline state; it knows its function."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._number: int | None = None
+        self._reason = ""
+        made_of = self.given[0] if self.given else None
+        if isinstance(made_of, Descriptor):
+            if made_of.last.get("setLinkedFunctions_", (None,))[0] is not None:
+                self._reason = "linked functions"
+            made_of = made_of.last.get("setComputeFunction_", (None,))[0]
+        self._function = made_of
+
+    def number(self) -> int:
+        """The number of its kernel in the recording. Raises NotRecorded."""
+        if self._reason or not isinstance(self._function, Function):
+            raise NotRecorded(self._reason or "a pipeline of an unknown function")
+        if self._number is None:
+            self._number = self.session.writer.add_kernel(self._function.kernel())
+        return self._number
+
+    @property
+    def name(self) -> str:
+        """The name of its function."""
+        return str(self._function.real.name()) if isinstance(self._function, Function) else ""
+
+
+class Descriptor(Proxy):
+    """A descriptor that programs make; `last` has what its set methods were last given."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.last: dict[str, tuple[Any, ...]] = {}
+
+    def init(self) -> Descriptor:
+        """The object itself, initialised."""
+        self.real = self.real.init()
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        target = super().__getattr__(name)
+        known = self.last.get(f"set{name[:1].upper()}{name[1:]}_")
+        if known is not None and isinstance(known[0], Proxy):
+            return lambda: known[0]
+        if not name.startswith("set"):
+            return target
+
+        def note(*given: Any) -> Any:
+            self.last[name] = given
+            return target(*given)
+
+        return note
+
+
+class ConstantValues(Descriptor):
+    """Values of function constants."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.constants: list[Constant] = []
+
+    def setConstantValue_type_atIndex_(self, value: Any, kind: int, index: int) -> None:
+        """Set a constant by its number."""
+        self.real.setConstantValue_type_atIndex_(value, kind, index)
+        self._note(int(index), kind, value, 1)
+
+    def setConstantValue_type_withName_(self, value: Any, kind: int, name: str) -> None:
+        """Set a constant by its name."""
+        self.real.setConstantValue_type_withName_(value, kind, name)
+        self._note(str(name), kind, value, 1)
+
+    def setConstantValues_type_withRange_(self, values: Any, kind: int, span: Any) -> None:
+        """Set constants of successive numbers."""
+        self.real.setConstantValues_type_withRange_(values, kind, span)
+        self._note(int(span[0]), kind, values, int(span[1]))
+
+    def reset(self) -> None:
+        """Forget all values."""
+        self.real.reset()
+        self.constants.clear()
+
+    def _note(self, key: int | str, kind: int, value: Any, count: int) -> None:
+        data = bytes_given(value)
+        self.constants.append(Constant(key=key, type=int(kind), value=data.hex(), count=count))
+
+
+class DescriptorClass:
+    """A class of Metal whose objects programs make."""
+
+    def __init__(self, real: Any, session: Session, kind: type[Descriptor]) -> None:
+        self._real = real
+        self._session = session
+        self._kind = kind
+
+    def __getattr__(self, name: str) -> Any:
+        target = getattr(self._real, name)
+        return lambda *given: self._kind(target(*given), self._session)
+
+
+DESCRIPTORS: dict[str, type[Descriptor]] = {
+    "MTLComputePipelineDescriptor": Descriptor,
+    "MTLFunctionDescriptor": Descriptor,
+    "MTLLinkedFunctions": Descriptor,
+    "MTLFunctionConstantValues": ConstantValues,
+}
+"""The classes whose objects are given what proxies stand for."""
+
+
+def _data_of(call: str, given: tuple[Any, ...]) -> tuple[bytes | None, bool]:
+    """What a library is compiled from, None if that is not known; whether it is compiled."""
+    if call.startswith("newLibraryWithSource"):
+        return str(given[0]).encode(), False
+    if call.startswith("newLibraryWithData"):
+        return bytes_given(given[0]), True
+    if call.startswith(("newLibraryWithURL", "newLibraryWithFile")):
+        path = given[0]
+        return Path(str(path.path() if hasattr(path, "path") else path)).read_bytes(), True
+    return None, True
+
+
+def _options_of(options: Any) -> dict[str, int]:
+    if options is None:
+        return {}
+    return {name: int(getattr(options, name)()) for name in _OPTIONS if hasattr(options, name)}
+
+
+def _macros_of(options: Any) -> dict[str, str]:
+    given = options.preprocessorMacros() if options is not None else None
+    return {str(name): _macro(value) for name, value in (given or {}).items()}
+
+
+def _macro(value: Any) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)

@@ -1,0 +1,192 @@
+"""What a recording says, as records that are JSON in its file.
+
+A recording is a ZIP archive: `recording.json` with the device, libraries and kernels,
+`dispatches.jsonl` with a line per dispatch, and `bytes/N`, the parts of what buffers held. Parts
+that are equal are there once: a buffer's contents are numbers of parts of `PART` bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+FORMAT: Final = "assay-recording"
+VERSION: Final = 1
+HEADER: Final = "recording.json"
+DISPATCHES: Final = "dispatches.jsonl"
+PARTS: Final = "bytes/"
+PART: Final = 1 << 16
+"""Bytes of a part but for the last one of a buffer."""
+
+Count = Annotated[int, Meta(ge=0, lt=1 << 62)]
+Size = tuple[Count, Count, Count]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bytes:
+    """Contents that lie in the file: `length` bytes, in parts by number."""
+
+    length: Count
+    parts: tuple[Count, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceInfo:
+    """Which device made a recording.
+
+    Attributes:
+        name: as the device calls itself: "Apple M1".
+        kind: "native" for Apple's Metal, "emulated" for Assay's.
+        system: operating system and its version.
+        recorder: Assay's version.
+    """
+
+    name: str
+    kind: str
+    system: str
+    recorder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryRecord:
+    """What kernels were compiled from.
+
+    Attributes:
+        data: MSL text in UTF-8, or a Metal library.
+        compiled: whether it is a Metal library.
+        options: what MTLCompileOptions' methods said, by name: `mathMode`, `languageVersion`.
+        macros: `preprocessorMacros`.
+    """
+
+    data: Bytes
+    compiled: bool
+    options: dict[str, int] = field(default_factory=dict)
+    macros: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constant:
+    """Values of function constants: by index or name, an MTLDataType, bytes in hexadecimal.
+
+    There are `count` of them, of successive indices from `key` on.
+    """
+
+    key: Count | str
+    type: Count
+    value: str
+    count: Count = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelRecord:
+    """A function of a library with its constants."""
+
+    library: Count
+    name: str
+    constants: tuple[Constant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRecord:
+    """A buffer that a dispatch could reach.
+
+    Attributes:
+        label: as the program calls it; "" for none.
+        before, after: what it held; `after` is None if nothing changed.
+        address: gpuAddress on the device that was recorded, 0 if it has none.
+    """
+
+    label: str
+    before: Bytes
+    after: Bytes | None
+    address: Count = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """Byte `offset` of the memory numbered `memory`, at an index."""
+
+    index: Count
+    memory: Count
+    offset: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inline:
+    """Bytes that a program passed by value, at an index."""
+
+    index: Count
+    value: Bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedRecord:
+    """What an argument encoder wrote into an argument buffer.
+
+    Attributes:
+        memory, offset: the argument buffer.
+        length: bytes that the device's encoder took, which mean nothing elsewhere.
+        index: of the kernel's argument that the encoder was made for.
+        members: buffers by `[[id(n)]]`.
+    """
+
+    memory: Count
+    offset: Count
+    length: Count
+    index: Count
+    members: tuple[Bound, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatchRecord:
+    """One dispatch, all that it could reach, and how it went.
+
+    Attributes:
+        kernel: number of its kernel.
+        grid: threads if `in_threads`, else threadgroups.
+        threadgroup: threads of one.
+        memories: buffers, each once.
+        bound: those at the kernel's indices.
+        inline: bytes at the kernel's indices.
+        threadgroup_memory: (index, bytes).
+        encoded: argument buffers.
+        label: of the encoder and the debug groups around.
+        begin, end: GPU times in seconds; both 0 if the device does not tell.
+        error: what the device said was wrong; "" for nothing.
+    """
+
+    kernel: Count
+    grid: Size
+    in_threads: bool
+    threadgroup: Size
+    memories: tuple[MemoryRecord, ...] = ()
+    bound: tuple[Bound, ...] = ()
+    inline: tuple[Inline, ...] = ()
+    threadgroup_memory: tuple[tuple[Count, Count], ...] = ()
+    encoded: tuple[EncodedRecord, ...] = ()
+    label: str = ""
+    begin: float = 0.0
+    end: float = 0.0
+    error: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """How long the device took; 0 if it does not tell."""
+        return max(0.0, self.end - self.begin)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What is said once.
+
+    Attributes:
+        left_out: dispatches that ran and are not in the file, by the reason.
+    """
+
+    device: DeviceInfo
+    program: str
+    libraries: tuple[LibraryRecord, ...]
+    kernels: tuple[KernelRecord, ...]
+    left_out: dict[str, Count] = field(default_factory=dict)

@@ -1,0 +1,266 @@
+"""Programs run as ever while they are recorded, and what they dispatch is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.hal.metal import emulated
+from assay.hal.metal.recorder import Chosen, RecordingMetal, Session
+from assay.hal.recordings import Recording, RecordingWriter
+from tests.support.recorded import (
+    INFO,
+    SCALE,
+    SIZE,
+    as_floats,
+    floats,
+    pipeline,
+    record,
+    scale,
+)
+
+SHARED, PRIVATE = emulated.MTLResourceStorageModeShared, emulated.MTLResourceStorageModePrivate
+
+
+def test_a_program_computes_what_it_would_without_being_recorded(tmp_path: Path) -> None:
+    found: list[list[float]] = []
+    record(tmp_path / "a", lambda metal: found.append(as_floats(scale(metal, 3))))
+    assert found == [as_floats(scale(emulated, 3))]
+
+
+def test_a_dispatch_is_kept_with_all_that_it_could_reach(tmp_path: Path) -> None:
+    (found,) = record(tmp_path / "a", scale)
+    assert (found.grid, found.in_threads, found.threadgroup) == (SIZE, True, SIZE)
+    assert [(each.index, each.memory, each.offset) for each in found.bound] == [
+        (0, 0, 0),
+        (1, 1, 0),
+    ]
+    assert (found.label, found.error, found.seconds > 0) == ("scaling", "", True)
+    with Recording(tmp_path / "a") as recording:
+        x, y = found.memories
+        assert x.after is None, "it was only read"
+        assert y.after is not None
+        read = [recording.contents(each) for each in (x.before, y.before, y.after)]
+        assert [np.frombuffer(data, np.float32)[1] for data in read] == [2.0, 0.0, 4.0]
+        (by,) = found.inline
+        assert (by.index, bytes(recording.contents(by.value))) == (2, np.float32(2).tobytes())
+        header = recording.header
+        assert header.kernels[found.kernel].name == "scale"
+        assert recording.contents(header.libraries[0].data).decode() == SCALE
+
+
+@pytest.mark.parametrize(
+    ("chosen", "kept", "left_out"),
+    [
+        (Chosen(limit=2), 2, {"dispatches beyond --limit": 4}),
+        (Chosen(every=3), 2, {"dispatches between those of --every": 4}),
+        (Chosen(kernels=["sc*"]), 6, {}),
+        (Chosen(kernels=["other"]), 0, {"kernels that were not asked for": 6}),
+    ],
+)
+def test_what_is_not_chosen_runs_and_is_counted(
+    tmp_path: Path, chosen: Chosen, kept: int, left_out: dict[str, int]
+) -> None:
+    last: list[float] = []
+    found = record(tmp_path / "a", lambda metal: last.extend(as_floats(scale(metal, 6))), chosen)
+    assert last[0] == 2.0**6
+    with Recording(tmp_path / "a") as recording:
+        assert (len(found), recording.header.left_out) == (kept, left_out)
+
+
+def test_dispatches_of_one_encoder_are_kept_one_by_one(tmp_path: Path) -> None:
+    def twice(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x = floats(device, np.ones(8))
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline(metal, device, SCALE, "scale"))
+        encoder.setBuffers_offsets_withRange_([x, x], [0, 0], (0, 2))
+        for by in (2.0, 3.0):
+            encoder.setBytes_length_atIndex_(np.float32(by).tobytes(), 4, 2)
+            encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+        encoder.endEncoding()
+        commands.commit()
+        commands.waitUntilCompleted()
+        assert as_floats(x) == [6.0] * 8
+
+    found = record(tmp_path / "a", twice)
+    assert len(found) == 2
+    first, second = (each.memories[0] for each in found)
+    assert len(found[0].memories) == 1, "one buffer, at two indices"
+    assert first.after == second.before
+
+
+def test_what_a_program_writes_between_encoding_and_commit_is_what_runs(tmp_path: Path) -> None:
+    def late(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x, y = floats(device, np.ones(8)), floats(device, np.zeros(8))
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline(metal, device, SCALE, "scale"))
+        encoder.setBuffer_offset_atIndex_(x, 0, 0)
+        encoder.setBuffer_offset_atIndex_(y, 0, 1)
+        encoder.setBytes_length_atIndex_(np.float32(2).tobytes(), 4, 2)
+        encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+        encoder.endEncoding()
+        memoryview(x.contents().as_buffer(32)).cast("B")[:] = np.full(8, 5, np.float32).tobytes()
+        commands.commit()
+        commands.waitUntilCompleted()
+        assert as_floats(y) == [10.0] * 8
+
+    record(tmp_path / "a", late)
+
+
+def test_buffers_that_the_host_cannot_see_are_read_too(tmp_path: Path) -> None:
+    def private(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x = floats(device, np.arange(8))
+        hidden = device.newBufferWithLength_options_(32, PRIVATE)
+        commands = device.newCommandQueue().commandBuffer()
+        blit = commands.blitCommandEncoder()
+        blit.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(x, 0, hidden, 0, 32)
+        blit.endEncoding()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline(metal, device, SCALE, "scale"))
+        encoder.setBuffer_offset_atIndex_(hidden, 0, 0)
+        encoder.setBuffer_offset_atIndex_(hidden, 0, 1)
+        encoder.setBytes_length_atIndex_(np.float32(3).tobytes(), 4, 2)
+        encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+        encoder.endEncoding()
+        commands.commit()
+        commands.waitUntilCompleted()
+
+    (found,) = record(tmp_path / "a", private)
+    with Recording(tmp_path / "a") as recording:
+        memory = found.memories[0]
+        assert memory.after is not None
+        read = [recording.contents(each) for each in (memory.before, memory.after)]
+        assert [np.frombuffer(data, np.float32)[2] for data in read] == [2.0, 6.0]
+
+
+def test_grids_whose_size_lies_in_a_buffer_are_kept_as_they_were(tmp_path: Path) -> None:
+    def indirect(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x, y = floats(device, np.ones(8)), floats(device, np.zeros(8))
+        size = np.array([9, 2, 1, 1], np.uint32)
+        counts = device.newBufferWithBytes_length_options_(size, size.nbytes, SHARED)
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline(metal, device, SCALE, "scale"))
+        encoder.setBuffer_offset_atIndex_(x, 0, 0)
+        encoder.setBuffer_offset_atIndex_(y, 0, 1)
+        encoder.setBytes_length_atIndex_(np.float32(2).tobytes(), 4, 2)
+        encoder.dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_(
+            counts, 4, (4, 1, 1)
+        )
+        encoder.endEncoding()
+        commands.commit()
+        commands.waitUntilCompleted()
+        assert as_floats(y) == [2.0] * 8
+
+    (found,) = record(tmp_path / "a", indirect)
+    assert (found.grid, found.in_threads, found.threadgroup) == ((2, 1, 1), False, (4, 1, 1))
+
+
+def test_a_dispatch_that_fails_is_kept_with_what_the_device_said(tmp_path: Path) -> None:
+    def short(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x, y = floats(device, np.ones(8)), floats(device, np.zeros(2))
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline(metal, device, SCALE, "scale"))
+        encoder.setBuffer_offset_atIndex_(x, 0, 0)
+        encoder.setBuffer_offset_atIndex_(y, 0, 1)
+        encoder.setBytes_length_atIndex_(np.float32(2).tobytes(), 4, 2)
+        encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+        encoder.endEncoding()
+        commands.commit()
+        commands.waitUntilCompleted()
+        assert commands.error() is not None
+        assert commands.status() == metal.MTLCommandBufferStatusError
+
+    (found,) = record(tmp_path / "a", short)
+    assert "write of 4 bytes" in found.error
+
+
+def test_handlers_are_told_of_the_end_with_the_programs_own_command_buffer(tmp_path: Path) -> None:
+    told: list[tuple[bool, int]] = []
+
+    def handled(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        commands = device.newCommandQueue().commandBuffer()
+        commands.addCompletedHandler_(
+            lambda ended: told.append((ended is commands, ended.status()))
+        )
+        commands.commit()
+        commands.waitUntilCompleted()
+
+    record(tmp_path / "a", handled)
+    assert told == [(True, emulated.MTLCommandBufferStatusCompleted)]
+
+
+def test_command_buffers_wait_for_events_of_other_queues(tmp_path: Path) -> None:
+    def crossed(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        event = device.newSharedEvent()
+        first, second = device.newCommandQueue(), device.newCommandQueue()
+        waiting = first.commandBuffer()
+        waiting.encodeWaitForEvent_value_(event, 1)
+        waiting.commit()  # before what it waits for
+        signalling = second.commandBuffer()
+        signalling.encodeSignalEvent_value_(event, 1)
+        signalling.commit()
+        waiting.waitUntilCompleted()
+        assert waiting.status() == metal.MTLCommandBufferStatusCompleted
+
+    record(tmp_path / "a", crossed)
+
+
+def test_a_dispatch_with_textures_runs_and_is_counted_with_its_reason(tmp_path: Path) -> None:
+    source = """
+#include <metal_stdlib>
+using namespace metal;
+kernel void read(texture2d<float> t [[texture(0)]], device float* y [[buffer(0)]],
+                 uint i [[thread_position_in_grid]]) { y[i] = t.read(uint2(i, 0)).x; }
+"""
+
+    def textured(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        make = "texture2DDescriptorWithPixelFormat_width_height_mipmapped_"
+        described = getattr(metal.MTLTextureDescriptor, make)(
+            metal.MTLPixelFormatR32Float, 8, 1, False
+        )
+        y = floats(device, np.ones(8))
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline(metal, device, source, "read"))
+        encoder.setTexture_atIndex_(device.newTextureWithDescriptor_(described), 0)
+        encoder.setBuffer_offset_atIndex_(y, 0, 0)
+        encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+        encoder.endEncoding()
+        commands.commit()
+        commands.waitUntilCompleted()
+        assert as_floats(y) == [0.0] * 8
+
+    assert record(tmp_path / "a", textured) == []
+    with Recording(tmp_path / "a") as recording:
+        assert recording.header.left_out == {"texture": 1}
+
+
+def test_what_hangs_does_not_keep_the_recording_from_being_closed(tmp_path: Path) -> None:
+    writer = RecordingWriter(tmp_path / "a", INFO, "program")
+    metal = RecordingMetal(Session(emulated, writer))
+    scale(metal)
+    device = metal.MTLCreateSystemDefaultDevice()
+    event = device.newSharedEvent()
+    commands = device.newCommandQueue().commandBuffer()
+    commands.encodeWaitForEvent_value_(event, 1)
+    commands.commit()
+    assert not metal.finish(0.05)
+    with Recording(tmp_path / "a") as recording:
+        assert len(list(recording.dispatches())) == 1
+    event.setSignaledValue_(1)
+    commands.waitUntilCompleted()
