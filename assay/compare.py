@@ -88,7 +88,9 @@ def compare(got: Value, expected: Value, tolerance: Tolerance | None = None) -> 
 def _compare(got: Value, left: Array, right: Array, tolerance: Tolerance) -> Comparison:
     if is_float(left.dtype) or left.dtype.kind == "c":
         absolute, relative, bad = _float_errors(left, right, tolerance)
-        ulp = _ulp(left, right) if left.dtype.kind != "c" else np.zeros(left.shape, np.int64)
+        ulp = (
+            ulp_distances(left, right) if left.dtype.kind != "c" else np.zeros(left.shape, np.int64)
+        )
     else:
         difference = np.asarray(np.abs(left.astype(object) - right.astype(object)))
         allowed = tolerance.steps if left.dtype.kind in "iu" else 0
@@ -130,7 +132,7 @@ def _float_errors(left: Array, right: Array, tolerance: Tolerance) -> tuple[Arra
     return np.asarray(absolute), np.asarray(relative), np.asarray(bad)
 
 
-def _ulp(left: Array, right: Array) -> Array:
+def ulp_distances(left: Array, right: Array) -> Array:
     """Distance in steps of the type, NaN counted as equal to NaN."""
     a, b = _ordered(left), _ordered(right)
     distance = np.where(a > b, a - b, b - a)

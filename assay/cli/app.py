@@ -17,6 +17,7 @@ from . import (
     view,
 )
 from .modules import build
+from .recordings import record, replay
 from .sweeps import sweep, tune
 from .torq import words as torq
 
@@ -57,6 +58,8 @@ app.command("time")(time.time_command)
 app.command("sweep")(sweep.sweep_command)
 app.command("tune")(tune.tune_command)
 app.command("python")(python.python_command)
+app.command("record")(record.record_command)
+app.command("replay")(replay.replay_command)
 app.command("demo")(demo.demo_command)
 app.command("view")(view.view_command)
 app.add_typer(trace.trace_app, name="trace")

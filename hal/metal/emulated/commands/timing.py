@@ -186,7 +186,7 @@ def tape_command(
     """
     from assay.sim.simt.run.taping import tape_dispatch
 
-    with at_work(running), within(command.reach, device) as memory, _kept(command, memory):
+    with at_work(running), within(command.reach, device) as memory, kept(command, memory):
         return tape_dispatch(
             executable_of(command),
             memory,
@@ -200,7 +200,7 @@ def tape_command(
 
 
 @contextmanager
-def _kept(command: DispatchCommand, memory: Memory) -> Iterator[None]:
+def kept(command: DispatchCommand, memory: Memory) -> Iterator[None]:
     """Put back, at the end, what the kernel may have written meanwhile."""
     copies = [(data, data.copy()) for data in _writable(command, memory)]
     try:

@@ -1,0 +1,1 @@
+"""Parts of the application that make and replay recordings of Metal devices."""

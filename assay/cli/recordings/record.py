@@ -1,0 +1,218 @@
+"""`assay record`: runs a program on real Metal and keeps what it dispatched."""
+
+import os
+import sys
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..crash_trace import signals_as_exits
+from ..failures import USAGE, CommandError
+from ..options.groups import grouped
+from ..options.iree import IreeOptions
+from ..options.shared import (
+    DEVICES,
+    FunctionName,
+    Inputs,
+    Parameters,
+    load_function,
+    need_inputs,
+    open_model,
+)
+from ..terminal import note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.hal.metal.recorder import Chosen, RecordingMetal
+
+_TIMEOUT = 124  # what `timeout` of the shell ends with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhichOptions:
+    """Which dispatches are kept."""
+
+    kernel: Annotated[
+        list[str] | None,
+        typer.Option("--kernel", "-k", help="Only kernels of this name; * fits any text."),
+    ] = None
+    every: Annotated[
+        int, typer.Option("--every", min=1, help="Only each so-manieth dispatch of a kernel.")
+    ] = 1
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=0, help="At most so many dispatches.")
+    ] = None
+
+    def chosen(self) -> "Chosen":
+        """What the options say."""
+        from assay.hal.metal.recorder import Chosen
+
+        return Chosen(kernels=tuple(self.kernel or ()), every=self.every, limit=self.limit)
+
+
+Program = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROGRAM",
+        help="A Python file, a module or model, or with -m the name of a Python module.",
+    ),
+]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ARGUMENTS]...", help="What a Python program is given."),
+]
+IsModule = Annotated[
+    bool, typer.Option("-m", help="PROGRAM names a Python module, such as pytest.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="The recording; PROGRAM.assay-recording if not given."),
+]
+Recorded = Annotated[
+    str,
+    typer.Option(
+        "--device", help="[bold]native[/bold], Apple's Metal on a Mac, or [bold]emulated[/bold]."
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", min=0.0, help="End after so many seconds; what ran is kept."),
+]
+
+
+@grouped
+def record_command(
+    program: Program,
+    arguments: Arguments = None,
+    is_module: IsModule = False,
+    function: FunctionName = None,
+    input: Inputs = None,
+    parameters: Parameters = None,
+    output: Output = None,
+    device: Recorded = "native",
+    timeout: Timeout = None,
+    *,
+    which: WhichOptions,
+    iree: IreeOptions,
+) -> None:
+    """Run a program on a Mac and keep, in one file, all that its GPU was given and gave.
+
+    For each dispatch: its kernel's source or library, constants and grid, every buffer it can
+    reach before and after, and when the GPU ran it. [bold]assay replay[/bold] runs the file on any
+    machine and compares. Dispatches run one by one meanwhile.
+
+    [bold]Examples[/bold]
+
+      assay record program.py -- --size 512
+
+      assay record model.vmfb --input @image.npy --limit 100
+
+      assay record -m --timeout 600 pytest tests/gpu
+
+      assay record program.py --device emulated -o here.assay-recording
+    """
+    from ...recordings import SUFFIX, recording
+
+    run = _program(program, arguments, function, input, parameters, iree, is_module=is_module)
+    if device not in DEVICES:
+        raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)
+    path = output or Path(f"{Path(program).name.removesuffix('.py')}{SUFFIX}")
+    name = Path(program).name
+    with (
+        signals_as_exits(),
+        recording(path, device, program=name, chosen=which.chosen()) as metal,
+        _ended_after(timeout, metal, path),
+    ):
+        code = run(device)
+        metal.finish()
+    _tell(path, metal)
+    if code:
+        raise typer.Exit(code)
+
+
+def _program(
+    program: str,
+    arguments: list[str] | None,
+    function: str | None,
+    given: list[str] | None,
+    parameters: list[str] | None,
+    iree: IreeOptions,
+    *,
+    is_module: bool,
+) -> "Callable[[str], int]":
+    """What runs the program on a device and tells its exit code. Raises CommandError."""
+    if not is_module and not Path(program).is_file():
+        raise CommandError(f"{program}: there is no such file")
+    if is_module or Path(program).suffix == ".py":
+        if function or given or parameters:
+            raise CommandError("--function, --input and --parameters are for modules", code=USAGE)
+        return partial(_run_python, program, arguments or [], is_module=is_module)
+    if arguments:
+        raise CommandError("a module takes --input, and no arguments", code=USAGE)
+    return partial(_run_function, Path(program), function, given or [], parameters, iree)
+
+
+def _run_python(program: str, arguments: list[str], device: str, *, is_module: bool) -> int:
+    from ... import scripts
+
+    scripts.install(device)
+    if is_module:
+        return scripts.run_module(program, arguments)
+    return scripts.run_script(Path(program), arguments)
+
+
+def _run_function(
+    path: Path,
+    name: str | None,
+    given: list[str],
+    parameters: list[str] | None,
+    iree: IreeOptions,
+    device: str,
+) -> int:
+    from ...text_values import parse_inputs
+    from ..terminal import progress
+
+    with progress() as say:
+        opened = open_model(path, iree, say=say)
+        say(f"running on the {device} device")
+        function = load_function(opened, name, device=device, parameters=parameters)
+        values = parse_inputs(given)
+        need_inputs(function, len(values))
+        function.invoke(values)
+    return 0
+
+
+@contextmanager
+def _ended_after(seconds: float | None, metal: "RecordingMetal", path: Path) -> "Iterator[None]":
+    """End the process after so long, with what is recorded: a GPU may hang for ever."""
+    if seconds is None:
+        yield
+        return
+
+    def end() -> None:
+        metal.finish(0.0)
+        _tell(path, metal)
+        print(f"error: {path.name}: stopped after {seconds:g} s", file=sys.stderr, flush=True)
+        os._exit(_TIMEOUT)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _tell(path: Path, metal: "RecordingMetal") -> None:
+    count, left_out = metal.recorded()
+    size = path.stat().st_size
+    note(f"{path}: {count:,} dispatch{'' if count == 1 else 'es'}, {size:,} bytes")
+    for reason, number in sorted(left_out.items()):
+        note(f"not recorded: {number:,} x {reason}")

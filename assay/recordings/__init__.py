@@ -1,0 +1,17 @@
+"""Recordings of what Metal devices did: made by `assay record`, replayed here and compared."""
+
+from .recording import SUFFIX, recording
+from .replay import replay
+from .result import ReplayedDispatch, ReplayResult
+from .tolerances import Limits, ToleranceError, Tolerances
+
+__all__ = [
+    "SUFFIX",
+    "Limits",
+    "ReplayResult",
+    "ReplayedDispatch",
+    "ToleranceError",
+    "Tolerances",
+    "recording",
+    "replay",
+]

@@ -1,0 +1,192 @@
+"""Runs recorded dispatches on the emulated device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.hal.metal import emulated
+from assay.hal.metal.emulated.commands.checking import kernel_of
+from assay.hal.metal.emulated.host import buffer_over
+from assay.hal.recordings import DispatchRecord, KernelRecord, LibraryRecord, Recording
+
+from .addresses import Relocation
+from .compared import Data
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import KernelFunction
+    from assay.hal.metal.emulated import MTLBuffer, MTLComputePipelineState, MTLFunction, MTLLibrary
+
+_READ_AND_WRITE = emulated.MTLResourceUsageRead | emulated.MTLResourceUsageWrite
+
+
+class CannotReplay(Exception):
+    """A dispatch cannot be run here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """A dispatch that was run here.
+
+    Attributes:
+        kernel: what ran.
+        memories: what each buffer holds now, with the addresses of the recorded device.
+        addresses: where the buffers lay.
+        error: what the emulated device said was wrong; "" for nothing.
+    """
+
+    kernel: KernelFunction
+    memories: list[Data] = field(repr=False)
+    addresses: list[int]
+    error: str
+
+
+class Machine:
+    """An emulated device with what a recording's kernels were compiled from."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._device = emulated.MTLCreateSystemDefaultDevice()
+        self._queue = self._device.newCommandQueue()
+        self._libraries: dict[int, MTLLibrary] = {}
+        self._kernels: dict[int, tuple[MTLFunction, MTLComputePipelineState]] = {}
+
+    def run(self, record: DispatchRecord) -> Ran:
+        """Run one dispatch from what was recorded before it. Raises CannotReplay."""
+        function, pipeline = self._kernel(record.kernel)
+        contents = [self._contents(record, number) for number in range(len(record.memories))]
+        buffers = [
+            buffer_over(self._device, data, record.memories[number].label or f"buffer {number}")
+            for number, data in enumerate(contents)
+        ]
+        relocation = Relocation(record, pipeline, contents, buffers)
+        relocation.to_here()
+        try:
+            self._encode_arguments(record, function, buffers)
+            error = self._dispatch(record, pipeline, buffers, relocation)
+        except emulated.MetalError as wrong:
+            raise CannotReplay(str(wrong)) from None
+        relocation.back()
+        return Ran(
+            kernel=kernel_of(pipeline),
+            memories=contents,
+            addresses=[buffer.gpuAddress() for buffer in buffers],
+            error=error,
+        )
+
+    def _dispatch(
+        self,
+        record: DispatchRecord,
+        pipeline: MTLComputePipelineState,
+        buffers: list[MTLBuffer],
+        relocation: Relocation,
+    ) -> str:
+        commands = self._queue.commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline)
+        for bound in record.bound:
+            encoder.setBuffer_offset_atIndex_(buffers[bound.memory], bound.offset, bound.index)
+        for inline in record.inline:
+            data = relocation.inline(inline.index, self._recording.contents(inline.value))
+            encoder.setBytes_length_atIndex_(data, len(data), inline.index)
+        for index, length in record.threadgroup_memory:
+            encoder.setThreadgroupMemoryLength_atIndex_(length, index)
+        directly = {bound.memory for bound in record.bound}
+        for number, buffer in enumerate(buffers):
+            if number not in directly:
+                encoder.useResource_usage_(buffer, _READ_AND_WRITE)
+        if record.in_threads:
+            encoder.dispatchThreads_threadsPerThreadgroup_(record.grid, record.threadgroup)
+        else:
+            encoder.dispatchThreadgroups_threadsPerThreadgroup_(record.grid, record.threadgroup)
+        encoder.endEncoding()
+        commands.commit()
+        commands.waitUntilCompleted()
+        error = commands.error()
+        return "" if error is None else error.localizedDescription()
+
+    def _encode_arguments(
+        self, record: DispatchRecord, function: MTLFunction, buffers: list[MTLBuffer]
+    ) -> None:
+        for each in record.encoded:
+            encoder = function.newArgumentEncoderWithBufferIndex_(each.index)
+            if encoder.encodedLength() > each.length:
+                raise CannotReplay(
+                    f"the argument buffer at index {each.index} takes {encoder.encodedLength()} "
+                    f"bytes here, and {each.length} where it was recorded"
+                )
+            encoder.setArgumentBuffer_offset_(buffers[each.memory], each.offset)
+            for member in each.members:
+                encoder.setBuffer_offset_atIndex_(
+                    buffers[member.memory], member.offset, member.index
+                )
+
+    def _contents(self, record: DispatchRecord, number: int) -> Data:
+        data = self._recording.contents(record.memories[number].before)
+        if not data:
+            raise CannotReplay(f"buffer {number} has no bytes")
+        return np.frombuffer(data, np.uint8)
+
+    def _kernel(self, number: int) -> tuple[MTLFunction, MTLComputePipelineState]:
+        known = self._kernels.get(number)
+        if known is None:
+            known = self._kernels[number] = self._made(self._recording.header.kernels[number])
+        return known
+
+    def _made(self, kernel: KernelRecord) -> tuple[MTLFunction, MTLComputePipelineState]:
+        library = self._library(kernel.library)
+        try:
+            if kernel.constants:
+                function, error = library.newFunctionWithName_constantValues_error_(
+                    kernel.name, _constants(kernel), None
+                )
+            else:
+                function, error = library.newFunctionWithName_(kernel.name), None
+            if function is None:
+                raise CannotReplay(_text(error) or f"there is no kernel {kernel.name!r}")
+            state, error = self._device.newComputePipelineStateWithFunction_error_(function, None)
+        except (emulated.MetalError, ValueError) as wrong:
+            raise CannotReplay(str(wrong)) from None
+        if state is None:
+            raise CannotReplay(_text(error))
+        return function, state
+
+    def _library(self, number: int) -> MTLLibrary:
+        known = self._libraries.get(number)
+        if known is None:
+            record = self._recording.header.libraries[number]
+            made, error = self._compiled(record, bytes(self._recording.contents(record.data)))
+            if made is None:
+                raise CannotReplay(_text(error))
+            known = self._libraries[number] = made
+        return known
+
+    def _compiled(self, record: LibraryRecord, data: bytes) -> tuple[Any, Any]:
+        if record.compiled:
+            return self._device.newLibraryWithData_error_(data, None)
+        options = emulated.MTLCompileOptions.new()
+        for name, value in record.options.items():
+            setter = getattr(options, f"set{name[:1].upper()}{name[1:]}_", None)
+            if setter is None:
+                raise CannotReplay(f"the compile option {name!r:.40} is not known here")
+            setter(value)
+        options.setPreprocessorMacros_(record.macros)
+        source = data.decode(errors="replace")
+        return self._device.newLibraryWithSource_options_error_(source, options, None)
+
+
+def _constants(kernel: KernelRecord) -> emulated.MTLFunctionConstantValues:
+    values = emulated.MTLFunctionConstantValues.new()
+    for each in kernel.constants:
+        data = bytes.fromhex(each.value)
+        if isinstance(each.key, str):
+            values.setConstantValue_type_withName_(data, each.type, each.key)
+        else:
+            values.setConstantValues_type_withRange_(data, each.type, (each.key, each.count))
+    return values
+
+
+def _text(error: Any) -> str:
+    return "" if error is None else str(error.localizedDescription())

@@ -1,0 +1,61 @@
+"""Records what programs do with Metal in this process."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from assay.hal.metal import api
+from assay.hal.metal.recorder import Chosen, RecordingMetal, Session
+from assay.hal.recordings import DeviceInfo, RecordingWriter
+
+SUFFIX: Final = ".assay-recording"
+
+
+@contextmanager
+def recording(
+    path: Path,
+    device: str = "native",
+    *,
+    program: str = "program",
+    chosen: Chosen | None = None,
+) -> Iterator[RecordingMetal]:
+    """A Metal API whose dispatches are recorded in `path` until the end of the block.
+
+    Meanwhile `assay.load` and programs that are run on `device` use it, too.
+
+    Args:
+        path: the file; it has its name once the block ends, however it ends, after all that was
+            committed.
+        device: "native", Apple's Metal on a Mac, or "emulated".
+        program: what the recording calls the program.
+        chosen: which dispatches are kept; all if not given.
+
+    Raises:
+        NoSuchMetal: if the device is not here.
+        OSError: if the file cannot be written.
+    """
+    metal = api.load(device)
+    writer = RecordingWriter(path, _device_info(metal, device), program)
+    session = Session(metal, writer, chosen)
+    recorder = RecordingMetal(session)
+    try:
+        with api.standing_in(device, recorder):
+            yield recorder
+    finally:
+        recorder.finish()
+
+
+def _device_info(metal: object, kind: str) -> DeviceInfo:
+    from assay import __version__
+
+    found = metal.MTLCreateSystemDefaultDevice()  # type: ignore[attr-defined]
+    return DeviceInfo(
+        name="none" if found is None else str(found.name()),
+        kind=kind,
+        system=platform.platform(terse=True),
+        recorder=__version__,
+    )

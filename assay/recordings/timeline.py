@@ -1,0 +1,51 @@
+"""A recording as a timeline, and beside it what the model says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.hal.recordings import Recording
+from assay.traces import Clock, Recorder, Role, Trace
+from assay.traces.events import kinds as k
+from assay.traces.record.merge import merged
+
+if TYPE_CHECKING:
+    from ..prediction.result import TimeResult
+
+_NS = 1e9
+
+
+def measured(recording: Recording) -> Trace:
+    """The dispatches of a recording when the recorded device ran them. Raises RecordingError."""
+    header = recording.header
+    recorder = Recorder(Clock.nanoseconds(), title=f"{header.program} on {header.device.name}")
+    track = recorder.track(header.device.name, role=Role.QUEUE)
+    start: float | None = None
+    for record in recording.dispatches():
+        if not record.seconds:
+            continue
+        start = record.begin if start is None else start
+        width, height, depth = record.threadgroup
+        grid = [
+            -(-size // max(each, 1)) if record.in_threads else size
+            for size, each in zip(record.grid, record.threadgroup, strict=True)
+        ]
+        recorder.slice(
+            k.DISPATCH,
+            track,
+            header.kernels[record.kernel].name,
+            round((record.begin - start) * _NS),
+            max(1, round(record.seconds * _NS)),
+            grid_x=grid[0],
+            grid_y=grid[1],
+            grid_z=grid[2],
+            threads=width * height * depth,
+        )
+    return recorder.finish()
+
+
+def side_by_side(recorded: Trace, times: TimeResult | None) -> Trace:
+    """The recorded run, above what was predicted if it was."""
+    if times is None:
+        return recorded
+    return merged([recorded, times.trace()], ["recorded", "predicted"])

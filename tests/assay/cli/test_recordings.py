@@ -1,0 +1,121 @@
+"""`assay record` and `assay replay` as users type them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.recorded import SCALE
+
+from .conftest import Done
+
+SCRIPT = f'''
+import sys
+
+import Metal
+import numpy as np
+
+device = Metal.MTLCreateSystemDefaultDevice()
+library, error = device.newLibraryWithSource_options_error_("""{SCALE}""", None, None)
+function = library.newFunctionWithName_("scale")
+state, error = device.newComputePipelineStateWithFunction_error_(function, None)
+x = np.arange(8, dtype=np.float32)
+a = device.newBufferWithBytes_length_options_(x, x.nbytes, 0)
+b = device.newBufferWithLength_options_(x.nbytes, 0)
+commands = device.newCommandQueue().commandBuffer()
+encoder = commands.computeCommandEncoder()
+encoder.setComputePipelineState_(state)
+encoder.setBuffer_offset_atIndex_(a, 0, 0)
+encoder.setBuffer_offset_atIndex_(b, 0, 1)
+encoder.setBytes_length_atIndex_(np.float32(sys.argv[1]).tobytes(), 4, 2)
+encoder.dispatchThreads_threadsPerThreadgroup_(Metal.MTLSizeMake(8, 1, 1), (8, 1, 1))
+encoder.endEncoding()
+commands.commit()
+commands.waitUntilCompleted()
+print(np.frombuffer(b.contents().as_buffer(x.nbytes), np.float32)[7])
+sys.exit(int(sys.argv[2]))
+'''
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "scale.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def test_a_script_is_recorded_and_replayed(
+    assay: Callable[..., Done], script: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.assay-recording"
+    done = assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
+    assert (done.code, done.out) == (0, "21.0\n")
+    assert "a.assay-recording: 1 dispatch, " in done.err
+    replayed = assay("replay", file, "--trace", tmp_path / "both.html")
+    assert replayed.code == 0
+    assert "1 dispatch replayed: 1 equal; checks: no findings" in replayed.out
+    assert (tmp_path / "both.html").stat().st_size > 10_000
+    data = json.loads(assay("replay", file, "--json", "--chip", "none").out)
+    assert (data["passed"], data["chip"]) == (True, None)
+    assert data["dispatches"][0]["verdict"] == "equal"
+
+
+def test_a_script_that_fails_is_recorded_and_ends_with_its_code(
+    assay: Callable[..., Done], script: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "a"
+    done = assay("record", script, "--device", "emulated", "-o", file, "--", 3, 5)
+    assert done.code == 5
+    assert file.is_file()
+
+
+def test_a_module_is_recorded_and_replayed(
+    assay: Callable[..., Done], add: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "a"
+    inputs = ("--input", "2x2xf32=1,2,3,4", "--input", "3")
+    done = assay("record", add, *inputs, "--device", "emulated", "-o", file)
+    assert done.code == 0
+    assert "1 dispatch" in done.err
+    assert assay("replay", file).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (("record", "nosuch.py"), "nosuch.py: there is no such file", 1),
+        (("replay", "nosuch"), "nosuch: there is no such file", 2),
+        (("replay", __file__), "it is no recording; `assay record` makes them", 2),
+    ],
+)
+def test_what_cannot_be_is_said(
+    assay: Callable[..., Done], arguments: tuple[str, ...], message: str, code: int
+) -> None:
+    done = assay(*arguments)
+    assert (done.code, message in done.err) == (code, True)
+
+
+def test_without_a_mac_the_emulated_device_is_named(
+    assay: Callable[..., Done], script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    done = assay("record", script)
+    assert done.code == 1
+    assert "device 'native' is Apple's own Metal" in done.err
+
+
+def test_tolerances_that_are_misspelled_are_refused(
+    assay: Callable[..., Done], script: Path, tmp_path: Path
+) -> None:
+    file, limits = tmp_path / "a", tmp_path / "t.toml"
+    assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
+    limits.write_text('[kernels."sc*"]\nulps = 3\n')
+    done = assay("replay", file, "--tolerances", limits)
+    assert done.code == 2
+    assert "kernels.sc*.ulps is no limit; there are ulp, rtol and atol" in done.err
+    limits.write_text('[kernels."sc*"]\nulp = 3\n')
+    assert assay("replay", file, "--tolerances", limits).code == 0
+    assert assay("replay", file, "--check", "nosuch").code == 2

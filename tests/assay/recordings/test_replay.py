@@ -1,0 +1,270 @@
+"""Replays give the recorded bits, and say which differ, where, and by which line."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.recordings import Limits, Tolerances, replay
+from tests.support.recorded import SIZE, floats, pipeline, record, scale
+
+HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
+COPY = (
+    HEAD
+    + """
+kernel void copy(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                 uint i [[thread_position_in_grid]]) { y[i] = x[i]; }
+"""
+)
+RACE = (
+    HEAD
+    + """
+kernel void race(device float* y [[buffer(0)]], uint i [[thread_position_in_grid]]) { y[0] = i; }
+"""
+)
+POINTERS = (
+    HEAD
+    + """
+struct Both { device float* from; device float* to; };
+kernel void follow(constant Both& both [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    both.to[i] = both.from[i] + 1.0f;
+}
+struct Members { device float* from [[id(0)]]; device float* to [[id(1)]]; };
+kernel void encoded(constant Members& both [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    both.to[i] = both.from[i] + 1.0f;
+}
+constant uint STEP [[function_constant(3)]];
+kernel void constants(device uint* y [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    y[i] += STEP;
+}
+"""
+)
+DOUBLED = np.arange(2, 18, 2).astype(np.float32).tobytes()  # what `scale` leaves
+Change = Callable[[bytes], bytes]
+
+
+def changed(path: Path, by: Change, recorded: bytes) -> Path:
+    """The recording with other bytes where it has `recorded`."""
+    target = path.with_suffix(".changed")
+    found = 0
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
+        for entry in old.namelist():
+            data = old.read(entry)
+            if entry.startswith("bytes/") and data == recorded:
+                data, found = by(data), found + 1
+            new.writestr(entry, data)
+    assert found == 1
+    return target
+
+
+def flipped(bit: int) -> Change:
+    def flip(data: bytes) -> bytes:
+        other = bytearray(data)
+        other[bit // 8] ^= 1 << bit % 8
+        return bytes(other)
+
+    return flip
+
+
+def run(
+    metal: Any, device: Any, state: Any, buffers: Sequence[Any], used: Sequence[Any] = ()
+) -> None:
+    """One dispatch of eight threads."""
+    commands = device.newCommandQueue().commandBuffer()
+    encoder = commands.computeCommandEncoder()
+    encoder.setComputePipelineState_(state)
+    for index, buffer in enumerate(buffers):
+        encoder.setBuffer_offset_atIndex_(buffer, 0, index)
+    usage = metal.MTLResourceUsageRead | metal.MTLResourceUsageWrite
+    for buffer in used:
+        encoder.useResource_usage_(buffer, usage)
+    encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+    encoder.endEncoding()
+    commands.commit()
+    commands.waitUntilCompleted()
+    assert commands.error() is None
+
+
+def test_a_recording_replays_equal(tmp_path: Path) -> None:
+    record(tmp_path / "a", lambda metal: scale(metal, 4))
+    result = replay(tmp_path / "a")
+    assert result.passed
+    assert [each.verdict for each in result.dispatches] == ["equal"] * 4
+    assert [each.buffers for each in result.dispatches] == [2] * 4
+    assert "4 dispatches replayed: 4 equal; checks: no findings" in str(result)
+    json.dumps(result.to_json())
+
+
+@pytest.mark.parametrize("bit", [0, 77, 255])
+def test_a_single_flipped_bit_is_found_and_named_with_the_line(tmp_path: Path, bit: int) -> None:
+    record(tmp_path / "a", scale)
+    result = replay(changed(tmp_path / "a", flipped(bit), DOUBLED), checks=None)
+    (dispatch,) = result.different
+    (difference,) = dispatch.differences
+    assert (difference.buffer, difference.index, difference.different) == ("y", bit // 32, 1)
+    assert difference.here == 2 * (bit // 32 + 1)
+    assert difference.places == ("program_source.metal:6",)
+    assert not result.passed
+    assert f"y: 1 of 8 elements (f32), at most {difference.max_ulp:,} ulp" in str(result)
+    assert "written at program_source.metal:6" in str(result)
+
+
+def test_a_difference_within_tolerance_is_close(tmp_path: Path) -> None:
+    record(tmp_path / "a", scale)
+    other = changed(tmp_path / "a", flipped(0), DOUBLED)
+    near = replay(other, tolerances=Tolerances(kernels={"sc*": Limits(ulp=1)}))
+    assert ([each.verdict for each in near.dispatches], near.passed) == (["close"], True)
+    far = replay(other, tolerances=Tolerances(kernels={"other": Limits(ulp=1)}))
+    assert not far.passed
+
+
+def test_zeros_of_either_sign_differ_and_nans_of_any_bits_do_not(tmp_path: Path) -> None:
+    left = np.array([0.0, np.nan, *[1.0] * 6], np.float32)
+
+    def special(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        buffers = [floats(device, -left), floats(device, np.full(8, 9))]
+        negate = COPY.replace("= x[i]", "= -x[i]")
+        run(metal, device, pipeline(metal, device, negate, "copy"), buffers)
+
+    record(tmp_path / "a", special)
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        parts = [archive.read(name) for name in archive.namelist() if name.startswith("bytes/")]
+    (after,) = [part for part in parts if len(part) == 32 and part[:4] == bytes(4)]
+    assert replay(changed(tmp_path / "a", flipped(32), after)).passed  # a bit of the NaN
+    other = replay(changed(tmp_path / "a", flipped(31), after))  # the sign of zero
+    assert [each.index for each in other.different[0].differences] == [0]
+
+
+def test_addresses_that_programs_write_are_followed_here(tmp_path: Path) -> None:
+    def follow(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x, y = floats(device, np.arange(8)), floats(device, np.zeros(8))
+        words = np.array([x.gpuAddress(), y.gpuAddress()], np.uint64)
+        both = device.newBufferWithBytes_length_options_(words, 16, 0)
+        run(metal, device, pipeline(metal, device, POINTERS, "follow"), [both], [x, y])
+
+    (found,) = record(tmp_path / "a", follow)
+    assert sum(each.after is not None for each in found.memories) == 1
+    assert replay(tmp_path / "a").passed
+
+
+def test_argument_buffers_that_encoders_wrote_are_written_anew(tmp_path: Path) -> None:
+    def encoded(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x, y = floats(device, np.arange(8)), floats(device, np.zeros(8))
+        library, _ = device.newLibraryWithSource_options_error_(POINTERS, None, None)
+        function = library.newFunctionWithName_("encoded")
+        encoder = function.newArgumentEncoderWithBufferIndex_(0)
+        both = device.newBufferWithLength_options_(encoder.encodedLength(), 0)
+        encoder.setArgumentBuffer_offset_(both, 0)
+        encoder.setBuffers_offsets_withRange_([x, y], [0, 0], (0, 2))
+        state, _ = device.newComputePipelineStateWithFunction_error_(function, None)
+        run(metal, device, state, [both], [x, y])
+
+    (found,) = record(tmp_path / "a", encoded)
+    assert [each.index for each in found.encoded[0].members] == [0, 1]
+    result = replay(tmp_path / "a")
+    assert (result.passed, result.dispatches[0].buffers) == (True, 2)
+
+
+def test_constants_and_macros_and_options_are_those_of_the_program(tmp_path: Path) -> None:
+    def constants(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        options = metal.MTLCompileOptions.new()
+        options.setPreprocessorMacros_({"TWICE": 2})
+        options.setFastMathEnabled_(False)
+        source = POINTERS.replace("+= STEP", "+= STEP * TWICE")
+        library, error = device.newLibraryWithSource_options_error_(source, options, None)
+        assert library is not None, error
+        values = metal.MTLFunctionConstantValues.alloc().init()
+        step = np.uint32(7).tobytes()
+        values.setConstantValue_type_atIndex_(step, metal.MTLDataTypeUInt, 3)
+        named = library.newFunctionWithName_constantValues_error_("constants", values, None)
+        described = metal.MTLComputePipelineDescriptor.new()
+        described.setComputeFunction_(named[0])
+        make = "newComputePipelineStateWithDescriptor_options_reflection_error_"
+        state = getattr(device, make)(described, 0, None, None)[0]
+        y = floats(device, np.zeros(8))
+        run(metal, device, state, [y])
+        assert np.frombuffer(y.contents().as_buffer(32), np.uint32).tolist() == [14] * 8
+
+    record(tmp_path / "a", constants)
+    assert replay(tmp_path / "a").passed
+
+
+def test_findings_of_checks_are_part_of_a_replay(tmp_path: Path) -> None:
+    def racing(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        run(metal, device, pipeline(metal, device, RACE, "race"), [floats(device, np.zeros(8))])
+
+    record(tmp_path / "a", racing)
+    result = replay(tmp_path / "a")
+    assert [each.verdict for each in result.dispatches] == ["equal"]
+    assert result.report is not None
+    assert len(result.report.errors) == 1
+    assert not result.passed
+    assert "race" in str(result.report.errors[0].check)
+    assert str(result.report.errors[0].message) in str(result)
+    assert replay(tmp_path / "a", checks=None).passed
+
+
+def test_kernels_that_do_not_compile_here_are_not_replayed_and_say_why(tmp_path: Path) -> None:
+    record(tmp_path / "a", scale)
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        parts = [archive.read(name) for name in archive.namelist() if name.startswith("bytes/")]
+    (source,) = [part for part in parts if b"kernel void scale" in part]
+    broken = changed(tmp_path / "a", lambda data: data.replace(b"float* y", b"nosuc* y"), source)
+    result = replay(broken)
+    assert not result.passed
+    assert "nosuc" in result.not_replayed[0].problem
+    assert "was not replayed: " in str(result)
+
+
+def test_times_are_predicted_for_the_recorded_chip_and_shown_on_one_axis(tmp_path: Path) -> None:
+    record(tmp_path / "a", lambda metal: scale(metal, 2))
+    result = replay(tmp_path / "a", timeline=True)
+    assert result.chip == "m1"
+    assert all(each.predicted for each in result.dispatches)
+    assert result.trace is not None
+    runs = [each.name for each in result.trace.tracks if each.parent == -1]
+    assert runs == ["recorded", "predicted"]
+    assert replay(tmp_path / "a", chip="").dispatches[0].predicted is None
+
+
+def test_a_thousand_dispatches_replay_equal_and_are_little_more_than_their_buffers(
+    tmp_path: Path,
+) -> None:
+    draw = np.random.default_rng(5)
+    size = (64, 1, 1)
+
+    def many(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        state = pipeline(metal, device, COPY.replace("= x[i]", "= -x[i]"), "copy")
+        queue = device.newCommandQueue()
+        for _ in range(1000):
+            buffers = [floats(device, draw.standard_normal(256)), floats(device, np.zeros(256))]
+            commands = queue.commandBuffer()
+            encoder = commands.computeCommandEncoder()
+            encoder.setComputePipelineState_(state)
+            for index, buffer in enumerate(buffers):
+                encoder.setBuffer_offset_atIndex_(buffer, 0, index)
+            encoder.dispatchThreadgroups_threadsPerThreadgroup_((4, 1, 1), size)
+            encoder.endEncoding()
+            commands.commit()
+            commands.waitUntilCompleted()
+
+    record(tmp_path / "a", many)
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        parts = [archive.read(name) for name in archive.namelist() if name.startswith("bytes/")]
+    buffers = sum(len(zlib.compress(part)) for part in parts)
+    assert (tmp_path / "a").stat().st_size <= 1.3 * buffers
+    result = replay(tmp_path / "a", checks=None, chip="")
+    assert [each.verdict for each in result.dispatches] == ["equal"] * 1000
