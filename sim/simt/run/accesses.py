@@ -15,8 +15,8 @@ from ...native.touched_pages import touched_parts
 
 if TYPE_CHECKING:
     from .access_sites import AccessSite
+    from .executable import Executable
     from .observation import Observation
-from .executable import Executable
 
 Spans = NDArray[np.int64]
 """Rows (first byte, byte behind the last), in order and apart from each other."""
