@@ -26,7 +26,8 @@ class CommandBuffer(Proxy):
         self._steps: list[Step] = []
         self._scheduled: list[Callable[[Any], object]] = []
         self._completed: list[Callable[[Any], object]] = []
-        self._future: Future[Run] | None = None
+        self._future: Future[None] | None = None
+        self._run: Run | None = None  # once its commands have run
 
     def commandQueue(self) -> Queue:
         """The queue that made it."""
@@ -49,7 +50,7 @@ class CommandBuffer(Proxy):
 
     def commit(self) -> None:
         """Hand the commands over."""
-        self._future = self._queue.executor.submit(self._run)
+        self._future = self._queue.executor.submit(self._run_steps)
 
     def waitUntilScheduled(self) -> None:
         """Return when the commands have run, which is later than asked for."""
@@ -66,24 +67,21 @@ class CommandBuffer(Proxy):
         """The MTLCommandBufferStatus."""
         if self._future is None:
             return int(self.real.status())
-        if not self._future.done():
+        if self._run is None:
             return int(self.session.api.MTLCommandBufferStatusCommitted)
-        return int(self._future.result().last.status())
+        return int(self._run.last.status())
 
     def error(self) -> Any:
         """What stopped the commands, or None."""
-        run = self._ran()
-        return None if run is None else run.error
+        return None if self._run is None else self._run.error
 
     def GPUStartTime(self) -> float:
         """When the first command began, in seconds; 0 before."""
-        run = self._ran()
-        return 0.0 if run is None else run.begin
+        return 0.0 if self._run is None else self._run.begin
 
     def GPUEndTime(self) -> float:
         """When the last command had ended, in seconds; 0 before."""
-        run = self._ran()
-        return 0.0 if run is None else run.end
+        return 0.0 if self._run is None else self._run.end
 
     kernelStartTime = GPUStartTime
     kernelEndTime = GPUEndTime
@@ -102,23 +100,15 @@ class CommandBuffer(Proxy):
 
         return later
 
-    def _ran(self) -> Run | None:
-        """How it went; None before the end."""
-        return self._future.result() if self._future is not None and self._future.done() else None
-
-    def _run(self) -> Run:
+    def _run_steps(self) -> None:
         self._call(self._scheduled)
         run = Run(self.session, self._queue.real, self.real)
         try:
             run.steps(self._steps)
         finally:
             self._steps.clear()
-        # Those who are told ask how it went, before this thread can say so.
-        told = Future[Run]()
-        told.set_result(run)
-        self._future = told
+        self._run = run  # before those are called who ask how it went
         self._call(self._completed)
-        return run
 
     def _call(self, handlers: list[Callable[[Any], object]]) -> None:
         for handler in handlers:
