@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 from .encoders import Encoder, Pass, Step
@@ -101,14 +103,15 @@ class CommandBuffer(Proxy):
         return later
 
     def _run_steps(self) -> None:
-        self._call(self._scheduled)
-        run = Run(self.session, self._queue.real, self.real)
-        try:
-            run.steps(self._steps)
-        finally:
-            self._steps.clear()
-        self._run = run  # before those are called who ask how it went
-        self._call(self._completed)
+        with _autorelease_pool():
+            self._call(self._scheduled)
+            run = Run(self.session, self._queue.real, self.real)
+            try:
+                run.steps(self._steps)
+            finally:
+                self._steps.clear()
+            self._run = run  # before those are called who ask how it went
+            self._call(self._completed)
 
     def _call(self, handlers: list[Callable[[Any], object]]) -> None:
         for handler in handlers:
@@ -127,3 +130,9 @@ class Queue(Proxy):
         super().__init__(*given)
         self.executor = ThreadPoolExecutor(1, "recorded queue")
         self.session.queues.append(self)
+
+
+def _autorelease_pool() -> AbstractContextManager[object]:
+    """What takes objects that PyObjC hands over on this thread: only main threads have one."""
+    make = getattr(sys.modules.get("objc"), "autorelease_pool", None)
+    return nullcontext() if make is None else make()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -200,6 +204,22 @@ def test_handlers_are_told_of_the_end_with_the_programs_own_command_buffer(tmp_p
 
     record(tmp_path / "a", handled)
     assert told == [(True, emulated.MTLCommandBufferStatusCompleted)]
+
+
+def test_command_buffers_run_within_a_pool_for_what_pyobjc_hands_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def pool() -> Iterator[None]:
+        told.append("begins")
+        yield
+        told.append("ends")
+
+    monkeypatch.setitem(sys.modules, "objc", SimpleNamespace(autorelease_pool=pool))
+    record(tmp_path / "a", lambda metal: scale(metal, 2))
+    assert told == ["begins", "ends"] * 2
 
 
 def test_command_buffers_wait_for_events_of_other_queues(tmp_path: Path) -> None:
