@@ -1,12 +1,11 @@
 """Recordings of what Metal devices did: made by `assay record`, replayed here and compared."""
 
-from .recording import SUFFIX, recording
+from .recording import recording
 from .replay import replay
 from .result import ReplayedDispatch, ReplayResult
 from .tolerances import Limits, ToleranceError, Tolerances
 
 __all__ = [
-    "SUFFIX",
     "Limits",
     "ReplayResult",
     "ReplayedDispatch",

@@ -6,13 +6,10 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 from assay.hal.metal import api
 from assay.hal.metal.recorder import Chosen, RecordingMetal, Session
 from assay.hal.recordings import DeviceInfo, RecordingWriter
-
-SUFFIX: Final = ".assay-recording"
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from .errors import RecordingError
 from .read import Recording
 from .records import (
+    SUFFIX,
     Bound,
     Bytes,
     Constant,
@@ -17,6 +18,7 @@ from .records import (
 from .write import RecordingWriter
 
 __all__ = [
+    "SUFFIX",
     "Bound",
     "Bytes",
     "Constant",

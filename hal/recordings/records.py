@@ -13,6 +13,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 FORMAT: Final = "assay-recording"
+SUFFIX: Final = ".assay-recording"
 VERSION: Final = 1
 HEADER: Final = "recording.json"
 DISPATCHES: Final = "dispatches.jsonl"

@@ -15,8 +15,8 @@ TraceFile = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="A trace: .html, .pftrace, .assay-trace, Chrome .json, or .xml of xctrace; also "
-        "packed as .gz.",
+        help="A trace: .html, .pftrace, .assay-trace, Chrome .json, or .xml of xctrace, also "
+        "packed as .gz; or an .assay-recording.",
         show_default=False,
     ),
 ]
@@ -25,8 +25,9 @@ TraceFiles = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="A trace: .html, .pftrace, .assay-trace, Chrome .json, or .xml of xctrace; also "
-        "packed as .gz. Several are laid side by side, each from its begin.",
+        help="A trace: .html, .pftrace, .assay-trace, Chrome .json, or .xml of xctrace, also "
+        "packed as .gz; or an .assay-recording. Several are laid side by side, each from its "
+        "begin.",
         show_default=False,
     ),
 ]
@@ -36,6 +37,7 @@ _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12
 
 def open_trace(path: Path) -> "Trace":
     """The trace in a file; what the reader had to say goes to stderr."""
+    from assay.hal.recordings import SUFFIX
     from assay.traces.files import read_trace
 
     from ..spools import spools_of
@@ -46,10 +48,22 @@ def open_trace(path: Path) -> "Trace":
             f"{path}: there is no such file; {left[-1]} shows a run that was to write it, as far "
             "as it came"
         )
+    if path.suffix == SUFFIX:
+        return _recorded(path)
     trace = read_trace(path)
     for text in trace.notes:
         note(f"{path}: {text}")
     return trace
+
+
+def _recorded(path: Path) -> "Trace":
+    """The dispatches of a recording, when its device ran them."""
+    from assay.hal.recordings import Recording
+
+    from ...recordings.timeline import measured
+
+    with Recording(path) as recording:
+        return measured(recording)
 
 
 def open_traces(paths: list[Path]) -> "Trace":

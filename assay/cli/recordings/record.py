@@ -117,7 +117,9 @@ def record_command(
 
       assay record program.py --device emulated -o here.assay-recording
     """
-    from ...recordings import SUFFIX, recording
+    from assay.hal.recordings import SUFFIX
+
+    from ...recordings import recording
 
     run = _program(program, arguments, function, input, parameters, iree, is_module=is_module)
     if device not in DEVICES:

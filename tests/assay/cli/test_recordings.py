@@ -63,6 +63,19 @@ def test_a_script_is_recorded_and_replayed(
     assert data["dispatches"][0]["verdict"] == "equal"
 
 
+def test_commands_about_traces_open_recordings(
+    assay: Callable[..., Done], script: Path, tmp_path: Path
+) -> None:
+    file, page = tmp_path / "a.assay-recording", tmp_path / "a.html"
+    assay("record", script, "--device", "emulated", "-o", file, "--", 3, 0)
+    assert "scale" in assay("trace", "summary", file).out
+    assert assay("view", file, "-o", page, "--no-open").code == 0
+    assert b"scale" in page.read_bytes()
+    file.write_bytes(file.read_bytes()[:-9])
+    done = assay("view", file, "-o", page, "--no-open")
+    assert (done.code, "cut short or damaged" in done.err) == (1, True)
+
+
 def test_a_script_that_fails_is_recorded_and_ends_with_its_code(
     assay: Callable[..., Done], script: Path, tmp_path: Path
 ) -> None:
