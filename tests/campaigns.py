@@ -124,6 +124,11 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=2,
         paths=("tests/compiler/air",),
     ),
+    "recordings": Campaign(
+        what="all cases of the suite for Macs, recorded and replayed on the emulated device",
+        minutes=1,
+        paths=("tests/assay/recordings",),
+    ),
     "programs": Campaign(
         what="the programs of tests/programs with all checks on",
         minutes=10,

@@ -1,0 +1,71 @@
+"""The cases that wait for a Mac: all run on the emulated device, and their recordings replay."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.recordings import recording, replay
+from assay.recordings.suite import __main__ as suite
+from assay.recordings.suite.cases import cases
+from assay.recordings.suite.run import kernel_of, values_of
+
+QUICK = (
+    "math/exp-half",
+    "fast-math/products-float",
+    "arithmetic/divide-int",
+    "integer/rotate-ushort",
+    "convert/float-char",
+    "simdgroup/simd_sum-float",
+    "atomic/max-int",
+    "matrix/multiply-half",
+    "barrier/reverse",
+    "pack/snorm4x8",
+)
+
+
+def recorded(path: Path, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with recording(path, "emulated", program="suite") as metal:
+        monkeypatch.setitem(sys.modules, "Metal", metal)
+        assert suite.main([pattern]) == 0
+
+
+def test_there_are_at_least_300_cases_each_with_a_name_of_its_own() -> None:
+    names = [case.name for case in cases()]
+    assert len(names) == len(set(names)) >= 300
+    assert len({kernel_of(case) for case in cases()}) == len(names)
+
+
+def test_values_are_the_same_each_time_and_have_all_exponents() -> None:
+    (case,) = cases("math/exp-float")
+    (x, y), again = values_of(case), values_of(case)
+    assert x.tobytes() + y.tobytes() == again[0].tobytes() + again[1].tobytes()
+    exponents = np.unique(x.view(np.uint32) >> 23 & 0xFF)
+    assert len(exponents) > 230
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_case_runs_and_its_recording_replays_without_findings(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded(tmp_path / "a", name, monkeypatch)
+    result = replay(tmp_path / "a", chip="")
+    assert [each.label for each in result.dispatches] == [name]
+    assert [each.verdict for each in result.dispatches] == ["equal"]
+    assert result.report is not None
+    assert not result.not_replayed
+
+
+@pytest.mark.slow
+def test_all_cases_run_and_replay_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded(tmp_path / "a", "*", monkeypatch)
+    result = replay(tmp_path / "a", checks=None, chip="")
+    assert [each.verdict for each in result.dispatches] == ["equal"] * len(cases())
+
+
+def test_a_pattern_that_no_case_has_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert suite.main(["nosuch*"]) == 1
+    assert "no case fits 'nosuch*'" in capsys.readouterr().err
