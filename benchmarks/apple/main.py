@@ -18,6 +18,7 @@ from assay.compiler.air import AirLibrary, open_library
 from assay.compiler.msl import CompileOptions, KernelLibrary, compile_library
 
 from .compare import Comparison, compared
+from .import_counts import main as import_counts
 
 _KERNELS = Path("mlx/backend/metal/kernels")
 # As MLX's own build says.
@@ -27,6 +28,8 @@ _SHOWN = 3
 
 def main(arguments: Sequence[str]) -> int:
     """Compare and print; 1 if bits differ."""
+    if "--import" in arguments:
+        return import_counts(arguments)
     parser = argparse.ArgumentParser(prog="python -m benchmarks apple", description=__doc__)
     parser.add_argument("files", nargs="*", help="files in the folder of kernels; all by default")
     parser.add_argument("--metallib", type=Path, required=True, help="mlx.metallib of the wheel")

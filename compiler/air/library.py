@@ -146,6 +146,12 @@ class AirLibrary:
                 self._functions[key] = self._lowered(found, values, key[1])
             return self._functions[key]
 
+    def forget(self) -> None:
+        """Keep no kernel in memory; those that were given stay as they are."""
+        with self._lock:
+            self._functions.clear()
+            self._listings.clear()
+
     def _place(self, function: StoredFunction) -> tuple[str, int]:
         if function.path:
             return function.path, function.line

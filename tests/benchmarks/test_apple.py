@@ -27,6 +27,23 @@ kernel void half_of(device const float* x [[buffer(0)]], device float* y [[buffe
 """
 
 
+RACE = """#include <metal_stdlib>
+kernel void race(device const uint* x [[buffer(0)]], device uint* y [[buffer(1)]],
+                 uint i [[thread_index_in_threadgroup]],
+                 uint3 at [[threadgroup_position_in_grid]]) {
+    uint value = x[i];
+    for (uint n = 0; n < 100 * i; n++) { value = value * 1664525u + at.x + 2 * at.y + 4 * at.z; }
+    y[0] = value;
+}
+"""
+
+
+def test_threadgroups_that_write_over_each_other_compare_by_one_order() -> None:
+    libraries = [compile_library(RACE) for _ in range(2)]
+    found = [compared(*libraries, "race") for _ in range(10)]
+    assert {(each.different, each.problem) for each in found} == {(0, "")}
+
+
 @pytest.mark.parametrize(
     ("body", "different", "problem"),
     [
