@@ -15,6 +15,10 @@ from ..device import BufferRef, CommandBuffer, Executable
 from ..status import StatusError, invalid_argument, out_of_range
 from .encoding import Encoding
 from .executable import MetalExecutable, MetalPipeline
+from .staging import Staging
+
+Arguments = tuple[Any, int, Sequence[Any]]
+"""An argument buffer: MTLBuffer, byte offset, and the MTLBuffers that it refers to."""
 
 
 class Command(Protocol):
@@ -120,7 +124,7 @@ class CopyCommand:
 class DispatchCommand:
     """A kernel over a grid of threadgroups."""
 
-    __slots__ = ("_bindings", "_constants", "_groups", "_pipeline", "_resolved", "staging")
+    __slots__ = ("_arguments", "_bindings", "_constants", "_groups", "_pipeline", "staging")
 
     def __init__(
         self,
@@ -139,24 +143,42 @@ class DispatchCommand:
         )
         members = pipeline.members
         self._bindings = [(index, ref) for index, ref in enumerate(bindings) if index in members]
+        self._arguments: Arguments | None = None
         self.staging = pipeline.argument_length
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it has bindings, all of them buffers and none a slot of a binding table."""
+        return bool(self._bindings) and all(ref.buffer is not None for _, ref in self._bindings)
+
+    def keep_arguments(self, encoding: Encoding, memory: Staging) -> None:
+        """Writes the argument buffer into memory that all replays share."""
+        place = memory.reserve(self._pipeline.argument_length)
+        self._arguments = self._written(encoding, memory.handle, place)
+
+    def _written(self, encoding: Encoding, target: Any, place: int) -> Arguments:
+        arguments = self._pipeline.argument_encoder
+        arguments.setArgumentBuffer_offset_(target, place)
+        handles = []
+        for index, reference in self._bindings:
+            handle, offset, _ = encoding.resolve(reference)
+            arguments.setBuffer_offset_atIndex_(handle, offset, index)
+            handles.append(handle)
+        return target, place, handles
 
     def encode(self, encoding: Encoding) -> None:
         """Replay, as IREE's driver does: state, constants at 3, argument buffer at 0, dispatch."""
         pipeline = self._pipeline
         encoder = encoding.compute()
-        encoder.setComputePipelineState_(pipeline.state)
+        encoding.set_state(pipeline.state)
         if self._constants:
-            encoder.setBytes_length_atIndex_(self._constants, len(self._constants), 3)
+            encoding.set_constants(self._constants)
         if self._bindings:
-            arguments = pipeline.argument_encoder
-            staging, place = encoding.reserve(pipeline.argument_length)
-            arguments.setArgumentBuffer_offset_(staging, place)
-            for index, reference in self._bindings:
-                handle, offset, _ = encoding.resolve(reference)
-                arguments.setBuffer_offset_atIndex_(handle, offset, index)
-                encoding.use(handle)
-            encoder.setBuffer_offset_atIndex_(staging, place, 0)
+            target, place, handles = self._arguments or self._written(
+                encoding, *encoding.reserve(pipeline.argument_length)
+            )
+            encoding.use(handles)
+            encoder.setBuffer_offset_atIndex_(target, place, 0)
         groups = self._groups
         if isinstance(groups, BufferRef):
             handle, offset, length = encoding.resolve(groups)
@@ -172,10 +194,17 @@ class DispatchCommand:
 
 
 class MetalCommandBuffer(CommandBuffer):
-    """A recording."""
+    """A recording.
 
-    def __init__(self, api: Any, capacity: int) -> None:
+    Of one that may be replayed often, argument buffers that are the same each time are written
+    once: what they refer to stays where it is as long as the recording keeps it.
+    """
+
+    def __init__(self, api: Any, capacity: int, *, is_reused: bool = False) -> None:
         self._api = api
+        self._is_reused = is_reused
+        self._kept: list[DispatchCommand] = []
+        self._memory: Staging | None = None
         self.capacity = capacity
         self.commands: list[Command] = []
         self.finalized = False
@@ -186,6 +215,26 @@ class MetalCommandBuffer(CommandBuffer):
         self._record_allowed()
         self.finalized = True
         self.staging = sum(max(0, command.staging) + 16 for command in self.commands)
+        if self._is_reused:
+            dispatches = (each for each in self.commands if isinstance(each, DispatchCommand))
+            self._kept = [each for each in dispatches if each.is_direct]
+
+    def replay(self, encoding: Encoding) -> None:
+        """Encodes all commands."""
+        if self._kept:
+            self._keep_arguments(encoding)
+        for command in self.commands:
+            command.encode(encoding)
+        encoding.end()
+
+    def _keep_arguments(self, encoding: Encoding) -> None:
+        """At the first replay: writes the argument buffers that stay the same."""
+        size = sum(command.staging + 16 for command in self._kept)
+        self._memory = encoding.pool.lasting(size)
+        for command in self._kept:
+            command.keep_arguments(encoding, self._memory)
+        self._kept = []
+        self.staging -= size
 
     def begin_debug_group(self, label: str) -> None:
         """Open a named group of commands."""

@@ -50,8 +50,8 @@ class MetalDevice(Device):
 
     def create_command_buffer(self, mode: int, binding_capacity: int) -> MetalCommandBuffer:
         """A command buffer to record into."""
-        del mode  # recorded and replayed alike, whether once or many times
-        return MetalCommandBuffer(self.api, binding_capacity & 0xFFFFFFFF)
+        is_reused = not mode & CommandBufferMode.ONE_SHOT
+        return MetalCommandBuffer(self.api, binding_capacity & 0xFFFFFFFF, is_reused=is_reused)
 
     def queue_execute(
         self,
@@ -100,9 +100,7 @@ class MetalDevice(Device):
         encoding = Encoding(
             self.api, self.handle, metal, staging, self._staging, self._builtins, bindings
         )
-        for command in recording.commands:
-            command.encode(encoding)
-        encoding.end()
+        recording.replay(encoding)
         return encoding.staged
 
     def _completed(self, metal: Any, staged: list[Staging], signals: Sequence[Any]) -> None:

@@ -12,6 +12,8 @@ from .builtin import Builtins
 from .staging import Staging, StagingPool
 
 Range = tuple[Any, int, int]
+_CONSTANTS = 3
+"""The index at which kernels take their constants, as IREE's compiler has it."""
 
 
 class Encoding:
@@ -32,11 +34,14 @@ class Encoding:
         self._device = device
         self._command_buffer = command_buffer
         self._staging = staging
-        self._pool = pool
+        self.pool = pool
         self._builtins = builtins
         self._table = table
         self._encoder: Any = None
         self._is_compute = False
+        self._state: Any = None
+        self._constants = b""
+        self._is_ordered = False
         self._used: set[int] = set()
         self._event: Any = None
         self._event_value = 0
@@ -50,7 +55,20 @@ class Encoding:
                 self.api.MTLDispatchTypeConcurrent
             )
             self._is_compute = True
+        self._is_ordered = False
         return self._encoder
+
+    def set_state(self, state: Any) -> None:
+        """The pipeline state of what is dispatched next, unless it is set already."""
+        if state is not self._state:
+            self._encoder.setComputePipelineState_(state)
+            self._state = state
+
+    def set_constants(self, data: bytes) -> None:
+        """The constants of what is dispatched next, unless they are set already."""
+        if data != self._constants:
+            self._encoder.setBytes_length_atIndex_(data, len(data), _CONSTANTS)
+            self._constants = data
 
     def blit(self) -> Any:
         """The blit encoder, opened if need be."""
@@ -68,12 +86,14 @@ class Encoding:
             self.blit().fillBuffer_range_value_(handle, span, pattern[0])
         else:
             self._builtins.fill(self.compute(), handle, offset, length, pattern)
+            self._state = None
 
     def copy(self, source: Any, source_offset: int, target: Range) -> None:
         """Copy into a range: by the blit encoder if it can, else by a kernel."""
         handle, offset, length = target
         if (source_offset | offset | length) & 3:
             self._builtins.copy(self.compute(), source, source_offset, handle, offset, length)
+            self._state = None
         else:
             self.blit().copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
                 source, source_offset, handle, offset, length
@@ -84,7 +104,9 @@ class Encoding:
         if self._encoder is None:
             return
         if self._is_compute:
-            self._encoder.memoryBarrierWithScope_(self.api.MTLBarrierScopeBuffers)
+            if not self._is_ordered:
+                self._encoder.memoryBarrierWithScope_(self.api.MTLBarrierScopeBuffers)
+            self._is_ordered = True
         else:
             # A blit encoder has no barrier; work is ordered at its end.
             self._switch()
@@ -94,7 +116,8 @@ class Encoding:
         if self._encoder is None:
             return
         self._encoder.endEncoding()
-        self._encoder = None
+        self._encoder = self._state = None
+        self._constants = b""
         self._used.clear()
         if self._event is None:
             self._event = self._device.newEvent()
@@ -116,11 +139,12 @@ class Encoding:
         else:
             encoder.pushDebugGroup_(label)
 
-    def use(self, handle: Any) -> None:
-        """Tell Metal that the encoder reaches this buffer through an argument buffer."""
-        if id(handle) not in self._used:
-            self._used.add(id(handle))
-            self._encoder.useResource_usage_(handle, self._usage)
+    def use(self, handles: Sequence[Any]) -> None:
+        """Tell Metal that the encoder reaches these buffers through an argument buffer."""
+        for handle in handles:
+            if id(handle) not in self._used:
+                self._used.add(id(handle))
+                self._encoder.useResource_usage_(handle, self._usage)
 
     def resolve(self, reference: BufferRef) -> Range:
         """(MTLBuffer, byte offset, length) of a reference, through the table if it is indirect."""
@@ -151,7 +175,7 @@ class Encoding:
     def reserve(self, size: int) -> tuple[Any, int]:
         """Staging memory for the life of this submission: (MTLBuffer, offset)."""
         if self._staging is None or not self._staging.fits(size):
-            self._staging = self._pool.take(size)
+            self._staging = self.pool.take(size)
             self.staged.append(self._staging)
         return self._staging.handle, self._staging.reserve(size)
 

@@ -52,7 +52,10 @@ class StagingPool:
                 if staging.size >= size:
                     staging.used = 0
                     return self._free.pop(index)
-        size = max(_SMALLEST, size)
+        return self.lasting(max(_SMALLEST, size))
+
+    def lasting(self, size: int) -> Staging:
+        """A new buffer, which need not be given back."""
         return Staging(self._device.newBufferWithLength_options_(size, self._options), size)
 
     def give_back(self, staged: list[Staging]) -> None:

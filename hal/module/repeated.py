@@ -7,55 +7,110 @@ program runs on the host any more. Memory that kernels take for themselves alone
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import is_
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from ..buffer import Buffer, BufferView, Storage
 from ..device import BufferRef, CommandBuffer
+from .expressions import Op, check
 from .noting import Note, NotedCommands, NotingDevice, Place
 from .opened import OpenedModule
 from .queues import Lane
-from .records import NONE, Call, Instruction, Model
+from .records import NONE, Call, Check, Deduce, Forward, Instruction, Model, Reserve
 
 _ALIGNMENT: Final = 256
 """Of memory that kernels take for themselves, in bytes: what Metal wants of bindings at most."""
 
 
+_HOST_ONLY: Final = (Check, Deduce, Forward, Reserve)
+"""Instructions that give devices nothing to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallSequence:
-    """Calls of one region, from instruction `begin` to the one before `end`."""
+    """Calls of one region, from instruction `begin` to the one before `end`.
+
+    What the host does between them can be done before all of them: it moves no tensor of a call
+    before it.
+    """
 
     begin: int
     end: int
     device: int
     calls: tuple[tuple[int, Call, NotingDevice], ...]
     """Each with its number, and what notes its commands."""
+    between: tuple[tuple[int, Instruction], ...]
+    """The host's instructions, each with its number."""
+    tensors: tuple[int, ...]
+    """Of all calls one after the other, inputs first."""
+    constants: tuple[int, ...]
+    """Expressions, of all calls one after the other."""
 
 
 def call_sequences(opened: OpenedModule, model: Model, region: int) -> dict[int, CallSequence]:
     """The longest ones whose commands follow from shapes alone, by where they begin."""
-    found: dict[int, CallSequence] = {}
-    run: list[tuple[int, Call, NotingDevice]] = []
-    device = NONE
-
-    def close() -> None:
-        if run:
-            begin, end = run[0][0], run[-1][0] + 1
-            found[begin] = CallSequence(begin, end, device, tuple(run))
-            run.clear()
-
+    drafts: list[_Draft] = []
+    open_one: _Draft | None = None
     for at, item in enumerate(model.regions[region].instructions):
+        if open_one is not None and isinstance(item, _HOST_ONLY) and open_one.allows(item):
+            open_one.waiting.append((at, item))
+            continue
         noted = _noted_by(opened, item)
-        here = opened.module.kernels[item.kernel].device if isinstance(item, Call) else NONE
-        if noted is None or here != device:
-            close()
-        if noted is not None and isinstance(item, Call):
-            device = here
-            run.append((at, item, noted))
-    close()
-    return found
+        if noted is None or not isinstance(item, Call):
+            open_one = None
+            continue
+        device = opened.module.kernels[item.kernel].device
+        if open_one is None or open_one.device != device:
+            open_one = _Draft(device)
+            drafts.append(open_one)
+        open_one.add(at, item, noted)
+        open_one.used.update(_sized(opened, item))
+    return {each.calls[0][0]: each.sequence() for each in drafts}
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A sequence that may still become longer."""
+
+    device: int
+    calls: list[tuple[int, Call, NotingDevice]] = field(default_factory=list)
+    between: list[tuple[int, Instruction]] = field(default_factory=list)
+    waiting: list[tuple[int, Instruction]] = field(default_factory=list)
+    """What the host does behind the last call so far; it counts if another call comes."""
+    used: set[int] = field(default_factory=set)
+    """Tensors of the calls, and those whose sizes are constants of the calls."""
+
+    def allows(self, item: Instruction) -> bool:
+        """Whether an instruction of the host may be done before all calls so far."""
+        moved = item.target if isinstance(item, Forward) else getattr(item, "tensor", NONE)
+        return moved not in self.used
+
+    def add(self, at: int, call: Call, noted: NotingDevice) -> None:
+        self.calls.append((at, call, noted))
+        self.between += self.waiting
+        self.waiting.clear()
+        self.used.update(call.inputs, call.outputs)
+
+    def sequence(self) -> CallSequence:
+        calls = [call for _, call, _ in self.calls]
+        return CallSequence(
+            begin=self.calls[0][0],
+            end=self.calls[-1][0] + 1,
+            device=self.device,
+            calls=tuple(self.calls),
+            between=tuple(self.between),
+            tensors=tuple(each for call in calls for each in (*call.inputs, *call.outputs)),
+            constants=tuple(each for call in calls for each in call.constants),
+        )
+
+
+def _sized(opened: OpenedModule, call: Call) -> Iterator[int]:
+    """Tensors whose sizes a call's constants are of."""
+    for number in call.constants:
+        for each in check(opened.module.expressions[number].code):
+            if each.op is Op.DIM:
+                yield each.number
 
 
 def _noted_by(opened: OpenedModule, item: Instruction) -> NotingDevice | None:
@@ -67,11 +122,9 @@ def _noted_by(opened: OpenedModule, item: Instruction) -> NotingDevice | None:
 
 @dataclass(frozen=True, slots=True)
 class ReadyCall:
-    """A call that can be submitted: its operands, and what does it."""
+    """A call that can be submitted, and what notes its commands."""
 
     noted: NotingDevice
-    views: tuple[BufferView, ...]
-    numbers: tuple[int, ...]
     submit: Callable[[], None]
 
 
@@ -79,19 +132,27 @@ class Repeated:
     """What is known of a sequence's last run."""
 
     def __init__(self) -> None:
-        self._views: Sequence[BufferView] = ()
+        self._views: Sequence[BufferView | None] = ()
         self._numbers: Sequence[int] = ()
         self._kept: list[_KeptCall] = []
         self._commands: CommandBuffer | None = None
         self._scratch: Buffer | None = None
 
-    def run(self, lane: Lane, calls: Sequence[ReadyCall]) -> None:
-        """Submits the calls, or what is known of them. Raises StatusError."""
-        views = [view for call in calls for view in call.views]
-        numbers = [number for call in calls for number in call.numbers]
-        if not self._is_as_before(views, numbers):
+    def run(
+        self,
+        lane: Lane,
+        views: Sequence[BufferView | None],
+        numbers: Sequence[int],
+        calls: Callable[[], Sequence[ReadyCall]],
+    ) -> None:
+        """Submits the calls, or what is known of them. Raises StatusError.
+
+        `views` and `numbers` are the operands of all calls as they are now.
+        """
+        # Views have no equality of their own: the lists are equal if they hold the same views.
+        if not self._kept or views != self._views or numbers != self._numbers:
             self._kept, self._commands = [], None
-            self._kept = [_kept(call) for call in calls]
+            self._kept = [_kept(call) for call in calls()]
             self._views, self._numbers = views, numbers
             return
         size = max((each.own.size for each in self._kept), default=0)
@@ -99,14 +160,6 @@ class Repeated:
         if self._commands is None or scratch is not self._scratch:
             self._scratch, self._commands = scratch, self._recorded(lane, scratch)
         lane.execute(self._commands)
-
-    def _is_as_before(self, views: Sequence[BufferView], numbers: Sequence[int]) -> bool:
-        return (
-            bool(self._kept)
-            and len(views) == len(self._views)
-            and all(map(is_, views, self._views))
-            and numbers == self._numbers
-        )
 
     def _recorded(self, lane: Lane, scratch: Buffer | None) -> CommandBuffer:
         """All commands in one buffer; memory that calls took is in `scratch` now."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial, singledispatchmethod
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -126,12 +126,10 @@ class Run:
         known = self._opened.module.locations[location]
         return f"{known.operator} {known.name} of {known.file} ({text})"
 
-    @singledispatchmethod
     def _step(self, item: Instruction) -> None:
-        raise AssertionError(item)
+        _STEPS[type(item)](self, item)
 
-    @_step.register
-    def _(self, item: Call) -> None:
+    def _call_alone(self, item: Call) -> None:
         views, numbers = self._operands(item)
         self._call(item, views, numbers)
 
@@ -164,13 +162,27 @@ class Run:
     def _sequence(self, region: int, sequence: CallSequence) -> None:
         """Calls on one device: by their programs, or by what these had it do the last time."""
         self._left -= sequence.end - sequence.begin - 1
-        calls = []
+        state = self._state
+        for at, item in sequence.between:
+            try:
+                self._step(item)
+            except StatusError as error:
+                raise self._located(error, region, at, item) from None
+        views = list(map(state.views.__getitem__, sequence.tensors))
+        numbers = list(map(state.evaluate, sequence.constants))
+        repeated = state.repeated.setdefault((region, sequence.begin), Repeated())
+        repeated.run(
+            self._lanes[sequence.device], views, numbers, partial(self._ready, region, sequence)
+        )
+
+    def _ready(self, region: int, sequence: CallSequence) -> list[ReadyCall]:
+        """The calls of a sequence, to be submitted one by one."""
+        ready = []
         for at, item, noted in sequence.calls:
             views, numbers = self._operands(item)
             submit = partial(self._located_call, region, at, item, views, numbers)
-            calls.append(ReadyCall(noted, views, numbers, submit))
-        repeated = self._state.repeated.setdefault((region, sequence.begin), Repeated())
-        repeated.run(self._lanes[sequence.device], calls)
+            ready.append(ReadyCall(noted, submit))
+        return ready
 
     def _located_call(
         self,
@@ -185,29 +197,23 @@ class Run:
         except StatusError as error:
             raise self._located(error, region, at, item) from None
 
-    @_step.register
-    def _(self, item: Deduce) -> None:
+    def _deduce(self, item: Deduce) -> None:
         self._state.deduce(item)
 
-    @_step.register
-    def _(self, item: Check) -> None:
+    def _check(self, item: Check) -> None:
         if not self._state.evaluate(item.expression):
             raise StatusError("OUT_OF_RANGE", item.message)
 
-    @_step.register
-    def _(self, item: Reserve) -> None:
+    def _reserve(self, item: Reserve) -> None:
         self._state.reserve(item.tensor)
 
-    @_step.register
-    def _(self, item: Release) -> None:
+    def _release(self, item: Release) -> None:
         self._state.release(item.tensor)
 
-    @_step.register
-    def _(self, item: Forward) -> None:
+    def _forward(self, item: Forward) -> None:
         self._state.forward(item)
 
-    @_step.register
-    def _(self, item: Copy) -> None:
+    def _copy(self, item: Copy) -> None:
         source, target = self._state.view(item.source), self._state.view(item.target)
         if source.shape != target.shape:
             raise StatusError("OUT_OF_RANGE", f"a copy of shape {source.shape} into {target.shape}")
@@ -221,18 +227,15 @@ class Run:
         else:
             self._bridge.copy(start, source.buffer, end, target.buffer, length)
 
-    @_step.register
-    def _(self, item: Signal) -> None:
+    def _signal(self, item: Signal) -> None:
         self._points[item.point] = item.device, self._lanes[item.device].last
 
-    @_step.register
-    def _(self, item: Wait) -> None:
+    def _wait(self, item: Wait) -> None:
         device, fence = self._points[item.point]
         if device != item.device and fence is not None:
             self._bridge.carry(fence, self._lanes[item.device])
 
-    @_step.register
-    def _(self, item: Read) -> None:
+    def _read(self, item: Read) -> None:
         view = self._state.view(item.tensor)
         dtype = elements.dtype_of(view.element_type)
         if view.buffer.length > _MOST_READ * dtype.itemsize:
@@ -242,17 +245,32 @@ class Run:
         numbers = np.frombuffer(bytes(data), dtype)
         self._state.values.elements[item.tensor] = tuple(int(number) for number in numbers)
 
-    @_step.register
-    def _(self, item: If) -> None:
+    def _if(self, item: If) -> None:
         taken = item.then if self._state.evaluate(item.condition) else item.otherwise
         if taken != NONE:
             self._region(taken)
 
-    @_step.register
-    def _(self, item: While) -> None:
+    def _while(self, item: While) -> None:
         while self._state.evaluate(item.condition):
             self._count()
             self._region(item.body)
+
+
+_STEPS: Final[Mapping[type[Instruction], Callable[[Run, Any], None]]] = {
+    Call: Run._call_alone,
+    Deduce: Run._deduce,
+    Check: Run._check,
+    Reserve: Run._reserve,
+    Release: Run._release,
+    Forward: Run._forward,
+    Copy: Run._copy,
+    Signal: Run._signal,
+    Wait: Run._wait,
+    Read: Run._read,
+    If: Run._if,
+    While: Run._while,
+}
+"""What does an instruction, by its kind."""
 
 
 def _workspace(lane: Lane, size: int) -> BufferView:

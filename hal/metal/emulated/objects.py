@@ -95,13 +95,21 @@ class UserMade(Allocated, MetalObject):
     """An object that programs make themselves, with alloc().init() or new()."""
 
 
+# Names of methods, by class and method: each call asks, and putting them together takes longer.
+_CALLS: dict[tuple[type, str], str] = {}
+
+
 def call_of(receiver: object) -> str:
     """How messages name the method of Metal that calls this: `MTLHeap.setPurgeableState_`.
 
     Args:
         receiver: the method's own `self`: its class is Metal's, also if a mixin has the method.
     """
-    return f"{type(receiver).__name__}.{sys._getframe(1).f_code.co_name}"
+    key = type(receiver), sys._getframe(1).f_code.co_name
+    name = _CALLS.get(key)
+    if name is None:
+        name = _CALLS[key] = f"{key[0].__name__}.{key[1]}"
+    return name
 
 
 def expect(where: str, what: str, value: object, kind: type[T]) -> T:

@@ -156,7 +156,10 @@ def as_size(where: str, what: str, value: Sequence[Number]) -> tuple[int, int, i
     """`value` as three non-negative integers. Raises MetalValidationError."""
     try:
         width, height, depth = value
-        size = integer(width), integer(height), integer(depth)
+        if width.__class__ is height.__class__ is depth.__class__ is int:
+            size = width, height, depth  # the usual case, on the path that counts
+        else:
+            size = integer(width), integer(height), integer(depth)
     except (TypeError, ValueError):
         raise MetalValidationError(
             f"{where}: {what} is {value!r}; give an MTLSize or (width, height, depth) of integers"

@@ -14,6 +14,8 @@ from ..structs import as_integer, as_list, as_range
 from .texture_bindings import ResourceEncoder, checked_index
 
 _LIMITS = limits()
+# In messages of the call that counts: each dispatch makes some.
+_SET_BUFFER = "MTLComputeCommandEncoder.setBuffer_offset_atIndex_"
 
 
 class BufferEncoder(ResourceEncoder):
@@ -30,7 +32,7 @@ class BufferEncoder(ResourceEncoder):
         kernel that reads or writes there fails.
         """
         self._check_open("setBuffer_offset_atIndex_")
-        self._bind(call_of(self), buffer, offset, index)
+        self._bind(_SET_BUFFER, buffer, offset, index)
 
     def setBuffers_offsets_withRange_(
         self,

@@ -138,8 +138,10 @@ class IndirectDispatchCommand:
         width, height, depth = (int(word) for word in words)
         groups = (width, height, depth)
         self.pipeline.check_grid(
-            f"the indirect dispatch of kernel {self.pipeline.kernel.name!r}: {groups}, read at "
-            f"byte {self.offset} of {self.buffer!r},",
+            lambda: (
+                f"the indirect dispatch of kernel {self.pipeline.kernel.name!r}: {groups}, read "
+                f"at byte {self.offset} of {self.buffer!r},"
+            ),
             groups,
             self.threads_per_threadgroup,
         )

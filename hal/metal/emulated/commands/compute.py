@@ -1,6 +1,6 @@
 """MTLComputeCommandEncoder: bindings and dispatches of kernels."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..constants import (
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 Resource = MTLBuffer | MTLTexture | MTLVisibleFunctionTable
 _ENCODER = "MTLComputeCommandEncoder"
+# Names in messages of the calls that count: each dispatch makes all of them.
+_SET_STATE = f"{_ENCODER}.setComputePipelineState_"
+_USE = f"{_ENCODER}.useResource_usage_"
+_BARRIER = f"{_ENCODER}.memoryBarrierWithScope_"
+_DISPATCH = f"{_ENCODER}.dispatchThreadgroups_threadsPerThreadgroup_"
 _USAGES = MTLResourceUsageRead | MTLResourceUsageWrite | MTLResourceUsageSample
 _SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
 
@@ -46,6 +51,8 @@ class MTLComputeCommandEncoder(BufferEncoder):
         super().__init__(command_buffer, dispatch_type)
         self._dispatch_type = dispatch_type
         self._pipeline = None
+        retains = command_buffer.retainedReferences()
+        self._retained = command_buffer.retained if retains else None
         self._bindings = {}
         self._bound_buffers = {}
         self._threadgroup_lengths = {}
@@ -64,7 +71,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
     def setComputePipelineState_(self, state: MTLComputePipelineState) -> None:
         """Run this kernel from now on."""
         self._check_open("setComputePipelineState_")
-        where = call_of(self)
+        where = _SET_STATE
         expect(where, "the state", state, MTLComputePipelineState)
         self._check_own(where, state)
         self._pipeline = state
@@ -74,12 +81,13 @@ class MTLComputeCommandEncoder(BufferEncoder):
     def useResource_usage_(self, resource: Resource, usage: int) -> None:
         """Let later dispatches reach a resource through addresses in memory, and keep it alive."""
         self._check_open("useResource_usage_")
-        where = call_of(self)
-        if isinstance(resource, MTLIndirectCommandBuffer):
-            self._keep(resource)
-            return
-        if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
-            expect(where, "the resource", resource, MTLBuffer)
+        where = _USE
+        if resource.__class__ is not MTLBuffer:
+            if isinstance(resource, MTLIndirectCommandBuffer):
+                self._keep(resource)
+                return
+            if not isinstance(resource, MTLTexture | MTLVisibleFunctionTable):
+                expect(where, "the resource", resource, MTLBuffer)
         self._check_own(where, resource)
         usage = as_integer(where, "the usage", usage)
         if not usage or usage & ~_USAGES:
@@ -115,7 +123,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
     def memoryBarrierWithScope_(self, scope: int) -> None:
         """Order later dispatches after earlier ones of this encoder."""
         self._check_open("memoryBarrierWithScope_")
-        where = call_of(self)
+        where = _BARRIER
         scope = as_integer(where, "the scope", scope)
         if not scope or scope & ~_SCOPES:
             raise MetalValidationError(f"{where}: {scope!r} is no MTLBarrierScope of compute")
@@ -147,12 +155,12 @@ class MTLComputeCommandEncoder(BufferEncoder):
 
         Deviation: Metal's validation layer refuses an empty grid, here it does nothing.
         """
-        where = call_of(self)
+        where = _DISPATCH
         self._check_open("dispatchThreadgroups_threadsPerThreadgroup_")
         count = as_size(where, "threadgroupsPerGrid", threadgroups)
         size = as_size(where, "threadsPerThreadgroup", threads)
         pipeline, arguments, reach = self._ready(where, size)
-        pipeline.check_grid(f"{where}: a grid of {count} threadgroups", count, size)
+        pipeline.check_grid(lambda: f"{where}: a grid of {count} threadgroups", count, size)
         self._dispatch(
             DispatchCommand(pipeline, arguments, None, count, size, self._ordering.next(), reach)
         )
@@ -166,8 +174,11 @@ class MTLComputeCommandEncoder(BufferEncoder):
         count = as_size(where, "threadsPerGrid", threads)
         size = as_size(where, "threadsPerThreadgroup", per_threadgroup)
         pipeline, arguments, reach = self._ready(where, size)
-        what = f"{where}: a grid of {count} threads in threadgroups"
-        pipeline.check_grid(what, threadgroups_of(count, size), size)
+        pipeline.check_grid(
+            lambda: f"{where}: a grid of {count} threads in threadgroups",
+            threadgroups_of(count, size),
+            size,
+        )
         self._dispatch(
             DispatchCommand(pipeline, arguments, count, None, size, self._ordering.next(), reach)
         )
@@ -216,13 +227,14 @@ class MTLComputeCommandEncoder(BufferEncoder):
         offset = self._checked_indirect(where, buffer, offset, 8)
         self._execute(where, ExecuteCommand(commands, offset, 0, buffer, self._inherited()))
 
-    def _bound_addresses(self, arguments: Iterable[int]) -> Iterator[int]:
+    def _bound_addresses(self, arguments: Iterable[int]) -> list[int]:
         """Memory that is bound to the encoder, given what a kernel's arguments are."""
-        yield from (binding.address for binding in self._bindings.values())
-        yield from arguments
+        addresses = [binding.address for binding in self._bindings.values()]
+        addresses += arguments
         for texture in self._textures.values():
             if texture is not None:
-                yield from texture.addresses
+                addresses += texture.addresses
+        return addresses
 
     def _execute(self, where: str, command: ExecuteCommand) -> None:
         self._check_own(where, command.commands)
@@ -266,8 +278,7 @@ class MTLComputeCommandEncoder(BufferEncoder):
         arguments = pipeline.gather_arguments(
             where, self._bindings, self._threadgroup_lengths, self._resource
         )
-        if self._command_buffer.retainedReferences():
-            self._command_buffer.retained[id(pipeline)] = pipeline
+        self._keep(pipeline)
         reach = None
         if pipeline.follows_pointers:
             reach = self._residency.reach(self._bound_addresses(arguments))

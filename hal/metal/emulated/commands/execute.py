@@ -65,7 +65,7 @@ class ExecuteCommand:
         pipeline = self._pipeline(where, command)
         pipeline.check_size(where, command.threadgroup_size)
         pipeline.check_grid(
-            f"{where}: a grid of {groups} threadgroups", groups, command.threadgroup_size
+            lambda: f"{where}: a grid of {groups} threadgroups", groups, command.threadgroup_size
         )
         bindings = inherited.bindings if descriptor.inheritBuffers() else command.bindings
         lengths = {**inherited.threadgroup_lengths, **command.threadgroup_lengths}

@@ -51,6 +51,7 @@ class ResourceEncoder(MTLCommandEncoder):
     _samplers: dict[int, tuple[MTLSamplerState, int] | None]
     _tables: dict[int, MTLVisibleFunctionTable | None]
     _pipeline: "MTLComputePipelineState | None"
+    _retained: dict[int, MetalObject] | None
 
     def setTexture_atIndex_(self, texture: MTLTexture | None, index: int) -> None:
         """Pass `texture`; None passes a null texture."""
@@ -144,8 +145,8 @@ class ResourceEncoder(MTLCommandEncoder):
         self._samplers[index] = sampler, word
 
     def _keep(self, thing: MetalObject) -> None:
-        if self._command_buffer.retainedReferences():
-            self._command_buffer.retained[id(thing)] = thing
+        if self._retained is not None:
+            self._retained[id(thing)] = thing
 
     def _inline(self, where: str, data: Bytes) -> int:
         address = self._device.memory.inline(where, data, "an array of arguments")

@@ -232,9 +232,9 @@ class MTLComputePipelineState(FunctionTables):
                 f"{_LIMITS.thread_execution_width}, as the pipeline descriptor promised"
             )
 
-    def check_grid(self, what: str, groups: Size, size: Size) -> None:
-        """Raises GridError when `what`, a grid of threadgroups of a size, is too large."""
-        x, y, z = (count * extent for count, extent in zip(groups, size, strict=True))
+    def check_grid(self, what: Callable[[], str], groups: Size, size: Size) -> None:
+        """Raises GridError when a grid of threadgroups of a size, called `what()`, is too large."""
+        x, y, z = groups[0] * size[0], groups[1] * size[1], groups[2] * size[2]
         if (
             max(groups) <= _MOST_THREADGROUPS
             and max(x, y, z) <= _MOST_THREADS
@@ -242,7 +242,7 @@ class MTLComputePipelineState(FunctionTables):
         ):
             return
         told = (
-            f"{what} of {size} threads is too large; each direction may have "
+            f"{what()} of {size} threads is too large; each direction may have "
             f"{_MOST_THREADGROUPS} threadgroups and {_MOST_THREADS} threads, and all directions "
             f"together {_MOST_THREADS_IN_ALL} threads"
         )

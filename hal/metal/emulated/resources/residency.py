@@ -36,10 +36,11 @@ _WHY = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Reach:
-    """What one dispatch may reach, as it was when it was encoded.
+    """What one dispatch may reach, as it was when it was encoded; it does not change.
 
+    Not frozen: frozen instances cost three times as much to make, and each dispatch has one.
     Addresses, not buffers: a command buffer need not keep alive what it uses. `sets` count as
     committed when the dispatch runs. Lengths of threadgroup memory may be among the `addresses`;
     they are addresses of nothing.
@@ -90,28 +91,37 @@ class Residency:
         self._usages: dict[int, int] = {}
         self._heaps: dict[int, MTLHeap] = {}
         self._sets = sets
+        self._known: tuple[tuple[int, ...], list[int], tuple[MTLHeap, ...]] | None = None
+        """Addresses that are used, those of them that are only read, and heaps: until more is."""
 
     def use(self, addresses: Iterable[int], usage: int) -> None:
         """Make the memory at these addresses resident for later dispatches."""
+        self._known = None
         for address in addresses:
             self._usages[address] = self._usages.get(address, 0) | usage
 
     def use_heap(self, heap: MTLHeap) -> None:
         """Make all buffers of a heap resident for later dispatches."""
+        self._known = None
         self._heaps[id(heap)] = heap
 
     def reach(self, bound: Iterable[int]) -> Reach:
         """What a dispatch that is encoded now may reach, with memory of these addresses bound."""
+        if self._known is None:
+            only_read = [
+                address
+                for address, usage in self._usages.items()
+                if not usage & MTLResourceUsageWrite
+            ]
+            self._known = tuple(self._usages), only_read, tuple(self._heaps.values())
+        used, only_read, heaps = self._known
         handles = {address >> _HANDLE_SHIFT for address in bound}
-        only_read = [
-            address
-            for address, usage in self._usages.items()
-            if not usage & MTLResourceUsageWrite and address >> _HANDLE_SHIFT not in handles
-        ]
+        if only_read:
+            only_read = [each for each in only_read if each >> _HANDLE_SHIFT not in handles]
         return Reach(
-            addresses=(*(handle << _HANDLE_SHIFT for handle in handles), *self._usages),
+            addresses=(*[handle << _HANDLE_SHIFT for handle in handles], *used),
             only_read=only_read,
-            heaps=tuple(self._heaps.values()),
+            heaps=heaps,
             sets=self._sets,
         )
 
