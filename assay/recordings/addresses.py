@@ -1,6 +1,7 @@
 """Addresses of the recorded device in what kernels read, made those of buffers here.
 
-Programs write `gpuAddress` of buffers into structs that kernels follow. Where in a struct addresses
+Programs write `gpuAddress` of buffers, and `gpuResourceID` of textures, into structs that kernels
+follow. Where in a struct addresses
 lie is known if its members have `[[id(n)]]`; else they may be in any of its words, as in memory
 that is only reached through addresses. A word is an address if it lies within a recorded buffer.
 """
@@ -17,12 +18,14 @@ from assay.hal.recordings import DispatchRecord
 
 from ..launches.scalars import element_of
 from .compared import Data
+from .memories import Memories
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument
-    from assay.hal.metal.emulated import MTLBuffer, MTLComputePipelineState
+    from assay.hal.metal.emulated import MTLComputePipelineState
 
 _WORD = 8
+_ADDRESSED = ("buffer", "texture")
 Words = NDArray[np.uint64]
 
 
@@ -34,7 +37,7 @@ class Relocation:
         record: DispatchRecord,
         pipeline: MTLComputePipelineState,
         contents: list[Data],
-        buffers: list[MTLBuffer],
+        places: Memories,
     ) -> None:
         self._record = record
         self._contents = contents
@@ -43,8 +46,11 @@ class Relocation:
         }
         known = [number for number, each in enumerate(record.memories) if each.address]
         self._there = np.array([record.memories[each].address for each in known], np.uint64)
-        self._here = np.array([buffers[each].gpuAddress() for each in known], np.uint64)
-        self._lengths = np.array([contents[each].nbytes for each in known], np.uint64)
+        self._here = np.array([places[each].address for each in known], np.uint64)
+        self._lengths = np.array(
+            [0 if record.memories[each].texture else contents[each].nbytes for each in known],
+            np.uint64,
+        )
         follows = bool(known) and pipeline.follows_pointers
         self._places = self._places_of_words() if follows else []
 
@@ -73,9 +79,9 @@ class Relocation:
         bound = {each.memory: each for each in self._record.bound}
         encoded = {each.memory for each in self._record.encoded}
         for number, data in enumerate(self._contents):
-            words = _words_of(data)
-            if number in encoded:
+            if number in encoded or self._record.memories[number].texture is not None:
                 continue
+            words = _words_of(data)
             if number not in bound:
                 found.append((words, np.arange(len(words))))
                 continue
@@ -100,7 +106,7 @@ def _words_of(data: Data) -> Words:
 
 def _pointers(argument: Argument, start: int, words: int) -> NDArray[np.int64]:
     """Where, among so many words, structs that begin at byte `start` have addresses."""
-    offsets = [each.offset for each in argument.members if each.kind == "buffer"]
+    offsets = [each.offset for each in argument.members if each.kind in _ADDRESSED]
     if not argument.members:
         offsets = list(range(0, argument.size // _WORD * _WORD, _WORD))
     count = 1 if argument.is_reference else max(0, words * _WORD - start) // max(argument.size, 1)

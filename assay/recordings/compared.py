@@ -17,7 +17,7 @@ Data = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A buffer with other bits than were recorded.
+    """A buffer or texture with other bits than were recorded.
 
     Attributes:
         buffer: the kernel's argument, or the buffer's label.
@@ -30,6 +30,7 @@ class Difference:
         index: of the first element that is out of tolerance, or else different.
         byte: where it begins in the buffer.
         here, recorded: its values.
+        texel: where that is, of a texture: "texel (3, 1), level 0"; "" of a buffer.
         memory: the buffer's number among those of the dispatch.
         places: lines that may have written it here, "file:line".
     """
@@ -45,6 +46,7 @@ class Difference:
     byte: int
     here: int | float | bool
     recorded: int | float | bool
+    texel: str = ""
     memory: int = 0
     places: tuple[str, ...] = ()
 

@@ -9,21 +9,18 @@ import numpy as np
 
 from assay.hal.metal import emulated
 from assay.hal.metal.emulated.commands.checking import kernel_of
-from assay.hal.metal.emulated.host import buffer_over
 from assay.hal.recordings import DispatchRecord, KernelRecord, LibraryRecord, Recording
 
 from .addresses import Relocation
 from .compared import Data
+from .errors import CannotReplay
+from .memories import Memories, sampler_of, set_by_name
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction
-    from assay.hal.metal.emulated import MTLBuffer, MTLComputePipelineState, MTLFunction, MTLLibrary
+    from assay.hal.metal.emulated import MTLComputePipelineState, MTLFunction, MTLLibrary
 
 _READ_AND_WRITE = emulated.MTLResourceUsageRead | emulated.MTLResourceUsageWrite
-
-
-class CannotReplay(Exception):
-    """A dispatch cannot be run here; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +29,14 @@ class Ran:
 
     Attributes:
         kernel: what ran.
-        memories: what each buffer holds now, with the addresses of the recorded device.
-        addresses: where the buffers lay.
+        memories: what each buffer or texture holds now, with the addresses of the recorded device.
+        places: where they lay.
         error: what the emulated device said was wrong; "" for nothing.
     """
 
     kernel: KernelFunction
     memories: list[Data] = field(repr=False)
-    addresses: list[int]
+    places: Memories
     error: str
 
 
@@ -57,46 +54,48 @@ class Machine:
         """Run one dispatch from what was recorded before it. Raises CannotReplay."""
         function, pipeline = self._kernel(record.kernel)
         contents = [self._contents(record, number) for number in range(len(record.memories))]
-        buffers = [
-            buffer_over(self._device, data, record.memories[number].label or f"buffer {number}")
-            for number, data in enumerate(contents)
-        ]
-        relocation = Relocation(record, pipeline, contents, buffers)
-        relocation.to_here()
         try:
-            self._encode_arguments(record, function, buffers)
-            error = self._dispatch(record, pipeline, buffers, relocation)
+            places = Memories(self._device, record.memories, contents)
+            relocation = Relocation(record, pipeline, contents, places)
+            relocation.to_here()
+            self._encode_arguments(record, function, places)
+            error = self._dispatch(record, pipeline, places, relocation)
         except emulated.MetalError as wrong:
             raise CannotReplay(str(wrong)) from None
+        for place in places:
+            place.read_back()
         relocation.back()
-        return Ran(
-            kernel=kernel_of(pipeline),
-            memories=contents,
-            addresses=[buffer.gpuAddress() for buffer in buffers],
-            error=error,
-        )
+        return Ran(kernel=kernel_of(pipeline), memories=contents, places=places, error=error)
 
     def _dispatch(
         self,
         record: DispatchRecord,
         pipeline: MTLComputePipelineState,
-        buffers: list[MTLBuffer],
+        places: Memories,
         relocation: Relocation,
     ) -> str:
         commands = self._queue.commandBuffer()
         encoder = commands.computeCommandEncoder()
         encoder.setComputePipelineState_(pipeline)
         for bound in record.bound:
-            encoder.setBuffer_offset_atIndex_(buffers[bound.memory], bound.offset, bound.index)
+            encoder.setBuffer_offset_atIndex_(
+                places.buffer(bound.memory), bound.offset, bound.index
+            )
         for inline in record.inline:
             data = relocation.inline(inline.index, self._recording.contents(inline.value))
             encoder.setBytes_length_atIndex_(data, len(data), inline.index)
         for index, length in record.threadgroup_memory:
             encoder.setThreadgroupMemoryLength_atIndex_(length, index)
-        directly = {bound.memory for bound in record.bound}
-        for number, buffer in enumerate(buffers):
+        for texture in record.textures:
+            encoder.setTexture_atIndex_(places.texture(texture.memory), texture.index)
+        for sampler in record.samplers:
+            encoder.setSamplerState_atIndex_(sampler_of(self._device, sampler), sampler.index)
+        directly = {each.memory for each in record.bound} | {
+            each.memory for each in record.textures
+        }
+        for number, place in enumerate(places):
             if number not in directly:
-                encoder.useResource_usage_(buffer, _READ_AND_WRITE)
+                encoder.useResource_usage_(place.resource, _READ_AND_WRITE)
         if record.in_threads:
             encoder.dispatchThreads_threadsPerThreadgroup_(record.grid, record.threadgroup)
         else:
@@ -108,7 +107,7 @@ class Machine:
         return "" if error is None else error.localizedDescription()
 
     def _encode_arguments(
-        self, record: DispatchRecord, function: MTLFunction, buffers: list[MTLBuffer]
+        self, record: DispatchRecord, function: MTLFunction, places: Memories
     ) -> None:
         for each in record.encoded:
             encoder = function.newArgumentEncoderWithBufferIndex_(each.index)
@@ -117,16 +116,19 @@ class Machine:
                     f"the argument buffer at index {each.index} takes {encoder.encodedLength()} "
                     f"bytes here, and {each.length} where it was recorded"
                 )
-            encoder.setArgumentBuffer_offset_(buffers[each.memory], each.offset)
+            encoder.setArgumentBuffer_offset_(places.buffer(each.memory), each.offset)
             for member in each.members:
-                encoder.setBuffer_offset_atIndex_(
-                    buffers[member.memory], member.offset, member.index
-                )
+                resource = places.buffer(member.memory)
+                encoder.setBuffer_offset_atIndex_(resource, member.offset, member.index)
+            for texture in each.textures:
+                encoder.setTexture_atIndex_(places.texture(texture.memory), texture.index)
+            for sampler in each.samplers:
+                encoder.setSamplerState_atIndex_(sampler_of(self._device, sampler), sampler.index)
 
     def _contents(self, record: DispatchRecord, number: int) -> Data:
         data = self._recording.contents(record.memories[number].before)
         if not data:
-            raise CannotReplay(f"buffer {number} has no bytes")
+            raise CannotReplay(f"memory {number} has no bytes")
         return np.frombuffer(data, np.uint8)
 
     def _kernel(self, number: int) -> tuple[MTLFunction, MTLComputePipelineState]:
@@ -136,8 +138,8 @@ class Machine:
         return known
 
     def _made(self, kernel: KernelRecord) -> tuple[MTLFunction, MTLComputePipelineState]:
-        library = self._library(kernel.library)
         try:
+            library = self._library(kernel.library)
             if kernel.constants:
                 function, error = library.newFunctionWithName_constantValues_error_(
                     kernel.name, _constants(kernel), None
@@ -167,11 +169,7 @@ class Machine:
         if record.compiled:
             return self._device.newLibraryWithData_error_(data, None)
         options = emulated.MTLCompileOptions.new()
-        for name, value in record.options.items():
-            setter = getattr(options, f"set{name[:1].upper()}{name[1:]}_", None)
-            if setter is None:
-                raise CannotReplay(f"the compile option {name!r:.40} is not known here")
-            setter(value)
+        set_by_name(options, record.options)
         options.setPreprocessorMacros_(record.macros)
         source = data.decode(errors="replace")
         return self._device.newLibraryWithSource_options_error_(source, options, None)

@@ -10,7 +10,8 @@ from assay.hal.recordings import DispatchRecord
 from assay.sim.check import Checker
 from assay.sim.simt import KernelFault, Memory
 
-from .machine import CannotReplay, Machine
+from .errors import CannotReplay
+from .machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,14 +24,15 @@ _MOST = 4  # lines that are named
 
 
 def writers(machine: Machine, record: DispatchRecord, memory: int, byte: int) -> tuple[str, ...]:
-    """Lines that may write a byte of a buffer, "file:line", in order; none if it is not known."""
+    """Lines, "file:line", that may write a byte of a buffer or texture; none if not known."""
     observer = _Observer()
     try:
         with checking(Checker({"race"}), observer=observer):
             ran = machine.run(record)
     except CannotReplay:
         return ()
-    handle = Memory.handle_of(ran.addresses[memory])
+    address, byte = ran.places[memory].memory_of(byte)
+    handle = Memory.handle_of(address)
     lines = {
         (site.site.file, site.site.line)
         for each in observer.found

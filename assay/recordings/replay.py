@@ -12,13 +12,15 @@ import numpy as np
 
 from assay.compiler.msl import KernelFunction
 from assay.hal.recordings import DispatchRecord, Recording
+from assay.hal.recordings.texels import place_of
 from assay.hw.apple.facts.chips import chip as chip_named
 from assay.hw.apple.facts.chips import chips
 
 from ..launches.grid import grid_text
-from ..launches.scalars import element_of
 from .compared import difference
-from .machine import CannotReplay, Machine, Ran
+from .errors import CannotReplay
+from .machine import Machine, Ran
+from .naming import argument_of
 from .places import writers
 from .result import ReplayedDispatch, ReplayResult
 from .tolerances import Tolerances
@@ -127,12 +129,13 @@ class _Replay:
             compared += 1
             each = record.memories[memory]
             recorded = np.frombuffer(self._recording.contents(each.after or each.before), np.uint8)
-            called, element = _argument_of(record, ran.kernel, memory)
+            called, element = argument_of(record, ran.kernel, memory)
             differs = difference(
                 called or each.label or f"#{memory}", here, recorded, element, limits
             )
             if differs is not None:
-                found.append(replace(differs, memory=memory))
+                texel = "" if each.texture is None else place_of(each.texture, differs.byte)
+                found.append(replace(differs, memory=memory, texel=texel))
         result = _replayed(number, name, record, kernel=ran.kernel)
         return replace(result, buffers=compared, differences=tuple(found))
 
@@ -187,24 +190,6 @@ def _replayed(
         measured=record.seconds,
         predicted=None,
     )
-
-
-def _argument_of(
-    record: DispatchRecord, kernel: KernelFunction, memory: int
-) -> tuple[str, np.dtype[Any] | None]:
-    """What a kernel calls a buffer, and the type of its elements as far as they are known."""
-    arguments = {each.index: each for each in kernel.arguments if each.kind == "buffer"}
-    for bound in record.bound:
-        argument = arguments.get(bound.index)
-        if bound.memory == memory and argument is not None:
-            return argument.name, element_of(argument.type_name)
-    for encoded in record.encoded:
-        argument = arguments.get(encoded.index)
-        for member in encoded.members if argument is not None else ():
-            if member.memory == memory and argument is not None:
-                names = {each.id: each.name for each in argument.members}
-                return f"{argument.name}.{names.get(member.index, member.index)}", None
-    return "", None
 
 
 def _report(checks: str | Iterable[str]) -> Report:

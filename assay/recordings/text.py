@@ -83,10 +83,11 @@ def _differences(dispatches: Sequence[ReplayedDispatch]) -> Iterator[str]:
 
 def _difference(one: Difference) -> str:
     written = f", written at {' or '.join(one.places)}" if one.places else ""
+    texel = f", {one.texel}" if one.texel else ""
     return (
         f"{one.buffer}: {one.bad:,} of {one.elements:,} elements ({one.type}), at most "
         f"{one.max_ulp:,} ulp and {one.max_absolute:.3g} apart; the first is [{one.index}], byte "
-        f"{one.byte}: here {one.here!r}, recorded {one.recorded!r}{written}"
+        f"{one.byte}{texel}: here {one.here!r}, recorded {one.recorded!r}{written}"
     )
 
 

@@ -1,10 +1,12 @@
-"""Files of what a Metal device did: programs, buffers before and after, grids, times."""
+"""Files of what a Metal device did: programs, memory before and after, grids, times."""
 
 from .errors import RecordingError
 from .read import Recording
 from .records import (
     SUFFIX,
     Bound,
+    BoundSampler,
+    BoundTexture,
     Bytes,
     Constant,
     DeviceInfo,
@@ -14,12 +16,15 @@ from .records import (
     KernelRecord,
     LibraryRecord,
     MemoryRecord,
+    TextureRecord,
 )
 from .write import RecordingWriter
 
 __all__ = [
     "SUFFIX",
     "Bound",
+    "BoundSampler",
+    "BoundTexture",
     "Bytes",
     "Constant",
     "DeviceInfo",
@@ -32,4 +37,5 @@ __all__ = [
     "Recording",
     "RecordingError",
     "RecordingWriter",
+    "TextureRecord",
 ]

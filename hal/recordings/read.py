@@ -22,13 +22,15 @@ from .records import (
     VERSION,
     Bytes,
     DispatchRecord,
-    EncodedRecord,
     Header,
+    MemoryRecord,
 )
+from .texels import length_of
 
 _MOST_HEADER = 256 << 20
 _MOST_LINE = 16 << 20
 _MOST_CONTENTS = 1 << 36  # bytes of one buffer
+_MOST_LEVELS = 32  # of a texture; a Mac's have 15
 # What zipfile raises for damaged archives: places of entries may lie before the file.
 _BROKEN = (
     zipfile.BadZipFile,
@@ -149,20 +151,31 @@ class Recording:
         for bound in (*record.bound, *(m for each in record.encoded for m in each.members)):
             self._check_memory(where, record, bound.memory, bound.offset, 0)
         for each in record.encoded:
-            self._check_encoded(where, record, each)
+            self._check_memory(where, record, each.memory, each.offset, each.length)
         for memory in record.memories:
-            if memory.after is not None and memory.after.length != memory.before.length:
-                raise self._damaged(f"{where}: memory {memory.label!r:.80} changes its size")
+            self._check_contents(where, memory)
+        for placed in (*record.textures, *(t for each in record.encoded for t in each.textures)):
+            memories = record.memories
+            if placed.memory >= len(memories) or memories[placed.memory].texture is None:
+                raise self._damaged(f"{where}: memory {placed.memory} is no texture")
         return record
 
-    def _check_encoded(self, where: str, record: DispatchRecord, each: EncodedRecord) -> None:
-        self._check_memory(where, record, each.memory, each.offset, each.length)
+    def _check_contents(self, where: str, memory: MemoryRecord) -> None:
+        if memory.after is not None and memory.after.length != memory.before.length:
+            raise self._damaged(f"{where}: memory {memory.label!r:.80} changes its size")
+        made = memory.texture
+        if made is not None and (
+            made.levels > _MOST_LEVELS or length_of(made) != memory.before.length or not made.texel
+        ):
+            raise self._damaged(f"{where}: texture {memory.label!r:.80} is of another size")
 
     def _check_memory(
         self, where: str, record: DispatchRecord, number: int, offset: int, length: int
     ) -> None:
         if number >= len(record.memories):
             raise self._damaged(f"{where}: there is no memory {number}")
+        if record.memories[number].texture is not None:
+            raise self._damaged(f"{where}: memory {number} is a texture, not a buffer")
         size = record.memories[number].before.length
         if offset + length > size:
             raise self._damaged(f"{where}: byte {offset + length} of a memory of {size} bytes")

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 FORMAT: Final = "assay-recording"
 SUFFIX: Final = ".assay-recording"
-VERSION: Final = 1
+VERSION: Final = 2
 HEADER: Final = "recording.json"
 DISPATCHES: Final = "dispatches.jsonl"
 PARTS: Final = "bytes/"
@@ -90,19 +90,63 @@ class KernelRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextureRecord:
+    """How a texture was made.
+
+    Attributes:
+        type, format: MTLTextureType and MTLPixelFormat.
+        texel: bytes of one.
+        size: width, height, depth of its first level.
+        slices: of a level; a cube has six.
+        levels: how many.
+        usage: MTLTextureUsage.
+        swizzle: what reads give as red, green, blue and alpha.
+    """
+
+    type: Count
+    format: Count
+    texel: Count
+    size: Size
+    slices: Count
+    levels: Count
+    usage: Count
+    swizzle: tuple[Count, Count, Count, Count]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRecord:
-    """A buffer that a dispatch could reach.
+    """A buffer or a texture that a dispatch could reach.
 
     Attributes:
         label: as the program calls it; "" for none.
-        before, after: what it held; `after` is None if nothing changed.
-        address: gpuAddress on the device that was recorded, 0 if it has none.
+        before, after: what it held, a texture its images in the order of `texels.images`; `after`
+            is None if nothing changed.
+        address: gpuAddress on the device that was recorded, of a texture its gpuResourceID; 0 if
+            it has none.
+        texture: what kind of texture it is; None of a buffer.
     """
 
     label: str
     before: Bytes
     after: Bytes | None
     address: Count = 0
+    texture: TextureRecord | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundTexture:
+    """The texture that is the memory numbered `memory`, at an index."""
+
+    index: Count
+    memory: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundSampler:
+    """A sampler at an index: what its descriptor's methods said, by name: `minFilter`."""
+
+    index: Count
+    settings: dict[str, int | float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +175,7 @@ class EncodedRecord:
         length: bytes that the device's encoder took, which mean nothing elsewhere.
         index: of the kernel's argument that the encoder was made for.
         members: buffers by `[[id(n)]]`.
+        textures, samplers: the same of these.
     """
 
     memory: Count
@@ -138,6 +183,8 @@ class EncodedRecord:
     length: Count
     index: Count
     members: tuple[Bound, ...]
+    textures: tuple[BoundTexture, ...] = ()
+    samplers: tuple[BoundSampler, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,11 +195,12 @@ class DispatchRecord:
         kernel: number of its kernel.
         grid: threads if `in_threads`, else threadgroups.
         threadgroup: threads of one.
-        memories: buffers, each once.
-        bound: those at the kernel's indices.
+        memories: buffers and textures, each once.
+        bound: buffers at the kernel's indices.
         inline: bytes at the kernel's indices.
         threadgroup_memory: (index, bytes).
         encoded: argument buffers.
+        textures, samplers: those at the kernel's indices.
         label: of the encoder and the debug groups around.
         begin, end: GPU times in seconds; both 0 if the device does not tell.
         error: what the device said was wrong; "" for nothing.
@@ -167,6 +215,8 @@ class DispatchRecord:
     inline: tuple[Inline, ...] = ()
     threadgroup_memory: tuple[tuple[Count, Count], ...] = ()
     encoded: tuple[EncodedRecord, ...] = ()
+    textures: tuple[BoundTexture, ...] = ()
+    samplers: tuple[BoundSampler, ...] = ()
     label: str = ""
     begin: float = 0.0
     end: float = 0.0

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from .programs import NotRecorded, Pipeline
+from .programs import NotRecorded, Pipeline, Sampler
 from .proxy import real_of
 
-_BUFFERS = "setBuffers_offsets_withRange_"
+_CLAMPS = "_lodMinClamp_lodMaxClamp_atIndex_"
 # Set methods that say nothing about what a dispatch computes.
 _NAMES = ("setLabel_",)
+
+
+@dataclass(frozen=True, slots=True)
+class Clamped:
+    """A sampler, with other bounds of the level if `clamps` has them."""
+
+    sampler: Sampler
+    clamps: tuple[float, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, int | float]:
+        """What its descriptor said, with these bounds."""
+        names = ("lodMinClamp", "lodMaxClamp")
+        return self.sampler.settings | dict(zip(names, self.clamps, strict=False))
+
+    def apply(self, encoder: Any, index: int) -> None:
+        """Set it in a fresh encoder."""
+        if self.clamps:
+            set_clamped = getattr(encoder, f"setSamplerState{_CLAMPS}")
+            set_clamped(self.sampler.real, *self.clamps, index)
+        else:
+            encoder.setSamplerState_atIndex_(self.sampler.real, index)
 
 
 class Bindings:
@@ -19,6 +43,8 @@ class Bindings:
         pipeline: the one that was set last.
         buffers: (buffer, offset) by index.
         inline: bytes by index.
+        textures: by index.
+        samplers: by index.
         threadgroup_memory: bytes by index.
         used: resources that are reached through addresses.
     """
@@ -27,6 +53,8 @@ class Bindings:
         self.pipeline: Pipeline | None = None
         self.buffers: dict[int, tuple[Any, int]] = {}
         self.inline: dict[int, bytes] = {}
+        self.textures: dict[int, Any] = {}
+        self.samplers: dict[int, Clamped] = {}
         self.threadgroup_memory: dict[int, int] = {}
         self.used: list[Any] = []
         self._others: dict[tuple[Any, ...], tuple[str, tuple[Any, ...]]] = {}
@@ -36,14 +64,19 @@ class Bindings:
         """A set or use method was called."""
         if name == "setComputePipelineState_":
             self.pipeline = given[0]
-        elif name == "setBuffer_offset_atIndex_":
-            self._buffer(int(given[2]), given[0], int(given[1]))
+        elif name in ("setBuffer_offset_atIndex_", "setBuffers_offsets_withRange_"):
+            for index, buffer, offset in _placed(name, given):
+                self._buffer(index, buffer, int(offset))
         elif name == "setBufferOffset_atIndex_":
             buffer, _ = self.buffers.get(int(given[1]), (None, 0))
             self._buffer(int(given[1]), buffer, int(given[0]))
-        elif name == _BUFFERS:
-            for place in range(int(given[2][1])):
-                self._buffer(int(given[2][0]) + place, given[0][place], int(given[1][place]))
+        elif name.startswith("setTexture"):
+            for index, texture in _placed(name, given):
+                self._set(self.textures, index, texture)
+        elif name.startswith("setSampler"):
+            for index, sampler, *clamps in _placed(name, given):
+                clamped = sampler and Clamped(sampler, tuple(map(float, clamps)))
+                self._set(self.samplers, index, clamped)
         elif name == "setBytes_length_atIndex_":
             self.buffers.pop(int(given[2]), None)
             self.inline[int(given[2])] = given[0]
@@ -60,6 +93,10 @@ class Bindings:
             encoder.setBuffer_offset_atIndex_(buffer, offset, index)
         for index, data in self.inline.items():
             encoder.setBytes_length_atIndex_(data, len(data), index)
+        for index, texture in self.textures.items():
+            encoder.setTexture_atIndex_(texture, index)
+        for index, sampler in self.samplers.items():
+            sampler.apply(encoder, index)
         for index, length in self.threadgroup_memory.items():
             encoder.setThreadgroupMemoryLength_atIndex_(length, index)
         for name, given in self._others.values():
@@ -72,13 +109,15 @@ class Bindings:
 
     def _buffer(self, index: int, buffer: Any, offset: int) -> None:
         self.inline.pop(index, None)
-        if buffer is None:
-            self.buffers.pop(index, None)
-        else:
-            self.buffers[index] = (buffer, offset)
+        self._set(self.buffers, index, None if buffer is None else (buffer, offset))
+
+    def _set(self, table: dict[int, Any], index: int, value: Any) -> None:
+        table.pop(index, None)
+        if value is not None:
+            table[index] = value
 
     def _other(self, name: str, given: tuple[Any, ...]) -> None:
-        """Resources that are used, and what is only set again: textures, samplers, tables."""
+        """Resources that are used, and what is only set again: tables of functions."""
         is_use = name.startswith("use")
         key: tuple[Any, ...] = (name, id(given[0])) if is_use else (name, given[-1])
         self._others[key] = (name, given)
@@ -89,3 +128,14 @@ class Bindings:
         elif name not in _NAMES:
             what = name.split("_")[0].removeprefix("set")
             self._reasons[name] = f"{what[:1].lower()}{what[1:]}"
+
+
+def _placed(name: str, given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Index by index what a method sets, that of one index or of a range of them."""
+    *values, place = given
+    if "withRange" not in name:
+        yield (int(place), *values)
+        return
+    first, count = (int(each) for each in place)
+    for number in range(count):
+        yield (first + number, *(each[number] for each in values))

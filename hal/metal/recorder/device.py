@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .commands import Queue
-from .programs import ArgumentEncoder, Library, Pipeline
+from .programs import ArgumentEncoder, Library, Pipeline, Sampler
 from .proxy import Proxy
 
 
@@ -28,6 +28,7 @@ class Device(Proxy):
         "newDefaultLibrary": Library,
         "newComputePipelineState": Pipeline,
         "newArgumentEncoder": ArgumentEncoder,
+        "newSamplerState": Sampler,
         "newIndirectCommandBuffer": IndirectCommands,
     }
 

@@ -6,17 +6,9 @@ import struct
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ...recordings import (
-    Bound,
-    DispatchRecord,
-    EncodedRecord,
-    Inline,
-    MemoryRecord,
-)
+from ...recordings import DispatchRecord, Inline
 from .bindings import Bindings
-from .encoded import Encoded
-from .memory import is_buffer
-from .programs import NotRecorded
+from .reached import Reached, sampler_at
 
 if TYPE_CHECKING:
     from .running import Run
@@ -52,33 +44,32 @@ class Taken:
         self, session: Session, queue: Any, state: Bindings, grid: Grid, label: str
     ) -> None:
         self._session = session
-        self._queue = queue
-        self._buffers: list[Any] = []
-        self._memories: list[MemoryRecord] = []
-        self._encoded: list[EncodedRecord] = []
+        self._reached = Reached(session, queue)
         state.check()
         assert state.pipeline is not None
         kernel = state.pipeline.number()
-        writer = session.writer
+        reached, writer = self._reached, session.writer
         bound = tuple(
-            self._bound(index, buffer, offset) for index, (buffer, offset) in state.buffers.items()
+            reached.buffer(index, buffer, offset)
+            for index, (buffer, offset) in state.buffers.items()
         )
-        for resource in state.used:
-            if not is_buffer(resource):
-                raise NotRecorded("textures")
-            self._memory(resource)
+        textures = tuple(reached.texture(*each) for each in state.textures.items())
+        reached.use(state.used)
         self._record = DispatchRecord(
             kernel=kernel,
             grid=grid.size,
             in_threads=grid.in_threads,
             threadgroup=grid.threadgroup,
+            memories=reached.before(),
             bound=bound,
             inline=tuple(
                 Inline(index=index, value=writer.add_bytes(data))
                 for index, data in state.inline.items()
             ),
             threadgroup_memory=tuple(state.threadgroup_memory.items()),
-            encoded=tuple(self._encoded),
+            encoded=tuple(reached.encoded),
+            textures=textures,
+            samplers=tuple(sampler_at(*each) for each in state.samplers.items()),
             label=label,
         )
 
@@ -87,63 +78,12 @@ class Taken:
         error = done.error()
         record = replace(
             self._record,
-            memories=tuple(map(self._after, self._buffers, self._memories)),
+            memories=self._reached.after(),
             begin=float(done.GPUStartTime()),
             end=float(done.GPUEndTime()),
             error="" if error is None else str(error.localizedDescription()),
         )
         self._session.keep(record)
-
-    def _bound(self, index: int, buffer: Any, offset: int) -> Bound:
-        encoded = self._session.encoded.at(buffer, offset)
-        if encoded is None:
-            return Bound(index=index, memory=self._memory(buffer), offset=offset)
-        return Bound(index=index, memory=self._argument_buffer(encoded), offset=0)
-
-    def _argument_buffer(self, encoded: Encoded) -> int:
-        """The memory of an argument buffer: of its own, for the device alone knows its bytes."""
-        if encoded.reason:
-            raise NotRecorded(encoded.reason)
-        number = len(self._memories)
-        zeros = self._session.writer.add_bytes(bytes(encoded.length))
-        self._buffers.append(None)
-        self._memories.append(MemoryRecord(label="argument buffer", before=zeros, after=None))
-        self._encoded.append(
-            EncodedRecord(
-                memory=number,
-                offset=0,
-                length=encoded.length,
-                index=encoded.index,
-                members=tuple(
-                    self._bound(index, buffer, offset)
-                    for index, (buffer, offset) in encoded.members.items()
-                ),
-            )
-        )
-        return number
-
-    def _memory(self, buffer: Any) -> int:
-        for number, known in enumerate(self._buffers):
-            if known is buffer:
-                return number
-        label = buffer.label()
-        address = getattr(buffer, "gpuAddress", None)
-        self._buffers.append(buffer)
-        self._memories.append(
-            MemoryRecord(
-                label=str(label or ""),
-                before=self._session.writer.add_bytes(self._session.contents(self._queue, buffer)),
-                after=None,
-                address=int(address()) if address is not None else 0,
-            )
-        )
-        return len(self._memories) - 1
-
-    def _after(self, buffer: Any, memory: MemoryRecord) -> MemoryRecord:
-        if buffer is None:
-            return memory
-        after = self._session.writer.add_bytes(self._session.contents(self._queue, buffer))
-        return replace(memory, after=None if after == memory.before else after)
 
 
 def _size(given: Any) -> Size:

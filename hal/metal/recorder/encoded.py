@@ -1,4 +1,4 @@
-"""What argument encoders wrote: which buffers an argument buffer leads to."""
+"""What argument encoders wrote: where an argument buffer leads to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Encoded:
         buffer, offset, length: where it lies.
         index: of the kernel's argument that its encoder was made for; -1 if it was made of
             descriptors.
-        members: buffers with offsets by `[[id(n)]]`.
+        members: buffers with offsets, textures, samplers by `[[id(n)]]`.
         reason: why it cannot be recorded; "" if it can.
     """
 
@@ -43,15 +43,18 @@ class EncodedPlaces:
         target: Any,
         start: int,
         index: int,
-        buffer: Any,
+        member: Any,
         offset: int,
     ) -> None:
-        """An encoder wrote the address of byte `offset` of `buffer`, None for a null pointer."""
+        """An encoder wrote the address of byte `offset` of a buffer, a texture or a sampler.
+
+        None is a null pointer.
+        """
         place = self._place(encoder, target, start)
-        if buffer is None:
+        if member is None:
             place.members.pop(index, None)
         else:
-            place.members[index] = (buffer, offset)
+            place.members[index] = (member, offset)
 
     def refuse(self, encoder: ArgumentEncoder, target: Any, start: int, reason: str) -> None:
         """An encoder wrote what is not recorded."""

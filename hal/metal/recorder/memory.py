@@ -18,13 +18,13 @@ def contents_of(api: Any, queue: Any, buffer: Any) -> memoryview:
         encoder.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
             buffer, 0, shared, 0, length
         )
-        _finish(commands, encoder)
+        finish(commands, encoder)
         buffer = shared
     elif mode == api.MTLStorageModeManaged:
         commands = queue.commandBuffer()
         encoder = commands.blitCommandEncoder()
         encoder.synchronizeResource_(buffer)
-        _finish(commands, encoder)
+        finish(commands, encoder)
     return memoryview(buffer.contents().as_buffer(length)).cast("B")
 
 
@@ -33,7 +33,13 @@ def is_buffer(resource: Any) -> bool:
     return hasattr(resource, "contents")
 
 
-def _finish(commands: Any, encoder: Any) -> None:
+def is_texture(resource: Any) -> bool:
+    """Whether a resource is a texture."""
+    return hasattr(resource, "textureType")
+
+
+def finish(commands: Any, encoder: Any) -> None:
+    """Run what was encoded, to its end."""
     encoder.endEncoding()
     commands.commit()
     commands.waitUntilCompleted()

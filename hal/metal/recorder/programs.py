@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...recordings import Constant, KernelRecord, LibraryRecord
-from .proxy import Proxy, bytes_given
+from .proxy import Proxy, bytes_given, real_of
 
 if TYPE_CHECKING:
     from .session import Session
@@ -22,12 +22,45 @@ _OPTIONS = (
 )
 
 
+_SETTINGS = (
+    "minFilter",
+    "magFilter",
+    "mipFilter",
+    "sAddressMode",
+    "tAddressMode",
+    "rAddressMode",
+    "borderColor",
+    "compareFunction",
+    "maxAnisotropy",
+    "normalizedCoordinates",
+    "lodMinClamp",
+    "lodMaxClamp",
+    "supportArgumentBuffers",
+)
+
+
 class NotRecorded(Exception):
     """A dispatch cannot be kept; the message is the reason, for a table of reasons."""
 
 
+class Sampler(Proxy):
+    """A sampler state, which does not tell its settings; its descriptor did.
+
+    Attributes:
+        settings: what the descriptor's methods said, by name.
+    """
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        described = self.given[0]
+        found = {name: getattr(described, name)() for name in _SETTINGS}
+        self.settings: dict[str, int | float] = {
+            name: value if isinstance(value, float) else int(value) for name, value in found.items()
+        }
+
+
 class ArgumentEncoder(Proxy):
-    """Remembers which buffers it writes into argument buffers."""
+    """Remembers what it writes into argument buffers."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -58,6 +91,28 @@ class ArgumentEncoder(Proxy):
         for place in range(int(span[1])):
             self._note(int(span[0]) + place, buffers[place], int(offsets[place]))
 
+    def setTexture_atIndex_(self, texture: Any, index: int) -> None:
+        """Write a texture."""
+        self.real.setTexture_atIndex_(texture, index)
+        self._note(int(index), texture)
+
+    def setTextures_withRange_(self, textures: Any, span: Any) -> None:
+        """Write several textures."""
+        self.real.setTextures_withRange_(textures, span)
+        for place in range(int(span[1])):
+            self._note(int(span[0]) + place, textures[place])
+
+    def setSamplerState_atIndex_(self, sampler: Any, index: int) -> None:
+        """Write a sampler."""
+        self.real.setSamplerState_atIndex_(real_of(sampler), index)
+        self._note(int(index), sampler)
+
+    def setSamplerStates_withRange_(self, samplers: Any, span: Any) -> None:
+        """Write several samplers."""
+        self.real.setSamplerStates_withRange_(real_of(samplers), span)
+        for place in range(int(span[1])):
+            self._note(int(span[0]) + place, samplers[place])
+
     def __getattr__(self, name: str) -> Any:
         target = super().__getattr__(name)
         if name.startswith("set") and not name.startswith("setLabel"):
@@ -70,9 +125,9 @@ class ArgumentEncoder(Proxy):
         if self._target is not None:
             self.session.encoded.refuse(self, *self._target, reason)
 
-    def _note(self, index: int, buffer: Any, offset: int) -> None:
+    def _note(self, index: int, member: Any, offset: int = 0) -> None:
         if self._target is not None:
-            self.session.encoded.note(self, *self._target, index, buffer, offset)
+            self.session.encoded.note(self, *self._target, index, member, offset)
 
 
 class Function(Proxy):

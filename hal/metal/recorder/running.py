@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from .bindings import Bindings
 from .dispatches import Taken, size_of
 from .encoders import Pass, Step
+from .memory import contents_of
 from .programs import NotRecorded
+from .proxy import real_of
 
 if TYPE_CHECKING:
     from .session import Session
@@ -60,7 +62,7 @@ class Run:
             self._state(of).take(name, given)
             if not opened:
                 return
-            given = tuple(getattr(each, "real", each) for each in given)
+            given = tuple(map(real_of, given))
         getattr(self._encoder(of), name)(*given)
         if name.startswith("executeCommands"):
             self._session.writer.leave_out("commands of an indirect command buffer")
@@ -90,7 +92,7 @@ class Run:
 
     def contents(self, buffer: Any) -> memoryview:
         """What a buffer holds now."""
-        return self._session.contents(self._queue, buffer)
+        return contents_of(self._session.api, self._queue, buffer)
 
     def _state(self, of: Pass) -> Bindings:
         return self._states.setdefault(id(of), Bindings())

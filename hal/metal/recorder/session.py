@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...recordings import DispatchRecord, RecordingWriter
 from .encoded import EncodedPlaces
-from .memory import contents_of
 
 if TYPE_CHECKING:
     from .commands import Queue
@@ -81,10 +80,6 @@ class Session:
     def keep(self, record: DispatchRecord) -> None:
         """A dispatch has run."""
         self.writer.add_dispatch(record)
-
-    def contents(self, queue: Any, buffer: Any) -> memoryview:
-        """What a buffer holds now."""
-        return contents_of(self.api, queue, buffer)
 
     def finish(self, seconds: float | None = None) -> bool:
         """Let run what was committed, for at most so long, and close the file.

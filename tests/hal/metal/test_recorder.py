@@ -239,37 +239,6 @@ def test_command_buffers_wait_for_events_of_other_queues(tmp_path: Path) -> None
     record(tmp_path / "a", crossed)
 
 
-def test_a_dispatch_with_textures_runs_and_is_counted_with_its_reason(tmp_path: Path) -> None:
-    source = """
-#include <metal_stdlib>
-using namespace metal;
-kernel void read(texture2d<float> t [[texture(0)]], device float* y [[buffer(0)]],
-                 uint i [[thread_position_in_grid]]) { y[i] = t.read(uint2(i, 0)).x; }
-"""
-
-    def textured(metal: Any) -> None:
-        device = metal.MTLCreateSystemDefaultDevice()
-        make = "texture2DDescriptorWithPixelFormat_width_height_mipmapped_"
-        described = getattr(metal.MTLTextureDescriptor, make)(
-            metal.MTLPixelFormatR32Float, 8, 1, False
-        )
-        y = floats(device, np.ones(8))
-        commands = device.newCommandQueue().commandBuffer()
-        encoder = commands.computeCommandEncoder()
-        encoder.setComputePipelineState_(pipeline(metal, device, source, "read"))
-        encoder.setTexture_atIndex_(device.newTextureWithDescriptor_(described), 0)
-        encoder.setBuffer_offset_atIndex_(y, 0, 0)
-        encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
-        encoder.endEncoding()
-        commands.commit()
-        commands.waitUntilCompleted()
-        assert as_floats(y) == [0.0] * 8
-
-    assert record(tmp_path / "a", textured) == []
-    with Recording(tmp_path / "a") as recording:
-        assert recording.header.left_out == {"texture": 1}
-
-
 def test_what_hangs_does_not_keep_the_recording_from_being_closed(tmp_path: Path) -> None:
     writer = RecordingWriter(tmp_path / "a", INFO, "program")
     metal = RecordingMetal(Session(emulated, writer))
