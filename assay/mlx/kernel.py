@@ -13,6 +13,7 @@ from .. import launch
 from ..tracebacks import ends_in_caller
 from .arrays import Input, as_input, gives_mlx, new_output, to_mlx
 from .dtypes import ElementType, element_type, is_type
+from .passed import Value, passed
 from .signature import Generated, InputForm, Source, TemplateValue, generate
 from .transforms import without_derivatives
 
@@ -202,48 +203,19 @@ def _bind(
 
     To checks, outputs are uninitialised whose elements nothing defines before the kernel does.
     """
+    from assay.hal.metal.emulated.host import buffer_over
     from assay.hal.metal.emulated.resources.undefined import note_undefined
 
-    index = 0
-
-    def set_bytes(data: Array) -> None:
-        nonlocal index
-        encoder.setBytes_length_atIndex_(data, data.nbytes, index)
-        index += 1
-
-    for name, given in zip(source.input_names, inputs, strict=True):
-        _set_array(encoder, name, *given.memory(), index)
-        index += 1
-        if given.elements.ndim == 0:
+    for index, each in enumerate(passed(source, inputs, outputs)):
+        if isinstance(each, Value):
+            encoder.setBytes_length_atIndex_(each.data, each.data.nbytes, index)
             continue
-        if source.wants(name, "shape"):
-            set_bytes(np.array(given.elements.shape, np.int32))
-        if source.wants(name, "strides"):
-            set_bytes(np.array(given.strides, np.int64))
-        if source.wants(name, "ndim"):
-            set_bytes(np.array(given.elements.ndim, np.int32))
-    for name, output in zip(source.output_names, outputs, strict=True):
-        buffer = _set_array(encoder, name, output.reshape(-1).view(np.uint8), 0, index)
-        if buffer is not None and not are_defined:
+        buffer: MTLBuffer | None = None
+        if each.data.nbytes:  # an array without elements is a null pointer
+            buffer = buffer_over(launch.device(), each.data, each.name)
+        encoder.setBuffer_offset_atIndex_(buffer, each.offset, index)
+        if each.is_output and buffer is not None and not are_defined:
             note_undefined(buffer)
-        index += 1
-
-
-def _set_array(
-    encoder: MTLComputeCommandEncoder,
-    name: str,
-    data: np.ndarray[Any, np.dtype[np.uint8]],
-    offset: int,
-    index: int,
-) -> MTLBuffer | None:
-    """Pass the array's memory; an array without elements is a null pointer, and None here."""
-    from assay.hal.metal.emulated.host import buffer_over
-
-    buffer: MTLBuffer | None = None
-    if data.nbytes:
-        buffer = buffer_over(launch.device(), data, name)
-    encoder.setBuffer_offset_atIndex_(buffer, offset, index)
-    return buffer
 
 
 def _template(given: Sequence[tuple[str, object]]) -> dict[str, TemplateValue]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -64,6 +64,11 @@ def is_tensor(value: object) -> bool:
     return isinstance(value, import_module("torch").Tensor)
 
 
+def are_tensors(value: object) -> bool:
+    """Whether `value` is a list of tensors, which becomes their addresses."""
+    return isinstance(value, list | tuple) and bool(value) and is_tensor(value[0])
+
+
 class Binder:
     """Sets the arguments of one launch; the storage of tensors is used where it lies.
 
@@ -79,10 +84,10 @@ class Binder:
         """Pass `value` at `index`. Raises RuntimeError as PyTorch does."""
         if is_tensor(value):
             self._bind_tensor(index, value)
-        elif isinstance(value, list | tuple) and value and is_tensor(value[0]):
+        elif are_tensors(value):
             self._bind_addresses(index, value)
         else:
-            data = self._numbers(index, value)
+            data = numbers(index, value, self._casts)
             self._encoder.setBytes_length_atIndex_(data, data.nbytes, index)
 
     def bind_bytes(self, index: int, data: NDArray[np.uint8], label: str) -> None:
@@ -97,7 +102,7 @@ class Binder:
         buffer, offset = found
         self._encoder.setBuffer_offset_atIndex_(buffer, offset, index)
 
-    def _bind_addresses(self, index: int, tensors: Sequence[object]) -> None:
+    def _bind_addresses(self, index: int, tensors: Any) -> None:
         """An argument buffer: the addresses of the tensors, one after another."""
         addresses = []
         for tensor in tensors:
@@ -136,26 +141,27 @@ class Binder:
             self._buffers[address] = found
         return found
 
-    def _numbers(self, index: int, value: object) -> NDArray[Any]:
-        """The bytes of a number or of a list of numbers. Raises RuntimeError."""
-        many = isinstance(value, list | tuple)
-        values = list(value) if isinstance(value, list | tuple) else [value]
-        if not values:
-            raise RuntimeError("Empty list/tuple can not be an argument to metal kernel")
-        natural = _natural(values[0])
-        if natural is None:
-            what = "Unexpected argument types" if many else "Unsupported argument type"
-            raise RuntimeError(
-                f"{what}: argument {index} is {type(value).__name__}; give tensors, numbers, or "
-                "lists of either"
-            )
-        wanted = self._casts.type_of(index, natural)
-        try:
-            exact = np.array(values, natural)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise RuntimeError(f"Unexpected argument types: argument {index}: {error}") from None
-        with np.errstate(over="ignore"):
-            return exact.astype(wanted)
+
+def numbers(index: int, value: object, casts: Casts) -> NDArray[Any]:
+    """The bytes of a number or of a list of numbers, passed at `index`. Raises RuntimeError."""
+    many = isinstance(value, list | tuple)
+    values = list(value) if isinstance(value, list | tuple) else [value]
+    if not values:
+        raise RuntimeError("Empty list/tuple can not be an argument to metal kernel")
+    natural = _natural(values[0])
+    if natural is None:
+        what = "Unexpected argument types" if many else "Unsupported argument type"
+        raise RuntimeError(
+            f"{what}: argument {index} is {type(value).__name__}; give tensors, numbers, or "
+            "lists of either"
+        )
+    wanted = casts.type_of(index, natural)
+    try:
+        exact = np.array(values, natural)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise RuntimeError(f"Unexpected argument types: argument {index}: {error}") from None
+    with np.errstate(over="ignore"):
+        return exact.astype(wanted)
 
 
 def _natural(value: object) -> type[np.generic] | None:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _FAST_MATH = "PYTORCH_MPS_FAST_MATH"
 _SAFE, _FAST = 0, 2
 _MOST_DIMENSIONS = 3
-_NAME = "shader"
+NAME = "shader"
+"""What the source is called in diagnostics."""
 
 
 class ShaderSyntaxError(SyntaxError, RuntimeError):
@@ -41,12 +42,16 @@ def compile_shader(source: str) -> ShaderLibrary:
     Headers of the installed PyTorch, such as <c10/metal/utils.h>, can be included. Raises
     ShaderSyntaxError with the compiler's complaints, in which the source is called `shader`.
     """
-    math_mode = _FAST if os.environ.get(_FAST_MATH, "0") != "0" else _SAFE
     try:
-        made = launch.compiled(with_headers(source, _NAME), math_mode=math_mode)
+        made = launch.compiled(with_headers(source, NAME), math_mode=math_mode())
     except launch.CompilationError as error:
         raise ShaderSyntaxError(f"Failed to create metal library, error: {error}") from None
     return ShaderLibrary(made)
+
+
+def math_mode() -> int:
+    """The MTLMathMode that PyTorch compiles with."""
+    return _FAST if os.environ.get(_FAST_MATH, "0") != "0" else _SAFE
 
 
 class ShaderLibrary:
@@ -119,8 +124,7 @@ class Kernel:
         RuntimeError for all else.
         """
         casts = casts_of(arg_casts)
-        grid = _extents("threads", threads) or _elements(args)
-        group = self._group(grid, _extents("group_size", group_size))
+        grid, group = grid_of(args, threads, group_size, self.max_threads_per_threadgroup)
         errors = new_error_buffer()
 
         def bind(encoder: MTLComputeCommandEncoder) -> None:
@@ -135,8 +139,8 @@ class Kernel:
                 launch.run(
                     self._pipeline,
                     bind,
-                    threads=_padded(grid),
-                    threads_per_threadgroup=_padded(group),
+                    threads=padded(grid),
+                    threads_per_threadgroup=padded(group),
                 )
             except launch.LaunchError as error:
                 said = "" if group_size is not None else _default_group(group)
@@ -145,25 +149,34 @@ class Kernel:
         if message is not None:
             raise RuntimeError(message)
 
-    def _group(self, grid: tuple[int, ...], given: tuple[int, ...] | None) -> tuple[int, ...]:
-        """The size of threadgroups. Raises ValueError if they are too large."""
-        most = self.max_threads_per_threadgroup
-        if given is None:
-            return (min(grid[0], most) if len(grid) == 1 else most,)
-        if len(given) != len(grid):
-            raise RuntimeError(
-                f"threads has {len(grid)} dimensions and group_size {len(given)}; they must be as "
-                "many"
-            )
-        size = 1
-        for extent in given:
-            size *= extent
-        if not 0 < size <= most:
-            raise ValueError(f"Threadgroup size exceeds {most} limit: group_size is {given}")
-        return given
-
     def __repr__(self) -> str:
         return f"<Kernel {self._name}>"
+
+
+def grid_of(
+    args: Sequence[object],
+    threads: int | Sequence[int] | None,
+    group_size: int | Sequence[int] | None,
+    most: int,
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The grid of a call, in threads, and the size of its threadgroups of at most `most` threads.
+
+    Raises ValueError for threadgroups that are too large, RuntimeError for what are no sizes.
+    """
+    grid = _extents("threads", threads) or _elements(args)
+    given = _extents("group_size", group_size)
+    if given is None:
+        return grid, (min(grid[0], most) if len(grid) == 1 else most,)
+    if len(given) != len(grid):
+        raise RuntimeError(
+            f"threads has {len(grid)} dimensions and group_size {len(given)}; they must be as many"
+        )
+    size = 1
+    for extent in given:
+        size *= extent
+    if not 0 < size <= most:
+        raise ValueError(f"Threadgroup size exceeds {most} limit: group_size is {given}")
+    return grid, given
 
 
 def _default_group(group: tuple[int, ...]) -> str:
@@ -196,6 +209,7 @@ def _elements(args: Sequence[object]) -> tuple[int, ...]:
     )
 
 
-def _padded(sizes: tuple[int, ...]) -> launch.Size:
+def padded(sizes: tuple[int, ...]) -> launch.Size:
+    """One to three sizes as three."""
     width, height, depth = (*sizes, 1, 1)[:_MOST_DIMENSIONS]
     return width, height, depth
