@@ -68,7 +68,7 @@ def metal_kernel(
         atomic_outputs=atomic_outputs,
     )
     _check_names(written)
-    return MetalKernel(written, ensure_row_contiguous, _math_mode(compile_options))
+    return MetalKernel(written, ensure_row_contiguous, math_mode_of(compile_options))
 
 
 class MetalKernel:
@@ -112,7 +112,7 @@ class MetalKernel:
             types=[element_type(of) for of in output_dtypes],
             grid=_size("grid", grid, 0),
             threadgroup=_size("threadgroup", threadgroup, 1),
-            template=_template(template or ()),
+            template=template_values(template or ()),
             init_value=init_value,
             verbose=verbose,
         )
@@ -218,7 +218,8 @@ def _bind(
             note_undefined(buffer)
 
 
-def _template(given: Sequence[tuple[str, object]]) -> dict[str, TemplateValue]:
+def template_values(given: Sequence[tuple[str, object]]) -> dict[str, TemplateValue]:
+    """Template arguments by name. Raises ValueError for what is none."""
     values: dict[str, TemplateValue] = {}
     for name, value in given:
         if isinstance(value, bool | int):
@@ -233,7 +234,8 @@ def _template(given: Sequence[tuple[str, object]]) -> dict[str, TemplateValue]:
     return values
 
 
-def _math_mode(options: Mapping[str, str] | None) -> int:
+def math_mode_of(options: Mapping[str, str] | None) -> int:
+    """The MTLMathMode that `compile_options` ask for. Raises ValueError."""
     if options is not None and not isinstance(options, Mapping):
         raise ValueError("[metal_kernel] Expected `compile_options` to be a dict.")
     for key in options or {}:

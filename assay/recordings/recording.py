@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from assay.hal.metal import api
 from assay.hal.metal.recorder import Chosen, RecordingMetal, Session
 from assay.hal.recordings import DeviceInfo, RecordingWriter
+
+from .hooks import hooked
 
 
 @contextmanager
@@ -19,6 +21,7 @@ def recording(
     *,
     program: str = "program",
     chosen: Chosen | None = None,
+    libraries: Sequence[str] = (),
 ) -> Iterator[RecordingMetal]:
     """A Metal API whose dispatches are recorded in `path` until the end of the block.
 
@@ -30,6 +33,8 @@ def recording(
         device: "native", Apple's Metal on a Mac, or "emulated".
         program: what the recording calls the program.
         chosen: which dispatches are kept; all if not given.
+        libraries: "torch", "mlx": whose own kernels are recorded, too; on the emulated device
+            `assay.scripts.patch` has to let them run first.
 
     Raises:
         NoSuchMetal: if the device is not here.
@@ -40,7 +45,7 @@ def recording(
     session = Session(metal, writer, chosen)
     recorder = RecordingMetal(session)
     try:
-        with api.standing_in(device, recorder):
+        with api.standing_in(device, recorder), hooked(session, device, libraries):
             yield recorder
     finally:
         recorder.finish()

@@ -27,7 +27,7 @@ from ..options.shared import (
 from ..terminal import note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from assay.hal.metal.recorder import Chosen, RecordingMetal
 
@@ -80,6 +80,16 @@ Recorded = Annotated[
         "--device", help="[bold]native[/bold], Apple's Metal on a Mac, or [bold]emulated[/bold]."
     ),
 ]
+Patch = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--patch",
+        metavar="LIBRARY",
+        help="Record kernels of mx.fast.metal_kernel ([bold]mlx[/bold]) or "
+        "torch.mps.compile_shader ([bold]torch[/bold]), too. Not needed for what a script itself "
+        "imports.",
+    ),
+]
 Timeout = Annotated[
     float | None,
     typer.Option("--timeout", min=0.0, help="End after so many seconds; what ran is kept."),
@@ -97,6 +107,7 @@ def record_command(
     output: Output = None,
     device: Recorded = "native",
     timeout: Timeout = None,
+    patch: Patch = None,
     *,
     which: WhichOptions,
     iree: IreeOptions,
@@ -124,11 +135,12 @@ def record_command(
     run = _program(program, arguments, function, input, parameters, iree, is_module=is_module)
     if device not in DEVICES:
         raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)
+    libraries = _libraries(program, patch, device, is_module=is_module)
     path = output or Path(f"{Path(program).name.removesuffix('.py')}{SUFFIX}")
     name = Path(program).name
     with (
         signals_as_exits(),
-        recording(path, device, program=name, chosen=which.chosen()) as metal,
+        recording(path, device, program=name, chosen=which.chosen(), libraries=libraries) as metal,
         _ended_after(timeout, metal, path),
     ):
         code = run(device)
@@ -158,6 +170,27 @@ def _program(
     if arguments:
         raise CommandError("a module takes --input, and no arguments", code=USAGE)
     return partial(_run_function, Path(program), function, given or [], parameters, iree)
+
+
+def _libraries(
+    program: str, patch: list[str] | None, device: str, *, is_module: bool
+) -> "Sequence[str]":
+    """The libraries whose kernels are recorded, made to run here. Raises CommandError."""
+    from ... import scripts
+    from ...recordings.hooks import LIBRARIES
+
+    for name in patch or ():
+        if name not in LIBRARIES:
+            raise CommandError(f"--patch {name}: expected {' or '.join(LIBRARIES)}", code=USAGE)
+    chosen: Sequence[str] = patch or ()
+    if not patch and not is_module and Path(program).suffix == ".py":
+        chosen = [name for name in scripts.imported_libraries(Path(program)) if name in LIBRARIES]
+    if device == "emulated":
+        try:
+            scripts.patch(*chosen)
+        except scripts.PatchError as error:
+            raise CommandError(f"--patch {error}") from None
+    return chosen
 
 
 def _run_python(program: str, arguments: list[str], device: str, *, is_module: bool) -> int:

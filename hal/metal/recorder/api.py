@@ -11,10 +11,10 @@ from .session import Session
 
 
 class RecordingMetal:
-    """A Metal API that records: `api` does the work, and has all that is not here."""
+    """A Metal API that records: `session.api` does the work, and has all that is not here."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self.session = session
         self._api = session.api
         self._classes = {
             name: DescriptorClass(getattr(self._api, name), session, kind)
@@ -25,22 +25,22 @@ class RecordingMetal:
     def MTLCreateSystemDefaultDevice(self) -> Device | None:
         """The default device, None if there is none."""
         real = self._api.MTLCreateSystemDefaultDevice()
-        return None if real is None else self._session.device_of(real)
+        return None if real is None else self.session.device_of(real)
 
     def MTLCopyAllDevices(self) -> Sequence[Device]:
         """All devices."""
-        return [self._session.device_of(real) for real in self._api.MTLCopyAllDevices() or ()]
+        return [self.session.device_of(real) for real in self._api.MTLCopyAllDevices() or ()]
 
     def recorded(self) -> tuple[int, dict[str, int]]:
         """How many dispatches are recorded; those that are not, by the reason."""
-        return self._session.writer.dispatches, self._session.writer.left_out
+        return self.session.writer.dispatches, self.session.writer.left_out
 
     def finish(self, seconds: float | None = None) -> bool:
         """Let run what was committed, for at most so long, and close the file.
 
         Whether all of it ran.
         """
-        return self._session.finish(seconds)
+        return self.session.finish(seconds)
 
     def __getattr__(self, name: str) -> Any:
         known = self.__dict__.get("_classes", {}).get(name)

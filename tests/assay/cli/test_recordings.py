@@ -132,3 +132,23 @@ def test_tolerances_that_are_misspelled_are_refused(
     limits.write_text('[kernels."sc*"]\nulp = 3\n')
     assert assay("replay", file, "--tolerances", limits).code == 0
     assert assay("replay", file, "--check", "nosuch").code == 2
+
+
+def test_kernels_of_torch_that_a_script_imports_are_recorded(
+    assay: Callable[..., Done], tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    script, file = tmp_path / "shade.py", tmp_path / "a.assay-recording"
+    script.write_text(
+        "import torch\n"
+        "source = 'kernel void one(device float* y, uint i [[thread_position_in_grid]])"
+        "{ y[i] = 1; }'\n"
+        "y = torch.zeros(8, device='mps')\n"
+        "torch.mps.compile_shader(source).one(y)\n"
+        "print(y.sum().item())\n"
+    )
+    done = assay("record", script, "--device", "emulated", "-o", file)
+    assert (done.code, done.out) == (0, "8.0\n"), done.err
+    assert "1 dispatch replayed: 1 equal" in assay("replay", file, "--check", "none").out
+    done = assay("record", script, "--device", "emulated", "--patch", "nothing")
+    assert (done.code, "--patch nothing: expected torch or mlx" in done.err) == (2, True)

@@ -1,0 +1,157 @@
+"""Kernels of `mx.fast.metal_kernel`, recorded.
+
+MLX evaluates when it must; a kernel that is recorded is evaluated where it is called. Inside of
+`mx.compile` and `mx.vmap` there is nothing to evaluate yet: those calls are counted, not recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from assay.hal.metal.recorder import Session
+
+from ...mlx.arrays import Input, as_input, new_output
+from ...mlx.kernel import math_mode_of, template_values
+from ...mlx.passed import Value, passed
+from ...mlx.signature import Generated, InputForm, Source, generate
+from .called import RAISED, Call, Kernels, Size
+
+
+@contextmanager
+def hooked(session: Session, _device: str) -> Iterator[None]:
+    """Record what kernels of `mx.fast.metal_kernel` do until the block ends; MLX has no times."""
+    mlx = import_module("mlx.core")
+    metal_kernel = mlx.fast.metal_kernel
+    kernels = Kernels(session)
+
+    def recorded(
+        name: str,
+        input_names: Sequence[str],
+        output_names: Sequence[str],
+        source: str,
+        header: str = "",
+        ensure_row_contiguous: bool = True,
+        atomic_outputs: bool = False,
+        **options: Any,
+    ) -> Kernel:
+        real = metal_kernel(
+            name=name,
+            input_names=input_names,
+            output_names=output_names,
+            source=source,
+            header=header,
+            ensure_row_contiguous=ensure_row_contiguous,
+            atomic_outputs=atomic_outputs,
+            **options,
+        )
+        written = Source(
+            name=name,
+            header=header,
+            body=source,
+            input_names=tuple(input_names),
+            output_names=tuple(output_names),
+            atomic_outputs=atomic_outputs,
+        )
+        mode = math_mode_of(options.get("compile_options"))
+        return Kernel(real, written, mode, session, kernels, dense=ensure_row_contiguous)
+
+    mlx.fast.metal_kernel = recorded
+    try:
+        yield
+    finally:
+        mlx.fast.metal_kernel = metal_kernel
+
+
+class Kernel:
+    """Stands for a kernel; its calls are recorded."""
+
+    def __init__(
+        self,
+        real: Any,
+        source: Source,
+        math_mode: int,
+        session: Session,
+        kernels: Kernels,
+        *,
+        dense: bool,
+    ) -> None:
+        self._real = real
+        self._source = source
+        self._math_mode = math_mode
+        self._session = session
+        self._kernels = kernels
+        self._dense = dense
+
+    def __call__(
+        self, *, inputs: Sequence[object], grid: Size, threadgroup: Size, **given: Any
+    ) -> list[Any]:
+        """Run it as MLX would, and wait."""
+        whole = {"inputs": inputs, "grid": grid, "threadgroup": threadgroup, **given}
+        if not self._session.chooses(self._source.name):
+            return list(self._real(**whole))
+        arrays = self._readable(inputs)
+        if arrays is None:
+            self._session.writer.leave_out("calls in functions that MLX transforms")
+            return list(self._real(**whole))
+        try:
+            results = list(self._real(**whole))
+            outputs = [as_input(each, "output") for each in results]
+        except Exception:
+            self._session.writer.leave_out(RAISED)
+            raise
+        if 0 not in grid:
+            self._keep(arrays, outputs, grid, threadgroup, given)
+        return results
+
+    def _readable(self, inputs: Sequence[object]) -> list[Input] | None:
+        """The inputs' elements; None if there are none yet, or they are no inputs."""
+        names = self._source.input_names
+        try:
+            given = [as_input(value, name) for value, name in zip(inputs, names, strict=True)]
+        except (ValueError, RuntimeError):
+            return None
+        return [each.row_contiguous() for each in given] if self._dense else given
+
+    def _keep(
+        self,
+        inputs: Sequence[Input],
+        outputs: Sequence[Input],
+        grid: Size,
+        threadgroup: Size,
+        given: Mapping[str, Any],
+    ) -> None:
+        kernel = self._generated(inputs, outputs, given.get("template") or ())
+        before = {
+            name: new_output(each.elements.shape, each.element_type, given.get("init_value"))
+            for name, each in zip(self._source.output_names, outputs, strict=True)
+        }
+        call = Call(self._session)
+        elements = [each.elements for each in outputs]
+        for index, each in enumerate(passed(self._source, inputs, elements)):
+            if isinstance(each, Value):
+                call.value(index, each.data.tobytes())
+            elif each.data.nbytes:
+                held = before[each.name].reshape(-1).view(np.uint8) if each.is_output else each.data
+                memory = call.memory(index, each.name, partial(np.array, each.data), held)
+                call.bind(index, memory, each.offset)
+        width, height, depth = map(min, threadgroup, grid)
+        number = self._kernels.number(kernel.program, self._math_mode, kernel.name)
+        call.finish(number, grid, (width, height, depth))
+
+    def _generated(
+        self, inputs: Sequence[Input], outputs: Sequence[Input], template: Sequence[Any]
+    ) -> Generated:
+        forms = [
+            InputForm(
+                element_type=each.element_type, ndim=each.elements.ndim, size=each.elements.size
+            )
+            for each in inputs
+        ]
+        types = [each.element_type for each in outputs]
+        return generate(self._source, forms, types, template_values(template))
