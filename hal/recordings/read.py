@@ -148,12 +148,12 @@ class Recording:
             raise self._damaged(f"{where}: {error}") from None
         if record.kernel >= len(self.header.kernels):
             raise self._damaged(f"{where}: there is no kernel {record.kernel}")
+        for memory in record.memories:
+            self._check_contents(where, memory)
         for bound in (*record.bound, *(m for each in record.encoded for m in each.members)):
             self._check_memory(where, record, bound.memory, bound.offset, 0)
         for each in record.encoded:
             self._check_memory(where, record, each.memory, each.offset, each.length)
-        for memory in record.memories:
-            self._check_contents(where, memory)
         for placed in (*record.textures, *(t for each in record.encoded for t in each.textures)):
             memories = record.memories
             if placed.memory >= len(memories) or memories[placed.memory].texture is None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import random
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ import numpy as np
 import pytest
 
 from assay.hal.metal import emulated
-from assay.hal.recordings import Recording, TextureRecord
+from assay.hal.recordings import Recording, RecordingError, TextureRecord
 from assay.hal.recordings.texels import images, length_of, place_of
 from assay.recordings import replay
 from tests.assay.recordings.test_replay import changed, flipped
@@ -213,3 +216,37 @@ def test_every_byte_of_a_texture_has_a_place(size: tuple[int, int, int]) -> None
     places = [place_of(kind, byte) for byte in range(length_of(kind))]
     assert len(set(places)) == len(places) / 2
     assert sum(image.length for image in images(kind)) == len(places)
+
+
+def test_damaged_textures_and_samplers_are_refused_or_not_replayed(tmp_path: Path) -> None:
+    def bind(metal: Any, device: Any, dispatch: Dispatch) -> None:
+        dispatch.encoder.setTexture_atIndex_(texture(metal, device), 0)
+        dispatch.encoder.setSamplerState_atIndex_(sampler(metal, device), 0)
+
+    record(tmp_path / "a", program("sample", bind, []))
+    draw = random.Random(4)
+    refused = []
+    for _ in range(60):
+        path = tmp_path / "b"
+        with zipfile.ZipFile(tmp_path / "a") as old, zipfile.ZipFile(path, "w") as new:
+            for name in old.namelist():
+                data = old.read(name)
+                new.writestr(name, damaged(data, draw) if name == "dispatches.jsonl" else data)
+        try:
+            result = replay(path, checks=None, chip="")
+        except RecordingError as error:
+            refused.append(str(error))
+        else:
+            refused += [each.problem for each in result.not_replayed]
+    assert len(set(refused)) > 10
+
+
+def damaged(data: bytes, draw: random.Random) -> bytes:
+    """A line with another number in the place of one of a texture's or a sampler's."""
+    line = json.loads(data)
+    made = draw.choice(
+        [line["memories"][1]["texture"], line["samplers"][0]["settings"], line["textures"][0]]
+    )
+    name = draw.choice(list(made))
+    made[name] = draw.choice([0, 1, 3, 77, 1 << 40, -1, 2.5, "x", [1, 2, 3], [7, 7, 7, 7]])
+    return json.dumps(line).encode()

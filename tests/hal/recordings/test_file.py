@@ -54,6 +54,22 @@ def rewritten(source: Path, target: Path, name: str, data: bytes) -> Path:
     return target
 
 
+def textured(**change: object) -> dict[str, object]:
+    """A memory that is a texture, as JSON."""
+    made = {
+        "type": 2,
+        "format": 10,
+        "texel": 1,
+        "size": [2, 2, 1],
+        "slices": 1,
+        "levels": 1,
+        "usage": 1,
+        "swizzle": [2, 3, 4, 5],
+    }
+    before = {"length": 4, "parts": [0]}
+    return {"label": "t", "before": before, "after": None, "texture": {**made, **change}}
+
+
 def read_all(path: Path) -> list[bytearray]:
     with Recording(path) as recording:
         return [
@@ -127,7 +143,7 @@ def test_damaged_files_are_refused_or_read_equal(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"format": "gputrace"}, "of the format 'gputrace'"),
-        ({"version": 99}, "of version 99, and this Assay reads 1: update it"),
+        ({"version": 99}, "of version 99, and this Assay reads 2: update it"),
         ({"kernels": [{"library": 7, "name": "k"}]}, "'k' is of a library that is not there"),
         ({"kernels": [{"library": -1, "name": "k"}]}, "Expected `int` >= 0"),
         ({"device": "M1"}, "Expected `object`, got `str`"),
@@ -168,6 +184,12 @@ def test_what_a_header_cannot_say_is_told(
             "bytes/77 is missing",
         ),
         ({"grid": [1, 2]}, "Expected `array` of length 3"),
+        ({"textures": [{"index": 0, "memory": 0}]}, "memory 0 is no texture"),
+        ({"textures": [{"index": 0, "memory": 5}]}, "memory 5 is no texture"),
+        ({"memories": [textured(size=[3, 1, 1])]}, "texture 't' is of another size"),
+        ({"memories": [textured(levels=1 << 40)]}, "texture 't' is of another size"),
+        ({"memories": [textured(texel=0)]}, "texture 't' is of another size"),
+        ({"memories": [textured()]}, "memory 0 is a texture, not a buffer"),
     ],
 )
 def test_what_a_dispatch_cannot_say_is_told(
