@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
 from assay.sim.native.llvm_modules import linked
 
-from . import entry
+from . import entry, tensor_shims
 from .bodies import body_of
 from .body import ATTRIBUTES
 from .clean import cleaned, has_places
@@ -19,6 +19,7 @@ from .listing import Listing, listed, with_own_places
 from .metadata import AirArgument, EntryPoint, Metadata
 from .names import AirFunction, declared_functions, without_declarations
 from .shims import compiled_shims, shim_of
+from .variable_sizes import with_fixed_sizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +71,11 @@ def lower_kernel(
         listing = Listing(with_own_places(changed), "")
     else:
         listing = _listing(changed, kernel, listing_name)
-    whole, shims = _defined(
+    whole, texts = _defined(
         listing.module + entry.wrapper(kernel.symbol, kernel.arguments, kinds, numbers)
     )
     return Lowered(
-        bitcode=_linked(whole, shims),
+        bitcode=_linked(whole, texts),
         arguments=tuple(kept),
         positions=tuple(each for each in kernel.arguments if each.kind in entry.POSITIONS),
         max_threads=kernel.max_threads,
@@ -99,30 +100,35 @@ def _defined(text: str) -> tuple[str, list[str]]:
     parts = [without_declarations(text), ATTRIBUTES]
     declared = dict.fromkeys(entry.declarations())
     known: set[str] = set()
-    shims: list[str] = []
+    texts: list[str] = []
     while waiting:
         function = waiting.pop()
         if function.name in known:
             continue
         known.add(function.name)
-        body = body_of(function)
+        body = None if _is_of_tensors(function) else body_of(function)
         if body is not None:
             parts.append(body.text)
             waiting += body.calls
             declared |= dict.fromkeys(body.declares)
             continue
-        shims.append(_shim(function))
+        texts.append(_shim(function))
         declared[
             f"declare {function.result} @{function.name}({', '.join(function.parameters)})"
         ] = None
     whole = "\n".join(parts)
     there = _declared_names(whole)
     new = [line for line in declared if _name_of(line) not in there]
-    return "\n".join([whole, *new]), shims
+    return "\n".join([whole, *new]), texts
+
+
+def _is_of_tensors(function: AirFunction) -> bool:
+    return function.name.startswith(tensor_shims.PREFIX)
 
 
 def _shim(function: AirFunction) -> str:
-    shim = shim_of(function)
+    find = tensor_shims.shim_of if _is_of_tensors(function) else shim_of
+    shim = find(function)
     if shim is None:
         raise AirFormatError(f"it calls '{function.name}', which is not known here")
     return shim
@@ -141,11 +147,11 @@ def _name_of(line: str) -> str:
     return found[1]
 
 
-def _linked(text: str, shims: list[str]) -> bytes:
+def _linked(text: str, texts: list[str]) -> bytes:
     """Bitcode of the module with its shims inside."""
-    parts = compiled_shims(sorted(set(shims)))
+    parts = compiled_shims(sorted(set(texts)))
     with LLVM_LOCK:
         try:
-            return linked(text, parts)
+            return with_fixed_sizes(linked(text, parts))
         except RuntimeError as error:
             raise AirFormatError(f"its code is not understood: {error}") from None

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 _DECLARED = re.compile(
-    r"^declare (?P<result>.*?)(?P<name>@air\.[\w.]+)"
+    r"^declare (?P<result>.*?)(?P<name>@(?:air\.|__tensorops_impl_)[\w.]+)"
     r"\((?P<parameters>(?:[^()\n]|\([^()\n]*\))*)\)(?: [^\n]*)?$",
     re.MULTILINE,
 )
@@ -24,7 +24,7 @@ class AirFunction:
     """A function that a module of AIR only declares.
 
     Attributes:
-        name: with `air.` in front.
+        name: with `air.` in front, or that of an operation on tensors.
         result: LLVM type of what it gives.
         parameters: LLVM types of what it takes.
     """
@@ -50,7 +50,7 @@ class AirFunction:
 
 
 def declared_functions(text: str) -> list[AirFunction]:
-    """All `air.*` functions that a module's text declares, in its order."""
+    """All functions of AIR that a module's text declares, in its order."""
     return [
         AirFunction(
             name=found["name"][1:],

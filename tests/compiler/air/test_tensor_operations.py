@@ -1,0 +1,112 @@
+"""Metal 4's products of tensors, as compiled kernels call them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from assay.compiler.air import AirLibrary
+from assay.sim.simt import Memory, dispatch
+from tests.support.metallib import Buffer, kernel, library
+
+PREFIX = "__tensorops_impl_matmul2d_op_"
+F32 = 268435488
+BUFFERS = tuple(Buffer(name=name, element="float") for name in "abc")
+# A thread's row and column of a fragment of 16 x 16: what shipping kernels rely on (MLX, nax.h).
+PLACE = """  %lane = call i32 @air.get_thread_index_in_simdgroup.i32()
+  %hi = lshr i32 %lane, 2
+  %r1 = and i32 %hi, 4
+  %half = lshr i32 %lane, 1
+  %r0 = and i32 %half, 3
+  %row = or i32 %r1, %r0
+  %q1 = and i32 %hi, 2
+  %q0 = and i32 %lane, 1
+  %q = or i32 %q1, %q0
+  %column = shl i32 %q, 2
+  %d = alloca { i32, i32, i32, i8, i8, i8, i32 }, align 4
+"""
+
+
+def product(sizes: tuple[int, int, int], left: bool, right: bool, accumulate: bool) -> str:
+    """A kernel of one simdgroup that stores a * b, or c + a * b, in c."""
+    m, n, k = sizes
+    shapes = {0: (k, m) if left else (m, k), 1: (n, k) if right else (k, n), 2: (m, n)}
+    parts = [m, n, k, int(left), int(right), 1, int(accumulate)]
+    kinds = ["i32"] * 3 + ["i8"] * 3 + ["i32"]
+    of = ", ".join(f"{kind} {part}" for kind, part in zip(kinds, parts, strict=True))
+    types = ", ".join([f"i32 {F32}"] * 3)
+
+    def lines() -> Iterator[str]:
+        yield PLACE
+        for at, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
+            pointed = f"getelementptr {{ i32, i32, i32, i8, i8, i8, i32 }}, ptr %d, i32 0, i32 {at}"
+            yield f"  %d{at} = {pointed}\n  store {kind} {part}, ptr %d{at}\n"
+        for which in shapes:
+            size = f"call i64 @{PREFIX}cooperative_tensor_data_size(i32 {which}, {of}, {types}, "
+            yield f"  %z{which} = {size}i32 32)\n  %t{which} = alloca i8, i64 %z{which}, align 4\n"
+            yield f"  call void @{PREFIX}cooperative_tensor_init(i32 {which}, {of}, "
+            yield f"ptr %t{which}, {types}, i32 32)\n"
+            yield from moved(which, shapes[which], is_store=False)
+        for which in shapes:
+            yield f"  %x{which} = {element(which, 65535)}\n"
+        yield f"  call void @{PREFIX}run_cooperative_f32_f32_f32(ptr %d, ptr %x0, ptr %x1, "
+        yield "ptr %x2, i32 32)\n"
+        yield from moved(2, shapes[2], is_store=True)
+
+    def element(which: int, at: int) -> str:
+        name = f"@{PREFIX}cooperative_tensor_get_element_pointer"
+        return f"call ptr {name}(i32 {which}, {of}, ptr %t{which}, i16 {at}, {types})"
+
+    def moved(which: int, shape: tuple[int, int], *, is_store: bool) -> Iterator[str]:
+        across = shape[1] // 16
+        for at in range(shape[0] * shape[1] // 32):
+            down, along = divmod(at // 8, across)
+            v = f"%{'s' if is_store else 'l'}{which}.{at}"
+            yield f"  {v}r = add i32 %row, {16 * down + 8 * (at % 8 // 4)}\n"
+            yield f"  {v}c = add i32 %column, {16 * along + at % 4}\n"
+            yield f"  {v}d = mul i32 {v}r, {shape[1]}\n  {v}i = add i32 {v}d, {v}c\n"
+            yield f"  {v}p = getelementptr float, ptr addrspace(1) %b{which}, i32 {v}i\n"
+            yield f"  {v}e = {element(which, at)}\n"
+            places = (f"ptr {v}e", f"ptr addrspace(1) {v}p")
+            source, target = places if is_store else places[::-1]
+            yield f"  {v}v = load float, {source}\n  store float {v}v, {target}\n"
+
+    described = f"i32, {', '.join(kinds)}"
+    declared = (
+        "declare i32 @air.get_thread_index_in_simdgroup.i32()\n"
+        f"declare i64 @{PREFIX}cooperative_tensor_data_size({described}, i32, i32, i32, i32)\n"
+        f"declare void @{PREFIX}cooperative_tensor_init({described}, ptr, i32, i32, i32, i32)\n"
+        f"declare ptr @{PREFIX}cooperative_tensor_get_element_pointer"
+        f"({described}, ptr, i16, i32, i32, i32)\n"
+        f"declare void @{PREFIX}run_cooperative_f32_f32_f32(ptr, ptr, ptr, ptr, i32)"
+    )
+    return kernel("k", "".join(lines()), BUFFERS, declared=declared)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "left", "right", "accumulate"),
+    [
+        ((16, 32, 16), False, False, True),
+        ((16, 32, 16), False, True, True),
+        ((16, 32, 16), True, False, False),
+        ((16, 32, 16), True, True, True),
+        ((16, 16, 32), False, True, True),
+    ],
+)
+def test_a_simdgroup_multiplies_what_it_has_in_registers(
+    sizes: tuple[int, int, int], left: bool, right: bool, accumulate: bool
+) -> None:
+    m, n, k = sizes
+    random = np.random.default_rng(1)
+    a, b, c = (
+        random.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n))
+    )
+    given = [np.ascontiguousarray(x) for x in (a.T if left else a, b.T if right else b, c.copy())]
+    text = product(sizes, left, right, accumulate)
+    program = AirLibrary(library({"k": text}), "k.metallib").function("k").program()
+    memory = Memory()
+    addresses = [memory.register(x.reshape(-1).view(np.uint8), name="x") for x in given]
+    dispatch(program.specialise((32, 1, 1)), memory, addresses, threads=(32, 1, 1))
+    np.testing.assert_array_equal(given[2], a @ b + (c if accumulate else 0))
