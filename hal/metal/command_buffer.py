@@ -15,8 +15,11 @@ from ..device import BufferRef, CommandBuffer, Executable
 from ..status import StatusError, invalid_argument, out_of_range
 from .encoding import Encoding
 from .executable import MetalExecutable, MetalPipeline
+from .msl import MslExecutable
 from .staging import Staging
 
+_CONSTANTS = 3
+"""The index at which kernels of IREE's compiler take their constants."""
 Arguments = tuple[Any, int, Sequence[Any]]
 """An argument buffer: MTLBuffer, byte offset, and the MTLBuffers that it refers to."""
 
@@ -172,13 +175,13 @@ class DispatchCommand:
         encoder = encoding.compute()
         encoding.set_state(pipeline.state)
         if self._constants:
-            encoding.set_constants(self._constants)
+            encoding.set_bytes(self._constants, _CONSTANTS)
         if self._bindings:
             target, place, handles = self._arguments or self._written(
                 encoding, *encoding.reserve(pipeline.argument_length)
             )
             encoding.use(handles)
-            encoder.setBuffer_offset_atIndex_(target, place, 0)
+            encoding.set_buffer(target, place, 0)
         groups = self._groups
         if isinstance(groups, BufferRef):
             handle, offset, length = encoding.resolve(groups)
@@ -273,6 +276,12 @@ class MetalCommandBuffer(CommandBuffer):
         bindings: Sequence[BufferRef],
     ) -> None:
         """Run a kernel over workgroups."""
+        if isinstance(executable, MslExecutable):
+            for reference in bindings:
+                self._check(reference)
+            if isinstance(workgroups, BufferRef) or 0 not in workgroups:
+                self._add(executable.dispatch(workgroups, constants, bindings))
+            return
         if not isinstance(executable, MetalExecutable):
             raise invalid_argument("the executable was made for another device")
         pipeline = executable.pipeline(function)

@@ -12,8 +12,6 @@ from .builtin import Builtins
 from .staging import Staging, StagingPool
 
 Range = tuple[Any, int, int]
-_CONSTANTS = 3
-"""The index at which kernels take their constants, as IREE's compiler has it."""
 
 
 class Encoding:
@@ -40,7 +38,7 @@ class Encoding:
         self._encoder: Any = None
         self._is_compute = False
         self._state: Any = None
-        self._constants = b""
+        self._bytes: dict[int, bytes] = {}
         self._is_ordered = False
         self._used: set[int] = set()
         self._event: Any = None
@@ -64,11 +62,21 @@ class Encoding:
             self._encoder.setComputePipelineState_(state)
             self._state = state
 
-    def set_constants(self, data: bytes) -> None:
-        """The constants of what is dispatched next, unless they are set already."""
-        if data != self._constants:
-            self._encoder.setBytes_length_atIndex_(data, len(data), _CONSTANTS)
-            self._constants = data
+    def set_bytes(self, data: bytes, index: int) -> None:
+        """Bytes for what is dispatched next, unless they are set already."""
+        if self._bytes.get(index) != data:
+            self._encoder.setBytes_length_atIndex_(data, len(data), index)
+            self._bytes[index] = data
+
+    def set_buffer(self, handle: Any, offset: int, index: int) -> None:
+        """A buffer for what is dispatched next."""
+        self._encoder.setBuffer_offset_atIndex_(handle, offset, index)
+        self._bytes.pop(index, None)
+
+    def _forget(self) -> None:
+        """What is set on the encoder, or will be on the next one, is not known any more."""
+        self._state = None
+        self._bytes.clear()
 
     def blit(self) -> Any:
         """The blit encoder, opened if need be."""
@@ -86,14 +94,14 @@ class Encoding:
             self.blit().fillBuffer_range_value_(handle, span, pattern[0])
         else:
             self._builtins.fill(self.compute(), handle, offset, length, pattern)
-            self._state = None
+            self._forget()
 
     def copy(self, source: Any, source_offset: int, target: Range) -> None:
         """Copy into a range: by the blit encoder if it can, else by a kernel."""
         handle, offset, length = target
         if (source_offset | offset | length) & 3:
             self._builtins.copy(self.compute(), source, source_offset, handle, offset, length)
-            self._state = None
+            self._forget()
         else:
             self.blit().copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
                 source, source_offset, handle, offset, length
@@ -116,8 +124,8 @@ class Encoding:
         if self._encoder is None:
             return
         self._encoder.endEncoding()
-        self._encoder = self._state = None
-        self._constants = b""
+        self._encoder = None
+        self._forget()
         self._used.clear()
         if self._event is None:
             self._event = self._device.newEvent()

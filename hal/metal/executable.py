@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..device import Executable, ExecutableCache
+from ..msl import FORMAT as MSL
 from ..status import StatusError
 from .errors import error_text, metal_calls
 from .format import FORMAT, ExecutableDefinition, LibraryDefinition, PipelineDefinition
 from .format import read_executable as read_executable_definition
+from .msl import MslExecutable
 
 if TYPE_CHECKING:
     from assay.compiler.air import AirLibrary
@@ -174,20 +176,22 @@ class MetalExecutable(Executable):
 
 
 class MetalExecutableCache(ExecutableCache):
-    """Prepares `metal-msl-fb` executables; compiled code is cached by the Metal below."""
+    """Prepares IREE's executables and kernels of MSL; the Metal below caches compiled code."""
 
     def __init__(self, api: Any, device: Any) -> None:
         self._api = api
         self._device = device
 
     def can_prepare(self, executable_format: str) -> bool:
-        """Whether this is Metal's executable format."""
-        return executable_format == FORMAT
+        """Whether this is an executable format of Metal's."""
+        return executable_format in (FORMAT, MSL)
 
     def prepare(
         self, executable_format: str, data: memoryview, constants: Sequence[int]
-    ) -> MetalExecutable:
+    ) -> MetalExecutable | MslExecutable:
         """Read the executable; its kernels are compiled when first recorded."""
+        if executable_format == MSL:
+            return MslExecutable(self._api, self._device, data)
         if executable_format != FORMAT:
             raise StatusError(
                 "NOT_FOUND",

@@ -1,4 +1,4 @@
-/* Assay modules, version 2; made of hal/module/records.py. module.fbs says
+/* Assay modules, version 3; made of hal/module/records.py. module.fbs says
    what fields mean.
 
    A file is:
@@ -14,7 +14,7 @@
 #define ASSAY_MODULE_H
 
 #define ASSAY_IDENTIFIER "ASM1" /* at byte 8 of the file */
-#define ASSAY_VERSION 2
+#define ASSAY_VERSION 3
 #define ASSAY_ALIGNMENT 64
 #define ASSAY_NONE (-1) /* no record; a size that is not known */
 
@@ -91,6 +91,26 @@ enum assay_weight {
     ASSAY_WEIGHT_SEGMENT = 3, /* int */
 };
 
+enum assay_argument {
+    ASSAY_ARGUMENT_OPERAND = 0, /* int */
+    ASSAY_ARGUMENT_INDEX = 1, /* int */
+    ASSAY_ARGUMENT_ELEMENT_TYPE = 2, /* int */
+    ASSAY_ARGUMENT_OFFSET = 3, /* int */
+};
+
+enum assay_functionconstant {
+    ASSAY_FUNCTIONCONSTANT_INDEX = 0, /* int */
+    ASSAY_FUNCTIONCONSTANT_ELEMENT_TYPE = 1, /* int */
+    ASSAY_FUNCTIONCONSTANT_BITS = 2, /* long */
+};
+
+enum assay_stage {
+    ASSAY_STAGE_ENTRY = 0, /* string */
+    ASSAY_STAGE_ARGUMENTS = 1, /* [Argument] */
+    ASSAY_STAGE_FUNCTION_CONSTANTS = 2, /* [FunctionConstant] */
+    ASSAY_STAGE_THREADGROUP_MEMORY = 3, /* [long] */
+};
+
 enum assay_kernel {
     ASSAY_KERNEL_DEVICE = 0, /* int */
     ASSAY_KERNEL_FORMAT = 1, /* string */
@@ -99,6 +119,7 @@ enum assay_kernel {
     ASSAY_KERNEL_INPUTS = 4, /* int */
     ASSAY_KERNEL_CONSTANTS = 5, /* int */
     ASSAY_KERNEL_OUTPUTS = 6, /* int */
+    ASSAY_KERNEL_STAGES = 7, /* [Stage] */
 };
 
 enum assay_expression {
@@ -157,6 +178,8 @@ enum assay_call {
     ASSAY_CALL_CONSTANTS = 2, /* [int] */
     ASSAY_CALL_OUTPUTS = 3, /* [int] */
     ASSAY_CALL_WORKSPACE = 4, /* int */
+    ASSAY_CALL_THREADGROUPS = 5, /* [int] */
+    ASSAY_CALL_THREADS = 6, /* [int] */
 };
 
 enum assay_forward {

@@ -15,6 +15,7 @@ from .. import element_type as elements
 from ..status import StatusError, invalid_argument
 from . import expressions
 from .expressions import Op
+from .kernels import check_call
 from .records import (
     NONE,
     UNKNOWN,
@@ -178,13 +179,11 @@ class _Follower:
         if not 0 <= item.kernel < len(self._module.kernels):
             raise invalid_argument(f"kernel {item.kernel} of {len(self._module.kernels)}")
         kernel = self._module.kernels[item.kernel]
-        given = (len(item.inputs), len(item.constants), len(item.outputs))
-        if given != (kernel.inputs, kernel.constants, kernel.outputs):
-            raise invalid_argument(f"{kernel.entry} does not take {given} operands")
+        check_call(kernel, item)
         for number in (*item.inputs, *item.outputs):
             if self._tensor(number).device != kernel.device:
                 raise invalid_argument(f"tensor {number} is on another device than {kernel.entry}")
-        for number in item.constants:
+        for number in item.numbers:
             self._expression(number)
         if item.workspace != NONE:
             self._expression(item.workspace)

@@ -17,6 +17,7 @@ from .records import (
     Forward,
     If,
     Instruction,
+    Kernel,
     Model,
     Module,
     Place,
@@ -24,6 +25,7 @@ from .records import (
     Release,
     Reserve,
     Signal,
+    Stage,
     Tensor,
     Wait,
     While,
@@ -53,6 +55,8 @@ def listing(file: ModuleFile, *, whole: bool = False) -> Iterator[str]:
         for kernel in module.kernels:
             counts = f"{kernel.inputs} inputs, {kernel.outputs} outputs"
             yield f"  kernel {kernel.entry} for {module.devices[kernel.device]}: {counts}"
+            for stage in kernel.stages:
+                yield f"    {kernel.format}: {_stage(kernel, stage)}"
     table = ShapeTable(module, range(len(module.models)))
     for number, (model, shapes) in enumerate(zip(module.models, table.sets, strict=True)):
         yield ""
@@ -111,7 +115,13 @@ def _instruction(module: Module, model: Model, item: Instruction) -> str:
             if item.workspace != NONE:
                 operands.append(f"{value(item.workspace)} bytes to itself")
             where = _where(module, model.tensors[item.outputs[0]]) if item.outputs else ""
-            return f"{outputs} = {module.kernels[item.kernel].entry}({', '.join(operands)}){where}"
+            grids = [
+                f"{values(item.threadgroups[at : at + 3])} of {values(item.threads[at : at + 3])}"
+                for at in range(0, len(item.threadgroups), 3)
+            ]
+            over = f" over {', '.join(grids)}" if grids else ""
+            entry = module.kernels[item.kernel].entry
+            return f"{outputs} = {entry}({', '.join(operands)}){over}{where}"
         case Forward():
             offset = "" if item.offset == NONE else f" from byte {value(item.offset)}"
             return f"{name(item.target)} = {name(item.source)}{offset} as {values(item.dims)}"
@@ -130,6 +140,19 @@ def _instruction(module: Module, model: Model, item: Instruction) -> str:
             return f"if {value(item.condition)}: region {item.then}, else {item.otherwise}"
         case While():
             return f"while {value(item.condition)}: region {item.body}"
+
+
+def _stage(kernel: Kernel, stage: Stage) -> str:
+    """A stage with its arguments: `sum(0: input 0, 2: constant 0 as i32)`."""
+    kinds = {"input": kernel.inputs, "output": kernel.outputs, "constant": kernel.constants}
+    names = [f"{kind} {number}" for kind, count in kinds.items() for number in range(count)]
+    names.append("workspace")
+    said = []
+    for each in sorted(stage.arguments, key=lambda each: (each.index, each.offset)):
+        kind = f" as {elements.text(each.element_type)}" if each.element_type else ""
+        said.append(f"{each.index}: {names[each.operand]}{kind}")
+    constants = [f"function constant {each.index}" for each in stage.function_constants]
+    return f"{stage.entry}({', '.join([*said, *constants])})"
 
 
 def _where(module: Module, tensor: Tensor) -> str:

@@ -11,8 +11,9 @@ from ..status import StatusError
 from .file import ModuleFile
 from .memory import allocate
 from .programs import LOADERS, Loader, Program
-from .records import Call, Model, Module, Place
+from .records import NONE, Call, Model, Module, Place
 from .shapes import ShapeTable
+from .staged import STAGED_LOADERS
 
 OpenDevice = Callable[[str], Device]
 
@@ -47,8 +48,13 @@ class OpenedModule:
 
     def program(self, kernel: int) -> Program:
         """What a kernel is a function of."""
+        return self._programs[self._key(kernel)]
+
+    def _key(self, kernel: int) -> tuple[int, int, str, int]:
+        """Kernels of one key are one program; those that have stages are one each."""
         record = self.module.kernels[kernel]
-        return self._programs[record.device, record.segment, record.format]
+        own = kernel if record.format in STAGED_LOADERS else NONE
+        return record.device, record.segment, record.format, own
 
     def weight(self, device: int, number: int) -> BufferView:
         """A weight in a device's memory."""
@@ -71,23 +77,26 @@ class OpenedModule:
 
     def _load(
         self, loaders: Mapping[str, Loader]
-    ) -> Iterator[tuple[tuple[int, int, str], Program]]:
-        wanted: dict[tuple[int, int, str], None] = {}
+    ) -> Iterator[tuple[tuple[int, int, str, int], Program]]:
+        wanted: dict[tuple[int, int, str, int], None] = {}
         for number in self.models:
             for region in self.model(number).regions:
                 for item in region.instructions:
                     if isinstance(item, Call):
-                        kernel = self.module.kernels[item.kernel]
-                        wanted[kernel.device, kernel.segment, kernel.format] = None
-        for device, segment, kind in wanted:
+                        wanted[self._key(item.kernel)] = None
+        for key in wanted:
+            device, segment, kind, kernel = key
+            on, data = self.devices[device], self.file.segment(segment)
+            if kind in STAGED_LOADERS:
+                yield key, STAGED_LOADERS[kind](on, data, self.module.kernels[kernel])
+                continue
             if kind not in loaders:
-                known = ", ".join(loaders)
+                known = ", ".join((*loaders, *STAGED_LOADERS))
                 raise StatusError(
                     "INCOMPATIBLE",
                     f"{self.file.name}: kernels of format {kind!r} cannot run; there are {known}",
                 )
-            program = loaders[kind](self.devices[device], self.file.segment(segment))
-            yield (device, segment, kind), program
+            yield key, loaders[kind](on, data)
 
     def _place_weights(self) -> Iterator[tuple[tuple[int, int], BufferView]]:
         """Each weight once in the memory of each device that uses it."""

@@ -16,7 +16,7 @@ Ints = Annotated[tuple[int, ...], "[int]"]
 Longs = Annotated[tuple[int, ...], "[long]"]
 
 IDENTIFIER: Final = b"ASM1"
-VERSION: Final = 2
+VERSION: Final = 3
 NONE: Final = -1
 UNKNOWN: Final = -1
 """A dimension that is known only when the model runs."""
@@ -84,6 +84,41 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
+class Argument:
+    """What a stage is passed of its kernel's operands, at `[[buffer(index)]]` or buffer `index`.
+
+    Operands are inputs, outputs, constants and the workspace, in this order. A constant becomes a
+    number of `element_type` at byte `offset` of what is set at the index. Of the workspace `offset`
+    is the operand, a constant, that says at which byte the argument begins; -1 is its first.
+    """
+
+    operand: Int
+    index: Int
+    element_type: Int
+    offset: Int
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionConstant:
+    """The value of `[[function_constant(index)]]`, by its bits."""
+
+    index: Int
+    element_type: Int
+    bits: Long
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A dispatch: a function of MSL, or an executable of the NPU."""
+
+    entry: str
+    arguments: tuple[Argument, ...]
+    function_constants: tuple[FunctionConstant, ...]
+    threadgroup_memory: Longs
+    """Bytes of `[[threadgroup(0)]]` and so on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A function of a program for a device: tensors in, integers, places for results."""
 
@@ -91,7 +126,8 @@ class Kernel:
     format: str
     """`vmfb`: an IREE module, whose function `entry` takes inputs, constants (i64) and places for
     outputs; `vmfb-returning`: one whose function gives them; `vmfb-consuming`: one that may
-    also work in the memory of its inputs, so that it gets copies."""
+    also work in the memory of its inputs, so that it gets copies; `msl`: a text, `torq`: an
+    executable of the NPU, or a container of some; both do what `stages` say."""
     segment: Int
     entry: str
     inputs: Int
@@ -100,6 +136,13 @@ class Kernel:
     """How many integers it takes."""
     outputs: Int
     """How many tensors it writes."""
+    stages: tuple[Stage, ...] = ()
+
+    @property
+    def takes_workspace(self) -> bool:
+        """Whether a stage uses memory for the kernel alone; of other formats calls say that."""
+        own = self.inputs + self.outputs + self.constants
+        return any(each.operand == own for stage in self.stages for each in stage.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +229,8 @@ class Call:
     """Runs a kernel on its device. `constants` are expressions.
 
     `workspace` is one, too: bytes that the kernel gets behind its outputs, for itself alone while
-    it runs; -1 if it takes none.
+    it runs; -1 if it takes none. MSL takes three expressions for each of its stages: how many
+    threadgroups there are along x, y and z, and how many threads a threadgroup has.
     """
 
     kernel: Int
@@ -194,6 +238,13 @@ class Call:
     constants: Ints
     outputs: Ints
     workspace: Int = NONE
+    threadgroups: Ints = ()
+    threads: Ints = ()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The expressions that the kernel's program takes: sizes of grids, then constants."""
+        return (*self.threadgroups, *self.threads, *self.constants)
 
 
 @dataclass(frozen=True, slots=True)

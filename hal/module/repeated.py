@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..buffer import Buffer, BufferView, Storage
+from ..buffer import Buffer, Storage
 from ..device import BufferRef, CommandBuffer
 from .expressions import Op, check
 from .noting import Note, NotedCommands, NotingDevice, Place
 from .opened import OpenedModule
 from .queues import Lane
 from .records import NONE, Call, Check, Deduce, Forward, Instruction, Model, Reserve
+from .staged import STAGED
 
 _ALIGNMENT: Final = 256
 """Of memory that kernels take for themselves, in bytes: what Metal wants of bindings at most."""
@@ -101,13 +102,14 @@ class _Draft:
             calls=tuple(self.calls),
             between=tuple(self.between),
             tensors=tuple(each for call in calls for each in (*call.inputs, *call.outputs)),
-            constants=tuple(each for call in calls for each in call.constants),
+            constants=tuple(each for call in calls for each in call.numbers),
         )
 
 
 def _sized(opened: OpenedModule, call: Call) -> Iterator[int]:
-    """Tensors whose sizes a call's constants are of."""
-    for number in call.constants:
+    """Tensors whose sizes a call's numbers are of."""
+    workspace = () if call.workspace == NONE else (call.workspace,)
+    for number in (*call.numbers, *workspace):
         for each in check(opened.module.expressions[number].code):
             if each.op is Op.DIM:
                 yield each.number
@@ -115,7 +117,10 @@ def _sized(opened: OpenedModule, call: Call) -> Iterator[int]:
 
 def _noted_by(opened: OpenedModule, item: Instruction) -> NotingDevice | None:
     """What notes a call's commands, if they are the same for the same shapes."""
-    if not isinstance(item, Call) or item.workspace != NONE:
+    if not isinstance(item, Call):
+        return None
+    # Both would be taken from the same memory: what a program takes for itself, and a workspace.
+    if item.workspace != NONE and opened.module.kernels[item.kernel].format not in STAGED:
         return None
     return opened.program(item.kernel).noted(opened.module.kernels[item.kernel].entry)
 
@@ -132,7 +137,7 @@ class Repeated:
     """What is known of a sequence's last run."""
 
     def __init__(self) -> None:
-        self._views: Sequence[BufferView | None] = ()
+        self._views: Sequence[object] = ()
         self._numbers: Sequence[int] = ()
         self._kept: list[_KeptCall] = []
         self._commands: CommandBuffer | None = None
@@ -141,13 +146,14 @@ class Repeated:
     def run(
         self,
         lane: Lane,
-        views: Sequence[BufferView | None],
+        views: Sequence[object],
         numbers: Sequence[int],
         calls: Callable[[], Sequence[ReadyCall]],
     ) -> None:
         """Submits the calls, or what is known of them. Raises StatusError.
 
-        `views` and `numbers` are the operands of all calls as they are now.
+        `views` and `numbers` are the operands of all calls as they are now, `views` with the
+        memory of workspaces behind them.
         """
         # Views have no equality of their own: the lists are equal if they hold the same views.
         if not self._kept or views != self._views or numbers != self._numbers:

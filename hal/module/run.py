@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import element_type as elements
-from ..buffer import BufferView
+from ..buffer import Buffer, BufferView
 from ..semaphore import Fence
 from ..status import StatusError
 from .opened import OpenedModule
@@ -137,7 +137,7 @@ class Run:
         """Tensors, inputs first, and integers of a call as they are now."""
         state = self._state
         views = tuple(state.view(number) for number in (*item.inputs, *item.outputs))
-        return views, tuple(state.evaluate(number) for number in item.constants)
+        return views, tuple(state.evaluate(number) for number in item.numbers)
 
     def _call(self, item: Call, views: Sequence[BufferView], numbers: Sequence[int]) -> None:
         inputs, outputs = views[: len(item.inputs)], list(views[len(item.inputs) :])
@@ -168,12 +168,28 @@ class Run:
                 self._step(item)
             except StatusError as error:
                 raise self._located(error, region, at, item) from None
-        views = list(map(state.views.__getitem__, sequence.tensors))
+        views: list[object] = list(map(state.views.__getitem__, sequence.tensors))
         numbers = list(map(state.evaluate, sequence.constants))
+        views += self._workspaces(region, sequence, numbers)
         repeated = state.repeated.setdefault((region, sequence.begin), Repeated())
         repeated.run(
             self._lanes[sequence.device], views, numbers, partial(self._ready, region, sequence)
         )
+
+    def _workspaces(
+        self, region: int, sequence: CallSequence, numbers: list[int]
+    ) -> Iterator[Buffer]:
+        """Where the calls' workspace is, large enough for each; its sizes go to `numbers`."""
+        lane, largest = self._lanes[sequence.device], NONE
+        for at, item, _ in sequence.calls:
+            if item.workspace != NONE:
+                try:
+                    numbers.append(_checked(self._state.evaluate(item.workspace)))
+                    largest = max(largest, numbers[-1])
+                except StatusError as error:
+                    raise self._located(error, region, at, item) from None
+        if largest != NONE:
+            yield lane.scratch.get(largest)
 
     def _ready(self, region: int, sequence: CallSequence) -> list[ReadyCall]:
         """The calls of a sequence, to be submitted one by one."""
@@ -275,7 +291,12 @@ _STEPS: Final[Mapping[type[Instruction], Callable[[Run, Any], None]]] = {
 
 def _workspace(lane: Lane, size: int) -> BufferView:
     """Bytes for one call alone, which the next call of the lane uses, too. Raises StatusError."""
+    buffer = lane.scratch.get(_checked(size)).subspan(0, size)
+    return BufferView(buffer, (size,), _BYTE, elements.DENSE_ROW_MAJOR)
+
+
+def _checked(size: int) -> int:
+    """The bytes of a workspace. Raises StatusError."""
     if not 0 <= size < 1 << 62:
         raise StatusError("OUT_OF_RANGE", f"a workspace of {size} bytes")
-    buffer = lane.scratch.get(size).subspan(0, size)
-    return BufferView(buffer, (size,), _BYTE, elements.DENSE_ROW_MAJOR)
+    return size

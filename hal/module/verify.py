@@ -12,6 +12,7 @@ from .. import element_type as elements
 from ..status import StatusError, invalid_argument
 from . import expressions
 from .flow import check_flow
+from .kernels import check_kernel
 from .records import (
     LARGEST_DIMENSION,
     MOST_DIMENSIONS,
@@ -27,7 +28,6 @@ from .records import (
 ALIGNMENT = 64
 """Of tensors in arenas, in bytes."""
 LARGEST_ARENA = 1 << 48
-_MOST_OPERANDS = 1024
 
 
 def verify(module: Module, name: str) -> None:
@@ -69,9 +69,10 @@ def _module(module: Module) -> None:
         where = f"kernel {number} ({kernel.entry})"
         _number(kernel.device, module.devices, f"the device of {where}")
         _number(kernel.segment, module.segments, f"the segment of {where}")
-        counts = (kernel.inputs, kernel.constants, kernel.outputs)
-        if not all(0 <= count <= _MOST_OPERANDS for count in counts):
-            raise invalid_argument(f"{where} has {counts} operands")
+        try:
+            check_kernel(kernel)
+        except StatusError as error:
+            raise invalid_argument(f"{where}: {error.message}") from None
     for number, expression in enumerate(module.expressions):
         try:
             references = expressions.check(expression.code)

@@ -28,6 +28,7 @@ from assay.hal.module.records import (
 
 F32 = 0x21 << 24 | 32
 I64 = 0x10 << 24 | 64
+U32 = 0x12 << 24 | 32
 PYTHON = "python"
 """The format of kernels that tests write in Python."""
 

@@ -1,24 +1,48 @@
 """A module that has something of everything, valid, and never run."""
 
+from collections.abc import Callable
+
 from assay.hal.module.expressions import Op
 from assay.hal.module.records import (
     NONE,
     UNKNOWN,
+    Argument,
     Call,
     Check,
     Copy,
     Deduce,
     Forward,
+    FunctionConstant,
     If,
+    Kernel,
     Place,
     Read,
     Release,
     Reserve,
     Signal,
+    Stage,
     Wait,
     While,
 )
-from tests.support.assay_modules import I64, Draft, DraftModel
+from tests.support.assay_modules import I64, U32, Draft, DraftModel
+
+
+def msl_kernel(draft: Draft, n: int) -> Callable[[int, int], Call]:
+    """A kernel of two stages, of MSL: calls of it with an input and an output, given a size."""
+    arguments = (
+        Argument(0, 0, 0, NONE),
+        Argument(2, 1, I64, 8),
+        Argument(3, 1, U32, 0),
+        Argument(4, 2, 0, 3),
+    )
+    stages = (
+        Stage("first", arguments, (FunctionConstant(7, U32, 5),), (256, 64)),
+        Stage("second", (Argument(4, 0, 0, NONE), Argument(1, 1, 0, NONE)), (), ()),
+    )
+    draft.kernels.append(Kernel(0, "msl", 0, "two", 1, 2, 1, stages))
+    number, one = len(draft.kernels) - 1, draft.const(1)
+    sizes = (n, one, one)
+    return lambda x, y: Call(number, (x,), (n, one), (y,), n, sizes * 2, sizes * 2)
 
 
 def everything() -> Draft:
@@ -55,6 +79,8 @@ def everything() -> Draft:
         Forward(grown, view, zero, (size, one)),
         Copy(w, last),
     )
+    own = msl_kernel(draft, n)
+    model.run(own(x, bounded))
     model.finish(y=view, z=last)
     other = DraftModel(draft, "other")
     grown = other.tensor((UNKNOWN,), Place.DYNAMIC)

@@ -23,7 +23,7 @@ def test_text_becomes_the_same_file(data: bytes, lines: list[str]) -> None:
 
 
 def test_there_is_a_line_for_each_record(lines: list[str]) -> None:
-    assert lines[0].startswith("Module(version=2, name='everything'")
+    assert lines[0].startswith("Module(version=3, name='everything'")
     assert "      While(condition=" in "\n".join(lines)
     assert sum(line.startswith("  Model(") for line in lines) == 2
 
