@@ -64,6 +64,11 @@ CAMPAIGNS: dict[str, Campaign] = {
             "tests/checks/test_planted.py",
         ),
     ),
+    "proofs": Campaign(
+        what="proofs for all sizes: every barrier that is dropped is refuted, mutants of the ring",
+        minutes=2,
+        paths=("tests/compiler/verify",),
+    ),
     "foundry": Campaign(
         what="kernels put together in Python: all forms and formats, mutants, seeded variants",
         minutes=60,

@@ -10,6 +10,7 @@ from . import (
     diff,
     foundry,
     inspect,
+    prove,
     python,
     run,
     time,
@@ -53,6 +54,7 @@ app.command("run")(run.run_command)
 app.command("diff")(diff.diff_command)
 app.command("inspect")(inspect.inspect_command)
 app.command("check")(check.check_command)
+app.command("prove")(prove.prove_command)
 app.command("check-module")(check_module.check_module_command)
 app.command("time")(time.time_command)
 app.command("sweep")(sweep.sweep_command)

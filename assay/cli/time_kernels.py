@@ -42,9 +42,9 @@ def kernel_times(
         prepare = partial(
             kernel_run,
             library,
-            threadgroups=_size("--grid", sizes.grid),
-            threads=_size("--threads", sizes.threads),
-            threadgroup=_size("--threadgroup", sizes.threadgroup),
+            threadgroups=sizes_given("--grid", sizes.grid),
+            threads=sizes_given("--threads", sizes.threads),
+            threadgroup=sizes_given("--threadgroup", sizes.threadgroup),
             setups=setups_in_file(kernel.args) if kernel.args is not None else None,
         )
         time = partial(time_kernel_run, warm=not how.cold, timeline=how.trace is not None, say=say)
@@ -85,7 +85,7 @@ def usage_errors() -> Iterator[None]:
         raise CommandError(str(error), code=USAGE) from None
 
 
-def _size(option: str, text: str | None) -> list[int] | None:
+def sizes_given(option: str, text: str | None) -> list[int] | None:
     """`64,64` as numbers."""
     if text is None:
         return None

@@ -9,9 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FACE = ROOT / "assay"
 ABOVE = {
-    "launches": ("checks", "prediction", "reports", "sweeps", "cli"),
-    "reports": ("checks", "prediction", "sweeps", "cli"),
-    "checks": ("prediction", "sweeps", "cli"),
+    "launches": ("checks", "prediction", "proofs", "reports", "sweeps", "cli"),
+    "reports": ("checks", "prediction", "proofs", "sweeps", "cli"),
+    "checks": ("prediction", "proofs", "sweeps", "cli"),
+    "proofs": ("prediction", "sweeps", "cli"),
     "prediction": ("checks", "reports", "sweeps", "cli"),
     "sweeps": ("checks", "prediction", "reports", "cli"),
     "foundry": ("sweeps", "cli"),

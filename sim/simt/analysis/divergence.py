@@ -19,17 +19,26 @@ class Divergence:
     divergent: set[Block] = field(default_factory=set)  # blocks whose branch lanes disagree on
     partial: set[Block] = field(default_factory=set)  # blocks that some live lanes may skip
     joins: set[Block] = field(default_factory=set)  # blocks that lanes reach by different edges
+    differs: Callable[[Instruction], bool] = lambda instruction: False
 
     def is_varying(self, value: Value) -> bool:
         """Whether lanes can hold different values."""
         return value in self.varying
 
 
-def analyse_divergence(function: Function, cfg: Cfg) -> Divergence:
-    """Find what is uniform. Marks the loops that lanes leave at different times."""
+def analyse_divergence(
+    function: Function,
+    cfg: Cfg,
+    differs: Callable[[Instruction], bool] = lambda instruction: False,
+) -> Divergence:
+    """Find what is uniform. Marks the loops that lanes leave at different times.
+
+    `differs` tells of results that vary beside those of the table, such as the number of a
+    simdgroup, so that it is found what threads of a threadgroup have in common.
+    """
     for loop in cfg.loops:
         loop.divergent_exit = False
-    result = Divergence()
+    result = Divergence(differs=differs)
     if not cfg.reducible:
         _everything_varies(function, cfg, result)
         return result
@@ -86,7 +95,8 @@ def _spread(cfg: Cfg, result: Divergence) -> None:
 
 
 def _varies(instruction: Instruction, block: Block, cfg: Cfg, result: Divergence) -> bool:
-    return _RULES[instruction.operation.result](instruction, block, cfg, result)
+    by_table = _RULES[instruction.operation.result](instruction, block, cfg, result)
+    return by_table or result.differs(instruction)
 
 
 def _as_operands(instruction: Instruction, block: Block, cfg: Cfg, result: Divergence) -> bool:

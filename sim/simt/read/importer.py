@@ -71,6 +71,7 @@ def import_kernel(
             `rows` indices in arrays of arrays, `lanes` stores that the same thread follows up by
             others; and, for models of machines, `math` where it calls
             functions of mathematics. Then integers are also kept as narrow as the machine's own.
+            For proofs, `loops`: these stay as the source has them, with such narrow integers.
 
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
@@ -116,12 +117,32 @@ def optimised_text(
 
 def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
     """The optimised module, in the way that it and the marks ask for."""
+    if "loops" in marks:
+        return _simplified(text, entry)
     optimised = _optimised_beyond(text, entry, calls)
     if optimised:
         return optimised
     if "math" in marks:
         return _optimised_for_models(text, entry, calls)
     return _optimised(text, entry, calls)
+
+
+def _simplified(text: str, entry: str) -> str:
+    """The module in registers, with all loops, tests and indices as the source has them."""
+    with module_of(text) as module:
+        module.data_layout = _NATIVE_INTEGERS.sub("-n8:16:32", module.data_layout)
+        _prepare(module, entry)
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_always_inliner_pass()
+        for _ in range(2):  # the second round sees pointers that the first put into registers
+            passes.add_sroa_pass()
+            passes.add_instruction_combine_pass()
+            passes.add_sccp_pass()
+            passes.add_simplify_cfg_pass()
+        passes.add_aggressive_dce_pass()
+        passes.add_global_dead_code_eliminate_pass()
+        run_on(module, passes)
+        return str(module)
 
 
 def _optimised(text: str, entry: str, calls: Calls) -> str:

@@ -1,0 +1,134 @@
+"""`assay prove`: what holds of kernels for all problem sizes, and runs that show what does not."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..launches.source import SUFFIXES
+from .failures import FAILED, USAGE, CommandError, errors_end_with
+from .options.common import KernelOptions
+from .options.groups import grouped
+from .options.shared import Json
+
+if TYPE_CHECKING:
+    from ..proofs import KernelProof, ProofOptions
+
+ProvedFile = Annotated[
+    Path,
+    typer.Argument(metavar="FILE.metal", help="MSL source.", show_default=False),
+]
+ProvedFunctions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--function",
+        "-f",
+        help="These kernels instead of all, also [bold]'gemm_*'[/bold], and again.",
+        show_default=False,
+    ),
+]
+Threadgroup = Annotated[
+    str | None,
+    typer.Option(
+        "--threadgroup",
+        "--threads",
+        metavar="X[,Y[,Z]]",
+        help="Threads of a threadgroup; else what //! lines say, or a usual size.",
+    ),
+]
+
+
+@grouped
+def prove_command(
+    file: ProvedFile,
+    function: ProvedFunctions = None,
+    threadgroup: Threadgroup = None,
+    *,
+    kernel: KernelOptions,
+    json: Json = False,
+) -> None:
+    """Prove for all problem sizes that threads come to the same barriers and do not race.
+
+    What a proof rests on is listed. A counterexample is run, and shown as what assay check finds;
+    one that no run shows counts as undecided. Ends with exit code 1 when something is refuted, 2
+    when something is undecided.
+
+    [bold]Examples[/bold]
+
+      assay prove gemm.metal
+
+      assay prove gemm.metal --function gemm --threadgroup 32,4 --json
+    """
+    from .terminal import want_json
+
+    want_json(json)
+    errors_end_with(USAGE)  # 1 is for what is refuted
+    if not file.is_file():
+        raise CommandError(f"{file}: there is no such file", code=USAGE)
+    if file.suffix not in SUFFIXES:
+        raise CommandError(f"{file}: expected MSL source, a .metal file", code=USAGE)
+    with _usage_errors():
+        source, options = _options(file, function or [], threadgroup, kernel)
+        proofs = _shown(source, file, options, as_json=json)
+    if any(each.is_refuted for each in proofs):
+        raise typer.Exit(FAILED)
+    if not all(each.is_proved for each in proofs):
+        raise typer.Exit(USAGE)
+
+
+def _options(
+    file: Path, functions: list[str], threadgroup: str | None, kernel: KernelOptions
+) -> "tuple[str, ProofOptions]":
+    from ..checks.inputs import Inputs, read_file
+    from ..launches.arguments import size_of
+    from ..launches.source import read_source
+    from ..proofs import ProofOptions
+    from .time_kernels import sizes_given
+
+    return read_source(file), ProofOptions(
+        functions=tuple(functions),
+        threadgroup=size_of("--threadgroup", sizes_given("--threadgroup", threadgroup)),
+        macros=kernel.macros(),
+        include_paths=tuple(kernel.include or []),
+        inputs=read_file(kernel.args) if kernel.args is not None else Inputs(),
+    )
+
+
+def _shown(
+    source: str, file: Path, options: "ProofOptions", *, as_json: bool
+) -> "list[KernelProof]":
+    """Prove and print, each kernel as it is done."""
+    from json import dumps
+
+    from ..proofs import prove_source
+    from ..proofs.text import proof_text, proofs_json, summary
+    from .terminal import progress
+
+    found = []
+    with progress() as say:
+        say(f"proving {file}")
+        for proof in prove_source(source, str(file), options):
+            found.append(proof)
+            say(f"proved {proof.name}" if proof.is_proved else f"tried {proof.name}")
+    if as_json:
+        typer.echo(dumps(proofs_json(found), indent=2))
+        return found
+    for proof in found:
+        typer.echo(proof_text(proof, {str(file): source}) + "\n")
+    typer.echo(summary(found))
+    return found
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """What is wrong with what was given is the user's to put right."""
+    from assay.compiler.msl import CompileError
+
+    from ..launches.errors import LaunchInputError
+
+    try:
+        yield
+    except (LaunchInputError, CompileError) as error:
+        raise CommandError(str(error), code=USAGE) from None

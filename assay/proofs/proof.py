@@ -1,0 +1,50 @@
+"""What was found of one kernel, with what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.compiler.verify.answers import Answer
+from assay.sim.check import Finding
+
+from ..launches.grid import size_text
+from ..launches.inputs import Size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelProof:
+    """What is proved of a kernel, refuted or not decided.
+
+    Attributes:
+        name, file, line: which kernel.
+        threadgroup: threads of its threadgroups.
+        answers: of each property; a refuted one has findings.
+        findings: what runs of counterexamples showed.
+        assumptions: what the proofs rest on, as sentences.
+        problem: why nothing could be proved; empty if it could.
+        seconds: of the processor.
+    """
+
+    name: str
+    file: str
+    line: int
+    threadgroup: Size = (1, 1, 1)
+    answers: tuple[Answer, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    problem: str = ""
+    seconds: float = 0.0
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether all properties hold for all sizes."""
+        return not self.problem and all(each.verdict == "proved" for each in self.answers)
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether a run showed that some property fails."""
+        return any(each.verdict == "refuted" for each in self.answers)
+
+    def __str__(self) -> str:
+        size = size_text(self.threadgroup)
+        return f"{self.file}:{self.line}: kernel '{self.name}', threadgroups of {size} threads"

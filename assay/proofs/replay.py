@@ -1,0 +1,142 @@
+"""Runs counterexamples under the usual checks: what the solver says is told once a run shows it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.compiler.verify.answers import Answer, Counterexample, Obstacle
+from assay.sim.check import Finding
+
+from ..checks.runs import run_setup
+from ..launches.errors import LaunchInputError
+from ..launches.inputs import Exact, Given, Setup, Size
+from ..launches.runner import CannotRun, Runner
+from ..reports.report import Report
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import Argument, KernelFunction
+
+CHECK_OF = {"barriers": "barrier", "threadgroup races": "race"}
+"""The check that finds a violation of a property in a run."""
+
+_MOST_GROUPS = 4096  # threadgroups of a run
+
+
+class Replay:
+    """Runs of one kernel.
+
+    Args:
+        kernel: the kernel.
+        runner: runs it.
+        size: threads of its threadgroups.
+        setups: how its own file runs it, tried where a counterexample shows nothing.
+        sources: texts for reports.
+    """
+
+    def __init__(
+        self,
+        kernel: KernelFunction,
+        runner: Runner,
+        size: Size,
+        setups: Iterable[Setup],
+        sources: Mapping[str, str],
+    ) -> None:
+        self._kernel = kernel
+        self._runner = runner
+        self._size = size
+        self._setups = tuple(each for each in setups if each.threadgroup in (None, size))
+        self._sources = sources
+
+    def confirmed(self, answer: Answer) -> tuple[Answer, tuple[Finding, ...]]:
+        """An answer, and what runs show of its counterexamples; undecided if they show nothing."""
+        if answer.verdict != "refuted":
+            return answer, ()
+        check = CHECK_OF[answer.about]
+        for example in answer.counterexamples:
+            found = self._run(self._setup(example), check)
+            if chosen := _same_place(found, example) or _any_place(found, answer):
+                return answer, chosen
+        for setup in self._setups:
+            found = self._run(setup, check)
+            if chosen := _any_place(found, answer):
+                return answer, chosen
+        return _undecided(answer), ()
+
+    def _run(self, setup: Setup, check: str) -> tuple[Finding, ...]:
+        """The findings of a run of one check; none if it cannot be run."""
+        report = Report([check])
+        report.add_sources(self._sources)
+        with contextlib.suppress(CannotRun, LaunchInputError):
+            run_setup(self._kernel, setup, self._runner, report)
+        return tuple(each for each in report.all_findings if each.check == check)
+
+    def _setup(self, example: Counterexample) -> Setup:
+        """How the kernel is run as a counterexample says; the rest is as its file has it."""
+        given: dict[str, Given] = {}
+        if self._setups:
+            given.update(self._setups[0].arguments)
+        for argument in self._kernel.arguments:
+            stated = _stated(argument, example)
+            if stated is not None:
+                given[argument.name] = stated
+            elif argument.address_space == "device":
+                given.pop(argument.name, None)  # made for another grid
+        x, y, z = example.groups
+        groups = example.groups if x * y * z <= _MOST_GROUPS else (1, 1, 1)
+        return Setup(
+            where="counterexample", threadgroups=groups, threadgroup=self._size, arguments=given
+        )
+
+
+def _stated(argument: Argument, example: Counterexample) -> Given | None:
+    """The bytes of an argument of which a counterexample says numbers."""
+    numbers = {
+        at: (element, number)
+        for (name, at), (element, number) in example.arguments.items()
+        if name == argument.name
+    }
+    if not numbers or not argument.is_reference or argument.size == 0:
+        return None
+    data = np.zeros(argument.size, np.uint8)
+    for at, (element, number) in numbers.items():
+        size = max(int(element[1:]) // 8, 1)
+        raw = number.to_bytes(size, "little")
+        data[at : at + size] = np.frombuffer(raw, np.uint8)[: max(argument.size - at, 0)]
+    return Exact(array=data)
+
+
+def _same_place(found: Iterable[Finding], example: Counterexample) -> tuple[Finding, ...]:
+    """Findings at the lines that a counterexample names."""
+    lines = {(actor.site.file, actor.site.line) for actor in example.actors}
+    return tuple(
+        finding
+        for finding in found
+        if lines <= {(party.site.file, party.site.line) for party in finding.parties}
+    )
+
+
+def _any_place(found: Iterable[Finding], answer: Answer) -> tuple[Finding, ...]:
+    """Findings of the memory that counterexamples are about."""
+    memory = {example.memory for example in answer.counterexamples}
+    return tuple(each for each in found if not any(memory) or each.memory in memory)
+
+
+def _undecided(answer: Answer) -> Answer:
+    """A counterexample that no run shows may rest on values that cannot be."""
+    obstacles = [
+        Obstacle(
+            why=f"{' and '.join(_who(example))} may meet, but no run that was tried shows it",
+            site=example.actors[0].site,
+        )
+        for example in answer.counterexamples[:1]
+    ]
+    return replace(answer, verdict="undecided", obstacles=(*answer.obstacles, *obstacles))
+
+
+def _who(example: Counterexample) -> list[str]:
+    return [f"{actor.what} at line {actor.site.line}" for actor in example.actors]

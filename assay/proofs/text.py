@@ -1,0 +1,104 @@
+"""Proofs as text and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from assay.compiler.verify.answers import Answer, Obstacle
+from assay.sim.site import Site
+
+from ..reports.report import Report
+from ..reports.text import finding_text
+from .proof import KernelProof
+
+MEANING = {
+    "barriers": "all threads of a threadgroup come to the same barriers",
+    "threadgroup races": "no two threads of a threadgroup race for its memory",
+}
+"""What is proved, in words."""
+
+_SHOWN_OBSTACLES = 8
+
+
+def proof_text(proof: KernelProof, sources: Mapping[str, str]) -> str:
+    """What was found of a kernel: a line for each property, findings, assumptions."""
+    if proof.problem:
+        place = f"{proof.file}:{proof.line}: " if proof.file else ""
+        return f"{place}kernel '{proof.name}': undecided: {proof.problem}"
+    lines = [str(proof)]
+    for answer in proof.answers:
+        lines.append(f"  {answer.verdict + ':':11}{MEANING[answer.about]}")
+        lines += [f"    {_obstacle(each)}" for each in answer.obstacles[:_SHOWN_OBSTACLES]]
+        if (rest := len(answer.obstacles) - _SHOWN_OBSTACLES) > 0:
+            lines.append(f"    and {rest} more")
+    lines += [f"  assumed:   {each}" for each in proof.assumptions]
+    report = Report(["race"])
+    report.add_sources(sources)
+    texts = [finding_text(finding, report) for finding in proof.findings]
+    return "\n\n".join(["\n".join(lines), *texts])
+
+
+def _obstacle(obstacle: Obstacle) -> str:
+    site = obstacle.site
+    place = f"{site.file}:{site.line}: " if site.line else ""
+    return f"{place}{obstacle.why}"
+
+
+def summary(proofs: Sequence[KernelProof]) -> str:
+    """One line: how many kernels are proved, refuted, undecided."""
+    refuted = sum(each.is_refuted for each in proofs)
+    proved = sum(each.is_proved for each in proofs)
+    noun = "kernel" if len(proofs) == 1 else "kernels"
+    undecided = len(proofs) - proved - refuted
+    return f"{len(proofs)} {noun}: {proved} proved, {refuted} refuted, {undecided} undecided"
+
+
+def proofs_json(proofs: Iterable[KernelProof]) -> dict[str, Any]:
+    """All of it as JSON has it."""
+    return {"kernels": [_kernel_json(proof) for proof in proofs]}
+
+
+def _kernel_json(proof: KernelProof) -> dict[str, Any]:
+    return {
+        "name": proof.name,
+        "file": proof.file,
+        "line": proof.line,
+        "threadgroup": list(proof.threadgroup),
+        "properties": [_answer_json(answer) for answer in proof.answers],
+        "findings": [finding.to_json() for finding in proof.findings],
+        "assumptions": list(proof.assumptions),
+        "problem": proof.problem,
+    }
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "property": answer.about,
+        "meaning": MEANING[answer.about],
+        "verdict": answer.verdict,
+        "questions": answer.cases,
+        "undecided": [
+            {"why": each.why, "file": each.site.file, "line": each.site.line}
+            for each in answer.obstacles
+        ],
+        "counterexamples": [
+            {
+                "memory": example.memory,
+                "threadgroups": list(example.groups),
+                "arguments": [
+                    {"name": name, "offset": at, "type": element, "bits": number}
+                    for (name, at), (element, number) in example.arguments.items()
+                ],
+                "threads": [
+                    {**asdict(actor), "site": _site_json(actor.site)} for actor in example.actors
+                ],
+            }
+            for example in answer.counterexamples
+        ],
+    }
+
+
+def _site_json(site: Site) -> dict[str, Any]:
+    return {"file": site.file, "line": site.line}

@@ -1,0 +1,87 @@
+"""What proofs end in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assay.sim.site import Site
+
+Verdict = Literal["proved", "refuted", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """A thread of a counterexample, what it does, and where.
+
+    Attributes:
+        what: `write of 4 bytes`.
+        site: where in the source.
+        thread: its position in the threadgroup.
+        group: the threadgroup's position in the grid.
+    """
+
+    what: str
+    site: Site
+    thread: tuple[int, int, int]
+    group: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterexample:
+    """A launch in which the solver finds that a property fails.
+
+    Attributes:
+        memory: what it is about, in the kernel's words; empty if it is about no memory.
+        groups: threadgroups of the grid.
+        arguments: numbers of scalar arguments by name and byte offset, as bit patterns, and
+            their types.
+        actors: who does what.
+    """
+
+    memory: str
+    groups: tuple[int, int, int]
+    arguments: Mapping[tuple[str, int], tuple[str, int]]
+    actors: tuple[Actor, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """Why something was not decided, and where."""
+
+    why: str
+    site: Site = field(default_factory=Site)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was found of one property.
+
+    Attributes:
+        about: the property, as `threadgroup races`.
+        verdict: `refuted` is what the solver says; it is said to people once a run confirms it.
+        cases: how many questions were asked of the solver.
+        counterexamples: launches in which it fails, of a refuted one.
+        obstacles: what was not decided.
+    """
+
+    about: str
+    verdict: Verdict
+    cases: int = 0
+    counterexamples: tuple[Counterexample, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+def answer(
+    about: str, cases: int, counterexamples: list[Counterexample], obstacles: list[Obstacle]
+) -> Answer:
+    """An answer, by what was found."""
+    verdict: Verdict = "refuted" if counterexamples else "undecided" if obstacles else "proved"
+    return Answer(
+        about=about,
+        verdict=verdict,
+        cases=cases,
+        counterexamples=tuple(counterexamples),
+        obstacles=tuple(obstacles),
+    )

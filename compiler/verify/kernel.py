@@ -1,0 +1,129 @@
+"""A kernel made ready for proofs: its blocks, loops, barriers, and what its threads share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from assay.sim.simt.analysis.divergence import Divergence, analyse_divergence
+from assay.sim.simt.ir.cfg import Cfg, Loop, analyse, split_at_barriers
+from assay.sim.simt.ir.faults import UnsupportedKernel
+from assay.sim.simt.ir.nodes import (
+    THREADGROUP_ROOTS,
+    AddressRoot,
+    Block,
+    BufferRoot,
+    ConstantRoot,
+    Function,
+    Instruction,
+    Root,
+    clone,
+)
+from assay.sim.simt.ir.operations.memory import LOAD
+from assay.sim.simt.ir.operations.operation import Variation
+from assay.sim.simt.ir.operations.positions import SIMDGROUP_INDEX_IN_THREADGROUP
+from assay.sim.simt.ir.operations.synchronisation import THREADGROUP_BARRIER
+from assay.sim.simt.run.program import Program
+
+from .loops import Rule
+
+Size = tuple[int, int, int]
+LOOPS = frozenset({"loops"})
+
+
+@dataclass(slots=True, eq=False)
+class Kernel:
+    """What proofs are about.
+
+    Attributes:
+        size: threads of a threadgroup.
+        lanes: which values and branches differ between lanes of a simdgroup.
+        threads: the same between threads of a threadgroup.
+        written: buffers that the kernel writes to.
+        shared: loops that all threads are in the same iteration of, since barriers hold them
+            together.
+        rules: of variables of loops, as far as they were asked for.
+    """
+
+    name: str
+    function: Function
+    cfg: Cfg
+    size: Size
+    lanes: Divergence
+    threads: Divergence
+    written: frozenset[Root]
+    shared: set[Loop] = field(default_factory=set)
+    rules: dict[Instruction, Rule | None] = field(default_factory=dict)
+
+    @property
+    def barriers(self) -> list[Block]:
+        """Blocks that end in a barrier of the threadgroup."""
+        return [block for block in self.cfg.order if barrier_of(block) is not None]
+
+    def accesses(self) -> Iterator[Instruction]:
+        """All accesses to memory."""
+        return (each for each in self.function.instructions() if each.operation.accesses_memory)
+
+    def around(self, block: Block) -> list[Loop]:
+        """The loops around a block, outermost first."""
+        return self.cfg.loops_of(block)[::-1]
+
+
+def barrier_of(block: Block) -> Instruction | None:
+    """The barrier that a block ends in."""
+    last = block.body[-1] if block.body else None
+    return last if last is not None and last.operation is THREADGROUP_BARRIER else None
+
+
+def prepared(program: Program, size: Size) -> Kernel:
+    """A kernel for threadgroups of a size.
+
+    Raises:
+        UnsupportedKernel: for what proofs cannot be about; the message says what.
+    """
+    try:
+        function = clone(program.marked_function(LOOPS))
+    except UnsupportedKernel:
+        function = clone(program.function)
+    split_at_barriers(function)
+    cfg = analyse(function)
+    if not cfg.reducible:
+        raise UnsupportedKernel("it jumps into the middle of a loop", kernel=program.name)
+    written = frozenset(
+        each.root
+        for each in function.instructions()
+        if each.operation.writes_memory and each.root is not None
+    )
+    kernel = Kernel(
+        name=program.name,
+        function=function,
+        cfg=cfg,
+        size=size,
+        lanes=analyse_divergence(function, cfg),
+        threads=_between_threads(function, cfg, written),
+        written=written,
+    )
+    barriers = set(kernel.barriers)
+    kernel.shared.update(loop for loop in cfg.loops if barriers & loop.blocks)
+    return kernel
+
+
+def is_read_only(root: Root | None, written: frozenset[Root]) -> bool:
+    """Whether what is behind a root is the same for all threads at all times."""
+    if isinstance(root, ConstantRoot):
+        return True
+    is_aliased = any(isinstance(each, AddressRoot) for each in written)
+    return isinstance(root, BufferRoot) and root not in written and not is_aliased
+
+
+def _between_threads(function: Function, cfg: Cfg, written: frozenset[Root]) -> Divergence:
+    def differs(instruction: Instruction) -> bool:
+        """What lanes of a simdgroup agree on, threads of a threadgroup need not."""
+        operation = instruction.operation
+        if operation is LOAD:
+            known = isinstance(instruction.root, THREADGROUP_ROOTS)
+            return not known and not is_read_only(instruction.root, written)
+        is_position = operation is SIMDGROUP_INDEX_IN_THREADGROUP
+        return is_position or (operation.crosses_lanes and operation.result is not Variation.ALWAYS)
+
+    return analyse_divergence(function, cfg, differs)

@@ -1,0 +1,132 @@
+"""Which values surely do not wrap: proved once for any thread and iteration, then used.
+
+A lemma about an instruction holds wherever it is executed. It is proved from the branches that lead
+there, in which only lemmas are used that were proved before; where none is, values are read with
+a remainder, which is right whatever they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from assay.sim.simt.ir.llvm_types import bits
+from assay.sim.simt.ir.nodes import Instruction
+from assay.sim.simt.ir.operations.control import PHI
+
+from .conditions import both, negation
+from .counts import Count
+from .facts import Facts
+from .kernel import Kernel
+from .meanings import Reading, bounds_of
+from .positions import Positions
+from .solver import solve
+from .terms import Expression, Term
+
+if TYPE_CHECKING:
+    from .values import Values
+
+_SECONDS = 0.5  # for a lemma: most are proved in a hundredth
+
+
+class Ranges:
+    """The lemmas of a kernel, each tried when it is first asked for."""
+
+    def __init__(self, kernel: Kernel, assumed: Callable[[Values], list[Expression]]) -> None:
+        self.kernel = kernel
+        self._assumed = assumed
+        self._known: dict[tuple[Instruction, str], bool] = {}
+        self._open: set[tuple[Instruction, str]] = set()
+
+    def holds(self, value: Instruction, reading: Reading) -> bool:
+        """Whether what a value's term is surely lies in its type, read so, whenever it is made."""
+        return self._proved(value, reading, lambda: self._in_range(value, reading))
+
+    def are_apart(self, value: Instruction) -> bool:
+        """Whether the operands of an `or` surely have no bit in common, whenever it is made."""
+        return self._proved(value, "apart", lambda: self._operands_apart(value))
+
+    def _proved(self, value: Instruction, what: str, prove: Callable[[], bool]) -> bool:
+        key = (value, what)
+        if key in self._known:
+            return self._known[key]
+        if key in self._open:
+            return False
+        self._open.add(key)
+        try:
+            proved = prove()
+        finally:
+            self._open.discard(key)
+        # What failed while other lemmas were not decided may succeed with them.
+        if proved or not self._open:
+            self._known[key] = proved
+        return proved
+
+    def _values(self) -> Values:
+        from .values import Values
+
+        facts = Facts(self.kernel.function.instructions())
+        return Values(self.kernel, Positions("any", self.kernel.size), facts, self)
+
+    def _refuted(self, values: Values, formulas: list[Expression]) -> bool:
+        given = [*formulas, *values.thread.facts, *self._assumed(values)]
+        return solve(given, values.facts, _SECONDS).answer == "no"
+
+    def _in_range(self, value: Instruction, reading: Reading) -> bool:
+        values = self._values()
+        assert value.block is not None
+        loop = self.kernel.cfg.innermost[value.block]
+        if value.operation is PHI and loop is not None and loop.header is value.block:
+            return self._kept_in_range(value, reading, values)
+        counts = values.counts_at(value.block, {})
+        outside = _outside(values.term(value, counts), bits(value.type), reading)
+        return self._refuted(values, [outside, values.path(value.block, counts)])
+
+    def _kept_in_range(self, phi: Instruction, reading: Reading, values: Values) -> bool:
+        """By induction: it is in range at first, and after an iteration if it was before."""
+        block = phi.block
+        assert block is not None
+        loop = self.kernel.cfg.innermost[block]
+        assert loop is not None
+        width = bits(phi.type)
+        any_counts = values.counts_at(block, {})
+        first = {**any_counts, loop: Count()}
+        if not self._refuted(
+            values,
+            [_outside(values.term(phi, first), width, reading), values.path(block, first)],
+        ):
+            return False
+        (latch,) = (each for each in block.predecessors if each in loop.blocks)
+        after = {**any_counts, loop: any_counts[loop].further(1)}
+        return self._refuted(
+            values,
+            [
+                _outside(values.term(phi, after), width, reading),
+                _inside(values.term(phi, any_counts), width, reading),
+                values.edge(latch, block, any_counts),
+            ],
+        )
+
+    def _operands_apart(self, value: Instruction) -> bool:
+        values = self._values()
+        assert value.block is not None
+        counts = values.counts_at(value.block, {})
+        terms = [values.read(each, counts, "unsigned") for each in value.operands]
+        path = values.path(value.block, counts)
+        return any(
+            0 < other.zeros < bits(value.type)
+            and self._refuted(values, [one.value >= 1 << other.zeros, path])
+            for one, other in (terms, terms[::-1])
+        )
+
+
+def _outside(term: Term, width: int, reading: Reading) -> Expression:
+    least, most = bounds_of(width, reading)
+    if term.constant is not None:
+        return not least <= term.constant <= most
+    return negation(_inside(term, width, reading))
+
+
+def _inside(term: Term, width: int, reading: Reading) -> Expression:
+    least, most = bounds_of(width, reading)
+    return both(term.value >= least, term.value <= most)

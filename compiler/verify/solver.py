@@ -1,0 +1,52 @@
+"""Asks z3, always in the same way, so that answers repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from .facts import Facts
+from .terms import Expression
+
+Answer = Literal["yes", "no", "unknown"]
+_SEED: Final = 17
+_UNITS_A_SECOND: Final = 400_000  # z3 counts its own work, which unlike time repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Whether formulas can hold together, and if so numbers for which they do."""
+
+    answer: Answer
+    numbers: Any = None
+
+    def number(self, term: Expression) -> int:
+        """What a term is in the model."""
+        if isinstance(term, int):
+            return term
+        return int(self.numbers.eval(term, model_completion=True).as_long())
+
+
+def solve(formulas: Iterable[Expression], facts: Facts, seconds: float = 4.0) -> Model:
+    """Whether formulas can hold together, with all that is known of their symbols.
+
+    Args:
+        formulas: conditions.
+        facts: what is known of symbols.
+        seconds: about how long it may take, in units of work so that results repeat.
+    """
+    import z3
+
+    given = list(formulas)
+    if any(each is False for each in given):
+        return Model("no")
+    open = [each for each in given if each is not True]
+    solver = z3.Solver()
+    solver.set("random_seed", _SEED)
+    solver.set("rlimit", int(seconds * _UNITS_A_SECOND))
+    solver.add(*open, *facts.about(open))
+    found = solver.check()
+    if found == z3.sat:
+        return Model("yes", solver.model())
+    return Model("no" if found == z3.unsat else "unknown")

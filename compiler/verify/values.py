@@ -1,0 +1,405 @@
+"""Values of one thread as terms: what an instruction gives, in given iterations of its loops.
+
+What is not known is a symbol. Symbols are shared by threads if the kernel's values are: those of
+read-only memory by address, uniform ones by iteration, those of a whole simdgroup by its number.
+What is known of a symbol is a fact, which goes with every formula that the symbol is in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from assay.sim.simt.ir.cfg import Loop
+from assay.sim.simt.ir.llvm_types import bits, is_float
+from assay.sim.simt.ir.nodes import Block, BufferRoot, Constant, Instruction, Value
+from assay.sim.simt.ir.operations.control import PHI, SELECT
+from assay.sim.simt.ir.operations.integers import AND, ICMP, OR, XOR
+from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
+
+from .conditions import both, differ, negation, one_of
+from .counts import Count, Counts, without_inner
+from .facts import Facts
+from .kernel import Kernel, is_read_only
+from .loops import Induction, Orbit, Rule, rule_of, sources
+from .meanings import MEANINGS, Reading, bounds_of, compare, read, reading_of_comparison
+from .positions import Positions, bounds
+from .ranges import Ranges
+from .terms import Expression, Term, add, choose, constant, either, joined, multiply, ranged
+
+_Key = frozenset[tuple[Loop, Count]]
+
+
+class Values:
+    """What instructions of a kernel give in one thread.
+
+    Args:
+        kernel: the kernel.
+        thread: which thread.
+        facts: takes what is known of symbols.
+        ranges: tells which values surely do not wrap.
+    """
+
+    def __init__(self, kernel: Kernel, thread: Positions, facts: Facts, ranges: Ranges) -> None:
+        self.kernel = kernel
+        self.thread = thread
+        self.facts = facts
+        self.ranges = ranges
+        self._terms: dict[tuple[Value, _Key], Term] = {}
+        self._conditions: dict[tuple[Value, _Key], Expression] = {}
+        self._paths: dict[tuple[Block, _Key, bool], Expression] = {}
+
+    # -- iterations -------------------------------------------------------------------------------
+
+    def counts_at(self, block: Block, counts: Counts) -> dict[Loop, Count]:
+        """Iterations of the loops around a block, beside those that are given.
+
+        Of a loop that was left, it is the last one, and of one that threads go through each for
+        itself any.
+        """
+        known = dict(counts)
+        outer: list[str] = []
+        for loop in self.kernel.around(block):
+            if loop not in known:
+                whose = "" if loop in self.kernel.shared else f".{self.thread.name}"
+                place = self.kernel.cfg.index[loop.header]
+                known[loop] = Count(f"last.{place}{whose}({','.join(outer)})")
+            count = known[loop]
+            if count.symbol:
+                self.facts.state_all(count.free, count.facts)
+            outer.append(f"{count.symbol}+{count.offset}")
+        return known
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def condition(self, value: Value, counts: Counts) -> Expression:
+        """A value of one bit as a condition."""
+        if isinstance(value, Constant):
+            return bool(value.number) if value.number is not None else self._one_bit(value, counts)
+        assert isinstance(value, Instruction) and value.block is not None
+        known = self.counts_at(value.block, counts)
+        key = (value, frozenset(known.items()))
+        if key not in self._conditions:
+            self._conditions[key] = self._condition(value, known)
+        return self._conditions[key]
+
+    def _condition(self, value: Instruction, counts: Counts) -> Expression:
+        operands = value.operands
+        if value.operation is ICMP:
+            if operands[0].type == "i1":
+                return self._compared_bits(value, counts)
+            reading = reading_of_comparison(value.predicate)
+            left, right = (self.read(each, counts, reading) for each in operands)
+            return compare(value.predicate, left, right)
+        if value.operation in (AND, OR, XOR):
+            join = {AND: both, OR: one_of, XOR: differ}[value.operation]
+            return join(*(self.condition(each, counts) for each in operands))
+        if value.operation is SELECT:
+            test, yes, no = (self.condition(each, counts) for each in operands)
+            return both(one_of(negation(test), yes), one_of(test, no))
+        return self._one_bit(value, counts)
+
+    def _compared_bits(self, value: Instruction, counts: Counts) -> Expression:
+        left, right = (self.condition(each, counts) for each in value.operands)
+        unlike = differ(left, right)
+        if value.predicate in ("eq", "ne"):
+            return unlike if value.predicate == "ne" else negation(unlike)
+        one, other = (choose(each, 1, 0) for each in (left, right))
+        sign = -1 if value.predicate.startswith("s") else 1  # the only bit is the sign
+        return compare(value.predicate, Term(sign * one, 0, 1), Term(sign * other, 0, 1))
+
+    def _one_bit(self, value: Value, counts: Counts) -> Expression:
+        return self.read(value, counts, "unsigned").value == 1
+
+    def read(self, value: Value, counts: Counts, reading: Reading) -> Term:
+        """A value as an operation reads it; without a remainder where it is known not to wrap."""
+        term = self.term(value, counts)
+        width = bits(value.type)
+        if reading == "congruent":
+            return term
+        least, most = bounds_of(width, reading)
+        if term.lies_in(least, most) or not isinstance(value, Instruction):
+            return read(term, width, reading)
+        if self.ranges.holds(value, reading):
+            return clamped(term, least, most)
+        return read(term, width, reading)
+
+    def term(self, value: Value, counts: Counts) -> Term:
+        """A term that is congruent to an integer."""
+        if isinstance(value, Constant):
+            if value.number is None:
+                return self._symbol(value, {})
+            return constant(value.number)
+        assert isinstance(value, Instruction) and value.block is not None, value
+        known = self.counts_at(value.block, counts)
+        key = (value, frozenset(known.items()))
+        if key not in self._terms:
+            self._terms[key] = self._term(value, known)
+        return self._terms[key]
+
+    def _term(self, value: Instruction, counts: Counts) -> Term:
+        if value.operation is PHI:
+            return self._phi(value, counts)
+        if value.operation in (LOAD, COMPONENT):
+            return self._loaded(value, counts)
+        position = self._position(value)
+        if position is not None:
+            return position
+        found = self._computed(value, counts)
+        return self._symbol(value, counts) if found is None else found
+
+    def _position(self, value: Instruction) -> Term | None:
+        dimension = value.operands[0] if value.operands else None
+        if dimension is not None and not isinstance(dimension, Constant):
+            return None
+        number = dimension.number if isinstance(dimension, Constant) else 0
+        return self.thread.term(value.operation, number or 0)
+
+    def _computed(self, value: Instruction, counts: Counts) -> Term | None:
+        """By the operation's meaning; None if it has none here."""
+        if value.type == "i1" and value.operation in (ICMP, AND, OR, XOR, SELECT):
+            return ranged(choose(self.condition(value, counts), 1, 0), 0, 1)
+        if value.operation is SELECT:
+            yes, no = (self.term(each, counts) for each in value.operands[1:])
+            return either(self.condition(value.operands[0], counts), yes, no)
+        meaning = MEANINGS.get(value.operation)
+        if meaning is None or any(is_float(each.type) for each in value.operands):
+            return None
+        width = bits(value.operands[0].type)
+        terms = tuple(self.read(each, counts, meaning.reading) for each in value.operands)
+        if value.operation is OR and self.ranges.are_apart(value):
+            return add(*terms)
+        return meaning.build(width, terms)
+
+    # -- memory -----------------------------------------------------------------------------------
+
+    def _loaded(self, value: Instruction, counts: Counts) -> Term:
+        """What is in memory that nobody writes depends on the address alone."""
+        load = value.operands[0] if value.operation is COMPONENT else value
+        if not isinstance(load, Instruction) or load.operation is not LOAD:
+            return self._symbol(value, counts)
+        if not is_read_only(load.root, self.kernel.written):
+            return self._symbol(value, counts)
+        size = max(bits(load.element) // 8, 1)
+        at = add(self.read(load.operands[0], counts, "signed"), constant(value.index * size))
+        name = load.root.name if load.root is not None else ""
+        where = load.root.parameter if isinstance(load.root, BufferRoot) else "constant"
+        return self._of_memory(f"{name}#{where}", load.element, at)
+
+    def _of_memory(self, name: str, element: str, at: Term) -> Term:
+        import z3
+
+        width = bits(element)
+        if at.constant is not None:
+            symbol = z3.Int(f"{name}:{element}[{at.constant}]")
+        else:
+            symbol = z3.Function(f"{name}:{element}", z3.IntSort(), z3.IntSort())(at.value)
+        term = ranged(symbol, 0, (1 << width) - 1)
+        self.facts.state_all(symbol, bounds(term))
+        return term
+
+    # -- what is not known ------------------------------------------------------------------------
+
+    def _symbol(self, value: Value, counts: Counts) -> Term:
+        """Any value of the type; the same for all threads that surely have the same."""
+        symbol = self._free(value, counts)
+        term = ranged(symbol, 0, (1 << bits(value.type)) - 1)
+        self.facts.state_all(symbol, bounds(term))
+        return term
+
+    def _free(self, value: Value, counts: Counts) -> Any:
+        """A symbol of which nothing is known but who shares it."""
+        import z3
+
+        name = f"value.{self.facts.number_of(value)}"
+        arguments: list[Expression] = []
+        if isinstance(value, Instruction) and value.block is not None:
+            arguments = [counts[loop].term.value for loop in self.kernel.around(value.block)]
+        if not isinstance(value, Instruction) or value in self.kernel.threads.varying:
+            if self._is_of_simdgroup(value):
+                name = f"{name}.simdgroup"
+                arguments.append(self.thread.simdgroup.value)
+            else:
+                name = f"{name}.{self.thread.name}"
+        if not arguments:
+            return z3.Int(name)
+        numbers = [z3.IntVal(each) if isinstance(each, int) else each for each in arguments]
+        return z3.Function(name, *[z3.IntSort()] * (len(numbers) + 1))(*numbers)
+
+    def _is_of_simdgroup(self, value: Value) -> bool:
+        """Whether all lanes of a simdgroup compute a value together and find the same."""
+        lanes = self.kernel.lanes
+        if not isinstance(value, Instruction) or value in lanes.varying:
+            return False
+        # While lanes read memory that others write, these may do so.
+        return value.block not in lanes.partial and not value.operation.accesses_memory
+
+    # -- variables --------------------------------------------------------------------------------
+
+    def _phi(self, phi: Instruction, counts: Counts) -> Term:
+        assert phi.block is not None
+        loop = self.kernel.cfg.innermost[phi.block]
+        if loop is not None and loop.header is phi.block:
+            return self._of_loop(phi, loop, counts)
+        return self._merged(phi, counts)
+
+    def _of_loop(self, phi: Instruction, loop: Loop, counts: Counts) -> Term:
+        count = counts[loop]
+        rule = self._rule(phi, loop)
+        if rule is None and sum(s not in loop.blocks for s in loop.header.predecessors) == 1:
+            start, again = sources(phi, loop)
+            if count.is_first:
+                return self.term(start, _without(counts, loop))
+            if count.offset > 0:
+                earlier = {**without_inner(counts, loop), loop: count.further(-1)}
+                return self.term(again, earlier)
+        if isinstance(rule, Induction):
+            return self._induced(rule, loop, counts)
+        if isinstance(rule, Orbit):
+            return _of_orbit(rule, count.term)
+        return self._symbol(phi, counts)
+
+    def _rule(self, phi: Instruction, loop: Loop) -> Rule | None:
+        rules = self.kernel.rules
+        if phi not in rules:
+            rules[phi] = rule_of(phi, loop, self._is_fixed)
+        return rules[phi]
+
+    def _is_fixed(self, value: Value) -> bool:
+        return isinstance(value, Instruction) and is_read_only(value.root, self.kernel.written)
+
+    def _induced(self, rule: Induction, loop: Loop, counts: Counts) -> Term:
+        start = self.term(rule.start, _without(counts, loop))
+        for sign, step in rule.steps:
+            by = multiply(self.term(step, counts), constant(sign))
+            start = add(start, multiply(small(by, bits(step.type)), counts[loop].term))
+        return start
+
+    def _merged(self, phi: Instruction, counts: Counts) -> Term:
+        """The value of the edge that was taken."""
+        assert phi.block is not None
+        found = self._chosen(phi, counts)
+        if found is not None:
+            return found
+        symbol = self._free(phi, counts)
+        terms = [self.term(value, counts) for value in phi.operands]
+        taken = [
+            both(self.edge(source, phi.block, counts), symbol == term.value)
+            for source, term in zip(phi.block.predecessors, terms, strict=True)
+        ]
+        self.facts.state(symbol, one_of(*taken))
+        return replace(joined(*terms), value=symbol)
+
+    def _chosen(self, phi: Instruction, counts: Counts) -> Term | None:
+        """A choice by one condition, if the block's two edges come from the sides of one branch."""
+        block = phi.block
+        assert block is not None
+        above = self.kernel.cfg.dominator[block]
+        if above is None or above.condition is None or len(phi.operands) != 2:
+            return None
+        if self.kernel.around(above) != self.kernel.around(block):
+            return None
+        sides = [self._side(source, above, block) for source in block.predecessors]
+        if sorted(sides) != [0, 1]:
+            return None
+        terms = [self.term(phi.operands[sides.index(side)], counts) for side in (0, 1)]
+        return either(self.condition(above.condition, counts), *terms)
+
+    def _side(self, source: Block, above: Block, block: Block) -> int:
+        """Which target of a branch leads to a predecessor of a block alone; -1 if not one."""
+        if source is above:
+            return above.targets.index(block) if above.targets.count(block) == 1 else -1
+        walk: Block | None = source
+        while walk is not None and walk is not above:
+            if walk.predecessors == [above] and above.targets.count(walk) == 1:
+                return above.targets.index(walk)
+            walk = self.kernel.cfg.dominator[walk]
+        return -1
+
+    # -- paths ------------------------------------------------------------------------------------
+
+    def edge(self, source: Block, target: Block, counts: Counts) -> Expression:
+        """What holds when a thread goes from one block to another."""
+        return both(self.path(source, counts), self._taken(source, target, counts))
+
+    def _taken(self, source: Block, target: Block, counts: Counts) -> Expression:
+        if source.condition is None or source.targets.count(target) != 1:
+            return True
+        condition = self.condition(source.condition, counts)
+        return condition if source.targets[0] is target else negation(condition)
+
+    def path(self, block: Block, counts: Counts, *, before: bool = True) -> Expression:
+        """What holds when a thread comes to a block: conditions of branches that lead to it.
+
+        `before` says that those of the iteration before the block's are asked as well.
+        """
+        known = self.counts_at(block, counts)
+        key = (block, frozenset(known.items()), before)
+        if key not in self._paths:
+            self._paths[key] = self._path(block, known, before)
+        return self._paths[key]
+
+    def _path(self, block: Block, counts: Counts, before: bool) -> Expression:
+        above = self.kernel.cfg.dominator[block]
+        found: Expression = True
+        if above is not None:
+            found = self.path(above, counts, before=before)
+            entering = [s for s in block.predecessors if not self._dominates(block, s)]
+            if entering == [above]:
+                found = both(found, self._taken(above, block, counts))
+        loop = self.kernel.cfg.innermost[block]
+        if before and loop is not None and loop.header is block and not counts[loop].is_first:
+            found = both(found, self._before(loop, counts))
+        return found
+
+    def _before(self, loop: Loop, counts: Counts) -> Expression:
+        """If this is not the first iteration, the one before came to its end."""
+        count = counts[loop]
+        (latch,) = (each for each in loop.header.predecessors if each in loop.blocks)
+        earlier = {**without_inner(counts, loop), loop: count.further(-1)}
+        ended = both(
+            self.path(latch, earlier, before=False), self._taken(latch, loop.header, earlier)
+        )
+        return ended if count.offset > 0 else one_of(count.term.value == 0, ended)
+
+    def _dominates(self, block: Block, other: Block) -> bool:
+        walk: Block | None = other
+        while walk is not None and walk is not block:
+            walk = self.kernel.cfg.dominator[walk]
+        return walk is block
+
+
+def _without(counts: Counts, loop: Loop) -> dict[Loop, Count]:
+    return {each: count for each, count in counts.items() if each is not loop}
+
+
+def _of_orbit(rule: Orbit, count: Term) -> Term:
+    """The number of an orbit in an iteration."""
+    before, period = len(rule.prefix), len(rule.cycle)
+    numbers = (*rule.prefix, *rule.cycle)
+    if count.constant is not None:
+        at = count.constant
+        return constant(numbers[at if at < before else before + (at - before) % period])
+    place = (count.value - before) % period
+    found: Expression = rule.cycle[-1]
+    for at in reversed(range(period - 1)):
+        found = choose(place == at, rule.cycle[at], found)
+    for at in reversed(range(before)):
+        found = choose(count.value == at, rule.prefix[at], found)
+    known = joined(*(constant(number) for number in numbers))
+    return Term(found, known.least, known.most, known.zeros)
+
+
+def small(term: Term, width: int) -> Term:
+    """A constant as the number next to 0 that it is congruent to: steps may go backwards."""
+    if term.constant is None:
+        return term
+    half = 1 << width - 1
+    return constant((term.constant + half) % (2 * half) - half)
+
+
+def clamped(term: Term, least: int, most: int) -> Term:
+    """A term that surely lies within bounds."""
+    low = least if term.least is None else max(least, term.least)
+    high = most if term.most is None else min(most, term.most)
+    return Term(term.value, low, high, term.zeros)

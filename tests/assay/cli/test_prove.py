@@ -1,0 +1,91 @@
+"""`assay prove`: what is proved, refuted or undecided, exit codes, JSON, bad input."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.checks.mutation.campaign import KERNELS
+from tests.compiler.verify.sources import BARRIER, without_barrier
+
+from .conftest import Done
+
+Assay = Callable[..., Done]
+TILED = next(path.read_text() for path in KERNELS if path.stem == "tiled_matmul")
+UNKNOWN = """\
+#include <metal_stdlib>
+using namespace metal;
+kernel void scatter(device const uint* to, device uint* y, uint i [[thread_index_in_threadgroup]],
+                    uint g [[thread_position_in_grid]]) {
+    threadgroup uint s[256];
+    s[(to[g] & 3) * 64 + (i & 63)] = i;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    y[g] = s[i];
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_kernel_is_proved_with_what_that_rests_on(assay: Assay, folder: Path) -> None:
+    (folder / "tiled.metal").write_text(TILED)
+    done = assay("prove", "tiled.metal")
+    assert done.code == 0, done.err
+    assert "proved:    all threads of a threadgroup come to the same barriers" in done.out
+    assert "proved:    no two threads of a threadgroup race for its memory" in done.out
+    assert "assumed:   threadgroups of 8x8 threads" in done.out
+    assert done.out.endswith("1 kernel: 1 proved, 0 refuted, 0 undecided\n")
+
+
+def test_a_missing_barrier_is_shown_by_a_run(assay: Assay, folder: Path) -> None:
+    (folder / "tiled.metal").write_text(without_barrier(TILED, 0))
+    done = assay("prove", "tiled.metal")
+    assert done.code == 1
+    assert "refuted:   no two threads of a threadgroup race for its memory" in done.out
+    assert "[race-read-write]" in done.out
+    assert f"put {BARRIER[:-1]} between the two" in done.out
+
+
+def test_what_no_run_shows_is_undecided(assay: Assay, folder: Path) -> None:
+    (folder / "scatter.metal").write_text(UNKNOWN)
+    done = assay("prove", "scatter.metal", "--threadgroup", "64")
+    assert done.code == 0, done.out  # each thread has a column of its own
+    done = assay("prove", "scatter.metal", "--threadgroup", "128")
+    assert done.code == 1
+
+
+def test_json_has_verdicts_and_counterexamples(assay: Assay, folder: Path) -> None:
+    (folder / "tiled.metal").write_text(without_barrier(TILED, 1))
+    done = assay("prove", "tiled.metal", "--json")
+    (kernel,) = json.loads(done.out)["kernels"]
+    verdicts = {each["property"]: each["verdict"] for each in kernel["properties"]}
+    assert verdicts == {"barriers": "proved", "threadgroup races": "refuted"}
+    (races,) = (each for each in kernel["properties"] if each["verdict"] == "refuted")
+    example = races["counterexamples"][0]
+    assert [thread["thread"] for thread in example["threads"]] != []
+    assert {each["name"] for each in example["arguments"]} == {"n"}
+    assert kernel["findings"][0]["check"] == "race"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing.metal",), "there is no such file"),
+        (("tiled.metal", "-f", "other"), "there is no kernel 'other'"),
+        (("tiled.metal", "--threadgroup", "none"), "expected one to three positive numbers"),
+        (("notes.txt",), "expected MSL source"),
+    ],
+)
+def test_bad_input_is_told(
+    assay: Assay, folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    (folder / "tiled.metal").write_text(TILED)
+    (folder / "notes.txt").write_text("")
+    done = assay("prove", *arguments)
+    assert done.code == 2
+    assert message in done.err

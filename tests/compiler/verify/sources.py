@@ -1,0 +1,33 @@
+"""Kernels to prove, from MSL: the mutation corpus, and the ring of the page on pipelines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.checks import read_annotations
+from assay.compiler.msl import compile_library
+from assay.compiler.verify import Answer, prove
+from tests.checks.mutation.campaign import KERNELS
+
+BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
+RING = (Path(__file__).parent / "ring.metal").read_text()
+WITH_ARRAYS = [
+    path for path in KERNELS if "threadgroup " in path.read_text().split("kernel void")[1]
+]
+"""Kernels of the corpus with threadgroup memory."""
+
+
+def proved(source: str) -> dict[str, Answer]:
+    """What is found of the only kernel of a source, by property."""
+    library = compile_library(source)
+    (name,) = library.function_names
+    size = read_annotations(source, "source.metal").setups[name][0].threadgroup
+    assert size is not None
+    return {each.about: each for each in prove(library.function(name).program(), size)}
+
+
+def without_barrier(source: str, *numbers: int) -> str:
+    """A source less some of its barriers, by number from 0."""
+    parts = source.split(BARRIER)
+    joints = ["" if at in numbers else BARRIER for at in range(len(parts) - 1)]
+    return "".join(text for pair in zip(parts, [*joints, ""], strict=True) for text in pair)
