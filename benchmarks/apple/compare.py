@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.hw.apple.core.sampled import sampled_dispatch
+from assay.hw.apple.facts.chips import Chip, chip
+from assay.hw.apple.lower.lower import lower
 from assay.launches.constants import compiled_kernel
 from assay.launches.inputs import Setup
 from assay.launches.plan import Plan, make_plan
 from assay.sim.simt import KernelFault, Memory, dispatch
+from assay.sim.simt.run.taping import tape_dispatch
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, KernelLibrary
@@ -24,19 +28,30 @@ _FUEL = 1 << 31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What came out: how many bytes differ, or why the two could not be compared."""
+    """What came out: how many bytes differ, or why the two could not be compared.
+
+    Attributes:
+        ours, theirs: seconds that each is predicted to take; 0 where that was not asked.
+    """
 
     name: str
     different: int = 0
     problem: str = ""
+    ours: float = 0.0
+    theirs: float = 0.0
 
 
-def compared(ours: KernelLibrary, theirs: KernelLibrary, name: str) -> Comparison:
-    """Run a kernel of both libraries with what is assumed for ours, and compare all buffers."""
+def compared(
+    ours: KernelLibrary, theirs: KernelLibrary, name: str, *, chip_name: str = ""
+) -> Comparison:
+    """Run a kernel of both libraries with what is assumed for ours, and compare all buffers.
+
+    With `chip_name`, both are timed on that chip, too.
+    """
     try:
-        mine, _ = compiled_kernel(ours, name, {})
-        other, _ = compiled_kernel(theirs, name, {})
+        mine, other = _kernel(ours, name), _kernel(theirs, name)
         plan, left, right = _run_both(mine, other, ours)
+        times = [_seconds(each, plan, chip(chip_name)) for each in (mine, other) if chip_name]
     except Exception as error:
         return Comparison(name=name, problem=f"{type(error).__name__}: {error}")
     if left.keys() != right.keys():
@@ -45,7 +60,14 @@ def compared(ours: KernelLibrary, theirs: KernelLibrary, name: str) -> Compariso
     if all(np.array_equal(left[index], given[index]) for index in left):
         return Comparison(name=name, problem="it writes nothing under what is assumed")
     different = sum(int((left[index] != right[index]).sum()) for index in left)
-    return Comparison(name=name, different=different)
+    mine_takes, other_takes = times or (0.0, 0.0)
+    return Comparison(name=name, different=different, ours=mine_takes, theirs=other_takes)
+
+
+def _kernel(library: KernelLibrary, name: str) -> KernelFunction:
+    """A kernel, all of whose constants are what is assumed of them."""
+    kernel, _ = compiled_kernel(library, name, {})
+    return kernel
 
 
 def _run_both(
@@ -64,6 +86,20 @@ def _run_both(
 
 def _run(kernel: KernelFunction, plan: Plan) -> dict[int, Bytes]:
     """The bytes of each buffer after the run, by index."""
+    memory, buffers, arguments = _prepared(kernel, plan)
+    dispatch(
+        kernel.program().specialise(plan.grid.threadgroup),
+        memory,
+        arguments,
+        threads=plan.grid.threads,
+        threadgroups=plan.grid.threadgroups,
+        fuel=_FUEL,
+        workers=1,  # in one order: what is assumed may let threadgroups write over each other
+    )
+    return buffers
+
+
+def _prepared(kernel: KernelFunction, plan: Plan) -> tuple[Memory, dict[int, Bytes], list[int]]:
     bound = {(each.argument.kind, each.argument.index): each for each in plan.bound}
     memory, buffers, arguments = Memory(), {}, []
     for argument in kernel.arguments:
@@ -73,14 +109,24 @@ def _run(kernel: KernelFunction, plan: Plan) -> dict[int, Bytes]:
             continue
         buffers[argument.index] = np.array(given.data, copy=True)
         arguments.append(memory.register(buffers[argument.index], name=argument.name))
-    grid = plan.grid
-    dispatch(
-        kernel.program().specialise(grid.threadgroup),
-        memory,
-        arguments,
-        threads=grid.threads,
-        threadgroups=grid.threadgroups,
-        fuel=_FUEL,
-        workers=1,  # in one order: what is assumed may let threadgroups write over each other
+    return memory, buffers, arguments
+
+
+def _seconds(kernel: KernelFunction, plan: Plan, chip: Chip) -> float:
+    """The predicted time of the dispatch, alone on an idle GPU."""
+    memory, _, arguments = _prepared(kernel, plan)
+    program = kernel.program()
+    executable = program.specialise(plan.grid.threadgroup)
+    groups = plan.grid.threadgroups
+    if groups is None:
+        assert plan.grid.threads is not None
+        pairs = zip(plan.grid.threads, plan.grid.threadgroup, strict=True)
+        x, y, z = (-(-threads // size) for threads, size in pairs)
+        groups = (x, y, z)
+    given = sum(each.length for each in plan.bound if each.data is None)
+    code = lower(program.taped_function)
+    sampled = sampled_dispatch(chip, executable, groups, given_memory=given, code=code)
+    tape = tape_dispatch(
+        executable, memory, arguments, threadgroups=groups, sample=sampled.sample.positions
     )
-    return buffers
+    return sampled.simulated(tape, warm=True).seconds

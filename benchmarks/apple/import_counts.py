@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .importing import Import, import_all, stored, tasks
+from .importing import Import, import_all, tasks
+from .workers import stored
 
 _SECONDS_OF_ONE = 120.0
 _EVERY = 500
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
         if not options.json and (row.problem or number % _EVERY == 0):
             print(f"{number}: {row.library} {row.kernel} {row.problem[:160]}", flush=True)
     chosen = {(path.name, name) for path, name in waiting}
-    done = [row for row in stored(options.into) if (row.library, row.kernel) in chosen]
+    done = [row for row in stored(options.into, Import) if (row.library, row.kernel) in chosen]
     counts = {path.name: _counts(done, path.name) for path in options.libraries}
     print(json.dumps(counts, indent=2))
     return int(any(row.problem for row in done))

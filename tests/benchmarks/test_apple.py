@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from assay.compiler.air import AirLibrary
 from assay.compiler.msl import compile_library
 from benchmarks.apple.compare import compared
+from benchmarks.apple.main import main
 from tests.support.metallib import Buffer, kernel, library
 
 THEIRS = kernel(
@@ -60,3 +64,21 @@ def test_equal_bits_different_ones_and_none_are_told_apart(
     found = compared(ours, theirs, "half_of")
     assert bool(found.different) is different
     assert found.problem == problem
+
+
+def test_files_of_kernels_are_compared_in_three_forms_and_timed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mlx/backend/metal/kernels"
+    folder.mkdir(parents=True)
+    (folder / "k.metal").write_text(OURS.format("y[i] = x[i] * 0.5f;"))
+    older, newer = tmp_path / "14.metallib", tmp_path / "26.metallib"
+    older.write_bytes(library({"half_of": THEIRS}))
+    newer.write_bytes(library({"half_of": THEIRS.replace("%v, 0.5", "%v, 0.25")}))
+    given = ["--metallib", older, "--newer", newer, "--sources", tmp_path, "--json"]
+    code = main([*map(str, given), "--into", str(tmp_path / "rows.jsonl")])
+    found = json.loads(capsys.readouterr().out)
+    assert code == 1
+    ours, theirs = found["our compilation"], found["a newer AIR"]
+    assert (ours["compared"], ours["equal"], ours["timed_alike"]) == (1, 1, 1)
+    assert (theirs["compared"], theirs["equal"], theirs["different"]) == (1, 0, ["half_of"])

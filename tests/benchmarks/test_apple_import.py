@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.apple.import_counts import main, reason
-from benchmarks.apple.importing import import_all, stored, tasks
+from benchmarks.apple.importing import Import, import_all, tasks
+from benchmarks.apple.workers import stored
 from tests.support.metallib import Buffer, kernel, library
 
 OUT = (Buffer(name="y", element="float"),)
@@ -54,7 +55,7 @@ def test_a_run_goes_on_behind_the_last_whole_line(file: Path) -> None:
         lines.write('{"library": "k.meta')
     second = list(import_all(every, into, workers=1, limit=60, seconds=60))
     assert [row.kernel for row in first + second] == [name for _, name in every]
-    assert stored(into) == first + second
+    assert stored(into, Import) == first + second
 
 
 def test_what_takes_too_long_is_refused_and_the_next_goes_on(file: Path) -> None:
