@@ -1,5 +1,6 @@
 // Functions of vectors as a whole.
 #pragma once
+#include "math_root.h"
 #include "relational.h"
 
 namespace metal {

@@ -8,6 +8,7 @@
 #include "math_hyperbolic.h"
 #include "math_parts.h"
 #include "math_pow.h"
+#include "math_root.h"
 #include "math_trig.h"
 #include "geometric.h"
 
