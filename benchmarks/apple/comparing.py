@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.compiler.air import AirLibrary, open_library
-from assay.compiler.msl import CompileOptions, KernelLibrary, compile_library
+from assay.compiler.msl import CompileError, CompileOptions, KernelLibrary, compile_library
 
 from .compare import compared
 from .workers import done, kept, stored
@@ -54,19 +54,26 @@ SOURCE, NEWER = "our compilation", "a newer AIR"
 
 def tasks(
     sources: Path, files: Sequence[str], older: Path, newer: Path | None, per_file: int
-) -> list[Task]:
-    """So many kernels of each file, spread over it, in one or two comparisons."""
+) -> tuple[list[Task], dict[str, str]]:
+    """So many kernels of each file, spread over it, in one or two comparisons.
+
+    Also why there is nothing of some files.
+    """
     there = frozenset(_opened(older).function_names)
     newer_there = frozenset(_opened(newer).function_names) if newer else frozenset()
-    found = []
+    found, refused = [], {}
     for file in files:
-        common = [each for each in _names(sources, file) if each in there]
+        try:
+            common = [each for each in _compiled(sources, file).function_names if each in there]
+        except CompileError as error:
+            refused[file] = str(error).partition("\n")[0]
+            continue
         for name in common[:: max(1, len(common) // per_file)][:per_file]:
             one = Task(sources=sources, file=file, kernel=name, left=older)
             found.append(one)
             if newer and name in newer_there:
                 found.append(Task(sources=sources, file=file, kernel=name, left=older, right=newer))
-    return found
+    return found, refused
 
 
 def compare_all(
@@ -117,7 +124,3 @@ def _compiled(sources: Path, file: str) -> KernelLibrary:
         fast_math=_FAST_MATH, include_paths=(sources, path.parent), language_version=(3, 1)
     )
     return compile_library(path.read_text(), options=options, file_name=str(path), each_alone=True)
-
-
-def _names(sources: Path, file: str) -> tuple[str, ...]:
-    return _compiled(sources, file).function_names

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +47,11 @@ def main(arguments: Sequence[str]) -> int:
     files = options.files or sorted(
         str(path.relative_to(folder)) for path in folder.rglob("*.metal")
     )
-    every = tasks(options.sources, files, options.metallib, options.newer, options.per_file)
+    every, refused = tasks(
+        options.sources, files, options.metallib, options.newer, options.per_file
+    )
+    for file, problem in refused.items():
+        print(f"{file}: {problem}", file=sys.stderr)
     rows = compare_all(
         every,
         options.into,

@@ -106,7 +106,7 @@ def _defined(text: str) -> tuple[str, list[str]]:
         if function.name in known:
             continue
         known.add(function.name)
-        body = None if _is_of_tensors(function) else body_of(function)
+        body = None if tensor_shims.is_of_tensors(function) else body_of(function)
         if body is not None:
             parts.append(body.text)
             waiting += body.calls
@@ -122,12 +122,8 @@ def _defined(text: str) -> tuple[str, list[str]]:
     return "\n".join([whole, *new]), texts
 
 
-def _is_of_tensors(function: AirFunction) -> bool:
-    return function.name.startswith(tensor_shims.PREFIX)
-
-
 def _shim(function: AirFunction) -> str:
-    find = tensor_shims.shim_of if _is_of_tensors(function) else shim_of
+    find = tensor_shims.shim_of if tensor_shims.is_of_tensors(function) else shim_of
     shim = find(function)
     if shim is None:
         raise AirFormatError(f"it calls '{function.name}', which is not known here")

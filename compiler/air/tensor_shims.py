@@ -1,4 +1,4 @@
-"""Metal 4's operations on tensors, `__tensorops_impl_*`, by a header of ours: C++ as for `shims`.
+"""Metal 4's operations on tensors, by a header of ours: C++ as for `shims`.
 
 What each takes is what the headers of Metal Performance Primitives declare: `matmul2d` passes the
 parts of its descriptor one by one, where it does not pass a pointer to it.
@@ -11,7 +11,7 @@ import re
 from ..msl.front import clang
 from .names import AirFunction
 
-PREFIX = "__tensorops_impl_"
+_PREFIX = "__tensorops_impl_"
 _HEADER = clang.HEADERS / "assay" / "tensor_product.h"
 _NAMESPACES = "using namespace metal;\nusing namespace metal::__tensor;\n"
 _DESCRIPTOR = "int which, int m, int n, int k, uchar tl, uchar tr, uchar relaxed, int mode"
@@ -32,26 +32,130 @@ _COOPERATIVE = {
         f"void* data, ushort at, {_TYPES}",
         f"return (char*)data + (at == 0xffff ? 0 : at * {_ELEMENT});",
     ),
+    "num_elements": (
+        "ushort",
+        "const void* data, int lt, int rt, int threads",
+        f"return (ushort)elements_of(which, {_GIVEN}, threads);",
+    ),
+    "get_coordinate": (
+        "void",
+        f"const void* data, ushort at, int* to, int kind, int threads, {_TYPES}",
+        f"to[0] = column_of(which, {_GIVEN}, at, threads); "
+        f"to[1] = row_of(which, {_GIVEN}, at, threads);",
+    ),
+    "is_valid_element": (
+        "bool",
+        f"const void* data, ushort at, {_TYPES}, int threads",
+        f"return is_valid(which, {_GIVEN}, at, threads);",
+    ),
 }
-_RUN = re.compile(r"matmul2d_op_run_cooperative_(\w+?)_(\w+?)_(\w+)")
-_ELEMENTS = {"f16": "half", "f32": "float", "b16": "bfloat"}
+_MOVE = re.compile(r"(load|store)_(dv|tg)_(\w+)")
+_MOVED = {
+    "load": ("{0}* data, const view<{1} {0}*>* from, int kind, int rank", "load_tensor", "from"),
+    "store": ("const {0}* data, const view<{1} {0}*>* to, int kind", "store_tensor", "to"),
+}
+_RUN = re.compile(
+    r"matmul2d_op_run_cooperative_(?P<left>(?:dv_|tg_)?[^_]+)_(?P<right>(?:dv_|tg_)?[^_]+)_(?P<sums>[^_]+)"
+)
+_ELEMENTS = {
+    "f16": "half",
+    "f32": "float",
+    "b16": "bfloat",
+    "i8": "signed char",
+    "ui8": "uchar",
+    "i32": "int",
+}
+_SPACES = {"dv": "__ASSAY_DEVICE", "tg": "__ASSAY_THREADGROUP"}
+_PRIVATE = "{}* to, short rank, {} char* base, const void* extents, const void* strides, uchar kind"
+# Tensors that a thread keeps itself: `metal::tensor` of pointers, extents and strides.
+_VIEWS = {
+    "air.get_descriptor_size_tensor": (
+        "short",
+        "short rank, short bytes",
+        "return sizeof(view<__ASSAY_DEVICE char*>);",
+    ),
+    "air.init_strided_private_tensor.i32.global": (
+        "void",
+        _PRIVATE.format("void", "__ASSAY_DEVICE"),
+        "make_view(to, rank, base, extents, strides);",
+    ),
+    "air.init_strided_private_tensor.i32.local": (
+        "void",
+        _PRIVATE.format("void", "__ASSAY_THREADGROUP"),
+        "make_view(to, rank, base, extents, strides);",
+    ),
+    "air.slice_private_tensor_private_tensor.s.i32": (
+        "void",
+        "void* to, const void* from, short rank, const void* starts, const void* extents",
+        "slice_view(to, from, rank, starts, extents);",
+    ),
+    "air.get_extent_private_tensor.i32": (
+        "int",
+        "const void* of, short rank, short dimension",
+        "return ((const view<__ASSAY_DEVICE char*>*)of)->extents[dimension];",
+    ),
+}
+
+
+def is_of_tensors(function: AirFunction) -> bool:
+    """Whether a function is one of tensors, known or not."""
+    return function.name.startswith(_PREFIX) or "_tensor" in function.name
 
 
 def shim_of(function: AirFunction) -> str | None:
     """C++ of an operation on tensors; None for one that is not known."""
-    name = function.name.removeprefix(PREFIX)
+    if function.name in _VIEWS:
+        return _function(function.name, *_VIEWS[function.name])
+    name = function.name.removeprefix(_PREFIX)
     if name.startswith(_OF_TENSOR):
-        known = _COOPERATIVE.get(name.removeprefix(_OF_TENSOR))
+        end = name.removeprefix(_OF_TENSOR)
+        known = _COOPERATIVE.get(end) or _moving(end)
         if known is None:
             return None
         result, taken, body = known
         return _function(function.name, result, f"{_DESCRIPTOR}, {taken}", body)
     run = _RUN.fullmatch(name)
-    if run is None or not all(kind in _ELEMENTS for kind in run.groups()):
+    return _running(function.name, run) if run else None
+
+
+def _moving(name: str) -> tuple[str, str, str] | None:
+    """Elements that are loaded from a tensor in memory, or stored to one."""
+    found = _MOVE.fullmatch(name)
+    element = _ELEMENTS.get(found[3]) if found else None
+    if found is None or element is None:
         return None
-    a, b, c = (_ELEMENTS[kind] for kind in run.groups())
-    taken = f"const descriptor* d, const {a}* l, const {b}* r, {c}* sums, int threads"
-    return _function(function.name, "void", taken, "multiply(d, l, r, sums);")
+    taken, called, other = _MOVED[found[1]]
+    return (
+        "void",
+        f"{taken.format(element, _SPACES[found[2]])}, {_TYPES}, int threads",
+        f"{called}(which, {_GIVEN}, data, {other}, threads);",
+    )
+
+
+def _running(name: str, found: re.Match[str]) -> str | None:
+    """A product whose sums are in registers."""
+    sums = _ELEMENTS.get(found["sums"])
+    if sums not in ("float", "int"):
+        return None
+    taken, operands, in_memory = ["const descriptor* d"], [], False
+    for which in ("left", "right"):
+        space, _, kind = found[which].rpartition("_")
+        element = _ELEMENTS.get(kind)
+        if element is None:
+            return None
+        if space:
+            in_memory = True
+            pointer = f"{_SPACES[space]} {element}*"
+            taken.append(f"const view<{pointer}>* {which}_given, int {which}_kind")
+            operands.append(f"in_memory<{element}, {pointer}, {sums}>{{{which}_given}}")
+        else:
+            taken.append(f"const {element}* {which}_given")
+            operands.append(f"in_registers<{element}>{{{which}_given, *d, {which}}}")
+    taken.append(f"{sums}* sums, int threads")
+    body = f"multiply_views(d, {', '.join(operands)}, sums, threads);"
+    if not in_memory:
+        body = "multiply(d, left_given, right_given, sums);"
+    return _function(name, "void", ", ".join(taken), body)
 
 
 def _function(name: str, result: str, taken: str, body: str) -> str:

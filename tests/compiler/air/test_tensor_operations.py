@@ -110,3 +110,87 @@ def test_a_simdgroup_multiplies_what_it_has_in_registers(
     addresses = [memory.register(x.reshape(-1).view(np.uint8), name="x") for x in given]
     dispatch(program.specialise((32, 1, 1)), memory, addresses, threads=(32, 1, 1))
     np.testing.assert_array_equal(given[2], a @ b + (c if accumulate else 0))
+
+
+def in_memory(
+    extents: tuple[int, int, int], left: bool, right: bool, start: int, simdgroups: int
+) -> str:
+    """A kernel that stores the product of two tensors in memory, from row `start` of c on."""
+    m, n, k = extents
+    shapes = {0: (k, m) if left else (m, k), 1: (n, k) if right else (k, n), 2: (m, n)}
+    threads = 32 * simdgroups
+    of = f"i32 32, i32 64, i32 -1, i8 {int(left)}, i8 {int(right)}, i8 0, i32 0"
+    types = ", ".join([f"i32 {F32}"] * 3)
+
+    def lines() -> Iterator[str]:
+        parts = [32, 64, -1, int(left), int(right), 0, 0]
+        kinds = ["i32"] * 3 + ["i8"] * 3 + ["i32"]
+        layout = "{ i32, i32, i32, i8, i8, i8, i32 }"
+        yield f"  %d = alloca {layout}, align 4\n"
+        for at, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
+            yield f"  %d{at} = getelementptr {layout}, ptr %d, i32 0, i32 {at}\n"
+            yield f"  store {kind} {part}, ptr %d{at}\n"
+        yield "  %z16 = call i16 @air.get_descriptor_size_tensor(i16 2, i16 4)\n"
+        yield "  %z = zext i16 %z16 to i64\n"
+        for which, (rows, columns) in shapes.items():
+            yield f"  %t{which} = alloca i8, i64 %z, align 8\n"
+            yield from pair(f"e{which}", columns, rows)
+            yield from pair(f"s{which}", 1, columns)
+            yield "  call void @air.init_strided_private_tensor.i32.global("
+            yield f"ptr %t{which}, i16 2, ptr addrspace(1) %b{which}, "
+            yield f"ptr %e{which}, ptr %s{which}, i8 0)\n"
+        yield "  %v = alloca i8, i64 %z, align 8\n"
+        yield "  %left = call i32 @air.get_extent_private_tensor.i32(ptr %t2, i16 2, i16 1)\n"
+        yield f"  %rest = sub i32 %left, {start}\n"
+        yield from pair("o", 0, start)
+        yield from pair("w", n, "%rest")
+        yield "  call void @air.slice_private_tensor_private_tensor.s.i32"
+        yield "(ptr %v, ptr %t2, i16 2, ptr %o, ptr %w)\n"
+        size = f"call i64 @{PREFIX}cooperative_tensor_data_size(i32 2, {of}, {types}, "
+        yield f"  %zc = {size}i32 {threads})\n  %c = alloca i8, i64 %zc, align 4\n"
+        yield f"  call void @{PREFIX}run_cooperative_dv_f32_dv_f32_f32(ptr %d, ptr %t0, i32 2, "
+        yield f"ptr %t1, i32 2, ptr %c, i32 {threads})\n"
+        yield f"  call void @{PREFIX}cooperative_tensor_store_dv_f32(i32 2, {of}, ptr %c, "
+        yield f"ptr %v, i32 2, {types}, i32 {threads})\n"
+
+    def pair(name: str, first: int | str, second: int | str) -> Iterator[str]:
+        yield f"  %{name} = alloca [2 x i32], align 4\n  store i32 {first}, ptr %{name}\n"
+        yield f"  %{name}.1 = getelementptr i32, ptr %{name}, i32 1\n"
+        yield f"  store i32 {second}, ptr %{name}.1\n"
+
+    described = "i32, i32, i32, i32, i8, i8, i8, i32"
+    declared = (
+        "declare i16 @air.get_descriptor_size_tensor(i16, i16)\n"
+        "declare void @air.init_strided_private_tensor.i32.global"
+        "(ptr, i16, ptr addrspace(1), ptr, ptr, i8)\n"
+        "declare i32 @air.get_extent_private_tensor.i32(ptr, i16, i16)\n"
+        "declare void @air.slice_private_tensor_private_tensor.s.i32(ptr, ptr, i16, ptr, ptr)\n"
+        f"declare i64 @{PREFIX}cooperative_tensor_data_size({described}, i32, i32, i32, i32)\n"
+        f"declare void @{PREFIX}run_cooperative_dv_f32_dv_f32_f32"
+        "(ptr, ptr, i32, ptr, i32, ptr, i32)\n"
+        f"declare void @{PREFIX}cooperative_tensor_store_dv_f32"
+        f"({described}, ptr, ptr, i32, i32, i32, i32, i32)"
+    )
+    return kernel("k", "".join(lines()), BUFFERS, declared=declared)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "start", "simdgroups"),
+    [(False, False, 0, 1), (False, True, 0, 2), (True, False, 3, 2), (True, True, 9, 4)],
+)
+def test_tensors_in_memory_are_multiplied_and_stored_as_far_as_they_reach(
+    left: bool, right: bool, start: int, simdgroups: int
+) -> None:
+    m, n, k = 21, 50, 33
+    random = np.random.default_rng(2)
+    a, b = (random.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n)))
+    c = np.full((m, n), -1, np.float32)
+    given = [np.ascontiguousarray(x) for x in (a.T if left else a, b.T if right else b, c)]
+    text = in_memory((m, n, k), left, right, start, simdgroups)
+    program = AirLibrary(library({"k": text}), "k.metallib").function("k").program()
+    memory = Memory()
+    addresses = [memory.register(x.reshape(-1).view(np.uint8), name="x") for x in given]
+    size = (32 * simdgroups, 1, 1)
+    dispatch(program.specialise(size), memory, addresses, threads=size)
+    np.testing.assert_array_equal(given[2][:start], -1)
+    np.testing.assert_array_equal(given[2][start:], (a @ b)[: m - start])

@@ -131,6 +131,160 @@ __attribute__((always_inline)) inline void multiply(const descriptor* given, con
   }
 }
 
+// A tensor in memory, as a thread keeps it: dimension 0 is that of columns. Offsets and strides are
+// in elements.
+constexpr int most_dimensions = 8;
+template <typename P>
+struct view {
+  P base;
+  long offset;
+  int extents[most_dimensions];
+  int strides[most_dimensions];
+};
+
+template <typename P>
+__attribute__((always_inline)) inline void make_view(void* to, short rank, P base,
+                                                     const void* extents, const void* strides) {
+  view<P>* made = (view<P>*)to;
+  made->base = base;
+  made->offset = 0;
+#pragma unroll
+  for (short d = 0; d < rank; d++) {
+    made->extents[d] = ((const int*)extents)[d];
+    made->strides[d] = ((const int*)strides)[d];
+  }
+}
+
+// Where the base is and how it is typed does not matter to a slice.
+__attribute__((always_inline)) inline void slice_view(void* to, const void* from, short rank,
+                                                      const void* starts, const void* extents) {
+  typedef view<__ASSAY_DEVICE char*> any;
+  any* made = (any*)to;
+  const any* given = (const any*)from;
+  made->base = given->base;
+  long offset = given->offset;
+#pragma unroll
+  for (short d = 0; d < rank; d++) {
+    offset += (long)((const int*)starts)[d] * given->strides[d];
+    made->extents[d] = ((const int*)extents)[d];
+    made->strides[d] = given->strides[d];
+  }
+  made->offset = offset;
+}
+
+// Elements outside of a tensor are 0 when read, and are not written.
+template <typename P>
+__attribute__((always_inline)) inline bool is_inside(const view<P>* v, int row, int column) {
+  return row >= 0 && row < v->extents[1] && column >= 0 && column < v->extents[0];
+}
+template <typename P>
+__attribute__((always_inline)) inline long place_of(const view<P>* v, int row, int column) {
+  return v->offset + (long)row * v->strides[1] + (long)column * v->strides[0];
+}
+
+// The row and column of one of this thread's elements.
+__attribute__((always_inline)) inline int fragment_of_element(uint at, int threads) {
+  int simdgroups = threads / simdgroup;
+  return (int)(at / elements_of_fragment) * simdgroups +
+         (int)(__assay_simdgroup_index_in_threadgroup() % (uint)simdgroups);
+}
+__attribute__((always_inline)) inline int row_of(int which, descriptor d, uint at, int threads) {
+  int across = fragments_along(columns_of(which, d));
+  uint lane = __assay_thread_index_in_simdgroup();
+  return fragment_of_element(at, threads) / across * side + (int)((at >> 2) & 1) * 8 +
+         (int)row_of_lane(lane);
+}
+__attribute__((always_inline)) inline int column_of(int which, descriptor d, uint at, int threads) {
+  int across = fragments_along(columns_of(which, d));
+  uint lane = __assay_thread_index_in_simdgroup();
+  return fragment_of_element(at, threads) % across * side + (int)quarter_of_lane(lane) * 4 +
+         (int)(at & 3);
+}
+__attribute__((always_inline)) inline bool is_valid(int which, descriptor d, uint at, int threads) {
+  return row_of(which, d, at, threads) < rows_of(which, d) &&
+         column_of(which, d, at, threads) < columns_of(which, d);
+}
+
+template <typename T, typename P>
+__attribute__((always_inline)) inline void load_tensor(int which, descriptor d, T* elements,
+                                                       const view<P>* from, int threads) {
+  int count = elements_of(which, d, threads);
+#pragma unroll
+  for (int at = 0; at < count; at++) {
+    int row = row_of(which, d, at, threads), column = column_of(which, d, at, threads);
+    T value = 0;
+    if (is_valid(which, d, at, threads) && is_inside(from, row, column)) {
+      value = from->base[place_of(from, row, column)];
+    }
+    elements[at] = value;
+  }
+}
+
+template <typename T, typename P>
+__attribute__((always_inline)) inline void store_tensor(int which, descriptor d, const T* elements,
+                                                        const view<P>* to, int threads) {
+  int count = elements_of(which, d, threads);
+#pragma unroll
+  for (int at = 0; at < count; at++) {
+    int row = row_of(which, d, at, threads), column = column_of(which, d, at, threads);
+    if (is_valid(which, d, at, threads) && is_inside(to, row, column)) {
+      to->base[place_of(to, row, column)] = elements[at];
+    }
+  }
+}
+
+// Operands of a product of which one, at least, is in memory.
+template <typename T, typename P, typename S>
+struct in_memory {
+  const view<P>* given;
+  __attribute__((always_inline)) S at(int row, int column) const {
+    S value = 0;
+    if (is_inside(given, row, column)) value = (S)(T)given->base[place_of(given, row, column)];
+    return value;
+  }
+  __attribute__((always_inline)) int extent(int dimension) const {
+    return given->extents[dimension];
+  }
+};
+template <typename T>
+struct in_registers {
+  const T* elements;
+  descriptor d;
+  int which;
+  __attribute__((always_inline)) float at(int row, int column) const {
+    int fragment = row / side * fragments_along(columns_of(which, d)) + column / side;
+    return element_at(elements + fragment * elements_of_fragment, row % side, column % side);
+  }
+  __attribute__((always_inline)) int extent(int dimension) const {
+    return dimension == 0 ? columns_of(which, d) : rows_of(which, d);
+  }
+};
+
+__attribute__((always_inline)) inline float __sum(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+__attribute__((always_inline)) inline int __sum(int a, int b, int c) { return a * b + c; }
+
+// Sums of products for the elements that this thread has; k ascends one by one.
+template <typename L, typename R, typename S>
+__attribute__((always_inline)) inline void multiply_views(const descriptor* given, L l, R r,
+                                                          S* sums, int threads) {
+  descriptor d = *given;
+  int count = elements_of(destination, d, threads);
+  int depth = d.k >= 0 ? d.k : l.extent(d.transpose_left ? 1 : 0);
+#pragma unroll
+  for (int at = 0; at < count; at++) sums[at] = d.accumulates ? sums[at] : (S)0;
+  for (int k = 0; k < depth; k++) {
+#pragma unroll
+    for (int at = 0; at < count; at++) {
+      int m = row_of(destination, d, at, threads), n = column_of(destination, d, at, threads);
+      S a = d.transpose_left ? l.at(k, m) : l.at(m, k);
+      S b = d.transpose_right ? r.at(n, k) : r.at(k, n);
+      sums[at] = __sum(a, b, sums[at]);
+    }
+  }
+}
+
 }  // namespace __tensor
 }  // namespace metal
 
