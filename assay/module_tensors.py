@@ -61,11 +61,16 @@ def npu_tensors(
     integers, by IREE's CPU backend, made of `tensors`.
 
     Parts that IREE does not take, such as those with unsigned integers, are left out. `values` are
-    the inputs of the module. Raises ModelError and StatusError.
+    the inputs of the module. What other formats than ONNX say of integers is the same on every
+    device: none is needed for them. Raises ModelError and StatusError.
     """
     from assay.compiler.graph.symbolic.onnx_graph import graph_of
     from assay.compiler.graph.symbolic.onnx_model import OnnxModel
-    from assay.compiler.module.npu import extracted
+    from assay.compiler.models import model_format
+    from assay.compiler.module.extraction import extracted
+
+    if model_format(source) != "onnx":
+        return {}
 
     found: dict[str, Array] = {}
     parts = list(_npu_calls(module, values))

@@ -12,16 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..graph.symbolic.graph import Forward, Graph, Operator
+from .kinds import ELEMENTWISE, needs_elements
 
-_NAMES: Final = """
-Abs Add And BatchNormalization Cast Ceil Clip DequantizeLinear Div Elu Equal Erf Exp Floor Gelu
-Greater HardSigmoid HardSwish LeakyRelu Less Log Max Min Mod Mul Neg Not Or PRelu Pow QuantizeLinear
-Reciprocal Relu Round Selu Sigmoid Softplus Sqrt Sub Tanh Where
-"""
-_FOLLOWERS: Final = frozenset(_NAMES.split())
-"""What is done element by element, so that it can be done where the element is made."""
-_MOVES: Final = frozenset({"Concat", "Expand", "Slice", "Split", "Tile", "Transpose"})
-"""What gives elements other places."""
 _MOST: Final = 16
 
 
@@ -45,7 +37,7 @@ class Group:
     @property
     def needs_elements(self) -> bool:
         """Whether it looks at elements that an empty tensor does not have."""
-        return any(op.node.op_type not in _FOLLOWERS | _MOVES for op in self.operators)
+        return any(needs_elements(op.node.op_type) for op in self.operators)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -92,7 +84,7 @@ def _before(
     graph: Graph, step: Operator, groups: dict[str, Group], uses: Counter[str]
 ) -> str | None:
     """The tensor of a group that this operator can join."""
-    if step.node.op_type not in _FOLLOWERS or len(step.outputs) != 1:
+    if step.node.op_type not in ELEMENTWISE or len(step.outputs) != 1:
         return None
     dims = graph.tensors[step.outputs[0]].dims
     for name in step.inputs:

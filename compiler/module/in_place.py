@@ -7,39 +7,20 @@ copies within one place are not defined.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ..graph.symbolic.graph import Graph
 from .groups import Group
-
-_COMPUTED: Final = frozenset(
-    {
-        "Elu",
-        "Erf",
-        "Exp",
-        "HardSigmoid",
-        "HardSwish",
-        "LeakyRelu",
-        "Relu",
-        "Selu",
-        "Sigmoid",
-        "Tanh",
-    }
-)
-"""What no other operator undoes, and no constant makes nothing of."""
-_ELEMENTWISE: Final = _COMPUTED | {"Add", "Div", "Max", "Min", "Mul", "Sub"}
-_OF_TWO: Final = ("Add", "Div", "Mul", "Sub")
+from .kinds import COMPUTED, OF_TWO, WITHIN_PLACE
 
 
 def overwritable(graph: Graph, group: Group) -> tuple[str, ...]:
     """The computed tensors, of the result's shape and size of elements, that it may write over."""
-    if group.gives or not all(op.node.op_type in _ELEMENTWISE for op in group.operators):
+    if group.gives or not all(op.node.op_type in WITHIN_PLACE for op in group.operators):
         return ()
     computed = [name for name in group.inputs if name in graph.tensors]
-    if not any(op.node.op_type in _COMPUTED for op in group.operators):
+    if not any(op.node.op_type in COMPUTED for op in group.operators):
         operands = {name for op in group.operators for name in op.inputs}
         is_of_two = len(group.operators) == 1 and len(operands & set(computed)) == 2
-        if not is_of_two or group.last.node.op_type not in _OF_TWO:
+        if not is_of_two or group.last.node.op_type not in OF_TWO:
             return ()
     (output,) = group.outputs
     made = graph.tensors[output]

@@ -18,6 +18,9 @@ from .groups import Group
 from .kernel import Kernel
 from .sized_kernels import OVERWRITE, sized_kernel
 
+FLAGS: Final = ("--iree-execution-model=async-external",)
+"""With which IREE compiles modules of kernels: functions of MLIR then wait for a fence and signal
+one, as those of ONNX do."""
 _MOST_EMBEDDED: Final = 16
 """Elements of constants that are part of a kernel; whole numbers always are."""
 

@@ -5,27 +5,17 @@ It computes with integers, so that a part begins behind quantisers and ends befo
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from assay.sim.native.work_folder import work_folder
 
 from ..graph.errors import GraphRefused
-from ..graph.mlir import new_context
-from ..graph.onnx.convert import converted
 from ..graph.symbolic.dims import is_known
 from ..graph.symbolic.graph import Forward, Graph, Operator
-from ..graph.symbolic.onnx_model import OnnxModel
 from ..models.errors import ModelError
 from .groups import Group
 from .kernel import Kernel
-from .regions import FREE, Makers, is_free, regions
-
-_NAMED = re.compile(r"(?:node|the node of) (\S+)")
+from .regions import Makers, is_free, regions
+from .source import Source
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,10 +32,9 @@ class Refusal:
 class NpuParts:
     """A graph's part for the NPU: what of the operators that are wanted there it can do."""
 
-    def __init__(self, model: OnnxModel, graph: Graph, wanted: Callable[[Operator], bool]) -> None:
-        self._model, self._graph = model, graph
+    def __init__(self, source: Source, graph: Graph, wanted: Callable[[Operator], bool]) -> None:
+        self._source, self._graph = source, graph
         self._makers = Makers(graph)
-        self._nodes = {name: node for node in model.proto.graph.node for name in node.output}
         self._kept: dict[Operator, None] = {
             step: None
             for step in graph.steps
@@ -62,9 +51,12 @@ class NpuParts:
         """Whether the NPU does an operator that is no dequantiser."""
         return operator in self._kept
 
-    def refuse(self, group: Group, reason: str) -> None:
-        """Leaves a region to others after all, with what depends on that."""
-        self._refuse(group.operators, reason)
+    def refuse(self, group: Group, error: ModelError) -> None:
+        """Leaves a region that cannot be compiled to others after all, or what of it is to blame,
+        with what depends on that."""
+        found = self._blamed(group, error)
+        for operator, reason in found.items():
+            self._refuse((operator,), reason)
         self._settle()
 
     def _settle(self) -> None:
@@ -114,109 +106,22 @@ class NpuParts:
     def _unknown(self) -> dict[Operator, str]:
         """Operators that the NPU's compiler does not take; makes regions and kernels."""
         self.regions = regions(self._graph, self.does)
-        self.kernels = {group: self._kernel(group) for group in self.regions}
+        self.kernels = {group: self._source.region(self._graph, group) for group in self.regions}
         found: dict[Operator, str] = {}
         for group, kernel in self.kernels.items():
             try:
-                with work_folder() as work:
-                    path = Path(work) / "part.onnx"
-                    path.write_bytes(kernel.model)
-                    converted(path, new_context())
-            except GraphRefused as refused:
-                found |= self._named(group, refused)
+                self._source.check(kernel)
             except ModelError as error:
-                found |= dict.fromkeys(group.operators, str(error))
+                found |= self._blamed(group, error)
         return found
 
-    def _named(self, group: Group, refused: GraphRefused) -> Mapping[Operator, str]:
-        """Operators by the places that problems name; all of them for what names none."""
+    def _blamed(self, group: Group, error: ModelError) -> Mapping[Operator, str]:
+        """Operators that the problems are about; all of them for what names none."""
+        if not isinstance(error, GraphRefused):
+            reason = str(error).splitlines()[-1].strip()
+            return dict.fromkeys(group.operators, reason)
         found: dict[Operator, str] = {}
-        for problem in refused.problems:
-            match = _NAMED.match(problem.where)
-            name = match[1] if match else problem.where.partition(" ")[2]
-            named = [
-                operator
-                for operator in group.operators
-                if name in (operator.node.name, *operator.outputs)
-            ] or [operator for operator in group.operators if self._reads(operator, name)]
+        for problem in error.problems:
+            named = self._source.concerned(self._graph, group, problem)
             found |= dict.fromkeys(named, problem.reason)
-        return found or dict.fromkeys(group.operators, str(refused.problems[0]))
-
-    def _reads(self, operator: Operator, name: str) -> bool:
-        """Whether an operator reads a tensor, or what a node of that name makes."""
-        nodes = [self._nodes[each] for each in operator.inputs if each in self._nodes]
-        return name in operator.inputs or name in [node.name for node in nodes if node.name]
-
-    def _kernel(self, group: Group) -> Kernel:
-        """A region as a model of its own, with its weights."""
-        data = extracted(self._model, self._graph, group.takes, group.gives)
-        return Kernel(
-            entry=f"npu_{hashlib.sha256(data).hexdigest()[:12]}",
-            arguments=group.takes,
-            outputs=group.gives,
-            model=data,
-        )
-
-
-def extracted(model: OnnxModel, graph: Graph, takes: Sequence[str], gives: Sequence[str]) -> bytes:
-    """The part of a model between tensors, as a model of its own with their shapes in `graph`."""
-    return _Extraction(model, graph, takes, gives).model()
-
-
-class _Extraction:
-    """The nodes of a region as the model has them, with what computes their constants.
-
-    Weights stay the integers that they are behind their dequantisers.
-    """
-
-    def __init__(
-        self, model: OnnxModel, graph: Graph, takes: Sequence[str], gives: Sequence[str]
-    ) -> None:
-        self._model, self._graph, self._takes, self._gives = model, graph, takes, gives
-        self._nodes = {name: node for node in model.proto.graph.node for name in node.output}
-        self._taken: dict[str, Any] = {}
-        self._constants: dict[str, Any] = {}
-
-    def model(self) -> bytes:
-        """The file."""
-        onnx = self._model.onnx
-        for name in self._gives:
-            self._need(name)
-        nodes = self._model.proto.graph.node
-        order = [node for node in nodes if any(name in self._taken for name in node.output)]
-        proto = onnx.helper.make_graph(
-            order,
-            "part",
-            [self._info(name) for name in self._takes],
-            [self._info(name) for name in self._gives],
-            list(self._constants.values()),
-        )
-        opsets = [onnx.helper.make_opsetid(domain, number) for domain, number in self._graph.opsets]
-        made = onnx.helper.make_model(
-            proto, opset_imports=opsets, ir_version=10, producer_name="assay"
-        )
-        data: bytes = made.SerializeToString(deterministic=True)
-        return data
-
-    def _need(self, name: str) -> None:
-        """Everything that makes a tensor, back to what the region takes and to constants."""
-        waiting = [name]
-        while waiting:
-            name = waiting.pop()
-            if not name or name in self._takes or name in self._constants:
-                continue
-            node = self._nodes.get(name)
-            known = self._model.constants.get(name)
-            if known is None and (node is None or node.op_type != FREE):
-                known = self._graph.constants.get(name)
-            if known is not None:
-                self._constants[name] = self._model.onnx.numpy_helper.from_array(known, name)
-            elif node is not None and name not in self._taken:
-                self._taken.update(dict.fromkeys(node.output, node))
-                waiting.extend(node.input)
-
-    def _info(self, name: str) -> Any:
-        tensor = self._graph.tensors[name]
-        helper = self._model.onnx.helper
-        kind = helper.np_dtype_to_tensor_dtype(tensor.dtype)
-        return helper.make_tensor_value_info(name, kind, list(tensor.dims))
+        return found or dict.fromkeys(group.operators, str(error.problems[0]))

@@ -39,7 +39,8 @@ class Split:
     def device(self, operator: Operator) -> int:
         """The number of the device for an operator."""
         for pattern, device in self._rules:
-            if fnmatchcase(operator.name, pattern) or operator.node.op_type == pattern:
+            names = operator.name, operator.node.op_type
+            if any(fnmatchcase(name, pattern) for name in names):
                 return device
         return 0
 

@@ -8,7 +8,27 @@ from math import prod
 from typing import Final
 
 Shape = Sequence[int]
-PRODUCTS: Final = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+_CONVOLUTIONS: Final = (
+    "tosa.conv2d",
+    "tosa.conv3d",
+    "tosa.depthwise_conv2d",
+    "stablehlo.convolution",
+    "linalg.conv_2d_nhwc_hwcf",
+    "linalg.conv_2d_nhwc_fhwc",
+)
+"""With channels last, those that they make, too."""
+PRODUCTS: Final = (
+    "Conv",
+    "ConvTranspose",
+    "Gemm",
+    "MatMul",
+    "tosa.matmul",
+    "stablehlo.dot",
+    "stablehlo.dot_general",
+    "linalg.matmul",
+    "linalg.batch_matmul",
+    *_CONVOLUTIONS,
+)
 """Operators that sum products; others make elements."""
 
 
@@ -37,6 +57,10 @@ def _macs(kind: str, inputs: Sequence[Shape], output: Shape) -> int:
     a, b = inputs[0], inputs[1]
     if kind == "Conv":
         return prod(output) * prod(b[1:])
+    if kind == "tosa.depthwise_conv2d":
+        return prod(output) * prod(b[:2])
+    if kind in _CONVOLUTIONS:
+        return prod(output) * prod(b) // max(1, output[-1])
     if kind == "ConvTranspose":
         return prod(a) * prod(b[1:])
     if kind == "Gemm":

@@ -6,46 +6,18 @@ results' sizes as arithmetic on its inputs' sizes, if they follow from those.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
-
-import numpy as np
 
 from assay.sim.native.work_folder import work_folder
 
-from ...models import importers, tools
-from ...models.errors import ModelError
+from ...models import importers
 from ...models.formats import model_format
-from ..elements import DTYPES, NUMPY
-from .dims import Dim, Dims, Formula, Named, Operation, combined
+from .dims import Dims
 from .graph import Graph, Operator, Tensor
-
-_TO_FLOW: Final = (
-    "--iree-hal-target-device=local",
-    "--iree-hal-local-target-device-backends=llvm-cpu",
-    "--iree-llvmcpu-target-cpu=host",
-    "--compile-to=flow",
-)
-_ENTRY: Final = "tf.entry_function"
-_ARITHMETIC: Final[Mapping[str, Operation]] = {
-    "arith.addi": "add",
-    "arith.subi": "sub",
-    "arith.muli": "mul",
-    "arith.divsi": "floordiv",
-    "arith.divui": "floordiv",
-    "arith.floordivsi": "floordiv",
-    "arith.ceildivsi": "ceildiv",
-    "arith.ceildivui": "ceildiv",
-    "arith.remsi": "mod",
-    "arith.remui": "mod",
-    "arith.maxsi": "max",
-    "arith.maxui": "max",
-    "arith.minsi": "min",
-    "arith.minui": "min",
-}
-"""Sizes are not negative: signed and unsigned, and both roundings, are the same for them."""
+from .mlir_signature import Signature, with_sizes
+from .mlir_sizes import FlowFunction, flow_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +28,25 @@ class _Node:
 
 
 class MlirFunction:
-    """A model with one function of tensors."""
+    """A model with one function of tensors, as one operator."""
 
     def __init__(self, path: Path) -> None:
-        """Raises ModelError."""
-        self.path = path
-        with work_folder() as work:
-            source, _ = importers.to_mlir(path, model_format(path), work, lambda text: None)
-            command = [*tools.iree_compile(), str(source), *_TO_FLOW]
-            done = tools.run(command, name="iree-compile")
-            if done.returncode:
-                raise ModelError(f"{path}: IREE cannot import it:\n{done.stderr.strip()}")
-            self._read(source.read_bytes(), done.stdout)
-
-    def _read(self, source: bytes, flow: str) -> None:
+        """Raises ModelError; ShapesFromValues if that is why it cannot be one operator."""
         from iree.compiler import ir
 
-        with ir.Context() as context:
+        self.path = path
+        with work_folder() as work, ir.Context() as context:
             context.allow_unregistered_dialects = True
-            function = _only_function(self.path, ir.Module.parse(source))
-            self.entry: str = function.attributes["sym_name"].value
-            kind = function.attributes["function_type"].value
-            said = function.attributes.get(_ENTRY, {})
-            names = _names(said, "inputs", "input", len(kind.inputs))
-            self.inputs = tuple(
-                Tensor(name=name, dtype=self._dtype(each), dims=_declared(each, name))
-                for name, each in zip(names, kind.inputs, strict=True)
-            )
-            results = self._results(ir.Module.parse(flow))
-            names = _names(said, "outputs", "output", len(results))
+            source, _ = importers.to_mlir(path, model_format(path), work, lambda text: None)
+            flow = ir.Module.parse(flow_of(source, path))
+            signature = Signature(path, ir.Module.parse(source.read_bytes()))
+            self._sizes, self._shaped = signature.sizes, signature.shaped
+            self.entry, self.inputs = signature.entry, signature.inputs
+            found = FlowFunction(path, flow, self.entry, self.inputs)
+            results = [found.result(number, signature.dtype) for number in range(found.count)]
             self.outputs = tuple(
-                Tensor(name=name, dtype=dtype, dims=dims)
-                for name, (dtype, dims) in zip(names, results, strict=True)
+                Tensor(name=name, dtype=each.dtype, dims=each.dims)
+                for name, each in zip(signature.output_names, results, strict=True)
             )
 
     def declared(self) -> dict[str, Dims]:
@@ -96,24 +55,14 @@ class MlirFunction:
 
     def graph(self, shapes: Mapping[str, Dims]) -> Graph:
         """The model for these input shapes, as one operator. Raises ModelError."""
-        sizes: dict[Dim, Dim] = {}
-        for given in self.inputs:
-            dims = shapes.get(given.name)
-            if dims is None or len(dims) != len(given.dims) or len(shapes) != len(self.inputs):
-                listed = ", ".join(f"{each.name} of {len(each.dims)}" for each in self.inputs)
-                raise ModelError(f"{self.path}: its inputs, with their dimensions, are {listed}")
-            for declared, dim in zip(given.dims, dims, strict=True):
-                if isinstance(declared, int) and declared != dim:
-                    raise ModelError(
-                        f"{self.path}: input {given.name} has {declared} where {dim} is asked for"
-                    )
-                sizes[declared] = dim
-        inputs = tuple(
-            Tensor(name=each.name, dtype=each.dtype, dims=tuple(shapes[each.name]))
-            for each in self.inputs
-        )
+        sizes = self._sizes(shapes)
+        inputs = self._shaped(shapes)
         outputs = [
-            Tensor(name=each.name, dtype=each.dtype, dims=tuple(_with(d, sizes) for d in each.dims))
+            Tensor(
+                name=each.name,
+                dtype=each.dtype,
+                dims=tuple(with_sizes(dim, sizes) for dim in each.dims),
+            )
             for each in self.outputs
         ]
         operator = Operator(
@@ -131,148 +80,3 @@ class MlirFunction:
             constants={},
             steps=(operator,),
         )
-
-    def _dtype(self, kind: Any) -> np.dtype[Any]:
-        text = str(kind.element_type)
-        if text == "f64" or text not in DTYPES:  # IREE makes f32 of f64
-            raise ModelError(f"{self.path}: modules cannot be built of tensors of {text}")
-        return NUMPY[DTYPES[text]]
-
-    def _results(self, module: Any) -> list[tuple[np.dtype[Any], Dims]]:
-        """Type and sizes of each result."""
-        found = [
-            _Sizes(self.path, operation, self.inputs).results(self._dtype)
-            for operation in module.body.operations
-            if operation.operation.name == "util.func"
-            and operation.operation.attributes["sym_name"].value == self.entry
-        ]
-        if len(found) != 1:
-            raise ModelError(f"{self.path}: IREE makes no function {self.entry} of it")
-        return found[0]
-
-
-class _Sizes:
-    """Sizes of results as arithmetic on sizes of inputs."""
-
-    def __init__(self, path: Path, function: Any, inputs: Sequence[Tensor]) -> None:
-        self._path, self._function, self._inputs = path, function.operation, inputs
-
-    def results(self, dtype_of: Any) -> list[tuple[np.dtype[Any], Dims]]:
-        blocks = list(self._function.regions[0].blocks)
-        last = list(blocks[-1].operations)[-1].operation
-        found = []
-        for value in last.operands:
-            export = _maker(value)
-            if export is None or export.name != "hal.tensor.export":
-                raise self._unknown("its results are made in ways of their own")
-            source, *sizes = export.operands
-            unknown = iter(sizes)
-            dims = tuple(
-                self._size(next(unknown)) if source.type.is_dynamic_dim(axis) else size
-                for axis, size in enumerate(_sizes_of(source.type))
-            )
-            found.append((dtype_of(source.type), dims))
-        return found
-
-    def _size(self, value: Any) -> Dim:
-        """Raises ModelError for a size that follows from what tensors hold."""
-        operation = _maker(value)
-        if operation is None:
-            raise self._unknown("a size differs with the way that a run takes")
-        name: str = operation.name
-        if name == "arith.constant":
-            return int(operation.attributes["value"].value)
-        if name == "hal.buffer_view.dim":
-            axis = int(operation.attributes["index"].value)
-            given: int = operation.operands[0].arg_number
-            return self._inputs[given].dims[axis]
-        if name == "affine.apply":
-            return self._affine(operation)
-        if name in _ARITHMETIC:
-            a, b = map(self._size, operation.operands)
-            return combined(_ARITHMETIC[name], a, b)
-        raise self._unknown(f"a size comes from {name}")
-
-    def _affine(self, operation: Any) -> Dim:
-        affine = operation.attributes["map"].value
-        given = [self._size(each) for each in operation.operands]
-        names = {f"d{n}": given[n] for n in range(affine.n_dims)}
-        names.update({f"s{n}": given[affine.n_dims + n] for n in range(affine.n_symbols)})
-        return _expression(affine.results[0], names)
-
-    def _unknown(self, reason: str) -> ModelError:
-        return ModelError(
-            f"{self._path}: the shape of a result follows from what tensors hold ({reason}); "
-            "only ONNX models can have such shapes"
-        )
-
-
-def _maker(value: Any) -> Any:
-    """The operation that a value is a result of; None of a block's argument."""
-    return getattr(value.owner, "operation", None)
-
-
-_AFFINE: Final[Mapping[str, Operation]] = {
-    "AffineAddExpr": "add",
-    "AffineMulExpr": "mul",
-    "AffineFloorDivExpr": "floordiv",
-    "AffineCeilDivExpr": "ceildiv",
-    "AffineModExpr": "mod",
-}
-
-
-def _expression(expression: Any, names: Mapping[str, Dim]) -> Dim:
-    """An affine expression."""
-    from iree.compiler import ir
-
-    kind = next(name for name in (*_AFFINE, *_LEAVES) if getattr(ir, name).isinstance(expression))
-    made = getattr(ir, kind)(expression)
-    if kind == "AffineConstantExpr":
-        return int(made.value)
-    if kind in _LEAVES:
-        return names[f"{_LEAVES[kind]}{made.position}"]
-    return combined(_AFFINE[kind], _expression(made.lhs, names), _expression(made.rhs, names))
-
-
-_LEAVES: Final = {"AffineConstantExpr": "", "AffineDimExpr": "d", "AffineSymbolExpr": "s"}
-
-
-def _with(dim: Dim, sizes: Mapping[Dim, Dim]) -> Dim:
-    """A size with others in the places of names."""
-    if isinstance(dim, Formula):
-        return combined(dim.operation, _with(dim.a, sizes), _with(dim.b, sizes))
-    return sizes.get(dim, dim) if isinstance(dim, Named) else dim
-
-
-def _only_function(path: Path, module: Any) -> Any:
-    functions = [each.operation for each in module.body.operations]
-    public = [
-        each
-        for each in functions
-        if each.name == "func.func" and "sym_visibility" not in each.attributes
-    ]
-    if len(public) != 1:
-        raise ModelError(f"{path}: {len(public)} public functions; a model has one")
-    return public[0]
-
-
-def _sizes_of(kind: Any) -> list[int]:
-    return [
-        kind.get_dim_size(axis) if not kind.is_dynamic_dim(axis) else -1
-        for axis in range(kind.rank)
-    ]
-
-
-def _declared(kind: Any, name: str) -> Dims:
-    return tuple(
-        Named(f"{name}_{axis}") if size < 0 else size for axis, size in enumerate(_sizes_of(kind))
-    )
-
-
-def _names(said: Any, key: str, plain: str, count: int) -> Sequence[str]:
-    """Names that a model gives its arguments or results, or numbers."""
-    text = said[key].value if key in said else ""
-    names = [name.strip() for name in text.split(",")]
-    if len(names) == count == len(set(names)) and all(names):
-        return names
-    return [f"{plain}{number}" for number in range(count)]

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from assay.compiler.graph.symbolic.graph import Forward, Graph, Operator
-from assay.compiler.graph.symbolic.onnx_model import OnnxModel
 from assay.compiler.models import ModelError
 from assay.compiler.module.balance import Balance, Piece, balanced
 from assay.compiler.module.groups import Group
+from assay.compiler.module.source import Source
 from assay.compiler.module.split import split_text
 from assay.hw.apple.facts.chips import Chip
 
@@ -49,11 +49,11 @@ class AutoSplit:
         self._not_on_gpu: dict[str, str] = {}
         """Operators that cannot be compiled for the GPU, and why."""
 
-    def split(self, model: OnnxModel, graph: Graph, ranges: Ranges) -> Together:
+    def split(self, source: Source, graph: Graph, ranges: Ranges) -> Together:
         """The best that was found, and a report of it. Raises ModelError."""
         sizes = Sizes(graph, ranges)
         if NPU not in self._devices:
-            best = self._choice(without_npu(graph, lambda _: 0), sizes)
+            best = self._choice(without_npu(source, graph, lambda _: 0), sizes)
             self._tell(best, ())
             return self._made(best)
         npu = self._devices.index(NPU)
@@ -64,8 +64,9 @@ class AutoSplit:
             def side(operator: Operator) -> int:
                 return npu if operators is None or operator in operators else other
 
-            count = len(self._devices)
-            return self._choice(with_npu(model, graph, side, npu, count, self._programs), sizes)
+            following = other if len(self._devices) > 1 else None
+            made = with_npu(source, graph, side, npu, following, self._programs)
+            return self._choice(made, sizes)
 
         first = best = chosen(None)
         regions = [set(group.operators) for group in first.groups if self._is_npu(first, group)]

@@ -10,18 +10,21 @@ from typing import Final
 from assay.compiler.graph.symbolic.dims import Dims
 from assay.compiler.graph.symbolic.dims import text as dims_text
 from assay.compiler.graph.symbolic.graph import Graph, Operator
-from assay.compiler.graph.symbolic.onnx_graph import graph_of
-from assay.compiler.graph.symbolic.onnx_model import OnnxModel
+from assay.compiler.graph.symbolic.mlir_sizes import ShapesFromValues
 from assay.compiler.graph.symbolic.shape_sets import Bounds, names_of
 from assay.compiler.models import ModelError, compile_model, model_format
 from assay.compiler.models.compile import Target
-from assay.compiler.module.kernels import mlir_of
+from assay.compiler.module.kernels import FLAGS, mlir_of
+from assay.compiler.module.mlir_source import MlirSource
+from assay.compiler.module.onnx_source import OnnxSource
+from assay.compiler.module.source import Source
 from assay.compiler.module.split import Split
 from assay.hw.apple.facts.chips import Chip
 from assay.sim.native.work_folder import work_folder
 
 from .. import records
 from ..file import write_module
+from ..programs import ASYNC
 from ..records import NONE, VERSION, Module
 from .auto import AutoSplit
 from .device_model import Part, device_model
@@ -69,27 +72,22 @@ def build_module(
     Raises ModelError for what cannot be built.
     """
     _check_devices(devices)
-    if model_format(path) != "onnx":
-        if split is not None:
-            raise ModelError(
-                f"{path}: a model in TFLite or MLIR is one kernel; leave out the split"
-            )
-        return _whole(path, devices, shapes, bounds or {}, say)
-    if NPU in devices and split is None:
-        raise ModelError(
-            f"{path}: for the NPU alone give a quantised model as .tflite, or as TOSA; of ONNX it "
-            "does the part that a split says"
-        )
+    is_onnx = model_format(path) == "onnx"
+    if not is_onnx and split is None and not apart:
+        try:
+            return _whole(path, devices, shapes, bounds or {}, say)
+        except ShapesFromValues:
+            pass  # operators one by one can be told what others made
     say(f"reading {path.name}")
-    model = OnnxModel(path)
-    sets = [dict(each) for each in shapes] or [model.declared()]
-    graphs = [graph_of(model, each) for each in sets]
+    source: Source = OnnxSource(path) if is_onnx else MlirSource(path)
+    sets = [dict(each) for each in shapes] or [source.declared()]
+    graphs = [source.graph(each) for each in sets]
     pool = Pool(devices, _bounds(sets, bounds or {}))
     programs = NpuPrograms(say)
     if split is None:
         parts = [
-            _part(graph, path, f"on {device}", without_npu(graph, _all_on(number), apart=apart))
-            for number, device in enumerate(devices)
+            _part(graph, path, f"on {name}", _alone(source, graph, devices, name, programs, apart))
+            for name in devices
             for graph in graphs
         ]
     else:
@@ -97,10 +95,10 @@ def build_module(
         if isinstance(split, Chip):
             chooser = AutoSplit(devices, split, programs, say, report)
             ranges = {each.name: (each.minimum, each.maximum or None) for each in pool.symbols}
-            made = [chooser.split(model, graph, ranges) for graph in graphs]
+            made = [chooser.split(source, graph, ranges) for graph in graphs]
             chosen(chooser.text(graphs[0], made[0]))
         else:
-            made = [_split(model, graph, devices, split, programs, report) for graph in graphs]
+            made = [_split(source, graph, devices, split, programs, report) for graph in graphs]
         parts = [_part(graph, path, where, each) for graph, each in zip(graphs, made, strict=True)]
     for number, device in enumerate(devices):
         if device == NPU:
@@ -113,6 +111,21 @@ def build_module(
     return _written(path, pool, models)
 
 
+def _alone(
+    source: Source,
+    graph: Graph,
+    devices: Sequence[str],
+    device: str,
+    programs: NpuPrograms,
+    apart: bool,
+) -> Together:
+    """All of a graph on one device. Raises ModelError for what the NPU cannot do."""
+    number = devices.index(device)
+    if device == NPU:
+        return with_npu(source, graph, _all_on(number), number, None, programs)
+    return without_npu(source, graph, _all_on(number), apart=apart)
+
+
 def _report_reads(model: records.Model, report: Say) -> None:
     """What makes the host wait for a device, in the midst of a run."""
     for region in model.regions:
@@ -123,7 +136,7 @@ def _report_reads(model: records.Model, report: Say) -> None:
 
 
 def _split(
-    model: OnnxModel,
+    source: Source,
     graph: Graph,
     devices: Sequence[str],
     split: Split,
@@ -132,10 +145,11 @@ def _split(
 ) -> Together:
     """The devices' parts of a graph, and a report of what is not where it was meant to be."""
     if NPU not in devices:
-        return without_npu(graph, split.device)
+        return without_npu(source, graph, split.device)
     npu = devices.index(NPU)
-    made = with_npu(model, graph, split.device, npu, len(devices), programs)
-    instead = devices[(npu + 1) % len(devices)]
+    following = (npu + 1) % len(devices) if len(devices) > 1 else None
+    made = with_npu(source, graph, split.device, npu, following, programs)
+    instead = devices[following or 0]
     for refusal in made.refused:
         report(f"not on {NPU} but on {instead}: {refusal}")
     return made
@@ -231,6 +245,7 @@ def _about(path: Path, source: Path, error: ModelError, parts: Sequence[Part]) -
     for number in _LINE.findall(str(error)):
         before = [line for line in lines[: int(number)] if "func.func @" in line]
         entry = before[-1].partition("@")[2].partition("(")[0] if before else ""
+        entry = entry.strip('"').removesuffix(ASYNC)
         found[named.get(entry, entry)] = None
     operators = "".join(f"\n  {text}" for text in found if text)
     said = _LINE.sub("", str(error).replace(str(source), "kernels.mlir")).partition("\n")[2]
@@ -284,7 +299,7 @@ def _add_program(
         source.write_bytes(mlir_of(ordered))
         say(f"compiling {len(ordered)} kernels for {target}")
         try:
-            data = compile_model(source, target=target).data
+            data = compile_model(source, target=target, flags=FLAGS).data
         except ModelError as error:
             raise _about(path, source, error, parts) from None
     made = [

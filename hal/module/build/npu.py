@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
+from assay.compiler.models import ModelError
 from assay.compiler.module.kernel import Kernel
 from assay.compiler.torq.schedule.compile import compiled
 from assay.compiler.torq.schedule.options import USUAL
@@ -52,11 +53,13 @@ class NpuPrograms:
 
     def of(self, kernel: Kernel) -> NpuProgram:
         """The program of a kernel. Raises ModelError."""
+        if kernel.constants:
+            raise ModelError("its part is told sizes, which the NPU's programs have inside")
         if kernel.entry not in self._known:
             self._say(f"compiling {kernel.entry} for the NPU")
             with work_folder() as work:
-                path = Path(work) / f"{kernel.entry}.onnx"
-                path.write_bytes(kernel.model)
+                path = Path(work) / f"{kernel.entry}.{'mlir' if kernel.mlir else 'onnx'}"
+                path.write_bytes(kernel.mlir.encode() or kernel.model)
                 made = compiled(path, None, USUAL)
             executable = pack(made.program, kernel.entry)
             self._known[kernel.entry] = NpuProgram(

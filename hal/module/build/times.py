@@ -15,7 +15,7 @@ from assay.compiler.models import ModelError, compile_model
 from assay.compiler.module.balance import Links
 from assay.compiler.module.groups import Group
 from assay.compiler.module.kernel import Kernel
-from assay.compiler.module.kernels import mlir_of
+from assay.compiler.module.kernels import FLAGS, mlir_of
 from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.system import Pass, overheads
 from assay.hw.processor import processor_costs
@@ -186,4 +186,4 @@ class GpuTimes:
         with work_folder() as work:
             source = Path(work) / "kernels.mlir"
             source.write_bytes(mlir_of(kernels))
-            return compile_model(source, target="metal").data
+            return compile_model(source, target="metal", flags=FLAGS).data

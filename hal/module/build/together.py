@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.compiler.graph.symbolic.graph import Graph, Operator
-from assay.compiler.graph.symbolic.onnx_model import OnnxModel
 from assay.compiler.models.errors import ModelError
 from assay.compiler.module.groups import Group, Step, grouped
 from assay.compiler.module.kernel import Kernel
-from assay.compiler.module.kernels import kernel_of
 from assay.compiler.module.npu import NpuParts, Refusal
 from assay.compiler.module.regions import Makers, is_free, steps_with
+from assay.compiler.module.source import Source
 
 from .npu import NpuPrograms
 
@@ -29,52 +28,57 @@ class Together:
     refused: Sequence[Refusal] = ()
 
 
-def without_npu(graph: Graph, side: Side, *, apart: bool = False) -> Together:
+def without_npu(source: Source, graph: Graph, side: Side, *, apart: bool = False) -> Together:
     """Every operator on the device that `side` says; `apart`: each a kernel of its own."""
     steps = grouped(graph, id if apart else side)
     groups = [step for step in steps if isinstance(step, Group)]
     return Together(
         steps=steps,
-        kernels={group: kernel_of(graph, group) for group in groups},
+        kernels={group: source.kernel(graph, group) for group in groups},
         devices={group: side(group.last) for group in groups},
     )
 
 
 def with_npu(
-    model: OnnxModel, graph: Graph, side: Side, npu: int, count: int, programs: NpuPrograms
+    source: Source,
+    graph: Graph,
+    side: Side,
+    npu: int,
+    following: int | None,
+    programs: NpuPrograms,
 ) -> Together:
-    """The same, where `npu` of `count` devices is one; what it cannot do, the next one does.
+    """The same, where `npu` is one of the devices; what it cannot do, the `following` one does.
 
-    Raises ModelError if there is no next one.
+    Raises ModelError if there is none.
     """
-    parts = NpuParts(model, graph, lambda operator: side(operator) == npu)
+    parts = NpuParts(source, graph, lambda operator: side(operator) == npu)
     while True:
         failed = _compiled(parts, programs)
         if failed is None:
             break
         parts.refuse(*failed)
-    others = _others(graph, parts, side, npu, (npu + 1) % count)
+    others = _others(graph, parts, side, npu, npu if following is None else following)
     steps = steps_with(graph, parts.regions, others)
     groups = [step for step in steps if isinstance(step, Group)]
     rest = [group for group in groups if group not in parts.kernels]
-    if rest and count == 1:
+    if rest and following is None:
         listed = "".join(f"\n  {refusal}" for refusal in parts.refused)
-        raise ModelError(f"{model.path}: the NPU alone cannot do all of it:{listed}")
+        raise ModelError(f"{source.path}: the NPU alone cannot do all of it:{listed}")
     return Together(
         steps=steps,
-        kernels={**parts.kernels, **{group: kernel_of(graph, group) for group in rest}},
+        kernels={**parts.kernels, **{group: source.kernel(graph, group) for group in rest}},
         devices={group: npu if group in parts.kernels else others(group.last) for group in groups},
         refused=parts.refused,
     )
 
 
-def _compiled(parts: NpuParts, programs: NpuPrograms) -> tuple[Group, str] | None:
+def _compiled(parts: NpuParts, programs: NpuPrograms) -> tuple[Group, ModelError] | None:
     """The first region that cannot be compiled, and why."""
     for group in parts.regions:
         try:
             programs.of(parts.kernels[group])
         except ModelError as error:
-            return group, str(error).splitlines()[-1].strip()
+            return group, error
     return None
 
 

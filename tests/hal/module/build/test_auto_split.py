@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -96,10 +97,10 @@ def test_what_cannot_be_compiled_for_the_gpu_falls_to_the_cpu_and_is_named(
 ) -> None:
     compiled = times.compile_model
 
-    def without_softmax(source: Path, *, target: Target) -> CompiledModel:
+    def without_softmax(source: Path, *, target: Target, flags: Sequence[str]) -> CompiledModel:
         if target == "metal" and "softmax" in source.read_text():
             raise ModelError("kernels.mlir\nerror: failed to legalize 'softmax'")
-        return compiled(source, target=target)
+        return compiled(source, target=target, flags=flags)
 
     monkeypatch.setattr(times, "compile_model", without_softmax)
     graph = OnnxGraph("two")

@@ -125,12 +125,11 @@ def test_what_the_npu_makes_is_what_tosa_on_the_cpu_makes_to_the_bit(tmp_path: P
 
 
 def npu_part(path: Path) -> bytes:
-    from assay.compiler.graph.symbolic.onnx_graph import graph_of
-    from assay.compiler.graph.symbolic.onnx_model import OnnxModel
     from assay.compiler.module.npu import NpuParts
+    from assay.compiler.module.onnx_source import OnnxSource
 
-    model = OnnxModel(path)
-    graph = graph_of(model, model.declared())
+    model = OnnxSource(path)
+    graph = model.graph(model.declared())
     parts = NpuParts(model, graph, lambda operator: operator.node.op_type not in HEAD)
     (kernel,) = parts.kernels.values()
     return kernel.model
