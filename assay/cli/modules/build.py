@@ -107,8 +107,9 @@ def build_command(
     """Build an Assay module: one file with a model for several input shapes and devices.
 
     Of an ONNX model each shape set becomes a device model of its own, with its memory planned;
-    weights and kernels are shared. TFLite and MLIR models are one kernel per device; quantised ones
-    can be built for the NPU, too. assay run and assay inspect take the file.
+    weights and kernels are shared. TFLite and MLIR models are one kernel per device; with --split
+    their operators have kernels of their own. Quantised ones can be built for the NPU, too. assay
+    run and assay inspect take the file.
 
     [bold]Examples[/bold]
 

@@ -33,6 +33,7 @@ from .mlir_operations import (
     is_place,
     named_at,
     outer_values,
+    symbol_of,
     written_over,
 )
 from .mlir_parts import Border, Part, needed, part_of
@@ -112,7 +113,7 @@ class MlirModel:
     ) -> Part:
         """What is between tensors, as a function of its own."""
         made = [self._values[each] for each in gives]
-        read = {self._values[each]: each for each in self._reads if self._values[each] not in made}
+        read = {each: name for each, name in self._told().items() if each not in made}
         border = Border(
             takes=[self._values[each] for each in self.arguments(takes, gives)],
             gives=made,
@@ -130,13 +131,17 @@ class MlirModel:
     def arguments(self, takes: Sequence[str], gives: Sequence[str]) -> tuple[str, ...]:
         """Which of the tensors that a part needs are its arguments: each once, a copy instead of
         what it is a copy of, and none whose elements it is told."""
-        read = {self._values[each] for each in self._reads}.difference(map(self._values.get, gives))
+        read = set(self._told()).difference(map(self._values.get, gives))
         found: dict[Any, str] = {}
         for name in takes:
             value = self._values[name]
             if value not in read and (value not in found or self._names.get(value) != name):
                 found[value] = name
         return tuple(found.values())
+
+    def _told(self) -> dict[Any, str]:
+        """Tensors that kernels take as integers: shapes depend on them, and they are small."""
+        return {self._values[name]: name for name in self._reads if self._may_be_read(name)}
 
     def place(self, part: Part, line: int) -> int:
         """Where an operation that stands in a line of a part stands in the function; -1 of none."""
@@ -226,12 +231,13 @@ class MlirModel:
             if array is not None:
                 self._constant(self._plain(operation, position), results[0], array)
             return None
+        where = named_at(operation.location) or f"operation {position}"
+        if (symbol := symbol_of(operation)) != "":
+            reason = f"it is about {symbol}, which is outside of the function"
+            return Problem(where=where, operator=operation.name, reason=reason)
         if not results:
-            return Problem(
-                where=named_at(operation.location) or f"operation {position}",
-                operator=operation.name,
-                reason="it gives nothing, so that nothing says when it is to be done",
-            )
+            reason = "it gives nothing, so that nothing says when it is to be done"
+            return Problem(where=where, operator=operation.name, reason=reason)
         if not self._is_inlined(operation) and not self._forward(operation, position):
             self._operator(operation, position)
         return None

@@ -95,6 +95,18 @@ def is_constant(operation: Any) -> bool:
     return operation.name in (*CONSTANTS, "tosa.const_shape", "shape.const_shape")
 
 
+def symbol_of(operation: Any) -> str:
+    """What an operation, or one inside of it, names that is outside of its function; else empty."""
+    from iree.compiler import ir
+
+    for each in (operation, *_inner(operation, set())):
+        for name in each.attributes:
+            value = each.attributes[getattr(name, "name", name)]
+            if isinstance(value, ir.FlatSymbolRefAttr):
+                return str(value)
+    return ""
+
+
 def is_place(operation: Any) -> bool:
     """Whether an operation makes nothing that is worth a kernel."""
     return operation.name in _PLACES

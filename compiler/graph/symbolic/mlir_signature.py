@@ -40,8 +40,9 @@ class Signature:
         """Of a tensor that a module can have. Raises ModelError."""
         found = storable(kind)
         if found is None:
-            element = getattr(kind, "element_type", kind)
-            raise ModelError(f"{self.path}: modules cannot be built of tensors of {element}")
+            element = getattr(kind, "element_type", None)
+            what = f"{kind}, which is no tensor" if element is None else f"tensors of {element}"
+            raise ModelError(f"{self.path}: modules cannot be built of {what}")
         return found
 
     def declared(self) -> dict[str, Dims]:
@@ -89,14 +90,15 @@ def with_sizes(dim: Dim, sizes: Mapping[Dim, Dim]) -> Dim:
 
 def _only_function(path: Path, module: Any) -> Any:
     functions = [each.operation for each in module.body.operations]
-    public = [
-        each
-        for each in functions
-        if each.name == "func.func" and "sym_visibility" not in each.attributes
-    ]
+    public = [each for each in functions if each.name == "func.func" and _is_public(each)]
     if len(public) != 1:
         raise ModelError(f"{path}: {len(public)} public functions; a model has one")
     return public[0]
+
+
+def _is_public(function: Any) -> bool:
+    attributes = function.attributes
+    return "sym_visibility" not in attributes or attributes["sym_visibility"].value == "public"
 
 
 def _declared(kind: Any, name: str) -> Dims:

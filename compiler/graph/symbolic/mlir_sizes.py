@@ -87,7 +87,7 @@ class FlowFunction:
         self._path, self._inputs, self._names = path, inputs, names
         last = list(list(found[0].regions[0].blocks)[-1].operations)[-1].operation
         self._exports = [self._export(value) for value in last.operands]
-        sources = [each.operands[0] for each in self._exports]
+        sources = [_root(each.operands[0]) for each in self._exports]
         self._known: dict[Any, str] = dict(zip(sources, names or (), strict=False))
         """Names of tensors that are results."""
 
@@ -171,17 +171,15 @@ class FlowFunction:
         return Element(name, index)
 
     def _name(self, value: Any) -> str | None:
-        while value not in self._known:
-            operation = _maker(value)
-            if operation is None:
-                return None
-            if operation.name == "hal.tensor.import":
-                given: int = operation.operands[0].arg_number
-                return self._inputs[given].name
-            if operation.name not in ("flow.tensor.reshape", "tensor.cast"):
-                return None
-            value = operation.operands[0]
-        return self._known[value]
+        """The tensor whose elements these are, in whatever shape."""
+        root = _root(value)
+        operation = _maker(root)
+        if root in self._known or operation is None:
+            return self._known.get(root)
+        if operation.name != "hal.tensor.import":
+            return None
+        given: int = operation.operands[0].arg_number
+        return self._inputs[given].name
 
     def _unknown(self, reason: str) -> ShapesFromValues:
         return ShapesFromValues(
@@ -205,6 +203,13 @@ def is_open(kind: Any) -> bool:
 def static_dims(kind: Any) -> tuple[int, ...]:
     """The sizes of a type that leaves none open."""
     return tuple(sizes_of(kind))
+
+
+def _root(value: Any) -> Any:
+    """What a value is another shape of."""
+    while (operation := _maker(value)) is not None and operation.name == "flow.tensor.reshape":
+        value = operation.operands[0]
+    return value
 
 
 def _maker(value: Any) -> Any:

@@ -56,7 +56,8 @@ def build_module(
     """The file of a module.
 
     Args:
-        path: an ONNX model; or one in TFLite or MLIR, which is one kernel for each device.
+        path: an ONNX model; or one in TFLite or MLIR, which is one kernel for each device unless
+            there is a split, or its operators are apart, or shapes follow from values.
         devices: names from `DEVICES`, the one that is preferred first.
         shapes: shape sets, the default first; without any, the shapes that the model declares.
         bounds: what named dimensions can be; others can be anything from 1 on.

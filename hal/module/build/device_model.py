@@ -215,7 +215,7 @@ class _Maker:
         offset = NONE
         if step.offset != 0:
             offset = self._bytes(step.offset, source.dtype.itemsize)
-        if step.operator != "Slice":
+        if "slice" not in step.operator.lower():
             self._check_product(step, source.dims, target.dims)
         self._instructions.append(
             records.Forward(
