@@ -50,6 +50,7 @@ from assay.compiler.foundry.structs import (
 )
 
 from .kernel import Kernel
+from .modules import Sized, build_module, sized
 
 __all__ = [
     "FORMATS",
@@ -71,6 +72,7 @@ __all__ = [
     "Packed",
     "PolicyStage",
     "Result",
+    "Sized",
     "Standalone",
     "Struct",
     "TemplateStage",
@@ -78,6 +80,7 @@ __all__ = [
     "added",
     "array",
     "bias",
+    "build_module",
     "custom",
     "dequantise_source",
     "derived",
@@ -92,6 +95,7 @@ __all__ = [
     "residual",
     "scaled",
     "simdgroup_per_row",
+    "sized",
     "struct",
     "tensor",
     "updated",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.compiler.foundry.errors import FoundryError
 from assay.compiler.foundry.kernels import (
     Argument,
     Declared,
@@ -19,17 +18,16 @@ from assay.compiler.foundry.kernels import (
     Tensor,
     Updated,
 )
-from assay.compiler.foundry.structs import waits_for
 
 from .arrays import from_dlpack
 from .dispatch import Dispatch
+from .given import call_error, following, is_derived, outputs_of, refuse_unknown
+from .tracing import trace_of
 
 if TYPE_CHECKING:
     from ..checks import Report
     from ..prediction import TimeResult
     from ..prediction.picture import Picture
-
-_T = TypeVar("_T")
 
 
 class Kernel:
@@ -68,6 +66,9 @@ class Kernel:
             CompileError: if the source does not compile.
             LaunchError: if the kernel goes wrong.
         """
+        trace = trace_of(given)
+        if trace is not None:
+            return trace.call(self.declared, self.grid_of, given)
         values, grid = self._bound(given)
         self._dispatch.run(values, grid)
         changed = (Output, Updated)
@@ -85,7 +86,7 @@ class Kernel:
             *self._in_order(values),
             threadgroups=grid.threadgroups,
             threadgroup=grid.threads,
-            uninitialised=self._outputs,
+            uninitialised=outputs_of(self.declared),
         )
 
     def time(
@@ -131,51 +132,35 @@ class Kernel:
     def _arguments(self) -> Iterable[tuple[str, Argument]]:
         return self.declared.arguments.items()
 
-    @property
-    def _outputs(self) -> list[str]:
-        return [name for name, each in self._arguments if isinstance(each, Output)]
-
-    def _is_derived(self, name: str) -> bool:
-        argument = self.declared.arguments[name]
-        return isinstance(argument, Params) and argument.make is not None
-
     def _bound(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], Grid]:
         """Arrays and bytes of all arguments by name, and the grid."""
-        self._refuse_unknown(given)
+        refuse_unknown(self.declared, given)
         values: dict[str, Any] = {}
         for name, argument in self._arguments:
-            if isinstance(argument, Output) or self._is_derived(name):
+            if isinstance(argument, Output) or is_derived(self.declared, name):
                 continue
-            if name not in given:
-                raise self._error(f"there is no value for {name}")
             if isinstance(argument, Tensor):
                 values[name] = self._array(name, argument, given[name])
             else:
                 values[name] = given[name]
-        for name in self._outputs:
+        for name in outputs_of(self.declared):
             values[name] = self._made(name, values)
         for name, argument in self._arguments:
             if isinstance(argument, Params) and argument.make is not None:
-                values[name] = self._from(argument.make, values)
-        grid = self._from(self.grid_of, {**given, **values})
+                values[name] = following(self.declared, argument.make, values)
+        grid = following(self.declared, self.grid_of, {**given, **values})
         for name, argument in self._arguments:
             if isinstance(argument, Params):
                 values[name] = self._packed(name, argument, values[name], given)
         return values, grid
 
-    def _refuse_unknown(self, given: Mapping[str, Any]) -> None:
-        made = (*self._outputs, *filter(self._is_derived, self.declared.arguments))
-        takes = [name for name in self.declared.arguments if name not in made]
-        waited = {each for value in given.values() for each in waits_for(value)}
-        for name in given:
-            if name not in takes and name not in waited:
-                raise self._error(f"{name} is not asked for; it takes {', '.join(takes)}")
-
     def _array(self, name: str, argument: Tensor, value: Any) -> NDArray[Any]:
         found = value if isinstance(value, np.ndarray) else self._foreign(name, value)
         if found is None or found.dtype != argument.dtype:
             kind = type(value).__name__ if found is None else found.dtype.name
-            raise self._error(f"{name} is {kind}; it takes arrays of {argument.dtype.name}")
+            raise call_error(
+                self.declared, f"{name} is {kind}; it takes arrays of {argument.dtype.name}"
+            )
         if isinstance(argument, Updated):
             return np.array(found, order="C")
         return np.ascontiguousarray(found)
@@ -187,24 +172,11 @@ class Kernel:
         if isinstance(shape, str):
             sizes = values[shape].shape
         else:
-            sizes = tuple(self._from(shape, values) if callable(shape) else shape)
+            sizes = tuple(following(self.declared, shape, values) if callable(shape) else shape)
         made = np.empty(sizes, argument.dtype)
         # What the kernel leaves out is NaN, or has all bits set.
         made.reshape(-1).view(np.uint8)[:] = 0xFF
         return made
-
-    def _from(self, function: Callable[[Mapping[str, Any]], _T], values: Mapping[str, Any]) -> _T:
-        """What follows from the shapes of arrays. Raises FoundryError for others than it takes."""
-        try:
-            return function(values)
-        except FoundryError:
-            raise
-        except (ValueError, IndexError, ZeroDivisionError) as error:
-            arrays = {name: each for name, each in values.items() if isinstance(each, np.ndarray)}
-            shapes = ", ".join(f"{name} {each.shape}" for name, each in arrays.items())
-            raise self._error(
-                f"it does not take arrays of these shapes, {shapes}: {error}"
-            ) from None
 
     def _packed(
         self, name: str, argument: Params, value: Any, given: Mapping[str, Any]
@@ -223,9 +195,6 @@ class Kernel:
             return value.tobytes()
         return value if value.size else np.zeros(1, value.dtype)
 
-    def _error(self, message: str) -> FoundryError:
-        return FoundryError("kernel-call", f"{self.declared.function}: {message}")
-
     def _foreign(self, name: str, value: Any) -> NDArray[Any] | None:
         if not hasattr(value, "__dlpack__"):
             return None
@@ -233,4 +202,6 @@ class Kernel:
             return from_dlpack(value)
         except (BufferError, RuntimeError, ValueError) as error:
             kind = type(value).__name__
-            raise self._error(f"{name} is a {kind} that cannot be read: {error}") from None
+            raise call_error(
+                self.declared, f"{name} is a {kind} that cannot be read: {error}"
+            ) from None

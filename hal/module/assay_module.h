@@ -106,9 +106,10 @@ enum assay_functionconstant {
 
 enum assay_stage {
     ASSAY_STAGE_ENTRY = 0, /* string */
-    ASSAY_STAGE_ARGUMENTS = 1, /* [Argument] */
-    ASSAY_STAGE_FUNCTION_CONSTANTS = 2, /* [FunctionConstant] */
-    ASSAY_STAGE_THREADGROUP_MEMORY = 3, /* [long] */
+    ASSAY_STAGE_SEGMENT = 1, /* int */
+    ASSAY_STAGE_ARGUMENTS = 2, /* [Argument] */
+    ASSAY_STAGE_FUNCTION_CONSTANTS = 3, /* [FunctionConstant] */
+    ASSAY_STAGE_THREADGROUP_MEMORY = 4, /* [long] */
 };
 
 enum assay_kernel {

@@ -46,7 +46,9 @@ def listing(file: ModuleFile, *, whole: bool = False) -> Iterator[str]:
     yield f"weights: {len(module.weights)}, {size} bytes"
     for number, device in enumerate(module.devices):
         count = sum(kernel.device == number for kernel in module.kernels)
-        segments = {kernel.segment for kernel in module.kernels if kernel.device == number}
+        here = [kernel for kernel in module.kernels if kernel.device == number]
+        segments = {kernel.segment for kernel in here}
+        segments |= {s.segment for kernel in here for s in kernel.stages if s.segment != NONE}
         held = sum(module.segments[segment].size for segment in segments)
         yield f"kernels for {device}: {count}, {held} bytes"
     if whole:

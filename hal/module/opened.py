@@ -86,9 +86,9 @@ class OpenedModule:
                         wanted[self._key(item.kernel)] = None
         for key in wanted:
             device, segment, kind, kernel = key
-            on, data = self.devices[device], self.file.segment(segment)
             if kind in STAGED_LOADERS:
-                yield key, STAGED_LOADERS[kind](on, data, self.module.kernels[kernel])
+                record = self.module.kernels[kernel]
+                yield key, STAGED_LOADERS[kind](self.devices[device], record, self.file.segment)
                 continue
             if kind not in loaders:
                 known = ", ".join((*loaders, *STAGED_LOADERS))
@@ -96,7 +96,7 @@ class OpenedModule:
                     "INCOMPATIBLE",
                     f"{self.file.name}: kernels of format {kind!r} cannot run; there are {known}",
                 )
-            yield key, loaders[kind](on, data)
+            yield key, loaders[kind](self.devices[device], self.file.segment(segment))
 
     def _place_weights(self) -> Iterator[tuple[tuple[int, int], BufferView]]:
         """Each weight once in the memory of each device that uses it."""

@@ -109,9 +109,13 @@ class FunctionConstant:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A dispatch: a function of MSL, or an executable of the NPU."""
+    """A dispatch: a function of MSL, or an executable of the NPU.
+
+    It is in the kernel's segment, or in one of its own.
+    """
 
     entry: str
+    segment: Int
     arguments: tuple[Argument, ...]
     function_constants: tuple[FunctionConstant, ...]
     threadgroup_memory: Longs

@@ -26,15 +26,16 @@ _TORQ_FORMAT: Final = "torq-fb"
 _MOST_THREADGROUPS: Final = 1 << 31
 _MOST_THREADS: Final = 1024
 Size = tuple[int, int, int]
+Segments = Callable[[int], memoryview]
+"""The bytes of a segment, by number."""
 
 
 class StagedProgram(ABC):
     """A kernel: operands by number, and what each stage is passed of them."""
 
-    def __init__(self, device: Device, data: memoryview, kernel: Kernel) -> None:
-        """Loads it. Raises StatusError."""
+    def __init__(self, device: Device, kernel: Kernel) -> None:
         self._device = NotingDevice(device)
-        self._data, self._kernel = data, kernel
+        self._kernel = kernel
         self._own = kernel.inputs + kernel.outputs
         """How many of the operands are tensors; constants come next, then the workspace."""
 
@@ -116,13 +117,10 @@ class StagedProgram(ABC):
 class MslProgram(StagedProgram):
     """A text, whose functions are compiled for the sizes of threadgroups that calls ask for."""
 
-    def __init__(self, device: Device, data: memoryview, kernel: Kernel) -> None:
-        """Reads the text. Raises StatusError."""
-        super().__init__(device, data, kernel)
-        try:
-            self._source = bytes(data).decode()
-        except UnicodeDecodeError as error:
-            raise invalid_argument(f"the MSL of {kernel.entry} is no text: {error}") from None
+    def __init__(self, device: Device, kernel: Kernel, segment: Segments) -> None:
+        """Reads the texts. Raises StatusError."""
+        super().__init__(device, kernel)
+        self._sources = [_text(kernel, stage, segment) for stage in kernel.stages]
         self._made: dict[tuple[int, Size], Executable] = {}
 
     @property
@@ -149,13 +147,13 @@ class MslProgram(StagedProgram):
             )
         executable = self._made.get((at, threads))
         if executable is None:
-            executable = self._made[at, threads] = self._prepared(stage, threads)
+            executable = self._made[at, threads] = self._prepared(at, stage, threads)
         ranges = [memory[index] for index in sorted(memory)]
         commands.dispatch(executable, 0, groups, self._words(stage, numbers), ranges)
 
-    def _prepared(self, stage: Stage, threads: Size) -> Executable:
+    def _prepared(self, at: int, stage: Stage, threads: Size) -> Executable:
         kernel = MslKernel(
-            source=self._source,
+            source=self._sources[at],
             function=stage.entry,
             threads=threads,
             buffers=tuple(sorted(a.index for a in stage.arguments if not self.is_constant(a))),
@@ -195,11 +193,16 @@ class MslProgram(StagedProgram):
 class TorqProgram(StagedProgram):
     """An executable of the NPU, or a container of some; each stage is a run of one."""
 
-    def __init__(self, device: Device, data: memoryview, kernel: Kernel) -> None:
+    def __init__(self, device: Device, kernel: Kernel, segment: Segments) -> None:
         """Reads the executables. Raises StatusError."""
-        super().__init__(device, data, kernel)
-        self._executable = device.executable_cache.prepare(_TORQ_FORMAT, data, ())
-        self._functions = [self._executable.lookup(stage.entry) for stage in kernel.stages]
+        super().__init__(device, kernel)
+        cache = device.executable_cache
+        used = dict.fromkeys(_segment(kernel, stage) for stage in kernel.stages)
+        made = {each: cache.prepare(_TORQ_FORMAT, segment(each), ()) for each in used}
+        self._functions = [
+            (made[at], made[at].lookup(stage.entry))
+            for at, stage in ((_segment(kernel, stage), stage) for stage in kernel.stages)
+        ]
 
     def _record(
         self,
@@ -211,12 +214,24 @@ class TorqProgram(StagedProgram):
         sizes: Sequence[int],
     ) -> None:
         ranges = [memory[index] for index in sorted(memory)]
-        commands.dispatch(self._executable, self._functions[at], (1, 1, 1), (), ranges)
+        executable, function = self._functions[at]
+        commands.dispatch(executable, function, (1, 1, 1), (), ranges)
 
 
-StagedLoader = Callable[[Device, memoryview, Kernel], StagedProgram]
+StagedLoader = Callable[[Device, Kernel, Segments], StagedProgram]
 STAGED_LOADERS: Final[Mapping[str, StagedLoader]] = {MSL: MslProgram, TORQ: TorqProgram}
 """By format."""
+
+
+def _segment(kernel: Kernel, stage: Stage) -> int:
+    return kernel.segment if stage.segment == NONE else stage.segment
+
+
+def _text(kernel: Kernel, stage: Stage, segment: Segments) -> str:
+    try:
+        return bytes(segment(_segment(kernel, stage))).decode()
+    except UnicodeDecodeError as error:
+        raise invalid_argument(f"the MSL of {stage.entry} is no text: {error}") from None
 
 
 def _size(numbers: Sequence[int]) -> Size:

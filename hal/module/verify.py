@@ -69,6 +69,9 @@ def _module(module: Module) -> None:
         where = f"kernel {number} ({kernel.entry})"
         _number(kernel.device, module.devices, f"the device of {where}")
         _number(kernel.segment, module.segments, f"the segment of {where}")
+        for stage in kernel.stages:
+            if stage.segment != NONE:
+                _number(stage.segment, module.segments, f"the segment of stage {stage.entry}")
         try:
             check_kernel(kernel)
         except StatusError as error:

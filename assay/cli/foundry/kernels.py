@@ -12,6 +12,7 @@ from .model import model_command
 
 if TYPE_CHECKING:
     from assay.compiler.foundry.kernels import Declared
+    from assay.compiler.foundry.library.base import Ready
 
 foundry_app = typer.Typer(
     help="Kernels that language models are made of: list them, show them, take them along.",
@@ -42,6 +43,23 @@ Chosen = Annotated[
         show_default=False,
     ),
 ]
+Shapes = Annotated[
+    str,
+    typer.Option(
+        "--shapes",
+        help="Of the arrays, with commas: [bold]x=rowsx512[/bold]. A size may be a name.",
+        metavar="SHAPES",
+    ),
+]
+Dims = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dim",
+        help="Bounds of a named size, [bold]rows=1..128[/bold]; may be given again.",
+        show_default=False,
+    ),
+]
+Module = Annotated[Path, typer.Option("--output", "-o", help="The module to write.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")]
 
 
@@ -109,8 +127,55 @@ def emit_command(
         show(f"{path}: {len(texts[path].splitlines())} lines")
 
 
+@foundry_app.command("build")
+def build_command(
+    kernel: Name,
+    output: Module,
+    shapes: Shapes,
+    dim: Dims = None,
+    element: Element = "float",
+    weights: Weights = None,
+    chosen: Chosen = None,
+    json: Json = False,
+) -> None:
+    """Build an Assay module of a kernel, whose sizes may be named and vary from run to run.
+
+    The module takes the kernel's arrays in the order of --shapes; numbers of its parameters follow
+    from them.
+
+    [bold]Example[/bold]
+
+      assay foundry build softmax --shapes x=rowsx512 -o softmax.assay
+    """
+    from assay.compiler.foundry.errors import FoundryError
+    from assay.foundry.kernel import Kernel
+    from assay.foundry.modules import build_of_shapes
+
+    from ..options.shared import check_writable
+    from ..terminal import print_json, show
+
+    if output.suffix != ".assay":
+        raise CommandError(f"--output {output}: modules end in .assay", code=USAGE)
+    check_writable("--output", output)
+    declared, grid = _ready(kernel, element, weights, chosen)
+    try:
+        data = build_of_shapes(Kernel(declared, grid=grid), shapes, dim or [])
+    except FoundryError as error:
+        raise CommandError(f"--shapes {shapes}: {error}", code=USAGE) from None
+    output.write_bytes(data)
+    if json:
+        print_json({"module": str(output), "bytes": len(data)})
+    else:
+        show(f"{output}: {len(data)} bytes for metal")
+
+
 def _declared(name: str, element: str, weights: str | None, chosen: list[str] | None) -> "Declared":
     """The kernel that options describe. Raises CommandError."""
+    return _ready(name, element, weights, chosen)[0]
+
+
+def _ready(name: str, element: str, weights: str | None, chosen: list[str] | None) -> "Ready":
+    """The same with its grid. Raises CommandError."""
     from assay.compiler.foundry.errors import FoundryError
     from assay.compiler.foundry.formats import format_of
     from assay.compiler.foundry.library import KERNELS
@@ -129,7 +194,7 @@ def _declared(name: str, element: str, weights: str | None, chosen: list[str] | 
         raise CommandError(f"--format: {error}", code=USAGE) from None
     values = _values(name, kernel.options, chosen or [])
     try:
-        return kernel.declared(getattr(names, element.upper()), found, values)
+        return kernel.ready(getattr(names, element.upper()), found, values)
     except FoundryError as error:
         raise CommandError(f"{name} of {element} and {found.name}: {error}", code=USAGE) from None
 

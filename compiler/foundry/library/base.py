@@ -52,8 +52,14 @@ class Listed:
         self, element: Scalar, weights: Format, chosen: Mapping[str, Any] | None = None
     ) -> Declared:
         """The kernel; `weights` is for those that read some, `chosen` are values of `options`."""
+        return self.ready(element, weights, chosen)[0]
+
+    def ready(
+        self, element: Scalar, weights: Format, chosen: Mapping[str, Any] | None = None
+    ) -> Ready:
+        """The same with its grid."""
         more = {self.weights_as: weights} if self.reads_weights else {}
-        return self.make(element=element, **more, **{**self.sizes, **(chosen or {})})[0]
+        return self.make(element=element, **more, **{**self.sizes, **(chosen or {})})
 
 
 def scalar_of(element: Any) -> Scalar:
@@ -96,4 +102,5 @@ def columns_of(given: Mapping[str, Any], *weights: Format) -> int:
 
 def last_of(given: Mapping[str, Any], name: str = "x") -> int:
     """The last dimension of an argument, which the library calls columns."""
-    return int(given[name].shape[-1])
+    columns: int = given[name].shape[-1]
+    return columns

@@ -91,6 +91,10 @@ class Pool:
             record = replace(kernel, segment=segment)
             self._kernels[device, kernel.entry] = len(self._kernels), record
 
+    def add_kernel(self, kernel: Kernel) -> None:
+        """A kernel whose segments are there."""
+        self._kernels[kernel.device, kernel.entry] = len(self._kernels), kernel
+
     def kernel(self, device: int, entry: str) -> int:
         """A kernel of a program that was added."""
         return self._kernels[device, entry][0]

@@ -46,6 +46,35 @@ def test_files_are_written_for_hosts(assay: Run, tmp_path: Path) -> None:
     assert "gemv_q6_k_params = 4,  // GemvParams, 8 bytes" in header.read_text()
 
 
+def test_a_module_of_a_kernel_runs_checks_and_is_timed(assay: Run, tmp_path: Path) -> None:
+    module = str(tmp_path / "softmax.assay")
+    made = ("foundry", "build", "softmax", "--shapes", "x=rowsx8", "--dim", "rows=1..4")
+    assert json.loads(assay(*made, "-o", module, "--json").out)["bytes"] > 1000
+    given = ("--input", "2x8xf32=3")
+    assert "2x8xf32=[0.125 0.125" in assay("run", module, *given).out
+    assert "no findings" in assay("check", module, *given).out
+    assert "1 run on Apple M1" in assay("time", module, *given).out
+    assert "rows (1..4)x8 (bounded)" in assay("inspect", module).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("softmax", "--shapes", "y=4", "-o", "s.assay"), "takes no array y; it takes x"),
+        (("softmax", "--shapes", "x=4; x=5", "-o", "s.assay"), "a kernel has one set"),
+        (("softmax", "--shapes", "x=nx4", "--dim", "m=1..4", "-o", "s.assay"), "a size m"),
+        (("softmax", "--shapes", "x=nx4", "-o", "s.bin"), "modules end in .assay"),
+        (("swiglu", "--shapes", "gate=nx4", "-o", "s.assay"), "no value for up"),
+    ],
+)
+def test_modules_that_cannot_be_are_told(
+    assay: Run, tmp_path: Path, arguments: Sequence[str], said: str
+) -> None:
+    *rest, output = arguments
+    failed = assay("foundry", "build", *rest, tmp_path / output)
+    assert failed.code != 0 and said in failed.err
+
+
 def test_what_a_kernel_is_made_with_can_be_chosen(assay: Run) -> None:
     options = ("--with", "head_size=128", "--with", "is_paged=true", "--with", "splits=4")
     text = assay("foundry", "show", "attention", *options).out

@@ -36,8 +36,8 @@ def msl_kernel(draft: Draft, n: int) -> Callable[[int, int], Call]:
         Argument(4, 2, 0, 3),
     )
     stages = (
-        Stage("first", arguments, (FunctionConstant(7, U32, 5),), (256, 64)),
-        Stage("second", (Argument(4, 0, 0, NONE), Argument(1, 1, 0, NONE)), (), ()),
+        Stage("first", NONE, arguments, (FunctionConstant(7, U32, 5),), (256, 64)),
+        Stage("second", 1, (Argument(4, 0, 0, NONE), Argument(1, 1, 0, NONE)), (), ()),
     )
     draft.kernels.append(Kernel(0, "msl", 0, "two", 1, 2, 1, stages))
     number, one = len(draft.kernels) - 1, draft.const(1)

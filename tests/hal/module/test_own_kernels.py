@@ -80,6 +80,7 @@ def summing(source: str = SUM, maximum: int = 0) -> Draft:
     # Operands: 0 x, 1 y, 2 n, 3 chunk, 4 parts, 5 where parts begin, 6 the workspace.
     first = Stage(
         "parts",
+        NONE,
         (
             Argument(0, 4, 0, NONE),
             Argument(6, 1, 0, 5),
@@ -91,6 +92,7 @@ def summing(source: str = SUM, maximum: int = 0) -> Draft:
     )
     last = Stage(
         "whole",
+        0,
         (Argument(6, 0, 0, 5), Argument(1, 1, 0, NONE), Argument(4, 2, U32, 0)),
         (FunctionConstant(3, U32, COPIES),),
         (),
@@ -196,7 +198,7 @@ def test_bytes_that_are_no_text_are_refused() -> None:
 def multiplying(first: int = 0) -> Draft:
     """x i8[136], two vectors of 64 numbers and a scale, to y i8[64], by the NPU."""
     draft = Draft("products", devices=("torq",), segments=[write_executable(multiply())])
-    stage = Stage("multiply", (Argument(0, first, 0, NONE), Argument(1, 1, 0, NONE)), (), ())
+    stage = Stage("multiply", NONE, (Argument(0, first, 0, NONE), Argument(1, 1, 0, NONE)), (), ())
     draft.kernels.append(Kernel(0, "torq", 0, "products", 1, 0, 1, (stage,)))
     model = DraftModel(draft)
     x = model.given("x", draft.const(136), element_type=I8)
@@ -257,6 +259,10 @@ def changed_constant(**changes: int) -> Change:
 
 
 FAULTS: dict[str, tuple[Change, str]] = {
+    "no segment": (
+        lambda k, c: (replace(k, stages=(replace(k.stages[0], segment=9), k.stages[1])), c),
+        "the segment of stage parts is 9 of 1",
+    ),
     "no stages": (lambda k, c: (replace(k, stages=()), c), "0 stages"),
     "stages of others": (lambda k, c: (replace(k, format="vmfb"), c), "2 stages for the format"),
     "no operand": (changed_argument(operand=7), "operand 7 of 6"),
