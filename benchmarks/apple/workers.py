@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 Row = TypeVar("Row")
 Task = TypeVar("Task")
 _SPAWN = multiprocessing.get_context("spawn")
+# After so many tasks a process is replaced: LLVM keeps some memory of each.
+_MOST_TASKS = 1_000
 
 
 def stored(path: Path, kind: Callable[..., Row]) -> list[Row]:
@@ -95,6 +97,7 @@ class _Worker:
         self.task: Any = None
         self.until = 0.0
         self.is_there = True
+        self._left = _MOST_TASKS
 
     def take(self, task: object, limit: float) -> None:
         self.task, self.until = task, time.monotonic() + limit
@@ -106,10 +109,14 @@ class _Worker:
             self.end()
             return None, f"it takes more than {limit:g} s"
         try:
-            return self.pipe.recv(), ""
+            found = self.pipe.recv()
         except (EOFError, OSError):
             self.end()
             return None, f"its process ended with {self._process.exitcode}"
+        self._left -= 1
+        if not self._left:
+            self.end()
+        return found, ""
 
     def end(self) -> None:
         self.is_there = False

@@ -14,7 +14,7 @@ from .c_unit import Code
 from .disk_cache import DiskCache, digest
 from .jit import LoadedCode, make_known
 from .llvm_host import LLVM_LOCK, host_machine, host_target, start_llvm
-from .llvm_modules import module_of
+from .llvm_modules import module_of, run_once
 from .sanitized import chosen_sanitizers, load_sanitized
 
 # What C leaves to compilers is decided here: products are not fused with sums.
@@ -66,7 +66,7 @@ def _compile(text: str, kind: str) -> bytes:
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         options.loop_vectorization = True
         builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
+        run_once(module, builder.getModulePassManager(), builder)
         return bytes(machine.emit_object(module))
 
 

@@ -10,7 +10,7 @@ import llvmlite.binding as llvm
 
 from .c_unit import Code
 from .llvm_host import LLVM_LOCK, host_machine, start_llvm
-from .llvm_modules import module_of
+from .llvm_modules import module_of, run_once
 from .object_file import undefined_symbols
 
 
@@ -34,7 +34,7 @@ def compile_object(text: str, *, registers: bool = True, quick: bool = False) ->
         module.data_layout = str(machine.target_data)
         if not quick:
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-            _passes(registers).run(module, builder)
+            run_once(module, _passes(registers), builder)
         return bytes(machine.emit_object(module))
 
 

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 
 import llvmlite.binding as llvm
+from llvmlite.binding import ffi
 
 
 @contextlib.contextmanager
@@ -39,6 +40,22 @@ def linked(text: str, parts: Iterable[bytes]) -> bytes:
 
 
 def run_on(module: llvm.ModuleRef, passes: llvm.ModulePassManager) -> None:
-    """Run passes that are no matter of the machine."""
+    """Run passes that are no matter of the machine, once: they are freed."""
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(opt=2)
-    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    run_once(
+        module, passes, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    )
+
+
+def run_once(
+    module: llvm.ModuleRef, passes: llvm.ModulePassManager, builder: llvm.PassBuilder
+) -> None:
+    """Run passes and free them, which llvmlite 0.50 never does.
+
+    The class of passes inherits its `_dispose` from a class in which that does nothing.
+    """
+    try:
+        passes.run(module, builder)
+    finally:
+        ffi.lib.LLVMPY_DisposeNewModulePassManger(passes)
+        passes.detach()

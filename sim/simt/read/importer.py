@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 
 from ...native.llvm_host import LLVM_LOCK, start_llvm
-from ...native.llvm_modules import module_of, run_on
+from ...native.llvm_modules import module_of, run_on, run_once
 from ..analysis.contract import contract
 from ..analysis.shift_counts import drop_masks
 from ..analysis.unpack import unpack
@@ -281,7 +281,7 @@ def run_passes(module: llvm.ModuleRef, calls: Calls) -> str:
     options.loop_unrolling = calls.lines < _UNROLLED_LINES
     options.inlining_threshold = _INLINE_EVERYTHING
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    run_once(module, builder.getModulePassManager(), builder)
     return str(module)
 
 
