@@ -43,7 +43,7 @@ __ASSAY_FN constexpr float acosh(float x) {
   float above = (x > 1e9f ? 1e9f : x) - 1.0f;
   float near = log1p(above + __builtin_elementwise_sqrt(fused(above, above, 2.0f * above)));
   float far = log_doubled(x);
-  return x > 1e9f ? far : near;
+  return x > 1e9f ? far : x < 1.0f ? not_a_number() : near;
 }
 __ASSAY_FN constexpr float atanh(float x) {
   float a = magnitude(x);

@@ -38,6 +38,7 @@ def numbers_in(value: object, path: str = "") -> list[tuple[str, object]]:
         "occupancy.toml",
         "overheads.toml",
         "accuracy.toml",
+        "promises.toml",
     ],
 )
 def test_every_number_has_unit_source_and_confidence(name: str) -> None:
