@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 
-FLOATS = ("float", "half")
+from assay.hw.apple.facts.promises import promises
+
+from .argument_buffers import argument_buffer_cases
+from .case import FLOATS, Case
+from .textures import texture_cases
+
 INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
 TYPES = (*FLOATS, *INTEGERS)
 _UNARY = [
@@ -56,25 +60,6 @@ _ATOMICS = ("add", "sub", "min", "max", "and", "or", "xor", "exchange")
 _SIMD_TYPES = ("float", "half", "int", "uint", "short", "ushort")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """A kernel `case` with buffers x, y (inputs) and z (output), a thread for each element.
-
-    Attributes:
-        name: its group and what it does: "convert/float-int".
-        given: MSL type of the elements of x and y.
-        result: MSL type of the elements of z.
-        body: statements; `a` and `b` are the thread's elements, `r` is what goes to z.
-        is_fast: whether fast math is on.
-    """
-
-    name: str
-    given: str
-    result: str
-    body: str
-    is_fast: bool = False
-
-
 def cases(pattern: str = "*") -> list[Case]:
     """The cases whose names fit a pattern, in their order."""
     return [case for case in _all() if fnmatch.fnmatchcase(case.name, pattern)]
@@ -82,38 +67,54 @@ def cases(pattern: str = "*") -> list[Case]:
 
 def _all() -> Iterator[Case]:
     return chain(
-        _mathematics(), _arithmetic(), _integers(), _conversions(), _lanes(), _atomics(), _others()
+        _mathematics(),
+        _arithmetic(),
+        _integers(),
+        _conversions(),
+        _lanes(),
+        _atomics(),
+        _others(),
+        texture_cases(),
+        argument_buffer_cases(),
     )
 
 
-def _simple(
-    name: str, given: str, expression: str, result: str = "", *, fast: bool = False
-) -> Case:
+def _simple(name: str, given: str, expression: str, result: str = "") -> Case:
+    return Case(name=name, given=given, result=result or given, body=f"r = {expression};")
+
+
+def _function(name: str, kind: str, expression: str, *, fast: bool) -> Case:
+    """A function; with fast math of arguments for which there is a promise."""
+    group = "fast-math" if fast else "math"
+    domain = promises().fast_domain.get(name, 0.0) if fast else 0.0
     return Case(
-        name=name,
-        given=given,
-        result=result or given,
+        name=f"{group}/{name}-{kind}",
+        given=kind,
+        result=kind,
         body=f"r = {expression};",
         is_fast=fast,
+        function=name,
+        domain=domain,
     )
 
 
 def _mathematics() -> Iterator[Case]:
     for fast in (False, True):
-        group = "fast-math" if fast else "math"
         for kind in FLOATS:
             for name in _UNARY:
-                yield _simple(f"{group}/{name}-{kind}", kind, f"{name}(a)", fast=fast)
+                yield _function(name, kind, f"{name}(a)", fast=fast)
             for name in _BINARY:
-                yield _simple(f"{group}/{name}-{kind}", kind, f"{name}(a, b)", fast=fast)
-            yield _simple(f"{group}/fma-{kind}", kind, "fma(a, b, a)", fast=fast)
-            yield _simple(f"{group}/products-{kind}", kind, "a * b + b * a", fast=fast)
+                yield _function(name, kind, f"{name}(a, b)", fast=fast)
+            yield _function("fma", kind, "fma(a, b, a)", fast=fast)
+            yield _function("products", kind, "a * b + b * a", fast=fast)
 
 
 def _arithmetic() -> Iterator[Case]:
     for kind in TYPES:
         for name, operator in _OPERATORS.items():
-            yield _simple(f"arithmetic/{name}-{kind}", kind, f"{kind}(a {operator} b)")
+            expression = f"r = {kind}(a {operator} b);"
+            named = f"arithmetic/{name}-{kind}"
+            yield Case(name=named, given=kind, result=kind, body=expression, function=name)
         for name, operator in _COMPARISONS.items():
             yield _simple(f"arithmetic/{name}-{kind}", kind, f"uchar(a {operator} b)", "uchar")
 

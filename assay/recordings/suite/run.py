@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .cases import FLOATS, Case
+from .case import FLOATS, Case
 
 THREADS: Final = 1024
 _THREADGROUP: Final = 256
@@ -45,10 +45,11 @@ def run_cases(chosen: Sequence[Case]) -> dict[str, str]:
 def source_of(case: Case) -> str:
     """The MSL of a case."""
     return (
-        "#include <metal_stdlib>\nusing namespace metal;\n"
+        f"#include <metal_stdlib>\nusing namespace metal;\n{case.declared}"
         f"kernel void {kernel_of(case)}(device const {case.given}* x [[buffer(0)]],\n"
         f"    device const {case.given}* y [[buffer(1)]], device {case.result}* z [[buffer(2)]],\n"
-        "    uint i [[thread_position_in_grid]], uint t [[thread_index_in_threadgroup]]) {\n"
+        f"    {case.parameters} "
+        "uint i [[thread_position_in_grid]], uint t [[thread_index_in_threadgroup]]) {\n"
         f"    {case.given} a = x[i];\n    {case.given} b = y[i];\n    {case.result} r;\n"
         f"    {case.body}\n    z[i] = r;\n}}\n"
     )
@@ -62,6 +63,8 @@ def kernel_of(case: Case) -> str:
 def values_of(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     """x and y: of floats all exponents and special values, of integers all bits and the ends.
 
+    Of a case with a domain, numbers within it.
+
     Sums and products of a simdgroup are of small numbers, which no order of adding changes.
     """
     draw = np.random.default_rng([_SEED, *case.name.encode()])
@@ -70,6 +73,9 @@ def values_of(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
         small = draw.integers(0, 3, (2, THREADS)).astype(dtype)
         return small[0], small[1]
     size = dtype.itemsize
+    if case.domain:
+        within = draw.uniform(-case.domain, case.domain, (2, THREADS)).astype(dtype)
+        return within[0], within[1]
     data = draw.integers(0, 256, (2, THREADS * size), np.uint8).view(dtype)
     special: NDArray[Any] = np.array(_SPECIAL, np.float64)
     if case.given in FLOATS:
@@ -83,6 +89,10 @@ def values_of(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     return data[0], data[1]
 
 
+def _lanes(result: str) -> int:
+    return 4 if result.endswith("4") else 1
+
+
 def _run(metal: Any, device: Any, queue: Any, case: Case) -> str:
     """Run a case; why it failed, "" if it did not."""
     options = metal.MTLCompileOptions.new()
@@ -94,7 +104,7 @@ def _run(metal: Any, device: Any, queue: Any, case: Case) -> str:
     state, error = device.newComputePipelineStateWithFunction_error_(function, None)
     if state is None:
         return str(error.localizedDescription())
-    result = np.zeros(THREADS, _DTYPES[case.result])
+    result = np.zeros((THREADS, _lanes(case.result)), _DTYPES[case.result.rstrip("4")])
     commands = queue.commandBuffer()
     encoder = commands.computeCommandEncoder()
     encoder.setLabel_(case.name)
@@ -102,6 +112,8 @@ def _run(metal: Any, device: Any, queue: Any, case: Case) -> str:
     for index, data in enumerate((*values_of(case), result)):
         buffer = device.newBufferWithBytes_length_options_(data.tobytes(), data.nbytes, 0)
         encoder.setBuffer_offset_atIndex_(buffer, 0, index)
+    if case.bind is not None:
+        case.bind(metal, device, encoder, function)
     size = metal.MTLSizeMake
     encoder.dispatchThreads_threadsPerThreadgroup_(size(THREADS, 1, 1), size(_THREADGROUP, 1, 1))
     encoder.endEncoding()

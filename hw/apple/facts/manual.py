@@ -11,6 +11,7 @@ from ...facts import FactFile, Measure, fact, measure, read_package_file, table,
 from .inherit import inherited
 from .instructions import instruction_set
 from .limits import matrix_layout
+from .promises_text import promises_section
 
 _HEAD = """# Apple GPUs
 
@@ -22,7 +23,16 @@ chosen.
 
 def page() -> str:
     """The whole page as Markdown."""
-    parts = (_limits, _layout, _chips, _sustained, _instructions, _memory, _overheads)
+    parts = (
+        _limits,
+        _layout,
+        _chips,
+        _sustained,
+        _instructions,
+        _memory,
+        _overheads,
+        promises_section,
+    )
     return "\n".join((_HEAD, *(part() for part in parts)))
 
 

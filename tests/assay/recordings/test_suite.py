@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.recordings import recording, replay
+from assay.recordings import Limits, recording, replay
 from assay.recordings.suite import __main__ as suite
 from assay.recordings.suite.cases import cases
 from assay.recordings.suite.run import kernel_of, values_of
+from assay.recordings.tolerances import read_tolerances
 
 QUICK = (
     "math/exp-half",
@@ -24,6 +25,12 @@ QUICK = (
     "matrix/multiply-half",
     "barrier/reverse",
     "pack/snorm4x8",
+    "texture/read-RGBA8Unorm_sRGB",
+    "texture/write-RG11B10Float",
+    "texture/sample-between-levels",
+    "texture/sample-MirrorRepeat-linear",
+    "argument-buffer/array-of-pointers",
+    "argument-buffer/texture-and-sampler",
 )
 
 
@@ -69,3 +76,25 @@ def test_all_cases_run_and_replay_equal(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_pattern_that_no_case_has_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert suite.main(["nosuch*"]) == 1
     assert "no case fits 'nosuch*'" in capsys.readouterr().err
+
+
+def test_tolerances_are_twice_what_apple_promises(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert suite.main(["--tolerances"]) == 0
+    path = tmp_path / "suite.toml"
+    path.write_text(capsys.readouterr().out)
+    known = read_tolerances(path)
+    tiny = float(np.finfo(np.float32).tiny)
+    assert known.of("math_exp_float") == Limits(ulp=8, atol=2 * tiny)
+    assert known.of("math_rsqrt_float") == Limits(ulp=0, atol=2 * tiny)
+    assert known.of("fast_math_sin_float").atol == 2.0**-12
+    assert known.of("fast_math_rsqrt_float").ulp == 4
+    assert known.of("fast_math_fmod_float") == Limits()
+    assert known.of("integer_xor_int") == Limits()
+
+
+def test_arguments_with_fast_math_are_those_that_have_a_promise() -> None:
+    (case,) = cases("fast-math/sin-float")
+    x, _ = values_of(case)
+    assert np.all(np.abs(x) <= np.pi)
