@@ -16,7 +16,8 @@ from .run import kernel_of
 
 _ROUNDED: Final = 0.5  # correctly rounded: all devices have the same bits
 _LARGEST: Final = {"exp": 89, "exp2": 129}  # magnitudes of arguments with finite results
-_HEAD: Final = """# How far two devices may be apart that keep what Apple promises: twice the bound of
+_HEAD: Final = """\
+# How far two devices may be apart that keep what Apple promises: twice the bound of
 # a function, and denormal numbers may be 0. Functions without a number must give the same bits.
 """
 
