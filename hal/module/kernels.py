@@ -85,8 +85,9 @@ def _memory_faults(kernel: Kernel, stage: Stage) -> Iterator[str]:
         if each.offset != NONE and not is_offset:
             yield f"operand {each.operand} begins where operand {each.offset} says"
     indices = sorted(each.index for each in stage.arguments)
-    if indices and not 0 <= indices[0] <= indices[-1] < _MOST_INDICES:
-        yield f"indices {indices[:40]}; 0 to {_MOST_INDICES - 1} are possible"
+    most = _MOST_INDICES if kernel.format == MSL else _MOST_OPERANDS
+    if indices and not 0 <= indices[0] <= indices[-1] < most:
+        yield f"indices {indices[:40]}; 0 to {most - 1} are possible"
     taken = [each.index for each in memory]
     if len(set(taken)) < len(taken):
         yield f"two tensors at one of the indices {sorted(taken)}"

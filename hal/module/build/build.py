@@ -28,8 +28,8 @@ from ..programs import ASYNC
 from ..records import NONE, VERSION, Module
 from .auto import AutoSplit
 from .device_model import Part, device_model
-from .npu import NpuPrograms
-from .pool import RETURNING, VMFB, Pool
+from .npu import NpuPrograms, npu_kernel
+from .pool import VMFB, Pool
 from .together import Together, with_npu, without_npu
 
 TARGETS: Final[Mapping[str, Target]] = {"metal": "metal", "cpu": "llvm-cpu"}
@@ -272,9 +272,8 @@ def _add_npu_programs(
         if part.devices[group] == device
     }
     for entry, kernel in sorted(wanted.items()):
-        counts = len(kernel.arguments), 0, len(kernel.outputs)
-        record = records.Kernel(device, RETURNING, NONE, entry, *counts)
-        pool.add_program(device, programs.of(kernel).data, [record])
+        made = programs.of(kernel)
+        pool.add_program(device, made.data, [npu_kernel(device, entry, made.executable)])
 
 
 def _add_program(

@@ -28,7 +28,6 @@ _OPERATIONS = {
     "lt": Op.LT,
 }
 VMFB = "vmfb"
-RETURNING = "vmfb-returning"
 CONSUMING = "vmfb-consuming"
 
 

@@ -21,12 +21,14 @@ from assay.compiler.module.kernel import Kernel
 from assay.compiler.torq.schedule.compile import compiled
 from assay.compiler.torq.schedule.options import USUAL
 
+from ...torq.format import Executable
 from ...torq.pack import pack
-from ...vm.build.torq import torq_module
+from ...torq.write import write_executable
 from .. import records
 from ..records import NONE
 from .device_model import Part
-from .pool import CONSUMING, RETURNING, Pool
+from .npu import npu_kernel
+from .pool import CONSUMING, Pool
 
 _ASYNC_FLAG: Final = "--iree-execution-model=async-external"
 Say = Callable[[str], None]
@@ -44,23 +46,24 @@ class WholeModel:
     def add_program(self, pool: Pool, device: int, target: Target | None, say: Say) -> None:
         """A device's program; without a target it is the NPU's. Raises ModelError."""
         function = self.function
-        kind = RETURNING if target is None else CONSUMING
         if target is None:
-            data = self._for_npu(say)
-        else:
-            say(f"compiling {self.path.name} for {target}")
-            flags = [_ASYNC_FLAG]
-            data = compile_model(self.path, target=target, flags=flags, progress=say).data
+            executable = self._for_npu(say)
+            kernel = npu_kernel(device, function.entry, executable)
+            pool.add_program(device, write_executable(executable), [kernel])
+            return
+        say(f"compiling {self.path.name} for {target}")
+        flags = [_ASYNC_FLAG]
+        data = compile_model(self.path, target=target, flags=flags, progress=say).data
         counts = len(function.inputs), 0, len(function.outputs)
         pool.add_program(
-            device, data, [records.Kernel(device, kind, NONE, function.entry, *counts)]
+            device, data, [records.Kernel(device, CONSUMING, NONE, function.entry, *counts)]
         )
 
-    def _for_npu(self, say: Say) -> bytes:
+    def _for_npu(self, say: Say) -> Executable:
         if not all(is_known(dims) for dims in self.function.declared().values()):
             raise ModelError(f"{self.path}: programs for the NPU need shapes that are numbers")
         made = compiled(self.path, say, USUAL)
-        return torq_module(pack(made.program, self.path.stem), self.function.entry)
+        return pack(made.program, self.path.stem)
 
     def part(self, shapes: Mapping[str, Dims], device: int, devices: Sequence[str]) -> Part:
         """What becomes a device model for these input shapes. Raises ModelError."""

@@ -1,6 +1,7 @@
 """One model on the NPU and other devices together: integers cross, the results are the same."""
 
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from assay.assay_module import AssayModule, load_assay
 from assay.compiler.models import ModelError, compile_model
 from assay.hal.cpu.library import FORMAT
 from assay.hal.module.records import Call, Copy
+from assay.hal.semaphore import Fence
 from assay.reference import CpuModule
 from tests.models.onnx.network import Network
 
@@ -201,3 +203,26 @@ def test_a_dequantiser_that_both_sides_read_is_done_by_each(tmp_path: Path) -> N
     assert [kinds.count("Conv") for kinds, device in done.items() if device == "torq"] == [2]
     found, wanted = module(image() / 8), expected(path, image() / 8)
     assert np.allclose(found, wanted, rtol=0.2, atol=0.2 + 1e-5)
+
+
+def test_the_host_waits_for_nothing_between_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "cnn.onnx"
+    path.write_bytes(cnn())
+    data = assay.build(path, devices=["torq", "metal"], split=split(*HEAD))
+    context = load_assay(data, "torq,emulated").new_context()
+    context.run()
+    waited: list[Fence] = []
+    wait = Fence.wait
+
+    def noted(self: Fence, *rest: Any) -> bool:
+        if threading.current_thread() is threading.main_thread():
+            waited.append(self)
+        return wait(self, *rest)
+
+    run = context.context.begin()
+    with run.drained():
+        monkeypatch.setattr(Fence, "wait", noted)
+        run.submit(0, len(context.context.model.regions[0].instructions))
+        assert not waited
