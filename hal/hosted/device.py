@@ -39,7 +39,7 @@ class HostedDevice(Device):
         self.info = info
         self.allocator = allocator
         self._waiting: list[_Work] = []
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
         self._working = False
 
     def current_timer(self) -> object | None:
@@ -98,17 +98,25 @@ class HostedDevice(Device):
         """Nothing to do: work begins when it can."""
 
     def _work(self) -> None:
-        """Does everything that waits for nothing any more, in the order of submission."""
-        with self._lock:
-            if self._working:
-                return  # A signal of work being done: the loop below sees what it allows.
-            self._working = True
+        """Does everything that waits for nothing any more, in the order of submission.
+
+        One thread at a time; others go on at once: what they submit or signal is seen by it.
+        """
+        while (work := self._taken()) is not None:
             try:
-                while (work := self._ready()) is not None:
-                    self._waiting.remove(work)
-                    self._do(work)
+                self._do(work)
             finally:
-                self._working = False
+                with self._lock:
+                    self._working = False
+
+    def _taken(self) -> _Work | None:
+        """Work that the caller is to do now; None if there is none, or another thread is at it."""
+        with self._lock:
+            work = None if self._working else self._ready()
+            if work is not None:
+                self._waiting.remove(work)
+                self._working = True
+            return work
 
     def _ready(self) -> _Work | None:
         for work in self._waiting:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
+from typing import Final
 
 from ..buffer import Buffer
 from ..device import BufferRef, CommandBuffer, Copy, Device
@@ -15,6 +15,9 @@ from ..semaphore import Fence
 from ..status import StatusError
 from .memory import Growing
 from .order import Order, Piece
+
+_MOST_THREADS: Final = 16
+"""Of a bridge; beyond that jobs wait for each other, in the order in which they can end."""
 
 
 class Lane:
@@ -27,6 +30,8 @@ class Lane:
         self.scratch = Growing(device)
         """Memory that kernels use one after the other, and nobody else."""
         self._last: Fence | None = None
+        self._copied: list[tuple[Buffer, Fence]] = []
+        """What is being copied to other devices, and the fences of the copies' ends."""
 
     def submit(self, start: Callable[[Fence | None], Fence | None]) -> None:
         """Starts work after all that was submitted before; `start` gives the fence of its end."""
@@ -42,6 +47,24 @@ class Lane:
     def wait_for(self, fence: Fence) -> None:
         """What is submitted from here on waits for a fence of this device's, too."""
         self._last = Fence.join([self._last, fence])
+
+    def keep(self, source: Buffer, copied: Fence) -> None:
+        """Memory that must not be written before a fence is reached."""
+        self._copied.append((source, copied))
+
+    def overwrites(self, places: Iterable[Buffer]) -> None:
+        """What is submitted next writes these: it waits until what is copied from there is."""
+        if not self._copied:
+            return
+        written = list(places)
+        waited = [pair for pair in self._copied if any(meet(pair[0], each) for each in written)]
+        for source, copied in waited:
+            self.wait_for(copied)
+            self._copied.remove((source, copied))
+
+    def ended(self) -> None:
+        """All devices have done everything, copies too."""
+        self._copied.clear()
 
     def finish(self) -> None:
         """Blocks until everything is done. Raises the StatusError of what failed."""
@@ -59,6 +82,7 @@ class Lane:
 
     def copy(self, source: Buffer, target: Buffer, length: int) -> None:
         """A copy inside of the device's memory."""
+        self.overwrites([target])
         command = Copy(BufferRef(source, 0, 0, length), BufferRef(target, 0, 0, length))
         done = Fence(((self.device.create_semaphore(0, private=True), 1),))
         self.device.queue_transfer(self._last, done, command)
@@ -83,16 +107,17 @@ class Lane:
 class Bridge:
     """Carries what one device has reached to another, which cannot wait for it by itself.
 
-    A thread waits and signals, so that the host's program need not; it is started when first
-    needed, and ends with `close`, or when nobody knows the bridge any more.
+    Threads wait, copy and signal, so that the host's program need not. There are as many as there
+    are jobs at a time: what one waits for holds up no other, nor does what a device begins when it
+    is signalled. They are started when first needed, and end with `close`, or when nobody knows the
+    bridge any more.
     """
 
     def __init__(self) -> None:
         self.order: Order | None = None
         """Told of copies, if somebody checks that."""
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        weakref.finalize(self, self._jobs.put, None).atexit = False
+        self._workers = _Workers()
+        weakref.finalize(self, self._workers.stop).atexit = False
 
     def carry(self, source: Fence | None, target: Lane) -> None:
         """What `target` is given from here on waits for `source`, a fence of another device."""
@@ -104,30 +129,63 @@ class Bridge:
         """A copy from one device's memory to another's, in the order of both.
 
         The host does it, to whom both are visible: submitted from here, it would stand behind work
-        in the target's queue that waits for it.
+        in the target's queue that waits for it. The source's device goes on meanwhile, with what
+        does not write what is copied.
         """
-        done = outside_fence(target.device)
-        work = CopyWork(data.subspan(0, length), place.subspan(0, length))
-        self._start(Job(waits=(source.last, target.last), reaches=done, copy=work))
+        data, place = data.subspan(0, length), place.subspan(0, length)
+        target.overwrites([place])
+        done, free = outside_fence(target.device), outside_fence(source.device)
+        reaches = Fence((*done.points, *free.points))
+        waits = (source.last, target.last)
+        self._start(Job(waits=waits, reaches=reaches, copy=CopyWork(data, place)))
         target.wait_for(done)
-        # The source must not be written again before it is read.
-        self.carry(done, source)
+        source.keep(data, free)
 
     def close(self) -> None:
-        """Ends the thread once its jobs are done."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            self._jobs.put(None)
+        """Ends the threads once their jobs are done."""
+        for thread in self._workers.stop():
             thread.join()
 
     def _start(self, job: Job) -> None:
         if self.order is not None:
             self.order.note(job.piece())
-        self._jobs.put(job.do)
-        if self._thread is None:
-            work = functools.partial(_work, self._jobs)  # which does not know the bridge
-            self._thread = threading.Thread(target=work, name="assay-bridge", daemon=True)
-            self._thread.start()
+        self._workers.start(job)
+
+
+class _Workers:
+    """Threads that take jobs in turn; they do not know the bridge."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._open = 0
+        """Jobs that are not done."""
+
+    def start(self, job: Job) -> None:
+        """Has a job done, by a new thread if all others may be at work."""
+        with self._lock:
+            self._open += 1
+            is_short = len(self._threads) < min(self._open, _MOST_THREADS)
+        self._jobs.put(job)
+        if is_short:
+            thread = threading.Thread(target=self._work, name="assay-bridge", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def stop(self) -> list[threading.Thread]:
+        """Lets the threads end behind the jobs that are there; which these are."""
+        threads, self._threads = self._threads, []
+        for _ in threads:
+            self._jobs.put(None)
+        return threads
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job.do()
+            del job  # or it would keep its memory until the next one
+            with self._lock:
+                self._open -= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +228,13 @@ class Job:
         )
 
 
-def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
-    while (job := jobs.get()) is not None:
-        job()
+def meet(one: Buffer, other: Buffer) -> bool:
+    """Whether two ranges have a byte in common."""
+    return (
+        one.storage is other.storage
+        and one.offset < other.offset + other.length
+        and other.offset < one.offset + one.length
+    )
 
 
 def outside_fence(device: Device) -> Fence:

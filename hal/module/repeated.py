@@ -45,6 +45,8 @@ class CallSequence:
     """The host's instructions, each with its number."""
     tensors: tuple[int, ...]
     """Of all calls one after the other, inputs first."""
+    written: tuple[int, ...]
+    """The outputs among them."""
     constants: tuple[int, ...]
     """Expressions, of all calls one after the other."""
 
@@ -102,6 +104,7 @@ class _Draft:
             calls=tuple(self.calls),
             between=tuple(self.between),
             tensors=tuple(each for call in calls for each in (*call.inputs, *call.outputs)),
+            written=tuple(each for call in calls for each in call.outputs),
             constants=tuple(each for call in calls for each in call.numbers),
         )
 

@@ -86,6 +86,8 @@ class Run:
                 lane.finish()
             except StatusError as error:
                 failures.append(error)
+        for lane in self._lanes.values():
+            lane.ended()
         if failures:
             raise failures[0]
 
@@ -145,6 +147,7 @@ class Run:
             return  # nothing to write
         kernel = self._opened.module.kernels[item.kernel]
         lane = self._lanes[kernel.device]
+        lane.overwrites(view.buffer for view in outputs)
         if item.workspace != NONE:
             outputs.append(_workspace(lane, self._state.evaluate(item.workspace)))
         program = self._opened.program(item.kernel)
@@ -171,10 +174,11 @@ class Run:
         views: list[object] = list(map(state.views.__getitem__, sequence.tensors))
         numbers = list(map(state.evaluate, sequence.constants))
         views += self._workspaces(region, sequence, numbers)
+        written = (state.views[number] for number in sequence.written)
+        lane = self._lanes[sequence.device]
+        lane.overwrites(view.buffer for view in written if view is not None)
         repeated = state.repeated.setdefault((region, sequence.begin), Repeated())
-        repeated.run(
-            self._lanes[sequence.device], views, numbers, partial(self._ready, region, sequence)
-        )
+        repeated.run(lane, views, numbers, partial(self._ready, region, sequence))
 
     def _workspaces(
         self, region: int, sequence: CallSequence, numbers: list[int]

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from assay.hal import observe
+from assay.hal.buffer import Buffer
 from assay.hal.metal.timed import ChipPredictor, ProgramTimer
 from assay.hal.metal.timed.timer import BufferLog
 from assay.hal.module.context import Array, Context
 from assay.hal.module.effort import Effort, effort
 from assay.hal.module.opened import OpenedModule
-from assay.hal.module.records import Call, Copy, Instruction, Location, Model, Read
+from assay.hal.module.queues import meet
+from assay.hal.module.records import (
+    NONE,
+    Call,
+    Copy,
+    Instruction,
+    Kernel,
+    Location,
+    Model,
+    Read,
+)
 from assay.hal.module.rounds import parts
 from assay.hal.torq.archive import read_container
 from assay.hal.torq.format import Executable
@@ -33,6 +44,7 @@ class Task:
         npu: executables.
         effort: of kernels of the CPU, and of copies.
         is_read: whether the host waits for the device here, and does nothing before.
+        behind: places among the tasks of copies to other devices whose source this writes.
     """
 
     name: str
@@ -43,6 +55,7 @@ class Task:
     npu: tuple[Executable, ...] = ()
     effort: Effort | None = None
     is_read: bool = False
+    behind: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,6 +103,8 @@ class _Profiler:
         self._part = 0
         self._logged = 0
         self._tasks: list[Task] = []
+        self._copied: dict[int, Buffer] = {}
+        """Sources of copies to other devices that nothing wrote since, by their tasks' places."""
 
     def profile(self) -> Profile:
         with observe.timing(self._timer):
@@ -122,7 +137,18 @@ class _Profiler:
         buffers = tuple(self._timer.buffers[self._logged :])
         self._logged = len(self._timer.buffers)
         task = self._call(item, buffers) if isinstance(item, Call) else self._copy(item, buffers)
-        self._tasks.append(task)
+        written = item.outputs if isinstance(item, Call) else (item.target,)
+        self._tasks.append(replace(task, behind=tuple(self._overwritten(written))))
+        if task.target and isinstance(item, Copy):
+            self._copied[len(self._tasks) - 1] = self._context.view(item.source).buffer
+
+    def _overwritten(self, tensors: Sequence[int]) -> Iterator[int]:
+        """Copies whose source lies where these tensors do; later ones need not wait for them."""
+        buffers = [self._context.view(number).buffer for number in tensors]
+        for place, source in list(self._copied.items()):
+            if any(meet(source, each) for each in buffers):
+                del self._copied[place]
+                yield place
 
     def _call(self, item: Call, buffers: tuple[BufferLog, ...]) -> Task:
         opened = self._context.opened
@@ -135,13 +161,19 @@ class _Profiler:
             device=device,
             part=self._part,
             gpu=buffers,
-            npu=self._executables(kernel.segment) if device == "torq" else (),
+            npu=tuple(self._executables(kernel)) if device == "torq" else (),
             effort=self._effort(item, location) if device == "cpu" else None,
         )
 
-    def _executables(self, segment: int) -> tuple[Executable, ...]:
-        data = self._context.opened.file.segment(segment)
-        return tuple(found for _, found in read_container(data).executables)
+    def _executables(self, kernel: Kernel) -> Iterator[Executable]:
+        """What the NPU runs for a call."""
+        file = self._context.opened.file
+        for stage in kernel.stages:
+            segment = kernel.segment if stage.segment == NONE else stage.segment
+            for names in read_container(file.segment(segment)).executables:
+                if stage.entry in (names[0], names[1].name):
+                    yield names[1]
+                    break
 
     def _copy(self, item: Copy, buffers: tuple[BufferLog, ...]) -> Task:
         source, target = (self._model.tensors[n] for n in (item.source, item.target))

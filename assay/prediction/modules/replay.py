@@ -1,9 +1,9 @@
 """Runs of a module on a board: the parts are submitted in the order in which the runtime does it.
 
 The program itself takes no time, but it waits where it reads what a device made. What a device is
-given waits for what its run gave it before, and for copies; a copy waits for both sides, and the
-host does one after the other of each run. Kernels of the GPU that follow each other are one command
-buffer, as the runtime has it from the second run on.
+given waits for what its run gave it before, and for copies to it; a copy waits for both sides. What
+is copied from a device holds up only what writes there. Kernels of the GPU that follow each other
+are one command buffer, as the runtime has it from the second run on.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ class _Replay:
         self._loaded: dict[int, LoadedExecutable] = {}
         self._waiting: deque[_NpuItem] = deque()
         self._lanes: dict[tuple[int, str], _Lane] = {}
-        self._bridges: dict[int, Event] = {}
+        self._copies: dict[tuple[int, int], Event] = {}
+        """Ends of copies, by run and place among its tasks."""
+        self._places = {id(task): place for place, task in enumerate(profile.tasks)}
         self._begun: dict[int, int] = {}
         self._runs: list[RunSpan] = []
         self._tasks: list[TaskSpan] = []
@@ -163,6 +165,9 @@ class _Replay:
     def _submit(self, tasks: tuple[Task, ...], run: int) -> None:
         """One task, or several of the GPU, which are one command buffer."""
         task = tasks[0]
+        held = task.target or task.device
+        for place in dict.fromkeys(place for each in tasks for place in each.behind):
+            self._hold(self._lane(run, held), held, self._copies.pop((run, place)))
         if task.target:
             self._cross(task, run)
         elif task.gpu:
@@ -228,22 +233,24 @@ class _Replay:
         self._note(task, run, begin)
         done.succeed()
 
+    def _hold(self, lane: _Lane, device: str, end: Event) -> None:
+        """What the device is given next waits for the end of a copy, too."""
+        lane.last = [*lane.last, end]
+        if device == "metal" and self._gpu is not None:
+            self._events += 1
+            lane.gpu_waits.append(self._events)
+            self._environment.start(self._signal(end, self._events))
+
     def _cross(self, task: Task, run: int) -> None:
-        """A copy to another device: the host waits for both, copies, and lets both go on."""
+        """A copy to another device: the host waits for both, copies, and lets the target go on."""
         source, target = self._lane(run, task.device), self._lane(run, task.target)
         before = [*source.last, *target.last]
-        if run in self._bridges:
-            before.append(self._bridges[run])
         done = self._environment.event()
-        self._bridges[run] = done
+        self._copies[run, self._places[id(task)]] = done
         assert task.effort is not None
         seconds = processor_costs().copy(task.effort.moved)
-        for device, lane in ((task.device, source), (task.target, target)):
-            lane.last = [done]
-            if device == "metal" and self._gpu is not None:
-                self._events += 1
-                lane.gpu_waits.append(self._events)
-                self._environment.start(self._signal(done, self._events))
+        target.last = []
+        self._hold(target, task.target, done)
         self._environment.start(self._at_work(task, run, "copy", seconds, before, done))
 
     def _signal(self, done: Event, number: int) -> Steps:
