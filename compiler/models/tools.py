@@ -33,6 +33,14 @@ def iree_compile() -> list[str]:
     return [sys.executable, "-m", "iree.compiler.tools.scripts.iree_compile"]
 
 
+def iree_opt() -> list[str]:
+    """The command that starts `iree-opt`."""
+    first, *rest = iree_compile()
+    if rest:
+        return [first, "-m", "iree.compiler.tools.scripts.iree_opt"]
+    return [str(Path(first).with_name("iree-opt"))]
+
+
 def import_onnx() -> list[str]:
     """The command that starts `iree-import-onnx`."""
     if _package_folder("iree.compiler") is None or _package_folder("onnx") is None:

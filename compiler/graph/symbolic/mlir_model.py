@@ -17,8 +17,8 @@ import numpy as np
 
 from assay.sim.native.work_folder import work_folder
 
-from ...models import diagnostics, importers
-from ...models.errors import MissingTool, ModelError
+from ...models import diagnostics, importers, tools
+from ...models.errors import ModelError
 from ...models.formats import model_format
 from ..elements import Array
 from ..errors import GraphRefused, Problem
@@ -40,6 +40,7 @@ from .mlir_parts import Border, Part, needed, part_of
 from .mlir_signature import Signature, storable, with_sizes
 from .mlir_sizes import FlowFunction, ShapesFromValues, flow_of, is_open, static_dims
 
+_IN_PLACE: Final = ("--pass-pipeline=builtin.module(inline,symbol-dce)",)
 COPY: Final = "copy"
 """The kind of operators that only copy."""
 _MOST_READ: Final = 16
@@ -69,7 +70,7 @@ class MlirModel:
             file, _ = importers.to_mlir(
                 path, model_format(path), work, lambda text: None, locations=True
             )
-            self._module, self._context = _parsed(path, file.read_bytes())
+            self._module, self._context = _parsed(path, file, work)
         with self._context:
             self.signature = Signature(path, self._module)
             self._read()
@@ -148,8 +149,8 @@ class MlirModel:
         from iree.compiler import ir
 
         with self._context:
-            function = ir.Module.parse(part.text).body.operations[0].operation
-            block = function.regions[0].blocks[0]
+            module = ir.Module.parse(part.text)
+            block = module.body.operations[0].operation.regions[0].blocks[0]
             begins = [each.operation.location.start_line for each in block.operations]
         before = [
             place for place, begin in zip(part.positions, begins, strict=False) if begin <= line
@@ -435,7 +436,6 @@ class MlirModel:
             file.write_text(made.text)
             text = flow_of(file, self.path)
         module = ir.Module.parse(text)
-        self._flow_module = module
         return FlowFunction(self.path, module, self.signature.entry, self.signature.inputs, gives)
 
     def _may_be_read(self, name: str) -> bool:
@@ -471,23 +471,24 @@ def _read_values(operation: Any) -> list[Any]:
     return values[1:] if operation.name in SIZES else values
 
 
-def _parsed(path: Path, data: bytes) -> tuple[Any, Any]:
-    """(the module with all functions that it calls in their places, its context)."""
+def _parsed(path: Path, file: Path, work: Path) -> tuple[Any, Any]:
+    """(the module with all functions that it calls in their places, its context).
+
+    A process of its own reads the file: of damaged ones MLIR's parsers do not only say so.
+    """
+    made = work / "operations.mlirbc"
+    command = [*tools.iree_opt(), str(file), *_IN_PLACE, "--emit-bytecode", "-o", str(made)]
     try:
-        from iree.compiler import ir
-        from iree.compiler.passmanager import PassManager
-    except ModuleNotFoundError:
-        raise MissingTool("IREE's compiler", "iree") from None
+        done = tools.run(command, name="iree-opt")
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+    if done.returncode:
+        said = diagnostics.summary(done.stderr).replace(str(file), path.name)
+        raise ModelError(
+            f"{path}: this is not a module that MLIR can read:\n{said}", log=done.stderr
+        )
+    from iree.compiler import ir
+
     context = ir.Context()
-    context.allow_unregistered_dialects = True
     with context:
-        try:
-            module = ir.Module.parse(data)
-            PassManager.parse("builtin.module(inline,symbol-dce)").run(module.operation)
-        except ir.MLIRError as error:
-            log = str(error)
-            said = diagnostics.summary(log)
-            raise ModelError(
-                f"{path}: this is not a module that MLIR can read:\n{said}", log=log
-            ) from None
-    return module, context
+        return ir.Module.parse(made.read_bytes()), context

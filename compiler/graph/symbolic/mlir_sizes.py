@@ -85,6 +85,7 @@ class FlowFunction:
         if len(found) != 1:
             raise ModelError(f"{path}: IREE makes no function {entry} of it")
         self._path, self._inputs, self._names = path, inputs, names
+        self._module = module
         last = list(list(found[0].regions[0].blocks)[-1].operations)[-1].operation
         self._exports = [self._export(value) for value in last.operands]
         sources = [_root(each.operands[0]) for each in self._exports]

@@ -1,6 +1,7 @@
 """Models in MLIR and TFLite as graphs: an operator for each operation, constants, sizes."""
 
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +193,29 @@ def test_what_is_written_over_is_a_copy(tmp_path: Path) -> None:
 def test_what_cannot_be_a_graph_is_refused(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=said):
         read(tmp_path, text)
+
+
+def test_what_the_parser_of_mlir_dies_of_is_refused(tmp_path: Path) -> None:
+    text = """
+func.func @main(%x: tensor<8xi32>) -> tensor<4x8xi32> {
+  %e = tensor.empty() : tensor<4x8xi32>
+  %y = linalg.broadcast ins(%x : tensor<8xi32>) outs(%e : tensor<4x8xi32>) dimensions = [0, 1,x 2]
+  return %y : tensor<4x8xi32>
+}
+"""
+    with pytest.raises(ModelError, match=r"model\.mlir: "):
+        read(tmp_path, text)
+
+
+@pytest.mark.slow
+def test_damaged_models_are_read_or_refused(tmp_path: Path) -> None:
+    random = np.random.default_rng(7)
+    for _ in range(300):
+        text = bytearray([VIEWS, SORTED, WIDE, DENSE][random.integers(4)].encode())
+        for _ in range(random.integers(1, 3)):
+            text[random.integers(len(text))] = random.integers(32, 127)
+        with suppress(ModelError):
+            graph(tmp_path, text.decode())
 
 
 def test_an_operation_without_results_is_named(tmp_path: Path) -> None:

@@ -10,12 +10,14 @@ import pytest
 
 import assay
 from assay.assay_module import built, load_assay
+from assay.compiler.graph.symbolic.graph import Operator
 from assay.compiler.models import ModelError, compile_model, importers, tools
 from assay.hal.cpu.library import FORMAT
 from assay.hal.module.build.build import build_module
 from assay.hal.module.records import Call, Copy, Forward, Place
 from assay.reference import CpuModule, run_by_litert
 from tests.hal.module.build.test_npu_split import calls, crossings
+from tests.models.tflite.drawn import network
 from tests.models.tflite.small import int8_cnn
 from tests.models.zoo import MODELS, Model
 
@@ -275,3 +277,37 @@ def _is_refused(text: str) -> bool:
         "indirect buffer reference",
     )
     return any(reason in text for reason in reasons)
+
+
+class _Drawn:
+    """Each operator on either device, by the tossing of a coin."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+        self._chosen: dict[str, int] = {}
+
+    def device(self, operator: Operator) -> int:
+        return self._chosen.setdefault(operator.name, int(self._random.integers(2)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_drawn_networks_split_anyhow_are_exact(seed: int, tmp_path: Path) -> None:
+    random = np.random.default_rng(seed)
+    path = tmp_path / "drawn.tflite"
+    path.write_bytes(network(lambda below: int(random.integers(below)), 8))
+    split: Any = _Drawn(seed)
+    module = load_assay(build_module(path, devices=["torq", "cpu"], split=split), "torq,cpu")
+    values = []
+    for like in module.zeros():
+        limits = np.iinfo(like.dtype)
+        drawn = random.integers(limits.min, limits.max, like.shape, endpoint=True)
+        values.append(drawn.astype(like.dtype))
+    alone = load_assay(build_module(path, devices=["torq"]), "torq")
+    assert all(map(np.array_equal, several(module(*values)), several(alone(*values))))
+    if values[0].dtype == np.int8:  # sums of int16 saturate otherwise in IREE than on the NPU
+        assert all(map(np.array_equal, several(module(*values)), expected(path, *values)))
+
+
+def several(found: Any) -> tuple[Any, ...]:
+    return found if isinstance(found, tuple) else (found,)

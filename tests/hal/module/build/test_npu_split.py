@@ -166,6 +166,26 @@ def test_the_npu_alone_says_what_it_cannot_do(tmp_path: Path) -> None:
         assay.build(path, devices=["torq"], split="* torq\n")
 
 
+def test_a_model_of_integers_is_built_for_the_npu_alone_without_a_split(tmp_path: Path) -> None:
+    net = Network(3)
+    x = net.node("DequantizeLinear", net.input((1, 3, 16, 16), "int8"), *net.scales(0.02))
+    x = net.node("Relu", conv(net, x, 3, 8, stride=2))
+    x = net.node("QuantizeLinear", x, *net.scales(0.05))
+    path = tmp_path / "integers.onnx"
+    path.write_bytes(with_shape(net.finish(x), 1, 8, 8, 8))
+    data = assay.build(path, devices=["torq", "cpu"])  # either of them does all of it
+    given = np.random.default_rng(0).integers(-128, 128, (1, 3, 16, 16)).astype(np.int8)
+    by_npu, by_cpu = (load_assay(data, device)(given) for device in ("torq", "cpu"))
+    assert by_npu.dtype == np.int8 and np.array_equal(by_npu, by_cpu)
+
+
+def test_floats_at_its_ends_are_not_for_the_npu_alone(tmp_path: Path) -> None:
+    path = tmp_path / "cnn.onnx"
+    path.write_bytes(cnn())
+    with pytest.raises(ModelError, match=r"NPU alone cannot do all of it:(?s:.*)input_0, which is"):
+        assay.build(path, devices=["torq"])
+
+
 def test_work_that_leaves_the_npu_and_comes_back_is_two_parts(tmp_path: Path) -> None:
     """The sum reads what is before the other device, too: one part would wait for itself."""
     net = Network(5)
