@@ -12,6 +12,7 @@ from .inherit import inherited
 from .instructions import instruction_set
 from .limits import matrix_layout
 from .promises_text import promises_section
+from .results_text import results_section
 
 _HEAD = """# Apple GPUs
 
@@ -32,6 +33,7 @@ def page() -> str:
         _memory,
         _overheads,
         promises_section,
+        results_section,
     )
     return "\n".join((_HEAD, *(part() for part in parts)))
 
