@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
@@ -86,7 +87,7 @@ class ReturningProgram(_IreeModule):
     """An IREE module as any model becomes one: its functions give buffers of their own.
 
     They are copied to where they belong. A function that takes no fence waits for its work itself,
-    and the host with it.
+    on a thread of its own.
     """
 
     def noted(self, entry: str) -> None:
@@ -105,9 +106,33 @@ class ReturningProgram(_IreeModule):
         info = self._module.functions.get(entry)
         if info is None:
             raise _no_kernel(entry)
-        if wait is not None and not info.asynchronous:
-            wait.wait()
-            wait = None
+        if info.asynchronous:
+            return self._put(entry, inputs, constants, outputs, wait)
+        done = Fence(((self._device.create_semaphore(0), 1),))
+
+        def work() -> None:
+            try:
+                if wait is not None:
+                    wait.wait()
+                end = self._put(entry, inputs, constants, outputs, None)
+                if end is not None:
+                    end.wait()
+                done.signal()
+            except StatusError as error:
+                done.fail(error)
+
+        threading.Thread(target=work, name="assay-kernel", daemon=True).start()
+        return done
+
+    def _put(
+        self,
+        entry: str,
+        inputs: Sequence[BufferView],
+        constants: Sequence[int],
+        outputs: Sequence[BufferView],
+        wait: Fence | None,
+    ) -> Fence | None:
+        """Runs the host part; the fence is reached when the results are in their places."""
         invocation, signal = self._module.begin(entry, *inputs, *constants, wait=wait)
         results = invocation.run()
         if len(results) != len(outputs):

@@ -83,6 +83,19 @@ def test_every_wait_for_another_device_is_kept(six: ModuleTime) -> None:
         assert npu.end <= out.begin and all(out.end <= task.begin for task in gpu[1:])
 
 
+def test_copies_go_on_beside_other_runs_work_and_hold_no_device_up(six: ModuleTime) -> None:
+    npu = [task for task in six.tasks if task.machine == "NPU"]
+    copies = [task for task in six.tasks if task.machine == "CPU"]
+    arrived = [next(copy.end for copy in copies if copy.run == task.run) for task in npu]
+    assert any(
+        copy.run != work.run and copy.begin < work.end and work.begin < copy.end
+        for copy in copies
+        for work in npu
+    )
+    for before, work, end in zip(npu, npu[1:], arrived[1:], strict=False):
+        assert work.begin == max(before.end, end)
+
+
 def test_one_timeline_shows_all_machines_on_one_clock(six: ModuleTime, tmp_path: Path) -> None:
     trace = six.trace()
     assert {track.path[0] for track in trace.tracks} == {"CPU", "GPU", "NPU", "DRAM"}
