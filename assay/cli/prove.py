@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,6 +39,24 @@ Threadgroup = Annotated[
         help="Threads of a threadgroup; else what //! lines say, or a usual size.",
     ),
 ]
+Assumed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assume",
+        help="What launches see to, such as [bold]'grid.x <= n and k % 32 == 0'[/bold]: integer "
+        "arguments, grid.x threads, groups.x threadgroups; may be given again.",
+        show_default=False,
+    ),
+]
+Lengths = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--buffer",
+        metavar="NAME=BYTES",
+        help="How long a buffer is, such as [bold]a=4*n[/bold]; may be given again.",
+        show_default=False,
+    ),
+]
 
 
 @grouped
@@ -45,11 +64,13 @@ def prove_command(
     file: ProvedFile,
     function: ProvedFunctions = None,
     threadgroup: Threadgroup = None,
+    assume: Assumed = None,
+    buffer: Lengths = None,
     *,
     kernel: KernelOptions,
     json: Json = False,
 ) -> None:
-    """Prove for all problem sizes that threads come to the same barriers and do not race.
+    """Prove for all problem sizes that kernels do not race, diverge at barriers, leave memory.
 
     What a proof rests on is listed. A counterexample is run, and shown as what assay check finds;
     one that no run shows counts as undecided. Ends with exit code 1 when something is refuted, 2
@@ -60,6 +81,8 @@ def prove_command(
       assay prove gemm.metal
 
       assay prove gemm.metal --function gemm --threadgroup 32,4 --json
+
+      assay prove gemm.metal --assume 'grid.x <= n' --buffer 'c=4*m*n'
     """
     from .terminal import want_json
 
@@ -71,6 +94,7 @@ def prove_command(
         raise CommandError(f"{file}: expected MSL source, a .metal file", code=USAGE)
     with _usage_errors():
         source, options = _options(file, function or [], threadgroup, kernel)
+        options = replace(options, assume=tuple(assume or []), buffers=_lengths(buffer or []))
         proofs = _shown(source, file, options, as_json=json)
     if any(each.is_refuted for each in proofs):
         raise typer.Exit(FAILED)
@@ -94,6 +118,17 @@ def _options(
         include_paths=tuple(kernel.include or []),
         inputs=read_file(kernel.args) if kernel.args is not None else Inputs(),
     )
+
+
+def _lengths(texts: list[str]) -> dict[str, str]:
+    """`a=4*n` by name."""
+    found = {}
+    for text in texts:
+        name, equals, length = text.partition("=")
+        if not (name and equals and length):
+            raise CommandError(f"--buffer {text}: expected NAME=BYTES, such as a=4*n", code=USAGE)
+        found[name.strip()] = length.strip()
+    return found
 
 
 def _shown(

@@ -14,14 +14,19 @@ from assay.sim.check import Finding
 
 from ..checks.runs import run_setup
 from ..launches.errors import LaunchInputError
-from ..launches.inputs import Exact, Given, Setup, Size
+from ..launches.inputs import Exact, Given, Raw, Setup, Size
 from ..launches.runner import CannotRun, Runner
 from ..reports.report import Report
 
 if TYPE_CHECKING:
     from assay.compiler.msl import Argument, KernelFunction
 
-CHECK_OF = {"barriers": "barrier", "threadgroup races": "race"}
+CHECK_OF = {
+    "barriers": "barrier",
+    "threadgroup races": "race",
+    "buffer races": "race",
+    "bounds": "bounds",
+}
 """The check that finds a violation of a property in a run."""
 
 _MOST_GROUPS = 4096  # threadgroups of a run
@@ -86,6 +91,8 @@ class Replay:
                 given[argument.name] = stated
             elif argument.address_space == "device":
                 given.pop(argument.name, None)  # made for another grid
+        for name, length in example.lengths.items():
+            given[name] = Raw(bytes=max(length, 1))
         x, y, z = example.groups
         groups = example.groups if x * y * z <= _MOST_GROUPS else (1, 1, 1)
         return Setup(
@@ -130,7 +137,7 @@ def _undecided(answer: Answer) -> Answer:
     """A counterexample that no run shows may rest on values that cannot be."""
     obstacles = [
         Obstacle(
-            why=f"{' and '.join(_who(example))} may meet, but no run that was tried shows it",
+            why=f"{' and '.join(_who(example))} may go wrong, but no run that was tried shows it",
             site=example.actors[0].site,
         )
         for example in answer.counterexamples[:1]

@@ -16,18 +16,19 @@ from ..launches.inputs import Setup, Size
 from ..launches.opening import opened_library
 from ..launches.runner import Runner
 from ..launches.source import chosen_kernels
+from .names import names_of
 from .proof import KernelProof
 from .replay import Replay
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, KernelLibrary
-    from assay.compiler.verify import Answer
+    from assay.compiler.verify import Answer, Launch
     from assay.sim.check import Finding
 
 ALWAYS = (
     "all threadgroups are full, and a grid has less than 2**32 threads in a dimension",
     "lanes of a simdgroup run in lock step",
-    "buffers do not overlap",
+    "buffers do not overlap, and the grid has one thread in dimensions that the kernel ignores",
 )
 """What every proof rests on."""
 
@@ -37,7 +38,8 @@ class ProofOptions:
     """How source is compiled, what is proved, and for which threadgroups.
 
     `functions` names kernels, also with `*`; without any, all are meant. `threadgroup` is the size
-    of threadgroups; without it that of the source's `//!` lines counts, or a usual one.
+    of threadgroups; without it that of the source's `//!` lines counts, or a usual one. `assume`
+    has conditions on arguments and grids, `buffers` bytes of arguments by name, as expressions.
     """
 
     functions: tuple[str, ...] = ()
@@ -45,6 +47,8 @@ class ProofOptions:
     macros: Mapping[str, str] = field(default_factory=dict)
     include_paths: tuple[Path, ...] = ()
     inputs: Inputs = field(default_factory=Inputs)
+    assume: tuple[str, ...] = ()
+    buffers: Mapping[str, str] = field(default_factory=dict)
 
 
 def prove_source(source: str, file_name: str, options: ProofOptions) -> Iterator[KernelProof]:
@@ -63,7 +67,7 @@ def prove_source(source: str, file_name: str, options: ProofOptions) -> Iterator
     setups = {**read_annotations(source, file_name).setups, **options.inputs.setups}
     for name in chosen_kernels(library, options.functions):
         for setup in _sizes(setups.get(name, (Setup(),)), options.threadgroup):
-            yield _proved(library, name, setup, setups.get(name, ()))
+            yield _proved(library, name, setup, setups.get(name, ()), options)
 
 
 def _sizes(setups: Iterable[Setup], threadgroup: Size | None) -> list[Setup]:
@@ -76,38 +80,47 @@ def _sizes(setups: Iterable[Setup], threadgroup: Size | None) -> list[Setup]:
 
 
 def _proved(
-    library: KernelLibrary, name: str, setup: Setup, setups: Iterable[Setup]
+    library: KernelLibrary,
+    name: str,
+    setup: Setup,
+    setups: Iterable[Setup],
+    options: ProofOptions,
 ) -> KernelProof:
     from assay.compiler.msl import CompileError
+    from assay.compiler.verify import AssumptionError
     from assay.sim.simt import UnsupportedKernel
 
     file, line = library.places()[name]
     start = time.process_time()
     try:
         kernel, assumed = compiled_kernel(library, name, setup.constants, setup.threadgroup)
-        proof = _of_kernel(library, kernel, setup, setups)
-    except (CompileError, UnsupportedKernel, LaunchInputError) as error:
+        proof = _of_kernel(library, kernel, setup, setups, options)
+    except (CompileError, UnsupportedKernel, LaunchInputError, AssumptionError) as error:
         return KernelProof(name=name, file=file, line=line, problem=str(error))
     seconds = time.process_time() - start
     return replace(proof, assumptions=(*assumed, *proof.assumptions), seconds=seconds)
 
 
 def _of_kernel(
-    library: KernelLibrary, kernel: KernelFunction, setup: Setup, setups: Iterable[Setup]
+    library: KernelLibrary,
+    kernel: KernelFunction,
+    setup: Setup,
+    setups: Iterable[Setup],
+    options: ProofOptions,
 ) -> KernelProof:
-    from assay.compiler.verify import prove
+    from assay.compiler.verify import Launch, prove
 
-    grid = choose_grid(kernel, setup)
-    size = grid.threadgroup
+    size = choose_grid(kernel, setup).threadgroup
+    launch = Launch(
+        size=size, names=names_of(kernel), holds=options.assume, lengths=_lengths(kernel, options)
+    )
     replay = Replay(kernel, Runner(library), size, setups, library.sources())
     answers: list[Answer] = []
     findings: list[Finding] = []
-    for answer in prove(kernel.program(), size):
+    for answer in prove(kernel.program(), launch):
         known, found = replay.confirmed(answer)
         answers.append(known)
-        findings += found
-    is_assumed = setup.threadgroup is None
-    sizes = f"threadgroups of {size_text(size)} threads{', a usual size' if is_assumed else ''}"
+        findings += (each for each in found if each not in findings)
     return KernelProof(
         name=kernel.name,
         file=kernel.file,
@@ -115,5 +128,27 @@ def _of_kernel(
         threadgroup=size,
         answers=tuple(answers),
         findings=tuple(findings),
-        assumptions=(sizes, *ALWAYS),
+        assumptions=tuple(_assumptions(kernel, setup, launch)),
     )
+
+
+def _lengths(kernel: KernelFunction, options: ProofOptions) -> dict[str, str]:
+    """The stated lengths of a kernel's own arguments."""
+    names = {argument.name for argument in kernel.arguments}
+    return {name: text for name, text in options.buffers.items() if name in names}
+
+
+def _assumptions(kernel: KernelFunction, setup: Setup, launch: Launch) -> Iterator[str]:
+    """What proofs rest on, as sentences."""
+    usual = ", a usual size" if setup.threadgroup is None else ""
+    yield f"threadgroups of {size_text(launch.size)} threads{usual}"
+    yield from launch.holds
+    yield from (f"{name} has {text} bytes" for name, text in launch.lengths.items())
+    open = [
+        argument.name
+        for argument in kernel.arguments
+        if argument.name not in launch.lengths and not argument.is_reference
+    ]
+    if open:
+        yield f"accesses stay within {', '.join(open)}: --buffer states how long they are"
+    yield from ALWAYS

@@ -16,6 +16,8 @@ from .proof import KernelProof
 MEANING = {
     "barriers": "all threads of a threadgroup come to the same barriers",
     "threadgroup races": "no two threads of a threadgroup race for its memory",
+    "buffer races": "no two threads of the grid race for a buffer",
+    "bounds": "accesses stay within arrays, and within buffers of stated length",
 }
 """What is proved, in words."""
 
@@ -33,6 +35,10 @@ def proof_text(proof: KernelProof, sources: Mapping[str, str]) -> str:
         lines += [f"    {_obstacle(each)}" for each in answer.obstacles[:_SHOWN_OBSTACLES]]
         if (rest := len(answer.obstacles) - _SHOWN_OBSTACLES) > 0:
             lines.append(f"    and {rest} more")
+        if answer.holds_if:
+            lines.append(f"    it would be proved with: --assume '{answer.holds_if}'")
+        if answer.verdict == "proved":
+            lines += [f"    if {_obstacle(each)}" for each in answer.rests_on]
     lines += [f"  assumed:   {each}" for each in proof.assumptions]
     report = Report(["race"])
     report.add_sources(sources)
@@ -79,6 +85,11 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "meaning": MEANING[answer.about],
         "verdict": answer.verdict,
         "questions": answer.cases,
+        "rests_on": [
+            {"what": each.why, "file": each.site.file, "line": each.site.line}
+            for each in answer.rests_on
+        ],
+        "holds_if": answer.holds_if,
         "undecided": [
             {"why": each.why, "file": each.site.file, "line": each.site.line}
             for each in answer.obstacles
@@ -91,6 +102,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
                     {"name": name, "offset": at, "type": element, "bits": number}
                     for (name, at), (element, number) in example.arguments.items()
                 ],
+                "lengths": dict(example.lengths),
                 "threads": [
                     {**asdict(actor), "site": _site_json(actor.site)} for actor in example.actors
                 ],

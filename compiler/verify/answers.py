@@ -37,6 +37,7 @@ class Counterexample:
         groups: threadgroups of the grid.
         arguments: numbers of scalar arguments by name and byte offset, as bit patterns, and
             their types.
+        lengths: bytes of arguments that stand for memory, as far as they are stated.
         actors: who does what.
     """
 
@@ -44,6 +45,7 @@ class Counterexample:
     groups: tuple[int, int, int]
     arguments: Mapping[tuple[str, int], tuple[str, int]]
     actors: tuple[Actor, ...]
+    lengths: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,8 @@ class Answer:
         cases: how many questions were asked of the solver.
         counterexamples: launches in which it fails, of a refuted one.
         obstacles: what was not decided.
+        holds_if: an extra assumption under which it is proved; empty if none was found.
+        rests_on: what was taken to hold, at places of the source, without being proved.
     """
 
     about: str
@@ -71,6 +75,8 @@ class Answer:
     cases: int = 0
     counterexamples: tuple[Counterexample, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
+    rests_on: tuple[Obstacle, ...] = ()
+    holds_if: str = ""
 
 
 def answer(

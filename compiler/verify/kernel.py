@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.sim.simt.analysis.divergence import Divergence, analyse_divergence
 from assay.sim.simt.ir.cfg import Cfg, Loop, analyse, split_at_barriers
@@ -114,6 +114,15 @@ def is_read_only(root: Root | None, written: frozenset[Root]) -> bool:
         return True
     is_aliased = any(isinstance(each, AddressRoot) for each in written)
     return isinstance(root, BufferRoot) and root not in written and not is_aliased
+
+
+def unshared(kernel: Kernel) -> Kernel:
+    """The same kernel for threads of different threadgroups: nothing holds them together."""
+    everything = Divergence(
+        varying={each for each in kernel.function.instructions() if each.type != "void"},
+        partial=set(kernel.cfg.order),
+    )
+    return replace(kernel, lanes=everything, threads=everything, shared=set())
 
 
 def _between_threads(function: Function, cfg: Cfg, written: frozenset[Root]) -> Divergence:

@@ -2,50 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import itertools
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS
 from assay.sim.simt.run.program import Program
+from assay.sim.site import Site
 
+from . import barriers, bounds, races
 from .answers import Answer, Obstacle
-from .barriers import share_loops, uniform_barriers
+from .assumptions import Names, candidates, unused_axes
 from .kernel import Kernel, Size, prepared
-from .races import threadgroup_races
-from .study import Study
+from .study import Assumed, Effort, Study
 from .terms import Expression
 from .values import Values
 
+_MOST_TRIED: Final = 16  # extra assumptions
+_SECONDS_OF_TRY: Final = 0.3
+_Prove = Callable[["Kernel", "Launch", Effort], Answer]
 
-def prove(
-    program: Program,
-    size: Size,
-    assumed: Callable[[Values], list[Expression]] = lambda values: [],
-) -> list[Answer]:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """What is assumed of launches.
+
+    Attributes:
+        size: threads of a threadgroup; all threadgroups are full.
+        names: what assumptions may speak of.
+        holds: conditions on arguments and sizes of grids, such as `grid.x <= n`.
+        lengths: bytes of arguments that stand for memory, such as `4 * n`, by name.
+    """
+
+    size: Size
+    names: Names = field(default_factory=lambda: Names({}))
+    holds: tuple[str, ...] = ()
+    lengths: Mapping[str, str] = field(default_factory=dict)
+
+
+PROPERTIES: Final = (barriers.ABOUT, races.THREADGROUP, races.BUFFERS, bounds.ABOUT)
+"""What is proved, by name. The first two are proved together."""
+
+
+def prove(program: Program, launch: Launch, about: Collection[str] = PROPERTIES) -> list[Answer]:
     """What is proved, refuted or not decided of a kernel.
 
     Args:
         program: the kernel.
-        size: threads of its threadgroups, all of which are full.
-        assumed: what is assumed of its launches.
+        launch: what is assumed of its launches.
+        about: names of properties; barriers and races for threadgroup memory are always among them.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
+        AssumptionError: for an assumption that is not understood.
     """
-    kernel = prepared(program, size)
-    share_loops(kernel)
-    barriers = uniform_barriers(Study(kernel, assumed))
-    races = threadgroup_races(Study(kernel, assumed))
-    return [_resting(barriers, races, _reads_shared(kernel)), _resting(races, barriers, True)]
+    for text in launch.holds:
+        launch.names.check(text, condition=True)
+    for text in launch.lengths.values():
+        launch.names.check(text, condition=False)
+    kernel = prepared(program, launch.size)
+    barriers.share_loops(kernel)
+    assumed = _assumed(kernel, launch)
+    uniform = barriers.uniform_barriers(Study(kernel, assumed))
+    raced = races.threadgroup_races(Study(kernel, assumed))
+    found = list(_together(kernel, uniform, raced))
+    if races.BUFFERS in about:
+        found.append(_resting(_offered(kernel, launch, _buffer_races), uniform))
+    if bounds.ABOUT in about:
+        found.append(_offered(kernel, launch, _bounds))
+    return found
 
 
-def _resting(answer: Answer, other: Answer, rests: bool) -> Answer:
-    """A proof that is one only together with another that was not found is none.
+def _assumed(kernel: Kernel, launch: Launch) -> Assumed:
+    """What holds of the launches that are meant, for a thread's values."""
+    unused = unused_axes(kernel)
 
-    That threads come to the same barriers and that they do not race is proved together, by what
+    def found(values: Values) -> list[Expression]:
+        groups = [values.thread.groups[axis].value == 1 for axis in unused]
+        return [*groups, *(launch.names.condition(text, values) for text in launch.holds)]
+
+    return found
+
+
+def _offered(kernel: Kernel, launch: Launch, prove: _Prove) -> Answer:
+    """An answer; if it is no proof, with the weakest extra assumption found that makes it one."""
+    found = prove(kernel, launch, Effort())
+    failed = _failed(found)
+    if found.verdict == "proved" or not failed:
+        return found
+    quick = Effort(examples=1, seconds=_SECONDS_OF_TRY, only=failed)
+    for text in itertools.islice(candidates(kernel, launch.names), _MOST_TRIED):
+        further = replace(launch, holds=(*launch.holds, text))
+        # What failed first is asked first: most candidates do not help there.
+        helps = prove(kernel, further, quick).verdict == "proved" and _can_be(kernel, further)
+        if helps and prove(kernel, further, Effort(examples=1)).verdict == "proved":
+            return replace(found, holds_if=text)
+    return found
+
+
+def _failed(found: Answer) -> frozenset[frozenset[Site]]:
+    """The accesses of the first counterexample."""
+    return frozenset(
+        frozenset(actor.site for actor in example.actors) for example in found.counterexamples[:1]
+    )
+
+
+def _can_be(kernel: Kernel, launch: Launch) -> bool:
+    """Whether some launch fulfils all that is assumed."""
+    study = Study(kernel, _assumed(kernel, launch), apart=True)
+    return study.ask([]).answer == "yes"
+
+
+def _together(kernel: Kernel, uniform: Answer, raced: Answer) -> tuple[Answer, Answer]:
+    """That threads come to the same barriers and that they do not race is proved together, by what
     goes wrong first: until then, the other holds.
     """
-    if not rests or answer.verdict != "proved" or other.verdict == "proved":
+    rests = _reads_shared(kernel)
+    return (_resting(uniform, raced) if rests else uniform), _resting(raced, uniform)
+
+
+def _resting(answer: Answer, other: Answer) -> Answer:
+    """A proof that is one only together with another that was not found is none."""
+    if answer.verdict != "proved" or other.verdict == "proved":
         return answer
     why = f"it would be proved if {other.about} were, which are {other.verdict}"
     return replace(answer, verdict="undecided", obstacles=(Obstacle(why=why),))
@@ -58,3 +137,33 @@ def _reads_shared(kernel: Kernel) -> bool:
         for each in kernel.accesses()
         if each.operation.reads_memory
     )
+
+
+def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
+    assumed = _assumed(kernel, launch)
+    within = Study(kernel, assumed, lenient=True, effort=effort)
+    between = Study(kernel, assumed, apart=True, lenient=True, effort=effort)
+    return replace(races.buffer_races(within, between), rests_on=_taken(within, between))
+
+
+def _bounds(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
+    """If it holds only as long as nothing wraps, that is told."""
+    assumed = _assumed(kernel, launch)
+    exact = _bounds_by(Study(kernel, assumed, effort=effort), launch)
+    if exact.verdict == "proved":
+        return exact
+    study = Study(kernel, assumed, lenient=True, effort=effort)
+    found = _bounds_by(study, launch)
+    return replace(found, rests_on=_taken(study)) if found.verdict == "proved" else exact
+
+
+def _bounds_by(study: Study, launch: Launch) -> Answer:
+    values = study.a
+    lengths = {name: launch.names.number(text, values) for name, text in launch.lengths.items()}
+    return bounds.within_bounds(study, lengths)
+
+
+def _taken(*studies: Study) -> tuple[Obstacle, ...]:
+    """Lines with values that are taken not to wrap."""
+    places = dict.fromkeys(each.site for study in studies for each in study.ranges.taken)
+    return tuple(Obstacle(why="what is computed here does not wrap", site=each) for each in places)

@@ -1,35 +1,38 @@
-"""Whether two threads of a threadgroup can access the same bytes without a barrier between."""
+"""Whether two threads can access the same bytes without anything that orders the two."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from assay.sim.simt.ir.llvm_types import bits
 from assay.sim.simt.ir.nodes import (
     THREADGROUP_ROOTS,
     AddressRoot,
+    BufferRoot,
     Constant,
     Instruction,
+    Root,
     ThreadgroupArenaRoot,
     ThreadgroupParameterRoot,
-    ThreadgroupRoot,
 )
 from assay.sim.simt.ir.operations.memory import STORE
 
+from .accesses import action, address, length
 from .answers import Answer, Counterexample, Obstacle, answer
 from .conditions import both, one_of
 from .counts import Counts
-from .intervals import MEM_THREADGROUP, Interval, State, intervals
+from .delinearise import Span, overlap
+from .intervals import MEM_DEVICE, MEM_THREADGROUP, Interval, State, intervals
 from .kernel import Kernel
 from .study import Study
-from .terms import Expression, Term, add, constant
+from .terms import Expression
 from .values import Values
 
-ABOUT = "threadgroup races"
-_MOST_EXAMPLES = 4
+THREADGROUP = "threadgroup races"
+BUFFERS = "buffer races"
 _THREADGROUP_SPACES = (0, 3)  # of computed addresses: any, and threadgroup memory
+_DEVICE_SPACES = (0, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,63 +46,117 @@ class Visit:
 def threadgroup_races(study: Study) -> Answer:
     """Whether two threads of a threadgroup race for its memory."""
     kernel = study.kernel
-    study.cases = 0
-    obstacles = _not_understood(kernel)
-    examples: list[Counterexample] = []
-    seen: set[frozenset[Instruction]] = set()
-    for interval in intervals(kernel, MEM_THREADGROUP):
-        for one, other in _pairs(kernel, interval):
-            both_places = frozenset((one.access, other.access))
-            if both_places in seen:
-                continue
-            found = _race(study, interval, one, other)
-            if isinstance(found, Obstacle):
-                obstacles.append(found)
-            elif found is not None:
-                seen.add(both_places)
-                examples.append(found)
-        if len(examples) >= _MOST_EXAMPLES:
-            break
-    return answer(ABOUT, study.cases, examples, obstacles)
+    found = _Search(study, lambda root: isinstance(root, THREADGROUP_ROOTS))
+    found.obstacles += _unknown_arrays(kernel)
+    found.run(intervals(kernel, MEM_THREADGROUP))
+    return answer(THREADGROUP, found.cases, found.examples, found.obstacles)
 
 
-def _not_understood(kernel: Kernel) -> list[Obstacle]:
-    """Accesses whose memory is not known."""
-    roots = [each.root for each in kernel.accesses()]
-    has_parameter = any(isinstance(root, ThreadgroupParameterRoot) for root in roots)
-    found = []
+def buffer_races(within: Study, between: Study) -> Answer:
+    """Whether two threads of a grid race for a buffer.
+
+    Args:
+        within: two threads of one threadgroup, which barriers order.
+        between: two threads of different threadgroups, which nothing orders.
+    """
+    kernel = within.kernel
+    found = _Search(between, lambda root: isinstance(root, BufferRoot))
+    found.obstacles += _unknown_buffers(kernel)
+    visits = tuple((block, State()) for block in kernel.cfg.order)
+    found.run([Interval(None, {}, visits)])
+    inside = _Search(within, lambda root: isinstance(root, BufferRoot))
+    inside.run(intervals(kernel, MEM_DEVICE))
+    examples, obstacles = found.examples + inside.examples, found.obstacles + inside.obstacles
+    return answer(BUFFERS, found.cases + inside.cases, examples, obstacles)
+
+
+class _Search:
+    """Looks for races of two threads for memory behind some roots."""
+
+    def __init__(self, study: Study, belongs: Callable[[Root | None], bool]) -> None:
+        self.study = study
+        self.belongs = belongs
+        self.examples: list[Counterexample] = []
+        self.obstacles: list[Obstacle] = []
+        self._before = study.cases
+        self._seen: set[frozenset[Instruction]] = set()
+
+    @property
+    def cases(self) -> int:
+        """Questions that were asked."""
+        return self.study.cases - self._before
+
+    def run(self, intervals: Iterable[Interval]) -> None:
+        """Look through intervals, until there are examples enough."""
+        for interval in intervals:
+            for one, other in self._pairs(interval):
+                if len(self.examples) >= self.study.effort.examples:
+                    return
+                places = frozenset((one.access, other.access))
+                if places not in self._seen:
+                    self._note(places, _race(self.study, interval, one, other))
+
+    def _note(
+        self, places: frozenset[Instruction], found: Counterexample | Obstacle | None
+    ) -> None:
+        if found is None:
+            return
+        self._seen.add(places)
+        if isinstance(found, Obstacle):
+            self.obstacles.append(found)
+        else:
+            self.examples.append(found)
+
+    def _pairs(self, interval: Interval) -> Iterator[tuple[Visit, Visit]]:
+        """Accesses of an interval to the same memory, of which one writes."""
+        visits = [
+            Visit(access, state)
+            for block, state in interval.visits
+            for access in block.body
+            if access.operation.accesses_memory and self.belongs(access.root)
+        ]
+        for one, other in itertools.combinations_with_replacement(visits, 2):
+            writes = one.access.operation.writes_memory or other.access.operation.writes_memory
+            atomic = one.access.operation.is_atomic and other.access.operation.is_atomic
+            meet = writes and not atomic and _same_memory(one.access, other.access)
+            if meet and self.study.meant(one.access, other.access):
+                yield one, other
+
+
+def _unknown_arrays(kernel: Kernel) -> list[Obstacle]:
+    """Accesses to threadgroup memory of which it is not known which array it is."""
+    has_parameter = any(isinstance(x.root, ThreadgroupParameterRoot) for x in kernel.accesses())
+    found = _through_pointers(kernel, _THREADGROUP_SPACES)
     for access in kernel.accesses():
-        root = access.root
-        if isinstance(root, ThreadgroupArenaRoot) and has_parameter:
+        if isinstance(access.root, ThreadgroupArenaRoot) and has_parameter:
             why = "which threadgroup array it accesses is not known"
-            found.append(Obstacle(why=why, site=access.site))
-        elif isinstance(root, AddressRoot) and root.space in _THREADGROUP_SPACES:
-            why = "it accesses memory through a pointer whose target is not known"
             found.append(Obstacle(why=why, site=access.site))
     return found
 
 
-def _pairs(kernel: Kernel, interval: Interval) -> Iterator[tuple[Visit, Visit]]:
-    """Accesses of an interval to the same memory, of which one writes."""
-    visits = [
-        Visit(access, state)
-        for block, state in interval.visits
-        for access in block.body
-        if access.operation.accesses_memory and isinstance(access.root, THREADGROUP_ROOTS)
+def _unknown_buffers(kernel: Kernel) -> list[Obstacle]:
+    """Accesses through pointers, if they or accesses to buffers write."""
+    writes = any(isinstance(root, BufferRoot | AddressRoot) for root in kernel.written)
+    return _through_pointers(kernel, _DEVICE_SPACES) if writes else []
+
+
+def _through_pointers(kernel: Kernel, spaces: tuple[int, ...]) -> list[Obstacle]:
+    why = "it accesses memory through a pointer whose target is not known"
+    return [
+        Obstacle(why=why, site=access.site)
+        for access in kernel.accesses()
+        if isinstance(access.root, AddressRoot) and access.root.space in spaces
     ]
-    for one, other in itertools.combinations_with_replacement(visits, 2):
-        writes = one.access.operation.writes_memory or other.access.operation.writes_memory
-        atomic = one.access.operation.is_atomic and other.access.operation.is_atomic
-        if writes and not atomic and _same_memory(one.access, other.access):
-            yield one, other
 
 
 def _same_memory(one: Instruction, other: Instruction) -> bool:
     """Whether two accesses may meet at all."""
     roots = (one.root, other.root)
-    if any(isinstance(root, ThreadgroupParameterRoot) for root in roots):
-        return one.root == other.root
-    return one.root == other.root or any(isinstance(r, ThreadgroupArenaRoot) for r in roots)
+    if one.root == other.root:
+        return True
+    if any(isinstance(root, ThreadgroupParameterRoot | BufferRoot) for root in roots):
+        return False
+    return any(isinstance(root, ThreadgroupArenaRoot) for root in roots)
 
 
 def _race(
@@ -111,12 +168,19 @@ def _race(
     a, b = study.a, study.b
     here, there = place(a, one), place(b, other)
     formulas = [
-        *began(study, interval),
+        *_began(study, interval),
         reached(a, one, here),
         reached(b, other, there),
         _not_in_lock_step(study, one, other, here, there),
-        overlap(a, one.access, here, b, other.access, there),
     ]
+    before = both(*formulas)
+    spans = [
+        Span(
+            address(values, visit.access, counts).value, length(visit.access), _holds(study, before)
+        )
+        for values, visit, counts in ((a, one, here), (b, other, there))
+    ]
+    formulas.append(overlap(*spans))
     model = study.ask(formulas)
     if model.answer == "no":
         return None
@@ -129,7 +193,11 @@ def _race(
     return study.counterexample(model, memory, words)
 
 
-def began(study: Study, interval: Interval) -> list[Expression]:
+def _holds(study: Study, before: Expression) -> Callable[[Expression], bool]:
+    return lambda condition: study.holds(before, condition)
+
+
+def _began(study: Study, interval: Interval) -> list[Expression]:
     """Both threads have passed the barrier that an interval begins with."""
     if interval.start is None:
         return []
@@ -149,33 +217,12 @@ def reached(values: Values, visit: Visit, counts: Counts) -> Expression:
     return values.path(visit.access.block, counts)
 
 
-def address(values: Values, access: Instruction, counts: Counts) -> Term:
-    """The byte that an access begins at, counted in its memory."""
-    offset = values.read(access.operands[0], counts, "signed")
-    root = access.root
-    return add(offset, constant(root.start)) if isinstance(root, ThreadgroupRoot) else offset
-
-
-def length(access: Instruction) -> int:
-    """Bytes of an access."""
-    element = access.element
-    if access.operation.is_atomic and access.number is not None:
-        element = access.number.type
-    return access.components * max(bits(element) // 8, 1)
-
-
-def overlap(
-    a: Values, one: Instruction, here: Counts, b: Values, other: Instruction, there: Counts
-) -> Expression:
-    """Whether two accesses have a byte in common."""
-    mine, theirs = address(a, one, here), address(b, other, there)
-    return both(mine.value < theirs.value + length(other), theirs.value < mine.value + length(one))
-
-
 def _not_in_lock_step(
     study: Study, one: Visit, other: Visit, here: Counts, there: Counts
 ) -> Expression:
     """Lanes of a simdgroup access memory in order, but for those of one instruction together."""
+    if study.apart:
+        return True
     apart = study.a.thread.simdgroup.value != study.b.thread.simdgroup.value
     if one.access is not other.access:
         return apart
@@ -198,10 +245,3 @@ def _writes_the_same(one: Instruction, other: Instruction) -> bool:
     mine, others = one.operands[1], other.operands[1]
     known = isinstance(mine, Constant) and isinstance(others, Constant)
     return known and mine.literal == others.literal  # type: ignore[attr-defined]
-
-
-def action(access: Instruction) -> str:
-    """What an access does, in words."""
-    way = "atomic" if access.operation.is_atomic else ""
-    way = way or ("write" if access.operation.writes_memory else "read")
-    return f"{way} of {length(access)} bytes"

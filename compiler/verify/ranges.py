@@ -26,21 +26,49 @@ from .terms import Expression, Term
 if TYPE_CHECKING:
     from .values import Values
 
-_SECONDS = 0.5  # for a lemma: most are proved in a hundredth
-
 
 class Ranges:
-    """The lemmas of a kernel, each tried when it is first asked for."""
+    """The lemmas of a kernel, each tried when it is first asked for.
 
-    def __init__(self, kernel: Kernel, assumed: Callable[[Values], list[Expression]]) -> None:
+    Args:
+        kernel: the kernel.
+        assumed: what is assumed of launches.
+        lenient: whether values are taken not to wrap where that is not proved.
+        seconds: for a lemma; most are proved in a hundredth.
+
+    Attributes:
+        taken: values that were taken not to wrap, which a proof then rests on.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        assumed: Callable[[Values], list[Expression]],
+        *,
+        lenient: bool = False,
+        seconds: float = 0.5,
+    ) -> None:
         self.kernel = kernel
+        self.taken: dict[Instruction, None] = {}
         self._assumed = assumed
+        self._lenient = lenient
+        self._seconds = seconds
         self._known: dict[tuple[Instruction, str], bool] = {}
         self._open: set[tuple[Instruction, str]] = set()
 
     def holds(self, value: Instruction, reading: Reading) -> bool:
         """Whether what a value's term is surely lies in its type, read so, whenever it is made."""
-        return self._proved(value, reading, lambda: self._in_range(value, reading))
+        if self._proved(value, reading, lambda: self._in_range(value, reading)):
+            return True
+        if self._lenient and not self._open and self._can_hold(value, reading):
+            self.taken[value] = None
+            return True
+        return False
+
+    def _can_hold(self, value: Instruction, reading: Reading) -> bool:
+        """Whether a value can be in range: what always wraps is not taken not to."""
+        never = f"{reading} never"
+        return not self._proved(value, never, lambda: self._never_in_range(value, reading))
 
     def are_apart(self, value: Instruction) -> bool:
         """Whether the operands of an `or` surely have no bit in common, whenever it is made."""
@@ -70,7 +98,7 @@ class Ranges:
 
     def _refuted(self, values: Values, formulas: list[Expression]) -> bool:
         given = [*formulas, *values.thread.facts, *self._assumed(values)]
-        return solve(given, values.facts, _SECONDS).answer == "no"
+        return solve(given, values.facts, self._seconds).answer == "no"
 
     def _in_range(self, value: Instruction, reading: Reading) -> bool:
         values = self._values()
@@ -81,6 +109,13 @@ class Ranges:
         counts = values.counts_at(value.block, {})
         outside = _outside(values.term(value, counts), bits(value.type), reading)
         return self._refuted(values, [outside, values.path(value.block, counts)])
+
+    def _never_in_range(self, value: Instruction, reading: Reading) -> bool:
+        values = self._values()
+        assert value.block is not None
+        counts = values.counts_at(value.block, {})
+        inside = _inside(values.term(value, counts), bits(value.type), reading)
+        return self._refuted(values, [inside, values.path(value.block, counts)])
 
     def _kept_in_range(self, phi: Instruction, reading: Reading, values: Values) -> bool:
         """By induction: it is in range at first, and after an iteration if it was before."""

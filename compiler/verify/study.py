@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from assay.sim.simt.ir.nodes import BufferRoot, Instruction
 from assay.sim.simt.ir.operations.memory import LOAD
+from assay.sim.site import Site
 
 from .answers import Actor, Counterexample
+from .conditions import negation, one_of
 from .counts import Counts
 from .facts import Facts
-from .kernel import Kernel, is_read_only
+from .kernel import Kernel, is_read_only, unshared
 from .positions import Positions
 from .ranges import Ranges
 from .solver import Model, solve
@@ -19,39 +22,98 @@ from .terms import Expression
 from .values import Values
 
 Assumed = Callable[[Values], list[Expression]]
-_SIZES = (2, 4, 8, 16, 32, 64, 128, 1024)  # tried in turn for small counterexamples
+_LEMMA = 1 / 8  # of the time for a question
+_SIZES = (2, 8, 64)  # tried in turn for small counterexamples
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How much is done for an answer.
+
+    Attributes:
+        examples: counterexamples after which no more are looked for; of one alone no small one is.
+        seconds: for a question.
+        only: places of the accesses to ask about; None for all.
+    """
+
+    examples: int = 4
+    seconds: float = 4.0
+    only: frozenset[frozenset[Site]] | None = None
 
 
 class Study:
-    """Threads `a` and `b` of one threadgroup.
+    """Threads `a` and `b`, of one threadgroup or of two.
 
     Args:
         kernel: the kernel.
         assumed: what is assumed of launches, as conditions on a thread's values.
+        apart: whether the threads are of different threadgroups, which share no more than
+            read-only memory.
+        lenient: whether values are taken not to wrap where that is not proved.
+        effort: how much is done.
     """
 
-    def __init__(self, kernel: Kernel, assumed: Assumed) -> None:
-        self.kernel = kernel
+    def __init__(
+        self,
+        kernel: Kernel,
+        assumed: Assumed,
+        *,
+        apart: bool = False,
+        lenient: bool = False,
+        effort: Effort | None = None,
+    ) -> None:
+        self.effort = effort or Effort()
+        self.kernel = unshared(kernel) if apart else kernel
+        self.apart = apart
         self.facts = Facts(kernel.function.instructions())
-        ranges = Ranges(kernel, assumed)
+        seconds = self.effort.seconds * _LEMMA
+        self.ranges = Ranges(self.kernel, assumed, lenient=lenient, seconds=seconds)
+        groups = {"a": "group", "b": "other" if apart else "group"}
         self.a, self.b = (
-            Values(kernel, Positions(name, kernel.size), self.facts, ranges) for name in "ab"
+            Values(self.kernel, Positions(name, kernel.size, group), self.facts, self.ranges)
+            for name, group in groups.items()
         )
         x, y = self.a.thread, self.b.thread
         self.always = [*x.facts, *y.facts, *assumed(self.a), *assumed(self.b)]
         self.are_two = x.index.value != y.index.value
+        if apart:
+            pairs = zip(x.group, y.group, strict=True)
+            self.are_two = one_of(*(mine.value != theirs.value for mine, theirs in pairs))
         self.cases = 0
+        self._lemmas: dict[tuple[int, int], bool] = {}
+        self._kept: list[Any] = []
 
-    def ask(self, formulas: Iterable[Expression], seconds: float = 4.0) -> Model:
+    def holds(self, path: Expression, condition: Expression) -> bool:
+        """Whether a condition is proved where a path was taken."""
+        if isinstance(condition, bool):
+            return condition
+        key = (0 if isinstance(path, bool) else path.get_id(), condition.get_id())
+        if key not in self._lemmas:
+            self._kept += [path, condition]
+            model = solve(
+                [path, negation(condition), *self.always],
+                self.facts,
+                2 * _LEMMA * self.effort.seconds,
+            )
+            self._lemmas[key] = model.answer == "no"
+        return self._lemmas[key]
+
+    def ask(self, formulas: Iterable[Expression], seconds: float | None = None) -> Model:
         """Whether the two threads can do what formulas say."""
         self.cases += 1
-        return solve([*formulas, *self.always, self.are_two], self.facts, seconds)
+        allowed = self.effort.seconds if seconds is None else seconds
+        return solve([*formulas, *self.always, self.are_two], self.facts, allowed)
+
+    def meant(self, *accesses: Instruction) -> bool:
+        """Whether a question about accesses is to be asked."""
+        only = self.effort.only
+        return only is None or frozenset(each.site for each in accesses) in only
 
     def smallest(self, formulas: Sequence[Expression], model: Model) -> Model:
         """A model with small grids and arguments, if one is found."""
         sizes = [each.value for each in self.a.thread.groups]
         sizes += [symbol for _, _, symbol in self.scalars()]
-        for most in _SIZES:
+        for most in _SIZES if self.effort.examples > 1 else ():
             found = self.ask([*formulas, *(size <= most for size in sizes)], 1.0)
             if found.answer == "yes":
                 return found

@@ -129,7 +129,7 @@ class Values:
         if isinstance(value, Constant):
             if value.number is None:
                 return self._symbol(value, {})
-            return constant(value.number)
+            return small(constant(value.number), bits(value.type))
         assert isinstance(value, Instruction) and value.block is not None, value
         known = self.counts_at(value.block, counts)
         key = (value, frozenset(known.items()))
@@ -185,6 +185,10 @@ class Values:
         name = load.root.name if load.root is not None else ""
         where = load.root.parameter if isinstance(load.root, BufferRoot) else "constant"
         return self._of_memory(f"{name}#{where}", load.element, at)
+
+    def argument(self, name: str, parameter: int, width: int) -> Term:
+        """An integer that an argument refers to."""
+        return self._of_memory(f"{name}#{parameter}", f"i{width}", constant(0))
 
     def _of_memory(self, name: str, element: str, at: Term) -> Term:
         import z3

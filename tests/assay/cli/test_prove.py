@@ -13,6 +13,14 @@ from .conftest import Done
 
 Assay = Callable[..., Done]
 TILED = next(path.read_text() for path in KERNELS if path.stem == "tiled_matmul")
+TWICE = """\
+#include <metal_stdlib>
+using namespace metal;
+kernel void twice(device float* x, constant uint& n, uint i [[thread_position_in_grid]]) {
+    if (i >= n) return;
+    x[i] *= 2;
+}
+"""
 UNKNOWN = """\
 #include <metal_stdlib>
 using namespace metal;
@@ -34,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_kernel_is_proved_with_what_that_rests_on(assay: Assay, folder: Path) -> None:
     (folder / "tiled.metal").write_text(TILED)
-    done = assay("prove", "tiled.metal")
+    done = assay("prove", "tiled.metal", "--assume", "grid.x <= n")
     assert done.code == 0, done.err
     assert "proved:    all threads of a threadgroup come to the same barriers" in done.out
     assert "proved:    no two threads of a threadgroup race for its memory" in done.out
@@ -64,12 +72,38 @@ def test_json_has_verdicts_and_counterexamples(assay: Assay, folder: Path) -> No
     done = assay("prove", "tiled.metal", "--json")
     (kernel,) = json.loads(done.out)["kernels"]
     verdicts = {each["property"]: each["verdict"] for each in kernel["properties"]}
-    assert verdicts == {"barriers": "proved", "threadgroup races": "refuted"}
-    (races,) = (each for each in kernel["properties"] if each["verdict"] == "refuted")
+    assert verdicts["barriers"] == "proved"
+    assert verdicts["threadgroup races"] == "refuted"
+    (races,) = (each for each in kernel["properties"] if each["property"] == "threadgroup races")
     example = races["counterexamples"][0]
     assert [thread["thread"] for thread in example["threads"]] != []
     assert {each["name"] for each in example["arguments"]} == {"n"}
     assert kernel["findings"][0]["check"] == "race"
+
+
+def test_the_weakest_further_assumption_is_offered(assay: Assay, folder: Path) -> None:
+    (folder / "tiled.metal").write_text(TILED)
+    done = assay("prove", "tiled.metal")
+    assert done.code == 1  # two rows of a grid that is wider than the matrix
+    assert "it would be proved with: --assume 'grid.x <= n'" in done.out
+
+
+def test_buffers_of_stated_length_are_not_left(assay: Assay, folder: Path) -> None:
+    (folder / "tiled.metal").write_text(TILED)
+    options = ("--assume", "grid.x <= n and grid.y <= n and n % 8 == 0")
+    lengths = [f"--buffer={name}=4*n*n" for name in "abc"]
+    done = assay("prove", "tiled.metal", *options, *lengths)
+    assert done.code == 0, done.out
+    assert "tiled.metal:27: what is computed here does not wrap" in done.out
+
+
+def test_an_access_behind_a_buffer_is_shown_by_a_run(assay: Assay, folder: Path) -> None:
+    (folder / "twice.metal").write_text(TWICE)
+    assert assay("prove", "twice.metal", "--buffer", "x=4*n").code == 0
+    done = assay("prove", "twice.metal", "--buffer", "x=4*n-4")
+    assert done.code == 1
+    assert "refuted:   accesses stay within arrays" in done.out
+    assert "twice.metal:5:" in done.out
 
 
 @pytest.mark.parametrize(
@@ -79,6 +113,7 @@ def test_json_has_verdicts_and_counterexamples(assay: Assay, folder: Path) -> No
         (("tiled.metal", "-f", "other"), "there is no kernel 'other'"),
         (("tiled.metal", "--threadgroup", "none"), "expected one to three positive numbers"),
         (("notes.txt",), "expected MSL source"),
+        (("tiled.metal", "--buffer", "c"), "expected NAME=BYTES"),
     ],
 )
 def test_bad_input_is_told(
@@ -89,3 +124,22 @@ def test_bad_input_is_told(
     done = assay("prove", *arguments)
     assert done.code == 2
     assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("grid.w <= n", "there is no integer argument 'grid.w'"),
+        ("m <= n", "there is no integer argument 'm'"),
+        ("n", "expected a comparison"),
+        ("n % n == 0", "it may divide by positive numbers only"),
+        ("n <", "expected an expression"),
+    ],
+)
+def test_an_assumption_that_is_not_understood_leaves_all_undecided(
+    assay: Assay, folder: Path, text: str, message: str
+) -> None:
+    (folder / "tiled.metal").write_text(TILED)
+    done = assay("prove", "tiled.metal", "--assume", text)
+    assert done.code == 2
+    assert message in done.out

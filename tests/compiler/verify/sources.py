@@ -6,7 +6,8 @@ from pathlib import Path
 
 from assay.checks import read_annotations
 from assay.compiler.msl import compile_library
-from assay.compiler.verify import Answer, prove
+from assay.compiler.verify import Answer, Launch, prove
+from assay.proofs.names import names_of
 from tests.checks.mutation.campaign import KERNELS
 
 BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
@@ -17,13 +18,17 @@ WITH_ARRAYS = [
 """Kernels of the corpus with threadgroup memory."""
 
 
-def proved(source: str) -> dict[str, Answer]:
-    """What is found of the only kernel of a source, by property."""
+def proved(source: str, *about: str, holds: tuple[str, ...] = ()) -> dict[str, Answer]:
+    """What is found of the only kernel of a source, by property: barriers, threadgroup races and
+    those that are named.
+    """
     library = compile_library(source)
     (name,) = library.function_names
     size = read_annotations(source, "source.metal").setups[name][0].threadgroup
     assert size is not None
-    return {each.about: each for each in prove(library.function(name).program(), size)}
+    kernel = library.function(name)
+    launch = Launch(size=size, names=names_of(kernel), holds=holds)
+    return {each.about: each for each in prove(kernel.program(), launch, about)}
 
 
 def without_barrier(source: str, *numbers: int) -> str:

@@ -1,0 +1,80 @@
+"""Whether accesses stay within the memory that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from assay.sim.simt.ir.nodes import (
+    BufferRoot,
+    ConstantRoot,
+    Instruction,
+    PrivateRoot,
+    Root,
+    ThreadgroupParameterRoot,
+    ThreadgroupRoot,
+)
+
+from .accesses import action, length
+from .answers import Answer, Counterexample, Obstacle, answer
+from .conditions import both, negation
+from .study import Study
+from .terms import Expression
+
+ABOUT = "bounds"
+
+
+def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
+    """Whether accesses to arrays, and to buffers of known length, stay within them.
+
+    Args:
+        study: any thread is the study's `a`.
+        lengths: bytes of arguments that stand for memory, by name.
+    """
+    before = study.cases
+    examples: list[Counterexample] = []
+    obstacles: list[Obstacle] = []
+    for access in study.kernel.accesses():
+        size = _size(access.root, lengths)
+        enough = len(examples) >= study.effort.examples
+        if size is None or enough or not study.meant(access):
+            continue
+        found = _outside(study, access, size, lengths)
+        if isinstance(found, Obstacle):
+            obstacles.append(found)
+        elif found is not None:
+            examples.append(found)
+    return answer(ABOUT, study.cases - before, examples, obstacles)
+
+
+def _size(root: Root | None, lengths: Mapping[str, Expression]) -> Expression | None:
+    """Bytes of what is behind a root; None if that is not known."""
+    if isinstance(root, ThreadgroupRoot | PrivateRoot | ConstantRoot):
+        return root.size
+    if isinstance(root, BufferRoot | ThreadgroupParameterRoot):
+        return lengths.get(root.name)
+    return None
+
+
+def _outside(
+    study: Study, access: Instruction, size: Expression, lengths: Mapping[str, Expression]
+) -> Counterexample | Obstacle | None:
+    """How an access leaves its memory; None if it cannot."""
+    values, block = study.a, access.block
+    assert block is not None and access.root is not None
+    counts = values.counts_at(block, {})
+    start = values.read(access.operands[0], counts, "signed").value
+    inside = both(start >= 0, start + length(access) <= size)
+    # There are no buffers of 0 bytes.
+    lengths_are = [length > 0 for length in lengths.values()]
+    formulas = [values.path(block, counts), negation(inside), *lengths_are]
+    model = study.ask(formulas)
+    if model.answer == "no":
+        return None
+    if model.answer == "unknown":
+        why = f"whether the {action(access)} stays within '{access.root.name}' is too hard"
+        return Obstacle(why=why, site=access.site)
+    model = study.smallest(formulas, model)
+    words = [(values, action(access), access)]
+    found = study.counterexample(model, access.root.name, words)
+    return replace(found, lengths={name: model.number(length) for name, length in lengths.items()})

@@ -1,0 +1,174 @@
+"""Random kernels with threadgroup memory, barriers, loops and branches, as trees.
+
+`drawn` makes one, `text` writes it as LLVM IR. What it does in one launch is told by
+`brute_force`, which runs its threads one by one and compares all pairs of their accesses.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+Tree = tuple[Any, ...]
+VARIABLES = 4
+ARRAYS = 2
+DATA = tuple((37 * at * at + 11 * at) % 61 for at in range(16))  # of the buffer that it reads
+_MOST_DEPTH = 3
+_WORDS = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class RandomKernel:
+    """A kernel's statements, and the threads of its threadgroups."""
+
+    body: tuple[Tree, ...]
+    threads: int
+
+
+class _Draw:
+    """Draws one kernel."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+        self._loops = 0
+        self._statements = 0
+        self._open: list[str] = []  # loop variables in scope
+
+    def kernel(self) -> RandomKernel:
+        body = self.block(0, barriers=True)
+        return RandomKernel(body, self._chance.choice((40, 64, 64, 96)))
+
+    def _pick(self, *choices: Any) -> Any:
+        return self._chance.choice(choices)
+
+    def block(self, depth: int, *, barriers: bool) -> tuple[Tree, ...]:
+        count = self._chance.randint(2, 5 if depth == 0 else 3)
+        return tuple(self.statement(depth, barriers=barriers) for _ in range(count))
+
+    def statement(self, depth: int, *, barriers: bool) -> Tree:
+        self._statements += 1
+        number = self._statements
+        kinds = ["set", "store", "store", "store", "load", "load"]
+        if barriers:
+            kinds += ["barrier"] * 4
+        if depth < _MOST_DEPTH:
+            kinds += ["for", "for", "if", "if", "halve"]
+        if self._open and self._chance.random() < 0.1:
+            kinds += ["break", "continue"]
+        kind = self._pick(*kinds)
+        match kind:
+            case "set":
+                return ("set", self._variable(), self.number(2))
+            case "store":
+                wide = self._chance.random() < 0.1
+                return ("store", number, self._array(), self.index(), self.number(1), wide)
+            case "load":
+                return ("load", number, self._variable(), self._array(), self.index())
+            case "barrier":
+                return ("barrier", number, self._pick(2, 2, 2, 2, 2, 2, 2, 3, 1, 0))
+            case "for" | "halve":
+                return self._loop(kind, number, depth, barriers=barriers)
+            case "if":
+                inner = barriers and self._chance.random() < 0.5
+                yes = self.block(depth + 1, barriers=inner)
+                no = self.block(depth + 1, barriers=inner) if self._chance.random() < 0.4 else ()
+                if self._chance.random() < 0.05:
+                    yes = (*yes, ("return",))
+                return ("if", self.condition(), yes, no)
+        return (kind,)
+
+    def _loop(self, kind: str, number: int, depth: int, *, barriers: bool) -> Tree:
+        self._loops += 1
+        name = f"l{self._loops}"
+        own = self._chance.random() < 0.35  # each thread has its own range
+        barriers = barriers and (not own or self._chance.random() < 0.1)
+        start = self._pick(("t",), ("lane",), ("sg",)) if own else self._pick(("const", 0), ("n",))
+        step = self._pick(1, 1, 2, 3, 8, 16, 32)
+        bound = self._pick(("n",), ("m",), ("const", 5), ("const", 64), ("const", 3), ("t",))
+        if not own and bound == ("t",) and self._chance.random() < 0.8:
+            bound = ("n",)
+        self._open.append(name)
+        body = self.block(depth + 1, barriers=barriers)
+        self._open.pop()
+        if kind == "halve":
+            return ("halve", number, name, self._pick(4, 8, 32), body)
+        return (
+            "for",
+            number,
+            name,
+            start,
+            self._pick("ult", "ult", "ne", "ule"),
+            bound,
+            step,
+            body,
+        )
+
+    def _variable(self) -> int:
+        return self._chance.randrange(VARIABLES)
+
+    def _array(self) -> int:
+        return self._chance.randrange(ARRAYS)
+
+    def index(self) -> Tree:
+        """Often one that threads have to themselves."""
+        mine = self._pick(("t",), ("t",), ("bin", "add", ("t",), ("const", 1)), ("lane",), ("sg",))
+        if self._chance.random() < 0.55:
+            step = self._pick(1, 1, 2, 64, 96)
+            base = ("bin", "mul", mine, ("const", step)) if step > 1 else mine
+            if self._open and self._chance.random() < 0.5:
+                by = self._pick(1, 64, 96, 128)
+                turn = ("bin", "mul", ("loop", self._chance.choice(self._open)), ("const", by))
+                turn = self._pick(turn, ("bin", "urem", turn, ("const", self._pick(2, 3, 192))))
+                return ("bin", "add", base, turn)
+            return base
+        return self.number(2)
+
+    def number(self, depth: int) -> Tree:
+        kinds = ["const", "t", "t", "lane", "sg", "n", "m", "var", "var", "var"]
+        if self._open:
+            kinds += ["loop"] * 4
+        if depth > 0:
+            kinds += ["bin"] * 8 + ["select", "data", "max"]
+        kind = self._pick(*kinds)
+        match kind:
+            case "const":
+                return ("const", self._pick(0, 1, 2, 3, 5, 31, 32, 64, 65, _WORDS))
+            case "var":
+                return ("var", self._variable())
+            case "loop":
+                return ("loop", self._chance.choice(self._open))
+            case "bin":
+                return self._binary(depth)
+            case "select":
+                return ("select", self.condition(), self.number(depth - 1), self.number(depth - 1))
+            case "data":
+                return ("data", self.number(depth - 1))
+            case "max":
+                name = self._pick("umin", "umax", "smin", "usub.sat")
+                return ("call", name, self.number(depth - 1), self.number(depth - 1))
+        return (kind,)
+
+    def _binary(self, depth: int) -> Tree:
+        left = self.number(depth - 1)
+        op = self._pick("add", "add", "sub", "mul", "urem", "udiv", "and", "or", "xor", "shl")
+        if op in ("urem", "udiv"):
+            return ("bin", op, left, ("const", self._pick(2, 3, 4, 7, 32, 64)))
+        if op in ("and", "or", "xor"):
+            return ("bin", op, left, ("const", self._pick(1, 3, 7, 31, 32, 63)))
+        if op == "shl":
+            return ("bin", self._pick("shl", "lshr"), left, ("const", self._pick(1, 2, 5)))
+        if op == "mul":
+            return ("bin", op, left, self._pick(("const", self._pick(2, 3, 64)), ("n",)))
+        return ("bin", op, left, self.number(depth - 1))
+
+    def condition(self) -> Tree:
+        if self._chance.random() < 0.15:
+            return (self._pick("and", "or"), self.condition(), self.condition())
+        predicate = self._pick("ult", "ult", "ule", "eq", "ne", "slt", "ugt")
+        return ("compare", predicate, self.number(1), self.number(1))
+
+
+def drawn(seed: int) -> RandomKernel:
+    """The kernel of a seed."""
+    return _Draw(random.Random(seed)).kernel()

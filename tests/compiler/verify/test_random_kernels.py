@@ -1,0 +1,52 @@
+"""Random kernels: what all pairs of threads of some launch do contradicts no proof."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from assay.compiler.verify import Launch, prove
+from assay.sim.simt import Program
+from tests.support.kernels import ENTRY, assemble
+
+from .brute_force import Ending, ending
+from .random_kernels import drawn
+from .random_text import PARAMETERS, text
+
+QUICK = range(6)
+SIZES = ((0, 0), (1, 3), (3, 1), (5, 64), (64, 2))
+FAULT_OF: dict[str, Ending] = {"barriers": "divergent", "threadgroup races": "race"}
+# `python -m tests.campaigns random-proofs` draws 100,000.
+MANY = int(os.environ.get("ASSAY_PROOF_CASES", "300"))
+IN_ONE = 50
+
+
+def contradictions(seed: int) -> list[str]:
+    """Proofs about a seed's kernel that some launch contradicts."""
+    kernel = drawn(seed)
+    made = assemble.__wrapped__(text(kernel), PARAMETERS)
+    program = Program(made.bitcode, ENTRY, name=f"seed {seed}", parameters=made.parameters)
+    answers = prove(program, Launch(size=(kernel.threads, 1, 1)), ())
+    endings = {sizes: ending(kernel, *sizes) for sizes in SIZES}
+    return [
+        f"seed {seed}: {answer.about} is proved; n, m = {sizes} is {found}"
+        for answer in answers
+        for sizes, found in endings.items()
+        if answer.verdict == "proved" and FAULT_OF.get(answer.about) == found
+    ]
+
+
+def test_no_launch_contradicts_a_proof() -> None:
+    assert [line for seed in QUICK for line in contradictions(seed)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, MANY, IN_ONE))
+def test_no_launch_of_many_kernels_contradicts_a_proof(start: int) -> None:
+    assert [line for seed in range(start, start + IN_ONE) for line in contradictions(seed)] == []
+
+
+def test_the_oracle_finds_races_divergence_and_neither() -> None:
+    found = {ending(drawn(seed), 5, 64) for seed in range(60)}
+    assert found >= {"free", "race", "divergent"}
