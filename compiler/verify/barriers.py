@@ -27,7 +27,7 @@ def uniform_barriers(study: Study) -> Answer:
         if isinstance(found, Obstacle):
             obstacles.append(found)
         elif found is not None:
-            examples.append(found)
+            examples += found
     return answer(ABOUT, study.cases, examples, obstacles)
 
 
@@ -68,7 +68,7 @@ def _decides(kernel: Kernel, block: Block) -> bool:
     )
 
 
-def _divergence(study: Study, block: Block) -> Counterexample | Obstacle | None:
+def _divergence(study: Study, block: Block) -> list[Counterexample] | Obstacle | None:
     """How two threads part before a barrier; None if they cannot."""
     condition = block.condition
     assert condition is not None
@@ -87,9 +87,8 @@ def _divergence(study: Study, block: Block) -> Counterexample | Obstacle | None:
     place = _place(block)
     if model.answer == "unknown":
         return Obstacle(why="whether all threads take the same way is too hard", site=place.site)
-    model = study.smallest(formulas, model)
     words = [(a, "takes one way to the barrier", place), (b, "takes another", place)]
-    return study.counterexample(model, "", words)
+    return study.examples(formulas, model, "", words)
 
 
 def _place(block: Block) -> Instruction:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from assay.sim.simt.ir.nodes import (
     BufferRoot,
@@ -31,6 +30,7 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
         study: any thread is the study's `a`.
         lengths: bytes of arguments that stand for memory, by name.
     """
+    study.lengths = lengths
     before = study.cases
     examples: list[Counterexample] = []
     obstacles: list[Obstacle] = []
@@ -39,11 +39,11 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
         enough = len(examples) >= study.effort.examples
         if size is None or enough or not study.meant(access):
             continue
-        found = _outside(study, access, size, lengths)
+        found = _outside(study, access, size)
         if isinstance(found, Obstacle):
             obstacles.append(found)
         elif found is not None:
-            examples.append(found)
+            examples += found
     return answer(ABOUT, study.cases - before, examples, obstacles)
 
 
@@ -57,8 +57,8 @@ def _size(root: Root | None, lengths: Mapping[str, Expression]) -> Expression | 
 
 
 def _outside(
-    study: Study, access: Instruction, size: Expression, lengths: Mapping[str, Expression]
-) -> Counterexample | Obstacle | None:
+    study: Study, access: Instruction, size: Expression
+) -> list[Counterexample] | Obstacle | None:
     """How an access leaves its memory; None if it cannot."""
     values, block = study.a, access.block
     assert block is not None and access.root is not None
@@ -66,7 +66,7 @@ def _outside(
     start = values.read(access.operands[0], counts, "signed").value
     inside = both(start >= 0, start + length(access) <= size)
     # There are no buffers of 0 bytes.
-    lengths_are = [length > 0 for length in lengths.values()]
+    lengths_are = [each > 0 for each in study.lengths.values()]
     formulas = [values.path(block, counts), negation(inside), *lengths_are]
     model = study.ask(formulas)
     if model.answer == "no":
@@ -74,7 +74,5 @@ def _outside(
     if model.answer == "unknown":
         why = f"whether the {action(access)} stays within '{access.root.name}' is too hard"
         return Obstacle(why=why, site=access.site)
-    model = study.smallest(formulas, model)
     words = [(values, action(access), access)]
-    found = study.counterexample(model, access.root.name, words)
-    return replace(found, lengths={name: model.number(length) for name, length in lengths.items()})
+    return study.examples(formulas, model, access.root.name, words)

@@ -97,7 +97,7 @@ class _Search:
                     self._note(places, _race(self.study, interval, one, other))
 
     def _note(
-        self, places: frozenset[Instruction], found: Counterexample | Obstacle | None
+        self, places: frozenset[Instruction], found: list[Counterexample] | Obstacle | None
     ) -> None:
         if found is None:
             return
@@ -105,7 +105,7 @@ class _Search:
         if isinstance(found, Obstacle):
             self.obstacles.append(found)
         else:
-            self.examples.append(found)
+            self.examples += found
 
     def _pairs(self, interval: Interval) -> Iterator[tuple[Visit, Visit]]:
         """Accesses of an interval to the same memory, of which one writes."""
@@ -161,7 +161,7 @@ def _same_memory(one: Instruction, other: Instruction) -> bool:
 
 def _race(
     study: Study, interval: Interval, one: Visit, other: Visit
-) -> Counterexample | Obstacle | None:
+) -> list[Counterexample] | Obstacle | None:
     """How two accesses meet; None if they cannot."""
     if _writes_the_same(one.access, other.access):
         return None
@@ -187,10 +187,9 @@ def _race(
     if model.answer == "unknown":
         lines = f"line {one.access.site.line} and line {other.access.site.line}"
         return Obstacle(why=f"whether {lines} meet is too hard", site=one.access.site)
-    model = study.smallest(formulas, model)
     memory = one.access.root.name if one.access.root is not None else ""
     words = [(a, action(one.access), one.access), (b, action(other.access), other.access)]
-    return study.counterexample(model, memory, words)
+    return study.examples(formulas, model, memory, words)
 
 
 def _holds(study: Study, before: Expression) -> Callable[[Expression], bool]:

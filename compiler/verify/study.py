@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +79,7 @@ class Study:
         if apart:
             pairs = zip(x.group, y.group, strict=True)
             self.are_two = one_of(*(mine.value != theirs.value for mine, theirs in pairs))
+        self.lengths: Mapping[str, Expression] = {}  # of arguments that stand for memory
         self.cases = 0
         self._lemmas: dict[tuple[int, int], bool] = {}
         self._kept: list[Any] = []
@@ -109,15 +110,39 @@ class Study:
         only = self.effort.only
         return only is None or frozenset(each.site for each in accesses) in only
 
-    def smallest(self, formulas: Sequence[Expression], model: Model) -> Model:
-        """A model with small grids and arguments, if one is found."""
-        sizes = [each.value for each in self.a.thread.groups]
-        sizes += [symbol for _, _, symbol in self.scalars()]
-        for most in _SIZES if self.effort.examples > 1 else ():
-            found = self.ask([*formulas, *(size <= most for size in sizes)], 1.0)
+    def examples(
+        self,
+        formulas: Sequence[Expression],
+        model: Model,
+        memory: str,
+        what: Sequence[tuple[Values, str, Instruction]],
+    ) -> list[Counterexample]:
+        """A small counterexample, and one with numbers of some size.
+
+        With few elements, threads often write what is there already, which is no race.
+        """
+        if self.effort.examples == 1:
+            return [self.counterexample(model, memory, what)]
+        symbols = [symbol for _, _, symbol in self.scalars()]
+        sizes = [*(each.value for each in self.a.thread.groups), *symbols]
+        small = self._first(([size <= most for size in sizes] for most in _SIZES), formulas)
+        models = [small or model]
+        threads = self.kernel.size[0] * self.kernel.size[1] * self.kernel.size[2]
+        bounds = [each for size in symbols for each in (size >= threads, size <= 8 * threads)]
+        groups = [each.value <= _SIZES[-1] for each in self.a.thread.groups]
+        large = self._first([[*groups, *bounds]], formulas) if symbols else None
+        models += [] if large is None else [large]
+        return [self.counterexample(each, memory, what) for each in models]
+
+    def _first(
+        self, tries: Iterable[list[Expression]], formulas: Sequence[Expression]
+    ) -> Model | None:
+        """The first model under further conditions."""
+        for further in tries:
+            found = self.ask([*formulas, *further], 1.0)
             if found.answer == "yes":
                 return found
-        return model
+        return None
 
     def scalars(self) -> list[tuple[str, tuple[int, str], Any]]:
         """Integers that the kernel reads at places of read-only buffers which are known: name,
@@ -151,6 +176,7 @@ class Study:
                 (name, at): (element, model.number(symbol))
                 for name, (at, element), symbol in self.scalars()
             },
+            lengths={name: model.number(length) for name, length in self.lengths.items()},
             actors=tuple(
                 Actor(
                     what=words,
