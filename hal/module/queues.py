@@ -50,6 +50,7 @@ class Lane:
 
     def keep(self, source: Buffer, copied: Fence) -> None:
         """Memory that must not be written before a fence is reached."""
+        self._copied = [pair for pair in self._copied if not _is_over(pair[1])]
         self._copied.append((source, copied))
 
     def overwrites(self, places: Iterable[Buffer]) -> None:
@@ -226,6 +227,14 @@ class Job:
             waits=self.waits,
             reaches=self.reaches,
         )
+
+
+def _is_over(fence: Fence) -> bool:
+    """Whether nobody need wait for a fence any more: it is reached, or failed."""
+    try:
+        return fence.reached()
+    except StatusError:
+        return True
 
 
 def meet(one: Buffer, other: Buffer) -> bool:

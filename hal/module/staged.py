@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -25,6 +26,8 @@ STAGED: Final = (MSL, TORQ)
 _TORQ_FORMAT: Final = "torq-fb"
 _MOST_THREADGROUPS: Final = 1 << 31
 _MOST_THREADS: Final = 1024
+MOST_SIZES: Final = 32
+"""Of threadgroups, for which a kernel keeps code; they may follow from a run's sizes."""
 Size = tuple[int, int, int]
 Segments = Callable[[int], memoryview]
 """The bytes of a segment, by number."""
@@ -122,6 +125,8 @@ class MslProgram(StagedProgram):
         super().__init__(device, kernel)
         self._sources = [_text(kernel, stage, segment) for stage in kernel.stages]
         self._made: dict[tuple[int, Size], Executable] = {}
+        """By stage and size; the last one that was asked for is the last."""
+        self._lock = threading.Lock()
 
     @property
     def sizes(self) -> int:
@@ -145,11 +150,18 @@ class MslProgram(StagedProgram):
                 f"{stage.entry}: {groups} threadgroups of {threads} threads; 1 to {_MOST_THREADS} "
                 "threads are possible"
             )
-        executable = self._made.get((at, threads))
-        if executable is None:
-            executable = self._made[at, threads] = self._prepared(at, stage, threads)
+        executable = self._executable(at, stage, threads)
         ranges = [memory[index] for index in sorted(memory)]
         commands.dispatch(executable, 0, groups, self._words(stage, numbers), ranges)
+
+    def _executable(self, at: int, stage: Stage, threads: Size) -> Executable:
+        """The code for a size of threadgroups, made unless it is one of the last ones."""
+        with self._lock:
+            found = self._made.pop((at, threads), None) or self._prepared(at, stage, threads)
+            while len(self._made) >= MOST_SIZES:
+                del self._made[next(iter(self._made))]
+            self._made[at, threads] = found
+        return found
 
     def _prepared(self, at: int, stage: Stage, threads: Size) -> Executable:
         kernel = MslKernel(

@@ -15,7 +15,7 @@ from ..status import invalid_argument
 from . import records
 from .codec import kinds
 from .file import ModuleFile, write_module
-from .records import INSTRUCTIONS, Module
+from .records import INSTRUCTIONS, VERSION, Module
 
 SUFFIX: Final = ".assay.txt"
 _NESTED: Final = ("[table]", "[union]")
@@ -85,6 +85,8 @@ class _Reader:
         kind = _BY_NAME.get(word)
         if kind is None or not isinstance(values, dict) or (kind is Module) != (not self._open):
             raise ValueError(f"{word} is no record that can be here")
+        if kind is Module and values.get("version") != VERSION:
+            raise ValueError(f"this is version {values.get('version')}; only {VERSION} can be read")
         fields = {name: how for name, how, _ in kinds(kind) if how not in _NESTED}
         if set(values) != set(fields):
             raise ValueError(f"{word} has the fields {', '.join(fields)}")

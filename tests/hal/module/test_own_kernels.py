@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from assay.assay_module import AssayModule, load_assay
+from assay.hal.module import staged
 from assay.hal.module.expressions import Op
 from assay.hal.module.file import read_module, write_module
 from assay.hal.module.listing import listing
@@ -20,6 +21,7 @@ from assay.hal.module.records import (
     Place,
     Stage,
 )
+from assay.hal.module.staged import MslProgram
 from assay.hal.module.text import from_text, to_text
 from assay.hal.observe import checking
 from assay.hal.status import StatusError
@@ -206,6 +208,25 @@ def multiplying(first: int = 0) -> Draft:
     model.run(Call(0, (x,), (), (y,)))
     model.finish(y=y)
     return draft
+
+
+def test_code_for_sizes_of_threadgroups_is_kept_for_the_last_ones_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(staged, "MOST_SIZES", 3)
+    draft = summing()
+    call = draft.models[0].regions[0].instructions[0]
+    assert isinstance(call, Call)
+    size = draft.code(Op.SYMBOL, 0)
+    call = replace(call, threads=(*call.threads[:4], size, call.threads[5]))
+    region = replace(draft.models[0].regions[0], instructions=(call,))
+    draft.models[0] = replace(draft.models[0], regions=(region,))
+    context = loaded(draft).new_context()
+    program = context.context.opened.program(0)
+    assert isinstance(program, MslProgram)
+    for n in (1, 2, 3, 4, 5, 1):
+        assert context(numbers(n)).tolist() == [numbers(n).sum()] * COPIES
+    assert len(program._made) == 3
 
 
 def test_an_executable_of_the_npu_is_a_kernel() -> None:

@@ -12,9 +12,12 @@ from assay.assay_module import ModuleContext
 from assay.hal.cpu.device import CpuDriver
 from assay.hal.module.context import Context
 from assay.hal.module.opened import OpenedModule
+from assay.hal.module.order import Order
+from assay.hal.module.queues import Lane
 from assay.hal.module.records import Arena, Call, Copy, Model, Output, Place, Region
 from assay.hal.semaphore import Fence
 from assay.hal.status import StatusError
+from assay.sim.check import DEFAULT_CHECKS, Checker
 from tests.support.assay_modules import PYTHON, Draft, DraftModel
 
 from .machines import PythonProgram, file_of, given, opened, result
@@ -162,3 +165,27 @@ def test_memory_is_not_written_again_before_it_is_copied_to_another_device() -> 
     assert done == ["double", "wait", "double", "double"]
     assert np.array_equal(made.read(made.output_tensor("y")), 2 * numbers(3) + 1)
     assert np.array_equal(made.read(made.output_tensor("z")), 8 * numbers(3))
+
+
+def orders(monkeypatch: pytest.MonkeyPatch, *, careful: bool) -> list[str]:
+    """What a check of the waits finds where one device writes over what is copied to the other."""
+    if not careful:
+        monkeypatch.setattr(Lane, "overwrites", lambda self, places: None)
+    functions = {**FUNCTIONS, "wait": lambda x, y: None}
+    devices = {name: CpuDriver().open() for name in ("one", "two")}
+    loaders = {PYTHON: lambda device, data: PythonProgram(device, functions)}
+    file = file_of(shared_by_two_devices())
+    made = Context(OpenedModule(file, ["one", "two"], devices.__getitem__, loaders))
+    checker = Checker(frozenset(DEFAULT_CHECKS))
+    made.check_order(Order(checker, "shared"))
+    given(made, x=numbers(3), late=numbers(0))
+    made.run()
+    return [finding.message for finding in checker.findings]
+
+
+def test_writing_over_what_is_copied_is_found_by_the_check_of_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert orders(monkeypatch, careful=True) == []
+    (found, *_) = orders(monkeypatch, careful=False)
+    assert found.startswith("double on one writes bytes that a copy between devices reads")

@@ -32,6 +32,7 @@ def test_there_is_a_line_for_each_record(lines: list[str]) -> None:
     ("old", "new", "message"),
     [
         ("  Model(name='other'", "  Nodel(name='other'", "Nodel is no record"),
+        ("version=3", "version=2", "1: this is version 2; only 3 can be read"),
         ("points=1", "dots=1", "Model has the fields name, devices, points"),
         ("points=1", "points='1'", "points cannot be 1"),
         ("points=1", "points=1099511627776", "points cannot be"),
