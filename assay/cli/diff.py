@@ -22,6 +22,7 @@ from .options.shared import (
     ModelPath,
     Parameters,
 )
+from .recordings.both import AGAINST, show_both
 
 if TYPE_CHECKING:
     from ..compare import Tolerance
@@ -54,8 +55,9 @@ Against = Annotated[
         "--against",
         help="What to compare with: [bold]llvm-cpu[/bold], IREE's CPU backend; "
         "[bold]litert[/bold], the reference kernels of LiteRT, for .tflite models; "
-        "[bold]onnxruntime[/bold], for .onnx models on the NPU; or "
-        "[bold]tosa[/bold], the definitions of TOSA's operators, for quantised models.",
+        "[bold]onnxruntime[/bold], for .onnx models on the NPU; "
+        "[bold]tosa[/bold], the definitions of TOSA's operators, for quantised models; or "
+        "[bold]emulated[/bold]: each dispatch of --device native, on the emulated device.",
     ),
 ]
 Reference = Annotated[
@@ -121,6 +123,8 @@ def diff_command(
       assay diff model.assay --device torq,emulated --model model.onnx --steps 1
 
       assay diff model.vmfb --input @image.npy --reference @expected.npy
+
+      assay diff program.py --device native --against emulated
     """
     from .terminal import progress, want_json
 
@@ -128,9 +132,12 @@ def diff_command(
     errors_end_with(USAGE)  # 1 is for results that differ
     if against not in REFERENCES:
         raise CommandError(f"--against {against}: expected {', '.join(REFERENCES)}", code=USAGE)
+    wanted = Wanted(against, reference or [], input, seed, iree, parameters)
+    if against == AGAINST:
+        show_both(module, function, device, wanted, apart.tolerance(), json=json)
+        return
     is_assay = is_assay_file(module)
     program = None if is_assay else npu.program(module, function, device)
-    wanted = Wanted(against, reference or [], input, seed, iree, parameters)
     with progress() as say:
         if is_assay:
             sides = assay_sides(module, device, model, wanted, say)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .options.shared import Opened
     from .torq.run import TorqOptions
 
-REFERENCES = ("llvm-cpu", "litert", "onnxruntime", "tosa")
+REFERENCES = ("llvm-cpu", "litert", "onnxruntime", "tosa", "emulated")
 """Where else a model runs."""
 Say = Callable[[str], None]
 

@@ -132,10 +132,10 @@ def record_command(
 
     from ...recordings import recording
 
-    run = _program(program, arguments, function, input, parameters, iree, is_module=is_module)
+    run = runner_of(program, arguments, function, input, parameters, iree, is_module=is_module)
     if device not in DEVICES:
         raise CommandError(f"--device {device}: expected {' or '.join(DEVICES)}", code=USAGE)
-    libraries = _libraries(program, patch, device, is_module=is_module)
+    libraries = libraries_of(program, patch, device, is_module=is_module)
     path = output or Path(f"{Path(program).name.removesuffix('.py')}{SUFFIX}")
     name = Path(program).name
     with (
@@ -150,7 +150,7 @@ def record_command(
         raise typer.Exit(code)
 
 
-def _program(
+def runner_of(
     program: str,
     arguments: list[str] | None,
     function: str | None,
@@ -172,7 +172,7 @@ def _program(
     return partial(_run_function, Path(program), function, given or [], parameters, iree)
 
 
-def _libraries(
+def libraries_of(
     program: str, patch: list[str] | None, device: str, *, is_module: bool
 ) -> "Sequence[str]":
     """The libraries whose kernels are recorded, made to run here. Raises CommandError."""

@@ -152,3 +152,18 @@ def test_kernels_of_torch_that_a_script_imports_are_recorded(
     assert "1 dispatch replayed: 1 equal" in assay("replay", file, "--check", "none").out
     done = assay("record", script, "--device", "emulated", "--patch", "nothing")
     assert (done.code, "--patch nothing: expected torch or mlx" in done.err) == (2, True)
+
+
+def test_a_program_is_recorded_and_replayed_at_once(
+    assay: Callable[..., Done], tmp_path: Path
+) -> None:
+    script = tmp_path / "scale.py"
+    script.write_text(SCRIPT.replace("sys.argv[1]", "3").replace("sys.argv[2]", "0"))
+    done = assay("diff", script, "--device", "emulated", "--against", "emulated", "--exact")
+    assert (done.code, "1 dispatch replayed: 1 equal" in done.out) == (0, True), done.err
+    script.write_text("import Metal\n")
+    done = assay("diff", script, "--against", "emulated")
+    assert (done.code, "dispatched nothing that could be recorded" in done.err) == (2, True)
+    script.write_text("import sys\nsys.exit(3)\n")
+    done = assay("diff", script, "--against", "emulated")
+    assert (done.code, "scale.py ended with exit code 3" in done.err) == (2, True)
