@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .allocations import Heap
 from .programs import NotRecorded, Pipeline, Sampler
 from .proxy import real_of
 
@@ -46,7 +47,7 @@ class Bindings:
         textures: by index.
         samplers: by index.
         threadgroup_memory: bytes by index.
-        used: resources that are reached through addresses.
+        used: resources, and heaps of them, that are reached through addresses.
     """
 
     def __init__(self) -> None:
@@ -100,7 +101,7 @@ class Bindings:
         for index, length in self.threadgroup_memory.items():
             encoder.setThreadgroupMemoryLength_atIndex_(length, index)
         for name, given in self._others.values():
-            getattr(encoder, name)(*given)
+            getattr(encoder, name)(*map(real_of, given))
 
     def check(self) -> None:
         """Raises NotRecorded if something is set that recordings do not have."""
@@ -118,16 +119,17 @@ class Bindings:
 
     def _other(self, name: str, given: tuple[Any, ...]) -> None:
         """Resources that are used, and what is only set again: tables of functions."""
-        is_use = name.startswith("use")
-        key: tuple[Any, ...] = (name, id(given[0])) if is_use else (name, given[-1])
-        self._others[key] = (name, given)
-        if name.startswith("useResource"):
-            self.used += given[0] if name.startswith("useResources") else [given[0]]
-        elif is_use:
-            self._reasons[name] = "a heap that is used whole"
-        elif name not in _NAMES:
-            what = name.split("_")[0].removeprefix("set")
-            self._reasons[name] = f"{what[:1].lower()}{what[1:]}"
+        if not name.startswith("use"):
+            self._others[name, given[-1]] = (name, given)
+            if name not in _NAMES:
+                what = name.split("_")[0].removeprefix("set")
+                self._reasons[name] = f"{what[:1].lower()}{what[1:]}"
+            return
+        self._others[name, id(given[0])] = (name, given)
+        used = given[0] if isinstance(given[0], list | tuple) else [given[0]]
+        self.used += used
+        if name.startswith("useHeap") and not all(isinstance(each, Heap) for each in used):
+            self._reasons[name] = "a heap that was not made while it was recorded"
 
 
 def _placed(name: str, given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:

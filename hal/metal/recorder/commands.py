@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
+from .allocations import ResidencySet
 from .encoders import Encoder, Pass, Step
 from .proxy import Proxy, real_of
 from .running import Run
@@ -38,6 +39,15 @@ class CommandBuffer(Proxy):
     def add(self, step: Step) -> None:
         """Do this when the commands before it were done."""
         self._steps.append(step)
+
+    def useResidencySet_(self, chosen: ResidencySet) -> None:
+        """Let the commands reach what a residency set has."""
+        self.add(lambda run: run.make_resident(chosen))
+
+    def useResidencySets_count_(self, chosen: Sequence[ResidencySet], count: int) -> None:
+        """Let the commands reach what several residency sets have."""
+        for place in range(int(count)):
+            self.useResidencySet_(chosen[place])
 
     def enqueue(self) -> None:
         """Accepted; command buffers run in the order of their commits."""
@@ -105,7 +115,7 @@ class CommandBuffer(Proxy):
     def _run_steps(self) -> None:
         with _autorelease_pool():
             self._call(self._scheduled)
-            run = Run(self.session, self._queue.real, self.real)
+            run = Run(self.session, self._queue, self.real)
             try:
                 run.steps(self._steps)
             finally:
@@ -122,14 +132,39 @@ class CommandBuffer(Proxy):
 
 
 class Queue(Proxy):
-    """Stands for a command queue; one thread runs what it is given, in order."""
+    """Stands for a command queue; one thread runs what it is given, in order.
+
+    Attributes:
+        resident: residency sets that all command buffers reach.
+    """
 
     MAKES: ClassVar[dict[str, type[Proxy]]] = {"commandBuffer": CommandBuffer}
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.executor = ThreadPoolExecutor(1, "recorded queue")
+        self.resident: list[ResidencySet] = []
         self.session.queues.append(self)
+
+    def addResidencySet_(self, chosen: ResidencySet) -> None:
+        """Let all command buffers reach what a residency set has."""
+        self.real.addResidencySet_(chosen.real)
+        self.resident.append(chosen)
+
+    def addResidencySets_count_(self, chosen: Sequence[ResidencySet], count: int) -> None:
+        """Let all command buffers reach what several residency sets have."""
+        for place in range(int(count)):
+            self.addResidencySet_(chosen[place])
+
+    def removeResidencySet_(self, chosen: ResidencySet) -> None:
+        """Undo addResidencySet_."""
+        self.real.removeResidencySet_(chosen.real)
+        self.resident = [each for each in self.resident if each is not chosen]
+
+    def removeResidencySets_count_(self, chosen: Sequence[ResidencySet], count: int) -> None:
+        """Undo addResidencySets_count_."""
+        for place in range(int(count)):
+            self.removeResidencySet_(chosen[place])
 
 
 def _autorelease_pool() -> AbstractContextManager[object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from .allocations import Heap, ResidencySet
 from .commands import Queue
 from .programs import ArgumentEncoder, Library, Pipeline, Sampler
 from .proxy import Proxy
@@ -28,6 +29,8 @@ class Device(Proxy):
         "newDefaultLibrary": Library,
         "newComputePipelineState": Pipeline,
         "newArgumentEncoder": ArgumentEncoder,
+        "newHeap": Heap,
+        "newResidencySet": ResidencySet,
         "newSamplerState": Sampler,
         "newIndirectCommandBuffer": IndirectCommands,
     }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...recordings import DispatchRecord, Inline
+from .allocations import ResidencySet
 from .bindings import Bindings
 from .reached import Reached, sampler_at
 
@@ -38,10 +40,19 @@ def size_of(run: Run, name: str, given: tuple[Any, ...]) -> Grid:
 
 
 class Taken:
-    """A dispatch whose inputs were read; `finish` reads what it left. Raises NotRecorded."""
+    """A dispatch whose inputs were read; `finish` reads what it left. Raises NotRecorded.
+
+    It can reach what is bound or used in `state`, and what `resident` has.
+    """
 
     def __init__(
-        self, session: Session, queue: Any, state: Bindings, grid: Grid, label: str
+        self,
+        session: Session,
+        queue: Any,
+        state: Bindings,
+        grid: Grid,
+        label: str,
+        resident: Sequence[ResidencySet] = (),
     ) -> None:
         self._session = session
         self._reached = Reached(session, queue)
@@ -54,7 +65,7 @@ class Taken:
             for index, (buffer, offset) in state.buffers.items()
         )
         textures = tuple(reached.texture(*each) for each in state.textures.items())
-        reached.use(state.used)
+        reached.use((*state.used, *resident))
         self._record = DispatchRecord(
             kernel=kernel,
             grid=grid.size,

@@ -90,6 +90,6 @@ def _kept(name: str, given: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a call was given, with copies of what the program may change before the commit."""
     if name == "setBytes_length_atIndex_":
         return (bytes_given(given[0], int(given[1])), *given[1:])
-    if name == "setComputePipelineState_" or name.startswith("setSampler"):
+    if name == "setComputePipelineState_" or name.startswith(("setSampler", "useHeap")):
         return tuple(list(each) if isinstance(each, list) else each for each in given)  # proxies
     return tuple(list(each) if isinstance(each, list) else real_of(each) for each in given)

@@ -15,6 +15,7 @@ from ...recordings import (
     MemoryRecord,
     TextureRecord,
 )
+from .allocations import reached_through
 from .bindings import Clamped
 from .encoded import Encoded
 from .memory import contents_of, is_buffer, is_texture
@@ -51,8 +52,8 @@ class Reached:
         return BoundTexture(index=index, memory=self._memory(texture))
 
     def use(self, resources: Iterable[Any]) -> None:
-        """Resources that are reached through addresses. Raises NotRecorded."""
-        for resource in resources:
+        """What is reached through addresses, also heaps and residency sets. Raises NotRecorded."""
+        for resource in reached_through(resources):
             if not (is_buffer(resource) or is_texture(resource)):
                 raise NotRecorded("tables of functions")
             self._memory(resource)

@@ -13,6 +13,8 @@ from .programs import NotRecorded
 from .proxy import real_of
 
 if TYPE_CHECKING:
+    from .allocations import ResidencySet
+    from .commands import Queue
     from .session import Session
 
 
@@ -25,14 +27,16 @@ class Run:
         begin, end: GPU times of all.
     """
 
-    def __init__(self, session: Session, queue: Any, commands: Any) -> None:
+    def __init__(self, session: Session, queue: Queue, commands: Any) -> None:
         self._session = session
-        self._queue = queue
+        self._queue = queue.real
+        self._queued = queue.resident
         self._commands = commands
         self._is_empty = True
         self._committed = False
         self._open: tuple[Pass, Any] | None = None
         self._states: dict[int, Bindings] = {}
+        self._resident: list[ResidencySet] = []
         self.last = commands
         self.error: Any = None
         self.begin = 0.0
@@ -53,6 +57,11 @@ class Run:
         self._close()
         self._is_empty = False
         getattr(self._commands, name)(*given)
+
+    def make_resident(self, chosen: ResidencySet) -> None:
+        """Let later dispatches reach what a residency set has."""
+        self._resident.append(chosen)
+        self._commands.useResidencySet_(chosen.real)
 
     def encode(self, of: Pass, name: str, given: tuple[Any, ...]) -> None:
         """A command of an encoder."""
@@ -81,7 +90,9 @@ class Run:
             return
         self._flush()
         try:
-            taken = Taken(self._session, self._queue, state, size_of(self, name, given), label)
+            grid = size_of(self, name, given)
+            resident = (*self._queued, *self._resident)
+            taken = Taken(self._session, self._queue, state, grid, label, resident)
         except NotRecorded as reason:
             self._session.writer.leave_out(str(reason))
             getattr(self._encoder(of), name)(*given)
@@ -133,5 +144,7 @@ class Run:
         self.begin = self.begin or float(done.GPUStartTime())
         self.end = float(done.GPUEndTime())
         self._commands = self._queue.commandBuffer()
+        for chosen in self._resident:
+            self._commands.useResidencySet_(chosen.real)
         self._is_empty = True
         return done

@@ -156,6 +156,54 @@ def test_addresses_that_programs_write_are_followed_here(tmp_path: Path) -> None
     assert replay(tmp_path / "a").passed
 
 
+@pytest.mark.parametrize("by", ["heap", "encoder", "command buffer", "queue", "set of heap"])
+def test_what_is_reached_through_heaps_and_residency_sets_is_recorded(
+    tmp_path: Path, by: str
+) -> None:
+    def follow(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        described = metal.MTLHeapDescriptor.new()
+        described.setSize_(1 << 16)
+        described.setStorageMode_(metal.MTLStorageModeShared)
+        heap = device.newHeapWithDescriptor_(described)
+        buffers = [heap.newBufferWithLength_options_(32, 0) for _ in range(2)]
+        buffers[0].contents().as_buffer(32)[:] = np.arange(8, dtype=np.float32).tobytes()
+        words = np.array([each.gpuAddress() for each in buffers], np.uint64)
+        both = device.newBufferWithBytes_length_options_(words, 16, 0)
+        make = metal.MTLResidencySetDescriptor.new()
+        resident, error = device.newResidencySetWithDescriptor_error_(make, None)
+        assert error is None
+        resident.addAllocations_count_(
+            [heap] if by == "set of heap" else buffers, 1 + (by[0] != "s")
+        )
+        resident.commit()
+        queue = device.newCommandQueue()
+        if by == "queue":
+            queue.addResidencySet_(resident)
+        commands = queue.commandBuffer()
+        if by in ("command buffer", "set of heap"):
+            commands.useResidencySet_(resident)
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(pipeline(metal, device, POINTERS, "follow"))
+        encoder.setBuffer_offset_atIndex_(both, 0, 0)
+        usage = metal.MTLResourceUsageRead | metal.MTLResourceUsageWrite
+        if by == "heap":
+            encoder.useHeap_(heap)
+        elif by == "encoder":
+            encoder.useResources_count_usage_(buffers, 2, usage)
+        for _ in range(2):
+            encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+        encoder.endEncoding()
+        commands.commit()
+        commands.waitUntilCompleted()
+        assert commands.error() is None, commands.error().localizedDescription()
+
+    found = record(tmp_path / "a", follow)
+    assert [len(each.memories) for each in found] == [3, 3]
+    result = replay(tmp_path / "a")
+    assert result.passed, str(result)
+
+
 def test_argument_buffers_that_encoders_wrote_are_written_anew(tmp_path: Path) -> None:
     def encoded(metal: Any) -> None:
         device = metal.MTLCreateSystemDefaultDevice()
