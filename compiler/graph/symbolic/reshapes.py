@@ -25,8 +25,14 @@ def reshaped(op: str, dims: Dims, attributes: Mapping[str, Any], wanted: Element
         if wanted is None:
             raise Unknown("its shape is neither constant nor computed from shapes")
         return _reshape(dims, list(wanted.flat), bool(attributes.get("allowzero")))
-    axes = attributes.get("axes") if wanted is None else [int(each) for each in wanted.flat]
+    axes = attributes.get("axes") if wanted is None else [_axis(each) for each in wanted.flat]
     return _squeezed(dims, axes) if op == "Squeeze" else _unsqueezed(dims, axes or ())
+
+
+def _axis(dim: Dim) -> int:
+    if isinstance(dim, int):
+        return dim
+    raise Unknown("which axes it is about is known only when the model runs")
 
 
 def _reshape(dims: Dims, wanted: Sequence[Dim], zero_stays: bool) -> Dims:

@@ -159,3 +159,14 @@ def test_dequantised_weights_are_computed_whatever_the_opset(opset: int, tmp_pat
     expected = (integers - zero.astype(np.float32)[:, None]) * scale[:, None]
     assert np.array_equal(graph.constants[weights], expected)
     assert graph.constants[weights].dtype == np.float32
+
+
+@pytest.mark.parametrize("operator", ["Squeeze", "Unsqueeze"])
+def test_axes_that_only_a_run_knows_are_refused(operator: str, tmp_path: Path) -> None:
+    drawn = OnnxGraph("drawn")
+    x, axes = drawn.input("x", (1, 4)), drawn.input("axes", (1,), np.dtype(np.int64))
+    drawn.output(drawn.node(operator, x, axes), ("?",))
+    path = tmp_path / "drawn.onnx"
+    path.write_bytes(drawn.to_bytes())
+    with pytest.raises(ModelError, match="which axes it is about is known only when"):
+        graph_of(OnnxModel(path), {"x": (1, 4), "axes": (1,)})
