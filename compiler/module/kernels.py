@@ -18,9 +18,8 @@ from .groups import Group
 from .kernel import Kernel
 from .sized_kernels import OVERWRITE, sized_kernel
 
-FLAGS: Final = ("--iree-execution-model=async-external",)
-"""With which IREE compiles modules of kernels: functions of MLIR then wait for a fence and signal
-one, as those of ONNX do."""
+_FLAGS: Final = ("--iree-execution-model=async-external",)
+_DOUBLES: Final = ("--iree-input-demote-f64-to-f32=false",)
 _MOST_EMBEDDED: Final = 16
 """Elements of constants that are part of a kernel; whole numbers always are."""
 
@@ -146,6 +145,15 @@ def mlir_of(kernels: Sequence[Kernel]) -> bytes:
                 parsed = ir.Module.parse(kernel.mlir)
                 parsed.body.operations[0].operation.clone(ip=ir.InsertionPoint(module.body))
         return str(module).encode()
+
+
+def flags_of(module: bytes) -> tuple[str, ...]:
+    """With which IREE compiles a module of kernels.
+
+    Functions of MLIR then wait for a fence and signal one, as those of ONNX do. Tensors of doubles
+    are that, where IREE would take them for floats.
+    """
+    return (*_FLAGS, *(_DOUBLES if b",f64>" in module else ()))
 
 
 def _write_in_place(ir: Any, function: Any) -> None:

@@ -14,7 +14,7 @@ from assay.compiler.graph.symbolic.mlir_sizes import ShapesFromValues
 from assay.compiler.graph.symbolic.shape_sets import Bounds, names_of
 from assay.compiler.models import ModelError, compile_model, model_format
 from assay.compiler.models.compile import Target
-from assay.compiler.module.kernels import FLAGS, mlir_of
+from assay.compiler.module.kernels import flags_of, mlir_of
 from assay.compiler.module.mlir_source import MlirSource
 from assay.compiler.module.onnx_source import OnnxSource
 from assay.compiler.module.source import Source
@@ -296,10 +296,11 @@ def _add_program(
     ordered = [wanted[entry] for entry in sorted(wanted)]
     with work_folder() as work:
         source = work / f"{path.stem}-kernels.mlir"
-        source.write_bytes(mlir_of(ordered))
+        module = mlir_of(ordered)
+        source.write_bytes(module)
         say(f"compiling {len(ordered)} kernels for {target}")
         try:
-            data = compile_model(source, target=target, flags=FLAGS).data
+            data = compile_model(source, target=target, flags=flags_of(module)).data
         except ModelError as error:
             raise _about(path, source, error, parts) from None
     made = [

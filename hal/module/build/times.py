@@ -15,7 +15,7 @@ from assay.compiler.models import ModelError, compile_model
 from assay.compiler.module.balance import Links
 from assay.compiler.module.groups import Group
 from assay.compiler.module.kernel import Kernel
-from assay.compiler.module.kernels import FLAGS, mlir_of
+from assay.compiler.module.kernels import flags_of, mlir_of
 from assay.hw.apple.facts.chips import Chip
 from assay.hw.apple.system import Pass, overheads
 from assay.hw.processor import processor_costs
@@ -185,5 +185,6 @@ class GpuTimes:
     def _module(self, kernels: Sequence[Kernel]) -> bytes:
         with work_folder() as work:
             source = Path(work) / "kernels.mlir"
-            source.write_bytes(mlir_of(kernels))
-            return compile_model(source, target="metal", flags=FLAGS).data
+            module = mlir_of(kernels)
+            source.write_bytes(module)
+            return compile_model(source, target="metal", flags=flags_of(module)).data

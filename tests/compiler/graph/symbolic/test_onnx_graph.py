@@ -164,7 +164,7 @@ def test_dequantised_weights_are_computed_whatever_the_opset(opset: int, tmp_pat
 @pytest.mark.parametrize("operator", ["Squeeze", "Unsqueeze"])
 def test_axes_that_only_a_run_knows_are_refused(operator: str, tmp_path: Path) -> None:
     drawn = OnnxGraph("drawn")
-    x, axes = drawn.input("x", (1, 4)), drawn.input("axes", (1,), np.dtype(np.int64))
+    x, axes = drawn.input("x", (1, 4)), drawn.node("Cast", drawn.input("axes", (1,)), to=7)
     drawn.output(drawn.node(operator, x, axes), ("?",))
     path = tmp_path / "drawn.onnx"
     path.write_bytes(drawn.to_bytes())

@@ -200,3 +200,18 @@ def fixed(path: Path, shape: tuple[int, ...], x: np.ndarray) -> np.ndarray:
     made = path.with_name(f"{text(shape)}.onnx")
     onnx.save(model, str(made))
     return reference(made, "mobilenet", x)
+
+
+def test_doubles_are_doubles_on_the_cpu_and_refused_for_metal(tmp_path: Path) -> None:
+    import onnx
+
+    make, double = onnx.helper, onnx.TensorProto.DOUBLE
+    given, made = (make.make_tensor_value_info(name, double, [3, 3]) for name in "xy")
+    graph = make.make_graph([make.make_node("MatMul", ["x", "x"], ["y"])], "d", [given], [made])
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8)
+    path = tmp_path / "doubles.onnx"
+    path.write_bytes(model.SerializeToString())
+    x = np.random.default_rng(1).standard_normal((3, 3))
+    assert np.allclose(load_assay(assay.build(path, devices=["cpu"]), "cpu")(x), x @ x, rtol=1e-15)
+    with pytest.raises(ModelError, match="MatMul matmul_0"):
+        assay.build(path, devices=["metal"])
