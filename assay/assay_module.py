@@ -108,8 +108,9 @@ class Input:
 class ModuleContext:
     """What one thread needs to run a module: memory, shapes, one run at a time."""
 
-    def __init__(self, opened: OpenedModule) -> None:
-        self.context = Context(opened)
+    def __init__(self, opened: OpenedModule, *, apart: bool = False) -> None:
+        """`apart` gives each tensor memory of its own."""
+        self.context = Context(opened, apart=apart)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -225,9 +226,9 @@ class AssayModule:
         shapes = self.opened.shapes
         return tuple(dict.fromkeys(each.text(shapes.symbols) for each in shapes.sets))
 
-    def new_context(self) -> ModuleContext:
-        """A context that the caller keeps."""
-        return ModuleContext(self.opened)
+    def new_context(self, *, apart: bool = False) -> ModuleContext:
+        """A context that the caller keeps; `apart` gives each tensor memory of its own."""
+        return ModuleContext(self.opened, apart=apart)
 
     @property
     def context(self) -> ModuleContext:

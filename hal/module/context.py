@@ -49,23 +49,26 @@ class Context:
     the inputs. Switching between shape sets allocates nothing then.
     """
 
-    def __init__(self, opened: OpenedModule) -> None:
+    def __init__(self, opened: OpenedModule, *, apart: bool = False) -> None:
+        """`apart` gives each tensor memory of its own, so that checks see what goes beyond it."""
         self.opened = opened
+        self._apart = apart
         self._lock = threading.Lock()
         self._lanes = {number: Lane(device) for number, device in opened.devices.items()}
-        for device, size in _workspaces(opened).items():
+        for device, size in ({} if apart else _workspaces(opened)).items():
             self._lanes[device].scratch.get(size)
         self._bridge = Bridge()
         self._closed = False
         self._arenas = {
             device: allocate(opened.devices[device], size)
-            for device, size in _arena_sizes(opened).items()
+            for device, size in ({} if apart else _arena_sizes(opened)).items()
         }
         self._states = {
-            number: ModelState(opened, number, self._arenas) for number in opened.models
+            number: ModelState(opened, number, None if apart else self._arenas)
+            for number in opened.models
         }
         self._inputs = {key: Growing(opened.devices[key[1]]) for key in _input_keys(opened)}
-        for key, size in _input_sizes(opened).items():
+        for key, size in ({} if apart else _input_sizes(opened)).items():
             self._inputs[key].get(size)
         self.switches = 0
         """How often another device model, or other shapes, became active."""
@@ -137,6 +140,8 @@ class Context:
         size = bytes_of(tensor.element_type, shapes[given.name])
         if size >> 62:
             raise StatusError("OUT_OF_RANGE", f"input {given.name} is too large")
+        if self._apart:
+            return allocate(self.opened.devices[tensor.device], size)
         return self._inputs[given.name, tensor.device].get(size)
 
     def _give(self, state: ModelState, tensor: int, buffer: Buffer, shape: Shape) -> None:

@@ -8,7 +8,7 @@ from ..buffer import Buffer, BufferView
 from ..element_type import DENSE_ROW_MAJOR
 from ..status import StatusError
 from .expressions import Values, evaluate
-from .memory import Growing
+from .memory import Growing, allocate
 from .opened import OpenedModule
 from .records import LARGEST_DIMENSION, NONE, UNKNOWN, Deduce, Forward, Place
 from .repeated import Repeated, call_sequences
@@ -19,8 +19,11 @@ from .verify import bytes_of
 class ModelState:
     """Views of all tensors; those of static ones are made here, and never again."""
 
-    def __init__(self, opened: OpenedModule, number: int, arenas: Mapping[int, Buffer]) -> None:
-        """`arenas` is the memory of planned tensors, by device."""
+    def __init__(
+        self, opened: OpenedModule, number: int, arenas: Mapping[int, Buffer] | None
+    ) -> None:
+        """`arenas` is the memory of planned tensors, by device; None gives each some of its own."""
+        self._devices = opened.devices
         self.model = opened.model(number)
         self._codes = [expression.code for expression in opened.module.expressions]
         self._arenas = arenas
@@ -145,9 +148,13 @@ class ModelState:
 
     def _place_planned(self, number: int, shape: Shape) -> None:
         tensor = self.model.tensors[number]
-        arena = self._arenas[self.model.arenas[tensor.where].device]
         size = bytes_of(tensor.element_type, shape)
-        self._put(number, arena.subspan(tensor.offset, size), shape)
+        if self._arenas is None:
+            place = allocate(self._devices[tensor.device], size).subspan(0, size)
+        else:
+            arena = self._arenas[self.model.arenas[tensor.where].device]
+            place = arena.subspan(tensor.offset, size)
+        self._put(number, place, shape)
 
     def _put(self, number: int, buffer: Buffer, shape: Shape) -> None:
         """A tensor's place and shape; its view stays what it is if it says just that."""

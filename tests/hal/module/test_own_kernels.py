@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from assay.assay_module import AssayModule, load_assay
+from assay.checks.modules import check_assay_module
 from assay.hal.module import staged
 from assay.hal.module.expressions import Op
 from assay.hal.module.file import read_module, write_module
@@ -26,6 +27,7 @@ from assay.hal.module.text import from_text, to_text
 from assay.hal.observe import checking
 from assay.hal.status import StatusError
 from assay.hal.torq.write import write_executable
+from assay.reports.report import Report
 from assay.sim.check import Checker
 from tests.support.assay_modules import U32, Draft, DraftModel
 from tests.support.torq_executables import multiply
@@ -173,6 +175,17 @@ def test_findings_name_the_lines_of_the_text() -> None:
     assert line in SUM
     raced = findings(SUM.replace(line, "mine[lane] = sum;\n"))
     assert "race sum.metal:14:16" in raced
+
+
+def test_what_goes_beyond_a_tensor_is_found_though_tensors_share_an_arena() -> None:
+    module = loaded(summing(SUM.replace("y[i] = sum;", "y[i + 1] = sum;")))
+    report = Report()
+    check_assay_module(module, [numbers(100)], report)
+    (found,) = report.findings
+    assert (found.check, str(found.parties[0].site)[:10]) == ("bounds", "sum.metal:")
+    clean = Report()
+    check_assay_module(loaded(summing()), [numbers(100)], clean)
+    assert not clean.findings
 
 
 @pytest.mark.parametrize(
