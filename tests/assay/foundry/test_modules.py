@@ -25,7 +25,7 @@ from assay.foundry import (
     updated,
 )
 from assay.foundry.products import striped
-from assay.foundry.types import float3, half, uint
+from assay.foundry.types import float3, half, uchar, uint
 from assay.hal.module.file import read_module
 from assay.hal.module.records import NONE, Call, Check, Place
 from assay.hal.status import StatusError
@@ -101,6 +101,36 @@ def test_a_function_of_kernels_is_a_module_with_names_of_its_results() -> None:
             assert np.array_equal(found[0], expected["scores"])
             assert np.array_equal(found[1], expected["best"])
         assert found[1].shape == (rows,)
+
+
+def test_attention_in_two_passes_takes_any_tokens_and_any_capacity_of_its_cache() -> None:
+    size, f16 = 32, format_of("f16")
+    parts = library.attention(size, f16, half, splits=2)
+    merge = library.attention_merge(size, half)
+
+    def attention(q: Any, keys: Any, values: Any, positions: Any, sequences: Any) -> Any:
+        made = parts(q=q, keys=keys, values=values, positions=positions, sequences=sequences)
+        return merge(parts=made)
+
+    data = build_module(
+        attention,
+        q=sized(half, "tokens", 4, size),
+        keys=sized(uchar, 1, "capacity", 2, 2 * size),
+        values=sized(uchar, 1, "capacity", 2, 2 * size),
+        positions=sized(int, "tokens"),
+        sequences=sized(uint, "tokens"),
+        dims={"tokens": "1..8"},
+    )
+    context = load_assay(data).new_context()
+    for tokens, capacity in ((1, 5), (3, 64), (1, 200), (8, 17)):
+        q = numbers(tokens, 4, size, dtype=np.float16)
+        cache = [
+            numbers(1, capacity, 2, size, seed=seed, dtype=np.float16).view(np.uint8)
+            for seed in (1, 2)
+        ]
+        positions = np.full(tokens, capacity - 1, np.int32)
+        given = (q, *cache, positions, np.zeros(tokens, np.uint32))
+        assert context(*given).tobytes() == attention(*given).tobytes()
 
 
 def test_all_sizes_of_a_product_may_vary_and_other_choices_are_refused() -> None:
