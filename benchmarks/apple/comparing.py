@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.compiler.air import AirLibrary, open_library
@@ -27,6 +27,7 @@ class Task:
         sources: the folder that holds `mlx/backend/metal/kernels`.
         left: the library that it is compared with, or compared to `right`.
         right: a library of a newer version; None to compare our compilation with `left`.
+        is_timed: whether the two are timed, too.
     """
 
     sources: Path
@@ -34,6 +35,7 @@ class Task:
     kernel: str
     left: Path
     right: Path | None = None
+    is_timed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,13 @@ SOURCE, NEWER = "our compilation", "a newer AIR"
 
 
 def tasks(
-    sources: Path, files: Sequence[str], older: Path, newer: Path | None, per_file: int
+    sources: Path,
+    files: Sequence[str],
+    older: Path,
+    newer: Path | None,
+    per_file: int,
+    *,
+    are_timed: bool = True,
 ) -> tuple[list[Task], dict[str, str]]:
     """So many kernels of each file, spread over it, in one or two comparisons.
 
@@ -69,10 +77,10 @@ def tasks(
             refused[file] = str(error).partition("\n")[0]
             continue
         for name in common[:: max(1, len(common) // per_file)][:per_file]:
-            one = Task(sources=sources, file=file, kernel=name, left=older)
+            one = Task(sources=sources, file=file, kernel=name, left=older, is_timed=are_timed)
             found.append(one)
             if newer and name in newer_there:
-                found.append(Task(sources=sources, file=file, kernel=name, left=older, right=newer))
+                found.append(replace(one, right=newer))
     return found, refused
 
 
@@ -96,11 +104,12 @@ def _refused(task: Task, problem: str) -> Row:
 
 def _row(task: Task) -> Row:
     older = _opened(task.left)
+    chip_name = CHIP if task.is_timed else ""
     if task.right:
-        found = compared(older, _opened(task.right), task.kernel, chip_name=CHIP)
+        found = compared(older, _opened(task.right), task.kernel, chip_name=chip_name)
     else:
         ours = _compiled(task.sources, task.file)
-        found = compared(ours, older, task.kernel, chip_name=CHIP)
+        found = compared(ours, older, task.kernel, chip_name=chip_name)
     return Row(
         file=task.file,
         kernel=task.kernel,

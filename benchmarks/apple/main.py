@@ -41,6 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--limit", type=float, default=_SECONDS_OF_ONE, help="seconds of one kernel"
     )
+    parser.add_argument("--untimed", action="store_true", help="compare bits only")
     parser.add_argument("--json", action="store_true", help="print a summary as JSON")
     options = parser.parse_args(arguments)
     folder = options.sources / KERNELS
@@ -48,7 +49,12 @@ def main(arguments: Sequence[str]) -> int:
         str(path.relative_to(folder)) for path in folder.rglob("*.metal")
     )
     every, refused = tasks(
-        options.sources, files, options.metallib, options.newer, options.per_file
+        options.sources,
+        files,
+        options.metallib,
+        options.newer,
+        options.per_file,
+        are_timed=not options.untimed,
     )
     for file, problem in refused.items():
         print(f"{file}: {problem}", file=sys.stderr)

@@ -19,7 +19,7 @@ _PROMISES = re.compile(
     r'|"air-buffer-no-alias")(?=[ ,)])'
 )
 _METADATA = re.compile(
-    r", !(?:tbaa|alias\.scope|noalias|range|noundef|nonnull|align|dereferenceable|llvm\.loop|srcloc"
+    r", !(?:tbaa|alias\.scope|noalias|range|noundef|nonnull|align|dereferenceable|srcloc"
     r"|prof|invariant\.load|nontemporal|llvm\.access\.group) ![0-9]+"
 )
 _FAST = re.compile(
@@ -34,6 +34,8 @@ _GROUP_WORDS = re.compile(
 _NAMED = re.compile(
     r"^!(?:air\.|llvm\.ident|llvm\.module\.flags|llvm\.linker)[\w.]* = .*\n", re.MULTILINE
 )
+# Loops may run forever; what else is said of them, as that they are to be unrolled, is kept.
+_PROGRESS = '!{!"llvm.loop.mustprogress"}'
 _ASSUME = re.compile(r"^  (?:tail )?call void @llvm\.assume\(.*\n", re.MULTILINE)
 _DEBUG = re.compile(r"^!llvm\.dbg\.cu = ", re.MULTILINE)
 
@@ -45,6 +47,7 @@ def cleaned(text: str) -> str:
     text = _METADATA.sub("", _PROMISES.sub("", text))
     text = _FAST.sub(_without_licences, text)
     text = _GROUPS.sub(lambda group: _GROUP_WORDS.sub("", group[0]), text)
+    text = text.replace(_PROGRESS, '!{!"llvm.loop.may_run_forever"}')
     return text.replace("@llvm.fmuladd.", "@llvm.fma.")
 
 

@@ -26,6 +26,7 @@ def run(
     *,
     threads: int = 32,
     constants: Mapping[int | str, bool | int | float] | None = None,
+    fuel: int | None = None,
 ) -> list[np.ndarray]:
     """What the kernel leaves in its buffers, in one threadgroup."""
     program = AirLibrary(data, "k.metallib").function(name, constants).program()
@@ -36,7 +37,7 @@ def run(
         for number, each in enumerate(results)
     ]
     size = (threads, 1, 1)
-    dispatch(program.specialise(size), memory, addresses, threads=size)
+    dispatch(program.specialise(size), memory, addresses, threads=size, fuel=fuel)
     return results
 
 
@@ -458,3 +459,59 @@ def test_kernels_whose_constants_share_an_index_are_assumed_each_its_own() -> No
     )
     _, said = compiled_kernel(AirLibrary(data, "k.metallib"), "k", {})
     assert said == ("wide = false",)
+
+
+LOOP = """  %a = alloca [64 x float]
+  br label %fill
+
+fill:
+  %i = phi i32 [ 0, %0 ], [ %i1, %fill ]
+  %from = getelementptr float, ptr addrspace(1) %b0, i32 %i
+  %v = load float, ptr addrspace(1) %from
+  %at = getelementptr inbounds [64 x float], ptr %a, i32 0, i32 %i
+  store float %v, ptr %at
+  %i1 = add nuw nsw i32 %i, 1
+  %f = icmp eq i32 %i1, 64
+  br i1 %f, label %sum, label %fill, !llvm.loop !900
+
+sum:
+  %j = phi i32 [ 0, %fill ], [ %j1, %sum ]
+  %s = phi float [ 0.0, %fill ], [ %s1, %sum ]
+  %to = getelementptr inbounds [64 x float], ptr %a, i32 0, i32 %j
+  %w = load float, ptr %to
+  %s1 = fadd float %s, %w
+  %j1 = add nuw nsw i32 %j, 1
+  %g = icmp eq i32 %j1, 64
+  br i1 %g, label %end, label %sum, !llvm.loop !902
+
+end:
+  store float %s1, ptr addrspace(1) %b1"""
+LOOPS = """!900 = distinct !{!900, !901, !903}
+!901 = !{!"llvm.loop.mustprogress"}
+!902 = distinct !{!902, !901, !903}
+!903 = !{!"llvm.loop.unroll.enable"}"""
+
+
+def test_loops_that_are_to_be_unrolled_leave_their_arrays_in_registers() -> None:
+    data = library({"k": kernel("k", LOOP, FLOATS, constants=LOOPS)})
+    program = AirLibrary(data, "k.metallib").function("k").program()
+    assert program.function.private_memory == 0
+    x = np.arange(64, dtype=np.float32)
+    assert run(data, "k", [x, np.zeros(1, np.float32)])[1] == x.sum()
+
+
+def test_a_loop_that_never_ends_is_not_believed_to_end() -> None:
+    body = """  br label %around
+
+around:
+  %v = load volatile float, ptr addrspace(1) %b0
+  %f = fcmp oeq float %v, 2.0
+  br i1 %f, label %end, label %around, !llvm.loop !900
+
+end:
+  store float 1.0, ptr addrspace(1) %b1"""
+    loops = '!900 = distinct !{!900, !901}\n!901 = !{!"llvm.loop.mustprogress"}'
+    data = library({"k": kernel("k", body, FLOATS, constants=loops)})
+    arrays = [np.ones(1, np.float32), np.zeros(1, np.float32)]
+    with pytest.raises(KernelFault, match="out of fuel"):
+        run(data, "k", arrays, fuel=1000)
