@@ -89,39 +89,37 @@ class Residency:
 
     def __init__(self, sets: "Sets") -> None:
         self._usages: dict[int, int] = {}
-        self._heaps: dict[int, MTLHeap] = {}
+        self._only_read: dict[int, None] = {}
+        self._heaps: tuple[MTLHeap, ...] = ()
         self._sets = sets
-        self._known: tuple[tuple[int, ...], list[int], tuple[MTLHeap, ...]] | None = None
-        """Addresses that are used, those of them that are only read, and heaps: until more is."""
+        self._used: tuple[int, ...] | None = ()
+        """All addresses of `_usages`; None until somebody asks, once there are others."""
 
     def use(self, addresses: Iterable[int], usage: int) -> None:
         """Make the memory at these addresses resident for later dispatches."""
-        self._known = None
+        self._used = None
         for address in addresses:
-            self._usages[address] = self._usages.get(address, 0) | usage
+            self._usages[address] = whole = self._usages.get(address, 0) | usage
+            if whole & MTLResourceUsageWrite:
+                self._only_read.pop(address, None)
+            else:
+                self._only_read[address] = None
 
     def use_heap(self, heap: MTLHeap) -> None:
         """Make all buffers of a heap resident for later dispatches."""
-        self._known = None
-        self._heaps[id(heap)] = heap
+        if not any(heap is each for each in self._heaps):
+            self._heaps = (*self._heaps, heap)
 
     def reach(self, bound: Iterable[int]) -> Reach:
         """What a dispatch that is encoded now may reach, with memory of these addresses bound."""
-        if self._known is None:
-            only_read = [
-                address
-                for address, usage in self._usages.items()
-                if not usage & MTLResourceUsageWrite
-            ]
-            self._known = tuple(self._usages), only_read, tuple(self._heaps.values())
-        used, only_read, heaps = self._known
+        if self._used is None:
+            self._used = tuple(self._usages)
         handles = {address >> _HANDLE_SHIFT for address in bound}
-        if only_read:
-            only_read = [each for each in only_read if each >> _HANDLE_SHIFT not in handles]
+        only_read = [each for each in self._only_read if each >> _HANDLE_SHIFT not in handles]
         return Reach(
-            addresses=(*[handle << _HANDLE_SHIFT for handle in handles], *used),
+            addresses=(*[handle << _HANDLE_SHIFT for handle in handles], *self._used),
             only_read=only_read,
-            heaps=heaps,
+            heaps=self._heaps,
             sets=self._sets,
         )
 
