@@ -36,7 +36,9 @@ class Tensor:
 class Network:
     """A network of one element type, int8 or int16; layers are appended as they are called."""
 
-    def __init__(self, seed: int, dtype: str = "int8") -> None:
+    def __init__(self, seed: int, dtype: str = "int8", *, open_batch: bool = False) -> None:
+        """`open_batch` leaves the first size of each tensor open."""
+        self._open_batch = open_batch
         self.writer = Writer(f"random network {seed}")
         self.random = np.random.default_rng(seed)
         self.dtype = dtype
@@ -61,7 +63,14 @@ class Network:
         """A tensor that is computed; those of int16 have no zero point."""
         dtype = dtype or self.dtype
         zero = zero if dtype == "int8" else 0
-        index = self.writer.tensor(self.name(kind), shape, dtype, scales=[scale], zeros=[zero])
+        index = self.writer.tensor(
+            self.name(kind),
+            shape,
+            dtype,
+            scales=[scale],
+            zeros=[zero],
+            signature=(-1, *shape[1:]) if self._open_batch else (),
+        )
         return Tensor(index, tuple(shape), dtype, scale, zero)
 
     def name(self, kind: str) -> str:

@@ -9,3 +9,10 @@ def int8_cnn() -> bytes:
     x = net.convolution(net.input((1, 8, 8, 4), 0.05, 3), 8, activation=RELU)
     x = net.pool(x, 2, stride=2)
     return net.finish(net.fully_connected(net.reshape(x, (1, 128)), 10))
+
+
+def open_cnn() -> bytes:
+    """Two convolutions with pooling between them, for any number of images."""
+    net = Network(5, open_batch=True)
+    x = net.convolution(net.input((1, 8, 8, 4), 0.05, 3), 8, activation=RELU)
+    return net.finish(net.convolution(net.pool(x, 2, stride=2), 4))

@@ -18,7 +18,8 @@ from assay.hal.module.records import Call, Copy, Forward, Place
 from assay.reference import CpuModule, run_by_litert
 from tests.hal.module.build.test_npu_split import calls, crossings
 from tests.models.tflite.drawn import network
-from tests.models.tflite.small import int8_cnn
+from tests.models.tflite.models import mobilenet_v2
+from tests.models.tflite.small import int8_cnn, open_cnn
 from tests.models.zoo import MODELS, Model
 
 pytestmark = pytest.mark.skipif(
@@ -183,6 +184,53 @@ def test_equal_layers_are_one_kernel_and_weights_are_there_once(tmp_path: Path) 
     (model,) = module.models
     items = model.regions[0].instructions
     assert sum(isinstance(item, Call) for item in items) == 4
+
+
+@pytest.mark.parametrize(
+    "split", ["", pytest.param("pool* metal\n* cpu\n", marks=pytest.mark.slow)]
+)
+def test_tflite_may_leave_the_number_of_images_open(split: str, tmp_path: Path) -> None:
+    path = tmp_path / "open.tflite"
+    path.write_bytes(open_cnn())
+    data = assay.build(path, devices=["metal", "cpu"] if split else ["cpu"], split=split or None)
+    module = load_assay(data, "emulated,cpu" if split else "cpu")
+    for count in (1, 3):
+        images = np.concatenate([image(seed) for seed in range(count)])
+        assert np.array_equal(module(images), expected(path, images)[0])
+
+
+def test_what_is_computed_of_constants_is_computed_once(tmp_path: Path) -> None:
+    text = f"""
+func.func @main(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {{
+  %w = stablehlo.constant dense<{_weights(3)}> : tensor<6x6xf32>
+  %t = stablehlo.transpose %w, dims = [1, 0] : (tensor<6x6xf32>) -> tensor<6x6xf32>
+  %y = stablehlo.dot %x, %t : (tensor<2x6xf32>, tensor<6x6xf32>) -> tensor<2x6xf32>
+  return %y : tensor<2x6xf32>
+}}
+"""
+    path = write(tmp_path, text)
+    module = load_assay(assay.build(path, devices=["cpu"], split="* cpu\n"), "cpu")
+    assert not module.opened.module.weights  # IREE transposes what it is given with the kernel
+    for _ in range(2):
+        wanted = expected(path, rows(2, 6))[0]
+        assert np.allclose(module(rows(2, 6)), wanted, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.slow
+def test_mobilenet_on_the_npu_with_its_softmax_on_metal_is_litert_s(tmp_path: Path) -> None:
+    path = tmp_path / "mobilenet.tflite"
+    path.write_bytes(mobilenet_v2(size=96))
+    told: list[str] = []
+    split = "softmax* metal\n* torq\n"
+    data = assay.build(path, devices=["torq", "metal"], split=split, report=told.append)
+    module = load_assay(data, "torq,emulated")
+    (given,) = module.zeros()
+    x = np.random.default_rng(0).integers(-128, 128, given.shape).astype(np.int8)
+    (wanted,) = run_by_litert(path, [x])
+    assert np.array_equal(module(x), wanted)
+    whole = module.opened.module
+    on_npu = [each for each in whole.kernels if whole.devices[each.device] == "torq"]
+    assert len(on_npu) == 1 and len(whole.kernels) > 5 and not told
 
 
 @pytest.mark.slow
