@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from assay.hal.metal import emulated
 from assay.hal.metal.emulated.commands.checking import kernel_of
-from assay.hal.recordings import DispatchRecord, KernelRecord, LibraryRecord, Recording
+from assay.hal.recordings import BoundTable, DispatchRecord, KernelRecord, LibraryRecord, Recording
 
 from .addresses import Relocation
 from .compared import Data
@@ -49,6 +50,7 @@ class Machine:
         self._queue = self._device.newCommandQueue()
         self._libraries: dict[int, MTLLibrary] = {}
         self._kernels: dict[int, tuple[MTLFunction, MTLComputePipelineState]] = {}
+        self._functions: dict[int, MTLFunction] = {}
 
     def run(self, record: DispatchRecord) -> Ran:
         """Run one dispatch from what was recorded before it. Raises CannotReplay."""
@@ -58,8 +60,8 @@ class Machine:
             places = Memories(self._device, record.memories, contents)
             relocation = Relocation(record, pipeline, contents, places)
             relocation.to_here()
-            self._encode_arguments(record, function, places)
-            error = self._dispatch(record, pipeline, places, relocation)
+            tables = self._encode_arguments(record, function, pipeline, places)
+            error = self._dispatch(record, pipeline, places, relocation, tables)
         except emulated.MetalError as wrong:
             raise CannotReplay(str(wrong)) from None
         for place in places:
@@ -73,6 +75,7 @@ class Machine:
         pipeline: MTLComputePipelineState,
         places: Memories,
         relocation: Relocation,
+        tables: Sequence[emulated.MTLVisibleFunctionTable],
     ) -> str:
         commands = self._queue.commandBuffer()
         encoder = commands.computeCommandEncoder()
@@ -90,12 +93,16 @@ class Machine:
             encoder.setTexture_atIndex_(places.texture(texture.memory), texture.index)
         for sampler in record.samplers:
             encoder.setSamplerState_atIndex_(sampler_of(self._device, sampler), sampler.index)
-        directly = {each.memory for each in record.bound} | {
-            each.memory for each in record.textures
-        }
+        for each in record.tables:
+            made = self._table(pipeline, each)
+            encoder.setVisibleFunctionTable_atBufferIndex_(made, each.index)
+        directly = {each.memory for each in record.bound}
+        directly |= {each.memory for each in record.textures}
         for number, place in enumerate(places):
             if number not in directly:
                 encoder.useResource_usage_(place.resource, _READ_AND_WRITE)
+        for table in tables:
+            encoder.useResource_usage_(table, emulated.MTLResourceUsageRead)
         if record.in_threads:
             encoder.dispatchThreads_threadsPerThreadgroup_(record.grid, record.threadgroup)
         else:
@@ -107,8 +114,14 @@ class Machine:
         return "" if error is None else error.localizedDescription()
 
     def _encode_arguments(
-        self, record: DispatchRecord, function: MTLFunction, places: Memories
-    ) -> None:
+        self,
+        record: DispatchRecord,
+        function: MTLFunction,
+        pipeline: MTLComputePipelineState,
+        places: Memories,
+    ) -> list[emulated.MTLVisibleFunctionTable]:
+        """Fill argument buffers; the tables of functions in them, which must live."""
+        tables = []
         for each in record.encoded:
             encoder = function.newArgumentEncoderWithBufferIndex_(each.index)
             if encoder.encodedLength() > each.length:
@@ -124,6 +137,22 @@ class Machine:
                 encoder.setTexture_atIndex_(places.texture(texture.memory), texture.index)
             for sampler in each.samplers:
                 encoder.setSamplerState_atIndex_(sampler_of(self._device, sampler), sampler.index)
+            for table in each.tables:
+                tables.append(self._table(pipeline, table))
+                encoder.setVisibleFunctionTable_atIndex_(tables[-1], table.index)
+        return tables
+
+    def _table(
+        self, pipeline: MTLComputePipelineState, table: BoundTable
+    ) -> emulated.MTLVisibleFunctionTable:
+        described = emulated.MTLVisibleFunctionTableDescriptor.new()
+        described.setFunctionCount_(len(table.functions))
+        made = pipeline.newVisibleFunctionTableWithDescriptor_(described)
+        for place, number in enumerate(table.functions):
+            if number is not None:
+                handle = pipeline.functionHandleWithFunction_(self._functions[number])
+                made.setFunction_atIndex_(handle, place)
+        return made
 
     def _contents(self, record: DispatchRecord, number: int) -> Data:
         data = self._recording.contents(record.memories[number].before)
@@ -139,21 +168,40 @@ class Machine:
 
     def _made(self, kernel: KernelRecord) -> tuple[MTLFunction, MTLComputePipelineState]:
         try:
-            library = self._library(kernel.library)
-            if kernel.constants:
-                function, error = library.newFunctionWithName_constantValues_error_(
-                    kernel.name, _constants(kernel), None
-                )
-            else:
-                function, error = library.newFunctionWithName_(kernel.name), None
-            if function is None:
-                raise CannotReplay(_text(error) or f"there is no kernel {kernel.name!r}")
-            state, error = self._device.newComputePipelineStateWithFunction_error_(function, None)
+            function = self._function(kernel)
+            linked = emulated.MTLLinkedFunctions.new()
+            linked.setFunctions_([self._numbered(each) for each in kernel.linked])
+            linked.setPrivateFunctions_([self._numbered(each) for each in kernel.private])
+            described = emulated.MTLComputePipelineDescriptor.new()
+            described.setComputeFunction_(function)
+            described.setLinkedFunctions_(linked)
+            make = self._device.newComputePipelineStateWithDescriptor_options_reflection_error_
+            state, _, error = make(described, 0, None, None)
         except (emulated.MetalError, ValueError) as wrong:
             raise CannotReplay(str(wrong)) from None
         if state is None:
             raise CannotReplay(_text(error))
         return function, state
+
+    def _numbered(self, number: int) -> MTLFunction:
+        """A function that kernels link."""
+        known = self._functions.get(number)
+        if known is None:
+            record = self._recording.header.kernels[number]
+            known = self._functions[number] = self._function(record)
+        return known
+
+    def _function(self, kernel: KernelRecord) -> MTLFunction:
+        library = self._library(kernel.library)
+        if kernel.constants:
+            function, error = library.newFunctionWithName_constantValues_error_(
+                kernel.name, _constants(kernel), None
+            )
+        else:
+            function, error = library.newFunctionWithName_(kernel.name), None
+        if function is None:
+            raise CannotReplay(_text(error) or f"there is no function {kernel.name!r:.80}")
+        return function
 
     def _library(self, number: int) -> MTLLibrary:
         known = self._libraries.get(number)

@@ -138,6 +138,8 @@ class Recording:
         for kernel in header.kernels:
             if kernel.library >= len(header.libraries):
                 raise self._damaged(f"kernel {kernel.name!r:.80} is of a library that is not there")
+            if any(each >= len(header.kernels) for each in (*kernel.linked, *kernel.private)):
+                raise self._damaged(f"kernel {kernel.name!r:.80} links what is not there")
         return header
 
     def _dispatch(self, line: bytes, number: int) -> DispatchRecord:
@@ -154,6 +156,10 @@ class Recording:
             self._check_memory(where, record, bound.memory, bound.offset, 0)
         for each in record.encoded:
             self._check_memory(where, record, each.memory, each.offset, each.length)
+        linked = self.header.kernels[record.kernel].linked
+        for table in (*record.tables, *(t for each in record.encoded for t in each.tables)):
+            if any(each is not None and each not in linked for each in table.functions):
+                raise self._damaged(f"{where}: a table holds a function that is not linked")
         for placed in (*record.textures, *(t for each in record.encoded for t in each.textures)):
             memories = record.memories
             if placed.memory >= len(memories) or memories[placed.memory].texture is None:

@@ -82,11 +82,18 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelRecord:
-    """A function of a library with its constants."""
+    """A function of a library with its constants.
+
+    Attributes:
+        linked: numbers of the functions that its tables may hold.
+        private: numbers of those that it calls by name.
+    """
 
     library: Count
     name: str
     constants: tuple[Constant, ...] = ()
+    linked: tuple[Count, ...] = ()
+    private: tuple[Count, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +174,14 @@ class Inline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BoundTable:
+    """A table of visible functions at an index: by place, the function's number or nothing."""
+
+    index: Count
+    functions: tuple[Count | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedRecord:
     """What an argument encoder wrote into an argument buffer.
 
@@ -175,7 +190,7 @@ class EncodedRecord:
         length: bytes that the device's encoder took, which mean nothing elsewhere.
         index: of the kernel's argument that the encoder was made for.
         members: buffers by `[[id(n)]]`.
-        textures, samplers: the same of these.
+        textures, samplers, tables: the same of these.
     """
 
     memory: Count
@@ -185,6 +200,7 @@ class EncodedRecord:
     members: tuple[Bound, ...]
     textures: tuple[BoundTexture, ...] = ()
     samplers: tuple[BoundSampler, ...] = ()
+    tables: tuple[BoundTable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +216,7 @@ class DispatchRecord:
         inline: bytes at the kernel's indices.
         threadgroup_memory: (index, bytes).
         encoded: argument buffers.
-        textures, samplers: those at the kernel's indices.
+        textures, samplers, tables: those at the kernel's indices.
         label: of the encoder and the debug groups around.
         begin, end: GPU times in seconds; both 0 if the device does not tell.
         error: what the device said was wrong; "" for nothing.
@@ -217,6 +233,7 @@ class DispatchRecord:
     encoded: tuple[EncodedRecord, ...] = ()
     textures: tuple[BoundTexture, ...] = ()
     samplers: tuple[BoundSampler, ...] = ()
+    tables: tuple[BoundTable, ...] = ()
     label: str = ""
     begin: float = 0.0
     end: float = 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .allocations import Heap
-from .programs import NotRecorded, Pipeline, Sampler
+from .programs import FunctionTable, NotRecorded, Pipeline, Sampler
 from .proxy import real_of
 
 _CLAMPS = "_lodMinClamp_lodMaxClamp_atIndex_"
@@ -46,6 +46,7 @@ class Bindings:
         inline: bytes by index.
         textures: by index.
         samplers: by index.
+        tables: of functions, by index.
         threadgroup_memory: bytes by index.
         used: resources, and heaps of them, that are reached through addresses.
     """
@@ -56,6 +57,7 @@ class Bindings:
         self.inline: dict[int, bytes] = {}
         self.textures: dict[int, Any] = {}
         self.samplers: dict[int, Clamped] = {}
+        self.tables: dict[int, FunctionTable] = {}
         self.threadgroup_memory: dict[int, int] = {}
         self.used: list[Any] = []
         self._others: dict[tuple[Any, ...], tuple[str, tuple[Any, ...]]] = {}
@@ -74,6 +76,9 @@ class Bindings:
         elif name.startswith("setTexture"):
             for index, texture in _placed(name, given):
                 self._set(self.textures, index, texture)
+        elif name.startswith("setVisibleFunctionTable"):
+            for index, table in _placed(name, given):
+                self._set(self.tables, index, table)
         elif name.startswith("setSampler"):
             for index, sampler, *clamps in _placed(name, given):
                 clamped = sampler and Clamped(sampler, tuple(map(float, clamps)))
@@ -98,6 +103,8 @@ class Bindings:
             encoder.setTexture_atIndex_(texture, index)
         for index, sampler in self.samplers.items():
             sampler.apply(encoder, index)
+        for index, table in self.tables.items():
+            encoder.setVisibleFunctionTable_atBufferIndex_(table.real, index)
         for index, length in self.threadgroup_memory.items():
             encoder.setThreadgroupMemoryLength_atIndex_(length, index)
         for name, given in self._others.values():
@@ -118,7 +125,7 @@ class Bindings:
             table[index] = value
 
     def _other(self, name: str, given: tuple[Any, ...]) -> None:
-        """Resources that are used, and what is only set again: tables of functions."""
+        """Resources that are used, and what is only set again."""
         if not name.startswith("use"):
             self._others[name, given[-1]] = (name, given)
             if name not in _NAMES:
@@ -135,7 +142,7 @@ class Bindings:
 def _placed(name: str, given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     """Index by index what a method sets, that of one index or of a range of them."""
     *values, place = given
-    if "withRange" not in name:
+    if "Range" not in name:
         yield (int(place), *values)
         return
     first, count = (int(each) for each in place)

@@ -81,6 +81,7 @@ class Taken:
             encoded=tuple(reached.encoded),
             textures=textures,
             samplers=tuple(sampler_at(*each) for each in state.samplers.items()),
+            tables=tuple(table.at(index) for index, table in state.tables.items()),
             label=label,
         )
 

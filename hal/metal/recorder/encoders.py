@@ -86,10 +86,19 @@ class Encoder:
         return later
 
 
+_OF_PROXIES = (
+    "setComputePipelineState_",
+    "setSampler",
+    "setVisibleFunctionTable",
+    "useHeap",
+    "useResource",
+)
+
+
 def _kept(name: str, given: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a call was given, with copies of what the program may change before the commit."""
     if name == "setBytes_length_atIndex_":
         return (bytes_given(given[0], int(given[1])), *given[1:])
-    if name == "setComputePipelineState_" or name.startswith(("setSampler", "useHeap")):
+    if name.startswith(_OF_PROXIES):
         return tuple(list(each) if isinstance(each, list) else each for each in given)  # proxies
     return tuple(list(each) if isinstance(each, list) else real_of(each) for each in given)

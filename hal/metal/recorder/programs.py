@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...recordings import Constant, KernelRecord, LibraryRecord
+from ...recordings import BoundTable, Constant, KernelRecord, LibraryRecord
 from .proxy import Proxy, bytes_given, real_of
 
 if TYPE_CHECKING:
@@ -125,6 +126,11 @@ class ArgumentEncoder(Proxy):
         if self._target is not None:
             self.session.encoded.refuse(self, *self._target, reason)
 
+    def setVisibleFunctionTable_atIndex_(self, table: Any, index: int) -> None:
+        """Write a table of functions."""
+        self.real.setVisibleFunctionTable_atIndex_(real_of(table), index)
+        self._note(int(index), table)
+
     def _note(self, index: int, member: Any, offset: int = 0) -> None:
         if self._target is not None:
             self.session.encoded.note(self, *self._target, index, member, offset)
@@ -180,27 +186,91 @@ class Library(Proxy):
         return self._number
 
 
+class FunctionHandle(Proxy):
+    """A visible function as a pipeline state calls it."""
+
+
+class FunctionTable(Proxy):
+    """A table of visible functions; it knows what it holds."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._held: list[Any] = [None] * int(real_of(self.given[0]).functionCount())
+
+    def setFunction_atIndex_(self, function: FunctionHandle | None, index: int) -> None:
+        """Put a function at a place; None empties it."""
+        self.real.setFunction_atIndex_(real_of(function), index)
+        self._held[int(index)] = function
+
+    def setFunctions_withRange_(self, functions: Any, span: Any) -> None:
+        """Put several functions at successive places."""
+        for place in range(int(span[1])):
+            self.setFunction_atIndex_(functions[place], int(span[0]) + place)
+
+    def at(self, index: int) -> BoundTable:
+        """What it holds, at an index of a kernel. Raises NotRecorded."""
+        assert isinstance(self.maker, Pipeline)
+        maker = self.maker
+        return BoundTable(
+            index=index,
+            functions=tuple(
+                None if each is None else maker.linked_number(each.given[0]) for each in self._held
+            ),
+        )
+
+
 class Pipeline(Proxy):
-    """A pipeline state; it knows its function."""
+    """A pipeline state; it knows its function and those that are linked."""
+
+    MAKES: ClassVar[dict[str, type[Proxy]]] = {
+        "functionHandle": FunctionHandle,
+        "newVisibleFunctionTable": FunctionTable,
+    }
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._number: int | None = None
-        self._reason = ""
+        self._linked: dict[str, int] = {}
         made_of = self.given[0] if self.given else None
+        self._functions: Any = None
         if isinstance(made_of, Descriptor):
-            if made_of.last.get("setLinkedFunctions_", (None,))[0] is not None:
-                self._reason = "linked functions"
+            self._functions = made_of.last.get("setLinkedFunctions_", (None,))[0]
             made_of = made_of.last.get("setComputeFunction_", (None,))[0]
         self._function = made_of
 
     def number(self) -> int:
         """The number of its kernel in the recording. Raises NotRecorded."""
-        if self._reason or not isinstance(self._function, Function):
-            raise NotRecorded(self._reason or "a pipeline of an unknown function")
+        if not isinstance(self._function, Function):
+            raise NotRecorded("a pipeline of an unknown function")
         if self._number is None:
-            self._number = self.session.writer.add_kernel(self._function.kernel())
+            linked = self._those_linked("setFunctions_")
+            private = self._those_linked("setPrivateFunctions_")
+            self._linked = linked
+            kernel = replace(
+                self._function.kernel(),
+                linked=tuple(linked.values()),
+                private=tuple(private.values()),
+            )
+            self._number = self.session.writer.add_kernel(kernel)
         return self._number
+
+    def linked_number(self, function: Function) -> int:
+        """The number of a function that is linked. Raises NotRecorded."""
+        self.number()
+        return self._linked[str(function.real.name())]
+
+    def _those_linked(self, by: str) -> dict[str, int]:
+        """Numbers, by name, of functions that the descriptor was given by a method."""
+        if self._functions is None:
+            return {}
+        if not isinstance(self._functions, Descriptor):
+            raise NotRecorded("linked functions of an unknown origin")
+        if self._functions.last.get("setBinaryFunctions_", (None,))[0]:
+            raise NotRecorded("linked functions that are binary")
+        given = self._functions.last.get(by, ((),))[0] or ()
+        return {
+            str(each.real.name()): self.session.writer.add_kernel(each.kernel()) for each in given
+        }
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from .allocations import reached_through
 from .bindings import Clamped
 from .encoded import Encoded
 from .memory import contents_of, is_buffer, is_texture
-from .programs import NotRecorded, Sampler
+from .programs import FunctionTable, NotRecorded, Sampler
 from .textures import described, owner_of, texels_of
 
 if TYPE_CHECKING:
@@ -54,8 +54,10 @@ class Reached:
     def use(self, resources: Iterable[Any]) -> None:
         """What is reached through addresses, also heaps and residency sets. Raises NotRecorded."""
         for resource in reached_through(resources):
+            if isinstance(resource, FunctionTable):
+                continue  # told where it is bound or encoded
             if not (is_buffer(resource) or is_texture(resource)):
-                raise NotRecorded("tables of functions")
+                raise NotRecorded("resources that are no buffers and no textures")
             self._memory(resource)
 
     def before(self) -> tuple[MemoryRecord, ...]:
@@ -75,10 +77,12 @@ class Reached:
         zeros = self._session.writer.add_bytes(bytes(encoded.length))
         self._resources.append(None)
         self._memories.append(MemoryRecord(label="argument buffer", before=zeros, after=None))
-        buffers, textures, samplers = [], [], []
+        buffers, textures, samplers, tables = [], [], [], []
         for index, (member, offset) in encoded.members.items():
             if isinstance(member, Sampler):
                 samplers.append(sampler_at(index, Clamped(member)))
+            elif isinstance(member, FunctionTable):
+                tables.append(member.at(index))
             elif is_texture(member):
                 textures.append(self.texture(index, member))
             else:
@@ -92,6 +96,7 @@ class Reached:
                 members=tuple(buffers),
                 textures=tuple(textures),
                 samplers=tuple(samplers),
+                tables=tuple(tables),
             )
         )
         return number
