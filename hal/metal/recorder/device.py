@@ -6,18 +6,9 @@ from typing import ClassVar
 
 from .allocations import Heap, ResidencySet
 from .commands import Queue
+from .indirect import IndirectCommands
 from .programs import ArgumentEncoder, Library, Pipeline, Sampler
 from .proxy import Proxy
-
-
-class Commands(Proxy):
-    """Commands of an indirect command buffer, which take pipelines."""
-
-
-class IndirectCommands(Proxy):
-    """An indirect command buffer."""
-
-    MAKES: ClassVar[dict[str, type[Proxy]]] = {"indirectComputeCommand": Commands}
 
 
 class Device(Proxy):

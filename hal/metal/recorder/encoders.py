@@ -87,6 +87,9 @@ class Encoder:
 
 
 _OF_PROXIES = (
+    "copyIndirectCommandBuffer",
+    "executeCommands",
+    "resetCommandsInBuffer",
     "setComputePipelineState_",
     "setSampler",
     "setVisibleFunctionTable",

@@ -131,6 +131,13 @@ class ArgumentEncoder(Proxy):
         self.real.setVisibleFunctionTable_atIndex_(real_of(table), index)
         self._note(int(index), table)
 
+    def setIndirectCommandBuffer_atIndex_(self, commands: Any, index: int) -> None:
+        """Write an indirect command buffer, which kernels may write then."""
+        self.real.setIndirectCommandBuffer_atIndex_(real_of(commands), index)
+        if isinstance(commands, Proxy):
+            commands.device_writes()
+        self._refuse("an argument buffer with an indirect command buffer")
+
     def _note(self, index: int, member: Any, offset: int = 0) -> None:
         if self._target is not None:
             self.session.encoded.note(self, *self._target, index, member, offset)

@@ -41,6 +41,9 @@ class Proxy:
         """The device that the object belongs to."""
         return self.session.device_of(self.real.device())
 
+    def device_writes(self) -> None:
+        """From here on the device may change what the object holds."""
+
     def __getattr__(self, name: str) -> Any:
         target = getattr(self.real, name)
         return self.passing_on(name, target) if callable(target) else target

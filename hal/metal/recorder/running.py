@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .bindings import Bindings
 from .dispatches import Taken, size_of
 from .encoders import Pass, Step
+from .indirect import IndirectCommands
 from .memory import contents_of
 from .programs import NotRecorded
 from .proxy import real_of
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from .allocations import ResidencySet
     from .commands import Queue
     from .session import Session
+
+Call = tuple[str, tuple[Any, ...]]
+_WITH_RANGE = 2  # arguments of executeCommandsInBuffer_withRange_
 
 
 class Run:
@@ -72,9 +77,13 @@ class Run:
             if not opened:
                 return
             given = tuple(map(real_of, given))
-        getattr(self._encoder(of), name)(*given)
         if name.startswith("executeCommands"):
-            self._session.writer.leave_out("commands of an indirect command buffer")
+            self._execute(of, name, given)
+            return
+        for each in given:
+            if isinstance(each, IndirectCommands):
+                each.is_known = False  # the device copies or resets its commands
+        getattr(self._encoder(of), name)(*map(real_of, given))
 
     def end_pass(self, of: Pass) -> None:
         """An encoder ends."""
@@ -84,13 +93,17 @@ class Run:
 
     def dispatch(self, of: Pass, name: str, given: tuple[Any, ...], label: str) -> None:
         """A dispatch: recorded if it was chosen."""
-        state = self._state(of)
+        self._dispatch(of, self._state(of), (name, given), label, (name, given))
+
+    def _dispatch(self, of: Pass, state: Bindings, dispatch: Call, label: str, run: Call) -> None:
+        """Record a dispatch that the encoder runs by `run`, if it was chosen."""
+        name, given = run
         if state.pipeline is None or not self._session.chooses(state.pipeline.name):
             getattr(self._encoder(of), name)(*given)
             return
         self._flush()
         try:
-            grid = size_of(self, name, given)
+            grid = size_of(self, *dispatch)
             resident = (*self._queued, *self._resident)
             taken = Taken(self._session, self._queue, state, grid, label, resident)
         except NotRecorded as reason:
@@ -100,6 +113,33 @@ class Run:
         getattr(self._encoder(of), name)(*given)
         done = self._flush()
         taken.finish(done)
+
+    def _execute(self, of: Pass, name: str, given: tuple[Any, ...]) -> None:
+        """Commands of an indirect command buffer, one by one if it is known what they do."""
+        commands = given[0]
+        if not isinstance(commands, IndirectCommands) or not commands.is_known:
+            getattr(self._encoder(of), name)(*map(real_of, given))
+            self._session.writer.leave_out(
+                "commands of indirect command buffers that kernels write"
+            )
+            return
+        start, count = self._span(given)
+        for index in range(start, start + count):
+            found = commands.command(index, self._state(of))
+            if found is None:
+                continue
+            bindings, command = found
+            assert command.dispatch is not None
+            run = ("executeCommandsInBuffer_withRange_", (commands.real, (index, 1)))
+            self._dispatch(of, bindings, command.dispatch, of.label, run)
+
+    def _span(self, given: tuple[Any, ...]) -> tuple[int, int]:
+        """Which commands are executed; a range that lies in a buffer is read now."""
+        if len(given) == _WITH_RANGE:
+            return int(given[1][0]), int(given[1][1])
+        self._flush()
+        start, count = struct.unpack_from("<2I", self.contents(given[1]), int(given[2]))
+        return start, count
 
     def contents(self, buffer: Any) -> memoryview:
         """What a buffer holds now."""
