@@ -82,7 +82,7 @@ class Run:
             return
         for each in given:
             if isinstance(each, IndirectCommands):
-                each.is_known = False  # the device copies or resets its commands
+                each.device_writes()  # it copies or resets commands
         getattr(self._encoder(of), name)(*map(real_of, given))
 
     def end_pass(self, of: Pass) -> None:
@@ -119,9 +119,7 @@ class Run:
         commands = given[0]
         if not isinstance(commands, IndirectCommands) or not commands.is_known:
             getattr(self._encoder(of), name)(*map(real_of, given))
-            self._session.writer.leave_out(
-                "commands of indirect command buffers that kernels write"
-            )
+            self._session.writer.leave_out("indirect command buffers that the device writes")
             return
         start, count = self._span(given)
         for index in range(start, start + count):
