@@ -119,8 +119,15 @@ class KernelFault(Exception):
             )
         bytes_ = f"{self.size} byte{'s' if self.size != 1 else ''}"
         if self.kind.startswith("null"):
-            return f"{self.kind} of {bytes_}: nothing is bound to {self.buffer}"
+            deep = ", or functions call themselves deeper than is followed" * self._is_deep
+            return f"{self.kind} of {bytes_}: nothing is bound to {self.buffer}{deep}"
         return f"{self.kind} of {bytes_} at byte {self.offset} of {self.buffer}{self._there()}"
+
+    @property
+    def _is_deep(self) -> bool:
+        """Whether a function called itself on the way."""
+        places = [(site.file, site.line, site.column) for site in self.site.inlined]
+        return len(set(places)) < len(places)
 
     def _there(self) -> str:
         if self.why:

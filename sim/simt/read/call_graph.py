@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from ..ir.faults import UnsupportedKernel
@@ -51,12 +51,14 @@ class Calls:
         recursion: what to say of a function that calls itself, if the optimiser finds no end.
         sizes: lines of each function when those that it calls are put in their places.
         sites: how often each function is called, when all others are put in their places.
+        called: what each function calls.
     """
 
     lines: int
     recursion: UnsupportedKernel | None
     sizes: Mapping[str, int]
     sites: Mapping[str, int]
+    called: Mapping[str, Set[str]]
 
 
 def check_calls(text: str, entry: str, kernel: str) -> Calls:
@@ -108,6 +110,7 @@ def check_calls(text: str, entry: str, kernel: str) -> Calls:
         recursion=itself,
         sizes=sizes,
         sites=_sites(graph, entry, list(sizes)) if itself is None else {},
+        called={name: frozenset(callees) for name, callees in graph.calls.items()},
     )
 
 

@@ -25,6 +25,7 @@ from .llvm_records import IRSyntaxError
 from .llvm_text import read_module
 from .lower import lower
 from .math_marks import mark_math, unroll_all, unroll_no_more
+from .recursion import DEPTHS, levelled
 from .roots import Parameter
 from .rows import mark_rows
 from .sites import complete_sites
@@ -102,17 +103,35 @@ def optimised_text(
             with module_of(bitcode) as module:
                 text = str(module)
             calls = _check(text, entry, name)
-            changed = defined(_marked(text, marks))
-            apart = often_called(calls)
-            optimised = _optimised_somehow(keep_apart(changed, apart), entry, calls, marks)
-            more = often_called(calls, optimised.count("\n"))
-            if more > apart:
-                optimised = _optimised_somehow(keep_apart(changed, more), entry, calls, marks)
+            optimised = _inlined(text, entry, calls, marks)
+            if calls.recursion is None or not _CALL_OF_SOURCE.search(optimised):
+                return optimised
+            return _inlined(*_with_levels(text, entry, name, calls), marks)
         except RuntimeError as error:
             raise UnsupportedKernel(f"its bitcode does not load: {error}", kernel=name) from error
-    if calls.recursion is not None and _CALL_OF_SOURCE.search(optimised):
-        raise calls.recursion
+
+
+def _inlined(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:
+    """The module after inlining, but of what is called often and large."""
+    changed = defined(_marked(text, marks))
+    apart = often_called(calls)
+    optimised = _optimised_somehow(keep_apart(changed, apart), entry, calls, marks)
+    more = often_called(calls, optimised.count("\n"))
+    if more > apart:
+        optimised = _optimised_somehow(keep_apart(changed, more), entry, calls, marks)
     return optimised
+
+
+def _with_levels(text: str, entry: str, name: str, calls: Calls) -> tuple[str, str, Calls]:
+    """The module whose recursion ends, with its calls. Raises UnsupportedKernel if it grows."""
+    assert calls.recursion is not None
+    for depth in DEPTHS:
+        changed = levelled(text, calls.called, depth)
+        try:
+            return changed, entry, _check(changed, entry, name)
+        except UnsupportedKernel:
+            continue
+    raise calls.recursion
 
 
 def _optimised_somehow(text: str, entry: str, calls: Calls, marks: frozenset[str]) -> str:

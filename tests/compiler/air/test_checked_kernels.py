@@ -59,7 +59,7 @@ def launch_of(name: str) -> Launch | None:
         source = read * (_COUNT if found[1] == "v" else 1)
         given = {0: source, 1: _COUNT * written, 2: u32(_COUNT)}
         return Launch(buffers=given, threads=one_by_one[0], threadgroup=one_by_one[1])
-    if found := re.fullmatch(rf"(vv|vs|sv|ss)_([A-Z]\w*?)({_TYPE})", name):
+    if found := re.fullmatch(rf"(vv|vs|sv|ss)_(?!Select)([A-Z]\w*?)({_TYPE})", name):
         size = _SIZES[found[3]]
         compares = re.fullmatch("(Not)?Equal|NaNEqual|Greater\\w*|Less\\w*|Logical\\w*", found[2])
         lengths = [_COUNT * size if side == "v" else size for side in found[1]]

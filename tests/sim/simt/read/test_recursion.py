@@ -1,4 +1,4 @@
-"""Functions that call themselves: loops where LLVM can make some, refused otherwise."""
+"""Functions that call themselves: loops where LLVM can make some, else copies for some levels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.compiler.msl import compile_library
-from assay.sim.simt import Memory, UnsupportedKernel, dispatch
+from assay.sim.simt import KernelFault, Memory, UnsupportedKernel, dispatch
 
 KERNEL = "\nkernel void k(device uint* x, uint i [[thread_position_in_grid]]) { x[i] = f(i); }"
 
@@ -45,26 +45,41 @@ def test_functions_that_call_each_other_for_different_values_never_recur() -> No
     assert run(functions) == [0, 101, 2, 103, 4, 105]
 
 
+FIBONACCI = "uint f(uint n) { return n < 2 ? n : f(n - 1) + f(n - 2); }"
+THROUGH = """uint g(uint n); uint f(uint n) { return n < 2 ? n : g(n - 1) ^ 3; }
+    uint g(uint n) { return f(n / 2) - f(n / 3); }"""
+
+
+def through(n: int) -> int:
+    """What f of `THROUGH` gives."""
+    return n if n < 2 else (through((n - 1) // 2) - through((n - 1) // 3)) % 2**32 ^ 3
+
+
 @pytest.mark.parametrize(
-    ("functions", "message"),
+    ("functions", "expected"),
     [
+        (FIBONACCI, [0, 1, 1, 2, 3, 5]),
         (
-            "uint f(uint n) { return n < 2 ? n : f(n - 1) + f(n - 2); }",
-            "metal:1:37: kernel 'k': 'f' calls itself: recursion is not supported",
+            "namespace a { uint deep(uint n) { return n < 2 ? n : 9 / (deep(n / 2) + 1); } }"
+            "uint f(uint n) { return a::deep(n); }",
+            [0, 1, 4, 4, 1, 1],
         ),
-        (
-            "namespace a { namespace b {"
-            "uint deep(uint n) { return n < 2 ? n : 9 / (deep(n / 2) + 1); } } }"
-            "uint f(uint n) { return a::b::deep(n); }",
-            "metal:1:[0-9]+: kernel 'k': 'deep' calls itself: recursion is not supported",
-        ),
-        (
-            "uint g(uint n); uint f(uint n) { return n < 2 ? n : g(n - 1) ^ 3; }"
-            "uint g(uint n) { return f(n / 2) - f(n / 3); }",
-            "'f' calls itself through 'g': recursion is not supported",
-        ),
+        (THROUGH, [through(n) for n in range(6)]),
     ],
 )
-def test_other_functions_that_call_themselves_are_refused(functions: str, message: str) -> None:
-    with pytest.raises(UnsupportedKernel, match=message):
-        run(functions)
+def test_other_functions_that_call_themselves_do_so_up_to_a_depth(
+    functions: str, expected: list[int]
+) -> None:
+    assert run(functions) == expected
+
+
+def test_what_calls_itself_deeper_is_stopped_with_the_way_that_led_there() -> None:
+    deeper = FIBONACCI.replace(" f(uint n)", " g(uint n)").replace("f(n -", "g(n -")
+    with pytest.raises(KernelFault, match=r"(?s)metal:1:3\d: .*call themselves deeper.*from k"):
+        run(deeper + "uint f(uint n) { return g(n + 20); }")
+
+
+def test_what_would_grow_too_large_by_its_levels_is_refused() -> None:
+    calls = " + ".join(f"f(n / {at})" for at in range(2, 130))
+    with pytest.raises(UnsupportedKernel, match="'f' calls itself: recursion is not supported"):
+        run(f"uint f(uint n) {{ return n < 2 ? n : {calls}; }}")

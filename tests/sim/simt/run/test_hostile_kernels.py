@@ -125,22 +125,19 @@ def test_loops_that_do_not_end_are_stopped(loop: str) -> None:
     assert time.monotonic() - started < 10
 
 
-def test_recursion_is_refused_with_its_line_and_name() -> None:
-    text = refusal_of(
-        "int fib(int n) {\n    return n < 2 ? n : fib(n - 1) + fib(n - 2);\n}\n"
-        "kernel void k(device int* a) { a[0] = fib(a[0]); }"
-    )
-    assert text.startswith("program_source.metal:4:")
-    assert "'fib' calls itself: recursion is not supported" in text
-
-
-def test_recursion_through_others_names_them() -> None:
-    text = refusal_of(
-        "int odd(int n);\nint even(int n) { return n == 0 ? 1 : odd(n - 1) * n; }\n"
-        "int odd(int n) { return n == 0 ? 0 : even(n - 1) * n; }\n"
-        "kernel void k(device int* a) { a[0] = even(a[0]); }"
-    )
-    assert "'even' calls itself through 'odd'" in text
+@pytest.mark.parametrize(
+    "functions",
+    [
+        "int f(int n) { return n * f(n + 1) + f(n ^ 2); }",
+        "int f(int n);\nint g(int n) { return f(n - 1) * n; }\n"
+        "int f(int n) { return g(n - 1) * n + g(n); }",
+    ],
+)
+def test_recursion_that_does_not_end_is_stopped(functions: str) -> None:
+    started = time.monotonic()
+    fault = fault_of(f"{functions}\nkernel void k(device int* a) {{ a[0] = f(a[0]); }}")
+    assert "call themselves deeper than is followed" in str(fault)
+    assert time.monotonic() - started < 10
 
 
 def test_functions_that_double_forty_times_are_refused_at_once() -> None:
