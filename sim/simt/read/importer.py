@@ -9,6 +9,7 @@ import llvmlite.binding as llvm
 
 from ...native.llvm_host import LLVM_LOCK, start_llvm
 from ...native.llvm_modules import module_of, run_on, run_once
+from ...native.recursion import DEPTHS, levelled
 from ..analysis.contract import contract
 from ..analysis.shift_counts import drop_masks
 from ..analysis.unpack import unpack
@@ -25,7 +26,6 @@ from .llvm_records import IRSyntaxError
 from .llvm_text import read_module
 from .lower import lower
 from .math_marks import mark_math, unroll_all, unroll_no_more
-from .recursion import DEPTHS, levelled
 from .roots import Parameter
 from .rows import mark_rows
 from .sites import complete_sites

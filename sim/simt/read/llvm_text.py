@@ -14,7 +14,7 @@ from .llvm_instructions import read_instruction
 from .llvm_records import FunctionText, Global, IRSyntaxError, ModuleText, Record
 from .llvm_tokens import Line
 
-_TYPE_DEFINITION = re.compile(r"^(%\S+) = type (.*)$", re.MULTILINE)
+_TYPE_DEFINITION = re.compile(r"^(%(?:\"[^\"]*\"|\S+)) = type (.*)$", re.MULTILINE)
 _METADATA = re.compile(r"^(![0-9]+) = (?:distinct )?(.*)$")
 
 

@@ -515,3 +515,18 @@ end:
     arrays = [np.ones(1, np.float32), np.zeros(1, np.float32)]
     with pytest.raises(KernelFault, match="out of fuel"):
         run(data, "k", arrays, fuel=1000)
+
+
+def test_a_struct_of_an_unnamed_namespace_is_known_by_its_name() -> None:
+    pair = '%"struct.(anonymous namespace)::Pair"'
+    body = f"""  %s = alloca [8 x {pair}], align 4
+  %first = getelementptr [8 x {pair}], ptr %s, i32 0, i32 0, i32 1
+  store float 2.0, ptr %first
+  %n = load i32, ptr addrspace(1) %b0
+  %other = getelementptr [8 x {pair}], ptr %s, i32 0, i32 %n, i32 1
+  store float 3.0, ptr %other
+  %v = load float, ptr %first
+  store float %v, ptr addrspace(1) %b1"""
+    text = kernel("k", body, INTS, declared=f"{pair} = type {{ float, float }}")
+    arrays = [np.ones(1, np.int32), np.zeros(1, np.float32)]
+    assert run(library({"k": text}), "k", arrays)[1] == 2
