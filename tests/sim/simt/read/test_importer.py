@@ -10,9 +10,11 @@ from assay.compiler.msl import compile_library
 from assay.sim.simt import UnsupportedKernel
 from assay.sim.simt.read.importer import optimised_text
 
-RECURSIVE = """
-float odd(float x) { if (x < 0) return -odd(-x) * x; return x; }
-kernel void k(device float* x) { x[0] = odd(x[0]) + odd(x[1]); }
+CALLS = " + ".join(f"f(x / {at})" for at in range(2, 130))
+# Too large for the levels of recursion that are followed.
+RECURSIVE = f"""
+int f(int x) {{ return x < 2 ? x : {CALLS}; }}
+kernel void k(device int* x) {{ x[0] = f(x[1]); }}
 """
 
 
