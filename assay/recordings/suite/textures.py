@@ -58,9 +58,11 @@ def texture_cases() -> Iterator[Case]:
             yield _write(format, size, kind)
     for mode in _ADDRESSING:
         for filtered in (False, True):
-            yield _sample(mode, filtered=filtered)
-    yield _levels()
-    yield _gather()
+            name = f"sample-{mode}-{'linear' if filtered else 'nearest'}"
+            yield _sampled(name, "sample(s, float2(a, b))", mode, filtered=filtered)
+    between = "sample(s, float2(a, b), level(abs(a) * 2.0f))"
+    yield _sampled("sample-between-levels", between, "Repeat", filtered=True, levels=4)
+    yield _sampled("gather", "gather(s, float2(a, b))", "ClampToEdge", filtered=False)
 
 
 def _read(format: str, size: int, kind: str) -> Case:
@@ -87,40 +89,18 @@ def _write(format: str, size: int, kind: str) -> Case:
     )
 
 
-def _sample(mode: str, *, filtered: bool) -> Case:
-    how = "linear" if filtered else "nearest"
+def _sampled(name: str, call: str, mode: str, *, filtered: bool, levels: int = 1) -> Case:
+    """What a sampler gives at places around and in an image."""
     return Case(
-        name=f"texture/sample-{mode}-{how}",
+        name=f"texture/{name}",
         given="float",
         result="float4",
-        body="r = image.sample(s, float2(a, b));",
+        body=f"r = image.{call};",
         domain=3.0,
         parameters="texture2d<float> image [[texture(0)]], sampler s [[sampler(0)]],",
-        bind=partial(_bind, format="RGBA8Unorm", texel=4, mode=mode, filtered=filtered),
-    )
-
-
-def _levels() -> Case:
-    return Case(
-        name="texture/sample-between-levels",
-        given="float",
-        result="float4",
-        body="r = image.sample(s, float2(a, b), level(abs(a) * 2.0f));",
-        domain=2.0,
-        parameters="texture2d<float> image [[texture(0)]], sampler s [[sampler(0)]],",
-        bind=partial(_bind, format="RGBA8Unorm", texel=4, mode="Repeat", filtered=True, levels=4),
-    )
-
-
-def _gather() -> Case:
-    return Case(
-        name="texture/gather",
-        given="float",
-        result="float4",
-        body="r = image.gather(s, float2(a, b));",
-        domain=2.0,
-        parameters="texture2d<float> image [[texture(0)]], sampler s [[sampler(0)]],",
-        bind=partial(_bind, format="RGBA8Unorm", texel=4, mode="ClampToEdge", filtered=False),
+        bind=partial(
+            _bind, format="RGBA8Unorm", texel=4, mode=mode, filtered=filtered, levels=levels
+        ),
     )
 
 
