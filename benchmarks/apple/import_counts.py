@@ -48,12 +48,13 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{number}: {row.library} {row.kernel} {row.problem[:160]}", flush=True)
     chosen = {(path.name, name) for path, name in waiting}
     done = [row for row in stored(options.into, Import) if (row.library, row.kernel) in chosen]
-    counts = {path.name: _counts(done, path.name) for path in options.libraries}
-    print(json.dumps(counts, indent=2))
+    found = {path.name: counts(done, path.name) for path in options.libraries}
+    print(json.dumps(found, indent=2))
     return int(any(row.problem for row in done))
 
 
-def _counts(rows: Sequence[Import], library: str) -> dict[str, Any]:
+def counts(rows: Sequence[Import], library: str) -> dict[str, Any]:
+    """How many kernels of a library were tried and read, in what time, and why others were not."""
     own = [row for row in rows if row.library == library]
     well = [row for row in own if not row.problem]
     reasons = Counter(reason(row.problem) for row in own if row.problem)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from .comparing import KERNELS, NEWER, SOURCE, Row, compare_all, tasks
 from .import_counts import main as import_counts
+from .page import main as page
 from .summary import summary
 from .workers import stored
 
@@ -29,6 +30,8 @@ def main(arguments: Sequence[str]) -> int:
     """Compare and print; 1 if bits differ."""
     if "--import" in arguments:
         return import_counts(arguments)
+    if "--page" in arguments:
+        return page(arguments)
     parser = argparse.ArgumentParser(prog="python -m benchmarks apple", description=__doc__)
     parser.add_argument("files", nargs="*", help="files in the folder of kernels; all by default")
     parser.add_argument("--metallib", type=Path, required=True, help="mlx.metallib of the wheel")
