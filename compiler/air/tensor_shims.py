@@ -12,7 +12,7 @@ from ..msl.front import clang
 from .names import AirFunction
 
 _PREFIX = "__tensorops_impl_"
-_HEADER = clang.HEADERS / "assay" / "tensor_product.h"
+_HEADERS = [clang.HEADERS / "assay" / f"tensor_{name}.h" for name in ("product", "convolution")]
 _NAMESPACES = "using namespace metal;\nusing namespace metal::__tensor;\n"
 _DESCRIPTOR = "int which, int m, int n, int k, uchar tl, uchar tr, uchar relaxed, int mode"
 _GIVEN = "descriptor{m, n, k, tl != 0, tr != 0, relaxed != 0, mode}"
@@ -49,6 +49,34 @@ _COOPERATIVE = {
         f"return is_valid(which, {_GIVEN}, at, threads);",
     ),
 }
+_OF_CONVOLUTION = "conv2d_cooperative_destination_"
+# The same of convolutions, whose functions take all that they need of their descriptor.
+_CONVOLUTIONS = {
+    "data_size": (
+        "ulong",
+        "const convolution* c, int st, int wt, int dt, int threads",
+        "return (ulong)elements_of(destination, as_matrix(c), threads) * sizeof(float);",
+    ),
+    "tensor_init": ("void", "void* data, const convolution* c, int a, int b, int d, int e", ""),
+    "tensor_destory": ("void", "void* data, const convolution* c, int threads", ""),
+    "tensor_num_elements": (
+        "ushort",
+        "const convolution* c, const void* data, int st, int wt, int dt, int threads",
+        "return (ushort)elements_of(destination, as_matrix(c), threads);",
+    ),
+    "tensor_elements": (
+        "void*",
+        "void* data, ushort at, int dt, int threads",
+        "return (char*)data + (at == 0xffff ? 0 : at * bytes_of(dt));",
+    ),
+    "tensor_get_coordinate": (
+        "void",
+        "const convolution* c, const void* data, ushort at, int dt, int* to, int kind, "
+        "int st, int wt, int rt, int threads",
+        "coordinate_of(c, at, to, threads);",
+    ),
+}
+_CONVOLVE = re.compile(r"convolution2d_op_run_cooperative_dv_(\w+?)_dv_(\w+?)_f32")
 _MOVE = re.compile(r"(load|store)_(dv|tg)_(\w+)")
 _MOVED = {
     "load": ("{0}* data, const view<{1} {0}*>* from, int kind, int rank", "load_tensor", "from"),
@@ -61,6 +89,7 @@ _ELEMENTS = {
     "f16": "half",
     "f32": "float",
     "b16": "bfloat",
+    "bf": "bfloat",
     "i8": "signed char",
     "ui8": "uchar",
     "i32": "int",
@@ -114,6 +143,12 @@ def shim_of(function: AirFunction) -> str | None:
             return None
         result, taken, body = known
         return _function(function.name, result, f"{_DESCRIPTOR}, {taken}", body)
+    if name.startswith(_OF_CONVOLUTION):
+        of = _CONVOLUTIONS.get(name.removeprefix(_OF_CONVOLUTION))
+        return _function(function.name, *of) if of else None
+    convolve = _CONVOLVE.fullmatch(name)
+    if convolve:
+        return _convolving(function.name, convolve)
     run = _RUN.fullmatch(name)
     return _running(function.name, run) if run else None
 
@@ -130,6 +165,20 @@ def _moving(name: str) -> tuple[str, str, str] | None:
         f"{taken.format(element, _SPACES[found[2]])}, {_TYPES}, int threads",
         f"{called}(which, {_GIVEN}, data, {other}, threads);",
     )
+
+
+def _convolving(name: str, found: re.Match[str]) -> str | None:
+    """A convolution whose sums are in registers."""
+    kinds = [_ELEMENTS.get(kind) for kind in found.groups()]
+    if None in kinds:
+        return None
+    source, weights = (f"const view<__ASSAY_DEVICE {kind}*>*" for kind in kinds)
+    taken = (
+        f"const convolution* c, {source} s, int st, {weights} w, int wt, float* sums, "
+        "int threads, const int* offset"
+    )
+    body = f"convolve<{kinds[0]}, {kinds[1]}>(c, s, w, sums, threads, offset);"
+    return _function(name, "void", taken, body)
 
 
 def _running(name: str, found: re.Match[str]) -> str | None:
@@ -160,7 +209,8 @@ def _running(name: str, found: re.Match[str]) -> str | None:
 
 def _function(name: str, result: str, taken: str, body: str) -> str:
     head = f"[[clang::sycl_external]] {result} __assay_shim({taken})"
+    headers = "".join(path.read_text() for path in _HEADERS)
     return (
-        f'{_HEADER.read_text()}{_NAMESPACES}extern "C" {head} __asm__("{name}");\n'
+        f'{headers}{_NAMESPACES}extern "C" {head} __asm__("{name}");\n'
         f'extern "C" [[clang::always_inline]] {head} {{ {body} }}\n'
     )

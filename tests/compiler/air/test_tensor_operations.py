@@ -194,3 +194,83 @@ def test_tensors_in_memory_are_multiplied_and_stored_as_far_as_they_reach(
     dispatch(program.specialise(size), memory, addresses, threads=size)
     np.testing.assert_array_equal(given[2][:start], -1)
     np.testing.assert_array_equal(given[2][start:], (a @ b)[: m - start])
+
+
+def convolution(
+    channels: int, size: int, kernel_size: int, stride: int, first: int, result: int
+) -> str:
+    """A kernel of one simdgroup that stores 16 channels of `result` x `result` pixels."""
+    four = f"16, i32 {result}, i32 {result}, i32 1"
+    layout = "{ [4 x i32], [4 x i32], [2 x i32], i32, i32, [2 x i32], [2 x i32], i32, i8, i32 }"
+    declared = f"""@c = internal constant {layout} {{ [4 x i32] [i32 {four}],
+  [4 x i32] [i32 {channels}, i32 16384, i32 16384, i32 1],
+  [2 x i32] [i32 {kernel_size}, i32 {kernel_size}], i32 0, i32 0,
+  [2 x i32] [i32 {stride}, i32 {stride}], [2 x i32] [i32 1, i32 1], i32 1, i8 0, i32 0 }}
+declare i16 @air.get_descriptor_size_tensor(i16, i16)
+declare void @air.init_strided_private_tensor.i32.global(ptr, i16, ptr addrspace(1), ptr, ptr, i8)
+"""
+    of = "__tensorops_impl_conv2d_cooperative_destination_"
+    types = ", ".join([f"i32 {F32}"] * 3)
+    declared += f"""declare i64 @{of}data_size(ptr, i32, i32, i32, i32)
+declare i16 @{of}tensor_num_elements(ptr, ptr, i32, i32, i32, i32)
+declare ptr @{of}tensor_elements(ptr, i16, i32, i32)
+declare void @{of}tensor_get_coordinate(ptr, ptr, i16, i32, ptr, i32, i32, i32, i32, i32)
+declare void @__tensorops_impl_convolution2d_op_run_cooperative_dv_f32_dv_f32_f32(ptr, ptr, i32,
+  ptr, i32, ptr, i32, ptr)"""
+
+    def lines() -> Iterator[str]:
+        yield "  %z16 = call i16 @air.get_descriptor_size_tensor(i16 4, i16 4)\n"
+        yield "  %z = zext i16 %z16 to i64\n"
+        shapes = ((channels, size, size, 1), (16, channels, kernel_size, kernel_size))
+        for which, shape in enumerate(shapes):
+            yield f"  %t{which} = alloca i8, i64 %z, align 8\n"
+            strides = [1, shape[0], shape[0] * shape[1], shape[0] * shape[1] * shape[2]]
+            for name, values in (("e", shape), ("s", strides)):
+                yield f"  %{name}{which} = alloca [4 x i32], align 4\n"
+                for at, value in enumerate(values):
+                    place = f"%{name}{which}.{at}"
+                    yield f"  {place} = getelementptr i32, ptr %{name}{which}, i32 {at}\n"
+                    yield f"  store i32 {value}, ptr {place}\n"
+            yield f"  call void @air.init_strided_private_tensor.i32.global(ptr %t{which}, i16 4, "
+            yield f"ptr addrspace(1) %b{which}, ptr %e{which}, ptr %s{which}, i8 0)\n"
+        yield f"  %zc = call i64 @{of}data_size(ptr @c, {types}, i32 32)\n"
+        yield "  %t = alloca i8, i64 %zc, align 4\n  %o = alloca [2 x i32], align 8\n"
+        yield f"  store i32 {first}, ptr %o\n  %o1 = getelementptr i32, ptr %o, i32 1\n"
+        yield f"  store i32 {first}, ptr %o1\n"
+        yield "  call void @__tensorops_impl_convolution2d_op_run_cooperative_dv_f32_dv_f32_f32("
+        yield "ptr @c, ptr %t0, i32 2, ptr %t1, i32 2, ptr %t, i32 32, ptr %o)\n"
+        yield "  %at = alloca [4 x i32], align 4\n"
+        for number in range(8):
+            v = f"%v{number}"
+            yield f"  call void @{of}tensor_get_coordinate(ptr @c, ptr %t, i16 {number}, "
+            yield f"i32 {F32}, ptr %at, i32 536870944, {types}, i32 32)\n"
+            for part in range(3):
+                yield f"  {v}p{part} = getelementptr i32, ptr %at, i32 {part}\n"
+                yield f"  {v}c{part} = load i32, ptr {v}p{part}\n"
+            yield f"  {v}h = mul i32 {v}c2, {result}\n  {v}w = add i32 {v}h, {v}c1\n"
+            yield f"  {v}r = mul i32 {v}w, 16\n  {v}i = add i32 {v}r, {v}c0\n"
+            yield f"  {v}e = call ptr @{of}tensor_elements(ptr %t, i16 {number}, "
+            yield f"i32 {F32}, i32 32)\n"
+            yield f"  {v} = load float, ptr {v}e\n"
+            yield f"  {v}t = getelementptr float, ptr addrspace(1) %b2, i32 {v}i\n"
+            yield f"  store float {v}, ptr addrspace(1) {v}t\n"
+
+    return kernel("k", "".join(lines()), BUFFERS, declared=declared)
+
+
+@pytest.mark.parametrize(("kernel_size", "stride", "padding"), [(3, 1, 1), (2, 2, 0), (1, 1, 0)])
+def test_tensors_in_memory_are_convolved(kernel_size: int, stride: int, padding: int) -> None:
+    channels, size, result = 5, 9, 4
+    random = np.random.default_rng(4)
+    x = random.integers(-5, 6, (size, size, channels)).astype(np.float32)
+    w = random.integers(-5, 6, (kernel_size, kernel_size, channels, 16)).astype(np.float32)
+    out = np.zeros((result, result, 16), np.float32)
+    text = convolution(channels, size, kernel_size, stride, kernel_size // 2 - padding, result)
+    program = AirLibrary(library({"k": text}), "k.metallib").function("k").program()
+    memory = Memory()
+    given = [memory.register(a.reshape(-1).view(np.uint8), name="x") for a in (x, w, out)]
+    dispatch(program.specialise((32, 1, 1)), memory, given, threads=(32, 1, 1))
+    padded = np.pad(x, ((padding, 9), (padding, 9), (0, 0)))
+    for row, column in np.ndindex(result, result):
+        window = padded[row * stride :, column * stride :][:kernel_size, :kernel_size]
+        np.testing.assert_array_equal(out[row, column], np.einsum("yxc,yxco->o", window, w))
