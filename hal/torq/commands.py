@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -39,6 +40,7 @@ class TorqExecutable(Executable):
         self._executables = [executable for _, executable in found]
         self._loader = loader
         self._loaded: dict[int, LoadedExecutable] = {}
+        self._lock = threading.Lock()
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -72,11 +74,12 @@ class TorqExecutable(Executable):
 
     def loaded(self, function: int) -> LoadedExecutable:
         """An executable in the NPU, by number. Raises StatusError."""
-        if function not in self._loaded:
-            self._loaded[function] = self._loader.load_executable(
-                self.contents(function), self._name(function), self._names[function][0]
-            )
-        return self._loaded[function]
+        with self._lock:
+            if function not in self._loaded:
+                self._loaded[function] = self._loader.load_executable(
+                    self.contents(function), self._name(function), self._names[function][0]
+                )
+            return self._loaded[function]
 
     def _name(self, function: int) -> str:
         member, own = self._names[function]

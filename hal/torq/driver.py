@@ -117,4 +117,5 @@ class TorqDevice(HostedDevice):
     def after_work(self) -> None:
         """The NPU's record of what it did is for those who gave the NPU."""
         if not self._keeps_record:
-            self.npu.forget()
+            with self.npu.lock:
+                self.npu.forget()

@@ -74,7 +74,8 @@ class LoadedExecutable:
         self._shadow = Shadow()
         self._ran_unwatched = False
         self._host_code = self._machine_code()
-        self._load()
+        with self.device.lock:
+            self._load()
 
     def _machine_code(self) -> HostCode | None:
         """The board's own processor, if functions of it are called that nothing stands for."""
@@ -124,6 +125,10 @@ class LoadedExecutable:
     def run(self, buffers: MutableSequence[Bytes], constants: Sequence[int] = ()) -> int:
         """As `dispatch`, for a queue, which sets the observers that the work belongs to."""
         self._check_buffers(buffers)
+        with self.device.lock:
+            return self._run(buffers, constants)
+
+    def _run(self, buffers: MutableSequence[Bytes], constants: Sequence[int]) -> int:
         device = self.device
         device.xram.space = self._space
         begin = device.now

@@ -1,5 +1,7 @@
 """The whole NPU behind its registers, memories and interrupt: what a driver drives."""
 
+import threading
+
 from assay.sim.clock import Environment, Shared
 
 from ..check.watcher import Watcher
@@ -33,7 +35,8 @@ class Device:
     """An emulated NPU.
 
     `write32` and `read32` are the host's accesses to registers and memories; time passes in `run`
-    and `wait_irq`. `events` lists what the units did. Runs are deterministic.
+    and `wait_irq`. `events` lists what the units did. Runs are deterministic. Several threads take
+    `lock`: one program at a time is loaded or run.
 
     Args:
         machine: sizes and speeds.
@@ -60,6 +63,7 @@ class Device:
         name: str = "NPU",
     ) -> None:
         self.machine = machine or sl2610()
+        self.lock = threading.RLock()
         self.memories = Memories(self.machine)
         self.xram = Xram()
         self._schedule = Schedule(self.machine.clock_hz, environment, dram, name=name)

@@ -208,3 +208,34 @@ def test_a_long_lived_device_does_not_keep_what_was_done(device: TorqDevice) -> 
     dispatched(device)
     dispatched(device)
     assert device.npu.events == [] and device.npu.now > 0
+
+
+def test_an_executable_is_loaded_when_no_other_runs(
+    device: TorqDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Work runs on whichever thread signals what it waits for; programs are loaded on others."""
+    one, other = executable(device), executable(device)
+    running, go_on, wait = threading.Event(), threading.Event(), LoadedExecutable._wait
+
+    def held(self: LoadedExecutable) -> None:
+        running.set()
+        assert go_on.wait(10)
+        wait(self)
+
+    operands, products = filled(device, OPERANDS), filled(device, bytes(64))
+    commands = device.create_command_buffer(0, 0)
+    commands.dispatch(one, 0, (1, 1, 1), (), (whole(operands), whole(products)))
+    commands.finalize()
+    monkeypatch.setattr(LoadedExecutable, "_wait", held)
+    done = fence(device)
+    work = threading.Thread(target=lambda: device.queue_execute(None, done, commands))
+    work.start()
+    assert running.wait(10)
+    load = threading.Thread(target=lambda: other.loaded(0))
+    load.start()
+    load.join(0.1)
+    go_on.set()
+    for thread in (work, load):
+        thread.join(10)
+    assert done.wait(1000)
+    assert bytes(products.read(0, 64)) == PRODUCTS
