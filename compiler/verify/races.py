@@ -163,8 +163,6 @@ def _race(
     study: Study, interval: Interval, one: Visit, other: Visit
 ) -> list[Counterexample] | Obstacle | None:
     """How two accesses meet; None if they cannot."""
-    if _writes_the_same(one.access, other.access):
-        return None
     a, b = study.a, study.b
     here, there = place(a, one), place(b, other)
     formulas = [
@@ -181,6 +179,9 @@ def _race(
         for values, visit, counts in ((a, one, here), (b, other, there))
     ]
     formulas.append(overlap(*spans))
+    if _write_the_same(one.access, other.access):
+        # In one place that is harmless; halves of neighbours may differ.
+        formulas.append(mine.value != theirs.value)
     model = study.ask(formulas)
     if model.answer == "no":
         return None
@@ -235,8 +236,8 @@ def _not_in_lock_step(
     return one_of(apart, together)
 
 
-def _writes_the_same(one: Instruction, other: Instruction) -> bool:
-    """Whether two stores surely leave the same, so that their order cannot show."""
+def _write_the_same(one: Instruction, other: Instruction) -> bool:
+    """Whether two stores surely write the same value."""
     if one.operation is not STORE or other.operation is not STORE:
         return False
     if one.components != 1 or other.components != 1 or one.element != other.element:

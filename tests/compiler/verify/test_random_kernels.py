@@ -41,6 +41,11 @@ def test_no_launch_contradicts_a_proof() -> None:
     assert [line for seed in QUICK for line in contradictions(seed)] == []
 
 
+def test_neighbours_that_overlap_are_not_taken_to_write_the_same() -> None:
+    # Lanes store the same 64-bit constant at each 32-bit element.
+    assert contradictions(1414) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, MANY, IN_ONE))
 def test_no_launch_of_many_kernels_contradicts_a_proof(start: int) -> None:
