@@ -171,14 +171,14 @@ def _race(
         reached(b, other, there),
         _not_in_lock_step(study, one, other, here, there),
     ]
-    before = both(*formulas)
-    spans = [
-        Span(
-            address(values, visit.access, counts).value, length(visit.access), _holds(study, before)
+    holds = _holds(study, both(*formulas))
+    mine, theirs = address(a, one.access, here), address(b, other.access, there)
+    formulas.append(
+        overlap(
+            Span(mine.value, length(one.access), holds),
+            Span(theirs.value, length(other.access), holds),
         )
-        for values, visit, counts in ((a, one, here), (b, other, there))
-    ]
-    formulas.append(overlap(*spans))
+    )
     if _write_the_same(one.access, other.access):
         # In one place that is harmless; halves of neighbours may differ.
         formulas.append(mine.value != theirs.value)

@@ -151,10 +151,13 @@ def divide(a: Term, by: int) -> Term:
 
 
 def remainder(a: Term, by: int) -> Term:
-    """What is left of a division by a positive number; never negative."""
+    """What is left of a division by a positive number; never negative.
+
+    By the quotient, so that it vanishes where both are put together again.
+    """
     if a.lies_in(0, by - 1):
         return a
-    value = a.value % by
+    value = a.value - by * quotient(a.value, by)
     shift = by.bit_length() - 1
     zeros = min(a.zeros, shift) if by == 1 << shift else 0
     return Term(value, 0, by - 1, zeros)
