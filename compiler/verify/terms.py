@@ -21,12 +21,20 @@ class Term:
         value: the integer.
         least, most: bounds; None where there is none.
         zeros: how many of its lowest bits are surely 0.
+        scale, base: if it is a product, a positive factor and the rest.
     """
 
     value: Expression
     least: int | None
     most: int | None
     zeros: int = 0
+    scale: int = 1
+    base: Expression = None
+
+    @property
+    def unscaled(self) -> Expression:
+        """What its scale is multiplied with."""
+        return self.value if self.base is None else self.base
 
     @property
     def constant(self) -> int | None:
@@ -104,6 +112,8 @@ def joined(*terms: Term) -> Term:
 
 def add(a: Term, b: Term) -> Term:
     """The sum."""
+    if a.constant == 0 or b.constant == 0:
+        return b if a.constant == 0 else a
     return Term(
         a.value + b.value, _plus(a.least, b.least), _plus(a.most, b.most), min(a.zeros, b.zeros)
     )
@@ -127,16 +137,28 @@ def multiply(a: Term, b: Term) -> Term:
     bounds = (a.least, a.most, b.least, b.most)
     if 0 in (a.constant, b.constant):
         return constant(0)
+    if 1 in (a.constant, b.constant):
+        return b if a.constant == 1 else a
     if None in bounds:
         return _multiply_half_known(a, b, zeros)
     corners = [x * y for x in (a.least, a.most) for y in (b.least, b.most)]  # type: ignore[operator]
-    return Term(a.value * b.value, min(corners), max(corners), zeros)
+    found = Term(a.value * b.value, min(corners), max(corners), zeros)
+    return _scaled(found, a, b)
+
+
+def _scaled(product: Term, a: Term, b: Term) -> Term:
+    """A product that remembers a factor which is a positive number."""
+    for factor, rest in ((a.constant, b), (b.constant, a)):
+        if factor is not None and factor > 0 and rest.constant is None:
+            scale = factor * rest.scale
+            return replace(product, scale=scale, base=rest.unscaled, value=scale * rest.unscaled)
+    return product
 
 
 def _multiply_half_known(a: Term, b: Term, zeros: int) -> Term:
     """Of terms without some bound: what is not negative stays so."""
     sign = a.least is not None and a.least >= 0 and b.least is not None and b.least >= 0
-    return Term(a.value * b.value, 0 if sign else None, None, zeros)
+    return _scaled(Term(a.value * b.value, 0 if sign else None, None, zeros), a, b)
 
 
 def _plus(a: int | None, b: int | None) -> int | None:
@@ -147,6 +169,11 @@ def divide(a: Term, by: int) -> Term:
     """The quotient by a positive number, rounded down."""
     least = None if a.least is None else a.least // by
     most = None if a.most is None else a.most // by
+    if a.scale % by == 0:
+        scale = a.scale // by
+        return Term(scale * a.unscaled, least, most, 0, scale, a.unscaled)
+    if by % a.scale == 0:
+        return Term(quotient(a.unscaled, by // a.scale), least, most)
     return Term(quotient(a.value, by), least, most)
 
 
@@ -157,7 +184,7 @@ def remainder(a: Term, by: int) -> Term:
     """
     if a.lies_in(0, by - 1):
         return a
-    value = a.value - by * quotient(a.value, by)
+    value = a.value - by * divide(a, by).value
     shift = by.bit_length() - 1
     zeros = min(a.zeros, shift) if by == 1 << shift else 0
     return Term(value, 0, by - 1, zeros)

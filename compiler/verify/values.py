@@ -406,4 +406,4 @@ def clamped(term: Term, least: int, most: int) -> Term:
     """A term that surely lies within bounds."""
     low = least if term.least is None else max(least, term.least)
     high = most if term.most is None else min(most, term.most)
-    return Term(term.value, low, high, term.zeros)
+    return replace(term, least=low, most=high)
