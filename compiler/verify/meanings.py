@@ -6,7 +6,7 @@ An operation that is not here, or whose operands it is not told for, gives an un
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from assay.sim.simt.ir.operations import conversions, functions, integers, marks
@@ -103,11 +103,11 @@ def _and(width: int, terms: tuple[Term, ...]) -> Term | None:
     left, right = terms if terms[1].constant is not None else terms[::-1]
     if right.constant is None:
         return None
-    return _masked(left, right.constant)
+    return masked(left, right.constant)
 
 
-def _masked(term: Term, mask: int) -> Term | None:
-    """The bits of a number that a mask has."""
+def masked(term: Term, mask: int) -> Term | None:
+    """The bits of a number that a mask has; None if the mask has too many runs."""
     found = constant(0)
     runs = _runs(mask)
     if len(runs) > _MOST_RUNS:
@@ -115,7 +115,8 @@ def _masked(term: Term, mask: int) -> Term | None:
     for low, high in runs:
         part = remainder(divide(term, 1 << low), 1 << high - low)
         found = add(found, multiply(part, constant(1 << low)))
-    return found
+    bits = term.possible
+    return replace(found, mask=mask if bits is None else bits & mask)
 
 
 def _runs(mask: int) -> list[tuple[int, int]]:
@@ -135,17 +136,22 @@ def _runs(mask: int) -> list[tuple[int, int]]:
 
 def _or(width: int, terms: tuple[Term, ...]) -> Term | None:
     if are_apart(*terms):
-        return add(*terms)
+        return put_together(*terms)
     both = _and(width, terms)
     return None if both is None else subtract(add(*terms), both)
 
 
 def are_apart(left: Term, right: Term) -> bool:
-    """Whether no bit is surely set in both: one is below where the other begins."""
-    return any(
-        one.most is not None and one.most < 1 << other.zeros
-        for one, other in ((left, right), (right, left))
-    )
+    """Whether no bit may be set in both."""
+    bits = left.possible, right.possible
+    return None not in bits and bits[0] & bits[1] == 0  # type: ignore[operator]
+
+
+def put_together(left: Term, right: Term) -> Term:
+    """Two numbers without a bit in common as one."""
+    bits = left.possible, right.possible
+    mask = bits[0] | bits[1] if None not in bits else None  # type: ignore[operator]
+    return replace(add(left, right), mask=mask)
 
 
 def _xor(width: int, terms: tuple[Term, ...]) -> Term | None:

@@ -18,7 +18,7 @@ from .conditions import both, negation
 from .counts import Count
 from .facts import Facts
 from .kernel import Kernel
-from .meanings import Reading, bounds_of
+from .meanings import Reading, bounds_of, masked
 from .positions import Positions
 from .solver import solve
 from .terms import Expression, Term
@@ -149,10 +149,14 @@ class Ranges:
         terms = [values.read(each, counts, "unsigned") for each in value.operands]
         path = values.path(value.block, counts)
         return any(
-            0 < other.zeros < bits(value.type)
-            and self._refuted(values, [one.value >= 1 << other.zeros, path])
+            self._has_none_of(values, one, other.possible, path)
             for one, other in (terms, terms[::-1])
         )
+
+    def _has_none_of(self, values: Values, term: Term, bits: int | None, path: Expression) -> bool:
+        """Whether none of some bits can be set in a number."""
+        common = None if bits is None else masked(term, bits)
+        return common is not None and self._refuted(values, [common.value != 0, path])
 
 
 def _outside(term: Term, width: int, reading: Reading) -> Expression:

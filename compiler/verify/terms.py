@@ -22,6 +22,7 @@ class Term:
         least, most: bounds; None where there is none.
         zeros: how many of its lowest bits are surely 0.
         scale, base: if it is a product, a positive factor and the rest.
+        mask: the only bits that may be set, if that is known better than by bounds.
     """
 
     value: Expression
@@ -30,6 +31,15 @@ class Term:
     zeros: int = 0
     scale: int = 1
     base: Expression = None
+    mask: int | None = None
+
+    @property
+    def possible(self) -> int | None:
+        """The bits that may be set; None of what may be negative or of any size."""
+        if self.least is None or self.most is None or self.least < 0:
+            return None
+        by_bounds = (1 << self.most.bit_length()) - 1 >> self.zeros << self.zeros
+        return by_bounds if self.mask is None else by_bounds & self.mask
 
     @property
     def unscaled(self) -> Expression:
@@ -50,7 +60,7 @@ class Term:
 def constant(number: int) -> Term:
     """A number."""
     zeros = (number & -number).bit_length() - 1 if number else 64
-    return Term(number, number, number, zeros)
+    return Term(number, number, number, zeros, mask=number if number >= 0 else None)
 
 
 def ranged(value: Expression, least: int, most: int, zeros: int = 0) -> Term:
@@ -151,7 +161,15 @@ def _scaled(product: Term, a: Term, b: Term) -> Term:
     for factor, rest in ((a.constant, b), (b.constant, a)):
         if factor is not None and factor > 0 and rest.constant is None:
             scale = factor * rest.scale
-            return replace(product, scale=scale, base=rest.unscaled, value=scale * rest.unscaled)
+            bits = rest.possible
+            is_shift = bits is not None and factor & factor - 1 == 0
+            return replace(
+                product,
+                scale=scale,
+                base=rest.unscaled,
+                value=scale * rest.unscaled,
+                mask=bits * factor if is_shift and bits is not None else None,
+            )
     return product
 
 
@@ -169,12 +187,14 @@ def divide(a: Term, by: int) -> Term:
     """The quotient by a positive number, rounded down."""
     least = None if a.least is None else a.least // by
     most = None if a.most is None else a.most // by
+    bits = a.possible
+    mask = bits // by if bits is not None and by & by - 1 == 0 else None
     if a.scale % by == 0:
         scale = a.scale // by
-        return Term(scale * a.unscaled, least, most, 0, scale, a.unscaled)
-    if by % a.scale == 0:
-        return Term(quotient(a.unscaled, by // a.scale), least, most)
-    return Term(quotient(a.value, by), least, most)
+        return Term(scale * a.unscaled, least, most, 0, scale, a.unscaled, mask)
+    scale = a.scale if by % a.scale == 0 else 1
+    dividend = a.unscaled if scale > 1 else a.value
+    return Term(quotient(dividend, by // scale), least, most, mask=mask)
 
 
 def remainder(a: Term, by: int) -> Term:
@@ -186,8 +206,11 @@ def remainder(a: Term, by: int) -> Term:
         return a
     value = a.value - by * divide(a, by).value
     shift = by.bit_length() - 1
-    zeros = min(a.zeros, shift) if by == 1 << shift else 0
-    return Term(value, 0, by - 1, zeros)
+    if by != 1 << shift:
+        return Term(value, 0, by - 1)
+    bits = a.possible
+    mask = bits & by - 1 if bits is not None else None
+    return Term(value, 0, by - 1, min(a.zeros, shift), mask=mask)
 
 
 def quotient(value: Expression, by: Expression) -> Expression:

@@ -22,7 +22,15 @@ from .counts import Count, Counts, without_inner
 from .facts import Facts
 from .kernel import Kernel, is_read_only
 from .loops import Induction, Orbit, Rule, rule_of, sources
-from .meanings import MEANINGS, Reading, bounds_of, compare, read, reading_of_comparison
+from .meanings import (
+    MEANINGS,
+    Reading,
+    bounds_of,
+    compare,
+    put_together,
+    read,
+    reading_of_comparison,
+)
 from .positions import Positions, bounds
 from .ranges import Ranges
 from .terms import Expression, Term, add, choose, constant, either, joined, multiply, ranged
@@ -168,7 +176,7 @@ class Values:
         width = bits(value.operands[0].type)
         terms = tuple(self.read(each, counts, meaning.reading) for each in value.operands)
         if value.operation is OR and self.ranges.are_apart(value):
-            return add(*terms)
+            return put_together(*terms)
         return meaning.build(width, terms)
 
     # -- memory -----------------------------------------------------------------------------------
