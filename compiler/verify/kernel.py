@@ -28,7 +28,7 @@ from assay.sim.simt.run.program import Program
 from .loops import Rule
 
 Size = tuple[int, int, int]
-LOOPS = frozenset({"loops"})
+LOOPS = frozenset({"loops", "race"})
 
 
 @dataclass(slots=True, eq=False)
@@ -84,7 +84,7 @@ def prepared(program: Program, size: Size) -> Kernel:
     try:
         function = clone(program.marked_function(LOOPS))
     except UnsupportedKernel:
-        function = clone(program.function)
+        function = clone(program.marked_function(LOOPS - {"loops"}))
     split_at_barriers(function)
     cfg = analyse(function)
     if not cfg.reducible:

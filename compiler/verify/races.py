@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from assay.sim.check import layout
 from assay.sim.simt.ir.nodes import (
     THREADGROUP_ROOTS,
     AddressRoot,
@@ -16,6 +17,7 @@ from assay.sim.simt.ir.nodes import (
     ThreadgroupArenaRoot,
     ThreadgroupParameterRoot,
 )
+from assay.sim.simt.ir.operations.marks import ACCESS_KIND
 from assay.sim.simt.ir.operations.memory import STORE
 
 from .accesses import action, address, length
@@ -33,6 +35,9 @@ THREADGROUP = "threadgroup races"
 BUFFERS = "buffer races"
 _THREADGROUP_SPACES = (0, 3)  # of computed addresses: any, and threadgroup memory
 _DEVICE_SPACES = (0, 1)
+_COPIES = "asynchronous copies are not followed"
+_TEXTURES = "textures that are written are not followed"
+_KINDS = {layout.KIND_TEXEL_READ: _TEXTURES, layout.KIND_TEXEL_WRITE: _TEXTURES}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +131,7 @@ class _Search:
 def _unknown_arrays(kernel: Kernel) -> list[Obstacle]:
     """Accesses to threadgroup memory of which it is not known which array it is."""
     has_parameter = any(isinstance(x.root, ThreadgroupParameterRoot) for x in kernel.accesses())
-    found = _through_pointers(kernel, _THREADGROUP_SPACES)
+    found = [*_through_pointers(kernel, _THREADGROUP_SPACES), *_not_followed(kernel)]
     for access in kernel.accesses():
         if isinstance(access.root, ThreadgroupArenaRoot) and has_parameter:
             why = "which threadgroup array it accesses is not known"
@@ -137,7 +142,18 @@ def _unknown_arrays(kernel: Kernel) -> list[Obstacle]:
 def _unknown_buffers(kernel: Kernel) -> list[Obstacle]:
     """Accesses through pointers, if they or accesses to buffers write."""
     writes = any(isinstance(root, BufferRoot | AddressRoot) for root in kernel.written)
-    return _through_pointers(kernel, _DEVICE_SPACES) if writes else []
+    found = _through_pointers(kernel, _DEVICE_SPACES) if writes else []
+    return [*found, *_not_followed(kernel)]
+
+
+def _not_followed(kernel: Kernel) -> Iterator[Obstacle]:
+    """Asynchronous copies, which last until somebody waits, and textures that are written."""
+    for each in kernel.function.instructions():
+        if each.operation is ACCESS_KIND:
+            kind = each.operands[0]
+            number = kind.number if isinstance(kind, Constant) else None
+            if number != 0:
+                yield Obstacle(why=_KINDS.get((number or 0) % 256, _COPIES), site=each.site)
 
 
 def _through_pointers(kernel: Kernel, spaces: tuple[int, ...]) -> list[Obstacle]:

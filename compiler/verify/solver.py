@@ -12,6 +12,12 @@ from .terms import Expression
 Answer = Literal["yes", "no", "unknown"]
 _SEED: Final = 17
 _UNITS_A_SECOND: Final = 400_000  # z3 counts its own work, which unlike time repeats
+# Quotients as numbers of their own are what most questions get easy by.
+_WAYS: Final = (
+    ("purify-arith", "smt"),
+    ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "purify-arith", "smt"),
+    (),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +48,15 @@ def solve(formulas: Iterable[Expression], facts: Facts, seconds: float = 4.0) ->
     if any(each is False for each in given):
         return Model("no")
     open = [each for each in given if each is not True]
-    solver = z3.Solver()
-    solver.set("random_seed", _SEED)
-    solver.set("rlimit", int(seconds * _UNITS_A_SECOND))
-    solver.add(*open, *facts.about(open))
-    found = solver.check()
-    if found == z3.sat:
-        return Model("yes", solver.model())
-    return Model("no" if found == z3.unsat else "unknown")
+    stated = [*open, *facts.about(open)]
+    for tactics in _WAYS:
+        solver = z3.Then(*tactics).solver() if tactics else z3.Solver()
+        solver.set("random_seed", _SEED)
+        solver.set("rlimit", int(seconds * _UNITS_A_SECOND))
+        solver.add(*stated)
+        found = solver.check()
+        if found == z3.sat:
+            return Model("yes", solver.model())
+        if found == z3.unsat:
+            return Model("no")
+    return Model("unknown")

@@ -1,0 +1,86 @@
+"""What the prover does not follow makes an answer undecided, never proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from .sources import proved
+
+_HEAD = "#include <metal_stdlib>\nusing namespace metal;\n//! [kernel.k]\n//! threadgroup = 64\n"
+POINTER = """\
+struct Place { threadgroup uint* at; };
+kernel void k(device ulong* to, uint t [[thread_index_in_threadgroup]]) {
+    threadgroup uint s[64];
+    threadgroup uint* p = (threadgroup uint*)(to[t]);
+    s[t] = t;
+    *p = t;
+}
+"""
+COPY = """\
+struct _simdgroup_event_t;
+thread _simdgroup_event_t* copy(
+    ulong, ulong, threadgroup void*, ulong, ulong, ulong2, const device void*, ulong, ulong, ulong2,
+    long2, int) __asm("air.simdgroup_async_copy_2d.p3i8.p1i8");
+void wait(int, thread _simdgroup_event_t**) __asm("air.wait_simdgroup_events");
+kernel void k(const device float* x, device float* y, uint t [[thread_index_in_threadgroup]]) {
+    threadgroup float s[64];
+    thread _simdgroup_event_t* event =
+        copy(4, 4, s, 64, 1, ulong2(64, 1), x, 64, 1, ulong2(64, 1), long2(0), 0);
+    wait(1, &event);
+    y[t] = s[t];
+}
+"""
+WRITTEN = """\
+kernel void k(texture2d<uint, access::write> image [[texture(0)]],
+              uint t [[thread_index_in_threadgroup]]) { image.write(uint4(t), uint2(0)); }
+"""
+SHIFTED = """\
+kernel void k(device uint* y, constant uint& n, uint t [[thread_index_in_threadgroup]]) {
+    threadgroup uint s[64];
+    s[(t * n) & 63] = t;
+    y[t] = 0;
+}
+"""
+TWO_ROUNDS = """\
+kernel void k(device const float* x, device float* y, uint t [[thread_index_in_threadgroup]],
+              uint lane [[thread_index_in_simdgroup]],
+              uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup float part[2];
+    float sum = simd_sum(x[t]);
+    if (lane == 0) part[simdgroup] = sum;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float mean = (part[0] + part[1]) / 64;
+    float square = simd_sum((x[t] - mean) * (x[t] - mean));
+    if (lane == 0) part[simdgroup] = square;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    y[t] = (x[t] - mean) * rsqrt(part[0] + part[1]);
+}
+"""
+
+
+@pytest.mark.parametrize("source", [SHIFTED, TWO_ROUNDS])
+def test_a_race_is_refuted(source: str) -> None:
+    assert proved(_HEAD + source)["threadgroup races"].verdict == "refuted"
+
+
+def test_asynchronous_copies_leave_races_undecided() -> None:
+    one_simdgroup = _HEAD.replace("= 64", "= 32")
+    answer = proved(one_simdgroup + COPY)["threadgroup races"]
+    assert answer.verdict == "undecided"
+    assert answer.obstacles[0].why == "asynchronous copies are not followed"
+    assert answer.obstacles[0].site.line > 0
+
+
+def test_textures_that_are_written_leave_races_undecided() -> None:
+    answer = proved(_HEAD + WRITTEN, "buffer races")["buffer races"]
+    assert answer.verdict == "undecided"
+
+
+def test_pointers_from_memory_leave_races_undecided() -> None:
+    assert proved(_HEAD + POINTER)["threadgroup races"].verdict == "undecided"
+
+
+def test_two_reduction_rounds_with_a_barrier_between_are_proved() -> None:
+    barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);\n    float square"
+    source = TWO_ROUNDS.replace("float square", barrier)
+    assert proved(_HEAD + source)["threadgroup races"].verdict == "proved"
