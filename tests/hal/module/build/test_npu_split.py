@@ -86,7 +86,7 @@ def expected(path: Path, x: np.ndarray) -> np.ndarray:
     return np.asarray(made)
 
 
-@pytest.mark.parametrize("kind", ["int8", "uint8"])
+@pytest.mark.parametrize("kind", ["int8", pytest.param("uint8", marks=pytest.mark.slow)])
 def test_convolutions_on_the_npu_and_a_float_head_on_metal_give_what_iree_gives(
     kind: str, tmp_path: Path
 ) -> None:
