@@ -68,16 +68,21 @@ def metal_kernel(
         atomic_outputs=atomic_outputs,
     )
     _check_names(written)
-    return MetalKernel(written, ensure_row_contiguous, math_mode_of(compile_options))
+    return MetalKernel(written, ensure_row_contiguous, _math_mode(compile_options))
 
 
 class MetalKernel:
-    """A kernel to be called with arrays; made by metal_kernel."""
+    """A kernel to be called with arrays; made by metal_kernel.
+
+    Attributes:
+        source: what its author wrote.
+        math_mode: the MTLMathMode that it is compiled with.
+    """
 
     def __init__(self, source: Source, ensure_row_contiguous: bool, math_mode: int) -> None:
-        self._source = source
+        self.source = source
+        self.math_mode = math_mode
         self._ensure_row_contiguous = ensure_row_contiguous
-        self._math_mode = math_mode
         self._pipelines: dict[tuple[int, str], MTLComputePipelineState] = {}
 
     @ends_in_caller
@@ -103,7 +108,7 @@ class MetalKernel:
         Raises ValueError for arguments that do not fit, RuntimeError with the compiler's
         complaints, assay.launch.LaunchError for faults of the kernel.
         """
-        source = self._source
+        source = self.source
         _check_count("inputs", inputs, len(source.input_names))
         _check_count("output_shapes", output_shapes, len(source.output_names))
         _check_count("output_dtypes", output_dtypes, len(source.output_names))
@@ -125,19 +130,30 @@ class MetalKernel:
 
         return without_derivatives(source.name, compute, inputs)
 
-    def _compute(self, call: _Call, inputs: Sequence[object]) -> list[Array]:
-        """The outputs, after the kernel has run."""
-        source = self._source
-        given = [
-            as_input(value, name) for value, name in zip(inputs, source.input_names, strict=True)
-        ]
-        if self._ensure_row_contiguous:
-            given = [one.row_contiguous() for one in given]
+    def arrays(self, inputs: Sequence[object]) -> list[Input]:
+        """The inputs of a call as the kernel reads them. Raises ValueError."""
+        names = self.source.input_names
+        given = [as_input(value, name) for value, name in zip(inputs, names, strict=True)]
+        return [one.row_contiguous() for one in given] if self._ensure_row_contiguous else given
+
+    def generated(
+        self,
+        given: Sequence[Input],
+        types: Sequence[ElementType],
+        template: Mapping[str, TemplateValue],
+    ) -> Generated:
+        """The kernel for these inputs, types of outputs and template arguments."""
         forms = [
             InputForm(element_type=one.element_type, ndim=one.elements.ndim, size=one.elements.size)
             for one in given
         ]
-        kernel = generate(source, forms, call.types, call.template)
+        return generate(self.source, forms, types, template)
+
+    def _compute(self, call: _Call, inputs: Sequence[object]) -> list[Array]:
+        """The outputs, after the kernel has run."""
+        source = self.source
+        given = self.arrays(inputs)
+        kernel = self.generated(given, call.types, call.template)
         if call.verbose:
             print(f"Generated source code for `{source.name}`:\n```\n{kernel.text}\n```")
         outputs: list[Array] = [
@@ -169,7 +185,7 @@ class MetalKernel:
         launch.run(
             pipeline,
             lambda encoder: _bind(
-                encoder, self._source, inputs, outputs, are_defined=call.init_value is not None
+                encoder, self.source, inputs, outputs, are_defined=call.init_value is not None
             ),
             threads=grid,
             threads_per_threadgroup=(width, height, depth),
@@ -181,7 +197,7 @@ class MetalKernel:
         found = self._pipelines.get(key)
         if found is None:
             try:
-                library = launch.compiled(kernel.program, math_mode=self._math_mode)
+                library = launch.compiled(kernel.program, math_mode=self.math_mode)
                 found = launch.pipeline(library, kernel.name)
             except launch.CompilationError as error:
                 raise RuntimeError(
@@ -234,8 +250,7 @@ def template_values(given: Sequence[tuple[str, object]]) -> dict[str, TemplateVa
     return values
 
 
-def math_mode_of(options: Mapping[str, str] | None) -> int:
-    """The MTLMathMode that `compile_options` ask for. Raises ValueError."""
+def _math_mode(options: Mapping[str, str] | None) -> int:
     if options is not None and not isinstance(options, Mapping):
         raise ValueError("[metal_kernel] Expected `compile_options` to be a dict.")
     for key in options or {}:

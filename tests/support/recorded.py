@@ -51,6 +51,21 @@ def floats(device: Any, values: Any, options: int = 0) -> Any:
     return device.newBufferWithBytes_length_options_(data, data.nbytes, options)
 
 
+def encode_scale(metal: Any, encoder: Any, x: Any, y: Any, by: float = 2.0) -> None:
+    """Sets all that `SCALE` takes."""
+    encoder.setComputePipelineState_(pipeline(metal, encoder.device(), SCALE, "scale"))
+    encoder.setBuffer_offset_atIndex_(x, 0, 0)
+    encoder.setBuffer_offset_atIndex_(y, 0, 1)
+    encoder.setBytes_length_atIndex_(np.float32(by).tobytes(), 4, 2)
+
+
+def ran(commands: Any, encoder: Any) -> None:
+    """Ends what was encoded and waits for it."""
+    encoder.endEncoding()
+    commands.commit()
+    commands.waitUntilCompleted()
+
+
 def scale(metal: Any, times: int = 1, by: float = 2.0) -> Any:
     """Scales numbers, each time the result of the time before; the buffer of the last result."""
     device = metal.MTLCreateSystemDefaultDevice()

@@ -73,7 +73,7 @@ class Call:
     def memory(
         self, key: int, label: str, read: Callable[[], Data], before: Data | None = None
     ) -> int:
-        """The number of a memory, which `key` tells from others; empty ones have none."""
+        """The number of a memory, which `key` tells from others; `before` if not what it holds."""
         known = self._memories.get(key)
         if known is not None:
             return known

@@ -17,9 +17,9 @@ import numpy as np
 from assay.hal.metal.recorder import Session
 
 from ...mlx.arrays import Input, as_input, new_output
-from ...mlx.kernel import math_mode_of, template_values
+from ...mlx.kernel import MetalKernel, template_values
+from ...mlx.kernel import metal_kernel as declared
 from ...mlx.passed import Value, passed
-from ...mlx.signature import Generated, InputForm, Source, generate
 from .called import RAISED, Call, Kernels, Size
 
 
@@ -30,36 +30,9 @@ def hooked(session: Session, _device: str) -> Iterator[None]:
     metal_kernel = mlx.fast.metal_kernel
     kernels = Kernels(session)
 
-    def recorded(
-        name: str,
-        input_names: Sequence[str],
-        output_names: Sequence[str],
-        source: str,
-        header: str = "",
-        ensure_row_contiguous: bool = True,
-        atomic_outputs: bool = False,
-        **options: Any,
-    ) -> Kernel:
-        real = metal_kernel(
-            name=name,
-            input_names=input_names,
-            output_names=output_names,
-            source=source,
-            header=header,
-            ensure_row_contiguous=ensure_row_contiguous,
-            atomic_outputs=atomic_outputs,
-            **options,
-        )
-        written = Source(
-            name=name,
-            header=header,
-            body=source,
-            input_names=tuple(input_names),
-            output_names=tuple(output_names),
-            atomic_outputs=atomic_outputs,
-        )
-        mode = math_mode_of(options.get("compile_options"))
-        return Kernel(real, written, mode, session, kernels, dense=ensure_row_contiguous)
+    def recorded(*given: Any, **named: Any) -> Kernel:
+        real = metal_kernel(*given, **named)
+        return Kernel(real, declared(*given, **named), session, kernels)
 
     mlx.fast.metal_kernel = recorded
     try:
@@ -71,29 +44,18 @@ def hooked(session: Session, _device: str) -> Iterator[None]:
 class Kernel:
     """Stands for a kernel; its calls are recorded."""
 
-    def __init__(
-        self,
-        real: Any,
-        source: Source,
-        math_mode: int,
-        session: Session,
-        kernels: Kernels,
-        *,
-        dense: bool,
-    ) -> None:
+    def __init__(self, real: Any, ours: MetalKernel, session: Session, kernels: Kernels) -> None:
         self._real = real
-        self._source = source
-        self._math_mode = math_mode
+        self._ours = ours  # what is known of it, whoever runs it
         self._session = session
         self._kernels = kernels
-        self._dense = dense
 
     def __call__(
         self, *, inputs: Sequence[object], grid: Size, threadgroup: Size, **given: Any
     ) -> list[Any]:
         """Run it as MLX would, and wait."""
         whole = {"inputs": inputs, "grid": grid, "threadgroup": threadgroup, **given}
-        if not self._session.chooses(self._source.name):
+        if not self._session.chooses(self._ours.source.name):
             return list(self._real(**whole))
         arrays = self._readable(inputs)
         if arrays is None:
@@ -111,12 +73,10 @@ class Kernel:
 
     def _readable(self, inputs: Sequence[object]) -> list[Input] | None:
         """The inputs' elements; None if there are none yet, or they are no inputs."""
-        names = self._source.input_names
         try:
-            given = [as_input(value, name) for value, name in zip(inputs, names, strict=True)]
+            return self._ours.arrays(inputs)
         except (ValueError, RuntimeError):
             return None
-        return [each.row_contiguous() for each in given] if self._dense else given
 
     def _keep(
         self,
@@ -126,14 +86,17 @@ class Kernel:
         threadgroup: Size,
         given: Mapping[str, Any],
     ) -> None:
-        kernel = self._generated(inputs, outputs, given.get("template") or ())
+        source = self._ours.source
+        types = [each.element_type for each in outputs]
+        template = template_values(given.get("template") or ())
+        kernel = self._ours.generated(inputs, types, template)
         before = {
             name: new_output(each.elements.shape, each.element_type, given.get("init_value"))
-            for name, each in zip(self._source.output_names, outputs, strict=True)
+            for name, each in zip(source.output_names, outputs, strict=True)
         }
         call = Call(self._session)
         elements = [each.elements for each in outputs]
-        for index, each in enumerate(passed(self._source, inputs, elements)):
+        for index, each in enumerate(passed(source, inputs, elements)):
             if isinstance(each, Value):
                 call.value(index, each.data.tobytes())
             elif each.data.nbytes:
@@ -141,17 +104,5 @@ class Kernel:
                 memory = call.memory(index, each.name, partial(np.array, each.data), held)
                 call.bind(index, memory, each.offset)
         width, height, depth = map(min, threadgroup, grid)
-        number = self._kernels.number(kernel.program, self._math_mode, kernel.name)
+        number = self._kernels.number(kernel.program, self._ours.math_mode, kernel.name)
         call.finish(number, grid, (width, height, depth))
-
-    def _generated(
-        self, inputs: Sequence[Input], outputs: Sequence[Input], template: Sequence[Any]
-    ) -> Generated:
-        forms = [
-            InputForm(
-                element_type=each.element_type, ndim=each.elements.ndim, size=each.elements.size
-            )
-            for each in inputs
-        ]
-        types = [each.element_type for each in outputs]
-        return generate(self._source, forms, types, template_values(template))

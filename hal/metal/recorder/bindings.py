@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .allocations import Heap
 from .programs import FunctionTable, NotRecorded, Pipeline, Sampler
-from .proxy import real_of
+from .proxy import placed, real_of
 
-_CLAMPS = "_lodMinClamp_lodMaxClamp_atIndex_"
 # Set methods that say nothing about what a dispatch computes.
 _NAMES = ("setLabel_",)
 
@@ -31,8 +29,9 @@ class Clamped:
     def apply(self, encoder: Any, index: int) -> None:
         """Set it in a fresh encoder."""
         if self.clamps:
-            set_clamped = getattr(encoder, f"setSamplerState{_CLAMPS}")
-            set_clamped(self.sampler.real, *self.clamps, index)
+            encoder.setSamplerState_lodMinClamp_lodMaxClamp_atIndex_(
+                self.sampler.real, *self.clamps, index
+            )
         else:
             encoder.setSamplerState_atIndex_(self.sampler.real, index)
 
@@ -68,19 +67,19 @@ class Bindings:
         if name == "setComputePipelineState_":
             self.pipeline = given[0]
         elif name in ("setBuffer_offset_atIndex_", "setBuffers_offsets_withRange_"):
-            for index, buffer, offset in _placed(name, given):
+            for index, buffer, offset in placed(name, given):
                 self._buffer(index, buffer, int(offset))
         elif name == "setBufferOffset_atIndex_":
             buffer, _ = self.buffers.get(int(given[1]), (None, 0))
             self._buffer(int(given[1]), buffer, int(given[0]))
         elif name.startswith("setTexture"):
-            for index, texture in _placed(name, given):
+            for index, texture in placed(name, given):
                 self._set(self.textures, index, texture)
         elif name.startswith("setVisibleFunctionTable"):
-            for index, table in _placed(name, given):
+            for index, table in placed(name, given):
                 self._set(self.tables, index, table)
         elif name.startswith("setSampler"):
-            for index, sampler, *clamps in _placed(name, given):
+            for index, sampler, *clamps in placed(name, given):
                 clamped = sampler and Clamped(sampler, tuple(map(float, clamps)))
                 self._set(self.samplers, index, clamped)
         elif name == "setBytes_length_atIndex_":
@@ -137,14 +136,3 @@ class Bindings:
         self.used += used
         if name.startswith("useHeap") and not all(isinstance(each, Heap) for each in used):
             self._reasons[name] = "a heap that was not made while it was recorded"
-
-
-def _placed(name: str, given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Index by index what a method sets, that of one index or of a range of them."""
-    *values, place = given
-    if "Range" not in name:
-        yield (int(place), *values)
-        return
-    first, count = (int(each) for each in place)
-    for number in range(count):
-        yield (first + number, *(each[number] for each in values))

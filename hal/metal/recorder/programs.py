@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...recordings import BoundTable, Constant, KernelRecord, LibraryRecord
-from .proxy import Proxy, bytes_given, real_of
+from .proxy import Proxy, bytes_given, placed, real_of
 
 if TYPE_CHECKING:
     from .session import Session
@@ -38,6 +39,10 @@ _SETTINGS = (
     "lodMaxClamp",
     "supportArgumentBuffers",
 )
+
+
+# What argument encoders write that recordings hold.
+_MEMBERS = ("setBuffer", "setTexture", "setSamplerState", "setVisibleFunctionTable")
 
 
 class NotRecorded(Exception):
@@ -81,56 +86,6 @@ class ArgumentEncoder(Proxy):
         stride = -(-int(self.real.encodedLength()) // alignment) * alignment
         self._target = (buffer, int(start) + int(element) * stride)
 
-    def setBuffer_offset_atIndex_(self, buffer: Any, offset: int, index: int) -> None:
-        """Write the address of byte `offset` of `buffer`."""
-        self.real.setBuffer_offset_atIndex_(buffer, offset, index)
-        self._note(int(index), buffer, int(offset))
-
-    def setBuffers_offsets_withRange_(self, buffers: Any, offsets: Any, span: Any) -> None:
-        """Write several addresses."""
-        self.real.setBuffers_offsets_withRange_(buffers, offsets, span)
-        for place in range(int(span[1])):
-            self._note(int(span[0]) + place, buffers[place], int(offsets[place]))
-
-    def setTexture_atIndex_(self, texture: Any, index: int) -> None:
-        """Write a texture."""
-        self.real.setTexture_atIndex_(texture, index)
-        self._note(int(index), texture)
-
-    def setTextures_withRange_(self, textures: Any, span: Any) -> None:
-        """Write several textures."""
-        self.real.setTextures_withRange_(textures, span)
-        for place in range(int(span[1])):
-            self._note(int(span[0]) + place, textures[place])
-
-    def setSamplerState_atIndex_(self, sampler: Any, index: int) -> None:
-        """Write a sampler."""
-        self.real.setSamplerState_atIndex_(real_of(sampler), index)
-        self._note(int(index), sampler)
-
-    def setSamplerStates_withRange_(self, samplers: Any, span: Any) -> None:
-        """Write several samplers."""
-        self.real.setSamplerStates_withRange_(real_of(samplers), span)
-        for place in range(int(span[1])):
-            self._note(int(span[0]) + place, samplers[place])
-
-    def __getattr__(self, name: str) -> Any:
-        target = super().__getattr__(name)
-        if name.startswith("set") and not name.startswith("setLabel"):
-            self._refuse(f"an argument buffer with {name.split('_')[0].removeprefix('set')}")
-        elif name.startswith("constantData"):
-            self._refuse("an argument buffer with constant data")
-        return target
-
-    def _refuse(self, reason: str) -> None:
-        if self._target is not None:
-            self.session.encoded.refuse(self, *self._target, reason)
-
-    def setVisibleFunctionTable_atIndex_(self, table: Any, index: int) -> None:
-        """Write a table of functions."""
-        self.real.setVisibleFunctionTable_atIndex_(real_of(table), index)
-        self._note(int(index), table)
-
     def setIndirectCommandBuffer_atIndex_(self, commands: Any, index: int) -> None:
         """Write an indirect command buffer, which kernels may write then."""
         self.real.setIndirectCommandBuffer_atIndex_(real_of(commands), index)
@@ -138,9 +93,32 @@ class ArgumentEncoder(Proxy):
             commands.device_writes()
         self._refuse("an argument buffer with an indirect command buffer")
 
-    def _note(self, index: int, member: Any, offset: int = 0) -> None:
+    def __getattr__(self, name: str) -> Any:
+        target = super().__getattr__(name)
+        if name.startswith(_MEMBERS):
+            return self._noting(name, target)
+        if name.startswith("set") and not name.startswith("setLabel"):
+            self._refuse(f"an argument buffer with {name.split('_')[0].removeprefix('set')}")
+        elif name.startswith("constantData"):
+            self._refuse("an argument buffer with constant data")
+        return target
+
+    def _noting(self, name: str, target: Callable[..., Any]) -> Callable[..., Any]:
+        """A method that writes buffers with offsets, textures, samplers or tables."""
+
+        def write(*given: Any) -> Any:
+            result = target(*given)
+            if self._target is not None:
+                for index, member, *offset in placed(name, given):
+                    at = int(offset[0]) if offset else 0
+                    self.session.encoded.note(self, *self._target, index, member, at)
+            return result
+
+        return write
+
+    def _refuse(self, reason: str) -> None:
         if self._target is not None:
-            self.session.encoded.note(self, *self._target, index, member, offset)
+            self.session.encoded.refuse(self, *self._target, reason)
 
 
 class Function(Proxy):

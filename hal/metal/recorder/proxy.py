@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -91,3 +91,14 @@ def bytes_given(value: Any, length: int | None = None) -> bytes:
         value = value.as_buffer(length)
     data = memoryview(value).cast("B")
     return bytes(data if length is None else data[:length])
+
+
+def placed(name: str, given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Index by index what a method sets, that of one index or of a range of them."""
+    *values, place = given
+    if "Range" not in name:
+        yield (int(place), *values)
+        return
+    first, count = (int(each) for each in place)
+    for number in range(count):
+        yield (first + number, *(each[number] for each in values))

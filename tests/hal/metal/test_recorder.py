@@ -20,8 +20,10 @@ from tests.support.recorded import (
     SCALE,
     SIZE,
     as_floats,
+    encode_scale,
     floats,
     pipeline,
+    ran,
     record,
     scale,
 )
@@ -86,9 +88,7 @@ def test_dispatches_of_one_encoder_are_kept_one_by_one(tmp_path: Path) -> None:
         for by in (2.0, 3.0):
             encoder.setBytes_length_atIndex_(np.float32(by).tobytes(), 4, 2)
             encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
-        encoder.endEncoding()
-        commands.commit()
-        commands.waitUntilCompleted()
+        ran(commands, encoder)
         assert as_floats(x) == [6.0] * 8
 
     found = record(tmp_path / "a", twice)
@@ -104,10 +104,7 @@ def test_what_a_program_writes_between_encoding_and_commit_is_what_runs(tmp_path
         x, y = floats(device, np.ones(8)), floats(device, np.zeros(8))
         commands = device.newCommandQueue().commandBuffer()
         encoder = commands.computeCommandEncoder()
-        encoder.setComputePipelineState_(pipeline(metal, device, SCALE, "scale"))
-        encoder.setBuffer_offset_atIndex_(x, 0, 0)
-        encoder.setBuffer_offset_atIndex_(y, 0, 1)
-        encoder.setBytes_length_atIndex_(np.float32(2).tobytes(), 4, 2)
+        encode_scale(metal, encoder, x, y)
         encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
         encoder.endEncoding()
         memoryview(x.contents().as_buffer(32)).cast("B")[:] = np.full(8, 5, np.float32).tobytes()
@@ -128,14 +125,9 @@ def test_buffers_that_the_host_cannot_see_are_read_too(tmp_path: Path) -> None:
         blit.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(x, 0, hidden, 0, 32)
         blit.endEncoding()
         encoder = commands.computeCommandEncoder()
-        encoder.setComputePipelineState_(pipeline(metal, device, SCALE, "scale"))
-        encoder.setBuffer_offset_atIndex_(hidden, 0, 0)
-        encoder.setBuffer_offset_atIndex_(hidden, 0, 1)
-        encoder.setBytes_length_atIndex_(np.float32(3).tobytes(), 4, 2)
+        encode_scale(metal, encoder, hidden, hidden, 3)
         encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
-        encoder.endEncoding()
-        commands.commit()
-        commands.waitUntilCompleted()
+        ran(commands, encoder)
 
     (found,) = record(tmp_path / "a", private)
     with Recording(tmp_path / "a") as recording:
@@ -153,16 +145,11 @@ def test_grids_whose_size_lies_in_a_buffer_are_kept_as_they_were(tmp_path: Path)
         counts = device.newBufferWithBytes_length_options_(size, size.nbytes, SHARED)
         commands = device.newCommandQueue().commandBuffer()
         encoder = commands.computeCommandEncoder()
-        encoder.setComputePipelineState_(pipeline(metal, device, SCALE, "scale"))
-        encoder.setBuffer_offset_atIndex_(x, 0, 0)
-        encoder.setBuffer_offset_atIndex_(y, 0, 1)
-        encoder.setBytes_length_atIndex_(np.float32(2).tobytes(), 4, 2)
+        encode_scale(metal, encoder, x, y)
         encoder.dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_(
             counts, 4, (4, 1, 1)
         )
-        encoder.endEncoding()
-        commands.commit()
-        commands.waitUntilCompleted()
+        ran(commands, encoder)
         assert as_floats(y) == [2.0] * 8
 
     (found,) = record(tmp_path / "a", indirect)
@@ -175,14 +162,9 @@ def test_a_dispatch_that_fails_is_kept_with_what_the_device_said(tmp_path: Path)
         x, y = floats(device, np.ones(8)), floats(device, np.zeros(2))
         commands = device.newCommandQueue().commandBuffer()
         encoder = commands.computeCommandEncoder()
-        encoder.setComputePipelineState_(pipeline(metal, device, SCALE, "scale"))
-        encoder.setBuffer_offset_atIndex_(x, 0, 0)
-        encoder.setBuffer_offset_atIndex_(y, 0, 1)
-        encoder.setBytes_length_atIndex_(np.float32(2).tobytes(), 4, 2)
+        encode_scale(metal, encoder, x, y)
         encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
-        encoder.endEncoding()
-        commands.commit()
-        commands.waitUntilCompleted()
+        ran(commands, encoder)
         assert commands.error() is not None
         assert commands.status() == metal.MTLCommandBufferStatusError
 

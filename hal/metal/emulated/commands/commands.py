@@ -18,7 +18,7 @@ from .timing import place_of_dispatch, threadgroups_in
 
 if TYPE_CHECKING:
     from assay.sim.check import Checker
-    from assay.sim.simt import Executable
+    from assay.sim.simt import Executable, Memory
     from assay.sim.simt.run.accesses import AccessLog
 
     from ..device import MTLDevice
@@ -105,19 +105,29 @@ class DispatchCommand:
         checker: "Checker | None" = None,
         accesses: "AccessLog | None" = None,
     ) -> None:
-        """Have the engine run the grid."""
         with at_work(running), within(self.reach, device) as memory:
-            device.engine.dispatch(
-                executable,
-                memory,
-                self.arguments,
-                threads=self.threads,
-                threadgroups=self.threadgroups,
-                workers=device.options.workers,
-                fuel=device.options.fuel,
-                checker=checker,
-                accesses=accesses,
-            )
+            self.run_on_engine(device, memory, executable, checker, accesses)
+
+    def run_on_engine(
+        self,
+        device: "MTLDevice",
+        memory: "Memory",
+        executable: "Executable",
+        checker: "Checker | None" = None,
+        accesses: "AccessLog | None" = None,
+    ) -> None:
+        """Have the engine run the grid in this memory. Raises KernelFault."""
+        device.engine.dispatch(
+            executable,
+            memory,
+            self.arguments,
+            threads=self.threads,
+            threadgroups=self.threadgroups,
+            workers=device.options.workers,
+            fuel=device.options.fuel,
+            checker=checker,
+            accesses=accesses,
+        )
 
 
 @dataclass(slots=True)

@@ -33,15 +33,5 @@ def accesses_of(device: MTLDevice, command: DispatchCommand) -> Sequence[Accesse
     )
     log = AccessLog(lambda handle: True)
     with at_work(running), within(command.reach, device) as memory, kept(command, memory):
-        device.engine.dispatch(
-            executable,
-            memory,
-            command.arguments,
-            threads=command.threads,
-            threadgroups=command.threadgroups,
-            workers=device.options.workers,
-            fuel=device.options.fuel,
-            checker=checker,
-            accesses=log,
-        )
+        command.run_on_engine(device, memory, executable, checker, log)
     return log.found
