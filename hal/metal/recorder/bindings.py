@@ -7,7 +7,7 @@ from typing import Any
 
 from .allocations import Heap
 from .programs import FunctionTable, NotRecorded, Pipeline, Sampler
-from .proxy import placed, real_of
+from .proxy import Proxy, placed, real_of
 
 # Set methods that say nothing about what a dispatch computes.
 _NAMES = ("setLabel_",)
@@ -75,10 +75,10 @@ class Bindings:
         elif name.startswith("setTexture"):
             for index, texture in placed(name, given):
                 self._set(self.textures, index, texture)
-        elif name.startswith("setVisibleFunctionTable"):
+        elif name.startswith("setVisibleFunctionTable") and _are(FunctionTable, name, given):
             for index, table in placed(name, given):
                 self._set(self.tables, index, table)
-        elif name.startswith("setSampler"):
+        elif name.startswith("setSampler") and _are(Sampler, name, given):
             for index, sampler, *clamps in placed(name, given):
                 clamped = sampler and Clamped(sampler, tuple(map(float, clamps)))
                 self._set(self.samplers, index, clamped)
@@ -136,3 +136,8 @@ class Bindings:
         self.used += used
         if name.startswith("useHeap") and not all(isinstance(each, Heap) for each in used):
             self._reasons[name] = "a heap that was not made while it was recorded"
+
+
+def _are(kind: type[Proxy], name: str, given: tuple[Any, ...]) -> bool:
+    """Whether all that a method sets was made while it was recorded."""
+    return all(each is None or isinstance(each, kind) for _, each, *_ in placed(name, given))

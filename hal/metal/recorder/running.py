@@ -11,7 +11,7 @@ from .dispatches import Taken, size_of
 from .encoders import Pass, Step
 from .indirect import IndirectCommands
 from .memory import contents_of
-from .programs import NotRecorded
+from .programs import NotRecorded, Pipeline
 from .proxy import real_of
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class Run:
         """A command of an encoder."""
         if of.is_compute and name.startswith(("set", "use")):
             # Before what is open takes it: a fresh encoder gets it with all the rest.
+            if name == "setComputePipelineState_" and not isinstance(given[0], Pipeline):
+                given = (Pipeline(given[0], self._session),)  # made beside the recording
             opened = self._is_open(of)
             self._state(of).take(name, given)
             if not opened:

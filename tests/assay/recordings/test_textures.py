@@ -190,6 +190,20 @@ def test_a_flipped_bit_of_a_texture_is_named_by_texel_and_line(tmp_path: Path) -
     assert "texel (1, 1), level 1, slice 1" in str(result)
 
 
+def test_a_sampler_of_a_device_that_is_not_recorded_is_counted(tmp_path: Path) -> None:
+    def beside(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        dispatch = Dispatch(metal, device, "sample")
+        dispatch.encoder.setTexture_atIndex_(texture(metal, device), 0)
+        dispatch.encoder.setSamplerState_atIndex_(sampler(metal, dispatch.y.device()), 0)
+        dispatch.run()
+        assert len(set(as_floats(dispatch.y))) > 3
+
+    assert record(tmp_path / "a", beside) == []
+    with Recording(tmp_path / "a") as recording:
+        assert recording.header.left_out == {"samplerState": 1}
+
+
 def test_a_texture_beside_its_buffer_is_counted_with_its_reason(tmp_path: Path) -> None:
     def beside(metal: Any) -> None:
         device = metal.MTLCreateSystemDefaultDevice()

@@ -221,6 +221,23 @@ def test_command_buffers_wait_for_events_of_other_queues(tmp_path: Path) -> None
     record(tmp_path / "a", crossed)
 
 
+def test_a_pipeline_of_a_device_that_is_not_recorded_runs_and_is_counted(tmp_path: Path) -> None:
+    def beside(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x = floats(device, np.ones(8))
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encode_scale(metal, encoder, x, x)
+        encoder.setComputePipelineState_(pipeline(metal, x.device(), SCALE, "scale"))
+        encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+        ran(commands, encoder)
+        assert as_floats(x) == [2.0] * 8
+
+    assert record(tmp_path / "a", beside) == []
+    with Recording(tmp_path / "a") as recording:
+        assert recording.header.left_out == {"a pipeline of an unknown function": 1}
+
+
 def test_what_hangs_does_not_keep_the_recording_from_being_closed(tmp_path: Path) -> None:
     writer = RecordingWriter(tmp_path / "a", INFO, "program")
     metal = RecordingMetal(Session(emulated, writer))
