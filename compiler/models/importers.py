@@ -4,12 +4,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from . import diagnostics, tools
+from . import diagnostics, opsets, tools
 from .errors import ModelError
 from .formats import ModelFormat
 from .spelling import respelt
-
-_OLDEST_ONNX_OPSET = 17  # IREE's importer asks for opset 17 and above.
 
 
 def to_mlir(
@@ -48,14 +46,19 @@ def _mlir(source: Path, output: Path) -> tuple[Path, tuple[str, ...]]:
 
 def _onnx(source: Path, output: Path) -> tuple[Path, tuple[str, ...]]:
     command = [*tools.import_onnx(), str(source), "-o", str(output)]
-    done = tools.run(command, name="iree-import-onnx")
-    if _succeeded(done, output):
-        return output, ()
-    newer = [*command, "--opset-version", str(_OLDEST_ONNX_OPSET)]
-    if _succeeded(tools.run(newer, name="iree-import-onnx"), output):
-        note = f"the ONNX model was brought to opset {_OLDEST_ONNX_OPSET} to import it"
-        return output, (note,)
-    raise _failure(source, "ONNX", done)
+    newer = [*command, "--opset-version", str(opsets.OLDEST_READ)]
+    note = f"the ONNX model was brought to opset {opsets.OLDEST_READ} to import it"
+    ways: list[tuple[list[str], tuple[str, ...]]] = [(command, ()), (newer, (note,))]
+    if opsets.is_older(source):
+        ways.reverse()
+    failed = None
+    for way, notes in ways:
+        done = tools.run(way, name="iree-import-onnx")
+        if _succeeded(done, output):
+            return output, notes
+        failed = failed or done
+    assert failed is not None
+    raise _failure(source, "ONNX", failed)
 
 
 def _tflite(source: Path, output: Path, *, locations: bool) -> Path:

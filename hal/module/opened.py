@@ -135,7 +135,7 @@ def _usable(file: ModuleFile, devices: Sequence[str]) -> tuple[int, ...]:
         raise StatusError(
             "NOT_FOUND",
             f"{file.name}: no model of it runs on {', '.join(devices) or 'no device'} alone; "
-            f"its devices are {listed}",
+            f"its devices are {listed}: run it with --device {','.join(known)}",
         )
     return found
 

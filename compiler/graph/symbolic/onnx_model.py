@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...models import opsets
 from ...models.errors import MissingTool, ModelError
 from ..elements import Array
 from .dims import Dim, Dims, Named
+from .unread import leave_out_unread
 
 
 class OnnxModel:
@@ -28,6 +30,8 @@ class OnnxModel:
             self.proto = onnx.load(str(path))
         except (DecodeError, UnicodeDecodeError, OSError, ValueError) as error:
             raise ModelError(f"{path}: this is no ONNX model that can be read: {error}") from None
+        self.proto = opsets.brought(onnx, self.proto)
+        leave_out_unread(onnx, self.proto)
         graph = self.proto.graph
         self.constants: dict[str, Array] = {
             each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer
