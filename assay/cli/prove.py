@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,6 +59,55 @@ Lengths = Annotated[
 ]
 
 
+FORMATS = ("text", "json", "sarif")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofOutput:
+    """How much is done, and where what is found goes."""
+
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            "-j",
+            help="Processes that prove, which change no answer; as many as there are cores when "
+            "not given.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            help="Seconds after which a property is left undecided (120).",
+            min=0.001,
+            show_default=False,
+        ),
+    ] = None
+    no_cache: Annotated[
+        bool,
+        typer.Option("--no-cache", help="Prove again what was proved before, and keep nothing."),
+    ] = False
+    format: Annotated[
+        str | None,
+        typer.Option("--format", help=f"{', '.join(FORMATS)}.", show_default="text"),
+    ] = None
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where it goes; the text is printed too."),
+    ] = None
+
+    def chosen_format(self, *, json: bool) -> str:
+        """The name of the format. Raises CommandError."""
+        chosen = self.format or ("json" if json else "text")
+        if chosen not in FORMATS or (json and chosen != "json"):
+            known = ", ".join(FORMATS)
+            raise CommandError(f"--format {chosen}: expected one of {known}", code=USAGE)
+        return chosen
+
+
 @grouped
 def prove_command(
     file: ProvedFile,
@@ -68,6 +117,7 @@ def prove_command(
     buffer: Lengths = None,
     *,
     kernel: KernelOptions,
+    how: ProofOutput,
     json: Json = False,
 ) -> None:
     """Prove for all problem sizes that kernels do not race, diverge at barriers, leave memory.
@@ -86,7 +136,8 @@ def prove_command(
     """
     from .terminal import want_json
 
-    want_json(json)
+    format_name = how.chosen_format(json=json)
+    want_json(format_name == "json")
     errors_end_with(USAGE)  # 1 is for what is refuted
     if not file.is_file():
         raise CommandError(f"{file}: there is no such file", code=USAGE)
@@ -94,8 +145,15 @@ def prove_command(
         raise CommandError(f"{file}: expected MSL source, a .metal file", code=USAGE)
     with _usage_errors():
         source, options = _options(file, function or [], threadgroup, kernel)
-        options = replace(options, assume=tuple(assume or []), buffers=_lengths(buffer or []))
-        proofs = _shown(source, file, options, as_json=json)
+        options = replace(
+            options,
+            assume=tuple(assume or []),
+            buffers=_lengths(buffer or []),
+            timeout=how.timeout or options.timeout,
+            cache=not how.no_cache,
+        )
+        proofs = _proved(source, file, options, how.workers)
+    _write(proofs, {str(file): source}, format_name, how.output)
     if any(each.is_refuted for each in proofs):
         raise typer.Exit(FAILED)
     if not all(each.is_proved for each in proofs):
@@ -131,29 +189,40 @@ def _lengths(texts: list[str]) -> dict[str, str]:
     return found
 
 
-def _shown(
-    source: str, file: Path, options: "ProofOptions", *, as_json: bool
+def _proved(
+    source: str, file: Path, options: "ProofOptions", workers: int | None
 ) -> "list[KernelProof]":
-    """Prove and print, each kernel as it is done."""
-    from json import dumps
-
     from ..proofs import prove_source
-    from ..proofs.text import proof_text, proofs_json, summary
     from .terminal import progress
 
     found = []
     with progress() as say:
         say(f"proving {file}")
-        for proof in prove_source(source, str(file), options):
+        for proof in prove_source(source, str(file), options, workers=workers):
             found.append(proof)
             say(f"proved {proof.name}" if proof.is_proved else f"tried {proof.name}")
-    if as_json:
-        typer.echo(dumps(proofs_json(found), indent=2))
-        return found
-    for proof in found:
-        typer.echo(proof_text(proof, {str(file): source}) + "\n")
-    typer.echo(summary(found))
     return found
+
+
+def _write(
+    proofs: "list[KernelProof]", sources: dict[str, str], format_name: str, output: Path | None
+) -> None:
+    """Print what was found, or write it to a file and print it as text."""
+    from json import dumps
+
+    from ..checks import report_sarif
+    from ..proofs.text import proof_text, proofs_json, proofs_report, summary
+
+    text = "".join(f"{proof_text(proof, sources)}\n\n" for proof in proofs) + summary(proofs)
+    written = text
+    if format_name == "json":
+        written = dumps(proofs_json(proofs), indent=2)
+    elif format_name == "sarif":
+        written = dumps(report_sarif(proofs_report(proofs, sources)), indent=2)
+    if output is not None:
+        output.write_text(written + "\n", encoding="utf-8")
+        written = text
+    typer.echo(written)
 
 
 @contextmanager

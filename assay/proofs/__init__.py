@@ -1,6 +1,7 @@
 """Proofs for people: kernels of a source, their launches, and counterexamples that were run."""
 
+from .options import ProofOptions
+from .processes import prove_source
 from .proof import KernelProof
-from .source import ProofOptions, prove_source
 
 __all__ = ["KernelProof", "ProofOptions", "prove_source"]

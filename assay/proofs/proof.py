@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from assay.compiler.verify.answers import Answer
 from assay.sim.check import Finding
@@ -48,3 +49,15 @@ class KernelProof:
     def __str__(self) -> str:
         size = size_text(self.threadgroup)
         return f"{self.file}:{self.line}: kernel '{self.name}', threadgroups of {size} threads"
+
+
+def joined(parts: Sequence[KernelProof]) -> KernelProof:
+    """Proofs of different properties of one kernel as one."""
+    findings = dict.fromkeys(finding for part in parts for finding in part.findings)
+    return replace(
+        max(parts, key=lambda part: len(part.assumptions)),  # of one that was stopped none is known
+        answers=tuple(answer for part in parts for answer in part.answers),
+        findings=tuple(findings),
+        problem=next((part.problem for part in parts if part.problem), ""),
+        seconds=sum(part.seconds for part in parts),
+    )

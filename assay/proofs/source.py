@@ -1,14 +1,14 @@
-"""Proofs about the kernels of a source, one by one."""
+"""Proofs about the kernels of a source: each kernel by itself, each property by itself."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..checks.inputs import Inputs, read_annotations
+from ..checks.inputs import read_annotations
 from ..launches.constants import compiled_kernel
 from ..launches.errors import LaunchInputError
 from ..launches.grid import choose_grid, size_text
@@ -16,7 +16,10 @@ from ..launches.inputs import Setup, Size
 from ..launches.opening import opened_library
 from ..launches.runner import Runner
 from ..launches.source import chosen_kernels
+from .comments import Stated, assumptions_in
+from .kept import are_kept, kept_answers
 from .names import names_of
+from .options import ProofOptions
 from .proof import KernelProof
 from .replay import Replay
 
@@ -33,41 +36,156 @@ ALWAYS = (
 """What every proof rests on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProofOptions:
-    """How source is compiled, what is proved, and for which threadgroups.
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Some properties of one kernel, run in one way.
 
-    `functions` names kernels, also with `*`; without any, all are meant. `threadgroup` is the size
-    of threadgroups; without it that of the source's `//!` lines counts, or a usual one. `assume`
-    has conditions on arguments and grids, `buffers` bytes of arguments by name, as expressions.
+    Attributes:
+        kernel: number among `SourceProof.kernels`.
+        about: names of properties.
     """
 
-    functions: tuple[str, ...] = ()
-    threadgroup: Size | None = None
-    macros: Mapping[str, str] = field(default_factory=dict)
-    include_paths: tuple[Path, ...] = ()
-    inputs: Inputs = field(default_factory=Inputs)
-    assume: tuple[str, ...] = ()
-    buffers: Mapping[str, str] = field(default_factory=dict)
+    kernel: int
+    about: tuple[str, ...]
 
 
-def prove_source(source: str, file_name: str, options: ProofOptions) -> Iterator[KernelProof]:
-    """What is proved of each kernel of a text, or of a compiled library.
+class SourceProof:
+    """A text, or a compiled library, with kernels to prove.
+
+    Attributes:
+        kernels: names, each with one way to run it; one kernel may stand here several times.
 
     Raises:
         CompileError: if the text does not compile.
-        LaunchInputError: if there is no such kernel.
+        LaunchInputError: if there is no such kernel, or a comment is not understood.
     """
-    from assay.compiler.msl import CompileOptions
 
-    compiled = CompileOptions(
-        macros=options.macros, include_paths=(*options.include_paths, Path(file_name).parent)
-    )
-    library = opened_library(source, file_name, compiled)
-    setups = {**read_annotations(source, file_name).setups, **options.inputs.setups}
-    for name in chosen_kernels(library, options.functions):
-        for setup in _sizes(setups.get(name, (Setup(),)), options.threadgroup):
-            yield _proved(library, name, setup, setups.get(name, ()), options)
+    def __init__(self, source: str, file_name: str, options: ProofOptions) -> None:
+        from assay.compiler.msl import CompileOptions
+
+        compiled = CompileOptions(
+            macros=options.macros, include_paths=(*options.include_paths, Path(file_name).parent)
+        )
+        self._options = options
+        self._library = opened_library(source, file_name, compiled)
+        self._setups = {**read_annotations(source, file_name).setups, **options.inputs.setups}
+        self._assumed = _comments(self._library)
+        names = chosen_kernels(self._library, options.functions)
+        self._library.prepare(names)
+        self.kernels = [
+            (name, setup)
+            for name in names
+            for setup in _sizes(self._setups.get(name, (Setup(),)), options.threadgroup)
+        ]
+        self._runner = Runner(self._library)
+
+    def is_known(self, question: Question) -> bool:
+        """Whether the prover was asked before."""
+        from assay.compiler.msl import CompileError
+
+        name, setup = self.kernels[question.kernel]
+        try:
+            kernel, _ = compiled_kernel(self._library, name, setup.constants, setup.threadgroup)
+            launch = self._launch(kernel, setup)
+        except (CompileError, LaunchInputError):
+            return True  # there is nothing to prove
+        return self._options.cache and are_kept(kernel.program(), launch, question.about)
+
+    def proof(self, question: Question) -> KernelProof:
+        """What is proved, or why nothing could be."""
+        from assay.compiler.msl import CompileError
+        from assay.compiler.verify import AssumptionError
+        from assay.sim.simt import UnsupportedKernel
+
+        name, setup = self.kernels[question.kernel]
+        file, line = self._library.places()[name]
+        start = time.process_time()
+        try:
+            kernel, assumed = compiled_kernel(
+                self._library, name, setup.constants, setup.threadgroup
+            )
+            proof = self._of_kernel(kernel, setup, question.about)
+        except (CompileError, UnsupportedKernel, LaunchInputError, AssumptionError) as error:
+            return KernelProof(name=name, file=file, line=line, problem=str(error))
+        seconds = time.process_time() - start
+        return replace(proof, assumptions=(*assumed, *proof.assumptions), seconds=seconds)
+
+    def undecided(self, question: Question, why: str) -> KernelProof:
+        """That nothing was found."""
+        from assay.compiler.verify import Answer, Obstacle
+
+        name, _ = self.kernels[question.kernel]
+        file, line = self._library.places()[name]
+        obstacle = (Obstacle(why=why),)
+        return KernelProof(
+            name=name,
+            file=file,
+            line=line,
+            answers=tuple(
+                Answer(about=about, verdict="undecided", obstacles=obstacle)
+                for about in question.about
+            ),
+        )
+
+    def _of_kernel(self, kernel: KernelFunction, setup: Setup, about: Sequence[str]) -> KernelProof:
+        launch = self._launch(kernel, setup)
+        setups = self._setups.get(kernel.name, ())
+        sources = self._library.sources()
+        replay = Replay(kernel, self._runner, launch.size, setups, sources)
+        answers: list[Answer] = []
+        findings: list[Finding] = []
+        for answer in self._answers(kernel, launch, about):
+            known, found = replay.confirmed(answer)
+            answers.append(known)
+            findings += (each for each in found if each not in findings)
+        return KernelProof(
+            name=kernel.name,
+            file=kernel.file,
+            line=kernel.line,
+            threadgroup=launch.size,
+            answers=tuple(answers),
+            findings=tuple(findings),
+            assumptions=tuple(_assumptions(kernel, setup, launch)),
+        )
+
+    def _answers(
+        self, kernel: KernelFunction, launch: Launch, about: Sequence[str]
+    ) -> list[Answer]:
+        options = self._options
+        return kept_answers(
+            kernel.program(), launch, about, seconds=options.timeout, cache=options.cache
+        )
+
+    def _launch(self, kernel: KernelFunction, setup: Setup) -> Launch:
+        """What is assumed. Raises LaunchInputError, with the place of what is wrong."""
+        from assay.compiler.verify import AssumptionError, Launch
+
+        names = names_of(kernel)
+        given = [Stated(text) for text in self._options.assume]
+        stated = [*given, *self._assumed.get(kernel.name, ())]
+        for each in stated:
+            try:
+                names.check(each.text, condition=True)
+            except AssumptionError as error:
+                place = f"{each.place}: " if each.place else ""
+                raise LaunchInputError(f"{place}{error}") from None
+        return Launch(
+            size=choose_grid(kernel, setup).threadgroup,
+            names=names,
+            holds=tuple(dict.fromkeys(each.text for each in stated)),
+            lengths=_lengths(kernel, self._options),
+        )
+
+
+def _comments(library: KernelLibrary) -> Mapping[str, list[Stated]]:
+    """What the comments of all files assume. Raises LaunchInputError."""
+    found: dict[str, list[Stated]] = {}
+    places = library.places()
+    for file, text in library.sources().items():
+        lines = {name: line for name, (where, line) in places.items() if where == file}
+        if lines:
+            found.update(assumptions_in(text, file, lines))
+    return found
 
 
 def _sizes(setups: Iterable[Setup], threadgroup: Size | None) -> list[Setup]:
@@ -77,59 +195,6 @@ def _sizes(setups: Iterable[Setup], threadgroup: Size | None) -> list[Setup]:
         known = setup if threadgroup is None else replace(setup, threadgroup=threadgroup)
         found.setdefault((known.threadgroup, tuple(known.constants.items())), known)
     return list(found.values())
-
-
-def _proved(
-    library: KernelLibrary,
-    name: str,
-    setup: Setup,
-    setups: Iterable[Setup],
-    options: ProofOptions,
-) -> KernelProof:
-    from assay.compiler.msl import CompileError
-    from assay.compiler.verify import AssumptionError
-    from assay.sim.simt import UnsupportedKernel
-
-    file, line = library.places()[name]
-    start = time.process_time()
-    try:
-        kernel, assumed = compiled_kernel(library, name, setup.constants, setup.threadgroup)
-        proof = _of_kernel(library, kernel, setup, setups, options)
-    except (CompileError, UnsupportedKernel, LaunchInputError, AssumptionError) as error:
-        return KernelProof(name=name, file=file, line=line, problem=str(error))
-    seconds = time.process_time() - start
-    return replace(proof, assumptions=(*assumed, *proof.assumptions), seconds=seconds)
-
-
-def _of_kernel(
-    library: KernelLibrary,
-    kernel: KernelFunction,
-    setup: Setup,
-    setups: Iterable[Setup],
-    options: ProofOptions,
-) -> KernelProof:
-    from assay.compiler.verify import Launch, prove
-
-    size = choose_grid(kernel, setup).threadgroup
-    launch = Launch(
-        size=size, names=names_of(kernel), holds=options.assume, lengths=_lengths(kernel, options)
-    )
-    replay = Replay(kernel, Runner(library), size, setups, library.sources())
-    answers: list[Answer] = []
-    findings: list[Finding] = []
-    for answer in prove(kernel.program(), launch):
-        known, found = replay.confirmed(answer)
-        answers.append(known)
-        findings += (each for each in found if each not in findings)
-    return KernelProof(
-        name=kernel.name,
-        file=kernel.file,
-        line=kernel.line,
-        threadgroup=size,
-        answers=tuple(answers),
-        findings=tuple(findings),
-        assumptions=tuple(_assumptions(kernel, setup, launch)),
-    )
 
 
 def _lengths(kernel: KernelFunction, options: ProofOptions) -> dict[str, str]:

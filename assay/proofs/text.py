@@ -9,9 +9,10 @@ from typing import Any
 from assay.compiler.verify.answers import Answer, Obstacle
 from assay.sim.site import Site
 
-from ..reports.report import Report
+from ..reports.report import KernelRecord, Report
 from ..reports.text import finding_text
 from .proof import KernelProof
+from .replay import CHECK_OF
 
 MEANING = {
     "barriers": "all threads of a threadgroup come to the same barriers",
@@ -21,6 +22,7 @@ MEANING = {
 }
 """What is proved, in words."""
 
+FORMAT_VERSION = 1
 _SHOWN_OBSTACLES = 8
 
 
@@ -61,9 +63,32 @@ def summary(proofs: Sequence[KernelProof]) -> str:
     return f"{len(proofs)} {noun}: {proved} proved, {refuted} refuted, {undecided} undecided"
 
 
+def proofs_report(proofs: Iterable[KernelProof], sources: Mapping[str, str]) -> Report:
+    """What is refuted as findings, and what is undecided as what could not be checked."""
+    report = Report(dict.fromkeys(CHECK_OF.values()))
+    report.add_sources(sources)
+    for proof in proofs:
+        record = KernelRecord(
+            name=proof.name,
+            file=proof.file,
+            line=proof.line,
+            assumptions=proof.assumptions,
+            problem=proof.problem,
+            seconds=proof.seconds,
+        )
+        report.add_kernel(record)
+        for finding in proof.findings:
+            report.add(finding)
+        for answer in proof.answers:
+            if answer.verdict == "undecided":
+                why = "; ".join(_obstacle(each) for each in answer.obstacles[:_SHOWN_OBSTACLES])
+                report.add_obstacle(f"{proof}: undecided: {MEANING[answer.about]}: {why}")
+    return report
+
+
 def proofs_json(proofs: Iterable[KernelProof]) -> dict[str, Any]:
-    """All of it as JSON has it."""
-    return {"kernels": [_kernel_json(proof) for proof in proofs]}
+    """All of it as JSON has it; `version` changes when a field changes its meaning."""
+    return {"version": FORMAT_VERSION, "kernels": [_kernel_json(proof) for proof in proofs]}
 
 
 def _kernel_json(proof: KernelProof) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from .answers import Actor, Answer, Counterexample, Obstacle, Verdict
 from .assumptions import AssumptionError, Names, Scalar
-from .prove import PROPERTIES, Launch, prove
+from .prove import PROPERTIES, TOGETHER, Launch, prove
+from .version import own_version
 
 __all__ = [
     "PROPERTIES",
+    "TOGETHER",
     "Actor",
     "Answer",
     "AssumptionError",
@@ -15,5 +17,6 @@ __all__ = [
     "Obstacle",
     "Scalar",
     "Verdict",
+    "own_version",
     "prove",
 ]

@@ -68,6 +68,7 @@ class Answer:
         obstacles: what was not decided.
         holds_if: an extra assumption under which it is proved; empty if none was found.
         rests_on: what was taken to hold, at places of the source, without being proved.
+        is_late: whether there was no time to find more.
     """
 
     about: str
@@ -77,6 +78,7 @@ class Answer:
     obstacles: tuple[Obstacle, ...] = ()
     rests_on: tuple[Obstacle, ...] = ()
     holds_if: str = ""
+    is_late: bool = False
 
 
 def answer(

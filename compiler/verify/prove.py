@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from . import barriers, bounds, races
 from .answers import Answer, Obstacle
 from .assumptions import Names, candidates, unused_axes
 from .kernel import Kernel, Size, prepared
+from .solver import OutOfTime, time_limit
 from .study import Assumed, Effort, Study
 from .terms import Expression
 from .values import Values
@@ -41,17 +43,26 @@ class Launch:
     lengths: Mapping[str, str] = field(default_factory=dict)
 
 
-PROPERTIES: Final = (barriers.ABOUT, races.THREADGROUP, races.BUFFERS, bounds.ABOUT)
-"""What is proved, by name. The first two are proved together."""
+TOGETHER: Final = ((barriers.ABOUT, races.THREADGROUP), (races.BUFFERS,), (bounds.ABOUT,))
+"""Properties in the groups in which they are proved."""
+PROPERTIES: Final = tuple(about for group in TOGETHER for about in group)
+"""What is proved, by name."""
 
 
-def prove(program: Program, launch: Launch, about: Collection[str] = PROPERTIES) -> list[Answer]:
+def prove(
+    program: Program,
+    launch: Launch,
+    about: Collection[str] = PROPERTIES,
+    *,
+    seconds: float | None = None,
+) -> list[Answer]:
     """What is proved, refuted or not decided of a kernel.
 
     Args:
         program: the kernel.
         launch: what is assumed of its launches.
-        about: names of properties; barriers and races for threadgroup memory are always among them.
+        about: names of properties.
+        seconds: after which a property is left undecided; None for any number.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
@@ -64,14 +75,33 @@ def prove(program: Program, launch: Launch, about: Collection[str] = PROPERTIES)
     kernel = prepared(program, launch.size)
     barriers.share_loops(kernel)
     assumed = _assumed(kernel, launch)
-    uniform = barriers.uniform_barriers(Study(kernel, assumed))
-    raced = races.threadgroup_races(Study(kernel, assumed))
-    found = list(_together(kernel, uniform, raced))
+
+    def within(name: str, find: Callable[[], Answer]) -> Answer:
+        return _within(seconds, name, find)
+
+    uniform = within(barriers.ABOUT, lambda: barriers.uniform_barriers(Study(kernel, assumed)))
+    found: list[Answer] = []
+    if barriers.ABOUT in about or races.THREADGROUP in about:
+        raced = within(races.THREADGROUP, lambda: races.threadgroup_races(Study(kernel, assumed)))
+        found += _together(kernel, uniform, raced)
     if races.BUFFERS in about:
-        found.append(_resting(_offered(kernel, launch, _buffer_races), uniform))
+        raced = within(races.BUFFERS, lambda: _offered(kernel, launch, _buffer_races))
+        found.append(_resting(raced, uniform))
     if bounds.ABOUT in about:
-        found.append(_offered(kernel, launch, _bounds))
-    return found
+        found.append(within(bounds.ABOUT, lambda: _offered(kernel, launch, _bounds)))
+    return [each for each in found if each.about in about]
+
+
+def _within(seconds: float | None, about: str, find: Callable[[], Answer]) -> Answer:
+    """An answer, if it is found in time."""
+    try:
+        with time_limit(seconds):
+            return find()
+    except OutOfTime:
+        why = f"it takes longer than {seconds:g} s"
+        return Answer(
+            about=about, verdict="undecided", obstacles=(Obstacle(why=why),), is_late=True
+        )
 
 
 def _assumed(kernel: Kernel, launch: Launch) -> Assumed:
@@ -88,17 +118,25 @@ def _assumed(kernel: Kernel, launch: Launch) -> Assumed:
 def _offered(kernel: Kernel, launch: Launch, prove: _Prove) -> Answer:
     """An answer; if it is no proof, with the weakest extra assumption found that makes it one."""
     found = prove(kernel, launch, Effort())
-    failed = _failed(found)
-    if found.verdict == "proved" or not failed:
+    if found.verdict == "proved" or not found.counterexamples:
         return found
+    with contextlib.suppress(OutOfTime):  # what was found stays
+        return replace(found, holds_if=_helping(kernel, launch, prove, _failed(found)))
+    return found
+
+
+def _helping(
+    kernel: Kernel, launch: Launch, prove: _Prove, failed: frozenset[frozenset[Site]]
+) -> str:
+    """The weakest extra assumption found under which there is a proof; empty if there is none."""
     quick = Effort(examples=1, seconds=_SECONDS_OF_TRY, only=failed)
     for text in itertools.islice(candidates(kernel, launch.names), _MOST_TRIED):
         further = replace(launch, holds=(*launch.holds, text))
         # What failed first is asked first: most candidates do not help there.
         helps = prove(kernel, further, quick).verdict == "proved" and _can_be(kernel, further)
         if helps and prove(kernel, further, Effort(examples=1)).verdict == "proved":
-            return replace(found, holds_if=text)
-    return found
+            return text
+    return ""
 
 
 def _failed(found: Answer) -> frozenset[frozenset[Site]]:

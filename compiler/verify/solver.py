@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -18,6 +21,28 @@ _WAYS: Final = (
     ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "purify-arith", "smt"),
     (),
 )
+
+
+class OutOfTime(Exception):
+    """There is no time for a further question."""
+
+
+class _Thread(threading.local):
+    end: float | None = None  # of the time for questions, by `time.monotonic`
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Let questions be asked for so long, then raise OutOfTime; None for any time."""
+    outer = _thread.end
+    _thread.end = None if seconds is None else time.monotonic() + seconds
+    try:
+        yield
+    finally:
+        _thread.end = outer
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +66,14 @@ def solve(formulas: Iterable[Expression], facts: Facts, seconds: float = 4.0) ->
         formulas: conditions.
         facts: what is known of symbols.
         seconds: about how long it may take, in units of work so that results repeat.
+
+    Raises:
+        OutOfTime: if the time of `time_limit` is over.
     """
     import z3
 
+    if _thread.end is not None and time.monotonic() > _thread.end:
+        raise OutOfTime
     given = list(formulas)
     if any(each is False for each in given):
         return Model("no")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.checks import processes
+from assay.checks import pool, processes
 from assay.checks.inputs import Inputs
 from assay.checks.processes import Task, check_in_processes
 from assay.checks.source import SourceOptions
@@ -20,14 +20,17 @@ def test_a_process_that_has_taken_much_memory_is_followed_by_a_new_one(
 ) -> None:
     started = 0
 
-    class Counted(processes._Worker):
+    class Counted(pool.Worker[str]):
         def __init__(self, *arguments: object) -> None:
             nonlocal started
             started += 1
             super().__init__(*arguments)  # type: ignore[arg-type]
 
-    code = "import assay.checks.processes as them; them._MOST_MEMORY = {}; them.work()"
-    monkeypatch.setattr(processes, "_Worker", Counted)
+    code = (
+        "import assay.checks.pool as pool, assay.checks.processes as them; "
+        "pool.MOST_MEMORY = {}; them.work()"
+    )
+    monkeypatch.setattr(pool, "Worker", Counted)
     task = Task(
         source=KERNELS,
         file_name="k.metal",

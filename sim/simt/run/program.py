@@ -89,6 +89,11 @@ class Program:
         self._executables: dict[tuple[Shape, frozenset[str], bool], Executable] = {}
 
     @property
+    def key(self) -> str:
+        """A digest of the kernel and of the engine that reads it."""
+        return self._key
+
+    @property
     def function(self) -> Function:
         """The kernel in the engines' IR."""
         return self.marked_function(frozenset())

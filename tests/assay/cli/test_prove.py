@@ -143,3 +143,33 @@ def test_an_assumption_that_is_not_understood_leaves_all_undecided(
     done = assay("prove", "tiled.metal", "--assume", text)
     assert done.code == 2
     assert message in done.out
+
+
+def test_assumptions_stand_beside_the_kernel(assay: Assay, folder: Path) -> None:
+    stated = TILED.replace("kernel void", "// assay: assume(grid.x <= n)\nkernel void")
+    (folder / "tiled.metal").write_text(stated)
+    done = assay("prove", "tiled.metal")
+    assert done.code == 0, done.out
+    assert "assumed:   grid.x <= n" in done.out
+
+
+def test_an_assumption_in_a_comment_is_refused_with_its_line(assay: Assay, folder: Path) -> None:
+    (folder / "tiled.metal").write_text("// assay: assume(m == 1)\n" + TILED)
+    done = assay("prove", "tiled.metal")
+    assert done.code == 2
+    assert "tiled.metal:1: 'm == 1': there is no integer argument 'm'" in done.out
+
+
+def test_sarif_has_what_is_refuted_and_what_is_undecided(assay: Assay, folder: Path) -> None:
+    (folder / "tiled.metal").write_text(without_barrier(TILED, 0))
+    done = assay("prove", "tiled.metal", "--format", "sarif", "--output", "proofs.sarif")
+    assert done.code == 1
+    assert "1 kernel: 0 proved, 1 refuted, 0 undecided" in done.out
+    (run,) = json.loads((folder / "proofs.sarif").read_text())["runs"]
+    assert "race-read-write" in {each["ruleId"] for each in run["results"]}
+    done = assay("prove", "tiled.metal", "--format", "sarif", "--timeout", "0.001", "--no-cache")
+    (run,) = json.loads(done.out)["runs"]
+    texts = [
+        each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]
+    ]
+    assert any("it takes longer than 0.001 s" in text for text in texts)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.checks import read_annotations
 from assay.compiler.msl import compile_library
-from assay.compiler.verify import Answer, Launch, prove
+from assay.compiler.verify import TOGETHER, Answer, Launch, prove
 from assay.proofs.names import names_of
 from tests.checks.mutation.campaign import KERNELS
 
@@ -28,7 +28,7 @@ def proved(source: str, *about: str, holds: tuple[str, ...] = ()) -> dict[str, A
     assert size is not None
     kernel = library.function(name)
     launch = Launch(size=size, names=names_of(kernel), holds=holds)
-    return {each.about: each for each in prove(kernel.program(), launch, about)}
+    return {each.about: each for each in prove(kernel.program(), launch, {*TOGETHER[0], *about})}
 
 
 def without_barrier(source: str, *numbers: int) -> str:

@@ -1,0 +1,62 @@
+"""Answers of the prover, kept on disk by what decides them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from assay.sim.native.disk_cache import DiskCache, digest
+
+if TYPE_CHECKING:
+    from assay.compiler.verify import Answer, Launch
+    from assay.sim.simt import Program
+
+_CACHE = DiskCache("proofs")
+
+
+def kept_answers(
+    program: Program, launch: Launch, about: Collection[str], *, seconds: float, cache: bool
+) -> list[Answer]:
+    """What the prover says of some properties; what it said before of the same kernel and launch
+    is not asked again. What was left undecided for want of time is.
+
+    Raises:
+        UnsupportedKernel: for what proofs cannot be about.
+        AssumptionError: for an assumption that is not understood.
+    """
+    from assay.compiler.verify import prove
+
+    if not cache:
+        return prove(program, launch, about, seconds=seconds)
+    keys = {name: _key(program, launch, name) for name in about}
+    found = {name: answer for name in about if (answer := _stored(keys[name])) is not None}
+    if missing := [name for name in about if name not in found]:
+        for answer in prove(program, launch, missing, seconds=seconds):
+            found[answer.about] = answer
+            if not answer.is_late:
+                _CACHE.put(keys[answer.about], pickle.dumps(answer))
+    return [found[name] for name in about]
+
+
+def are_kept(program: Program, launch: Launch, about: Collection[str]) -> bool:
+    """Whether all answers are known."""
+    return all(_CACHE.get(_key(program, launch, name)) is not None for name in about)
+
+
+def _stored(key: str) -> Answer | None:
+    raw = _CACHE.get(key)
+    if raw is None:
+        return None
+    answer: Answer = pickle.loads(raw)
+    return answer
+
+
+def _key(program: Program, launch: Launch, about: str) -> str:
+    from assay.compiler.verify import own_version
+
+    scalars = [repr(launch.names.scalars[name]) for name in launch.names.scalars]
+    lengths = sorted(launch.lengths.items())
+    stated = json.dumps([launch.size, scalars, launch.holds, lengths, about])
+    return digest(own_version(), program.key, stated)
