@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.compiler.msl import CompileOptions, KernelLibrary
 
-COMPILED = (".metallib", ".dylib")
-"""How files with compiled libraries are called: alone, or in a program's file."""
+COMPILED = (".metallib", ".dylib", ".air")
+"""How files with compiled kernels are called: libraries, programs that hold some, bitcode alone."""
 
 
 def opened_library(source: str, file_name: str, options: CompileOptions) -> KernelLibrary:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .async_copies import async_copy, wait_for_copies
 from .body import Body
 from .conversions import conversion
 from .matrices import MATRICES
 from .names import UNKNOWN, AirFunction
+from .textures.functions import is_of_textures, texture_body
 from .vectors import by_parts, dot, vote
+from .visible import table_body
 
 _MATRIX = "simdgroup_matrix_8x8_"
 # By operation, with how many parameters each has.
@@ -16,6 +19,9 @@ _OWN: dict[str, tuple[int, Callable[[AirFunction], Body | None]]] = {
     "any": (1, vote),
     "all": (1, vote),
     "dot": (2, dot),
+    "simdgroup_async_copy_1d": (5, async_copy),
+    "simdgroup_async_copy_2d": (12, async_copy),
+    "wait_simdgroup_events": (2, wait_for_copies),
     **{_MATRIX + name: known for name, known in MATRICES.items()},
 }
 
@@ -31,4 +37,8 @@ def body_of(function: AirFunction) -> Body | None:
 def _maker(function: AirFunction) -> tuple[int, Callable[[AirFunction], Body | None]]:
     if function.words[0] == "convert":  # and both types, with a letter before each
         return 1, conversion
+    if function.name.endswith("_visible_function_table"):
+        return len(function.parameters), table_body
+    if is_of_textures(function):
+        return len(function.parameters), texture_body
     return _OWN.get(function.operation, (len(function.parameters), by_parts))

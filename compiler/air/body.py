@@ -21,12 +21,14 @@ class Body:
     Attributes:
         text: LLVM IR.
         calls: other functions of AIR, on scalars.
-        declares: lines that declare what the engine has.
+        declares: lines that declare what the engine has, or `shims` define.
+        shims: C++ of functions that it calls.
     """
 
     text: str
     calls: tuple[AirFunction, ...] = ()
     declares: tuple[str, ...] = ()
+    shims: tuple[str, ...] = ()
 
 
 def define(function: AirFunction, lines: str, result: str = "", *, convergent: bool = False) -> str:

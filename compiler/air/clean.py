@@ -13,6 +13,7 @@ _HEAD = re.compile(r"^(?:target (?:datalayout|triple) = .*|source_filename = .*)
 _LISTS = re.compile(
     r"^@llvm\.(?:compiler\.used|used) = .*\n|^@llvm\.global_ctors = .*\[0 x .*\n", re.MULTILINE
 )
+_EXTERNAL = re.compile(r' section "air\.externally_defined"')
 _SPACE = re.compile(r"addrspace\(2\)")
 _PROMISES = re.compile(
     r" (?:nonnull|noundef|noalias|dereferenceable(?:_or_null)?\(\d+\)"
@@ -45,6 +46,7 @@ def cleaned(text: str) -> str:
     text = _NAMED.sub("", _LISTS.sub("", _HEAD.sub("", text)))
     text = _ASSUME.sub("", _SPACE.sub("addrspace(6)", text))
     text = _METADATA.sub("", _PROMISES.sub("", text))
+    text = _EXTERNAL.sub("", text)
     text = _FAST.sub(_without_licences, text)
     text = _GROUPS.sub(lambda group: _GROUP_WORDS.sub("", group[0]), text)
     text = text.replace(_PROGRESS, '!{!"llvm.loop.may_run_forever"}')

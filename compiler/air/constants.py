@@ -16,7 +16,7 @@ from .metadata import ConstantVariable
 Value = bool | int | float | tuple[bool | int | float, ...]
 _DEFINED = re.compile(
     r"(?:tail )?call (?:zeroext )?i1 @air\.is_function_constant_defined"
-    r"\([^@\n]*(@[\w.$]+|@\"[^\"]*\")\)"
+    r"\([^@\n]*(@[\w.$]+|@\"[^\"]*\")\)(?: #\d+)?"
 )
 _SECTION = re.compile(r',? section "air\.[\w.]+"')
 _UNSET = re.compile(r"^(@\S+ = [^\n]*addrspace\(6\) global \S+) undef", re.MULTILINE)

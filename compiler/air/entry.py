@@ -43,7 +43,9 @@ POSITIONS = (
     }
 )
 MEMORY = frozenset({"buffer", "indirect_buffer"})
-_SPACES = {1: 1, 2: 6, 3: 3}
+# What the host gives the address of a description, words or numbers for.
+RESOURCES = frozenset({"texture", "sampler", "visible_function_table"})
+_CONSTANT = "ptr addrspace(6)"
 
 
 def parameter_types(text: str, symbol: str) -> list[str]:
@@ -77,6 +79,11 @@ def wrapper(
             if number in kept:
                 taken.append(f"{kind} %b{number}")
             passed.append(f"{kind} {f'%b{number}' if number in kept else 'null'}")
+        elif argument.kind in RESOURCES:
+            if number in kept:
+                taken.append(f"{_CONSTANT} %b{number}")
+                lines += _resource(argument, kind)
+            passed.append(f"{kind} {f'%r{number}' if number in kept else 'null'}")
         elif argument.kind in POSITIONS:
             new, name = _position(argument.kind, kind, number)
             lines += new
@@ -92,6 +99,34 @@ def wrapper(
         f"  call void {symbol}({', '.join(passed)})\n  ret void\n}}\n"
         'attributes #994 = { convergent nounwind "no-builtins" }\n'
     )
+
+
+def _resource(argument: AirArgument, kind: str) -> list[str]:
+    """Lines that make a texture, sampler or table, or an array of them, of what the host gives."""
+    number = argument.parameter
+    given = f"{_CONSTANT} %b{number}"
+    if is_array(argument):
+        if kind != "ptr":
+            raise AirFormatError(f"argument '{argument.name}' is an array that is passed as {kind}")
+        lines = [f"%r{number} = alloca [{argument.count} x i64]"]
+        for at in range(argument.count):
+            of, to = f"%f{number}.{at}", f"%t{number}.{at}"
+            lines += [
+                f"{of} = getelementptr i64, {given}, i64 {at}",
+                f"{of}w = load i64, {_CONSTANT} {of}",
+                f"{to} = getelementptr i64, ptr %r{number}, i64 {at}",
+                f"store i64 {of}w, ptr {to}",
+            ]
+        return lines
+    word = f"%w{number} = ptrtoint {given} to i64"
+    if argument.kind == "sampler":
+        word = f"%w{number} = load i64, {given}"
+    return [word, f"%r{number} = inttoptr i64 %w{number} to {kind}"]
+
+
+def is_array(argument: AirArgument) -> bool:
+    """Whether an argument is an array of textures or samplers, each with an index."""
+    return argument.count > 1 or argument.type_name.startswith("array")
 
 
 def _position(name: str, kind: str, number: int) -> tuple[list[str], str]:

@@ -16,9 +16,11 @@ from ..msl.errors import CompileError, MissingConstants
 from ..msl.kernel_function import KernelFunction, restored, stored
 from ..msl.rewrite.function_constants import ConstantValue, FunctionConstant
 from . import entry
+from .bare import is_bare, read_bare
 from .container import (
     MAGIC,
     AirFormatError,
+    Container,
     StoredConstant,
     StoredFunction,
     find_containers,
@@ -28,6 +30,7 @@ from .embedded import sources_in
 from .lowering import Lowered, lower_kernel
 from .metadata import AirArgument, AirMember
 from .reading import READER
+from .textures.arguments import resource_argument
 from .version import own_version
 
 _CACHE = DiskCache("metallib")
@@ -60,16 +63,16 @@ class AirLibrary:
 
     def __init__(self, data: bytes | mmap, name: str) -> None:
         self.file_name = name
-        parts = [data] if data[: len(MAGIC)] == MAGIC else list(find_containers(data))
-        if not parts:
-            raise AirFormatError(f"{name}: there is no Metal library in it")
-        self.containers = tuple(read_container(part, name) for part in parts)
+        self.containers = _containers(data, name)
         self._stored: dict[str, StoredFunction] = {}
+        self._visible: dict[str, StoredFunction] = {}
         for container in self.containers:
             for each in container.functions.values():
                 if each.kind == "kernel":
                     self._stored.setdefault(each.name, each)
-        self._functions: dict[tuple[str, str], KernelFunction] = {}
+                elif each.kind == "visible":
+                    self._visible.setdefault(each.name, each)
+        self._functions: dict[tuple[str, str, tuple[str, ...]], KernelFunction] = {}
         self._listings: dict[str, str] = {}
         self._lock = threading.Lock()
 
@@ -80,8 +83,8 @@ class AirLibrary:
 
     @property
     def visible_names(self) -> tuple[str, ...]:
-        """None: visible functions of compiled libraries are not linked here."""
-        return ()
+        """Names of the visible functions, in the order of the file."""
+        return tuple(self._visible)
 
     @functools.cached_property
     def constants(self) -> tuple[FunctionConstant, ...]:
@@ -126,6 +129,9 @@ class AirLibrary:
     ) -> KernelFunction:
         """The kernel `name` with these function constants (by index or name).
 
+        It can call the visible functions `linked` by their place in it, from 1 on, and others of
+        the library by their names.
+
         Raises:
             CompileError: if there is none, or it does what is not known here, by its name.
             MissingConstants: if it depends on a constant that was given no value.
@@ -134,16 +140,16 @@ class AirLibrary:
         if found is None:
             said = choices(name, self._stored)
             raise CompileError(f"no kernel function '{name}' in this library; {said}")
-        if linked:
-            raise CompileError(
-                f"{self.file_name}: visible functions cannot be linked to kernels of compiled "
-                "libraries; give the MSL source"
-            )
+        for chosen in linked:
+            if chosen not in self._visible:
+                said = choices(chosen, self._visible)
+                raise CompileError(f"no visible function '{chosen}' in this library; {said}")
         values = dict(constants or {})
-        key = (name, repr(sorted(values.items(), key=lambda item: str(item[0]))))
+        written = repr(sorted(values.items(), key=lambda item: str(item[0])))
+        key = (name, written, tuple(linked))
         with self._lock:
             if key not in self._functions:
-                self._functions[key] = self._lowered(found, values, key[1])
+                self._functions[key] = self._lowered(found, values, written, tuple(linked))
             return self._functions[key]
 
     def forget(self) -> None:
@@ -152,13 +158,22 @@ class AirLibrary:
             self._functions.clear()
             self._listings.clear()
 
+    def _visible_module(self, name: str) -> str | None:
+        """The text of a visible function's module."""
+        found = self._visible.get(name)
+        return None if found is None else READER.text(found.bitcode())
+
     def _place(self, function: StoredFunction) -> tuple[str, int]:
         if function.path:
             return function.path, function.line
         return f"{self.file_name}/{function.name}.ll", 1
 
     def _lowered(
-        self, function: StoredFunction, values: dict[int | str, ConstantValue], written: str
+        self,
+        function: StoredFunction,
+        values: dict[int | str, ConstantValue],
+        written: str,
+        linked: tuple[str, ...],
     ) -> KernelFunction:
         """The kernel from the cache on disk, or lowered and put there."""
         missing = [
@@ -173,11 +188,21 @@ class AirLibrary:
                 tuple(each.name for each in missing),
             )
         file, line = self._place(function)
-        key = digest(own_version(), function.digest, function.name, file, written)
+        callable_ = [part for each in self._visible.values() for part in (each.name, each.digest)]
+        key = digest(
+            own_version(), function.digest, function.name, file, written, repr(linked), *callable_
+        )
         raw, listing = _CACHE.get(key), _CACHE.get(digest(key, "listing"))
         if raw is None or listing is None:
             try:
-                lowered = lower_kernel(READER.text(function.bitcode()), function.name, values, file)
+                lowered = lower_kernel(
+                    READER.text(function.bitcode()),
+                    function.name,
+                    values,
+                    file,
+                    tables=linked,
+                    visible=self._visible_module,
+                )
             except AirFormatError as error:
                 raise CompileError(f"{self.file_name}: kernel '{function.name}': {error}") from None
             kernel = _kernel(function.name, lowered, file, line)
@@ -187,6 +212,19 @@ class AirLibrary:
         if listing:
             self._listings[file] = listing.decode()
         return restored(raw)
+
+
+def _containers(data: bytes | mmap, name: str) -> tuple[Container, ...]:
+    """The libraries in a file: it is one, bitcode alone, or a program's."""
+    if is_bare(data):
+        try:
+            return (read_bare(data),)
+        except AirFormatError as error:
+            raise AirFormatError(f"{name}: {error}") from None
+    parts = [data] if data[: len(MAGIC)] == MAGIC else list(find_containers(data))
+    if not parts:
+        raise AirFormatError(f"{name}: there is no Metal library in it")
+    return tuple(read_container(part, name) for part in parts)
 
 
 def _constant(constant: StoredConstant) -> FunctionConstant:
@@ -215,6 +253,8 @@ def _kernel(name: str, lowered: Lowered, file: str, line: int) -> KernelFunction
 
 
 def _argument(argument: AirArgument) -> Argument:
+    if argument.kind in entry.RESOURCES:
+        return resource_argument(argument)
     space = _SPACES.get(argument.space, "device")
     return Argument(
         name=argument.name or f"argument {argument.parameter}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
@@ -19,7 +19,9 @@ from .listing import Listing, listed, with_own_places
 from .metadata import AirArgument, EntryPoint, Metadata
 from .names import AirFunction, declared_functions, without_declarations
 from .shims import compiled_shims, shim_of
+from .textures.samplers import with_sampler_words
 from .variable_sizes import with_fixed_sizes
+from .visible import with_functions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +44,18 @@ class Lowered:
 
 
 def lower_kernel(
-    text: str, name: str, values: Mapping[int | str, Value], listing_name: str
+    text: str,
+    name: str,
+    values: Mapping[int | str, Value],
+    listing_name: str,
+    *,
+    tables: Sequence[str] = (),
+    visible: Callable[[str], str | None] = lambda _: None,
 ) -> Lowered:
     """Lower a module of AIR with one kernel, or that of a name.
 
-    `listing_name` is what places call the listing of a kernel without places of its own.
+    `listing_name` is what places call the listing of a kernel without places of its own; `tables`
+    names the visible functions that tables may hold, whose modules `visible` gives.
 
     Raises:
         AirFormatError: for what is not understood, or not known here, by its name.
@@ -56,7 +65,16 @@ def lower_kernel(
     start_llvm()
     with LLVM_LOCK:
         conditions = [each.condition for each in kernel.arguments if each.condition]
-        changed = with_values(cleaned(text), metadata.constants(), values, conditions)
+        changed = _set(text, metadata, values, conditions)
+
+        def visible_module(function: str) -> tuple[str, str] | None:
+            found = visible(function)
+            if found is None:
+                return None
+            told = Metadata(found)
+            return told.visible(), _set(found, told, values, [])
+
+        changed = with_functions(changed, tables, visible_module)
     kinds = entry.parameter_types(changed, kernel.symbol)
     if len(kinds) != len(kernel.arguments):
         raise AirFormatError(
@@ -67,10 +85,8 @@ def lower_kernel(
     given = [each for each in kernel.arguments if each.kind not in entry.POSITIONS]
     kept = [each for each in given if not each.condition or is_kept(changed, each.condition)]
     numbers = {each.parameter for each in kept}
-    if has_places(text):
-        listing = Listing(with_own_places(changed), "")
-    else:
-        listing = _listing(changed, kernel, listing_name)
+    names = {each.parameter: each.name for each in kernel.arguments}
+    listing = Listing(changed, "") if has_places(text) else listed(changed, listing_name, names)
     whole, texts = _defined(
         listing.module + entry.wrapper(kernel.symbol, kernel.arguments, kinds, numbers)
     )
@@ -83,8 +99,16 @@ def lower_kernel(
     )
 
 
-def _listing(text: str, kernel: EntryPoint, file_name: str) -> Listing:
-    return listed(text, file_name, {each.parameter: each.name for each in kernel.arguments})
+def _set(
+    text: str,
+    metadata: Metadata,
+    values: Mapping[int | str, Value],
+    conditions: Sequence[str],
+) -> str:
+    """The cleaned module with its samplers and constants."""
+    changed = with_sampler_words(cleaned(text), metadata.samplers())
+    changed = with_values(changed, metadata.constants(), values, conditions)
+    return with_own_places(changed) if has_places(text) else changed
 
 
 def _chosen(kernels: list[EntryPoint], name: str) -> EntryPoint:
@@ -110,6 +134,7 @@ def _defined(text: str) -> tuple[str, list[str]]:
         if body is not None:
             parts.append(body.text)
             waiting += body.calls
+            texts += body.shims
             declared |= dict.fromkeys(body.declares)
             continue
         texts.append(_shim(function))

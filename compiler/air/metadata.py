@@ -15,6 +15,12 @@ _ITEM = re.compile(
     r"|i\d+ (?P<number>-?\d+|true|false)"
     r"|ptr(?: addrspace\(\d+\))? (?P<symbol>@[\w.$]+|@\"[^\"]*\")|(?P<other>[^,]+))\s*(?:,|$)"
 )
+# What members of argument buffers are for the host, where it has another word.
+_MEMBERS = {
+    "indirect_buffer": "buffer",
+    "indirect_constant": "constant",
+    "visible_function_table": "function_table",
+}
 _MOST_ELEMENTS = 1 << 16  # of an array in an argument buffer
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 
@@ -90,12 +96,13 @@ class EntryPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantVariable:
-    """The variable that holds a function constant's value."""
+    """The variable that holds a function constant's value, which may have to be given."""
 
     symbol: str
     name: str
     index: int
     type_name: str
+    required: bool
 
 
 class Metadata:
@@ -123,6 +130,25 @@ class Metadata:
         """The entry points for compute. Raises AirFormatError."""
         return [self._kernel(items) for items in self.named("air.kernel")]
 
+    def visible(self) -> str:
+        """The symbol of the module's visible function. Raises AirFormatError if there is none."""
+        for items in self.named("air.visible"):
+            if items and isinstance(items[0], Symbol):
+                return items[0].name
+        raise AirFormatError("its module has no visible function")
+
+    def version(self, name: str) -> tuple[int, int]:
+        """The first two numbers of `air.version` or `air.language_version`; 0 if they are not."""
+        for items in self.named(name):
+            numbers = [item for item in items if isinstance(item, int)]
+            return (*numbers, 0, 0)[0], (*numbers, 0, 0)[1]
+        return 0, 0
+
+    def samplers(self) -> list[str]:
+        """The variables of samplers that the module says itself."""
+        found = [items[1] for items in self.named("air.sampler_states") if len(items) > 1]
+        return [each.name for each in found if isinstance(each, Symbol)]
+
     def constants(self) -> list[ConstantVariable]:
         """The variables of function constants. Raises AirFormatError."""
         found = []
@@ -130,7 +156,13 @@ class Metadata:
             match items[:4]:
                 case [Symbol(symbol), str(kind), str(name), int(index)]:
                     found.append(
-                        ConstantVariable(symbol=symbol, name=name, index=index, type_name=kind)
+                        ConstantVariable(
+                            symbol=symbol,
+                            name=name,
+                            index=index,
+                            type_name=kind,
+                            required=items[4:5] == [1],
+                        )
                     )
                 case _:
                     raise AirFormatError("a function constant's metadata is not understood")
@@ -199,7 +231,7 @@ class Metadata:
                 name=f"{name}[{number}]" if count else name,
                 id=argument.index + number,
                 offset=offset + number * step,
-                kind=argument.kind,
+                kind=_MEMBERS.get(argument.kind, argument.kind),
                 space=argument.space,
             )
 

@@ -13,5 +13,5 @@ from ..msl.front import clang, precompiled
 @functools.cache
 def own_version() -> str:
     """A digest of this package, of the headers that it compiles, and of the compiler."""
-    own = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    own = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
     return digest(precompiled.header_digest(), clang.compiler_version(), *clang.LANGUAGE, *own)

@@ -97,18 +97,20 @@ def library(
     modules: Mapping[str, str],
     constants: Mapping[str, bytes] | None = None,
     sources: Mapping[str, str] | None = None,
+    visible: Mapping[str, str] | None = None,
 ) -> bytes:
     """A library of kernels, by name.
 
-    `constants` are the `CNST` fields of some; `sources` are files that it carries, by their paths.
+    `constants` are the `CNST` fields of some; `sources` are files that it carries, by their paths;
+    `visible` are modules of visible functions.
     """
     listed, public, code = b"", b"", b""
-    for name, text in modules.items():
+    for name, text in {**modules, **(visible or {})}.items():
         raw = bitcode(text)
         known = (constants or {}).get(name, b"")
         fields = [
             (b"NAME", name.encode() + b"\0"),
-            (b"TYPE", b"\2"),
+            (b"TYPE", b"\2" if name in modules else b"\4"),
             (b"HASH", hashlib.sha256(raw).digest()),
             (b"OFFT", struct.pack("<3Q", len(public), len(public), len(code))),
             (b"VERS", struct.pack("<4H", 2, 6, 3, 1)),
@@ -120,7 +122,8 @@ def library(
         public += struct.pack("<I", len(told) + 4) + told
         code += raw
     carried = _carried(sources) if sources else b""
-    return _assembled(len(modules), listed, public, _private(public, len(modules)), code, carried)
+    count = len(modules) + len(visible or {})
+    return _assembled(count, listed, public, _private(public, count), code, carried)
 
 
 def _carried(sources: Mapping[str, str]) -> bytes:

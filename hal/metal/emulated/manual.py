@@ -23,8 +23,7 @@ The default device is an Apple M1 with unified memory. `configure(DeviceOptions(
 (threads that run kernels) and `fuel` (bound on the work of a kernel).
 
 Not there: compressed textures, render and ray tracing pipelines, counters, capture, dynamic
-libraries, visible functions and textures of compiled `.metallib` files, commands that kernels
-encode, Metal 4 command encoding.
+libraries, commands that kernels encode, Metal 4 command encoding.
 """
 
 # Metal's names are in camelCase, with an underscore at each colon; others are the emulator's own.

@@ -9,7 +9,8 @@ import pytest
 
 from assay.compiler.air import AirLibrary
 from assay.compiler.air.container import AirFormatError, find_containers, read_container
-from tests.support.metallib import Buffer, constant_field, kernel, library
+from assay.compiler.msl import CompileError
+from tests.support.metallib import Buffer, bitcode, constant_field, kernel, library
 
 TWO = {
     name: kernel(
@@ -97,3 +98,27 @@ def test_sources_that_are_damaged_are_left_out() -> None:
     damaged = whole[: at + 40] + bytes(20) + whole[at + 60 :]
     opened = AirLibrary(damaged, "x.metallib")
     assert opened.sources() == {} and opened.function_names == ("first", "second")
+
+
+@pytest.mark.parametrize("is_wrapped", [True, False])
+def test_bitcode_alone_is_a_library_of_its_entry_points(is_wrapped: bool) -> None:
+    raw = bitcode(TWO["first"])
+    data = raw if is_wrapped else raw[20:]
+    opened = AirLibrary(data, "first.air")
+    assert opened.function_names == ("first",)
+    assert [argument.name for argument in opened.function("first").arguments] == ["x"]
+
+
+def test_damaged_bitcode_alone_is_refused() -> None:
+    random_ = random.Random(11)
+    raw = bitcode(TWO["first"])
+    for _ in range(40):
+        damaged = bytearray(raw)
+        for _ in range(random_.randint(1, 8)):
+            damaged[random_.randrange(4, len(damaged))] = random_.randrange(256)
+        try:
+            opened = AirLibrary(bytes(damaged[: random_.randrange(40, len(raw))]), "first.air")
+            for name in opened.function_names:
+                opened.function(name)
+        except CompileError as error:
+            assert "first.air" in str(error)

@@ -341,6 +341,25 @@ def test_a_required_constant_without_a_value_is_named() -> None:
         AirLibrary(conditional(), "k.metallib").function("k")
 
 
+@pytest.mark.parametrize("given", [{}, {7: True}])
+def test_a_kernel_is_told_whether_a_constant_is_defined(given: dict[int | str, bool]) -> None:
+    asked = f"@air.is_function_constant_defined(ptr addrspace(2) @{CONSTANT})"
+    body = f"""  %is = tail call i1 {asked} #9
+  %n = zext i1 %is to i32
+  store i32 %n, ptr addrspace(1) %b1"""
+    called = "declare i1 @air.is_function_constant_defined(ptr addrspace(2))"
+    text = kernel(
+        "k",
+        body,
+        INTS,
+        declared=f"{WITH_CONSTANT}\n{called}\nattributes #9 = {{ nounwind }}",
+        constants=CONSTANT_NODES,
+    )
+    data = library({"k": text}, {"k": constant_field(("wide", 0x35, 7, False))})
+    arrays = [np.int32([5]), np.int32([9])]
+    assert run(data, "k", arrays, threads=1, constants=given)[1][0] == len(given)
+
+
 def test_a_function_that_is_not_known_is_named() -> None:
     call = "%r = call float @air.guess.f32(float %v)"
     data = library({"k": each("float float", call, "declare float @air.guess.f32(float)")})

@@ -1,0 +1,1 @@
+"""Textures and samplers of compiled kernels, by what MSL has for them."""
