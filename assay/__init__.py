@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .module import Function, Module, load
     from .npu import NpuFunction, NpuModule
     from .prediction import NpuTimeResult, ProgramTime, TimeInputError, TimeResult, time, timing
+    from .proofs import NotProved, Proofs, prove
     from .scripts import patch
     from .sweeps import (
         Loss,
@@ -40,10 +41,12 @@ __all__ = [
     "Loss",
     "ModelError",
     "Module",
+    "NotProved",
     "NpuFunction",
     "NpuModule",
     "NpuTimeResult",
     "ProgramTime",
+    "Proofs",
     "Report",
     "Selector",
     "Space",
@@ -61,6 +64,7 @@ __all__ = [
     "load",
     "loss",
     "patch",
+    "prove",
     "read_selector",
     "space",
     "sweep",
@@ -101,6 +105,9 @@ _find = lazy_exports(
         "load": ".module",
         "time": ".prediction",
         "timing": ".prediction",
+        "NotProved": ".proofs",
+        "Proofs": ".proofs",
+        "prove": ".proofs",
         "patch": ".scripts",
         "space": ".sweeps",
         "sweep": ".sweeps",

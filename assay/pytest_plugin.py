@@ -6,7 +6,8 @@ Loaded by every pytest where Assay is installed, so it imports the rest when a t
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,11 @@ def metal_device(request: pytest.FixtureRequest) -> MTLDevice:
 
 @pytest.fixture
 def check_kernel(request: pytest.FixtureRequest) -> Callable[..., Report]:
-    """`assay.check_kernel` that fails the test if there are findings."""
+    """`assay.check_kernel` that fails the test if there are findings.
+
+    With `prove=True` it fails, too, unless it is proved that nothing goes wrong in this launch
+    whatever the buffers hold, and in any order.
+    """
     import assay
     from assay.compiler.msl import CompileError
 
@@ -97,12 +102,16 @@ def check_kernel(request: pytest.FixtureRequest) -> Callable[..., Report]:
         "chip": config.getoption("--assay-chip"),
     }
 
-    def check(source: str | Path, function: str, *arguments: Any, **options: Any) -> Report:
+    def check(
+        source: str | Path, function: str, *arguments: Any, prove: bool = False, **options: Any
+    ) -> Report:
         __tracebackhide__ = True
         caller = sys._getframe(1)
         place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
         try:
-            report = assay.check_kernel(source, function, *arguments, **{**usual, **options})
+            with _proved(prove) as prove_launched:
+                report = assay.check_kernel(source, function, *arguments, **{**usual, **options})
+            prove_launched(report)
         except (CheckInputError, CompileError) as error:
             pytest.fail(f"{place}: {error}", pytrace=False)
         watched = request.node.stash.get(_watched, None)
@@ -110,9 +119,23 @@ def check_kernel(request: pytest.FixtureRequest) -> Callable[..., Report]:
             watched.add(report)
         if report:
             pytest.fail(f"{place}: kernel '{function}' has findings\n\n{report}", pytrace=False)
+        if prove and report.unchecked:
+            pytest.fail(f"{place}: kernel '{function}' is not proved\n\n{report}", pytrace=False)
         return report
 
     return check
+
+
+@contextmanager
+def _proved(wanted: bool) -> Iterator[Callable[[Report], None]]:
+    """Keeps what is launched meanwhile; gives what proves it, once that is over."""
+    if not wanted:
+        yield lambda report: None
+        return
+    from .proofs import launches_kept, prove_launches
+
+    with launches_kept() as launches:
+        yield lambda report: prove_launches(launches, report)
 
 
 @pytest.hookimpl(wrapper=True)

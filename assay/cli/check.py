@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ class _Options:
     many: ManyOptions
     module: ModuleOptions
     patches: list[str]
+    prove: bool
     devices: str
     """Of an Assay module, if it is one that is checked."""
 
@@ -87,9 +88,8 @@ def check_command(
     program = None if is_assay else npu.program(Path(files[0]), first, only_emulated(device))
     if program is not None:
         _only_one([*files, *functions[1:]])
-        accepted = how.suppress or []
-        inputs = module.input or []
-        check_executable(program, inputs, check, accepted, format_name=chosen, output=how.output)
+        given = program, module.input or [], check, how.suppress or []
+        check_executable(*given, format_name=chosen, output=how.output)
         return
     options = _Options(
         functions=functions,
@@ -97,6 +97,7 @@ def check_command(
         many=many,
         module=module,
         patches=how.patch or [],
+        prove=how.prove,
         devices=device if is_assay else "",
     )
     if code := _reported(files, _new_report(check, how), options, chosen, how.output):
@@ -116,7 +117,7 @@ def _reported(
         quiet = format_name != "text" and output is None
         own = contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext()
         with _kept(report, format_name, output), own:
-            ended = _check(files, report, options)
+            ended = _checked(files, report, options)
         write_report(report, format_name, output)
         failed, incomplete = bool(report.errors), bool(report.unchecked)
     except (CheckInputError, CompileError) as error:
@@ -156,6 +157,21 @@ def _new_report(check: str, how: CheckOptions) -> "Report":
     except CheckInputError as error:
         raise CommandError(str(error), code=USAGE) from None
     return Report(checks, suppressions=suppressions, seeds=how.seeds())
+
+
+def _checked(files: list[str], report: "Report", options: _Options) -> int:
+    """Check, and prove if that is wanted; the exit code that a script chose, else 0."""
+    if not options.prove:
+        return _check(files, report, options)
+    from ..proofs import launches_kept, prove_launches
+
+    with launches_kept() as launches:
+        own = replace(
+            options.many, jobs=1, timeout_per_kernel=None
+        )  # what others launch is not seen
+        ended = _check(files, report, replace(options, many=own))
+    prove_launches(launches, report)
+    return ended
 
 
 def _check(files: list[str], report: "Report", options: _Options) -> int:

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 ProvedFile = Annotated[
     Path,
-    typer.Argument(metavar="FILE.metal", help="MSL source.", show_default=False),
+    typer.Argument(
+        metavar="FILE",
+        help="MSL source (.metal), a compiled library (.metallib), or a module (.vmfb), whose "
+        "kernels are proved as it launches them.",
+        show_default=False,
+    ),
 ]
 ProvedFunctions = Annotated[
     list[str] | None,
@@ -59,6 +64,7 @@ Lengths = Annotated[
 ]
 
 
+MODULE = ".vmfb"
 FORMATS = ("text", "json", "sarif")
 
 
@@ -141,8 +147,11 @@ def prove_command(
     errors_end_with(USAGE)  # 1 is for what is refuted
     if not file.is_file():
         raise CommandError(f"{file}: there is no such file", code=USAGE)
-    if file.suffix not in SUFFIXES:
-        raise CommandError(f"{file}: expected MSL source, a .metal file", code=USAGE)
+    if file.suffix not in (*SUFFIXES, MODULE):
+        raise CommandError(
+            f"{file}: expected MSL source (.metal), a library (.metallib) or a module ({MODULE})",
+            code=USAGE,
+        )
     with _usage_errors():
         source, options = _options(file, function or [], threadgroup, kernel)
         options = replace(
@@ -152,8 +161,9 @@ def prove_command(
             timeout=how.timeout or options.timeout,
             cache=not how.no_cache,
         )
-        proofs = _proved(source, file, options, how.workers)
-    _write(proofs, {str(file): source}, format_name, how.output)
+        sources = {str(file): source}
+        proofs = _proved(source, file, options, how.workers, sources)
+    _write(proofs, sources, format_name, how.output)
     if any(each.is_refuted for each in proofs):
         raise typer.Exit(FAILED)
     if not all(each.is_proved for each in proofs):
@@ -169,7 +179,8 @@ def _options(
     from ..proofs import ProofOptions
     from .time_kernels import sizes_given
 
-    return read_source(file), ProofOptions(
+    source = "" if file.suffix == MODULE else read_source(file)
+    return source, ProofOptions(
         functions=tuple(functions),
         threadgroup=size_of("--threadgroup", sizes_given("--threadgroup", threadgroup)),
         macros=kernel.macros(),
@@ -190,15 +201,23 @@ def _lengths(texts: list[str]) -> dict[str, str]:
 
 
 def _proved(
-    source: str, file: Path, options: "ProofOptions", workers: int | None
+    source: str,
+    file: Path,
+    options: "ProofOptions",
+    workers: int | None,
+    sources: dict[str, str],
 ) -> "list[KernelProof]":
-    from ..proofs import prove_source
+    from ..proofs import prove_module, prove_source
     from .terminal import progress
 
     found = []
     with progress() as say:
         say(f"proving {file}")
-        for proof in prove_source(source, str(file), options, workers=workers):
+        if file.suffix == MODULE:
+            proofs = prove_module(file, options, sources)
+        else:
+            proofs = prove_source(source, str(file), options, workers=workers)
+        for proof in proofs:
             found.append(proof)
             say(f"proved {proof.name}" if proof.is_proved else f"tried {proof.name}")
     return found

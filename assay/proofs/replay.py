@@ -41,6 +41,7 @@ class Replay:
         size: threads of its threadgroups.
         setups: how its own file runs it, tried where a counterexample shows nothing.
         sources: texts for reports.
+        fixed: arguments that are as they are, whatever a counterexample says.
     """
 
     def __init__(
@@ -50,12 +51,14 @@ class Replay:
         size: Size,
         setups: Iterable[Setup],
         sources: Mapping[str, str],
+        fixed: Mapping[str, Given] | None = None,
     ) -> None:
         self._kernel = kernel
         self._runner = runner
         self._size = size
         self._setups = tuple(each for each in setups if each.threadgroup in (None, size))
         self._sources = sources
+        self._fixed = dict(fixed or {})
 
     def confirmed(self, answer: Answer) -> tuple[Answer, tuple[Finding, ...]]:
         """An answer, and what runs show of its counterexamples; undecided if they show nothing."""
@@ -93,6 +96,7 @@ class Replay:
                 given.pop(argument.name, None)  # made for another grid
         for name, length in example.lengths.items():
             given[name] = Raw(bytes=max(length, 1))
+        given.update(self._fixed)
         x, y, z = example.groups
         groups = example.groups if x * y * z <= _MOST_GROUPS else (1, 1, 1)
         return Setup(

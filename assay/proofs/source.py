@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from assay.compiler.verify import Answer, Launch
     from assay.sim.check import Finding
 
+LOCK_STEP = "lanes of a simdgroup run in lock step"
 ALWAYS = (
     "all threadgroups are full, and a grid has less than 2**32 threads in a dimension",
-    "lanes of a simdgroup run in lock step",
+    LOCK_STEP,
     "buffers do not overlap, and the grid has one thread in dimensions that the kernel ignores",
 )
 """What every proof rests on."""

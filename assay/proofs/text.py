@@ -34,13 +34,13 @@ def proof_text(proof: KernelProof, sources: Mapping[str, str]) -> str:
     lines = [str(proof)]
     for answer in proof.answers:
         lines.append(f"  {answer.verdict + ':':11}{MEANING[answer.about]}")
-        lines += [f"    {_obstacle(each)}" for each in answer.obstacles[:_SHOWN_OBSTACLES]]
+        lines += [f"    {obstacle_text(each)}" for each in answer.obstacles[:_SHOWN_OBSTACLES]]
         if (rest := len(answer.obstacles) - _SHOWN_OBSTACLES) > 0:
             lines.append(f"    and {rest} more")
         if answer.holds_if:
             lines.append(f"    it would be proved with: --assume '{answer.holds_if}'")
         if answer.verdict == "proved":
-            lines += [f"    if {_obstacle(each)}" for each in answer.rests_on]
+            lines += [f"    if {obstacle_text(each)}" for each in answer.rests_on]
     lines += [f"  assumed:   {each}" for each in proof.assumptions]
     report = Report(["race"])
     report.add_sources(sources)
@@ -48,7 +48,8 @@ def proof_text(proof: KernelProof, sources: Mapping[str, str]) -> str:
     return "\n\n".join(["\n".join(lines), *texts])
 
 
-def _obstacle(obstacle: Obstacle) -> str:
+def obstacle_text(obstacle: Obstacle) -> str:
+    """Why, and where if that is known."""
     site = obstacle.site
     place = f"{site.file}:{site.line}: " if site.line else ""
     return f"{place}{obstacle.why}"
@@ -81,7 +82,7 @@ def proofs_report(proofs: Iterable[KernelProof], sources: Mapping[str, str]) -> 
             report.add(finding)
         for answer in proof.answers:
             if answer.verdict == "undecided":
-                why = "; ".join(_obstacle(each) for each in answer.obstacles[:_SHOWN_OBSTACLES])
+                why = "; ".join(obstacle_text(each) for each in answer.obstacles[:_SHOWN_OBSTACLES])
                 report.add_obstacle(f"{proof}: undecided: {MEANING[answer.about]}: {why}")
     return report
 

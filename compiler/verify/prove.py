@@ -14,7 +14,7 @@ from assay.sim.site import Site
 
 from . import barriers, bounds, races
 from .answers import Answer, Obstacle
-from .assumptions import Names, candidates, unused_axes
+from .assumptions import AssumptionError, Names, candidates, unused_axes
 from .kernel import Kernel, Size, prepared
 from .solver import OutOfTime, time_limit
 from .study import Assumed, Effort, Study
@@ -75,6 +75,8 @@ def prove(
     kernel = prepared(program, launch.size)
     barriers.share_loops(kernel)
     assumed = _assumed(kernel, launch)
+    if launch.holds and Study(kernel, assumed).possible() == "no":
+        raise AssumptionError("no launch fulfils all that is assumed together")
 
     def within(name: str, find: Callable[[], Answer]) -> Answer:
         return _within(seconds, name, find)
@@ -148,8 +150,7 @@ def _failed(found: Answer) -> frozenset[frozenset[Site]]:
 
 def _can_be(kernel: Kernel, launch: Launch) -> bool:
     """Whether some launch fulfils all that is assumed."""
-    study = Study(kernel, _assumed(kernel, launch), apart=True)
-    return study.ask([]).answer == "yes"
+    return Study(kernel, _assumed(kernel, launch), apart=True).ask([]).answer == "yes"
 
 
 def _together(kernel: Kernel, uniform: Answer, raced: Answer) -> tuple[Answer, Answer]:

@@ -105,6 +105,10 @@ class Study:
         allowed = self.effort.seconds if seconds is None else seconds
         return solve([*formulas, *self.always, self.are_two], self.facts, allowed)
 
+    def possible(self) -> str:
+        """Whether there is a launch as assumed: "yes", "no" or "unknown"."""
+        return solve(self.always, self.facts, self.effort.seconds).answer
+
     def meant(self, *accesses: Instruction) -> bool:
         """Whether a question about accesses is to be asked."""
         only = self.effort.only

@@ -93,6 +93,31 @@ def test_shift(check_kernel):
     assert "def check(" not in done.stdout.str() and "runner.py" not in done.stdout.str()
 
 
+def test_with_prove_a_test_fails_unless_its_launch_is_proved(run: Run) -> None:
+    done = run(
+        """
+def test_add(check_kernel):
+    check_kernel(ADD, "add", X, X.copy(), threads=256, threadgroup=64, prove=True)
+
+def test_part(check_kernel):
+    check_kernel(ADD, "add", X, X.copy(), threads=250, threadgroup=64, prove=True)
+
+LATER = HEAD + "kernel void k(device const uint* at, device float* y,\\n" \\
+    "uint i [[thread_position_in_grid]]) { y[at[i]] = i; }"
+def test_data(check_kernel):
+    at = np.arange(256, dtype=np.uint32)
+    check_kernel(LATER, "k", at, X.copy(), threads=256, threadgroup=64, prove=True)
+"""
+    )
+    done.assert_outcomes(passed=1, failed=2)
+    done.stdout.fnmatch_lines(
+        [
+            "*kernel 'add' is not proved",
+            "*its grid ends in threadgroups that are not full*",
+        ]
+    )
+
+
 def test_a_kernel_that_does_not_compile_fails_with_the_compilers_words(run: Run) -> None:
     done = run(
         """

@@ -69,6 +69,14 @@ class CheckOptions:
         Path | None,
         typer.Option("--output", "-o", help="Where the report goes; the text is printed too."),
     ] = None
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Prove that nothing goes wrong in what was launched, whatever buffers hold and "
+            "in any order; kernels of a file are then checked by one process.",
+        ),
+    ] = False
     patch: Annotated[
         list[str] | None,
         typer.Option(

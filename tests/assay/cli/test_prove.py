@@ -173,3 +173,27 @@ def test_sarif_has_what_is_refuted_and_what_is_undecided(assay: Assay, folder: P
         each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]
     ]
     assert any("it takes longer than 0.001 s" in text for text in texts)
+
+
+def test_what_was_checked_is_proved(assay: Assay, folder: Path) -> None:
+    (folder / "tiled.metal").write_text(TILED)
+    done = assay("check", "tiled.metal", "--prove")
+    assert done.code == 0, done.out
+    assert "proved for this launch and any data: barriers, threadgroup races" in done.out
+    (folder / "scatter.metal").write_text(UNKNOWN)
+    done = assay("check", "scatter.metal", "--prove", "--timeout-per-kernel", "60")
+    assert done.code != 0, done.out
+
+
+def test_a_module_is_proved_and_its_kernels_are_known(
+    assay: Assay, folder: Path, module: Path
+) -> None:
+    done = assay("prove", str(module))
+    assert "proved:    no two threads of a threadgroup race for its memory" in done.out
+    assert "assumed:   groups.x == 1" in done.out
+    done = assay("prove", str(module), "--function", "none")
+    assert done.code == 2
+    assert "it launches no kernel 'none'" in done.err
+    done = assay("prove", str(module), "--assume", "grid.x == 1")
+    assert done.code == 2
+    assert "a module says itself how its kernels are launched" in done.err

@@ -1,0 +1,262 @@
+"""Proofs of what a program launched: no data and no order makes anything go wrong in it."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.hal.metal.emulated.commands.checking import kernel_of
+from assay.hal.observe import checking, current_watch
+from assay.sim.check import Finding
+
+from ..launches.grid import size_text
+from ..launches.inputs import Exact, Given, Size
+from ..launches.runner import Runner
+from ..reports.report import Report
+from .kept import kept_answers
+from .names import names_of
+from .options import SECONDS
+from .proof import KernelProof
+from .replay import Replay
+from .source import LOCK_STEP
+from .text import MEANING, obstacle_text
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import KernelFunction, KernelLibrary
+    from assay.compiler.verify import Launch
+    from assay.hal.metal.emulated import MTLCommandBuffer, MTLComputePipelineState, MTLDevice
+    from assay.hal.metal.emulated.commands.commands import DispatchCommand
+
+_MOST_CONSTANT = 4096  # bytes that Metal lets a program set in a command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launched:
+    """A dispatch.
+
+    Attributes:
+        kernel: its key and name.
+        threadgroup: threads of its threadgroups.
+        groups: its threadgroups; none if the last ones are not full.
+        constants: bytes of arguments in constant memory that are one value, by name.
+        lengths: bytes of its buffers, by name.
+        overlaps: names of two arguments that share memory of which one is written.
+    """
+
+    kernel: tuple[str, str]
+    threadgroup: Size
+    groups: Size | None
+    constants: tuple[tuple[str, bytes], ...] = ()
+    lengths: tuple[tuple[str, int], ...] = ()
+    overlaps: tuple[str, str] | None = None
+
+
+@dataclass(slots=True)
+class Launches:
+    """What a program launched; an observer of the emulated Metal.
+
+    `kernels` has each kernel with its library, by key and name.
+    """
+
+    found: dict[Launched, None] = field(default_factory=dict)
+    kernels: dict[tuple[str, str], tuple[KernelFunction, KernelLibrary]] = field(
+        default_factory=dict
+    )
+    _recent: list[Launched] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def pipeline_made(self, pipeline: MTLComputePipelineState) -> None:
+        """Nothing: what is launched counts."""
+
+    def dispatch_begins(self, device: MTLDevice, command: DispatchCommand) -> None:
+        """Remember how a kernel is launched."""
+        kernel = kernel_of(command.pipeline)
+        key = kernel.program().key, kernel.name
+        with self._lock:
+            self.kernels[key] = kernel, command.pipeline.function.library.compiled
+            self._recent.append(_launched(key, device, command))
+
+    def buffer_committed(self, buffer: MTLCommandBuffer) -> None:
+        """Nothing: it tells when it ends."""
+
+    def buffer_ended(self, buffer: MTLCommandBuffer, error: Exception | None) -> None:
+        """Launches that a fault ended are not counted: they are found wrong already."""
+        with self._lock:
+            if error is None:
+                self.found.update(dict.fromkeys(self._recent))
+            self._recent.clear()
+
+
+@contextmanager
+def launches_kept() -> Iterator[Launches]:
+    """Remember what is launched to emulated devices meanwhile, as far as it is checked."""
+    launches = Launches()
+    outer = current_watch()
+    with checking(outer.checker if outer else Report(()).new_checker(), observer=launches):
+        yield launches
+
+
+def prove_launches(launches: Launches, report: Report) -> None:
+    """Prove that nothing goes wrong in launches, whatever buffers hold and in any order.
+
+    What is refuted is added to the report as findings, the rest as notes and obstacles.
+    """
+    for _, library in launches.kernels.values():
+        report.add_sources(library.sources())
+    for proof in launch_proofs(launches):
+        _tell(proof, report)
+
+
+def launch_proofs(
+    launches: Launches, *, timeout: float = SECONDS, cache: bool = True
+) -> Iterator[KernelProof]:
+    """What is proved of each launch, for any contents of buffers and in any order."""
+    for launched in launches.found:
+        kernel, library = launches.kernels[launched.kernel]
+        yield _proof(launched, kernel, library, timeout, cache)
+
+
+def _proof(
+    launched: Launched,
+    kernel: KernelFunction,
+    library: KernelLibrary,
+    timeout: float,
+    cache: bool,
+) -> KernelProof:
+    from assay.compiler.verify import PROPERTIES, AssumptionError
+    from assay.sim.simt import UnsupportedKernel
+
+    proof = KernelProof(
+        name=kernel.name, file=kernel.file, line=kernel.line, threadgroup=launched.threadgroup
+    )
+    if (why := _beyond(launched)) is not None:
+        return replace(proof, problem=why)
+    fixed = {name: _exact(raw) for name, raw in launched.constants}
+    size, sources = launched.threadgroup, library.sources()
+    replay = Replay(kernel, Runner(library), size, (), sources, fixed)
+    launch = _launch(launched, kernel)
+    try:
+        given = kept_answers(kernel.program(), launch, PROPERTIES, seconds=timeout, cache=cache)
+    except (UnsupportedKernel, AssumptionError) as error:
+        return replace(proof, problem=str(error))
+    answers = [replay.confirmed(answer) for answer in given]
+    findings = dict.fromkeys(finding for _, found in answers for finding in found)
+    return replace(
+        proof,
+        answers=tuple(answer for answer, _ in answers),
+        findings=tuple(findings),
+        assumptions=tuple(_assumptions(launch)),
+    )
+
+
+def _assumptions(launch: Launch) -> Iterator[str]:
+    yield f"threadgroups of {size_text(launch.size)} threads"
+    yield from launch.holds
+    yield from (f"{name} has {text} bytes" for name, text in launch.lengths.items())
+    yield LOCK_STEP
+
+
+def _tell(proof: KernelProof, report: Report) -> None:
+    """Add what is proved of a launch to a report."""
+    if proof.problem:
+        report.add_obstacle(f"{proof}: not proved: {proof.problem}")
+    for answer in proof.answers:
+        if answer.verdict == "undecided":
+            why = "; ".join(obstacle_text(each) for each in answer.obstacles[:2])
+            report.add_obstacle(f"{proof}: not proved that {MEANING[answer.about]}: {why}")
+    known = {(each.kind, _places(each)) for each in report.all_findings}
+    for finding in proof.findings:
+        if (finding.kind, _places(finding)) not in known:
+            report.add(finding)
+    if proof.is_proved:
+        held = ", ".join(answer.about for answer in proof.answers)
+        report.add_note(f"{proof}: proved for this launch and any data: {held}")
+
+
+def _places(finding: Finding) -> frozenset[tuple[str, int]]:
+    return frozenset((party.site.file, party.site.line) for party in finding.parties)
+
+
+def _beyond(launched: Launched) -> str | None:
+    """Why proofs cannot be about a launch."""
+    if launched.groups is None:
+        return "its grid ends in threadgroups that are not full"
+    if launched.overlaps is not None:
+        return f"its arguments '{launched.overlaps[0]}' and '{launched.overlaps[1]}' share memory"
+    return None
+
+
+def _launch(launched: Launched, kernel: KernelFunction) -> Launch:
+    from assay.compiler.verify import Launch
+
+    names = names_of(kernel)
+    constants = dict(launched.constants)
+    assert launched.groups is not None
+    holds = [f"groups.{axis} == {n}" for axis, n in zip("xyz", launched.groups, strict=True)]
+    for scalar in names.scalars.values():
+        if (raw := constants.get(scalar.name)) is not None:
+            value = int.from_bytes(raw[: scalar.width // 8], "little", signed=scalar.is_signed)
+            holds.append(f"{scalar.name} == {value}")
+    return Launch(
+        size=launched.threadgroup,
+        names=names,
+        holds=tuple(holds),
+        lengths={name: str(length) for name, length in launched.lengths},
+    )
+
+
+def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand) -> Launched:
+    kernel = kernel_of(command.pipeline)
+    constants: dict[str, bytes] = {}
+    lengths: dict[str, int] = {}
+    ranges: list[tuple[str, bool, int, int]] = []
+    for argument, value in zip(kernel.arguments, command.arguments, strict=True):
+        if argument.kind == "threadgroup":
+            lengths[argument.name] = value
+        elif argument.kind == "buffer":
+            host, available = device.memory.memory.resolve(value)
+            if argument.is_reference and argument.address_space == "constant":
+                raw = ctypes.string_at(host, min(available, _MOST_CONSTANT))
+                constants[argument.name] = raw[: argument.size or _MOST_CONSTANT]
+            elif available:
+                lengths[argument.name] = available
+                is_written = argument.access != "read"
+                ranges.append((argument.name, is_written, value, value + available))
+    return Launched(
+        kernel=key,
+        threadgroup=command.threads_per_threadgroup,
+        groups=_groups(command),
+        constants=tuple(constants.items()),
+        lengths=tuple(lengths.items()),
+        overlaps=_overlap(ranges),
+    )
+
+
+def _groups(command: DispatchCommand) -> Size | None:
+    if command.threadgroups is not None:
+        return command.threadgroups
+    assert command.threads is not None
+    sizes = list(zip(command.threads, command.threads_per_threadgroup, strict=True))
+    if any(threads % size for threads, size in sizes):
+        return None
+    x, y, z = (threads // size for threads, size in sizes)
+    return x, y, z
+
+
+def _overlap(ranges: list[tuple[str, bool, int, int]]) -> tuple[str, str] | None:
+    """Two arguments that share memory of which one is written."""
+    for at, (name, writes, begin, end) in enumerate(ranges):
+        for other, other_writes, other_begin, other_end in ranges[:at]:
+            if (writes or other_writes) and begin < other_end and other_begin < end:
+                return other, name
+    return None
+
+
+def _exact(raw: bytes) -> Given:
+    return Exact(array=np.frombuffer(raw, np.uint8))
