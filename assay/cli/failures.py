@@ -25,6 +25,7 @@ _KNOWN = {
     ("assay.sim.simt", "UnsupportedKernel"): "kernel",
     ("assay.hal.metal", "MetalValidationError"): "metal",
     ("assay.hal.metal.api", "NoSuchMetal"): "device",
+    ("assay.hal.captures", "CaptureError"): "capture",
     ("assay.hal.recordings", "RecordingError"): "recording",
     ("assay.recordings.tolerances", "ToleranceError"): "input",
     ("assay.hw.torq.words.commands_json", "CommandError"): "torq",

@@ -1,11 +1,13 @@
 """Recordings of what Metal devices did: made by `assay record`, replayed here and compared."""
 
+from .captures import CaptureResult, replay_capture
 from .recording import recording
 from .replay import replay
 from .result import ReplayedDispatch, ReplayResult
 from .tolerances import Limits, ToleranceError, Tolerances
 
 __all__ = [
+    "CaptureResult",
     "Limits",
     "ReplayResult",
     "ReplayedDispatch",
@@ -13,4 +15,5 @@ __all__ = [
     "Tolerances",
     "recording",
     "replay",
+    "replay_capture",
 ]

@@ -75,19 +75,20 @@ def _differences(dispatches: Sequence[ReplayedDispatch]) -> Iterator[str]:
         place = f"{each.file}:{each.line}: " if each.file else ""
         label = f" ({each.label})" if each.label else ""
         lines = [f"{place}dispatch {each.number} of '{each.kernel}'{label}, {each.grid}, differs"]
-        lines += [f"  {_difference(one)}" for one in each.differences if one.bad]
+        lines += [f"  {difference_text(one)}" for one in each.differences if one.bad]
         yield "\n".join(lines)
     if len(dispatches) > _SHOWN:
         yield f"... and {len(dispatches) - _SHOWN} further dispatches that differ"
 
 
-def _difference(one: Difference) -> str:
+def difference_text(one: Difference, other: str = "recorded") -> str:
+    """How the contents of one buffer differ; `other` says what this run is compared with."""
     written = f", written at {' or '.join(one.places)}" if one.places else ""
     texel = f", {one.texel}" if one.texel else ""
     return (
         f"{one.buffer}: {one.bad:,} of {one.elements:,} elements ({one.type}), at most "
         f"{one.max_ulp:,} ulp and {one.max_absolute:.3g} apart; the first is [{one.index}], byte "
-        f"{one.byte}{texel}: here {one.here!r}, recorded {one.recorded!r}{written}"
+        f"{one.byte}{texel}: here {one.here!r}, {other} {one.recorded!r}{written}"
     )
 
 

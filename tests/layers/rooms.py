@@ -107,6 +107,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "hal": (
         ("hal",),
         ("hal.recordings",),
+        ("hal.captures",),
         ("hal.hosted",),
         ("hal.cpu",),
         (

@@ -60,7 +60,8 @@ Program = Annotated[
     str,
     typer.Argument(
         metavar="PROGRAM",
-        help="A Python file, a module or model, or with -m the name of a Python module.",
+        help="A Python file, a module or model, an .ireereplay, or with -m the name of a "
+        "Python module.",
     ),
 ]
 Arguments = Annotated[
@@ -161,6 +162,8 @@ def runner_of(
     is_module: bool,
 ) -> "Callable[[str], int]":
     """What runs the program on a device and tells its exit code. Raises CommandError."""
+    from assay.hal.captures import SUFFIX
+
     if not is_module and not Path(program).is_file():
         raise CommandError(f"{program}: there is no such file")
     if is_module or Path(program).suffix == ".py":
@@ -169,6 +172,10 @@ def runner_of(
         return partial(_run_python, program, arguments or [], is_module=is_module)
     if arguments:
         raise CommandError("a module takes --input, and no arguments", code=USAGE)
+    if Path(program).suffix == SUFFIX:
+        if function or given or parameters:
+            raise CommandError("a capture has its function and inputs in it", code=USAGE)
+        return partial(_run_capture, Path(program))
     return partial(_run_function, Path(program), function, given or [], parameters, iree)
 
 
@@ -200,6 +207,15 @@ def _run_python(program: str, arguments: list[str], device: str, *, is_module: b
     if is_module:
         return scripts.run_module(program, arguments)
     return scripts.run_script(Path(program), arguments)
+
+
+def _run_capture(path: Path, device: str) -> int:
+    from ...recordings.captures import run_capture
+    from ..terminal import progress
+
+    with progress() as say:
+        run_capture(path, device, say)
+    return 0
 
 
 def _run_function(

@@ -9,11 +9,13 @@ from ..failures import FAILED, USAGE, CommandError, errors_end_with
 from ..options.shared import Json, check_trace_name
 
 if TYPE_CHECKING:
-    from ...recordings import ReplayResult
+    from ...recordings import CaptureResult, ReplayResult
+    from ...recordings.tolerances import Tolerances
 
 
 RecordingFile = Annotated[
-    Path, typer.Argument(metavar="RECORDING", help="A file that assay record made.")
+    Path,
+    typer.Argument(metavar="RECORDING", help="A recording of assay record, or an .ireereplay."),
 ]
 ToleranceFile = Annotated[
     Path | None,
@@ -34,6 +36,14 @@ Chip = Annotated[
         "not given.",
     ),
 ]
+References = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reference",
+        help="Of an .ireereplay: the results of that run, [bold]@FILE.npy[/bold] as "
+        "[bold]iree-run-module --output[/bold] wrote it.",
+    ),
+]
 BothRuns = Annotated[
     Path | None,
     typer.Option("--trace", help="Write both runs on one axis of time: .html, .pftrace or .json."),
@@ -46,6 +56,7 @@ def replay_command(
     check: Check = "all",
     chip: Chip = None,
     trace: BothRuns = None,
+    reference: References = None,
     json: Json = False,
 ) -> None:
     """Run each dispatch of a recording here, from what was recorded before it, and compare.
@@ -54,6 +65,9 @@ def replay_command(
     says more. Ends with exit code 1 when something is not, or checks find something, and with 2
     when a dispatch cannot be run here.
 
+    An .ireereplay, which IREE's tools write with --device_replay_output, has no results of its own:
+    --reference gives them.
+
     [bold]Examples[/bold]
 
       assay replay program.assay-recording
@@ -61,7 +75,11 @@ def replay_command(
       assay replay program.assay-recording --tolerances tolerances.toml --json
 
       assay replay program.assay-recording --chip m2-pro --trace both.html
+
+      assay replay model.ireereplay --reference @out.npy --chip m2
     """
+    from assay.hal.captures import SUFFIX
+
     from ..terminal import print_json, want_json
 
     want_json(json)
@@ -70,28 +88,86 @@ def replay_command(
         check_trace_name(trace)
     if not recording.is_file():
         raise CommandError(f"{recording}: there is no such file", code=USAGE)
-    result = _replayed(recording, tolerances, check, chip, timeline=trace is not None)
-    if trace is not None and result.trace is not None:
-        from assay.traces.files import write_trace
-
-        write_trace(result.trace, trace)
+    if recording.suffix == SUFFIX:
+        result: CaptureResult | ReplayResult = _captured(
+            recording, reference or [], tolerances, check, chip, timeline=trace is not None
+        )
+    elif reference:
+        raise CommandError("--reference is for an .ireereplay; recordings have results", code=USAGE)
+    else:
+        result = _replayed(recording, tolerances, check, chip, timeline=trace is not None)
+    if trace is not None:
+        _write(result, trace)
     if json:
         print_json(result.to_json())
     else:
         typer.echo(str(result))
     if not result.passed:
-        raise typer.Exit(USAGE if result.not_replayed and not result.different else FAILED)
+        raise typer.Exit(_code(result))
+
+
+def _code(result: "CaptureResult | ReplayResult") -> int:
+    from ...recordings import ReplayResult
+
+    if isinstance(result, ReplayResult) and result.not_replayed and not result.different:
+        return USAGE
+    return FAILED
+
+
+def _write(result: "CaptureResult | ReplayResult", path: Path) -> None:
+    from assay.traces.files import write_trace
+
+    made = result.trace
+    if made is not None:
+        write_trace(made, path)
+
+
+def _limits(tolerances: Path | None) -> "Tolerances":
+    from ...recordings.tolerances import Tolerances, read_tolerances
+
+    return Tolerances() if tolerances is None else read_tolerances(tolerances)
+
+
+def _captured(
+    capture: Path,
+    reference: list[str],
+    tolerances: Path | None,
+    check: str,
+    chip: str | None,
+    *,
+    timeline: bool,
+) -> "CaptureResult":
+    import numpy as np
+
+    from ...recordings import replay_capture
+    from ...text_values import parse_inputs
+    from ..terminal import progress
+
+    if timeline and chip in (None, "none"):
+        raise CommandError("--trace of an .ireereplay needs --chip", code=USAGE)
+    with progress() as say:
+        try:
+            return replay_capture(
+                capture,
+                references=[np.asarray(value) for value in parse_inputs(reference)],
+                tolerances=_limits(tolerances),
+                checks=None if check == "none" else check,
+                chip="" if chip in (None, "none") else chip,
+                timeline=timeline,
+                say=say,
+            )
+        except ValueError as error:
+            raise CommandError(f"--check {check}: {error}", code=USAGE) from None
 
 
 def _replayed(
     recording: Path, tolerances: Path | None, check: str, chip: str | None, *, timeline: bool
 ) -> "ReplayResult":
     from ...recordings import replay
-    from ...recordings.tolerances import Tolerances, read_tolerances
     from ..terminal import progress
 
     with progress() as say:
-        limits = Tolerances() if tolerances is None else read_tolerances(tolerances)
+        limits = _limits(tolerances)
         try:
             return replay(
                 recording,

@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from tests.support.captured import INPUT, capture, on_metal, write_model
 from tests.support.recorded import SCALE
 
 from .conftest import Done
@@ -167,3 +169,50 @@ def test_a_program_is_recorded_and_replayed_at_once(
     script.write_text("import sys\nsys.exit(3)\n")
     done = assay("diff", script, "--against", "emulated")
     assert (done.code, "scale.py ended with exit code 3" in done.err) == (2, True)
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `iree-run-module` would capture on a Mac, with the results that it would keep."""
+    source = write_model(tmp_path_factory.mktemp("captured"))
+    made, _ = capture(source, [INPUT], results=2)
+    with pytest.MonkeyPatch.context() as patched:
+        return on_metal(made, source, [INPUT], patched)
+
+
+def test_a_capture_of_iree_is_replayed_compared_and_timed(
+    assay: Callable[..., Done], captured: Path, tmp_path: Path
+) -> None:
+    results = [f"@{captured.with_name(f'out{number}.npy')}" for number in (0, 1)]
+    given = ("--reference", results[0], "--reference", results[1])
+    done = assay("replay", captured, *given, "--chip", "m2", "--trace", tmp_path / "run.json")
+    assert done.code == 0, done.err
+    assert "2 dispatches run, 2 results read: 2 equal; checks: no findings" in done.out
+    assert "predicted for m2: " in done.out and (tmp_path / "run.json").is_file()
+    other = np.load(results[1][1:])
+    other.view(np.uint32)[2] ^= 1
+    np.save(tmp_path / "other.npy", other)
+    done = assay("replay", captured, *given[:3], f"@{tmp_path / 'other.npy'}", "--json")
+    assert done.code == 1
+    (differs,) = json.loads(done.out)["differences"]
+    assert (differs["buffer"], differs["index"], differs["max_ulp"]) == ("result 1", 2, 1)
+
+
+def test_a_capture_of_iree_becomes_a_recording(
+    assay: Callable[..., Done], captured: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.assay-recording"
+    assert assay("record", captured, "--device", "emulated", "-o", file).code == 0
+    assert "2 dispatches replayed: 2 equal" in assay("replay", file).out
+
+
+def test_options_that_do_not_fit_a_capture_are_refused(
+    assay: Callable[..., Done], captured: Path, tmp_path: Path
+) -> None:
+    done = assay("replay", captured, "--reference", f"@{captured.with_name('out0.npy')}")
+    assert done.code == 2
+    assert "the host read results of 256, 16 bytes; the references have 256" in done.err
+    done = assay("replay", captured, "--trace", tmp_path / "run.json")
+    assert done.code == 2 and "--trace of an .ireereplay needs --chip" in done.err
+    done = assay("record", captured, "--input", "4xf32", "--device", "emulated")
+    assert done.code == 2 and "a capture has its function and inputs in it" in done.err
