@@ -70,16 +70,11 @@ class Op(IntEnum):
     PREPARE_EXECUTABLE = 402
 
 
-IGNORED: Final = frozenset(
-    (
-        *(1, 2, 3, 4, 5, 8, 9, 12, 23, 24, 25, 26, 27, 28),  # of the device
-        *(50, 51),  # scopes
-        *(100, 101),  # of the allocator
-        202,  # what the host sees is current in any case
-        300,  # command buffers are open when they are made
-        *(305, 306, 308),  # events order nothing beyond what waiting for them does
-        *(400, 401),  # what a cache takes
-        *(500, 501, 502, 503),  # what an executable has
-    )
-)
+_OF_DEVICES: Final = frozenset((1, 2, 3, 4, 5, 8, 9, 12, 23, 24, 25, 26, 27, 28))
+_SCOPES: Final = frozenset((50, 51))
+_OF_MEMORY: Final = frozenset((100, 101, 202))  # what the host sees is current in any case
+_OF_COMMANDS: Final = frozenset((300, 305, 306, 308))
+"""Command buffers are open when they are made; events order nothing but for who waits for them."""
+_OF_EXECUTABLES: Final = frozenset((400, 401, 500, 501, 502, 503))
+IGNORED: Final = _OF_DEVICES | _SCOPES | _OF_MEMORY | _OF_COMMANDS | _OF_EXECUTABLES
 """Operations that change nothing: questions, and what only an implementation needs."""
