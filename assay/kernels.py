@@ -63,6 +63,20 @@ def read_source(path: Path, options: "CompileOptions") -> "KernelLibrary":
     return opened_library(source_text(path), str(path), replace(options, include_paths=folders))
 
 
+def made_by(library: "KernelLibrary") -> str:
+    """What wrote a library for Assay alone, of what; empty for others."""
+    from assay.compiler.metallib.source_library import SourceLibrary
+
+    if not isinstance(library, SourceLibrary):
+        return ""
+    units = ", ".join(
+        f"{unit.file_name} (metal{unit.language_version[0]}.{unit.language_version[1]}"
+        f"{'' if unit.fast_math else ', no fast math'})"
+        for unit in library.stored.units
+    )
+    return f"assay metal {library.stored.made_by} of {units}"
+
+
 def inspect_kernels(
     library: "KernelLibrary",
     names: Sequence[str],

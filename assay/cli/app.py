@@ -17,6 +17,7 @@ from . import (
     trace,
     view,
 )
+from .metal import command as metal
 from .modules import build
 from .recordings import record, replay
 from .sweeps import sweep, tune
@@ -49,6 +50,7 @@ def _assay(
 
 
 app.command("compile")(compile.compile_command)
+app.command("metal", context_settings=metal.SETTINGS)(metal.metal_command)
 app.command("build")(build.build_command)
 app.command("run")(run.run_command)
 app.command("diff")(diff.diff_command)

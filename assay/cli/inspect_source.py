@@ -156,6 +156,7 @@ def _sum_up(
 ) -> None:
     from rich.markup import escape
 
+    from ..kernels import made_by
     from .terminal import show
 
     count = len(library.function_names)
@@ -164,6 +165,9 @@ def _sum_up(
         constants = (f"{c.name} ({c.index}, {c.type_name})" for c in library.constants)
         total += f"; function constants {listed(constants)}"
     show(escape(total))
+    maker = made_by(library)
+    if maker:
+        show(f"made by {escape(maker)}; no Mac opens it")
     if refused:
         names = listed(refusal.name for refusal in refused)
         show(f"[red]{len(refused)} of {len(done)} do not compile:[/red] {escape(names)}")
@@ -177,8 +181,11 @@ def _json(
     done: "list[KernelDetails | Refusal]",
     skipped: Sequence[str],
 ) -> dict[str, Any]:
+    from ..kernels import made_by
+
     return {
         "file": str(path),
+        **({"made_by": maker} if (maker := made_by(library)) else {}),
         "kernels": [_kernel_json(found) for found in done],
         "not_compiled": list(skipped),
         "function_constants": [

@@ -1,4 +1,4 @@
-"""Opens what kernels come in: MSL text, which is compiled, or a library of Apple's compiler."""
+"""Opens what kernels come in: MSL text, which is compiled, or a compiled library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def opened_library(source: str, file_name: str, options: CompileOptions) -> Kern
         CompileError: if the text does not compile, or the library is damaged.
     """
     if Path(file_name).suffix in COMPILED:
-        from assay.compiler.air import open_library
+        from assay.compiler.metallib import open_library
 
         return open_library(Path(file_name))
     from assay.compiler.msl import compile_library

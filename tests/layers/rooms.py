@@ -74,6 +74,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ),
         ("compiler.air.textures",),
         ("compiler.air",),
+        ("compiler.metallib",),
         ("compiler.verify",),
         ("compiler.foundry.errors", "compiler.foundry.numbers", "compiler.foundry.lines"),
         ("compiler.foundry.structs",),

@@ -26,9 +26,9 @@ class CompileSource(Protocol):
 
 
 def _open_metallib(data: bytes, name: str) -> "KernelLibrary":
-    from assay.compiler.air import AirLibrary
+    from assay.compiler.metallib import opened
 
-    return AirLibrary(data, name)
+    return opened(data, name)
 
 
 class Dispatch(Protocol):

@@ -1,0 +1,1 @@
+"""`assay metal`, in the place of `xcrun metal` and `metallib`."""

@@ -1,0 +1,65 @@
+"""`assay metal`: compiles MSL and links what it compiled, by the options of `xcrun metal`."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ..failures import FAILED
+
+# As click takes them: what it does not know comes to the command, in its order. It would find a -h
+# in -fno-fast-math.
+SETTINGS = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
+
+
+def metal_command(
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[OPTIONS]... FILES...",
+            help="Options and files as for [bold]xcrun metal[/bold] and [bold]metallib[/bold].",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Compile and link MSL in the place of [bold]xcrun metal[/bold] and [bold]metallib[/bold].
+
+    What it writes is for Assay and not for Macs: it is opened wherever Assay opens a .metallib,
+    and Metal on a Mac refuses it. Errors are told as clang tells them; the exit code is then 1.
+
+    -c compiles each source to an .air; without it all files become one library. -o says where
+    to, -I DIR and -D NAME=VALUE are as usual, -std=metal3.1 and -fno-fast-math choose the
+    language. -MMD -MF FILE writes what make wants to know. Others of Apple's options, such as -O2,
+    -g, -Wall, -target and -mmacosx-version-min, are taken and change nothing.
+
+    [bold]Examples[/bold]
+
+      assay metal -c kernels.metal -o kernels.air
+
+      assay metal kernels.air more.air -o default.metallib
+
+      assay metal kernels.metal -I include -D BLOCK=32 -o default.metallib
+    """
+    from assay.compiler.metallib.building import build
+    from assay.compiler.metallib.command_line import parsed
+    from assay.compiler.msl import CompileError
+
+    from ... import __version__
+
+    if "--version" in arguments:
+        typer.echo(f"assay metal {__version__}, which writes libraries for Assay and not for Macs")
+        return
+    try:
+        build(parsed(arguments), __version__)
+    except CompileError as error:
+        _tell(str(error))
+        raise typer.Exit(FAILED) from None
+
+
+def _tell(message: str) -> None:
+    """Print errors as clang does, with how many there are."""
+    if message.startswith("error: "):
+        message = f"assay metal: {message}"
+    count = message.count(": error: ")
+    total = f"{count} error{'' if count == 1 else 's'} generated.\n" if count else ""
+    sys.stderr.write(f"{message.rstrip()}\n{total}")

@@ -1,0 +1,141 @@
+"""What `assay metal` does: sources to files, and files to a library."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..msl.errors import CompileError, MissingConstants
+from ..msl.front.preprocess import preprocess
+from ..msl.opening import compile_library
+from .command_line import Invocation
+from .source_library import SourceLibrary
+from .stored import StoredLibrary, Unit, is_stored, packed, unpacked
+
+_SOURCES = (".metal", ".msl")
+_OBJECTS = (".air", ".metallib", ".metalar", ".o")
+_MARKER = re.compile(r'# (\d+) "((?:[^"\\]|\\.)*)"[ \d]*')
+_DEFAULT = "default.metallib"
+
+
+def build(invocation: Invocation, version: str) -> list[Path]:
+    """Do what a command line says; the files that were written. Raises CompileError.
+
+    `version` is that of Assay, which is noted in them.
+    """
+    libraries = [(path, _read(path, invocation, version)) for path in invocation.inputs]
+    if invocation.compile_only:
+        written = []
+        for path, library in libraries:
+            target = Path(invocation.output or path.with_suffix(".air").name)
+            written.append(_write(target, library, [path], invocation))
+        return written
+    whole = StoredLibrary(
+        made_by=version,
+        units=tuple(unit for _, library in libraries for unit in library.units),
+    )
+    target = Path(invocation.output or _DEFAULT)
+    SourceLibrary(whole, str(target))  # two functions of one name are refused
+    return [_write(target, whole, invocation.inputs, invocation)]
+
+
+def compiled_unit(path: Path, invocation: Invocation) -> Unit:
+    """A source after preprocessing, of which each kernel compiles. Raises CompileError."""
+    try:
+        source = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise CompileError(f"error: cannot read '{path}': {error.strerror or error}") from None
+    options = invocation.options_for(path)
+    preprocessed = preprocess(source, options, str(path))
+    library = compile_library(source, options=options, file_name=str(path))
+    library.prepare(library.function_names)
+    problems = []
+    for name in library.function_names:
+        try:
+            library.function(name)
+        except MissingConstants:  # the host will give them
+            continue
+        except CompileError as error:
+            problems.append(str(error))
+    if problems:
+        raise CompileError("\n".join(dict.fromkeys(problems)))
+    return Unit(
+        file_name=str(path),
+        text=_portable(preprocessed.text, str(path)),
+        fast_math=options.fast_math,
+        language_version=options.language_version,
+        sources={str(path): source, **_included(preprocessed.includes)},
+    )
+
+
+def _read(path: Path, invocation: Invocation, version: str) -> StoredLibrary:
+    """A source, compiled, or what was compiled before."""
+    if path.suffix in _SOURCES or (invocation.language == "metal" and path.suffix not in _OBJECTS):
+        return StoredLibrary(made_by=version, units=(compiled_unit(path, invocation),))
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CompileError(f"error: cannot read '{path}': {error.strerror or error}") from None
+    if not is_stored(data):
+        raise CompileError(
+            f"error: '{path}' is neither MSL source nor a file of assay metal; what Apple's "
+            "compiler made cannot be linked here, but is run as it is"
+        )
+    return unpacked(data, str(path))
+
+
+def _included(paths: Iterable[Path]) -> dict[str, str]:
+    return {_shown(str(path)): path.read_text(errors="replace") for path in paths}
+
+
+def _portable(text: str, file_name: str) -> str:
+    """Preprocessed text that names files as they are seen from here, and says no more of them.
+
+    Without the marks of files that are entered, what it came from need not be there any more.
+    """
+    lines = text.split("\n")
+    start = next(at for at, line in enumerate(lines) if _is_marker(line, file_name))
+    return "\n".join(_line(line) for line in lines[start:])
+
+
+def _is_marker(line: str, file_name: str) -> bool:
+    found = _MARKER.fullmatch(line)
+    return found is not None and _plain(found[2]) == file_name
+
+
+def _line(line: str) -> str:
+    found = _MARKER.fullmatch(line)
+    if found is None:
+        return line
+    name = _shown(_plain(found[2])).replace("\\", "\\\\").replace('"', '\\"')
+    return f'# {found[1]} "{name}"'
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\\(.)", r"\1", name)
+
+
+def _shown(name: str) -> str:
+    """A file's name, without the folder that the compiler runs in."""
+    return name.removeprefix(f"{Path.cwd()}{os.sep}")
+
+
+def _write(
+    target: Path, library: StoredLibrary, inputs: Iterable[Path], invocation: Invocation
+) -> Path:
+    try:
+        target.write_bytes(packed(library))
+        if invocation.wants_dependencies:
+            names = {name: None for unit in library.units for name in unit.sources}
+            names |= {str(path): None for path in inputs}
+            rule = invocation.dependency_target or str(target)
+            listed = " \\\n  ".join(name.replace(" ", "\\ ") for name in names)
+            file = Path(invocation.dependencies or target.with_suffix(".d"))
+            file.write_text(f"{rule}: {listed}\n")
+    except OSError as error:
+        raise CompileError(
+            f"error: cannot write '{error.filename}': {error.strerror or error}"
+        ) from None
+    return target

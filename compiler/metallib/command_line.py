@@ -1,0 +1,144 @@
+"""The options of `xcrun metal` and `metallib`, as build scripts pass them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..msl.errors import CompileError
+from ..msl.options import CompileOptions
+
+_STANDARD = re.compile(r"(?:(?:macos|ios|osx)-)?metal(\d)\.(\d)")
+_VALUED = ("-o", "-I", "-isystem", "-iquote", "-D", "-U", "-MF", "-MT", "-MQ", "-x", "-std")
+# What takes a value and changes nothing here.
+_IGNORED_VALUED = ("-target", "-arch", "-isysroot", "-sdk", "-Xclang", "-mllvm", "-frecord-sources")
+_IGNORED = re.compile(
+    r"-O[0-3sz]?|-O(?:fast)|-g\w*(?:[-=][\w-]+)?|-W[\w=,+#-]*|-w|-pedantic(?:-errors)?|-v|-pipe"
+    r"|--target=.+|-m(?:macosx?|iphoneos|ios|tvos|xros|watchos)(?:-simulator)?-version-min=.+"
+    r"|-f(?:no-)?(?:record-sources(?:=\w+)?|preserve-invariance|color-diagnostics|modules"
+    r"|caret-diagnostics|vectorize|slp-vectorize|inline\S*|diagnostics-\S+|debug-\S+"
+    r"|strict-aliasing|honor-(?:nans|infinities)|math-errno|signed-zeros)"
+    r"|-fmodules-cache-path=.+|-fmetal-enable-logging|-fmetal-math-fp32-functions=\w+"
+    r"|-index-store-path=.+|--?serialize-diagnostics=?.*"
+)
+_FAST = {
+    "-ffast-math": True,
+    "-fno-fast-math": False,
+    "-fmetal-math-mode=fast": True,
+    "-fmetal-math-mode=relaxed": True,
+    "-fmetal-math-mode=safe": False,
+}
+_FLAGS = ("-c", "-MD", "-MMD", "-MP")
+
+
+class CommandLineError(CompileError):
+    """An option or a combination of them is not understood."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Invocation:
+    """What is to be done.
+
+    Attributes:
+        compile_only: whether each source becomes a file of its own (`-c`).
+        output: where to; empty if it is not said.
+        dependencies: a file for `make` with what was read; empty for none.
+        inputs: sources, and files that were compiled before.
+    """
+
+    inputs: list[Path] = field(default_factory=list)
+    output: str = ""
+    compile_only: bool = False
+    language: str = ""
+    dependencies: str = ""
+    dependency_target: str = ""
+    wants_dependencies: bool = False
+    include_paths: list[Path] = field(default_factory=list)
+    macros: dict[str, str] = field(default_factory=dict)
+    fast_math: bool = True
+    language_version: tuple[int, int] = (3, 2)
+
+    def options_for(self, path: Path) -> CompileOptions:
+        """What a source is compiled with: its own folder is searched for includes, too."""
+        return CompileOptions(
+            macros=self.macros,
+            include_paths=(path.parent, *self.include_paths),
+            fast_math=self.fast_math,
+            language_version=self.language_version,
+        )
+
+
+def parsed(arguments: Sequence[str]) -> Invocation:
+    """The options of a command line. Raises CommandLineError."""
+    found = Invocation()
+    rest = iter(arguments)
+    for argument in rest:
+        _take(found, argument, rest)
+    if not found.inputs:
+        raise CommandLineError("error: no input files")
+    if found.compile_only and found.output and len(found.inputs) > 1:
+        raise CommandLineError("error: cannot specify -o when generating multiple output files")
+    return found
+
+
+def _take(found: Invocation, argument: str, rest: Iterator[str]) -> None:
+    if not argument.startswith("-"):
+        found.inputs.append(Path(argument))
+    elif argument in _FAST:
+        found.fast_math = _FAST[argument]
+    elif argument in _FLAGS:
+        found.compile_only |= argument == "-c"
+        found.wants_dependencies |= argument in ("-MD", "-MMD")
+    elif argument in _IGNORED_VALUED:
+        _value(argument, rest)
+    elif argument.startswith("-std="):
+        _set(found, "-std", argument.removeprefix("-std="))
+    elif argument.startswith("--std="):
+        _set(found, "-std", argument.removeprefix("--std="))
+    elif argument in _VALUED:
+        _set(found, argument, _value(argument, rest))
+    elif argument[:2] in ("-I", "-D", "-U", "-o", "-x"):
+        _set(found, argument[:2], argument[2:])
+    elif not _IGNORED.fullmatch(argument):
+        raise CommandLineError(f"error: unknown argument: '{argument}'")
+
+
+def _value(argument: str, rest: Iterator[str]) -> str:
+    value = next(rest, None)
+    if value is None:
+        raise CommandLineError(f"error: argument to '{argument}' is missing (expected 1 value)")
+    return value
+
+
+def _set(found: Invocation, option: str, value: str) -> None:
+    match option:
+        case "-o":
+            found.output = value
+        case "-I" | "-isystem" | "-iquote":
+            found.include_paths.append(Path(value))
+        case "-D":
+            name, has_value, text = value.partition("=")
+            found.macros[name] = text if has_value else "1"
+        case "-U":
+            found.macros.pop(value, None)
+        case "-MF":
+            found.dependencies = value
+        case "-MT" | "-MQ":
+            found.dependency_target = value
+        case "-x":
+            if value not in ("metal", "ir"):
+                raise CommandLineError(f"error: language not recognized: '{value}'")
+            found.language = value
+        case _:
+            found.language_version = _standard(value)
+
+
+def _standard(value: str) -> tuple[int, int]:
+    known = _STANDARD.fullmatch(value)
+    if known is None:
+        raise CommandLineError(
+            f"error: invalid value '{value}' in '-std={value}'; it is like metal3.1"
+        )
+    return int(known[1]), int(known[2])

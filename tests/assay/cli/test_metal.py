@@ -1,0 +1,81 @@
+"""`assay metal` stands in for Apple's compiler in build scripts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Assay = Callable[..., Any]
+SOURCE = """#include <metal_stdlib>
+kernel void scale(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  x[i] *= FACTOR;
+}
+"""
+ARGUMENTS = """[kernel.scale]
+threads = [64, 1, 1]
+arguments.x = { dtype = "float32", shape = [60], fill = "random" }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "scale.metal").write_text(SOURCE)
+    (tmp_path / "args.toml").write_text(ARGUMENTS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_library_is_inspected_and_checked_with_lines_of_its_source(
+    assay: Assay, folder: Path
+) -> None:
+    assert assay("metal", "-c", "scale.metal", "-DFACTOR=2", "-fno-fast-math").code == 0
+    assert assay("metal", "scale.air", "-o", "default.metallib").code == 0
+    (folder / "scale.metal").unlink()
+    shown = assay("inspect", "default.metallib")
+    assert "made by assay metal" in shown.out and "no Mac opens it" in shown.out
+    report = json.loads(assay("inspect", "default.metallib", "--json").out)
+    assert "scale.metal (metal3.2, no fast math)" in report["made_by"]
+    done = assay("check", "default.metallib", "--args", "args.toml")
+    assert done.code == 1
+    assert "scale.metal:3:8: error: out-of-bounds" in done.out
+    assert "3 |   x[i] *= FACTOR;" in done.out
+
+
+def test_errors_are_told_as_clang_does(assay: Assay, folder: Path) -> None:
+    done = assay("metal", "-c", "scale.metal")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("scale.metal:3:11: error: use of undeclared identifier 'FACTOR'")
+    assert done.err.endswith("1 error generated.\n")
+    assert not (folder / "scale.air").exists()
+    done = assay("metal", "--frob", "scale.metal")
+    assert done.code == 1 and "assay metal: error: unknown argument: '--frob'" in done.err
+
+
+def test_it_says_that_it_is_not_for_macs(assay: Assay) -> None:
+    assert "not for Macs" in assay("metal", "--help").out
+    assert "not for Macs" in assay("metal", "--version").out
+
+
+SHIM = """#!/bin/sh
+while [ "$1" != metal ] && [ "$1" != metallib ]; do shift; done
+shift
+exec "{python}" -m assay metal "$@"
+"""
+
+
+def test_a_build_script_runs_with_xcrun_in_its_place(folder: Path) -> None:
+    xcrun = folder / "xcrun"
+    xcrun.write_text(SHIM.format(python=sys.executable))
+    xcrun.chmod(0o755)
+    script = (
+        "set -e; ./xcrun -sdk macosx metal -O2 -Wall -DFACTOR=2 -c scale.metal -o scale.air; "
+        "./xcrun -sdk macosx metallib scale.air -o scale.metallib"
+    )
+    subprocess.run(["sh", "-c", script], check=True)
+    assert (folder / "scale.metallib").read_bytes()[:8] == b"ASSAYMTL"
