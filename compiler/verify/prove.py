@@ -188,10 +188,10 @@ def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
 def _bounds(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
     """If it holds only as long as nothing wraps, that is told."""
     assumed = _assumed(kernel, launch)
-    exact = _bounds_by(Study(kernel, assumed, effort=effort), launch)
+    exact = _bounds_by(Study(kernel, assumed, alone=True, effort=effort), launch)
     if exact.verdict == "proved":
         return exact
-    study = Study(kernel, assumed, lenient=True, effort=effort)
+    study = Study(kernel, assumed, alone=True, lenient=True, effort=effort)
     found = _bounds_by(study, launch)
     return replace(found, rests_on=_taken(study)) if found.verdict == "proved" else exact
 

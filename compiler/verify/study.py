@@ -49,6 +49,7 @@ class Study:
         assumed: what is assumed of launches, as conditions on a thread's values.
         apart: whether the threads are of different threadgroups, which share no more than
             read-only memory.
+        alone: whether it is about one thread, `a`; there may be no other.
         lenient: whether values are taken not to wrap where that is not proved.
         effort: how much is done.
     """
@@ -59,6 +60,7 @@ class Study:
         assumed: Assumed,
         *,
         apart: bool = False,
+        alone: bool = False,
         lenient: bool = False,
         effort: Effort | None = None,
     ) -> None:
@@ -75,7 +77,7 @@ class Study:
         )
         x, y = self.a.thread, self.b.thread
         self.always = [*x.facts, *y.facts, *assumed(self.a), *assumed(self.b)]
-        self.are_two = x.index.value != y.index.value
+        self.are_two = alone or x.index.value != y.index.value
         if apart:
             pairs = zip(x.group, y.group, strict=True)
             self.are_two = one_of(*(mine.value != theirs.value for mine, theirs in pairs))

@@ -56,6 +56,17 @@ kernel void k(device const float* x, device float* y, uint t [[thread_index_in_t
     y[t] = (x[t] - mean) * rsqrt(part[0] + part[1]);
 }
 """
+ALONE = """\
+kernel void k(device uint* y, constant uint& n) {
+    threadgroup uint s[4];
+    for (uint i = 0; i < n; ++i) s[i] = i;
+    y[0] = s[n & 3];
+}
+"""
+
+
+def test_the_only_thread_of_a_threadgroup_may_leave_an_array() -> None:
+    assert proved(_HEAD.replace("= 64", "= 1") + ALONE, "bounds")["bounds"].verdict == "refuted"
 
 
 @pytest.mark.parametrize("source", [SHIFTED, TWO_ROUNDS])
