@@ -21,15 +21,20 @@ class Positions:
 
     Attributes:
         name: tells its symbols from those of another thread.
+        is_one_of_many: whether what only it knows is a function of its index, so that two threads
+            that turn out to be the same know the same.
         facts: what holds of all the symbols.
         place: its position in the threadgroup.
         group: the threadgroup's position in the grid; threads with the same `group_name` share it.
     """
 
-    def __init__(self, name: str, size: Size, group_name: str = "group") -> None:
+    def __init__(
+        self, name: str, size: Size, group_name: str = "group", *, is_one_of_many: bool = False
+    ) -> None:
         import z3
 
         self.name = name
+        self.is_one_of_many = is_one_of_many
         self.size = size
         self.place = [_symbol(f"{name}.{axis}", n) for axis, n in zip(_AXES, size, strict=True)]
         counts = [max(1, _MOST_THREADS // n) for n in size]

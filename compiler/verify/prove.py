@@ -14,7 +14,13 @@ from assay.sim.site import Site
 
 from . import barriers, bounds, races
 from .answers import Answer, Obstacle
+<<<<<<< HEAD
 from .assumptions import AssumptionError, Names, candidates, unused_axes
+=======
+from .assumptions import Names, candidates, unused_axes
+from .initial import ABOUT as INITIALISED
+from .initial import initialised
+>>>>>>> fb8876a (Prove that threadgroup memory is written before it is read, by guessing who wrote it)
 from .kernel import Kernel, Size, prepared
 from .solver import OutOfTime, time_limit
 from .study import Assumed, Effort, Study
@@ -43,7 +49,11 @@ class Launch:
     lengths: Mapping[str, str] = field(default_factory=dict)
 
 
-TOGETHER: Final = ((barriers.ABOUT, races.THREADGROUP), (races.BUFFERS,), (bounds.ABOUT,))
+TOGETHER: Final = (
+    (barriers.ABOUT, races.THREADGROUP, INITIALISED),
+    (races.BUFFERS,),
+    (bounds.ABOUT,),
+)
 """Properties in the groups in which they are proved."""
 PROPERTIES: Final = tuple(about for group in TOGETHER for about in group)
 """What is proved, by name."""
@@ -83,9 +93,12 @@ def prove(
 
     uniform = within(barriers.ABOUT, lambda: barriers.uniform_barriers(Study(kernel, assumed)))
     found: list[Answer] = []
-    if barriers.ABOUT in about or races.THREADGROUP in about:
+    if not set(TOGETHER[0]).isdisjoint(about):
         raced = within(races.THREADGROUP, lambda: races.threadgroup_races(Study(kernel, assumed)))
         found += _together(kernel, uniform, raced)
+    if INITIALISED in about:
+        written = within(INITIALISED, lambda: _initialised(kernel, launch))
+        found.append(_resting(_resting(written, uniform), raced))
     if races.BUFFERS in about:
         raced = within(races.BUFFERS, lambda: _offered(kernel, launch, _buffer_races))
         found.append(_resting(raced, uniform))
@@ -183,6 +196,10 @@ def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
     within = Study(kernel, assumed, lenient=True, effort=effort)
     between = Study(kernel, assumed, apart=True, lenient=True, effort=effort)
     return replace(races.buffer_races(within, between), rests_on=_taken(within, between))
+
+
+def _initialised(kernel: Kernel, launch: Launch) -> Answer:
+    return initialised(Study(kernel, _assumed(kernel, launch), many=True))
 
 
 def _bounds(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:

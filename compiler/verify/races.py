@@ -52,7 +52,7 @@ def threadgroup_races(study: Study) -> Answer:
     """Whether two threads of a threadgroup race for its memory."""
     kernel = study.kernel
     found = _Search(study, lambda root: isinstance(root, THREADGROUP_ROOTS))
-    found.obstacles += _unknown_arrays(kernel)
+    found.obstacles += unknown_arrays(kernel)
     found.run(intervals(kernel, MEM_THREADGROUP))
     return answer(THREADGROUP, found.cases, found.examples, found.obstacles)
 
@@ -128,7 +128,7 @@ class _Search:
                 yield one, other
 
 
-def _unknown_arrays(kernel: Kernel) -> list[Obstacle]:
+def unknown_arrays(kernel: Kernel) -> list[Obstacle]:
     """Accesses to threadgroup memory of which it is not known which array it is."""
     has_parameter = any(isinstance(x.root, ThreadgroupParameterRoot) for x in kernel.accesses())
     found = [*_through_pointers(kernel, _THREADGROUP_SPACES), *_not_followed(kernel)]
@@ -182,7 +182,7 @@ def _race(
     a, b = study.a, study.b
     here, there = place(a, one), place(b, other)
     formulas = [
-        *_began(study, interval),
+        *began(study, interval),
         reached(a, one, here),
         reached(b, other, there),
         _not_in_lock_step(study, one, other, here, there),
@@ -213,7 +213,7 @@ def _holds(study: Study, before: Expression) -> Callable[[Expression], bool]:
     return lambda condition: study.holds(before, condition)
 
 
-def _began(study: Study, interval: Interval) -> list[Expression]:
+def began(study: Study, interval: Interval) -> list[Expression]:
     """Both threads have passed the barrier that an interval begins with."""
     if interval.start is None:
         return []

@@ -50,6 +50,7 @@ class Study:
         apart: whether the threads are of different threadgroups, which share no more than
             read-only memory.
         alone: whether it is about one thread, `a`; there may be no other.
+        many: whether it is about `a` and others that are named later, by what their indices are.
         lenient: whether values are taken not to wrap where that is not proved.
         effort: how much is done.
     """
@@ -61,6 +62,7 @@ class Study:
         *,
         apart: bool = False,
         alone: bool = False,
+        many: bool = False,
         lenient: bool = False,
         effort: Effort | None = None,
     ) -> None:
@@ -71,13 +73,11 @@ class Study:
         seconds = self.effort.seconds * _LEMMA
         self.ranges = Ranges(self.kernel, assumed, lenient=lenient, seconds=seconds)
         groups = {"a": "group", "b": "other" if apart else "group"}
-        self.a, self.b = (
-            Values(self.kernel, Positions(name, kernel.size, group), self.facts, self.ranges)
-            for name, group in groups.items()
-        )
+        self.many = many
+        self.a, self.b = (self.thread(name, group) for name, group in groups.items())
         x, y = self.a.thread, self.b.thread
         self.always = [*x.facts, *y.facts, *assumed(self.a), *assumed(self.b)]
-        self.are_two = alone or x.index.value != y.index.value
+        self.are_two = alone or many or x.index.value != y.index.value
         if apart:
             pairs = zip(x.group, y.group, strict=True)
             self.are_two = one_of(*(mine.value != theirs.value for mine, theirs in pairs))
@@ -85,6 +85,11 @@ class Study:
         self.cases = 0
         self._lemmas: dict[tuple[int, int], bool] = {}
         self._kept: list[Any] = []
+
+    def thread(self, name: str, group: str = "group") -> Values:
+        """A thread's values."""
+        place = Positions(name, self.kernel.size, group, is_one_of_many=self.many)
+        return Values(self.kernel, place, self.facts, self.ranges, is_supposed=self.many)
 
     def holds(self, path: Expression, condition: Expression) -> bool:
         """Whether a condition is proved where a path was taken."""

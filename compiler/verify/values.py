@@ -46,10 +46,21 @@ class Values:
         thread: which thread.
         facts: takes what is known of symbols.
         ranges: tells which values surely do not wrap.
+        is_supposed: whether the thread may not come to where its values are asked for, so that
+            nothing may be known of them that rests on it.
     """
 
-    def __init__(self, kernel: Kernel, thread: Positions, facts: Facts, ranges: Ranges) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        thread: Positions,
+        facts: Facts,
+        ranges: Ranges,
+        *,
+        is_supposed: bool = False,
+    ) -> None:
         self.kernel = kernel
+        self.is_supposed = is_supposed
         self.thread = thread
         self.facts = facts
         self.ranges = ranges
@@ -231,6 +242,9 @@ class Values:
             if self._is_of_simdgroup(value):
                 name = f"{name}.simdgroup"
                 arguments.append(self.thread.simdgroup.value)
+            elif self.thread.is_one_of_many:
+                name = f"{name}.thread"
+                arguments.append(self.thread.index.value)
             else:
                 name = f"{name}.{self.thread.name}"
         if not arguments:
@@ -295,10 +309,12 @@ class Values:
             return found
         symbol = self._free(phi, counts)
         terms = [self.term(value, counts) for value in phi.operands]
+        edges = [self.edge(source, phi.block, counts) for source in phi.block.predecessors]
         taken = [
-            both(self.edge(source, phi.block, counts), symbol == term.value)
-            for source, term in zip(phi.block.predecessors, terms, strict=True)
+            both(edge, symbol == term.value) for edge, term in zip(edges, terms, strict=True)
         ]
+        if self.is_supposed:
+            taken.append(negation(one_of(*edges)))
         self.facts.state(symbol, one_of(*taken))
         return replace(joined(*terms), value=symbol)
 
@@ -332,9 +348,10 @@ class Values:
 
     def edge(self, source: Block, target: Block, counts: Counts) -> Expression:
         """What holds when a thread goes from one block to another."""
-        return both(self.path(source, counts), self._taken(source, target, counts))
+        return both(self.path(source, counts), self.taken(source, target, counts))
 
-    def _taken(self, source: Block, target: Block, counts: Counts) -> Expression:
+    def taken(self, source: Block, target: Block, counts: Counts) -> Expression:
+        """What holds when a thread that is at the end of a block goes to another."""
         if source.condition is None or source.targets.count(target) != 1:
             return True
         condition = self.condition(source.condition, counts)
@@ -358,7 +375,7 @@ class Values:
             found = self.path(above, counts, before=before)
             entering = [s for s in block.predecessors if not self._dominates(block, s)]
             if entering == [above]:
-                found = both(found, self._taken(above, block, counts))
+                found = both(found, self.taken(above, block, counts))
         loop = self.kernel.cfg.innermost[block]
         if before and loop is not None and loop.header is block and not counts[loop].is_first:
             found = both(found, self._before(loop, counts))
@@ -370,7 +387,7 @@ class Values:
         (latch,) = (each for each in loop.header.predecessors if each in loop.blocks)
         earlier = {**without_inner(counts, loop), loop: count.further(-1)}
         ended = both(
-            self.path(latch, earlier, before=False), self._taken(latch, loop.header, earlier)
+            self.path(latch, earlier, before=False), self.taken(latch, loop.header, earlier)
         )
         return ended if count.offset > 0 else one_of(count.term.value == 0, ended)
 

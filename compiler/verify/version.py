@@ -12,5 +12,5 @@ from assay.sim.native.disk_cache import digest
 @functools.cache
 def own_version() -> str:
     """A digest of this package and of the solver; that of the engine is in a program's key."""
-    own = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    own = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
     return digest(version("z3-solver"), *own)

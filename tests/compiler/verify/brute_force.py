@@ -50,6 +50,8 @@ class _Launch:
         self.sizes = {"n": n, "m": m}
         self.memory: dict[tuple[int, int], int] = {}
         self.accesses: dict[tuple[int, int], list[_Access]] = {}
+        self.before: set[tuple[int, int]] = set()  # places written before the last barrier
+        self.reads_unwritten = False
         self.fuel = _FUEL
 
     def run(self) -> Ending:
@@ -58,6 +60,8 @@ class _Launch:
         try:
             while True:
                 waits = [next(thread, None) for thread in threads]
+                self.reads_unwritten |= self._unwritten()
+                self.before |= self.memory.keys()
                 found = self._judged()
                 if found != "free":
                     return found
@@ -69,6 +73,24 @@ class _Launch:
                     self.accesses.clear()
         except _OutOfFuel:
             return "unclear"
+
+    def _unwritten(self) -> bool:
+        """Whether something was read since the last barrier that nobody can have written."""
+        for place, accesses in self.accesses.items():
+            if place in self.before:
+                continue
+            for at, read in enumerate(accesses):
+                own = any(each.writes and each.thread == read.thread for each in accesses[:at])
+                # What lanes of a simdgroup do is ordered by lock step.
+                near = any(
+                    each.writes
+                    and each.thread != read.thread
+                    and each.thread // LANES == read.thread // LANES
+                    for each in accesses
+                )
+                if not (read.writes or own or near):
+                    return True
+        return False
 
     def _judged(self) -> Ending:
         """Races since the last barrier that orders threadgroup memory."""
@@ -251,3 +273,10 @@ def _computed(op: str, a: int, b: int) -> int:
 def ending(kernel: RandomKernel, n: int, m: int) -> Ending:
     """How a launch ends."""
     return _Launch(kernel, n, m).run()
+
+
+def reads_unwritten(kernel: RandomKernel, n: int, m: int) -> bool:
+    """Whether a launch surely reads what was not written, before or at its first fault."""
+    launch = _Launch(kernel, n, m)
+    launch.run()
+    return launch.reads_unwritten

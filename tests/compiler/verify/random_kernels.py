@@ -39,6 +39,68 @@ class _Draw:
         body = self.block(0, barriers=True)
         return RandomKernel(body, self._chance.choice((40, 64, 64, 96)))
 
+    def written(self) -> RandomKernel:
+        """One that first writes parts of its arrays, in some way, and reads close to there."""
+        threads = self._chance.choice((40, 64, 96))
+        first = tuple(self._filling(array, threads) for array in range(ARRAYS))
+        barrier = ("barrier", 900, self._pick(2, 2, 2, 2, 0))
+        rest = self.block(1, barriers=True) if self._chance.random() < 0.2 else self._users(threads)
+        return RandomKernel((*first, barrier, *rest), threads)
+
+    def _users(self, threads: int) -> tuple[Tree, ...]:
+        """Statements that read what others have written, mostly with barriers between."""
+        self._loops += 1
+        name = f"l{self._loops}"
+        start, step = self._pick((("const", 0), 1), (("const", 0), 1), (("n",), 2))
+        bound = self._pick(("n",), ("m",), ("const", 5))
+        self._open.append(name)
+        turned = ("bin", "urem", ("bin", "add", ("loop", name), ("const", self._pick(0, 1, 2))),
+                  ("const", self._pick(2, 3)))  # fmt: skip
+        ahead = ("bin", "add", ("t",), ("bin", "mul", turned, ("const", self._pick(96, 96, 64))))
+        body: list[Tree] = [
+            ("load", 950, 0, 0, self._near()),
+            ("if", self.condition(), (("load", 951, 1, 0, self._near()),), ()),
+            ("barrier", 952, 2),
+            ("store", 953, 1, ahead, ("t",), False),
+            ("barrier", 954, self._pick(2, 2, 2, 1)),
+            ("load", 955, 2, 1, self._pick(ahead, self._near(), self._near())),
+        ]
+        dropped = self._chance.randrange(len(body) + 3)
+        body = [each for at, each in enumerate(body) if at != dropped]
+        self._open.pop()
+        first = ("load", 956, 3, self._array(), self._near())
+        last = ("load", 957, 3, self._array(), self._near())
+        loop = ("for", 958, name, start, "ult", bound, step, tuple(body))
+        return (first, loop, ("barrier", 959, 2), last)
+
+    def _near(self) -> Tree:
+        """The place of an element that is often written."""
+        place = self._pick(
+            ("t",), ("t",), ("lane",), ("sg",), ("const", 5), self.index(), self.number(1)
+        )
+        shifted = ("bin", "add", place, ("const", self._pick(0, 0, 1, 3)))
+        return ("bin", "urem", shifted, ("const", self._pick(32, 64, 64, 64, 128)))
+
+    def _filling(self, array: int, threads: int) -> Tree:
+        number = 901 + array
+        name = f"f{array}"
+        step = self._pick(threads, threads, threads, threads, 32, 64)
+        place = self._pick(
+            ("loop", name),
+            ("loop", name),
+            ("bin", "sub", ("const", 255), ("loop", name)),
+            ("bin", "xor", ("loop", name), ("const", self._pick(1, 3, 31))),
+            ("bin", "add", ("bin", "mul", ("bin", "udiv", ("loop", name), ("const", 8)),
+                            ("const", self._pick(8, 9))), ("bin", "urem", ("loop", name), ("const", 8))),
+        )  # fmt: skip
+        store: Tree = ("store", number + 20, array, place, ("t",), False)
+        if self._chance.random() < 0.15:
+            other: Tree = ("store", number + 30, array, place, ("const", 1), False)
+            store = ("if", self.condition(), (store,), self._pick((other,), (other,), ()))
+        bound = self._pick(*[("const", 256)] * 6, ("const", 64), ("n",))
+        start = self._pick(*[("t",)] * 6, ("lane",))
+        return ("for", number, name, start, "ult", bound, step, (store,))
+
     def _pick(self, *choices: Any) -> Any:
         return self._chance.choice(choices)
 
@@ -172,3 +234,8 @@ class _Draw:
 def drawn(seed: int) -> RandomKernel:
     """The kernel of a seed."""
     return _Draw(random.Random(seed)).kernel()
+
+
+def written(seed: int) -> RandomKernel:
+    """The kernel of a seed that writes its arrays first."""
+    return _Draw(random.Random(seed)).written()

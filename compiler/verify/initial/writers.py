@@ -1,0 +1,250 @@
+"""Writes that may have been there before a read, and which thread does them at a given place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from assay.sim.lanes import LANES
+from assay.sim.simt.ir.cfg import Loop
+from assay.sim.simt.ir.nodes import Block, Instruction
+
+from ..accesses import address, length
+from ..conditions import both
+from ..counts import Count
+from ..study import Study
+from ..terms import Expression
+from ..values import Values
+from .digits import Digit, backwards, digits_of, flattened
+from .evaluate import Numbers, Unknown, evaluate
+from .execution import Execution, NotKnown
+
+_TURNS: Final = (1, 64, 16, 6)  # iterations that are looked at, by how many loops there are
+_EARLIER: Final = (1, 2, 3)  # iterations of a barrier's loop that a write may be before it
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a write stands to what came before a read.
+
+    Attributes:
+        write: the write.
+        known: iterations of loops that the write is in which are known from the read.
+        is_mine: whether it is the reading thread's own.
+        is_near: whether nothing but lock step orders it.
+    """
+
+    write: Instruction
+    known: tuple[tuple[Loop, Count], ...]
+    is_mine: bool = False
+    is_near: bool = False
+
+
+class Writer:
+    """Some thread that executes a write: which thread, and in which iterations, is told later.
+
+    Attributes:
+        place: which write.
+        executes: what makes the thread execute it.
+        start: the byte that it writes first.
+        digits: how that is made from the thread's index and iterations; None if it is not known.
+        first: the thread that has all zeros for digits.
+    """
+
+    def __init__(self, study: Study, place: Place, name: str, given: frozenset[Loop]) -> None:
+        self.study = study
+        self.place = place
+        self.values: Values = study.thread(name)
+        kernel, write = study.kernel, place.write
+        assert write.block is not None
+        known = dict(place.known)
+        free = [loop for loop in kernel.around(write.block) if loop not in known]
+        self.turns = [Count(f"{name}.turn.{kernel.cfg.index[loop.header]}") for loop in free]
+        self.counts = {**known, **dict(zip(free, self.turns, strict=True))}
+        conditions = Execution(self.values, given).conditions(write.block, self.counts)
+        self.executes = both(*conditions)
+        self.start = address(self.values, write, self.counts).value
+        self.first = 0
+        self.digits = None if place.is_mine else self._digits(conditions)
+        self.origin = self._at_zeros() if self.digits is not None else None
+
+    @property
+    def index(self) -> Expression:
+        """The thread's index in its threadgroup."""
+        return self.values.thread.index.value
+
+    def where(self, at: Expression, index: Expression | None = None) -> list[Any]:
+        """Which thread, in which iterations, is said to write a byte: always some.
+
+        Args:
+            at: the byte.
+            index: of the thread that reads, if it is the one.
+        """
+        if index is not None:
+            return self._is_thread(index)
+        assert self.digits is not None and self.origin is not None
+        axes = 1 if self._is_flat else 1 + len(self.turns)
+        numbers = backwards(self.digits, axes, at - self.origin)
+        if self._is_flat:
+            whole = numbers[0]
+            numbers = [whole % self._threads, whole / self._threads]
+        turns = [turn.free == each for turn, each in zip(self.turns, numbers[1:], strict=True)]
+        return [*self._is_thread(numbers[0] + self.first), *turns]
+
+    def writes(self, at: Expression, size: int) -> Expression:
+        """Whether the thread is one, and writes bytes."""
+        threads = int(np.prod(self.study.kernel.size))
+        counts = [count.term.value >= 0 for count in self.counts.values()]
+        return both(
+            self.index >= 0,
+            self.index < threads,
+            *counts,
+            self.executes,
+            self.start <= at,
+            at + size <= self.start + length(self.place.write),
+        )
+
+    def _is_thread(self, index: Expression) -> list[Any]:
+        """All that a thread's index says of where it is."""
+        thread = self.values.thread
+        x, y, _ = self.study.kernel.size
+        parts = [
+            (thread.place[0], index % x),
+            (thread.place[1], index / x % y if y > 1 else 0),
+            (thread.place[2], index / (x * y)),
+            (thread.lane, index % LANES),
+            (thread.simdgroup, index / LANES),
+        ]
+        return [term.value == part for term, part in parts if term.constant is None]
+
+    # -- guessing ---------------------------------------------------------------------------------
+
+    def _digits(self, conditions: list[Expression]) -> list[Digit] | None:
+        """How addresses are made, of the threads that may come here."""
+        x, y, z = self.study.kernel.size
+        turns = _TURNS[min(len(self.turns), len(_TURNS) - 1)]
+        self._is_flat = False
+        self._threads = x * y * z
+        threads = self._coming(conditions, turns)
+        if len(threads) == 0:
+            return None
+        self.first, self._threads = int(threads[0]), len(threads)
+        try:
+            found = evaluate(self.start, self._given(threads, turns), otherwise=0)
+        except Unknown:
+            return None
+        shape = (len(threads), *(turns for _ in self.turns))
+        table = np.broadcast_to(found, shape).astype(np.int64)
+        digits = digits_of(table)
+        if digits is not None:
+            return digits
+        for flat in flattened(table):
+            self._is_flat = True
+            return digits_of(flat)
+        return None
+
+    def _coming(self, conditions: list[Expression], turns: int) -> Numbers:
+        """Indices of threads that may execute the write, one behind the other."""
+        x, y, z = self.study.kernel.size
+        everyone = np.arange(x * y * z)
+        given = self._given(everyone, turns)
+        comes = np.ones(len(everyone), bool)
+        for each in conditions:
+            try:
+                found = evaluate(each, given)
+            except Unknown:
+                continue
+            shape = (len(everyone), *(turns for _ in self.turns))
+            comes &= np.broadcast_to(found, shape).reshape(len(everyone), -1).any(axis=1)
+        coming = np.flatnonzero(comes)
+        return everyone[coming[0] : coming[-1] + 1] if len(coming) else coming
+
+    def _given(self, threads: Numbers, turns: int) -> Mapping[str, Numbers]:
+        """Numbers of the symbols that say where a thread is, and in which iterations."""
+        x, y, _ = self.study.kernel.size
+        name = self.values.thread.name
+        axes = 1 + len(self.turns)
+        column = threads.reshape(-1, *[1] * (axes - 1))
+        found = {
+            f"{name}.x": column % x,
+            f"{name}.y": column // x % y,
+            f"{name}.z": column // (x * y),
+            f"{name}.lane": column % LANES,
+            f"{name}.simdgroup": column // LANES,
+        }
+        for axis, turn in enumerate(self.turns, start=1):
+            shape = [-1 if at == axis else 1 for at in range(axes)]
+            found[turn.symbol] = np.arange(turns).reshape(shape)
+        return found
+
+    def _at_zeros(self) -> Expression:
+        """The address of the first thread in the first iterations, in the solver's terms."""
+        import z3
+
+        if isinstance(self.start, int):
+            return self.start
+        given = self._given(np.asarray([self.first]), 1)
+        pairs = [(z3.Int(name), z3.IntVal(int(each.flat[0]))) for name, each in given.items()]
+        return z3.substitute(self.start, *pairs)
+
+
+def before_barrier(
+    study: Study, write: Instruction, start: Block, counts: Mapping[Loop, Count]
+) -> Iterator[Place]:
+    """Places of a write that come before a barrier in given iterations."""
+    kernel = study.kernel
+    assert write.block is not None
+    order = kernel.cfg.index
+    around = kernel.around(write.block)
+    common = [loop for loop in kernel.around(start) if loop in around]
+    same = tuple((loop, counts[loop]) for loop in common)
+    if order[write.block] <= order[start]:
+        yield Place(write, same)
+    for at, loop in reversed(list(enumerate(common))):
+        earlier = [counts[loop].further(-by) for by in _EARLIER]
+        yield from (Place(write, (*same[:at], (loop, each))) for each in earlier)
+
+
+def before_access(
+    study: Study, write: Instruction, read: Instruction, counts: Mapping[Loop, Count]
+) -> Iterator[Place]:
+    """Places of a write that come before a read in the order of the program, in one simdgroup."""
+    kernel = study.kernel
+    assert write.block is not None and read.block is not None
+    around = kernel.around(write.block)
+    common = [loop for loop in kernel.around(read.block) if loop in around]
+    known = tuple((loop, counts[loop]) for loop in common)
+    if _is_before(study, write, read):
+        yield from (Place(write, known, is_mine=mine, is_near=True) for mine in (True, False))
+    for at, loop in reversed(list(enumerate(common))):
+        earlier = (*known[:at], (loop, counts[loop].further(-1)))
+        yield from (Place(write, earlier, is_mine=mine, is_near=True) for mine in (True, False))
+
+
+def _is_before(study: Study, write: Instruction, read: Instruction) -> bool:
+    """Whether a write comes first, in the same iterations of loops that both are in."""
+    assert write.block is not None and read.block is not None
+    order = study.kernel.cfg.index
+    if write.block is not read.block:
+        return order[write.block] < order[read.block]
+    body = write.block.body
+    return body.index(write) < body.index(read)
+
+
+def writer_of(study: Study, place: Place, name: str, read: Instruction | None) -> Writer | None:
+    """The thread that does a write; None if it is not known what makes it."""
+    kernel = study.kernel
+    known = {loop for loop, _ in place.known}
+    # All that a reading thread was in it came to; others come along where barriers hold them.
+    given = known if read is None or place.is_mine else known & kernel.shared
+    try:
+        found = Writer(study, place, name, frozenset(given))
+    except NotKnown:
+        return None
+    return found if found.digits is not None or place.is_mine else None
+
+
+__all__ = ["Place", "Writer", "before_access", "before_barrier", "writer_of"]
