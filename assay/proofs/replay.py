@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 CHECK_OF = {
     "barriers": "barrier",
     "threadgroup races": "race",
+    "initialised": "init",
     "buffer races": "race",
     "bounds": "bounds",
 }

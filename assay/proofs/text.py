@@ -17,6 +17,7 @@ from .replay import CHECK_OF
 MEANING = {
     "barriers": "all threads of a threadgroup come to the same barriers",
     "threadgroup races": "no two threads of a threadgroup race for its memory",
+    "initialised": "threadgroup memory is written before it is read",
     "buffer races": "no two threads of the grid race for a buffer",
     "bounds": "accesses stay within arrays, and within buffers of stated length",
 }

@@ -14,13 +14,9 @@ from assay.sim.site import Site
 
 from . import barriers, bounds, races
 from .answers import Answer, Obstacle
-<<<<<<< HEAD
 from .assumptions import AssumptionError, Names, candidates, unused_axes
-=======
-from .assumptions import Names, candidates, unused_axes
 from .initial import ABOUT as INITIALISED
 from .initial import initialised
->>>>>>> fb8876a (Prove that threadgroup memory is written before it is read, by guessing who wrote it)
 from .kernel import Kernel, Size, prepared
 from .solver import OutOfTime, time_limit
 from .study import Assumed, Effort, Study

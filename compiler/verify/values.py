@@ -310,9 +310,7 @@ class Values:
         symbol = self._free(phi, counts)
         terms = [self.term(value, counts) for value in phi.operands]
         edges = [self.edge(source, phi.block, counts) for source in phi.block.predecessors]
-        taken = [
-            both(edge, symbol == term.value) for edge, term in zip(edges, terms, strict=True)
-        ]
+        taken = [both(edge, symbol == term.value) for edge, term in zip(edges, terms, strict=True)]
         if self.is_supposed:
             taken.append(negation(one_of(*edges)))
         self.facts.state(symbol, one_of(*taken))

@@ -40,8 +40,10 @@ def digits_of(table: Table) -> list[Digit] | None:
         table: addresses by thread on the first axis, and by iterations of loops on the others.
     """
     first = table[(0,) * table.ndim]
-    along = [np.moveaxis(table, axis, 0)[(slice(None),) + (0,) * (table.ndim - 1)] - first
-             for axis in range(table.ndim)]
+    along = [
+        np.moveaxis(table, axis, 0)[(slice(None),) + (0,) * (table.ndim - 1)] - first
+        for axis in range(table.ndim)
+    ]
     total = first
     for axis, each in enumerate(along):
         total = total + each.reshape([-1 if at == axis else 1 for at in range(table.ndim)])

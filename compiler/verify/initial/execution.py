@@ -115,9 +115,7 @@ class Execution:
             return True
         place = self._kernel.cfg.index[loop.header]
         earlier = Count(f"{self._values.thread.name}.before.{place}")
-        outside = {
-            each: known for each, known in counts.items() if each.header not in loop.blocks
-        }
+        outside = {each: known for each, known in counts.items() if each.header not in loop.blocks}
         at = {**outside, loop: earlier}
         leaves = [
             both(

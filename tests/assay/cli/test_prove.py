@@ -29,7 +29,7 @@ kernel void scatter(device const uint* to, device uint* y, uint i [[thread_index
     threadgroup uint s[256];
     s[(to[g] & 3) * 64 + (i & 63)] = i;
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    y[g] = s[i];
+    y[g] = s[(to[g] & 3) * 64 + (i & 63)];
 }
 """
 

@@ -85,14 +85,15 @@ class _Draw:
         number = 901 + array
         name = f"f{array}"
         step = self._pick(threads, threads, threads, threads, 32, 64)
+        row = ("bin", "udiv", ("loop", name), ("const", 8))
+        row = ("bin", "mul", row, ("const", self._pick(8, 9)))
         place = self._pick(
             ("loop", name),
             ("loop", name),
             ("bin", "sub", ("const", 255), ("loop", name)),
             ("bin", "xor", ("loop", name), ("const", self._pick(1, 3, 31))),
-            ("bin", "add", ("bin", "mul", ("bin", "udiv", ("loop", name), ("const", 8)),
-                            ("const", self._pick(8, 9))), ("bin", "urem", ("loop", name), ("const", 8))),
-        )  # fmt: skip
+            ("bin", "add", row, ("bin", "urem", ("loop", name), ("const", 8))),
+        )
         store: Tree = ("store", number + 20, array, place, ("t",), False)
         if self._chance.random() < 0.15:
             other: Tree = ("store", number + 30, array, place, ("const", 1), False)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from assay.checks import read_annotations
 from assay.compiler.msl import compile_library
-from assay.compiler.verify import TOGETHER, Answer, Launch, prove
+from assay.compiler.verify import Answer, Launch, prove
 from assay.proofs.names import names_of
 from tests.checks.mutation.campaign import KERNELS
 
+ALWAYS = ("barriers", "threadgroup races")
 BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 RING = (Path(__file__).parent / "ring.metal").read_text()
 WITH_ARRAYS = [
@@ -28,7 +29,7 @@ def proved(source: str, *about: str, holds: tuple[str, ...] = ()) -> dict[str, A
     assert size is not None
     kernel = library.function(name)
     launch = Launch(size=size, names=names_of(kernel), holds=holds)
-    return {each.about: each for each in prove(kernel.program(), launch, {*TOGETHER[0], *about})}
+    return {each.about: each for each in prove(kernel.program(), launch, {*ALWAYS, *about})}
 
 
 def without_barrier(source: str, *numbers: int) -> str:

@@ -10,8 +10,8 @@ from assay.compiler.verify import Launch, prove
 from assay.sim.simt import Program
 from tests.support.kernels import ENTRY, assemble
 
-from .brute_force import Ending, ending
-from .random_kernels import drawn
+from .brute_force import Ending, ending, reads_unwritten
+from .random_kernels import RandomKernel, drawn, written
 from .random_text import PARAMETERS, text
 
 QUICK = range(6)
@@ -24,12 +24,23 @@ IN_ONE = 50
 
 def contradictions(seed: int) -> list[str]:
     """Proofs about a seed's kernel that some launch contradicts."""
-    kernel = drawn(seed)
+    return contradicted(drawn(seed), seed, ("barriers", "threadgroup races"))
+
+
+def contradicted(kernel: RandomKernel, seed: int, about: tuple[str, ...]) -> list[str]:
+    """Proofs about a kernel that some launch contradicts."""
     made = assemble.__wrapped__(text(kernel), PARAMETERS)
     program = Program(made.bitcode, ENTRY, name=f"seed {seed}", parameters=made.parameters)
-    answers = prove(program, Launch(size=(kernel.threads, 1, 1)), ())
+    answers = prove(program, Launch(size=(kernel.threads, 1, 1)), about)
     endings = {sizes: ending(kernel, *sizes) for sizes in SIZES}
-    return [
+    unwritten = [
+        f"seed {seed}: initialised is proved; n, m = {sizes} reads what nobody wrote"
+        for answer in answers
+        for sizes in SIZES
+        if answer.about == "initialised"
+        if answer.verdict == "proved" and reads_unwritten(kernel, *sizes)
+    ]
+    return unwritten + [
         f"seed {seed}: {answer.about} is proved; n, m = {sizes} is {found}"
         for answer in answers
         for sizes, found in endings.items()
@@ -39,6 +50,21 @@ def contradictions(seed: int) -> list[str]:
 
 def test_no_launch_contradicts_a_proof() -> None:
     assert [line for seed in QUICK for line in contradictions(seed)] == []
+
+
+WRITTEN = ("barriers", "threadgroup races", "initialised")
+
+
+def test_no_launch_reads_what_is_proved_to_be_written() -> None:
+    found = [contradicted(written(seed), seed, WRITTEN) for seed in range(3)]
+    assert found == [[], [], []]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, MANY, IN_ONE))
+def test_no_launch_of_many_kernels_reads_what_is_proved_to_be_written(start: int) -> None:
+    seeds = range(start, start + IN_ONE)
+    assert [line for seed in seeds for line in contradicted(written(seed), seed, WRITTEN)] == []
 
 
 def test_neighbours_that_overlap_are_not_taken_to_write_the_same() -> None:
@@ -55,3 +81,4 @@ def test_no_launch_of_many_kernels_contradicts_a_proof(start: int) -> None:
 def test_the_oracle_finds_races_divergence_and_neither() -> None:
     found = {ending(drawn(seed), 5, 64) for seed in range(60)}
     assert found >= {"free", "race", "divergent"}
+    assert {reads_unwritten(written(seed), 3, 1) for seed in range(20)} == {True, False}
