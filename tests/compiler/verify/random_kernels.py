@@ -54,8 +54,8 @@ class _Draw:
         start, step = self._pick((("const", 0), 1), (("const", 0), 1), (("n",), 2))
         bound = self._pick(("n",), ("m",), ("const", 5))
         self._open.append(name)
-        turned = ("bin", "urem", ("bin", "add", ("loop", name), ("const", self._pick(0, 1, 2))),
-                  ("const", self._pick(2, 3)))  # fmt: skip
+        later = ("bin", "add", ("loop", name), ("const", self._pick(0, 1, 2)))
+        turned = ("bin", "urem", later, ("const", self._pick(2, 3)))
         ahead = ("bin", "add", ("t",), ("bin", "mul", turned, ("const", self._pick(96, 96, 64))))
         body: list[Tree] = [
             ("load", 950, 0, 0, self._near()),
