@@ -22,6 +22,7 @@ from .events.errors import TraceError, TraceFileError
 from .events.trace import Trace
 from .formats.chrome_read import is_json, read_chrome
 from .formats.chrome_write import write_chrome
+from .formats.gputrace import read_gputrace
 from .formats.perfetto.read import is_perfetto, read_perfetto
 from .formats.perfetto.write import write_perfetto
 from .formats.xctrace_read import is_xctrace, read_xctrace
@@ -112,9 +113,10 @@ def read_trace(path: Path) -> Trace:
 
     Raises TraceFileError if it is none or malformed, OSError if it cannot be read.
     """
-    data = path.read_bytes()
     try:
-        return build(read_content(data, str(path)))
+        if path.is_dir():
+            return build(read_gputrace(path))
+        return build(read_content(path.read_bytes(), str(path)))
     except TraceFileError:
         raise
     except TraceError as error:

@@ -13,6 +13,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("traces.record",),
         ("traces.formats",),
         ("traces.formats.perfetto",),
+        ("traces.formats.gputrace",),
         ("traces.viewer",),
         ("traces",),
     ),

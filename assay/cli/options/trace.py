@@ -16,7 +16,7 @@ TraceFile = Annotated[
     typer.Argument(
         metavar="FILE",
         help="A trace: .html, .pftrace, .assay-trace, Chrome .json, or .xml of xctrace, also "
-        "packed as .gz; or an .assay-recording.",
+        "packed as .gz; a .gputrace; or an .assay-recording.",
         show_default=False,
     ),
 ]
@@ -26,8 +26,8 @@ TraceFiles = Annotated[
     typer.Argument(
         metavar="FILE...",
         help="A trace: .html, .pftrace, .assay-trace, Chrome .json, or .xml of xctrace, also "
-        "packed as .gz; or an .assay-recording. Several are laid side by side, each from its "
-        "begin.",
+        "packed as .gz; a .gputrace; or an .assay-recording. Several are laid side by side, each "
+        "from its begin.",
         show_default=False,
     ),
 ]
