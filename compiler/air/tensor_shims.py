@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 
-from ..msl.front import clang
 from .names import AirFunction
 
 _PREFIX = "__tensorops_impl_"
-_HEADERS = [clang.HEADERS / "assay" / f"tensor_{name}.h" for name in ("product", "convolution")]
 _NAMESPACES = "using namespace metal;\nusing namespace metal::__tensor;\n"
 _DESCRIPTOR = "int which, int m, int n, int k, uchar tl, uchar tr, uchar relaxed, int mode"
 _GIVEN = "descriptor{m, n, k, tl != 0, tr != 0, relaxed != 0, mode}"
@@ -196,7 +194,7 @@ def _running(name: str, found: re.Match[str]) -> str | None:
             in_memory = True
             pointer = f"{_SPACES[space]} {element}*"
             taken.append(f"const view<{pointer}>* {which}_given, int {which}_kind")
-            operands.append(f"in_memory<{element}, {pointer}, {sums}>{{{which}_given}}")
+            operands.append(f"in_memory<{element}, {pointer}>{{{which}_given}}")
         else:
             taken.append(f"const {element}* {which}_given")
             operands.append(f"in_registers<{element}>{{{which}_given, *d, {which}}}")
@@ -209,8 +207,7 @@ def _running(name: str, found: re.Match[str]) -> str | None:
 
 def _function(name: str, result: str, taken: str, body: str) -> str:
     head = f"[[clang::sycl_external]] {result} __assay_shim({taken})"
-    headers = "".join(path.read_text() for path in _HEADERS)
     return (
-        f'{headers}{_NAMESPACES}extern "C" {head} __asm__("{name}");\n'
+        f'{_NAMESPACES}extern "C" {head} __asm__("{name}");\n'
         f'extern "C" [[clang::always_inline]] {head} {{ {body} }}\n'
     )

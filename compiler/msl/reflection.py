@@ -18,6 +18,7 @@ _MARKER = re.compile(rb"_Z15__assay_reflectI[A-Za-z_]*?J((?:Lm\d+E)+)EEvv")
 _SPACES: dict[int, AddressSpace] = {1: "device", 3: "threadgroup", 6: "constant"}
 # Fields of what `__assay_details` in entry.h gives.
 _RESOURCES: dict[int, ArgumentKind] = {1: "texture", 2: "sampler", 3: "function_table"}
+_TENSOR = 4
 _TEXTURE_ACCESSES: tuple[Access, ...] = ("read", "read", "write", "read_write")
 # As `__assay_scalar` in entry.h numbers them.
 _SCALARS: tuple[str, ...] = (
@@ -93,6 +94,14 @@ def reflect(entry: EntryPoint, numbers: list[int]) -> Reflected:
         if _is_array(details):
             arrays[argument.name] = details >> 32
             argument = replace(argument, count=details >> 32)
+        if details >> 24 & 0xFF == _TENSOR:
+            raise CompileError.at(
+                entry.file,
+                entry.line,
+                1,
+                f"kernel '{entry.name}': tensors that the host binds ('{argument.name}') are not "
+                "supported: take a pointer and make a tensor_inline of it",
+            )
         found.append(_resource(argument, details))
     kept = [argument for argument in _numbered(found) if argument.name not in inactive]
     _check_places(entry, kept)

@@ -18,9 +18,14 @@ def compiled_together(texts: Sequence[str], fast_math: bool) -> dict[str, bytes]
 
     Of some texts at once there is none if clang has anything to say of one: it does not tell which.
     """
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for text in texts:
+        key = tuple(precompiled.header_arguments(text, fast_math))
+        alike.setdefault(key, []).append(text)
     found: dict[str, bytes] = {}
-    for some in _parts(texts):
-        found |= _compiled(some, fast_math)
+    for headers, of_these in alike.items():
+        for some in _parts(of_these):
+            found |= _compiled(some, headers)
     return found
 
 
@@ -29,10 +34,8 @@ def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield texts[start : start + _AT_ONCE]
 
 
-def _compiled(texts: Sequence[str], fast_math: bool) -> dict[str, bytes]:
-    headers = precompiled.header_arguments(texts[0], fast_math)
-    if any(precompiled.header_arguments(text, fast_math) != headers for text in texts):
-        return {}
+def _compiled(texts: Sequence[str], headers: Sequence[str]) -> dict[str, bytes]:
+    """Bitcode of texts that take the same headers."""
     with work_folder() as folder:
         files = [folder / f"{number}.cpp" for number in range(len(texts))]
         for file, text in zip(files, texts, strict=True):

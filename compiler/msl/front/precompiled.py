@@ -23,6 +23,11 @@ _TEXTURES = re.compile(
     r"\b(?:(?:texture|depth)(?:[123]d|cube|_)\w*|sampler|access|coord|address|filter|mip_filter|"
     r"compare_func|component|level|bias|gradient\w*|min_lod_clamp)\b"
 )
+# Names that only the headers of tensors declare.
+_TENSORS = re.compile(
+    r"\b(?:mpp|tensor_ops|tensor_(?:inline|handle|offset)|__tensor|cooperative_tensor"
+    r"|dynamic_extent|execution_(?:thread|simdgroup)s?)\b|\bd?extents\s*<"
+)
 _usable: set[Path] = set()
 
 
@@ -52,6 +57,8 @@ def _options(text: str, fast_math: bool) -> tuple[str, ...]:
     options = ["-D__ASSAY_CONTRACT"] if fast_math else []
     if _TEXTURES.search(text):  # a third of the headers, which most kernels do without
         options.append("-D__ASSAY_TEXTURES")
+    if _TENSORS.search(text):
+        options.append("-D__ASSAY_TENSORS")
     return tuple(options)
 
 

@@ -10,7 +10,6 @@ from assay.sim.native.work_folder import work_folder
 
 from ..errors import CompileError
 from ..options import CompileOptions
-from ..rewrite.unsupported import explained
 from ..source.lexer import included_files
 from ..source.line_directives import named_texts
 from . import clang
@@ -125,7 +124,7 @@ def _visible(diagnostics: str, options: CompileOptions, file_name: str, source: 
     # A name with a slash could be that of a file of this machine.
     named = [f"{name}:" for name in named_texts(source, file_name) if "/" not in name]
     allowed = (f"{file_name}:", *named, *(str(path.resolve()) for path in options.include_paths))
-    lines = [line for line in explained(diagnostics).splitlines() if line.startswith(allowed)]
+    lines = [line for line in diagnostics.splitlines() if line.startswith(allowed)]
     lines = [
         f"{line}: give {_folder_of(found[1])} with -I DIR (include_paths in Python)"
         if (found := _MISSING.search(line))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from ..source.lexer import TokenStream
 
 _RAY_TRACING = "ray tracing is not supported"
-_TENSORS = "tensor operations (MetalPerformancePrimitives) are not supported"
 # Types and namespaces that programs do not name their own things after.
 _NAMES = {
     "imageblock": "imageblocks and tile functions are not supported",
@@ -19,9 +16,6 @@ _NAMES = {
     "instance_acceleration_structure": _RAY_TRACING,
     "primitive_acceleration_structure": _RAY_TRACING,
     "mesh_grid_properties": "mesh functions are not supported",
-    "tensor_handle": _TENSORS,
-    "tensor_inline": _TENSORS,
-    "cooperative_tensor": _TENSORS,
 }
 _ATTRIBUTES = {
     "imageblock_data": _NAMES["imageblock"],
@@ -29,12 +23,6 @@ _ATTRIBUTES = {
     "mesh": _NAMES["mesh_grid_properties"],
     "intersection": _RAY_TRACING,
 }
-_HEADERS = {
-    "MetalPerformancePrimitives": _TENSORS,
-    "metal_tensor": _TENSORS,
-    "metal_cooperative_tensor": _TENSORS,
-}
-_MISSING_HEADER = re.compile(r"'(?:[^'/]*/)*?(\w+)(?:/[^']*|\.h)?' file not found")
 
 
 def refuse_unsupported(stream: TokenStream) -> None:
@@ -55,13 +43,3 @@ def _is_used(stream: TokenStream, index: int) -> bool:
     return stream.texts[following] in ("<", "::", ";", ">") or (
         stream.tokens[following].kind == "ident"
     )
-
-
-def explained(diagnostics: str) -> str:
-    """The preprocessor's complaints, with the reason why one of Apple's headers is not there."""
-    return _MISSING_HEADER.sub(_with_reason, diagnostics)
-
-
-def _with_reason(found: re.Match[str]) -> str:
-    reason = _HEADERS.get(found[1])
-    return found[0] if reason is None else f"{found[0]}: {reason}"

@@ -74,11 +74,6 @@ HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
             "struct I { float2 p [[attribute(0)]]; };\nkernel void k(I i [[stage_in]]) {}",
             "mine.metal:4:15: error: '[[stage_in]]' parameters are not supported",
         ),
-        (
-            "#include "
-            "<MetalPerformancePrimitives/MetalPerformancePrimitives.h>\nkernel void k() {}",
-            "file not found: tensor operations (MetalPerformancePrimitives) are not supported",
-        ),
         ('kernel void k(device float* x) { asm("nop"); }', "mine.metal:3:34: error: 'asm'"),
         ("#error too old\nkernel void k() {}", "mine.metal:3:2: error: too old"),
         (

@@ -30,6 +30,10 @@
 #ifdef __ASSAY_TEXTURES
 #include "texture.h"
 #endif
+#ifdef __ASSAY_TENSORS
+#include "tensor_convolution2d.h"
+#include "tensor_matmul2d.h"
+#endif
 
 // The program's own expressions may be contracted as its options say; those above may not. Without
 // fast math that is within one expression, as the source has it: Apple's compiler does the same.

@@ -11,6 +11,14 @@ struct sampler;
 struct __texture_data;
 }  // namespace metal
 #endif
+#ifdef __ASSAY_TENSORS
+#include "tensor.h"
+#else  // Nor any tensor.
+namespace metal {
+template <class T> constexpr bool is_tensor_v = false;
+template <class T> struct __tensor_data;
+}  // namespace metal
+#endif
 
 template <class F> struct __assay_function;
 template <class R, class... A> struct __assay_function<R(A...)> {
@@ -30,6 +38,10 @@ template <class T, size_t N> constexpr bool __assay_by_value<metal::array<T, N>>
     metal::__is_texture<T> || __assay_by_value<T> || __is_pointer(T);
 template <class T> requires metal::__is_texture<T>
 struct __assay_parameter<T> { using pointee = const __ASSAY_CONSTANT metal::__texture_data; };
+template <class T> requires metal::is_tensor_v<T>
+struct __assay_parameter<T> {
+  using pointee = const __ASSAY_CONSTANT metal::__tensor_data<typename T::element_type>;
+};
 template <class F> struct __assay_parameter<metal::visible_function_table<F>> {
   using pointee = const __ASSAY_CONSTANT uint;
 };
@@ -48,7 +60,7 @@ __ASSAY_FN T __assay_pass(__assay_pointer<T> pointer) {
     return pointer;
   } else if constexpr (metal::__is_texture<T>) {
     return T{{pointer}};
-  } else if constexpr (metal::__is_function_table<T>) {
+  } else if constexpr (metal::__is_function_table<T> || metal::is_tensor_v<T>) {
     return T{pointer};
   } else if constexpr (__assay_by_value<T>) {
     if (!pointer) return T{};
@@ -78,6 +90,9 @@ template <class T> requires metal::__is_texture<T>
 constexpr unsigned long __assay_details<T> =
     (unsigned long)T::__type | (unsigned long)T::__access << 8 | (unsigned long)T::__is_depth << 12 |
     __assay_data_type<typename T::__element_type> << 16 | 1ul << 24 | 1ul << 32;
+
+template <class T> requires metal::is_tensor_v<T>
+constexpr unsigned long __assay_details<T> = T::get_rank() | 4ul << 24 | 1ul << 32;
 
 // Which scalar of reflection.py's list memory holds, and from bit 8 on how many make a vector.
 template <class T> constexpr unsigned long __assay_scalar = 0;

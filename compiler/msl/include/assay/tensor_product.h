@@ -1,12 +1,12 @@
-#ifndef __ASSAY_TENSOR_PRODUCT
-#define __ASSAY_TENSOR_PRODUCT
-
-// Products of matrices by one or more simdgroups: what Metal 4's `mpp::tensor_ops::matmul2d` does.
+// Products of matrices by one or more simdgroups: what Metal 4's `mpp::tensor_ops::matmul2d` does, for
+// source and for what Apple compiled alike.
 //
 // Which elements of a cooperative tensor a thread has is the implementation's to say, by the headers of
 // Metal Performance Primitives. Here it is as shipping kernels take it (MLX, `steel/gemm/nax.h`):
 // fragments of 16 rows and 16 columns, row by row, of which each thread has four neighbours in two rows
-// that are eight apart. Several simdgroups take fragments in turn.
+// that are eight apart. Several simdgroups take fragments in turn. A thread alone has all elements.
+#pragma once
+#include "simdgroup.h"
 
 namespace metal {
 namespace __tensor {
@@ -25,106 +25,147 @@ constexpr int elements_of_fragment = 8;
 constexpr int simdgroup = 32;
 
 // A type's number is its width in bits, with flags above.
-__attribute__((always_inline)) inline int bytes_of(int type) { return (type & 0xff) / 8; }
+__ASSAY_FN constexpr int bytes_of(int type) { return (type & 0xff) / 8; }
 
-__attribute__((always_inline)) inline int rows_of(int which, descriptor d) {
+__ASSAY_FN constexpr int rows_of(int which, descriptor d) {
   return which == left ? (d.transpose_left ? d.k : d.m)
                        : which == right ? (d.transpose_right ? d.n : d.k) : d.m;
 }
 
-__attribute__((always_inline)) inline int columns_of(int which, descriptor d) {
+__ASSAY_FN constexpr int columns_of(int which, descriptor d) {
   return which == left ? (d.transpose_left ? d.m : d.k)
                        : which == right ? (d.transpose_right ? d.k : d.n) : d.n;
 }
 
-__attribute__((always_inline)) inline int fragments_along(int length) {
+__ASSAY_FN constexpr int fragments_along(int length) {
   return (length + side - 1) / side;
 }
 
 // Elements that each thread has of an operand.
-__attribute__((always_inline)) inline int elements_of(int which, descriptor d, int threads) {
+__ASSAY_FN constexpr int elements_of(int which, descriptor d, int threads) {
+  if (threads < simdgroup) return rows_of(which, d) * columns_of(which, d);
   int fragments = fragments_along(rows_of(which, d)) * fragments_along(columns_of(which, d));
   int simdgroups = threads / simdgroup;
   return elements_of_fragment * ((fragments + simdgroups - 1) / simdgroups);
 }
 
 // A thread's row among the upper eight of a fragment, and its four columns, 4 * quarter and on.
-__attribute__((always_inline)) inline uint row_of_lane(uint lane) {
+__ASSAY_FN uint row_of_lane(uint lane) {
   return ((lane >> 2) & 4) | ((lane >> 1) & 3);
 }
-__attribute__((always_inline)) inline uint quarter_of_lane(uint lane) {
+__ASSAY_FN uint quarter_of_lane(uint lane) {
   return ((lane >> 2) & 2) | (lane & 1);
 }
-__attribute__((always_inline)) inline uint lane_of(uint row, uint quarter) {
+__ASSAY_FN uint lane_of(uint row, uint quarter) {
   return ((row & 4) << 2) | ((quarter & 2) << 2) | ((row & 3) << 1) | (quarter & 1);
 }
 
-// An element of a fragment, whose row and column are this thread's own choice.
+// An element of a fragment, whose row and column are this thread's own choice. The bits of `wanted` say
+// which of a thread's elements any thread may choose: each costs a shuffle.
 template <typename T>
-__attribute__((always_inline)) inline float element_at(const T* fragment, uint row, uint column) {
+__ASSAY_FN float element_at(const T* fragment, uint row, uint column, uint wanted = 0xff) {
   uint lane = lane_of(row & 7, (column >> 2) & 3);
-  uint wanted = ((row >> 3) & 1) * 4 + (column & 3);
-  float found = 0;
+  uint chosen = ((row >> 3) & 1) * 4 + (column & 3);
+  uint found = 0;
 #pragma unroll
   for (uint e = 0; e < elements_of_fragment; e++) {
-    float value = simd_shuffle((float)fragment[e], (ushort)lane);
-    found = e == wanted ? value : found;
+    if (wanted >> e & 1) {
+      uint bits = __assay_simd_shuffle_i32(__builtin_bit_cast(uint, (float)fragment[e]), lane);
+      found = e == chosen ? bits : found;
+    }
   }
-  return found;
+  return __builtin_bit_cast(float, found);
 }
 
-// Sums of products of what is in registers, in float: k ascends by blocks of 16.
-template <typename A, typename B, typename C>
-__attribute__((always_inline)) inline void multiply(const descriptor* given, const A* a, const B* b,
-                                                    C* c) {
-  descriptor d = *given;
+// Eight of the sixteen values of k of two fragments, part `x`, as a product of 8 x 8 takes them. Their
+// order costs few shuffles: `in_order` leaves a right operand where it is, the other a left one.
+template <typename A>
+__ASSAY_FN void left_part(const A* l, bool is_transposed, bool in_order, uint x, float* values) {
   uint lane = __assay_thread_index_in_simdgroup();
   uint own = row_of_lane(lane), quarter = quarter_of_lane(lane);
+#pragma unroll
+  for (uint i = 0; i < 4; i++) {
+    uint next = i & 1, lower = i >> 1, row = 8 * lower + own;
+    if (!in_order) {
+      values[i] = (float)l[4 * lower + 2 * x + next];
+    } else if (is_transposed) {
+      values[i] = element_at(l, 8 * x + 2 * quarter + next, row, 0xfu << 4 * x);
+    } else {
+      values[i] = element_at(l, row, 8 * x + 2 * quarter + next, 5u << next << 4 * lower);
+    }
+  }
+}
+template <typename B>
+__ASSAY_FN void right_part(const B* r, bool is_transposed, bool in_order, uint x, float* values) {
+  uint lane = __assay_thread_index_in_simdgroup();
+  uint own = row_of_lane(lane), quarter = quarter_of_lane(lane);
+#pragma unroll
+  for (uint i = 0; i < 4; i++) {
+    uint column = 4 * quarter + i, k = 4 * (own >> 1) + 2 * x + (own & 1);
+    if (!is_transposed) {
+      values[i] = (float)r[4 * x + i];
+    } else if (in_order) {
+      values[i] = element_at(r, column, 8 * x + own);
+    } else {
+      values[i] = element_at(r, column, k, 0x33u << 2 * x);
+    }
+  }
+}
+
+// What elements of type C are summed in.
+template <typename C> using sum_type = conditional_t<__is_same(C, int), int, float>;
+
+// Element `e` of a row of two neighbours, plus eight products. Sums of integers are integers.
+__ASSAY_FN float add_products(int e, const float* l, const float* r, const float* s) {
+  return __assay_mma_f32(e, l[0], l[1], r[0], r[1], s[0], s[1]);
+}
+__ASSAY_FN int add_products(int e, const float* l, const float* r, const int* s) {
+  return s[e] + (int)__assay_mma_f32(e, l[0], l[1], r[0], r[1], 0.0f, 0.0f);
+}
+
+// A fragment's elements of this thread, plus eight products each. `left` has two neighbours in k for
+// each of its two rows, `right` a k for each of its four columns.
+template <typename S>
+__ASSAY_FN void add_to_fragment(const float* left, const float* right, S* sums) {
+#pragma unroll
+  for (int pair = 0; pair < 4; pair++) {
+    const float* l = left + 2 * (pair >> 1);
+    const float* r = right + 2 * (pair & 1);
+    S before[2] = {sums[2 * pair], sums[2 * pair + 1]};
+    sums[2 * pair] = add_products(0, l, r, before);
+    sums[2 * pair + 1] = add_products(1, l, r, before);
+  }
+}
+
+// Sums of products of what is in registers: k ascends by blocks of 16.
+template <typename A, typename B, typename S>
+__ASSAY_FN void multiply(const descriptor* given, const A* a, const B* b, S* sums) {
+  descriptor d = *given;
   int across_left = fragments_along(columns_of(left, d));
   int across_right = fragments_along(columns_of(right, d));
   int across = fragments_along(d.n);
+  bool in_order = d.transpose_left || !d.transpose_right;
+#pragma unroll
+  for (int e = 0; e < elements_of(destination, d, simdgroup); e++) {
+    sums[e] = d.accumulates ? sums[e] : (S)0;
+  }
 #pragma unroll
   for (int mf = 0; mf < fragments_along(d.m); mf++) {
 #pragma unroll
-    for (int nf = 0; nf < fragments_along(d.n); nf++) {
-      C* sums = c + (mf * across + nf) * elements_of_fragment;
+    for (int kf = 0; kf < fragments_along(d.k); kf++) {
+      const A* l = a + (d.transpose_left ? kf * across_left + mf : mf * across_left + kf) *
+                           elements_of_fragment;
 #pragma unroll
-      for (int e = 0; e < elements_of_fragment; e++) {
-        sums[e] = d.accumulates ? sums[e] : (C)0;
-      }
+      for (uint x = 0; x < 2; x++) {
+        float left_values[4];
+        left_part(l, d.transpose_left, in_order, x, left_values);
 #pragma unroll
-      for (int kf = 0; kf < fragments_along(d.k); kf++) {
-        const A* l = a + (d.transpose_left ? kf * across_left + mf : mf * across_left + kf) *
-                             elements_of_fragment;
-        const B* r = b + (d.transpose_right ? nf * across_right + kf : kf * across_right + nf) *
-                             elements_of_fragment;
-#pragma unroll
-        for (uint x = 0; x < 2; x++) {
-          // Eight values of k that cost few shuffles: in order, or as the left operand has them.
-          bool in_order = d.transpose_left || !d.transpose_right;
-          uint k_row = in_order ? 8 * x + own : 4 * (own >> 1) + 2 * x + (own & 1);
-          float right_values[4], left_values[4];
-#pragma unroll
-          for (uint i = 0; i < 4; i++) {
-            uint column = 4 * quarter + i;
-            right_values[i] = d.transpose_right ? element_at(r, column, k_row)
-                                                : element_at(r, k_row, column);
-            uint k = in_order ? 8 * x + 2 * quarter + (i & 1) : 4 * quarter + 2 * x + (i & 1);
-            uint row = 8 * (i >> 1) + own;
-            left_values[i] = d.transpose_left ? element_at(l, k, row) : element_at(l, row, k);
-          }
-#pragma unroll
-          for (uint half_of = 0; half_of < 2; half_of++) {
-#pragma unroll
-            for (uint pair = 0; pair < 2; pair++) {
-              C* s = sums + 4 * half_of + 2 * pair;
-              float l0 = left_values[2 * half_of], l1 = left_values[2 * half_of + 1];
-              float r0 = right_values[2 * pair], r1 = right_values[2 * pair + 1];
-              float s0 = (float)s[0], s1 = (float)s[1];
-              s[0] = (C)__assay_mma_f32(0, l0, l1, r0, r1, s0, s1);
-              s[1] = (C)__assay_mma_f32(1, l0, l1, r0, r1, s0, s1);
-            }
-          }
+        for (int nf = 0; nf < across; nf++) {
+          const B* r = b + (d.transpose_right ? nf * across_right + kf : kf * across_right + nf) *
+                               elements_of_fragment;
+          float right_values[4];
+          right_part(r, d.transpose_right, in_order, x, right_values);
+          add_to_fragment(left_values, right_values, sums + (mf * across + nf) * elements_of_fragment);
         }
       }
     }
@@ -143,7 +184,7 @@ struct view {
 };
 
 template <typename P>
-__attribute__((always_inline)) inline void make_view(void* to, short rank, P base,
+__ASSAY_FN void make_view(void* to, short rank, P base,
                                                      const void* extents, const void* strides) {
   view<P>* made = (view<P>*)to;
   made->base = base;
@@ -156,7 +197,7 @@ __attribute__((always_inline)) inline void make_view(void* to, short rank, P bas
 }
 
 // Where the base is and how it is typed does not matter to a slice.
-__attribute__((always_inline)) inline void slice_view(void* to, const void* from, short rank,
+__ASSAY_FN void slice_view(void* to, const void* from, short rank,
                                                       const void* starts, const void* extents) {
   typedef view<__ASSAY_DEVICE char*> any;
   any* made = (any*)to;
@@ -174,39 +215,41 @@ __attribute__((always_inline)) inline void slice_view(void* to, const void* from
 
 // Elements outside of a tensor are 0 when read, and are not written.
 template <typename P>
-__attribute__((always_inline)) inline bool is_inside(const view<P>* v, int row, int column) {
+__ASSAY_FN bool is_inside(const view<P>* v, int row, int column) {
   return row >= 0 && row < v->extents[1] && column >= 0 && column < v->extents[0];
 }
 template <typename P>
-__attribute__((always_inline)) inline long place_of(const view<P>* v, int row, int column) {
+__ASSAY_FN long place_of(const view<P>* v, int row, int column) {
   return v->offset + (long)row * v->strides[1] + (long)column * v->strides[0];
 }
 
 // The row and column of one of this thread's elements.
-__attribute__((always_inline)) inline int fragment_of_element(uint at, int threads) {
+__ASSAY_FN int fragment_of_element(uint at, int threads) {
   int simdgroups = threads / simdgroup;
   return (int)(at / elements_of_fragment) * simdgroups +
          (int)(__assay_simdgroup_index_in_threadgroup() % (uint)simdgroups);
 }
-__attribute__((always_inline)) inline int row_of(int which, descriptor d, uint at, int threads) {
+__ASSAY_FN int row_of(int which, descriptor d, uint at, int threads) {
+  if (threads < simdgroup) return (int)at / columns_of(which, d);
   int across = fragments_along(columns_of(which, d));
   uint lane = __assay_thread_index_in_simdgroup();
   return fragment_of_element(at, threads) / across * side + (int)((at >> 2) & 1) * 8 +
          (int)row_of_lane(lane);
 }
-__attribute__((always_inline)) inline int column_of(int which, descriptor d, uint at, int threads) {
+__ASSAY_FN int column_of(int which, descriptor d, uint at, int threads) {
+  if (threads < simdgroup) return (int)at % columns_of(which, d);
   int across = fragments_along(columns_of(which, d));
   uint lane = __assay_thread_index_in_simdgroup();
   return fragment_of_element(at, threads) % across * side + (int)quarter_of_lane(lane) * 4 +
          (int)(at & 3);
 }
-__attribute__((always_inline)) inline bool is_valid(int which, descriptor d, uint at, int threads) {
+__ASSAY_FN bool is_valid(int which, descriptor d, uint at, int threads) {
   return row_of(which, d, at, threads) < rows_of(which, d) &&
          column_of(which, d, at, threads) < columns_of(which, d);
 }
 
 template <typename T, typename P>
-__attribute__((always_inline)) inline void load_tensor(int which, descriptor d, T* elements,
+__ASSAY_FN void load_tensor(int which, descriptor d, T* elements,
                                                        const view<P>* from, int threads) {
   int count = elements_of(which, d, threads);
 #pragma unroll
@@ -221,7 +264,7 @@ __attribute__((always_inline)) inline void load_tensor(int which, descriptor d, 
 }
 
 template <typename T, typename P>
-__attribute__((always_inline)) inline void store_tensor(int which, descriptor d, const T* elements,
+__ASSAY_FN void store_tensor(int which, descriptor d, const T* elements,
                                                         const view<P>* to, int threads) {
   int count = elements_of(which, d, threads);
 #pragma unroll
@@ -233,59 +276,96 @@ __attribute__((always_inline)) inline void store_tensor(int which, descriptor d,
   }
 }
 
-// Operands of a product of which one, at least, is in memory.
-template <typename T, typename P, typename S>
+// Where an element of a tensor of `Rank` dimensions lies; whether it is inside.
+template <int Rank, typename P>
+__ASSAY_FN bool find(const view<P>* v, const int* at, long* place) {
+  bool inside = true;
+  *place = v->offset;
+#pragma unroll
+  for (int i = 0; i < Rank; i++) {
+    inside = inside && at[i] >= 0 && at[i] < v->extents[i];
+    *place += (long)at[i] * v->strides[i];
+  }
+  return inside;
+}
+
+// Operands of a product of which one, at least, is in memory. Integers are exact in float: of 8 bits.
+template <typename T, typename P>
 struct in_memory {
   const view<P>* given;
-  __attribute__((always_inline)) S at(int row, int column) const {
-    S value = 0;
-    if (is_inside(given, row, column)) value = (S)(T)given->base[place_of(given, row, column)];
+  __ASSAY_MEMBER float at(int row, int column) const {
+    float value = 0;
+    if (is_inside(given, row, column)) value = (float)(T)given->base[place_of(given, row, column)];
     return value;
   }
-  __attribute__((always_inline)) int extent(int dimension) const {
-    return given->extents[dimension];
-  }
+  __ASSAY_MEMBER int extent(int dimension) const { return given->extents[dimension]; }
 };
 template <typename T>
 struct in_registers {
   const T* elements;
   descriptor d;
   int which;
-  __attribute__((always_inline)) float at(int row, int column) const {
+  __ASSAY_MEMBER float at(int row, int column) const {
     int fragment = row / side * fragments_along(columns_of(which, d)) + column / side;
     return element_at(elements + fragment * elements_of_fragment, row % side, column % side);
   }
-  __attribute__((always_inline)) int extent(int dimension) const {
+  __ASSAY_MEMBER int extent(int dimension) const {
     return dimension == 0 ? columns_of(which, d) : rows_of(which, d);
   }
 };
 
-__attribute__((always_inline)) inline float __sum(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
-__attribute__((always_inline)) inline int __sum(int a, int b, int c) { return a * b + c; }
-
-// Sums of products for the elements that this thread has; k ascends one by one.
+// The same for a thread that has all elements.
+__ASSAY_FN float add_product(float a, float b, float sum) { return __builtin_fmaf(a, b, sum); }
+__ASSAY_FN int add_product(float a, float b, int sum) { return sum + (int)(a * b); }
 template <typename L, typename R, typename S>
-__attribute__((always_inline)) inline void multiply_views(const descriptor* given, L l, R r,
-                                                          S* sums, int threads) {
-  descriptor d = *given;
-  int count = elements_of(destination, d, threads);
-  int depth = d.k >= 0 ? d.k : l.extent(d.transpose_left ? 1 : 0);
-#pragma unroll
-  for (int at = 0; at < count; at++) sums[at] = d.accumulates ? sums[at] : (S)0;
+__ASSAY_FN void multiply_alone(descriptor d, L l, R r, S* sums, int count, int depth) {
   for (int k = 0; k < depth; k++) {
 #pragma unroll
     for (int at = 0; at < count; at++) {
-      int m = row_of(destination, d, at, threads), n = column_of(destination, d, at, threads);
-      S a = d.transpose_left ? l.at(k, m) : l.at(m, k);
-      S b = d.transpose_right ? r.at(n, k) : r.at(k, n);
-      sums[at] = __sum(a, b, sums[at]);
+      int m = at / d.n, n = at % d.n;
+      float a = d.transpose_left ? l.at(k, m) : l.at(m, k);
+      float b = d.transpose_right ? r.at(n, k) : r.at(k, n);
+      sums[at] = add_product(a, b, sums[at]);
+    }
+  }
+}
+
+// Products whose length is not known before it runs.
+__ASSAY_FN constexpr bool is_open(int k) { return k < 0 || k == 0x7fffffff; }
+
+// Sums of products for the elements that this thread has; k ascends one by one.
+template <typename L, typename R, typename S>
+__ASSAY_FN void multiply_views(const descriptor* given, L l, R r, S* sums, int threads) {
+  descriptor d = *given;
+  int count = elements_of(destination, d, threads);
+  int depth = is_open(d.k) ? l.extent(d.transpose_left ? 1 : 0) : d.k;
+#pragma unroll
+  for (int at = 0; at < count; at++) sums[at] = d.accumulates ? sums[at] : (S)0;
+  if (threads < simdgroup) {
+    multiply_alone(d, l, r, sums, count, depth);
+    return;
+  }
+  uint lane = __assay_thread_index_in_simdgroup();
+  int own = (int)row_of_lane(lane), quarter = (int)quarter_of_lane(lane);
+  for (int k = 0; k < depth; k += 8) {
+#pragma unroll
+    for (int at = 0; at < count; at += elements_of_fragment) {
+      int fragment = fragment_of_element(at, threads), across = fragments_along(d.n);
+      float left_values[4], right_values[4];
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        int m = fragment / across * side + own + 8 * (i >> 1), km = k + 2 * quarter + (i & 1);
+        int n = fragment % across * side + 4 * quarter + i, kn = k + own;
+        bool has_left = (d.m % side == 0 || m < d.m) && (d.k % 8 == 0 || km < depth);
+        bool has_right = (d.n % side == 0 || n < d.n) && (d.k % 8 == 0 || kn < depth);
+        left_values[i] = right_values[i] = 0;
+        if (has_left) left_values[i] = d.transpose_left ? l.at(km, m) : l.at(m, km);
+        if (has_right) right_values[i] = d.transpose_right ? r.at(n, kn) : r.at(kn, n);
+      }
+      add_to_fragment(left_values, right_values, sums + at);
     }
   }
 }
 
 }  // namespace __tensor
 }  // namespace metal
-
-#endif

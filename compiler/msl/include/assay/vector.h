@@ -65,9 +65,14 @@ __ASSAY_FN constexpr __native<T, N> __assemble(const A&... a) {
   } else if constexpr (N == 3) {
     return __native<T, N>{__convert<T>(__pick<0>(a...)), __convert<T>(__pick<1>(a...)),
                           __convert<T>(__pick<2>(a...))};
-  } else {
+  } else if constexpr (N == 4) {
     return __native<T, N>{__convert<T>(__pick<0>(a...)), __convert<T>(__pick<1>(a...)),
                           __convert<T>(__pick<2>(a...)), __convert<T>(__pick<3>(a...))};
+  } else {
+    return __native<T, N>{__convert<T>(__pick<0>(a...)), __convert<T>(__pick<1>(a...)),
+                          __convert<T>(__pick<2>(a...)), __convert<T>(__pick<3>(a...)),
+                          __convert<T>(__pick<4>(a...)), __convert<T>(__pick<5>(a...)),
+                          __convert<T>(__pick<6>(a...)), __convert<T>(__pick<7>(a...))};
   }
 }
 
@@ -151,6 +156,16 @@ struct vec<T, 4> {
   __ASSAY_VEC_MEMBERS(4)
 #define __ASSAY_LETTERS 4
 #include "swizzle.h"
+};
+
+// Vectors of eight, whose elements have no letters: what programs keep of a tensor's fragments.
+template <class T>
+struct vec<T, 8> {
+  union {
+    __native<T, 8> __v;
+    T __e[8];
+  };
+  __ASSAY_VEC_MEMBERS(8)
 };
 #undef __ASSAY_VEC_MEMBERS
 
