@@ -214,15 +214,64 @@ class Ranges:
             (each, label if label in self._blocks else "")  # the first block stands without a name
             for each, label in _COMING.findall(rest)
         ]
+        block = self._definitions[value][0]
+        counted = self._counted(value, bits, block, coming)
+        if counted is not None:
+            return counted
         for limit in (1 << (bits - 1), 1 << bits):
             before = dict(self._known)
             self._assumed[value] = (0, limit - 1)
-            found = _union([self._of(each, bits, label) for each, label in coming])
+            found = _union([self._arriving(each, bits, label, block) for each, label in coming])
             del self._assumed[value]
             self._known = before
             if found[1] < limit:
                 return found
         raise AssertionError(f"{value} exceeds its type")
+
+
+    def _arriving(self, value: str, bits: int, source: str, target: str) -> Range:
+        """The bounds of a value that goes from one block to another."""
+        found = self._of(value, bits, source)
+        branch = self._blocks[source]
+        if not branch.condition:
+            return found
+        return self._if(branch.condition, value, found, branch.targets[0] == target, bits)
+
+    def _counted(
+        self, value: str, bits: int, block: str, coming: Sequence[tuple[str, str]]
+    ) -> Range | None:
+        """Bounds of a loop's counter that goes from numbers, in equal steps, to one that ends it.
+
+        That is how optimised loops end. None if it is no such counter, or may miss the last.
+        """
+        starts = [_constant(each, bits) for each, _ in coming if each[0] != "%"]
+        ways = {self._step(value, bits, block, *each) for each in coming if each[0][0] == "%"}
+        way = ways.pop() if len(ways) == 1 else None
+        if way is None or not starts or any(least != most for least, most in starts):
+            return None
+        step, last = way
+        distances = [(last - start) * (1 if step > 0 else -1) for start, _ in starts]
+        if any(distance < 0 or distance % abs(step) for distance in distances):
+            return None
+        return _union([(min(start, last), max(start, last)) for start, _ in starts])
+
+    def _step(
+        self, value: str, bits: int, block: str, following: str, latch: str
+    ) -> tuple[int, int] | None:
+        """What is added to a counter, and the last one of its loop, which `latch` ends."""
+        op, _, rest = self._definitions.get(following, ("", ""))[1].partition(" ")
+        added = _BINARY.match(rest) if op == "add" else None
+        branch = self._blocks[latch]
+        compared = _COMPARISON.match(self._definitions.get(branch.condition, ("", ""))[1])
+        if added is None or compared is None or added["left"] != value:
+            return None
+        stays = "ne" if branch.targets[0] == block else "eq"
+        if compared["how"] != stays or compared["left"] not in (value, following):
+            return None
+        if not re.fullmatch(r"-?[1-9]\d*", added["right"]):
+            return None
+        step, last = int(added["right"]), int(compared["right"])
+        return step, (last - step * (compared["left"] == following)) % (1 << bits)
 
 
 def _meet(first: str, second: str, above: dict[str, str], place: dict[str, int]) -> str:

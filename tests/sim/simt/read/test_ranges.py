@@ -38,7 +38,23 @@ BRANCHES = """define void @f(i32 %0) {
   %6 = select i1 %2, i32 %0, i32 6
   ret void
 }"""
+# As Apple's compiler leaves loops: the counter is compared at their end.
+TURNED = """define void @f(i32 %0) {
+  br label %2
+
+2:                                                ; preds = %2, %1
+  %3 = phi i32 [ START, %1 ], [ %4, %2 ]
+  store i32 %3, ptr %x
+  %4 = add i32 %3, STEP
+  %5 = icmp HOW, LIMIT
+  br i1 %5, label %WHERE
+
+7:                                                ; preds = %2
+  store i32 %4, ptr %y
+  ret void
+}"""
 WITHIN, BEHIND = 8, 13  # the lines of the two stores
+TURNED_WITHIN, TURNED_BEHIND = 5, 11
 LARGEST = (1 << 32) - 1
 
 
@@ -62,6 +78,49 @@ def test_behind_the_loop_a_counter_is_what_ended_it() -> None:
 @pytest.mark.parametrize(("start", "step"), [("-1", "1"), ("%0", "1"), ("7", "-1"), ("0", "%0")])
 def test_a_counter_that_may_be_negative_may_be_anything(start: str, step: str) -> None:
     assert loop("slt", start, step).at(WITHIN, "%3", 32)[1] > 1 << 31
+
+
+def turned(how: str, start: str = "0", step: str = "1", limit: str = "8") -> Ranges:
+    where = "2, label %7" if how.startswith(("ne", "ult", "slt")) else "7, label %2"
+    found = {"START": start, "STEP": step, "HOW": how, "LIMIT": limit, "WHERE": where}
+    text = TURNED
+    for word, put in found.items():
+        text = text.replace(word, put)
+    return Ranges(text.splitlines())
+
+
+@pytest.mark.parametrize("how", ["eq i32 %4", "ne i32 %4"])
+@pytest.mark.parametrize(
+    ("start", "step", "found"),
+    [("0", "1", (0, 7)), ("2", "3", (2, 5)), ("0", "4", (0, 4)), ("11", "-1", (9, 11))],
+)
+def test_a_counter_whose_loop_ends_with_a_number_stays_on_its_way_there(
+    how: str, start: str, step: str, found: ranges.Range
+) -> None:
+    assert turned(how, start, step).at(TURNED_WITHIN, "%3", 32) == found
+
+
+@pytest.mark.parametrize("how", ["ult i32 %4"])
+def test_a_counter_that_is_compared_at_its_loops_end_is_less_than_that(how: str) -> None:
+    assert turned(how).at(TURNED_WITHIN, "%3", 32) == (0, 7)
+
+
+@pytest.mark.parametrize("how", ["eq i32 %3", "ne i32 %3"])
+def test_a_counter_that_is_compared_before_it_counts_reaches_that(how: str) -> None:
+    assert turned(how, limit="6").at(TURNED_WITHIN, "%3", 32) == (0, 6)
+
+
+def test_behind_a_loop_that_ends_with_a_number_a_counter_is_that() -> None:
+    assert turned("eq i32 %4").at(TURNED_BEHIND, "%4", 32) == (8, 8)
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "limit"), [("0", "3", "8"), ("9", "1", "8"), ("0", "-1", "8"), ("%0", "1", "8")]
+)
+def test_a_counter_that_may_step_over_what_ends_its_loop_may_be_anything(
+    start: str, step: str, limit: str
+) -> None:
+    assert turned("eq i32 %4", start, step, limit).at(TURNED_WITHIN, "%3", 32)[1] > 1 << 31
 
 
 def test_branches_bound_only_what_they_lead_to() -> None:
