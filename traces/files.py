@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import gzip
 import os
 import re
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, cast
 
@@ -26,6 +24,7 @@ from .formats.gputrace import read_gputrace
 from .formats.perfetto.read import is_perfetto, read_perfetto
 from .formats.perfetto.write import write_perfetto
 from .formats.xctrace_read import is_xctrace, read_xctrace
+from .garbage import no_collection
 from .record.container import MAGIC, SUFFIX
 from .record.container_read import read_container
 from .record.spill import write_container
@@ -129,7 +128,7 @@ def read_content(data: bytes, file: str) -> Content:
     if data.startswith(_GZIP):
         data, note = _unpacked(data, file)
         notes = [note] if note else []
-    with _no_collection():
+    with no_collection():
         content = _content(data, file)
     content.notes = [*notes, *content.notes]
     return content
@@ -149,21 +148,6 @@ def _content(data: bytes, file: str) -> Content:
     if not data:
         raise TraceFileError(file, 0, "is empty")
     raise TraceFileError(file, 0, _unknown(data))
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Readers make millions of small objects that live to the end.
-
-    Looking for cycles among them takes longer than all else.
-    """
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _write(

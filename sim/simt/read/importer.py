@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
+from assay.traces.garbage import no_collection
+
 from ...native.llvm_host import LLVM_LOCK, start_llvm
 from ...native.llvm_modules import module_of, run_on, run_once
 from ...native.recursion import DEPTHS, levelled
@@ -77,20 +79,21 @@ def import_kernel(
     Raises:
         UnsupportedKernel: for what cannot be executed, or for bitcode that does not load.
     """
-    text = optimised_text(bitcode, entry, name, marks=marks)
-    try:
-        module = read_module(text)
-    except IRSyntaxError as error:
-        raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
-    if "@" + entry in module.functions:
-        bind_hidden_arguments(module.functions["@" + entry])
-    function = lower(module, entry, parameters, name)
-    complete_sites(function)
-    for each in (function, *function.apart.values()):
-        drop_masks(each)
-        unpack(each)
-        contract(each)
-    return function
+    with no_collection():
+        text = optimised_text(bitcode, entry, name, marks=marks)
+        try:
+            module = read_module(text)
+        except IRSyntaxError as error:
+            raise UnsupportedKernel(f"its IR is not understood: {error}", kernel=name) from error
+        if "@" + entry in module.functions:
+            bind_hidden_arguments(module.functions["@" + entry])
+        function = lower(module, entry, parameters, name)
+        complete_sites(function)
+        for each in (function, *function.apart.values()):
+            drop_masks(each)
+            unpack(each)
+            contract(each)
+        return function
 
 
 def optimised_text(

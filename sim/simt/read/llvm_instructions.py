@@ -46,34 +46,30 @@ _CASTS = {
 }
 
 _DBG = re.compile(r", !dbg (![0-9]+)")
-_TRAILING_METADATA = re.compile(r"(, ![a-zA-Z_.]+ ![0-9]+|, !srcloc ![0-9]+)+\s*(#\d+)?\s*$")
+_TRAILING_METADATA = re.compile(r"(?:, ![a-zA-Z_.]+ ![0-9]+)+\s*(?:#\d+)?\s*$")
 
 
 def read_instruction(text: str, types: dict[str, Type]) -> Record:
     """The record of an instruction's text. Raises IRSyntaxError."""
-    match = _DBG.search(text)
-    location = match[1] if match else ""
-    line = Line(_TRAILING_METADATA.sub("", text), types)
+    location = ""
+    if ", !" in text:
+        match = _DBG.search(text)
+        location = match[1] if match else ""
+        text = _TRAILING_METADATA.sub("", text)
+    line = Line(text, types)
     name = ""
-    if line.peek().startswith("%"):
+    if line.peek()[:1] == "%":
         name = line.next()
         line.expect("=")
     op = line.next()
     while op in ("tail", "musttail", "notail"):
         op = line.next()
-    record = _READERS[_reader_of(op, text)](line, op)
+    reader = _READERS.get(op)
+    if reader is None:
+        raise IRSyntaxError(f"instruction '{op}' is not known here: {text}")
+    record = reader(line, op)
     record.name, record.location = name, location
     return record
-
-
-def _reader_of(op: str, text: str) -> str:
-    if op in _BINARY:
-        return "binary"
-    if op in _CASTS:
-        return "cast"
-    if op in _READERS:
-        return op
-    raise IRSyntaxError(f"instruction '{op}' is not known here: {text}")
 
 
 def _binary(line: Line, op: str) -> Record:
@@ -296,8 +292,8 @@ def _cmpxchg(line: Line, op: str) -> Record:
 
 
 _READERS = {
-    "binary": _binary,
-    "cast": _cast,
+    **dict.fromkeys(_BINARY, _binary),
+    **dict.fromkeys(_CASTS, _cast),
     "fneg": _unary,
     "freeze": _unary,
     "icmp": _compare,

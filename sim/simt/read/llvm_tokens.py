@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from ..ir.llvm_types import Array, Opaque, Pointer, Scalar, Struct, Type, Vector
 from .llvm_records import IRSyntaxError, Operand
 
-_TOKEN = re.compile(
-    r"""\s*(?:
-      (?P<string>c?"(?:[^"\\]|\\.)*")
-    | (?P<name>[%@](?:"[^"]*"|[-$._A-Za-z0-9]+))
-    | (?P<meta>![-$._A-Za-z0-9]*)
-    | (?P<attribute>\#\d+)
-    | (?P<number>
-        [-+]?(?:0x[HRKLM]?[0-9A-Fa-f]+|f0x[0-9A-Fa-f]+|\d+\.\d*(?:e[-+]?\d+)?|\d+)
-      )(?![A-Za-z0-9_.])
-    | (?P<word>[A-Za-z_$.][-A-Za-z0-9_$.]*)
-    | (?P<ellipsis>\.\.\.)
-    | (?P<punct>[][(){}<>,=:*|])
-    )""",
-    re.VERBOSE,
-)
+_KINDS = r"""
+      c?"(?:[^"\\]|\\.)*"
+    | [%@](?:"[^"]*"|[-$._A-Za-z0-9]+)
+    | ![-$._A-Za-z0-9]*
+    | \#\d+
+    | [-+]?(?:0x[HRKLM]?[0-9A-Fa-f]+|f0x[0-9A-Fa-f]+|\d+\.\d*(?:e[-+]?\d+)?|\d+)
+      (?![A-Za-z0-9_.])
+    | [A-Za-z_$.][-A-Za-z0-9_$.]*
+    | \.\.\.
+    | [][(){}<>,=:*|]
+"""
+_TOKEN = re.compile(_KINDS, re.VERBOSE)
+_TOKENS = re.compile(rf"\s*({_KINDS}| \S.*)", re.VERBOSE)  # the last: what is none, to the end
 
+_SIMPLE_TYPES: dict[str, Type] = {
+    **{name: Scalar(name) for name in ("half", "bfloat", "float", "double")},
+    **{name: Scalar(name) for name in ("i1", "i8", "i16", "i32", "i64", "i128")},
+    **{name: Opaque(name) for name in ("void", "label", "metadata", "token", "opaque")},
+}
+_PLAIN = frozenset("%-0123456789")  # how names and numbers begin
 _FLAGS = {
     "nuw",
     "nsw",
@@ -86,22 +89,23 @@ class Line:
     def __init__(self, text: str, types: dict[str, Type]) -> None:
         self.text = text
         self.types = types
-        self.tokens = list(_tokens(text))
+        self.tokens = _tokens(text)
         self.at = 0
 
     def peek(self) -> str:
         """The next token, "" at the end."""
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+        return self.tokens[self.at]
 
     def next(self) -> str:
         """Take the next token, "" at the end."""
-        token = self.peek()
-        self.at += 1
+        token = self.tokens[self.at]
+        if token:
+            self.at += 1
         return token
 
-    def accept(self, *wanted: str) -> bool:
-        """Take the next token if it is a wanted one; whether it was."""
-        if self.peek() in wanted:
+    def accept(self, wanted: str) -> bool:
+        """Take the next token if it is the wanted one; whether it was."""
+        if self.tokens[self.at] == wanted:
             self.at += 1
             return True
         return False
@@ -137,6 +141,8 @@ class Line:
         align = 0
         while True:
             token = self.peek()
+            if token[:1] in _PLAIN:
+                return align
             if token in _SKIPPED_ATTRIBUTES or token.startswith(("#", '"')):
                 self.next()
                 if self.accept("="):
@@ -156,6 +162,9 @@ class Line:
     def type(self) -> Type:
         """Take a type. Raises IRSyntaxError for one that kernels do not use."""
         token = self.next()
+        simple = _SIMPLE_TYPES.get(token)
+        if simple is not None:
+            return simple
         kind: Type
         if token == "<":
             if self.accept("{"):
@@ -182,10 +191,8 @@ class Line:
             kind = Pointer(space)
         elif token.startswith("%"):
             kind = self.types[token]
-        elif token in ("half", "bfloat", "float", "double") or re.fullmatch(r"i\d+", token):
+        elif re.fullmatch(r"i\d+", token):
             kind = Scalar(token)
-        elif token in ("void", "label", "metadata", "token", "opaque"):
-            kind = Opaque(token)
         else:
             raise IRSyntaxError(f"unknown type '{token}' in: {self.text.strip()}")
         return kind
@@ -206,6 +213,8 @@ class Line:
     def value(self, kind: Type) -> Operand:
         """Take an operand whose type is known: a name, a literal or a constant expression."""
         token = self.next()
+        if token[:1] in _PLAIN:
+            return Operand(kind, token)
         if token in ("getelementptr", "addrspacecast", "bitcast", "ptrtoint", "inttoptr"):
             return self._constant_expression(kind, token)
         if token in ("add", "sub", "mul", "xor", "trunc"):
@@ -255,17 +264,16 @@ class Line:
         return Operand(kind, op, tuple(parts), source)
 
 
-def _tokens(text: str) -> Iterator[str]:
-    position, end = 0, len(text.rstrip())
-    while position < end:
-        match = _TOKEN.match(text, position)
-        if match is None:
-            if text[position:].lstrip().startswith(";"):
-                return
-            raise IRSyntaxError(f"unreadable at '{text[position : position + 20]}': {text.strip()}")
-        token = match.group().strip()
-        position = match.end()
-        yield token
+def _tokens(text: str) -> list[str]:
+    """The tokens of a line, and "" at its end. Raises IRSyntaxError."""
+    tokens: list[str] = _TOKENS.findall(text)
+    last = tokens[-1] if tokens else ""
+    if last[:1] == ";":
+        tokens.pop()
+    elif last and not _TOKEN.fullmatch(last):
+        raise IRSyntaxError(f"unreadable at '{last[:20]}': {text.strip()}")
+    tokens.append("")
+    return tokens
 
 
 def _string(kind: Type, token: str) -> Operand:

@@ -228,7 +228,6 @@ class Ranges:
                 return found
         raise AssertionError(f"{value} exceeds its type")
 
-
     def _arriving(self, value: str, bits: int, source: str, target: str) -> Range:
         """The bounds of a value that goes from one block to another."""
         found = self._of(value, bits, source)

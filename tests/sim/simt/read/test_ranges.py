@@ -115,7 +115,8 @@ def test_behind_a_loop_that_ends_with_a_number_a_counter_is_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "step", "limit"), [("0", "3", "8"), ("9", "1", "8"), ("0", "-1", "8"), ("%0", "1", "8")]
+    ("start", "step", "limit"),
+    [("0", "3", "8"), ("9", "1", "8"), ("0", "-1", "8"), ("%0", "1", "8")],
 )
 def test_a_counter_that_may_step_over_what_ends_its_loop_may_be_anything(
     start: str, step: str, limit: str
