@@ -136,6 +136,27 @@ kernel void k(device float* q, device float* k, device float* v, device float* o
     np.testing.assert_array_equal(out, (scores - scores.max(axis=1, keepdims=True)) @ v)
 
 
+@pytest.mark.parametrize("which", ["left", "right"])
+def test_one_operand_may_be_in_registers_and_the_other_in_memory(which: str) -> None:
+    random = np.random.default_rng(9)
+    a, b = whole(random, (16, 32), "float32"), whole(random, (32, 32), "float32")
+    c = np.zeros((16, 32), np.float32)
+    operands = "own, B" if which == "left" else "A, own"
+    source = f"""
+kernel void k(device float* a, device float* b, device float* c) {{
+  auto A = tensor(a, extents<int, 32, 16>());
+  auto B = tensor(b, extents<int, 32, 32>());
+  matmul2d<matmul2d_descriptor(16, 32, 32), execution_simdgroup> op;
+  auto own = op.get_{which}_input_cooperative_tensor<float, float, float>();
+  own.load({"A" if which == "left" else "B"});
+  auto sums = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+  op.run({operands}, sums);
+  sums.store(tensor(c, extents<int, 32, 16>()));
+}}"""
+    run(source, [a, b, c], 1)
+    np.testing.assert_array_equal(c, a @ b)
+
+
 def test_a_thread_alone_multiplies_and_reads_elements() -> None:
     random = np.random.default_rng(6)
     a, b, c = (whole(random, (3, 3), "float32") for _ in range(3))

@@ -42,17 +42,28 @@ __ASSAY_FN float at_four(const view<P>* v, int a, int b, int c, int d) {
   if (find<4>(v, at, &place)) value = (float)(T)v->base[place];
   return value;
 }
-
-// What a pixel of the result takes of the source, with the middle of the kernel at `x`, `y`.
+// It, and its three neighbours in the first dimension.
 template <typename T, typename P>
-__ASSAY_FN float taken(const convolution& c, const view<P>* source, int pixel, int channel, int x,
-                       int y) {
-  int width = c.destination[1], height = c.destination[2];
-  return at_four<T>(source, channel, pixel % width * c.strides[0] + x,
-                    pixel / width % height * c.strides[1] + y, pixel / (width * height));
+__ASSAY_FN void row_at_four(const view<P>* v, int a, int b, int c, int d, float* values) {
+  int at[4] = {a, b, c, d};
+  long place;
+  if (find<4>(v, at, &place) && v->strides[0] == 1 && a + 3 < v->extents[0]) {
+    four_at<T>(v->base + place, values);
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; i++) values[i] = at_four<T>(v, a + i, b, c, d);
+  }
 }
 
-// One place of the kernel, of which channels ascend by eights: as the product of a matrix of pixels and
+// Where the source has what a pixel of the result takes, with the middle of the kernel at `x`, `y`.
+__ASSAY_FN void taken_from(const convolution& c, int pixel, int x, int y, int* to) {
+  int width = c.destination[1], height = c.destination[2];
+  to[0] = pixel % width * c.strides[0] + x;
+  to[1] = pixel / width % height * c.strides[1] + y;
+  to[2] = pixel / (width * height);
+}
+
+// One place of the kernel, of which channels ascend by blocks of 16: as the product of a matrix of pixels and
 // one of weights.
 template <typename T, typename W, typename P, typename Q>
 __ASSAY_FN void add_channels(const convolution& c, const view<P>* source, const view<Q>* weights,
@@ -62,20 +73,34 @@ __ASSAY_FN void add_channels(const convolution& c, const view<P>* source, const 
   int depth = weights->extents[1];
   uint lane = __assay_thread_index_in_simdgroup();
   int own = (int)row_of_lane(lane), quarter = (int)quarter_of_lane(lane);
-  for (int k = 0; k < depth; k += 8) {
+  for (int k = 0; k < depth; k += side) {
 #pragma unroll
     for (int at = 0; at < count; at += elements_of_fragment) {
       int fragment = fragment_of_element(at, threads);
-      float left_values[4], right_values[4];
+      int to = fragment % across * side + 4 * quarter;
+      float l_values[8];
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        int pixel = fragment / across * side + own + 8 * (i >> 1), from = k + 2 * quarter + (i & 1);
-        int to = fragment % across * side + 4 * quarter + i;
-        left_values[i] = right_values[i] = 0;
-        if (from < depth && pixel < d.m) left_values[i] = taken<T>(c, source, pixel, from, x, y);
-        if (to < d.n) right_values[i] = at_four<W>(weights, to, k + own, kx, ky);
+      for (int i = 0; i < 2; i++) {
+        int pixel = fragment / across * side + own + 8 * i, from[3];
+        taken_from(c, pixel, x, y, from);
+#pragma unroll
+        for (int j = 0; j < 4; j++) l_values[4 * i + j] = 0;
+        if (pixel < d.m) {
+          row_at_four<T>(source, k + 4 * quarter, from[0], from[1], from[2], l_values + 4 * i);
+        }
       }
-      add_to_fragment(left_values, right_values, sums + at);
+#pragma unroll
+      for (int part = 0; part < 2; part++) {
+        int channel = k + 4 * (own >> 1) + 2 * part + (own & 1);
+        float left_values[4], right_values[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+          bool is_there = k + 4 * quarter + 2 * part + (i & 1) < depth;
+          left_values[i] = is_there ? l_values[4 * (i >> 1) + 2 * part + (i & 1)] : 0;
+        }
+        row_at_four<W>(weights, to, channel, kx, ky, right_values);
+        add_to_fragment(left_values, right_values, sums + at);
+      }
     }
   }
 }
@@ -91,9 +116,10 @@ __ASSAY_FN void add_grouped(const convolution& c, const view<P>* source, const v
     for (int e = 0; e < count; e++) {
       int pixel = row_of(destination, d, e, threads), to = column_of(destination, d, e, threads);
       if (pixel < d.m && to < d.n) {
-        int first = to * c.groups / c.destination[0] * depth;
-        float b = at_four<W>(weights, to, k, kx, ky);
-        sums[e] = add_product(taken<T>(c, source, pixel, first + k, x, y), b, sums[e]);
+        int first = to * c.groups / c.destination[0] * depth, from[3];
+        taken_from(c, pixel, x, y, from);
+        float a = at_four<T>(source, first + k, from[0], from[1], from[2]);
+        sums[e] = add_product(a, at_four<W>(weights, to, k, kx, ky), sums[e]);
       }
     }
   }

@@ -289,6 +289,15 @@ __ASSAY_FN bool find(const view<P>* v, const int* at, long* place) {
   return inside;
 }
 
+// Four neighbours of a row, from `place` on: one access where they are all inside.
+template <typename T, typename P>
+__ASSAY_FN void four_at(P place, float* values) {
+  typedef T four __attribute__((ext_vector_type(4), aligned(sizeof(T))));
+  four found = *(typename __in_space<P, const four>::type)place;
+#pragma unroll
+  for (int i = 0; i < 4; i++) values[i] = (float)(T)found[i];
+}
+
 // Operands of a product of which one, at least, is in memory. Integers are exact in float: of 8 bits.
 template <typename T, typename P>
 struct in_memory {
@@ -297,6 +306,14 @@ struct in_memory {
     float value = 0;
     if (is_inside(given, row, column)) value = (float)(T)given->base[place_of(given, row, column)];
     return value;
+  }
+  __ASSAY_MEMBER void four(int row, int column, float* values) const {
+    if (given->strides[0] == 1 && is_inside(given, row, column) && column + 3 < given->extents[0]) {
+      four_at<T>(given->base + place_of(given, row, column), values);
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; i++) values[i] = at(row, column + i);
+    }
   }
   __ASSAY_MEMBER int extent(int dimension) const { return given->extents[dimension]; }
 };
@@ -308,6 +325,16 @@ struct in_registers {
   __ASSAY_MEMBER float at(int row, int column) const {
     int fragment = row / side * fragments_along(columns_of(which, d)) + column / side;
     return element_at(elements + fragment * elements_of_fragment, row % side, column % side);
+  }
+  // Of the left operand a thread's own, of the right one what another thread with its columns has.
+  __ASSAY_MEMBER void four(int row, int column, float* values) const {
+    int fragment = row / side * fragments_along(columns_of(which, d)) + column / side;
+    const T* from = elements + fragment * elements_of_fragment;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      values[i] = which == left ? (float)from[(row & 8) / 2 + i]
+                                : element_at(from, row % side, column % side + i, 0x11u << i);
+    }
   }
   __ASSAY_MEMBER int extent(int dimension) const {
     return dimension == 0 ? columns_of(which, d) : rows_of(which, d);
@@ -333,7 +360,37 @@ __ASSAY_FN void multiply_alone(descriptor d, L l, R r, S* sums, int count, int d
 // Products whose length is not known before it runs.
 __ASSAY_FN constexpr bool is_open(int k) { return k < 0 || k == 0x7fffffff; }
 
-// Sums of products for the elements that this thread has; k ascends one by one.
+// A thread's values of sixteen in k: four neighbours in each of two rows of the left operand, and in two
+// rows of the right one, which is the order of k that `left_part` leaves as it is.
+template <typename L>
+__ASSAY_FN void left_rows(descriptor d, L l, int row, int k, int depth, float* values) {
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    int m = row + 8 * i;
+    bool is_there = d.m % side == 0 || m < d.m;
+#pragma unroll
+    for (int j = 0; j < 4; j++) values[4 * i + j] = 0;
+    if (is_there && !d.transpose_left) l.four(m, k, values + 4 * i);
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      if (is_there && d.transpose_left) values[4 * i + j] = l.at(k + j, m);
+      if (!is_open(d.k) && d.k % side != 0 && k + j >= depth) values[4 * i + j] = 0;
+    }
+  }
+}
+template <typename R>
+__ASSAY_FN void right_row(descriptor d, R r, int k, int column, int depth, float* values) {
+  bool is_there = (!is_open(d.k) && d.k % side == 0) || k < depth;
+#pragma unroll
+  for (int i = 0; i < 4; i++) values[i] = 0;
+  if (is_there && !d.transpose_right) r.four(k, column, values);
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    if (is_there && d.transpose_right) values[i] = r.at(column + i, k);
+  }
+}
+
+// Sums of products for the elements that this thread has; k ascends by blocks of 16.
 template <typename L, typename R, typename S>
 __ASSAY_FN void multiply_views(const descriptor* given, L l, R r, S* sums, int threads) {
   descriptor d = *given;
@@ -347,22 +404,21 @@ __ASSAY_FN void multiply_views(const descriptor* given, L l, R r, S* sums, int t
   }
   uint lane = __assay_thread_index_in_simdgroup();
   int own = (int)row_of_lane(lane), quarter = (int)quarter_of_lane(lane);
-  for (int k = 0; k < depth; k += 8) {
+  for (int k = 0; k < depth; k += side) {
 #pragma unroll
     for (int at = 0; at < count; at += elements_of_fragment) {
       int fragment = fragment_of_element(at, threads), across = fragments_along(d.n);
-      float left_values[4], right_values[4];
+      int row = fragment / across * side + own, column = fragment % across * side + 4 * quarter;
+      float l_values[8];
+      left_rows(d, l, row, k + 4 * quarter, depth, l_values);
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        int m = fragment / across * side + own + 8 * (i >> 1), km = k + 2 * quarter + (i & 1);
-        int n = fragment % across * side + 4 * quarter + i, kn = k + own;
-        bool has_left = (d.m % side == 0 || m < d.m) && (d.k % 8 == 0 || km < depth);
-        bool has_right = (d.n % side == 0 || n < d.n) && (d.k % 8 == 0 || kn < depth);
-        left_values[i] = right_values[i] = 0;
-        if (has_left) left_values[i] = d.transpose_left ? l.at(km, m) : l.at(m, km);
-        if (has_right) right_values[i] = d.transpose_right ? r.at(n, kn) : r.at(kn, n);
+      for (int x = 0; x < 2; x++) {
+        float left_values[4] = {l_values[2 * x], l_values[2 * x + 1], l_values[4 + 2 * x],
+                                l_values[5 + 2 * x]};
+        float right_values[4];
+        right_row(d, r, k + 4 * (own >> 1) + 2 * x + (own & 1), column, depth, right_values);
+        add_to_fragment(left_values, right_values, sums + at);
       }
-      add_to_fragment(left_values, right_values, sums + at);
     }
   }
 }
