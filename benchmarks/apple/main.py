@@ -19,6 +19,7 @@ from pathlib import Path
 from .comparing import KERNELS, NEWER, SOURCE, Row, compare_all, tasks
 from .import_counts import main as import_counts
 from .page import main as page
+from .public import main as public
 from .summary import summary
 from .workers import stored
 
@@ -30,6 +31,8 @@ def main(arguments: Sequence[str]) -> int:
     """Compare and print; 1 if bits differ."""
     if "--import" in arguments:
         return import_counts(arguments)
+    if "--public" in arguments:
+        return public(arguments)
     if "--page" in arguments:
         return page(arguments)
     parser = argparse.ArgumentParser(prog="python -m benchmarks apple", description=__doc__)

@@ -18,6 +18,9 @@ from ..msl.errors import CompileError
 MAGIC = b"MTLB"
 _HEADER = struct.Struct("<4sHHHBBHHQ8Q")
 _PLACE = struct.Struct("<QQ")
+# Around bitcode: magic, version, where it begins, its size, the machine; then filled up.
+_WRAPPER = struct.Struct("<5I")
+_CODE_ALIGNMENT = 16
 _MACOS = 0x8000
 _PLATFORMS = (0x8001, 0x0001)
 _END = b"ENDT"
@@ -230,7 +233,7 @@ class _Reader:
         name = self._text(self._field(tags, b"NAME"))
         kind = self._unpacked(tags, b"TYPE", "B", name)[0]
         places = self._unpacked(tags, b"OFFT", "3Q", name)
-        (size,) = self._unpacked(tags, b"MDSZ", "Q", name)
+        size = self._code_size(tags, code[0] + places[2], name)
         if places[2] + size > code[1]:
             raise self._damaged(f"the bitcode of '{name}' ends behind its section")
         self._inside(code[0] + places[2], size, f"the bitcode of '{name}'")
@@ -249,6 +252,14 @@ class _Reader:
             path=path,
             line=line,
         )
+
+    def _code_size(self, tags: Mapping[bytes, bytes], start: int, name: str) -> int:
+        """Bytes of a function's module, which libraries for systems before iOS 10 do not say."""
+        if b"MDSZ" in tags:
+            return self._unpacked(tags, b"MDSZ", "Q", name)[0]
+        raw = self._bytes(start, _WRAPPER.size, f"the bitcode of '{name}'")
+        offset, size = (int(number) for number in _WRAPPER.unpack(raw)[2:4])
+        return -(-(offset + size) // _CODE_ALIGNMENT) * _CODE_ALIGNMENT
 
     def _field(self, tags: Mapping[bytes, bytes], tag: bytes) -> bytes:
         if tag not in tags:

@@ -98,11 +98,13 @@ def library(
     constants: Mapping[str, bytes] | None = None,
     sources: Mapping[str, str] | None = None,
     visible: Mapping[str, str] | None = None,
+    *,
+    says_sizes: bool = True,
 ) -> bytes:
     """A library of kernels, by name.
 
     `constants` are the `CNST` fields of some; `sources` are files that it carries, by their paths;
-    `visible` are modules of visible functions.
+    `visible` are modules of visible functions. Old ones say no sizes of modules.
     """
     listed, public, code = b"", b"", b""
     for name, text in {**modules, **(visible or {})}.items():
@@ -116,6 +118,7 @@ def library(
             (b"VERS", struct.pack("<4H", 2, 6, 3, 1)),
             (b"MDSZ", struct.pack("<Q", len(raw))),
         ]
+        fields = fields if says_sizes else fields[:-1]
         group = b"".join(_tag(*each) for each in fields) + b"ENDT"
         listed += struct.pack("<I", len(group) + 4) + group
         told = (_tag(b"CNST", known) if known else b"") + b"ENDT"

@@ -100,6 +100,13 @@ def test_sources_that_are_damaged_are_left_out() -> None:
     assert opened.sources() == {} and opened.function_names == ("first", "second")
 
 
+def test_libraries_that_say_no_sizes_of_modules_are_read() -> None:
+    opened = AirLibrary(library(TWO, says_sizes=False), "old.metallib")
+    assert opened.function_names == ("first", "second")
+    for name in opened.function_names:
+        assert opened.function(name).arguments[0].name == "x"
+
+
 @pytest.mark.parametrize("is_wrapped", [True, False])
 def test_bitcode_alone_is_a_library_of_its_entry_points(is_wrapped: bool) -> None:
     raw = bitcode(TWO["first"])
