@@ -16,6 +16,7 @@ from .options.shared import Json
 
 if TYPE_CHECKING:
     from ..proofs import KernelProof, ProofOptions
+    from ..repairs.text import Mended
 
 ProvedFile = Annotated[
     Path,
@@ -105,6 +106,15 @@ class ProofOutput:
         typer.Option("--output", "-o", help="Where it goes; the text is printed too."),
     ] = None
 
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Look for the smallest change after which refuted kernels are proved, and show "
+            "it as a diff, with its cost in predicted cycles. Nothing is applied.",
+        ),
+    ] = False
+
     def chosen_format(self, *, json: bool) -> str:
         """The name of the format. Raises CommandError."""
         chosen = self.format or ("json" if json else "text")
@@ -163,7 +173,8 @@ def prove_command(
         )
         sources = {str(file): source}
         proofs = _proved(source, file, options, how.workers, sources)
-    _write(proofs, sources, format_name, how.output)
+        mended = _repaired(proofs, source, file, options) if how.repair else None
+    _write(proofs, sources, mended, format_name, how.output)
     if any(each.is_refuted for each in proofs):
         raise typer.Exit(FAILED)
     if not all(each.is_proved for each in proofs):
@@ -223,8 +234,34 @@ def _proved(
     return found
 
 
+def _repaired(
+    proofs: "list[KernelProof]", source: str, file: Path, options: "ProofOptions"
+) -> "list[Mended]":
+    """What would mend the refuted kernels."""
+    from ..repairs import repaired
+    from ..repairs.text import Mended, cost_of
+    from .terminal import progress
+
+    if not source:
+        raise CommandError("--repair is for MSL source, a .metal file", code=USAGE)
+    found = []
+    with progress() as say:
+        for proof in proofs:
+            if not proof.is_refuted:
+                continue
+            say(f"repairing {proof.name}")
+            repair = repaired(source, str(file), options, proof)
+            cost = None if repair is None else cost_of(repair, source, options)
+            found.append(Mended(proof.name, repair, cost))
+    return found
+
+
 def _write(
-    proofs: "list[KernelProof]", sources: dict[str, str], format_name: str, output: Path | None
+    proofs: "list[KernelProof]",
+    sources: dict[str, str],
+    mended: "list[Mended] | None",
+    format_name: str,
+    output: Path | None,
 ) -> None:
     """Print what was found, or write it to a file and print it as text."""
     from json import dumps
@@ -232,10 +269,16 @@ def _write(
     from ..checks import report_sarif
     from ..proofs.text import proof_text, proofs_json, proofs_report, summary
 
-    text = "".join(f"{proof_text(proof, sources)}\n\n" for proof in proofs) + summary(proofs)
+    text = "".join(f"{proof_text(proof, sources)}\n\n" for proof in proofs)
+    file = next(iter(sources))
+    text += "".join(f"{each.text(sources[file], file)}\n\n" for each in mended or ())
+    text += summary(proofs)
     written = text
     if format_name == "json":
-        written = dumps(proofs_json(proofs), indent=2)
+        data = proofs_json(proofs)
+        if mended is not None:
+            data["repairs"] = [each.to_json(sources[file], file) for each in mended]
+        written = dumps(data, indent=2)
     elif format_name == "sarif":
         written = dumps(report_sarif(proofs_report(proofs, sources)), indent=2)
     if output is not None:

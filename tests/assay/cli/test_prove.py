@@ -1,6 +1,7 @@
 """`assay prove`: what is proved, refuted or undecided, exit codes, JSON, bad input."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -197,3 +198,18 @@ def test_a_module_is_proved_and_its_kernels_are_known(
     done = assay("prove", str(module), "--assume", "grid.x == 1")
     assert done.code == 2
     assert "a module says itself how its kernels are launched" in done.err
+
+
+def test_a_repair_is_shown_with_its_cost_and_not_applied(assay: Assay, folder: Path) -> None:
+    source = without_barrier(TILED, 0)
+    (folder / "tiled.metal").write_text(source)
+    done = assay("prove", "tiled.metal", "--repair", "--assume", "grid.x <= n")
+    assert done.code == 1
+    assert "kernel 'tiled_matmul' would be proved with: insert a barrier" in done.out
+    assert "cycles on m1" in done.out
+    assert re.search(rf"(?m)^\+ +{re.escape(BARRIER)}", done.out)
+    assert (folder / "tiled.metal").read_text() == source
+    done = assay("prove", "tiled.metal", "--repair", "--assume", "grid.x <= n", "--json")
+    (repair,) = json.loads(done.out)["repairs"]
+    assert repair["kernel"] == "tiled_matmul"
+    assert repair["cycles"]["after"] > repair["cycles"]["before"]

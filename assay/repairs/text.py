@@ -1,0 +1,84 @@
+"""Repairs for people and for programs: what is changed, and what that costs."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+from assay.hw.apple.facts.chips import chip
+
+from ..prediction.errors import TimeInputError
+from ..prediction.sources import kernel_run, time_kernel_run, timed_library
+from ..proofs import ProofOptions
+from .repair import Repair
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Predicted cycles of one launch before and after, on a chip."""
+
+    chip: str
+    before: float
+    after: float
+
+    def __str__(self) -> str:
+        more = self.after - self.before
+        part = f" ({more / self.before:+.1%})" if self.before else ""
+        return f"{more:+.0f} cycles on {self.chip}{part}, predicted"
+
+
+def cost_of(repair: Repair, source: str, options: ProofOptions, name: str = "m1") -> Cost | None:
+    """What a repair costs; None if the kernel cannot be timed."""
+    gpu = chip(name)
+    cycles = []
+    try:
+        for text in (source, repair.source):
+            library = timed_library(text, options.macros, options.include_paths)
+            run = kernel_run(library, repair.kernel, setups=options.inputs.setups)
+            cycles.append(time_kernel_run(run, gpu).cycles)
+    except TimeInputError:
+        return None
+    return Cost(name, *cycles)
+
+
+def diff_of(repair: Repair, source: str, file_name: str) -> str:
+    """The change as a unified diff, as `patch` takes it."""
+    lines = difflib.unified_diff(
+        source.splitlines(keepends=True),
+        repair.source.splitlines(keepends=True),
+        file_name,
+        file_name,
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A refuted kernel with what mends it, if anything was found, and what that costs."""
+
+    kernel: str
+    repair: Repair | None
+    cost: Cost | None
+
+    def text(self, source: str, file_name: str) -> str:
+        """For people, who apply it themselves."""
+        if self.repair is None:
+            return f"kernel '{self.kernel}': no small change was found after which it is proved"
+        paid = f"; {self.cost}" if self.cost is not None else ""
+        head = f"kernel '{self.kernel}' would be proved with: {', then '.join(self.repair.what)}"
+        return f"{head}{paid}\n\n{diff_of(self.repair, source, file_name).rstrip()}"
+
+    def to_json(self, source: str, file_name: str) -> dict[str, Any]:
+        """The same as data."""
+        if self.repair is None:
+            return {"kernel": self.kernel, "diff": None}
+        cost = self.cost
+        cycles = cost and {"chip": cost.chip, "before": cost.before, "after": cost.after}
+        return {
+            "kernel": self.kernel,
+            "what": list(self.repair.what),
+            "diff": diff_of(self.repair, source, file_name),
+            "cycles": cycles,
+            "tried": self.repair.tried,
+        }

@@ -1,0 +1,90 @@
+"""Repairs: the smallest change after which a kernel is proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.proofs import ProofOptions, prove_source
+from assay.repairs import Repair, repaired
+from tests.checks.mutation.campaign import KERNELS
+from tests.compiler.verify.sources import BARRIER, without_barrier
+
+TREE = next(path.read_text() for path in KERNELS if path.stem == "tree_reduction")
+HEAD = "#include <metal_stdlib>\nusing namespace metal;\n//! [kernel.k]\n//! threadgroup = 64\n"
+LEFT = """\
+kernel void k(device const float* x, device float* y, uint t [[thread_index_in_threadgroup]],
+              uint i [[thread_position_in_grid]]) {
+    threadgroup float s[64];
+    s[t] = x[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    y[i] = s[t + 1];
+}
+"""
+ONE_PLACE = """\
+kernel void k(device uint* y, uint i [[thread_position_in_grid]]) {
+    y[0] = i;
+}
+"""
+TWICE = """\
+kernel void k(device float* y, constant uint& n, uint2 at [[thread_position_in_grid]]) {
+    y[at.y * n + at.x] += 1;
+}
+"""
+
+
+def mended(source: str, **options: object) -> Repair | None:
+    given = ProofOptions(**options)  # type: ignore[arg-type]
+    (proof,) = prove_source(source, "k.metal", given, workers=1)
+    assert proof.is_refuted
+    found = repaired(source, "k.metal", given, proof)
+    if found is not None:
+        (after,) = prove_source(found.source, "k.metal", given, workers=1)
+        assert not after.is_refuted
+    return found
+
+
+def test_a_barrier_that_is_missing_is_inserted() -> None:
+    found = mended(without_barrier(TREE, 1))
+    assert found is not None
+    assert found.what[0].startswith("insert a barrier")
+    assert found.source.count(BARRIER) == TREE.count(BARRIER)
+
+
+@pytest.mark.parametrize(
+    "weak", ["threadgroup_barrier(mem_flags::mem_none);", "simdgroup_barrier(mem_flags::mem_none);"]
+)
+def test_flags_are_mended(weak: str) -> None:
+    found = mended(TREE.replace(BARRIER, weak, 1))
+    assert found is not None
+    assert found.what[0].startswith("mend the barrier")
+    assert found.source == TREE
+
+
+def test_a_barrier_in_a_branch_is_moved_out() -> None:
+    found = mended(TREE.replace("if (t == 0) {", f"if (t == 0) {{\n{BARRIER}"))
+    assert found is not None
+    assert found.what[0].startswith("move the barrier")
+
+
+def test_an_index_that_leaves_its_array_is_clamped() -> None:
+    found = mended(HEAD + LEFT)
+    assert found is not None
+    assert "y[i] = s[min(uint(t + 1), uint(64) - 1u)];" in found.source
+
+
+def test_a_store_behind_a_buffer_is_guarded() -> None:
+    source = HEAD + "kernel void k(device float* y, constant uint& n,\n"
+    source += "              uint i [[thread_position_in_grid]]) {\n    y[i] = i;\n}\n"
+    found = mended(source, buffers={"y": "4*n"})
+    assert found is not None
+    assert "if (uint(i) < uint(n)) y[i] = i;" in found.source
+
+
+def test_the_assumption_that_helps_becomes_a_guard() -> None:
+    found = mended(HEAD.replace("= 64", "= [8, 8]") + TWICE)
+    assert found is not None
+    assert "if (at.x < n) y[at.y * n + at.x] += 1;" in found.source
+
+
+def test_what_no_small_change_mends_is_left() -> None:
+    assert mended(HEAD + ONE_PLACE) is None
