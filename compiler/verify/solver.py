@@ -80,13 +80,33 @@ def solve(formulas: Iterable[Expression], facts: Facts, seconds: float = 4.0) ->
     open = [each for each in given if each is not True]
     stated = [*open, *facts.about(open)]
     for tactics in _WAYS:
-        solver = z3.Then(*tactics).solver() if tactics else z3.Solver()
-        solver.set("random_seed", _SEED)
-        solver.set("rlimit", int(seconds * _UNITS_A_SECOND))
+        solver = _solver(z3.main_ctx(), tactics, seconds)
         solver.add(*stated)
         found = solver.check()
         if found == z3.sat:
-            return Model("yes", solver.model())
+            return Model("yes", _repeatable(stated, tactics, seconds) or solver.model())
         if found == z3.unsat:
             return Model("no")
     return Model("unknown")
+
+
+def _solver(context: Any, tactics: tuple[str, ...], seconds: float) -> Any:
+    import z3
+
+    solver = z3.Then(*tactics, ctx=context).solver() if tactics else z3.Solver(ctx=context)
+    solver.set("random_seed", _SEED)
+    solver.set("rlimit", int(seconds * _UNITS_A_SECOND))
+    return solver
+
+
+def _repeatable(stated: Iterable[Any], tactics: tuple[str, ...], seconds: float) -> Any:
+    """A model that does not depend on what was asked before; None if there is no time for it.
+
+    Numbers of models follow the numbers that z3 gave to terms, so they are found apart.
+    """
+    import z3
+
+    context = z3.Context()
+    solver = _solver(context, tactics, seconds)
+    solver.add(*(each.translate(context) for each in stated))
+    return solver.model().translate(z3.main_ctx()) if solver.check() == z3.sat else None
