@@ -50,7 +50,23 @@ def sources(phi: Instruction, loop: Loop) -> tuple[Value, Value]:
         )
         for inside in (False, True)
     )
-    return first, again
+    return first, _only(again)
+
+
+def _only(value: Value) -> Value:
+    """What a value surely is, if it is the same on all ways to where they meet."""
+    while isinstance(value, Instruction) and value.operation is PHI:
+        one, *others = value.operands
+        if not all(each is one or _are_equal(each, one) for each in others):
+            return value
+        value = one
+    return value
+
+
+def _are_equal(one: Value, other: Value) -> bool:
+    if not (isinstance(one, Constant) and isinstance(other, Constant)):
+        return False
+    return one.number is not None and (one.type, one.number) == (other.type, other.number)
 
 
 def rule_of(phi: Instruction, loop: Loop, is_fixed: Callable[[Value], bool]) -> Rule | None:

@@ -23,6 +23,7 @@ from assay.sim.simt.ir.operations.memory import STORE
 from .accesses import action, address, length
 from .answers import Answer, Counterexample, Obstacle, answer
 from .conditions import both, one_of
+from .copies import copies_of, kind_of
 from .counts import Counts
 from .delinearise import Span, overlap
 from .intervals import MEM_DEVICE, MEM_THREADGROUP, Interval, State, intervals
@@ -35,9 +36,8 @@ THREADGROUP = "threadgroup races"
 BUFFERS = "buffer races"
 _THREADGROUP_SPACES = (0, 3)  # of computed addresses: any, and threadgroup memory
 _DEVICE_SPACES = (0, 1)
-_COPIES = "asynchronous copies are not followed"
+_UNKNOWN = "which copies are waited for is not known"
 _TEXTURES = "textures that are written are not followed"
-_KINDS = {layout.KIND_TEXEL_READ: _TEXTURES, layout.KIND_TEXEL_WRITE: _TEXTURES}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +81,9 @@ class _Search:
     def __init__(self, study: Study, belongs: Callable[[Root | None], bool]) -> None:
         self.study = study
         self.belongs = belongs
+        self.copies = copies_of(study)
         self.examples: list[Counterexample] = []
-        self.obstacles: list[Obstacle] = []
+        self.obstacles: list[Obstacle] = [*self.copies.obstacles]
         self._before = study.cases
         self._seen: set[frozenset[Instruction]] = set()
 
@@ -99,7 +100,9 @@ class _Search:
                     return
                 places = frozenset((one.access, other.access))
                 if places not in self._seen:
-                    self._note(places, _race(self.study, interval, one, other))
+                    are_free = self.copies.are_unordered(one.access, other.access)
+                    found = _race(self.study, interval, one, other, are_free=are_free)
+                    self._note(places, found)
 
     def _note(
         self, places: frozenset[Instruction], found: list[Counterexample] | Obstacle | None
@@ -147,13 +150,11 @@ def _unknown_buffers(kernel: Kernel) -> list[Obstacle]:
 
 
 def _not_followed(kernel: Kernel) -> Iterator[Obstacle]:
-    """Asynchronous copies, which last until somebody waits, and textures that are written."""
+    """Textures that are written, and waits for copies that are not understood."""
     for each in kernel.function.instructions():
-        if each.operation is ACCESS_KIND:
-            kind = each.operands[0]
-            number = kind.number if isinstance(kind, Constant) else None
-            if number != 0:
-                yield Obstacle(why=_KINDS.get((number or 0) % 256, _COPIES), site=each.site)
+        kind = kind_of(each) if each.operation is ACCESS_KIND else 0
+        if kind not in (0, layout.KIND_COPY, layout.KIND_COPIED):
+            yield Obstacle(why=_UNKNOWN if kind is None else _TEXTURES, site=each.site)
 
 
 def _through_pointers(kernel: Kernel, spaces: tuple[int, ...]) -> list[Obstacle]:
@@ -176,16 +177,19 @@ def _same_memory(one: Instruction, other: Instruction) -> bool:
 
 
 def _race(
-    study: Study, interval: Interval, one: Visit, other: Visit
+    study: Study, interval: Interval, one: Visit, other: Visit, *, are_free: bool
 ) -> list[Counterexample] | Obstacle | None:
-    """How two accesses meet; None if they cannot."""
+    """How two accesses meet; None if they cannot.
+
+    `are_free` says that lock step does not order them, nor a thread its own.
+    """
     a, b = study.a, study.b
     here, there = place(a, one), place(b, other)
     formulas = [
         *began(study, interval),
         reached(a, one, here),
         reached(b, other, there),
-        _not_in_lock_step(study, one, other, here, there),
+        are_free or _not_in_lock_step(study, one, other, here, there),
     ]
     holds = _holds(study, both(*formulas))
     mine, theirs = address(a, one.access, here), address(b, other.access, there)
@@ -198,7 +202,9 @@ def _race(
     if _write_the_same(one.access, other.access):
         # In one place that is harmless; halves of neighbours may differ.
         formulas.append(mine.value != theirs.value)
-    model = study.ask(formulas)
+    # Which lane a copy does an element by is nobody's business.
+    may_be_one = are_free and one.access is not other.access and not study.apart
+    model = study.ask(formulas, may_be_one=may_be_one)
     if model.answer == "no":
         return None
     if model.answer == "unknown":

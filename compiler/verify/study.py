@@ -106,11 +106,18 @@ class Study:
             self._lemmas[key] = model.answer == "no"
         return self._lemmas[key]
 
-    def ask(self, formulas: Iterable[Expression], seconds: float | None = None) -> Model:
-        """Whether the two threads can do what formulas say."""
+    def ask(
+        self,
+        formulas: Iterable[Expression],
+        seconds: float | None = None,
+        *,
+        may_be_one: bool = False,
+    ) -> Model:
+        """Whether the two threads, or the only one if they may be, can do what formulas say."""
         self.cases += 1
         allowed = self.effort.seconds if seconds is None else seconds
-        return solve([*formulas, *self.always, self.are_two], self.facts, allowed)
+        two = True if may_be_one else self.are_two
+        return solve([*formulas, *self.always, two], self.facts, allowed)
 
     def possible(self) -> str:
         """Whether there is a launch as assumed: "yes", "no" or "unknown"."""

@@ -19,6 +19,7 @@ from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction, ThreadgroupR
 from ..accesses import action, address, length
 from ..answers import Answer, Counterexample, Obstacle, answer
 from ..conditions import both, negation
+from ..copies import Copies, copies_of
 from ..intervals import MEM_THREADGROUP, Interval, intervals
 from ..races import Visit, place, reached, unknown_arrays
 from ..solver import Model, solve
@@ -37,8 +38,9 @@ def initialised(study: Study) -> Answer:
     Args:
         study: of many threads, of which `a` reads.
     """
-    search = _Search(study)
-    obstacles = unknown_arrays(study.kernel)
+    copies = copies_of(study)
+    search = _Search(study, copies)
+    obstacles = [*copies.obstacles, *unknown_arrays(study.kernel)]
     examples: list[Counterexample] = []
     for interval in intervals(study.kernel, MEM_THREADGROUP):
         for visit in _reads(study, interval):
@@ -78,8 +80,9 @@ class _Question:
 
 
 class _Search:
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, copies: Copies) -> None:
         self.study = study
+        self._copies = copies
         self._writers: dict[tuple[Place, bool], Writer | None] = {}
         self._writes = [
             each
@@ -162,7 +165,9 @@ class _Search:
                 if interval.start is not None
                 else ()
             )
-            near = before_access(self.study, write, read, counts)
+            # What a copy writes is there once it ends.
+            is_late = self._copies.are_unordered(write, read)
+            near = () if is_late else before_access(self.study, write, read, counts)
             for where in itertools.chain(far, near):
                 guess = self._writer(where, read)
                 if guess is not None:

@@ -16,20 +16,6 @@ kernel void k(device ulong* to, uint t [[thread_index_in_threadgroup]]) {
     *p = t;
 }
 """
-COPY = """\
-struct _simdgroup_event_t;
-thread _simdgroup_event_t* copy(
-    ulong, ulong, threadgroup void*, ulong, ulong, ulong2, const device void*, ulong, ulong, ulong2,
-    long2, int) __asm("air.simdgroup_async_copy_2d.p3i8.p1i8");
-void wait(int, thread _simdgroup_event_t**) __asm("air.wait_simdgroup_events");
-kernel void k(const device float* x, device float* y, uint t [[thread_index_in_threadgroup]]) {
-    threadgroup float s[64];
-    thread _simdgroup_event_t* event =
-        copy(4, 4, s, 64, 1, ulong2(64, 1), x, 64, 1, ulong2(64, 1), long2(0), 0);
-    wait(1, &event);
-    y[t] = s[t];
-}
-"""
 WRITTEN = """\
 kernel void k(texture2d<uint, access::write> image [[texture(0)]],
               uint t [[thread_index_in_threadgroup]]) { image.write(uint4(t), uint2(0)); }
@@ -72,14 +58,6 @@ def test_the_only_thread_of_a_threadgroup_may_leave_an_array() -> None:
 @pytest.mark.parametrize("source", [SHIFTED, TWO_ROUNDS])
 def test_a_race_is_refuted(source: str) -> None:
     assert proved(_HEAD + source)["threadgroup races"].verdict == "refuted"
-
-
-def test_asynchronous_copies_leave_races_undecided() -> None:
-    one_simdgroup = _HEAD.replace("= 64", "= 32")
-    answer = proved(one_simdgroup + COPY)["threadgroup races"]
-    assert answer.verdict == "undecided"
-    assert answer.obstacles[0].why == "asynchronous copies are not followed"
-    assert answer.obstacles[0].site.line > 0
 
 
 def test_textures_that_are_written_leave_races_undecided() -> None:
