@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place in the user's source; `inlined` leads outwards through the callers."""
+    """A place in the user's source; `inlined` leads outwards through the callers.
+
+    The callers in it have no chains of their own: with them it would double with each call.
+    """
 
     file: str = ""
     line: int = 0

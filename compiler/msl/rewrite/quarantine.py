@@ -63,8 +63,10 @@ def problem_in(bitcode: bytes, problems: Mapping[int, str]) -> str:
 def _each(error: str) -> list[str]:
     """The errors of a compiler's text, each with its notes."""
     starts = [match.start() for match in _ERROR.finditer(error)]
+    if not starts:
+        return [error]  # of no place: the compiler broke off
     ends = [*starts[1:], len(error)]
-    return [error[start:end].rstrip() for start, end in zip(starts, ends, strict=True)] or [error]
+    return [error[start:end].rstrip() for start, end in zip(starts, ends, strict=True)]
 
 
 def _blamed(error: str, stream: TokenStream, functions: list[Function]) -> int | None:

@@ -50,7 +50,7 @@ class SiteTable:
         if "inlinedAt" in fields:
             outer = self.site(fields["inlinedAt"])
             # The entry wrapper that the compiler adds is not in the user's source.
-            own = () if outer.function.startswith(GENERATED) else (outer,)
+            own = () if outer.function.startswith(GENERATED) else (replace(outer, inlined=()),)
             inlined = (*own, *outer.inlined)
         scope = fields["scope"]
         known = self._scopes.get(scope)

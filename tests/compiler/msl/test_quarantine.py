@@ -3,6 +3,7 @@
 import pytest
 
 from assay.compiler.msl import CompileError, compile_library
+from assay.compiler.msl.rewrite.quarantine import quarantined
 
 SOURCE = """#include <metal_stdlib>
 using namespace metal;
@@ -31,3 +32,8 @@ def test_metal_refuses_the_whole_text_also_after_it_was_taken_in_parts() -> None
 def test_a_text_without_a_kernel_that_compiles_is_refused() -> None:
     with pytest.raises(CompileError, match="undeclared identifier 'z'"):
         compile_library("kernel void k(device float* x) { x[0] = z; }", each_alone=True)
+
+
+def test_a_compiler_that_broke_off_is_told_of_as_it_is() -> None:
+    with pytest.raises(CompileError, match="the compiler was stopped after 15 s"):
+        quarantined(SOURCE, "the compiler was stopped after 15 s", 0)
