@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Bytes = NDArray[np.uint8]
 # Assumed buffers grow until a kernel stays inside of them, as `assay check` lets them.
 _GROWTH = (1, 16, 256, 4096)
+# An assumed threadgroup gets so many times fewer threads where its memory has too few elements.
+_MOST_SHRINK = 32
 _FUEL = 1 << 31
 
 
@@ -73,15 +75,22 @@ def _kernel(library: KernelLibrary, name: str) -> KernelFunction:
 def _run_both(
     mine: KernelFunction, other: KernelFunction, library: KernelLibrary
 ) -> tuple[Plan, dict[int, Bytes], dict[int, Bytes]]:
+    """The plan under which neither faults, and what both leave: buffers grow, threads shrink."""
     sources = library.sources().values()
-    for growth in _GROWTH:
-        plan = make_plan(mine, Setup(), growth=growth, sources=sources)
+    growth = shrink = 1
+    while True:
+        plan = make_plan(mine, Setup(), growth=growth, shrink=shrink, sources=sources)
         try:
             return plan, _run(mine, plan), _run(other, plan)
         except KernelFault as fault:
-            if growth == _GROWTH[-1] or not plan.can_grow(fault.buffer):
+            given = {bound.argument.name for bound in plan.bound}
+            if growth != _GROWTH[-1] and plan.can_grow(fault.buffer):
+                growth = _GROWTH[_GROWTH.index(growth) + 1]
+            elif fault.buffer not in given and shrink != _MOST_SHRINK:
+                # Of the kernel's own memory: most are made for one number of threads.
+                growth, shrink = 1, 2 * shrink
+            else:
                 raise
-    raise AssertionError("the last growth returns or raises")
 
 
 def _run(kernel: KernelFunction, plan: Plan) -> dict[int, Bytes]:

@@ -82,3 +82,18 @@ def test_files_of_kernels_are_compared_in_three_forms_and_timed(
     ours, theirs = found["our compilation"], found["a newer AIR"]
     assert (ours["compared"], ours["equal"], ours["timed_alike"]) == (1, 1, 1)
     assert (theirs["compared"], theirs["equal"], theirs["different"]) == (1, 0, ["half_of"])
+
+
+def test_a_kernel_that_is_made_for_fewer_threads_is_compared_with_those() -> None:
+    """Its threadgroup has no more memory."""
+    ours = """#include <metal_stdlib>
+kernel void half_of(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                    uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]]) {
+    threadgroup float own[32];
+    own[l] = x[i];
+    y[i] = own[l] * 0.5f;
+}
+"""
+    theirs = AirLibrary(library({"half_of": THEIRS}), "k.metallib")
+    found = compared(compile_library(ours), theirs, "half_of")
+    assert (found.different, found.problem) == (0, "")
