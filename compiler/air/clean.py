@@ -29,7 +29,8 @@ _FAST = re.compile(
 )
 _GROUPS = re.compile(r"^attributes #\d+ = \{.*\}$", re.MULTILINE)
 _GROUP_WORDS = re.compile(
-    r'(?:mustprogress|willreturn|"(?:no-nans|no-infs|no-signed-zeros|unsafe|approx-func)[\w-]*"="\w+"'
+    r'(?:mustprogress|willreturn|"(?:target-features|target-cpu|tune-cpu)"="[^"]*"'
+    r'|"(?:no-nans|no-infs|no-signed-zeros|unsafe|approx-func)[\w-]*"="\w+"'
     r'|"min-legal-vector-width"="\d+"|"frame-pointer"="\w+"|"stack-protector-buffer-size"="\d+") ?'
 )
 _NAMED = re.compile(

@@ -15,7 +15,7 @@ from .format import read_executable as read_executable_definition
 from .msl import MslExecutable
 
 if TYPE_CHECKING:
-    from assay.compiler.air import AirLibrary
+    from assay.compiler.msl import KernelLibrary
 
 _MEMBER_ID = re.compile(r"\[\[\s*id\((\d+)\)\s*\]\]")
 
@@ -66,7 +66,7 @@ class MetalExecutable(Executable):
             for name in (pipeline.entry_point, pipeline.name)
         }
         self._libraries: dict[int, Any] = {}
-        self._compiled: dict[int, AirLibrary] = {}
+        self._compiled: dict[int, KernelLibrary] = {}
         self._pipelines: dict[int, MetalPipeline] = {}
 
     def lookup(self, name: str) -> int:
@@ -116,14 +116,12 @@ class MetalExecutable(Executable):
         library = self._definition.libraries[definition.library]
         if library.source is not None:
             return frozenset(int(number) for number in _MEMBER_ID.findall(library.source))
-        from assay.compiler.air import AirLibrary
+        from assay.compiler.metallib import opened
 
         assert library.metallib is not None
         known = self._compiled.get(definition.library)
         if known is None:
-            known = self._compiled[definition.library] = AirLibrary(
-                library.metallib, definition.name
-            )
+            known = self._compiled[definition.library] = opened(library.metallib, definition.name)
         kernel = known.function(definition.entry_point)
         return frozenset(member.id for each in kernel.arguments for member in each.members)
 

@@ -519,6 +519,17 @@ def test_loops_that_are_to_be_unrolled_leave_their_arrays_in_registers() -> None
     assert run(data, "k", [x, np.zeros(1, np.float32)])[1] == x.sum()
 
 
+def test_nothing_is_said_about_machines_that_old_compilers_named(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    call = "%r = call float @air.exp.f32(float %v)"
+    text = each("float float", call, "declare float @air.exp.f32(float)")
+    text = text.replace('"no-builtins" {', '"no-builtins" "target-features"="-fp16" {')
+    _, found = run(library({"k": text}), "k", [X, np.zeros_like(X)])
+    np.testing.assert_allclose(found, np.exp(X), rtol=2e-6)
+    assert "fp16" not in capfd.readouterr().err
+
+
 def test_a_loop_that_never_ends_is_not_believed_to_end() -> None:
     body = """  br label %around
 
