@@ -69,6 +69,8 @@ def run(
     words: int = 24,
     sampler: object = None,
     size: tuple[int, int] = (6, 4),
+    arguments: object = None,
+    uses: object = None,
 ) -> np.ndarray:
     """What the kernel `k` of a compiled module, or of MSL, leaves in its buffer of float4."""
     device = Metal.MTLCreateSystemDefaultDevice()
@@ -90,6 +92,9 @@ def run(
         encoder.setTexture_atIndex_(each, index)
     if sampler is not None:
         encoder.setSamplerState_atIndex_(sampler, 0)
+    if arguments is not None:
+        encoder.setBuffer_offset_atIndex_(arguments, 0, 1)
+        encoder.useResource_usage_(uses, 1)
     encoder.dispatchThreads_threadsPerThreadgroup_(Metal.MTLSizeMake(*size, 1), (6, 4, 1))
     encoder.endEncoding()
     buffer.commit()
@@ -450,6 +455,51 @@ def test_arrays_of_textures_take_an_index_each() -> None:
     found = run(library({"k": text}), [made_texture(), made_texture(texels=-TEXELS)])
     signs = np.where(np.arange(6) % 2, -1, 1)[None, :, None]
     np.testing.assert_array_equal(found, (TEXELS * signs).reshape(-1, 4))
+
+
+def test_argument_buffers_hold_textures_and_samplers() -> None:
+    node = (
+        '!"air.indirect_buffer", !"air.buffer_size", i32 16, !"air.location_index", i32 1, i32 1, '
+        '!"air.read", !"air.address_space", i32 2, !"air.struct_type_info", !40, '
+        '!"air.arg_type_size", i32 16, !"air.arg_type_align_size", i32 8, '
+        '!"air.arg_type_name", !"Arguments", !"air.arg_name", !"arguments"'
+    )
+    members = f"""
+!40 = !{{i32 0, i32 8, i32 0, !"texture2d<float, sample>", !"t", !"air.indirect_argument", !41, \
+i32 8, i32 8, i32 0, !"sampler", !"s", !"air.indirect_argument", !42}}
+!41 = !{{i32 0, {texture(0, "texture2d<float, sample>", "sample")}}}
+!42 = !{{i32 1, {SAMPLER.replace("i32 0, i32 1", "i32 1, i32 1")}}}"""
+    body = f"""{PLACE}
+{COORDINATES}
+  %second = getelementptr i8, ptr addrspace(2) %arguments, i64 8
+  %t = load ptr addrspace(1), ptr addrspace(2) %arguments
+  %s = load ptr addrspace(2), ptr addrspace(2) %second
+  %r = call {SAMPLE}({T}, {S}, <2 x float> %c, i1 true, <2 x i32> <i32 1, i32 0>, i1 false, \
+float 0.0, float 0.0, i32 0)
+  %v = extractvalue {V4} %r, 0
+  store <4 x float> %v, ptr addrspace(1) %to"""
+    text = module(
+        body,
+        ["ptr addrspace(1) %out", "ptr addrspace(2) %arguments"],
+        [OUT, node],
+        f"declare {SAMPLE}({SAMPLE_KINDS})",
+    )
+    described = Metal.MTLSamplerDescriptor.new()
+    described.setMagFilter_(1)
+    described.setSupportArgumentBuffers_(True)
+    device = Metal.MTLCreateSystemDefaultDevice()
+    sampler = device.newSamplerStateWithDescriptor_(described)
+    made, error = device.newLibraryWithData_error_(library({"k": text + members}), None)
+    assert made is not None, error.localizedDescription()
+    encoder = made.newFunctionWithName_("k").newArgumentEncoderWithBufferIndex_(1)
+    arguments = device.newBufferWithLength_options_(encoder.encodedLength(), 0)
+    encoder.setArgumentBuffer_offset_(arguments, 0)
+    given = made_texture()
+    encoder.setTexture_atIndex_(given, 0)
+    encoder.setSamplerState_atIndex_(sampler, 1)
+    found = run(library({"k": text + members}), [], arguments=arguments, uses=given)
+    msl = MSL.format(taken="sampler s [[sampler(0)]],", sampler="")
+    np.testing.assert_array_equal(found, run(msl, [given], sampler=sampler))
 
 
 def test_functions_on_textures_of_other_operands_are_refused_by_name() -> None:
