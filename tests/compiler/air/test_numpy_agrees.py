@@ -9,8 +9,10 @@ import pytest
 
 from assay.compiler.air import AirLibrary, open_library
 from assay.sim.simt import Memory, dispatch
-from tests.support.mlx_elements import Case, agrees, case_of, empty
 from tests.support.wheels import member
+
+pytest.importorskip("torch")
+from tests.support.mlx_elements import Case, agrees, case_of, empty
 
 pytestmark = pytest.mark.slow
 _COUNT = 300
