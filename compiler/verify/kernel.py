@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from assay.sim.simt.analysis.divergence import Divergence, analyse_divergence
@@ -75,8 +75,13 @@ def barrier_of(block: Block) -> Instruction | None:
     return last if last is not None and last.operation is THREADGROUP_BARRIER else None
 
 
-def prepared(program: Program, size: Size) -> Kernel:
+def prepared(program: Program, size: Size, without: Collection[int] = ()) -> Kernel:
     """A kernel for threadgroups of a size.
+
+    Args:
+        program: the kernel.
+        size: threads of a threadgroup.
+        without: barriers of the threadgroup that are left out, by their places in its order.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about; the message says what.
@@ -94,6 +99,9 @@ def prepared(program: Program, size: Size) -> Kernel:
         for each in function.instructions()
         if each.operation.writes_memory and each.root is not None
     )
+    ending = [block for block in cfg.order if barrier_of(block) is not None]
+    for number in without:
+        del ending[number].body[-1]
     kernel = Kernel(
         name=program.name,
         function=function,

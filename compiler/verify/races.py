@@ -69,10 +69,18 @@ def buffer_races(within: Study, between: Study) -> Answer:
     found.obstacles += _unknown_buffers(kernel)
     visits = tuple((block, State()) for block in kernel.cfg.order)
     found.run([Interval(None, {}, visits)])
-    inside = _Search(within, lambda root: isinstance(root, BufferRoot))
-    inside.run(intervals(kernel, MEM_DEVICE))
-    examples, obstacles = found.examples + inside.examples, found.obstacles + inside.obstacles
-    return answer(BUFFERS, found.cases + inside.cases, examples, obstacles)
+    inside = races_within(within)
+    examples = [*found.examples, *inside.counterexamples]
+    return answer(
+        BUFFERS, found.cases + inside.cases, examples, [*found.obstacles, *inside.obstacles]
+    )
+
+
+def races_within(study: Study) -> Answer:
+    """Whether two threads of one threadgroup race for a buffer."""
+    found = _Search(study, lambda root: isinstance(root, BufferRoot))
+    found.run(intervals(study.kernel, MEM_DEVICE))
+    return answer(BUFFERS, found.cases, found.examples, found.obstacles)
 
 
 class _Search:

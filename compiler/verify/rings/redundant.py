@@ -1,0 +1,78 @@
+"""Which barriers of a kernel are needed: without one that is not, all is proved as before."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from assay.sim.simt.run.program import Program
+from assay.sim.site import Site
+
+from ..barriers import share_loops, uniform_barriers
+from ..initial import initialised
+from ..kernel import Kernel, Size, barrier_of, prepared
+from ..races import races_within, threadgroup_races
+from ..study import Assumed, Study
+
+_MOST_TOGETHER: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Whether a barrier is needed.
+
+    Attributes:
+        site: the barrier.
+        is_redundant: whether all is proved without it.
+        not_with: barriers that are redundant, too, but not together with this one.
+    """
+
+    site: Site
+    is_redundant: bool
+    not_with: tuple[Site, ...] = ()
+
+
+def needs_of(program: Program, size: Size, assumed: Callable[[Kernel], Assumed]) -> list[Need]:
+    """Of each barrier, whether it is needed; empty if not all is proved with them.
+
+    Args:
+        program: the kernel.
+        size: threads of a threadgroup.
+        assumed: what is assumed of launches.
+    """
+    kernel = prepared(program, size)
+    sites = [barrier.site for block in kernel.barriers if (barrier := barrier_of(block))]
+
+    def is_proved_without(dropped: Sequence[int]) -> bool:
+        return _is_proved(prepared(program, size, without=dropped), assumed)
+
+    if not is_proved_without(()):
+        return []
+    single = [number for number in range(len(sites)) if is_proved_without((number,))]
+    rivals: dict[int, list[Site]] = {number: [] for number in single}
+    for one, other in itertools.combinations(single[:_MOST_TOGETHER], 2):
+        if not is_proved_without((one, other)):
+            rivals[one].append(sites[other])
+            rivals[other].append(sites[one])
+    return [
+        Need(
+            site=site,
+            is_redundant=number in rivals,
+            not_with=tuple(rivals.get(number, ())),
+        )
+        for number, site in enumerate(sites)
+    ]
+
+
+def _is_proved(kernel: Kernel, assumed: Callable[[Kernel], Assumed]) -> bool:
+    """Whether threads come to the same barriers, do not race, and read what was written."""
+    share_loops(kernel)
+    holds = assumed(kernel)
+    return (
+        uniform_barriers(Study(kernel, holds)).verdict == "proved"
+        and threadgroup_races(Study(kernel, holds)).verdict == "proved"
+        and races_within(Study(kernel, holds, lenient=True)).verdict == "proved"
+        and initialised(Study(kernel, holds, many=True)).verdict == "proved"
+    )

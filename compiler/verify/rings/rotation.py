@@ -1,0 +1,192 @@
+"""Which buffer of a ring is written, read and idle in each iteration of a loop, for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from assay.sim.simt.ir.cfg import Loop
+from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction, Root
+from assay.sim.site import Site
+
+from ..counts import Count
+from ..initial.evaluate import Numbers, Unknown, evaluate
+from ..study import Study
+from ..terms import Expression, choose
+
+_TURN: Final = "turn"
+_LOOKED_AT: Final = 48  # iterations from which a period is guessed
+_MOST_BUFFERS: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotation:
+    """How the buffers of an array go round in a loop.
+
+    Attributes:
+        array: the array's name.
+        site: where the loop's barrier, or else its first access, is in the source.
+        buffers: how many there are.
+        stride: bytes from one to the next.
+        written, read: which buffers are, in each iteration of a period.
+        is_proved: whether it is proved that iterations go on like that.
+    """
+
+    array: str
+    site: Site
+    buffers: int
+    stride: int
+    written: tuple[frozenset[int], ...]
+    read: tuple[frozenset[int], ...]
+    is_proved: bool
+
+    @property
+    def idle(self) -> tuple[frozenset[int], ...]:
+        """Buffers that are neither written nor read, in each iteration of a period."""
+        everything = frozenset(range(self.buffers))
+        return tuple(
+            everything - written - read
+            for written, read in zip(self.written, self.read, strict=True)
+        )
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether no buffer is written and read in the same iteration."""
+        pairs = zip(self.written, self.read, strict=True)
+        return self.is_proved and all(written.isdisjoint(read) for written, read in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turning:
+    """An access whose place goes round: the buffer in each iteration of a period."""
+
+    access: Instruction
+    places: tuple[int, ...]
+    stride: int
+
+
+def rotations(study: Study) -> list[Rotation]:
+    """The rings of a kernel, of which `a` is any thread."""
+    found = []
+    for loop in sorted(study.kernel.shared, key=lambda x: study.kernel.cfg.index[x.header]):
+        turning: dict[Root, list[_Turning]] = {}
+        for access in _accesses(study, loop):
+            known = _turning(study, loop, access)
+            if known is not None and access.root is not None:
+                turning.setdefault(access.root, []).append(known)
+        found += [
+            _rotation(study, loop, root, accesses)
+            for root, accesses in turning.items()
+            if any(x.access.operation.writes_memory for x in accesses)
+            and any(x.access.operation.reads_memory for x in accesses)
+        ]
+    return found
+
+
+def _accesses(study: Study, loop: Loop) -> Iterator[Instruction]:
+    for block in sorted(loop.blocks, key=study.kernel.cfg.index.__getitem__):
+        shared = [each for each in study.kernel.around(block) if each in study.kernel.shared]
+        if shared[-1:] == [loop]:
+            yield from (x for x in block.body if isinstance(x.root, THREADGROUP_ROOTS))
+
+
+def _turning(study: Study, loop: Loop, access: Instruction) -> _Turning | None:
+    """How an access goes round; None if it does not."""
+    if not access.operation.accesses_memory:
+        return None
+    given = {_TURN: np.arange(_LOOKED_AT), **_somebody(study, access)}
+    try:
+        at = evaluate(_at(study, loop, access, Count(_TURN)), given, otherwise=0)
+    except Unknown:
+        return None
+    offsets = np.broadcast_to(at, (_LOOKED_AT,)).astype(np.int64)
+    places = np.unique(offsets)
+    steps = np.unique(np.diff(places))
+    if not 2 <= len(places) <= _MOST_BUFFERS or len(steps) != 1:
+        return None
+    stride = int(steps[0])
+    turns = ((offsets - places[0]) // stride).tolist()
+    for period in range(2, _MOST_BUFFERS + 1):
+        if turns == [turns[at % period] for at in range(_LOOKED_AT)]:
+            first = int(places[0]) // stride
+            return _Turning(access, tuple(first + each for each in turns[:period]), stride)
+    return None
+
+
+def _somebody(study: Study, access: Instruction) -> dict[str, Numbers]:
+    """Where a thread is that comes to an access."""
+    assert access.block is not None
+    model = study.ask([study.a.path(access.block, {})], may_be_one=True)
+    if model.answer != "yes":
+        return {}
+    thread = study.a.thread
+    places = [*thread.place, thread.lane, thread.simdgroup]
+    return {
+        str(each.value): np.asarray(model.number(each.value))
+        for each in places
+        if each.constant is None
+    }
+
+
+def _at(study: Study, loop: Loop, access: Instruction, count: Count) -> Expression:
+    """Where an access is in its array, in an iteration of a loop."""
+    assert access.block is not None
+    a = study.a
+    counts = {loop: count}
+    for each in study.kernel.around(access.block):
+        if each is not loop:
+            place = study.kernel.cfg.index[each.header]
+            counts[each] = Count(f"within.{place}")
+    return a.read(access.operands[0], counts, "signed").value
+
+
+def _rotation(study: Study, loop: Loop, root: Root, accesses: list[_Turning]) -> Rotation:
+    period = int(np.lcm.reduce([len(each.places) for each in accesses]))
+
+    def taken(*, written: bool) -> tuple[frozenset[int], ...]:
+        which = [
+            each
+            for each in accesses
+            if (
+                each.access.operation.writes_memory
+                if written
+                else each.access.operation.reads_memory
+            )
+        ]
+        return tuple(
+            frozenset(each.places[turn % len(each.places)] for each in which)
+            for turn in range(period)
+        )
+
+    written, read = taken(written=True), taken(written=False)
+    return Rotation(
+        array=root.name,
+        site=accesses[0].access.site,
+        buffers=max(place for places in (*written, *read) for place in places) + 1,
+        stride=accesses[0].stride,
+        written=written,
+        read=read,
+        is_proved=len({each.stride for each in accesses}) == 1
+        and all(_goes_on(study, loop, each) for each in accesses),
+    )
+
+
+def _goes_on(study: Study, loop: Loop, turning: _Turning) -> bool:
+    """Whether two iterations, any two, differ by their buffers and nothing else."""
+    one, other = Count(_TURN), Count(f"other {_TURN}")
+    apart = _at(study, loop, turning.access, one) - _at(study, loop, turning.access, other)
+    expected = _offset(turning, one.free) - _offset(turning, other.free)
+    model = study.ask([one.free >= 0, other.free >= 0, apart != expected], may_be_one=True)
+    return model.answer == "no"
+
+
+def _offset(turning: _Turning, turn: Any) -> Expression:
+    """Bytes to the buffer of an iteration."""
+    places, period = turning.places, len(turning.places)
+    found: Expression = places[-1] * turning.stride
+    for at in range(period - 1):
+        found = choose(turn % period == at, places[at] * turning.stride, found)
+    return found
