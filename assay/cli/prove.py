@@ -106,6 +106,14 @@ class ProofOutput:
         typer.Option("--output", "-o", help="Where it goes; the text is printed too."),
     ] = None
 
+    rings: Annotated[
+        bool,
+        typer.Option(
+            "--rings",
+            help="Tell for rings of buffers which is written, read and idle when, and which "
+            "barriers are redundant.",
+        ),
+    ] = False
     repair: Annotated[
         bool,
         typer.Option(
@@ -170,6 +178,7 @@ def prove_command(
             buffers=_lengths(buffer or []),
             timeout=how.timeout or options.timeout,
             cache=not how.no_cache,
+            rings=how.rings,
         )
         sources = {str(file): source}
         proofs = _proved(source, file, options, how.workers, sources)

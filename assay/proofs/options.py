@@ -20,7 +20,8 @@ class ProofOptions:
     `functions` names kernels, also with `*`; without any, all are meant. `threadgroup` is the size
     of threadgroups; without it that of the source's `//!` lines counts, or a usual one. `assume`
     has conditions on arguments and grids, `buffers` bytes of arguments by name, as expressions.
-    `timeout` is in seconds for each property. `cache` lets answers be kept on disk.
+    `timeout` is in seconds for each property. `cache` lets answers be kept on disk. `rings` asks
+    how rings of buffers go round, and which barriers are redundant.
     """
 
     functions: tuple[str, ...] = ()
@@ -32,3 +33,4 @@ class ProofOptions:
     buffers: Mapping[str, str] = field(default_factory=dict)
     timeout: float = SECONDS
     cache: bool = True
+    rings: bool = False

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from assay.compiler.verify.answers import Answer
+from assay.compiler.verify.rings import Rings
 from assay.sim.check import Finding
 
 from ..launches.grid import size_text
@@ -23,6 +24,7 @@ class KernelProof:
         findings: what runs of counterexamples showed.
         assumptions: what the proofs rest on, as sentences.
         problem: why nothing could be proved; empty if it could.
+        rings: of buffers, and which barriers are redundant, if that was asked.
         seconds: of the processor.
     """
 
@@ -34,6 +36,7 @@ class KernelProof:
     findings: tuple[Finding, ...] = ()
     assumptions: tuple[str, ...] = ()
     problem: str = ""
+    rings: Rings | None = None
     seconds: float = 0.0
 
     @property
@@ -58,6 +61,7 @@ def joined(parts: Sequence[KernelProof]) -> KernelProof:
         max(parts, key=lambda part: len(part.assumptions)),  # of one that was stopped none is known
         answers=tuple(answer for part in parts for answer in part.answers),
         findings=tuple(findings),
+        rings=next((part.rings for part in parts if part.rings is not None), None),
         problem=next((part.problem for part in parts if part.problem), ""),
         seconds=sum(part.seconds for part in parts),
     )

@@ -26,6 +26,7 @@ from .replay import Replay
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, KernelLibrary
     from assay.compiler.verify import Answer, Launch
+    from assay.compiler.verify.rings import Rings
     from assay.sim.check import Finding
 
 LOCK_STEP = "lanes of a simdgroup run in lock step"
@@ -83,6 +84,9 @@ class SourceProof:
     def is_known(self, question: Question) -> bool:
         """Whether the prover was asked before."""
         from assay.compiler.msl import CompileError
+
+        if self._options.rings:
+            return False
 
         name, setup = self.kernels[question.kernel]
         try:
@@ -147,7 +151,16 @@ class SourceProof:
             answers=tuple(answers),
             findings=tuple(findings),
             assumptions=tuple(_assumptions(kernel, setup, launch)),
+            rings=self._rings(kernel, launch, about),
         )
+
+    def _rings(self, kernel: KernelFunction, launch: Launch, about: Sequence[str]) -> Rings | None:
+        """With the question about barriers, what is asked of rings."""
+        from assay.compiler.verify.rings import rings_of
+
+        if not self._options.rings or "barriers" not in about:
+            return None
+        return rings_of(kernel.program(), launch)
 
     def _answers(
         self, kernel: KernelFunction, launch: Launch, about: Sequence[str]

@@ -13,6 +13,7 @@ from ..reports.report import KernelRecord, Report
 from ..reports.text import finding_text
 from .proof import KernelProof
 from .replay import CHECK_OF
+from .rings import rings_json, rings_text
 
 MEANING = {
     "barriers": "all threads of a threadgroup come to the same barriers",
@@ -42,6 +43,8 @@ def proof_text(proof: KernelProof, sources: Mapping[str, str]) -> str:
             lines.append(f"    it would be proved with: --assume '{answer.holds_if}'")
         if answer.verdict == "proved":
             lines += [f"    if {obstacle_text(each)}" for each in answer.rests_on]
+    if proof.rings is not None:
+        lines += rings_text(proof.rings)
     lines += [f"  assumed:   {each}" for each in proof.assumptions]
     report = Report(["race"])
     report.add_sources(sources)
@@ -103,6 +106,7 @@ def _kernel_json(proof: KernelProof) -> dict[str, Any]:
         "findings": [finding.to_json() for finding in proof.findings],
         "assumptions": list(proof.assumptions),
         "problem": proof.problem,
+        "rings": None if proof.rings is None else rings_json(proof.rings),
     }
 
 

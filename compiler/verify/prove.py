@@ -80,7 +80,7 @@ def prove(
         launch.names.check(text, condition=False)
     kernel = prepared(program, launch.size)
     barriers.share_loops(kernel)
-    assumed = _assumed(kernel, launch)
+    assumed = assumed_of(kernel, launch)
     if launch.holds and Study(kernel, assumed).possible() == "no":
         raise AssumptionError("no launch fulfils all that is assumed together")
 
@@ -115,7 +115,7 @@ def _within(seconds: float | None, about: str, find: Callable[[], Answer]) -> An
         )
 
 
-def _assumed(kernel: Kernel, launch: Launch) -> Assumed:
+def assumed_of(kernel: Kernel, launch: Launch) -> Assumed:
     """What holds of the launches that are meant, for a thread's values."""
     unused = unused_axes(kernel)
 
@@ -159,7 +159,7 @@ def _failed(found: Answer) -> frozenset[frozenset[Site]]:
 
 def _can_be(kernel: Kernel, launch: Launch) -> bool:
     """Whether some launch fulfils all that is assumed."""
-    return Study(kernel, _assumed(kernel, launch), apart=True).ask([]).answer == "yes"
+    return Study(kernel, assumed_of(kernel, launch), apart=True).ask([]).answer == "yes"
 
 
 def _together(kernel: Kernel, uniform: Answer, raced: Answer) -> tuple[Answer, Answer]:
@@ -188,19 +188,19 @@ def _reads_shared(kernel: Kernel) -> bool:
 
 
 def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
-    assumed = _assumed(kernel, launch)
+    assumed = assumed_of(kernel, launch)
     within = Study(kernel, assumed, lenient=True, effort=effort)
     between = Study(kernel, assumed, apart=True, lenient=True, effort=effort)
     return replace(races.buffer_races(within, between), rests_on=_taken(within, between))
 
 
 def _initialised(kernel: Kernel, launch: Launch) -> Answer:
-    return initialised(Study(kernel, _assumed(kernel, launch), many=True))
+    return initialised(Study(kernel, assumed_of(kernel, launch), many=True))
 
 
 def _bounds(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
     """If it holds only as long as nothing wraps, that is told."""
-    assumed = _assumed(kernel, launch)
+    assumed = assumed_of(kernel, launch)
     exact = _bounds_by(Study(kernel, assumed, alone=True, effort=effort), launch)
     if exact.verdict == "proved":
         return exact

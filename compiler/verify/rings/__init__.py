@@ -1,6 +1,7 @@
 """Rings of buffers in threadgroup memory: who has which when, and which barriers they need."""
 
-from .redundant import Need, needs_of
-from .rotation import Rotation, rotations
+from .redundant import Need
+from .report import Rings, rings_of
+from .rotation import Rotation
 
-__all__ = ["Need", "Rotation", "needs_of", "rotations"]
+__all__ = ["Need", "Rings", "Rotation", "rings_of"]

@@ -12,7 +12,7 @@ from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction, Root
 from assay.sim.site import Site
 
-from ..counts import Count
+from ..counts import Count, Counts
 from ..initial.evaluate import Numbers, Unknown, evaluate
 from ..study import Study
 from ..terms import Expression, choose
@@ -51,6 +51,17 @@ class Rotation:
             everything - written - read
             for written, read in zip(self.written, self.read, strict=True)
         )
+
+    @property
+    def ahead(self) -> int | None:
+        """How many iterations after it is written a buffer is read first; None if that varies."""
+        period = len(self.written)
+        found = {
+            next((by for by in range(1, period + 1) if place in self.read[(at + by) % period]), 0)
+            for at, places in enumerate(self.written)
+            for place in places
+        }
+        return next(iter(found)) if len(found) == 1 and 0 not in found else None
 
     @property
     def is_distinct(self) -> bool:
@@ -133,14 +144,19 @@ def _somebody(study: Study, access: Instruction) -> dict[str, Numbers]:
 
 def _at(study: Study, loop: Loop, access: Instruction, count: Count) -> Expression:
     """Where an access is in its array, in an iteration of a loop."""
+    counts = _counts(study, loop, access, count)
+    return study.a.read(access.operands[0], counts, "signed").value
+
+
+def _counts(study: Study, loop: Loop, access: Instruction, count: Count) -> Counts:
+    """Iterations of the loops around an access: all but one are the same whatever is asked."""
     assert access.block is not None
-    a = study.a
     counts = {loop: count}
     for each in study.kernel.around(access.block):
         if each is not loop:
             place = study.kernel.cfg.index[each.header]
             counts[each] = Count(f"within.{place}")
-    return a.read(access.operands[0], counts, "signed").value
+    return counts
 
 
 def _rotation(study: Study, loop: Loop, root: Root, accesses: list[_Turning]) -> Rotation:
@@ -179,7 +195,13 @@ def _goes_on(study: Study, loop: Loop, turning: _Turning) -> bool:
     one, other = Count(_TURN), Count(f"other {_TURN}")
     apart = _at(study, loop, turning.access, one) - _at(study, loop, turning.access, other)
     expected = _offset(turning, one.free) - _offset(turning, other.free)
-    model = study.ask([one.free >= 0, other.free >= 0, apart != expected], may_be_one=True)
+    assert turning.access.block is not None
+    come = [
+        study.a.path(turning.access.block, _counts(study, loop, turning.access, each))
+        for each in (one, other)
+    ]
+    turns = [one.free >= 0, other.free >= 0]
+    model = study.ask([*turns, *come, apart != expected], may_be_one=True)
     return model.answer == "no"
 
 

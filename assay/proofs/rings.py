@@ -1,0 +1,88 @@
+"""Rings of buffers and redundant barriers, as text and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from assay.compiler.verify.rings import Need, Rings, Rotation
+from assay.sim.site import Site
+
+
+def rings_text(rings: Rings) -> list[str]:
+    """A line for each iteration of each ring, and one for each barrier."""
+    lines: list[str] = []
+    for rotation in rings.rotations:
+        lines += _rotation(rotation)
+    lines += [f"  barrier:   {_place(need.site)}: {_need(need)}" for need in rings.needs]
+    if not rings.needs:
+        lines.append("  barriers:  none is called redundant, as not all is proved with them")
+    return lines
+
+
+def _rotation(rotation: Rotation) -> Iterator[str]:
+    period = len(rotation.written)
+    yield (
+        f"  ring:      '{rotation.array}', {rotation.buffers} buffers of {rotation.stride} bytes, "
+        f"round in {period} iterations"
+    )
+    epochs = zip(rotation.written, rotation.read, rotation.idle, strict=True)
+    for at, (written, read, idle) in enumerate(epochs):
+        yield (
+            f"    iteration k % {period} == {at}: written {_numbers(written)}, "
+            f"read {_numbers(read)}, idle {_numbers(idle)}"
+        )
+    if rotation.ahead is not None:
+        yield f"    what iteration k writes is read by iteration k + {rotation.ahead}"
+    if not rotation.is_proved:
+        yield "    undecided: whether it goes on like that for all k"
+    elif rotation.is_distinct:
+        yield "    proved:    for all k, no buffer is written and read in one iteration"
+    else:
+        yield "    proved:    for all k, as shown: some buffer is written and read in one iteration"
+
+
+def _numbers(buffers: Iterable[int]) -> str:
+    return ", ".join(str(each) for each in sorted(buffers)) or "none"
+
+
+def _need(need: Need) -> str:
+    if not need.is_redundant:
+        return "not proved to be redundant"
+    if not need.not_with:
+        return "redundant: all is proved without it"
+    others = " and ".join(_place(site) for site in need.not_with)
+    return f"redundant: all is proved without it, but not also without that of {others}"
+
+
+def _place(site: Site) -> str:
+    return f"{site.file}:{site.line}"
+
+
+def rings_json(rings: Rings) -> dict[str, Any]:
+    """All of it as JSON has it."""
+    return {
+        "rotations": [
+            {
+                "array": each.array,
+                "buffers": each.buffers,
+                "bytes": each.stride,
+                "written": [sorted(places) for places in each.written],
+                "read": [sorted(places) for places in each.read],
+                "idle": [sorted(places) for places in each.idle],
+                "ahead": each.ahead,
+                "proved": each.is_proved,
+                "distinct": each.is_distinct,
+            }
+            for each in rings.rotations
+        ],
+        "barriers": [
+            {
+                "file": each.site.file,
+                "line": each.site.line,
+                "redundant": each.is_redundant,
+                "not_with": [site.line for site in each.not_with],
+            }
+            for each in rings.needs
+        ],
+    }
