@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from ..msl.errors import CompileError, MissingConstants
+from ..msl.front import clang
 from ..msl.front.preprocess import preprocess
 from ..msl.opening import compile_library
 from .command_line import Invocation
@@ -18,6 +20,8 @@ _SOURCES = (".metal", ".msl")
 _OBJECTS = (".air", ".metallib", ".metalar", ".o")
 _MARKER = re.compile(r'# (\d+) "((?:[^"\\]|\\.)*)"[ \d]*')
 _DEFAULT = "default.metallib"
+_OWN_HEADERS = "<metal_stdlib>"
+_STDIN = Path("-")
 
 
 def build(invocation: Invocation, version: str) -> list[Path]:
@@ -43,13 +47,10 @@ def build(invocation: Invocation, version: str) -> list[Path]:
 
 def compiled_unit(path: Path, invocation: Invocation) -> Unit:
     """A source after preprocessing, of which each kernel compiles. Raises CompileError."""
-    try:
-        source = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise CompileError(f"error: cannot read '{path}': {error.strerror or error}") from None
+    source, file_name = _text(path)
     options = invocation.options_for(path)
-    preprocessed = preprocess(source, options, str(path))
-    library = compile_library(source, options=options, file_name=str(path))
+    preprocessed = preprocess(source, options, file_name)
+    library = compile_library(source, options=options, file_name=file_name)
     library.prepare(library.function_names)
     problems = []
     for name in library.function_names:
@@ -62,12 +63,35 @@ def compiled_unit(path: Path, invocation: Invocation) -> Unit:
     if problems:
         raise CompileError("\n".join(dict.fromkeys(problems)))
     return Unit(
-        file_name=str(path),
-        text=_portable(preprocessed.text, str(path)),
+        file_name=file_name,
+        text=_portable(preprocessed.text, file_name),
         fast_math=options.fast_math,
         language_version=options.language_version,
-        sources={str(path): source, **_included(preprocessed.includes)},
+        sources={file_name: source, **_included(preprocessed.includes)},
     )
+
+
+def preprocessed_text(invocation: Invocation) -> str:
+    """The sources after preprocessing (`-E`), without marks of lines for `-P`."""
+    parts = []
+    for path in invocation.inputs:
+        source, file_name = _text(path)
+        text = preprocess(source, invocation.options_for(path), file_name).text
+        lines = _portable(text, file_name).split("\n")
+        if not invocation.marks_lines:
+            lines = [line for line in lines if line and not _MARKER.fullmatch(line)]
+        parts.append("\n".join(lines).rstrip("\n") + "\n")
+    return "".join(parts)
+
+
+def _text(path: Path) -> tuple[str, str]:
+    """A source, and what messages call it. Raises CompileError."""
+    if path == _STDIN:
+        return sys.stdin.read(), "<stdin>"
+    try:
+        return path.read_text(encoding="utf-8", errors="replace"), str(path)
+    except OSError as error:
+        raise CompileError(f"error: cannot read '{path}': {error.strerror or error}") from None
 
 
 def _read(path: Path, invocation: Invocation, version: str) -> StoredLibrary:
@@ -109,7 +133,9 @@ def _line(line: str) -> str:
     found = _MARKER.fullmatch(line)
     if found is None:
         return line
-    name = _shown(_plain(found[2])).replace("\\", "\\\\").replace('"', '\\"')
+    name = _plain(found[2])
+    name = _OWN_HEADERS if Path(name).is_relative_to(clang.HEADERS) else _shown(name)
+    name = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'# {found[1]} "{name}"'
 
 

@@ -30,7 +30,7 @@ _FAST = {
     "-fmetal-math-mode=relaxed": True,
     "-fmetal-math-mode=safe": False,
 }
-_FLAGS = ("-c", "-MD", "-MMD", "-MP")
+_FLAGS = ("-c", "-E", "-P", "-MD", "-MMD", "-MP")
 
 
 class CommandLineError(CompileError):
@@ -43,6 +43,7 @@ class Invocation:
 
     Attributes:
         compile_only: whether each source becomes a file of its own (`-c`).
+        preprocess_only: whether sources are only preprocessed (`-E`), with marks of lines.
         output: where to; empty if it is not said.
         dependencies: a file for `make` with what was read; empty for none.
         inputs: sources, and files that were compiled before.
@@ -51,6 +52,8 @@ class Invocation:
     inputs: list[Path] = field(default_factory=list)
     output: str = ""
     compile_only: bool = False
+    preprocess_only: bool = False
+    marks_lines: bool = True
     language: str = ""
     dependencies: str = ""
     dependency_target: str = ""
@@ -84,12 +87,14 @@ def parsed(arguments: Sequence[str]) -> Invocation:
 
 
 def _take(found: Invocation, argument: str, rest: Iterator[str]) -> None:
-    if not argument.startswith("-"):
+    if argument == "-" or not argument.startswith("-"):
         found.inputs.append(Path(argument))
     elif argument in _FAST:
         found.fast_math = _FAST[argument]
     elif argument in _FLAGS:
         found.compile_only |= argument == "-c"
+        found.preprocess_only |= argument == "-E"
+        found.marks_lines &= argument != "-P"
         found.wants_dependencies |= argument in ("-MD", "-MMD")
     elif argument in _IGNORED_VALUED:
         _value(argument, rest)

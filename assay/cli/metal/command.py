@@ -1,6 +1,7 @@
 """`assay metal`: compiles MSL and links what it compiled, by the options of `xcrun metal`."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,7 +41,7 @@ def metal_command(
 
       assay metal kernels.metal -I include -D BLOCK=32 -o default.metallib
     """
-    from assay.compiler.metallib.building import build
+    from assay.compiler.metallib.building import build, preprocessed_text
     from assay.compiler.metallib.command_line import parsed
     from assay.compiler.msl import CompileError
 
@@ -50,10 +51,22 @@ def metal_command(
         typer.echo(f"assay metal {__version__}, which writes libraries for Assay and not for Macs")
         return
     try:
-        build(parsed(arguments), __version__)
+        invocation = parsed(arguments)
+        if invocation.preprocess_only:
+            _print(preprocessed_text(invocation), invocation.output)
+        else:
+            build(invocation, __version__)
     except CompileError as error:
         _tell(str(error))
         raise typer.Exit(FAILED) from None
+
+
+def _print(text: str, output: str) -> None:
+    """Write preprocessed text to stdout or a file."""
+    if output and output != "-":
+        Path(output).write_text(text)
+    else:
+        typer.echo(text, nl=False)
 
 
 def _tell(message: str) -> None:

@@ -62,10 +62,29 @@ def test_it_says_that_it_is_not_for_macs(assay: Assay) -> None:
     assert "not for Macs" in assay("metal", "--version").out
 
 
+def test_build_systems_ask_for_the_version_of_the_language_by_preprocessing(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "assay", "metal", "-std=metal3.1", "-E", "-x", "metal", "-P", "-"],
+        input="__METAL_VERSION__\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "310\n"
+
+
+def test_sources_are_preprocessed_to_a_file(assay: Assay, folder: Path) -> None:
+    assert assay("metal", "-E", "scale.metal", "-DFACTOR=7", "-o", "scale.ii").code == 0
+    text = (folder / "scale.ii").read_text()
+    assert text.startswith('# 1 "scale.metal"\n') and "x[i] *= 7;" in text
+
+
 SHIM = """#!/bin/sh
-while [ "$1" != metal ] && [ "$1" != metallib ]; do shift; done
-shift
-exec "{python}" -m assay metal "$@"
+while [ $# -gt 0 ]; do
+  case "$1" in metal|metallib) shift; exec "{python}" -m assay metal "$@" ;; esac
+  shift
+done
+exit 1
 """
 
 

@@ -17,6 +17,7 @@ from assay.compiler.metallib.building import build
 from assay.compiler.metallib.command_line import CommandLineError, parsed
 from assay.compiler.metallib.stored import StoredLibrary, StoredLibraryError, Unit, packed, unpacked
 from assay.compiler.msl import CompileError
+from assay.compiler.msl.front import clang
 from assay.hal.metal import api
 
 Metal = api.load("emulated")
@@ -95,6 +96,7 @@ def test_a_library_says_nothing_of_the_folder_that_it_was_made_in(folder: Path) 
     assert path == Path("default.metallib")
     assert stored.made_by == "1.2.3"
     assert str(folder) not in repr(stored) + stored.units[0].text
+    assert str(clang.HEADERS) not in stored.units[0].text
 
 
 def test_what_make_wants_to_know_is_written(folder: Path) -> None:
