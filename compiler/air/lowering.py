@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import llvmlite.binding as llvm
+
 from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
-from assay.sim.native.llvm_modules import linked
+from assay.sim.native.llvm_modules import linked, module_of, run_on
 
 from . import entry, tensor_shims
 from .bodies import body_of
@@ -61,7 +63,9 @@ def lower_kernel(
         AirFormatError: for what is not understood, or not known here, by its name.
     """
     metadata = Metadata(text)
-    kernel = _chosen(metadata.kernels(), name)
+    kernels = metadata.kernels()
+    kernel = _chosen(kernels, name)
+    others = [each.symbol for each in kernels if each.symbol != kernel.symbol]
     start_llvm()
     with LLVM_LOCK:
         conditions = [each.condition for each in kernel.arguments if each.condition]
@@ -75,6 +79,7 @@ def lower_kernel(
             return told.visible(), _set(found, told, values, [])
 
         changed = with_functions(changed, tables, visible_module)
+        changed = _without(changed, others) if others else changed
     kinds = entry.parameter_types(changed, kernel.symbol)
     if len(kinds) != len(kernel.arguments):
         raise AirFormatError(
@@ -97,6 +102,23 @@ def lower_kernel(
         max_threads=kernel.max_threads,
         listing=listing.text,
     )
+
+
+def _without(text: str, kernels: Sequence[str]) -> str:
+    """The module without kernels and what they alone use; files of bitcode have several."""
+    names = {symbol.strip('@"') for symbol in kernels}
+    try:
+        with module_of(text) as module:
+            for function in module.functions:
+                if function.name in names:
+                    function.linkage = "internal"
+            passes = llvm.create_new_module_pass_manager()
+            passes.add_global_dead_code_eliminate_pass()
+            passes.add_strip_dead_prototype_pass()
+            run_on(module, passes)
+            return str(module)
+    except RuntimeError as error:
+        raise AirFormatError(f"its code is not understood: {error}") from None
 
 
 def _set(

@@ -116,6 +116,36 @@ def test_bitcode_alone_is_a_library_of_its_entry_points(is_wrapped: bool) -> Non
     assert [argument.name for argument in opened.function("first").arguments] == ["x"]
 
 
+def test_a_kernel_is_read_whatever_others_of_its_module_do() -> None:
+    bodies = {"first": "7.0", "second": "9.0"}
+    parts = [
+        f"""define weak_odr void @{name}(ptr addrspace(1) %x) "no-builtins" {{
+  {"%r = call float @air.guess.f32(float 1.0)" if name == "second" else ""}
+  store float {value}, ptr addrspace(1) %x
+  ret void
+}}
+!{10 + at} = !{{ptr @{name}, !2, !3}}"""
+        for at, (name, value) in enumerate(bodies.items())
+    ]
+    text = "\n".join(
+        [
+            'target triple = "air64_v26-apple-macosx14.0.0"',
+            "declare float @air.guess.f32(float)",
+            *parts,
+            "!air.kernel = !{!10, !11}\n!2 = !{}\n!3 = !{!4}",
+            '!4 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read_write", '
+            '!"air.address_space", i32 1, !"air.arg_type_size", i32 4, '
+            '!"air.arg_type_align_size", i32 4, !"air.arg_type_name", !"float", '
+            '!"air.arg_name", !"x"}',
+        ]
+    )
+    opened = AirLibrary(bitcode(text), "two.air")
+    assert opened.function_names == ("first", "second")
+    assert opened.function("first").program().function.blocks
+    with pytest.raises(CompileError, match=r"'second': it calls 'air\.guess\.f32'"):
+        opened.function("second")
+
+
 def test_damaged_bitcode_alone_is_refused() -> None:
     random_ = random.Random(11)
     raw = bitcode(TWO["first"])
