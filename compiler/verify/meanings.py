@@ -102,8 +102,24 @@ def _shift_right_signed(width: int, terms: tuple[Term, ...]) -> Term | None:
 def _and(width: int, terms: tuple[Term, ...]) -> Term | None:
     left, right = terms if terms[1].constant is not None else terms[::-1]
     if right.constant is None:
-        return None
+        return _by_cases(width, terms, _and)
     return masked(left, right.constant)
+
+
+def _by_cases(
+    width: int, terms: tuple[Term, ...], build: Callable[[int, tuple[Term, ...]], Term | None]
+) -> Term | None:
+    """An operation with one operand that is one of few numbers; None if neither is."""
+    left, right = terms if terms[1].numbers else terms[::-1]
+    if not right.numbers or min(right.numbers) < 0 or max(right.numbers) >> width:
+        return None
+    cases = [build(width, (left, constant(number))) for number in right.numbers]
+    if any(each is None for each in cases):
+        return None
+    found, *others = [each for each in cases if each is not None]
+    for number, each in zip(right.numbers[1:], others, strict=True):
+        found = either(right.value == number, each, found)
+    return found
 
 
 def masked(term: Term, mask: int) -> Term | None:
@@ -157,11 +173,17 @@ def put_together(left: Term, right: Term) -> Term:
 def _xor(width: int, terms: tuple[Term, ...]) -> Term | None:
     if are_apart(*terms):
         return add(*terms)
+    if all(each.constant is None for each in terms):
+        return _by_cases(width, terms, _xor)
     both = _and(width, terms)
     if both is None:
         return None
     found = subtract(add(*terms), multiply(both, constant(2)))
-    return Term(found.value, 0, (1 << width) - 1)
+    bits = [each.possible for each in terms]
+    most = (1 << width) - 1
+    if None not in bits:
+        most = (1 << (bits[0] | bits[1]).bit_length()) - 1  # type: ignore[operator]
+    return Term(found.value, 0, most)
 
 
 def _least(width: int, terms: tuple[Term, ...]) -> Term | None:

@@ -23,6 +23,7 @@ class Term:
         zeros: how many of its lowest bits are surely 0.
         scale, base: if it is a product, a positive factor and the rest.
         mask: the only bits that may be set, if that is known better than by bounds.
+        numbers: the only numbers that it can be, if these are few.
     """
 
     value: Expression
@@ -32,6 +33,7 @@ class Term:
     scale: int = 1
     base: Expression = None
     mask: int | None = None
+    numbers: tuple[int, ...] = ()
 
     @property
     def possible(self) -> int | None:
@@ -124,8 +126,13 @@ def add(a: Term, b: Term) -> Term:
     """The sum."""
     if a.constant == 0 or b.constant == 0:
         return b if a.constant == 0 else a
+    numbers = tuple(n + b.constant for n in a.numbers) if b.constant is not None else ()
     return Term(
-        a.value + b.value, _plus(a.least, b.least), _plus(a.most, b.most), min(a.zeros, b.zeros)
+        a.value + b.value,
+        _plus(a.least, b.least),
+        _plus(a.most, b.most),
+        min(a.zeros, b.zeros),
+        numbers=numbers,
     )
 
 

@@ -35,6 +35,7 @@ from .positions import Positions, bounds
 from .ranges import Ranges
 from .terms import Expression, Term, add, choose, constant, either, joined, multiply, ranged
 
+_FEW = 16  # numbers that a variable goes round, for which operations on bits are told apart
 _Key = frozenset[tuple[Loop, Count]]
 
 
@@ -414,7 +415,8 @@ def _of_orbit(rule: Orbit, count: Term) -> Term:
     for at in reversed(range(before)):
         found = choose(count.value == at, rule.prefix[at], found)
     known = joined(*(constant(number) for number in numbers))
-    return Term(found, known.least, known.most, known.zeros)
+    few = tuple(sorted(set(numbers)))
+    return replace(known, value=found, numbers=few if len(few) <= _FEW else ())
 
 
 def small(term: Term, width: int) -> Term:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,6 +37,10 @@ def congruent(chance: random.Random, number: int, width: int, name: str) -> tupl
         value = number + turns
         return Term(value, value, value), None
     symbol = z3.Int(name)
+    if turns == 0 and chance.random() < 0.4:
+        few = sorted({number, *operands(chance, width, 3)})
+        term = replace(ranged(symbol, few[0], few[-1]), numbers=tuple(few))
+        return term, (symbol, z3.IntVal(number))
     least, most = (0, (1 << width) - 1) if turns == 0 else (-(8 << width), 8 << width)
     return ranged(symbol, least, most), (symbol, z3.IntVal(number + turns))
 

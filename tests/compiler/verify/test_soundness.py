@@ -55,6 +55,33 @@ def test_the_only_thread_of_a_threadgroup_may_leave_an_array() -> None:
     assert proved(_HEAD.replace("= 64", "= 1") + ALONE, "bounds")["bounds"].verdict == "refuted"
 
 
+BUTTERFLY = """\
+kernel void k(device uint* y, uint t [[thread_index_in_threadgroup]],
+              uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup uint s[64];
+    threadgroup uint* mine = s + (t - lane);
+    uint sum = y[t];
+    for (uint step = 16; step > 0; step /= 2) {
+        mine[lane] = sum;
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        sum += mine[lane ^ step];
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    y[t] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("about", ["threadgroup races", "initialised", "bounds"])
+def test_lanes_that_meet_in_pairs_are_proved(about: str) -> None:
+    assert proved(_HEAD + BUTTERFLY, about)[about].verdict == "proved"
+
+
+def test_lanes_that_meet_outside_of_their_simdgroup_are_not() -> None:
+    wider = BUTTERFLY.replace("step = 16", "step = 32")
+    assert proved(_HEAD + wider)["threadgroup races"].verdict == "refuted"
+
+
 @pytest.mark.parametrize("source", [SHIFTED, TWO_ROUNDS])
 def test_a_race_is_refuted(source: str) -> None:
     assert proved(_HEAD + source)["threadgroup races"].verdict == "refuted"
