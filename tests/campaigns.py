@@ -135,6 +135,11 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=2,
         paths=("tests/compiler/air",),
     ),
+    "tensors": Campaign(
+        what="Metal 4's tensors from source: more types, shapes and operations",
+        minutes=1,
+        paths=("tests/compiler/msl/test_tensors.py",),
+    ),
     "recordings": Campaign(
         what="all cases of the suite for Macs, recorded and replayed on the emulated device",
         minutes=1,
