@@ -51,6 +51,10 @@ def main() -> int:
         from .repair import main as repair
 
         return repair(sys.argv[2:])
+    if sys.argv[1:2] == ["reduce"]:
+        from .reduce import main as reduce
+
+        return reduce(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(TITLES)}; all if none is named")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)

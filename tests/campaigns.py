@@ -69,6 +69,16 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=2,
         paths=("tests/compiler/verify",),
     ),
+    "repair": Campaign(
+        what="damaged kernels of the mutation corpus that small changes mend: 60% at least",
+        minutes=60,
+        module=("benchmarks", "repair"),
+    ),
+    "reduce": Campaign(
+        what="a failing kernel of the corpus becomes small, with the same finding",
+        minutes=1,
+        paths=("tests/assay/reduction",),
+    ),
     "random-proofs": Campaign(
         what="100,000 random kernels: what their threads do contradicts no proof",
         minutes=400,

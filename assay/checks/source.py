@@ -30,7 +30,8 @@ class SourceOptions:
     """How source is compiled and which of it is checked.
 
     `functions` names kernels, also with `*`; without any, all are meant. `only_listed` leaves out
-    those that nothing says how to run. `chip` is the GPU that they run on.
+    those that nothing says how to run. `chip` is the GPU that they run on. `fuel` limits the
+    instructions of a simdgroup.
     """
 
     functions: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ class SourceOptions:
     include_paths: tuple[Path, ...] = ()
     inputs: Inputs = field(default_factory=Inputs)
     chip: str = "m1"
+    fuel: int | None = None
 
 
 class SourceCheck:
@@ -63,7 +65,7 @@ class SourceCheck:
         )
         self._inputs = _joined(read_annotations(source, file_name), options.inputs)
         self._sources = self._library.sources()
-        self._runner = Runner(self._library, chip=options.chip)
+        self._runner = Runner(self._library, chip=options.chip, fuel=options.fuel)
         self.names = _chosen(self._library, options, self._inputs)
         self._library.prepare(self.names)
 

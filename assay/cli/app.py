@@ -17,6 +17,7 @@ from . import (
     trace,
     view,
 )
+from .checks import reduce
 from .metal import command as metal
 from .modules import build
 from .recordings import record, replay
@@ -57,6 +58,7 @@ app.command("diff")(diff.diff_command)
 app.command("inspect")(inspect.inspect_command)
 app.command("check")(check.check_command)
 app.command("prove")(prove.prove_command)
+app.command("reduce")(reduce.reduce_command)
 app.command("check-module")(check_module.check_module_command)
 app.command("time")(time.time_command)
 app.command("sweep")(sweep.sweep_command)

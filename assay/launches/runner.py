@@ -93,10 +93,16 @@ def _refusals() -> Iterator[None]:
 
 
 class Runner:
-    """One library on a device of its own."""
+    """One library on a device of its own.
 
-    def __init__(self, library: KernelLibrary, *, chip: str = "m1") -> None:
-        fuel = None if os.environ.get("ASSAY_FUEL") else FUEL
+    `fuel` limits the instructions of a simdgroup; if it is None, ASSAY_FUEL or some seconds do.
+    """
+
+    def __init__(
+        self, library: KernelLibrary, *, chip: str = "m1", fuel: int | None = None
+    ) -> None:
+        if fuel is None and not os.environ.get("ASSAY_FUEL"):
+            fuel = FUEL
         self._device = MTLDevice(DeviceOptions(chip=chip, fuel=fuel))
         self._library = MTLLibrary(self._device, library)
         self._queue = self._device.newCommandQueue()

@@ -1,0 +1,139 @@
+"""What may be removed from MSL source, in one go each: larger parts first."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from ..edits import Node, statements
+from .pieces import Pieces, Range, Unit
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.S | re.M)
+_BLANK = re.compile(r"(?:(?<=\n)|\A)[ \t]*\n|[ \t]+(?=\n)")
+_CALL = re.compile(r"\b[A-Za-z_]\w*\(")
+_FIRST = re.compile(r"for\s*\(([^;()]*;)")
+_OPERATOR = re.compile(r" (?:[-+*/%&|^]|<<|>>|&&|\|\||[<>]=?|[!=]=) ")
+_BREAK = re.compile(r"\s*\n\s*")
+
+
+def levels(source: str) -> Iterator[Sequence[Unit]]:
+    """Declarations and functions, then their statements level by level, then what is around
+    statements, then arguments.
+    """
+    tree = statements(source)
+    yield [(node.start, node.end) for node in tree.children]
+    yield [found.span() for found in _PREPROCESSOR.finditer(source)]
+    level = tree.children
+    while level:
+        inside = [child for node in level for child in node.children]
+        removable = [each for each in inside if each.kind not in ("block",) or _is_free(each)]
+        if removable:
+            yield [(node.start, node.end) for node in removable]
+        level = inside
+    yield from ([each] for node in tree.walk() for each in _headers(node, source))
+    for node in tree.walk():
+        if node.kind == "simple":
+            yield list(_operands(node, source))
+            yield from ([each] for each in _calls(node, source))
+    for node in tree.walk():
+        if node.kind == "function":
+            yield list(_arguments(node, source))
+
+
+def decoration(source: str) -> list[Range]:
+    """Comments."""
+    return [found.span() for found in _COMMENT.finditer(source)]
+
+
+def blanks(pieces: Pieces) -> list[Range]:
+    """Lines of which nothing is left, and breaks of lines in brackets, as ranges of the text."""
+    text = pieces.text
+    found = [each.span() for each in _BLANK.finditer(text)]
+    for opening in re.finditer(r"\(", text):
+        close = _closing(text, opening.start())
+        found += [each.span() for each in _BREAK.finditer(text, opening.end(), close)]
+    return [(pieces.origin(start), pieces.origin(end - 1) + 1) for start, end in found]
+
+
+def _is_free(block: Node) -> bool:
+    """Whether a block is a statement of its own."""
+    return block.parent is not None and block.parent.kind == "block"
+
+
+def _headers(node: Node, source: str) -> Iterator[tuple[Range, ...]]:
+    """What is around the statements of a branch or a loop."""
+    if node.kind not in ("if", "loop", "switch") or not node.children:
+        return
+    body = node.children[0]
+    start, end = body.start, body.end
+    if body.kind == "block":
+        start, end = start + 1, end - 1
+    yield (node.start, start), (end, node.end)
+    first = _FIRST.match(source, node.start, start)
+    if first is not None:  # for (uint i = 0; ...): its first part stays
+        yield (node.start, first.start(1)), (first.end(1), start), (end, node.end)
+
+
+def _operands(statement: Node, source: str) -> Iterator[Range]:
+    """Each operand of sums, products and the like, with the operator before or behind it."""
+    text = source[statement.start : statement.end]
+    for operator in _OPERATOR.finditer(text):
+        left = _end_of_operand(text, operator.start() - 1, -1)
+        right = _end_of_operand(text, operator.end(), 1)
+        yield statement.start + operator.start(), statement.start + right
+        yield statement.start + left, statement.start + operator.end()
+
+
+def _calls(statement: Node, source: str) -> Iterator[tuple[Range, ...]]:
+    """What calls a function around its arguments."""
+    for found in _CALL.finditer(source, statement.start, statement.end):
+        close = _closing(source, found.end() - 1)
+        yield found.span(), (close, close + 1)
+
+
+def _end_of_operand(text: str, at: int, step: int) -> int:
+    """Where an operand ends that begins at a character, forwards or backwards."""
+    depth = 0
+    while 0 <= at < len(text):
+        depth += step * {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(text[at], 0)
+        if depth < 0 or (depth == 0 and text[at] in ",;=?:"):
+            break
+        if depth == 0 and _OPERATOR.match(text, at if step > 0 else at - 1):
+            break
+        at += step
+    return at if step > 0 else at + 1
+
+
+def _arguments(function: Node, source: str) -> Iterator[Range]:
+    """Each argument of a function, with the comma before or behind it."""
+    body = function.children[0]
+    open = source.find("(", function.start, body.start)
+    if open < 0:
+        return
+    close = _closing(source, open)
+    commas, depth = [], 0
+    for at in range(open, close + 1):
+        depth += {"(": 1, "[": 1, "{": 1, "<": 1, ")": -1, "]": -1, "}": -1, ">": -1}.get(
+            source[at], 0
+        )
+        if source[at] == "," and depth == 1:
+            commas.append(at)
+    ends = [open, *commas, close]
+    for number, (start, end) in enumerate(itertools.pairwise(ends)):
+        if number == 0 and len(ends) > 2:
+            yield start + 1, end + 1
+        elif number == 0:
+            yield start + 1, end
+        else:
+            yield start, end
+
+
+def _closing(text: str, open: int) -> int:
+    depth = 0
+    for at in range(open, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return at
+    return len(text)

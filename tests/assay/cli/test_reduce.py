@@ -1,0 +1,66 @@
+"""`assay reduce`: one small file with the same finding, exit codes, bad input."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import Done
+
+Assay = Callable[..., Done]
+RACY = """\
+#include <metal_stdlib>
+using namespace metal;
+kernel void flip(device const float* x, device float* y, uint t [[thread_index_in_threadgroup]]) {
+    threadgroup float s[256];
+    float unused = 3;
+    s[t] = x[t];
+    y[t] = s[255 - t];
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "flip.metal").write_text(RACY)
+    (tmp_path / "whole.metal").write_text(RACY.replace("255 - t", "t"))
+    (tmp_path / "notes.txt").write_text("")
+    return tmp_path
+
+
+def test_the_result_runs_by_itself_and_has_the_finding(assay: Assay, folder: Path) -> None:
+    done = assay("reduce", "flip.metal", "--kind", "race-read-write", "--output", "small.metal")
+    assert done.code == 0, done.err
+    assert "assay check small.metal shows: race-read-write" in done.out
+    done = assay("check", "small.metal", "--check", "race")
+    assert done.code == 1
+    assert "[race-read-write]" in done.out
+
+
+def test_json_has_the_source_and_the_finding(assay: Assay, folder: Path) -> None:
+    done = assay("reduce", "flip.metal", "--check", "race", "--json")
+    data = json.loads(done.out)
+    assert data["finding"]["kind"] == "race-read-write"
+    assert data["lines_after"] < data["lines_before"]
+    assert "kernel void flip" in data["source"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing.metal",), "there is no such file"),
+        (("notes.txt",), "expected MSL source"),
+        (("whole.metal",), "whole.metal: there is no finding to reduce it to"),
+        (("flip.metal", "--kind", "nan"), "no finding of kind 'nan'"),
+        (("flip.metal", "--check", "nothing"), "--check nothing"),
+        (("flip.metal", "-f", "other"), "there is no kernel 'other'"),
+    ],
+)
+def test_bad_input_is_told(
+    assay: Assay, folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = assay("reduce", *arguments)
+    assert done.code == 2
+    assert message in done.err
