@@ -16,6 +16,7 @@ import yaml
 from .commands import ROOT
 
 PAGE = ROOT / "docs" / "guides" / "continuous-integration.md"
+RECORDINGS = ROOT / "docs" / "guides" / "recordings.md"
 GITHUB, LARGE, GITLAB = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.M | re.S)
 ADD = """#include <metal_stdlib>
 using namespace metal;
@@ -145,3 +146,25 @@ def test_the_job_of_gitlab_writes_its_reports_and_fails_with_either_step(
         assert len(list(root.iter("testcase"))) == 1 + int(fails)
         assert len(list(root.iter("failure"))) == int(fails)
     assert all((project / path).exists() for path in job["artifacts"]["paths"]) == fails
+
+
+def test_the_workflow_that_records_ends_in_time_and_uploads_what_its_commands_leave(
+    project: Path,
+) -> None:
+    [text] = re.findall(r"^```yaml\n(.*?)^```", RECORDINGS.read_text(), re.M | re.S)
+    [job] = yaml.safe_load(text)["jobs"].values()
+    install, *commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert install == "pip install './third_party/assay[macos]' pytest"
+    limits = [int(found) for found in re.findall(r"--timeout (\d+)", text)]
+    assert len(limits) == len(commands) and sum(limits) < 60 * job["timeout-minutes"]
+    (project / "tests" / "gpu").mkdir()
+    (project / "tests" / "gpu" / "test_own.py").write_text(
+        "import Metal\n\ndef test_device():\n    assert Metal.MTLCreateSystemDefaultDevice()\n"
+    )
+    for command in commands:
+        here = command.replace("record ", "record --device emulated ")
+        done = shell(here.replace("recordings.suite", "recordings.suite 'convert/float-*'"))
+        assert done.returncode == 0, done.stdout + done.stderr
+    uploaded = job["steps"][-1]["with"]["path"]
+    left = sorted(path.name for path in project.glob(uploaded))
+    assert left == ["run.assay-recording", "suite.assay-recording"]
