@@ -25,7 +25,8 @@ from .onnx_model import OnnxModel
 from .reshapes import RESHAPES, contiguous, reshaped
 
 _RANDOM: Final = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike")
-_MOST_FOLDED: Final = 1 << 26
+_MOST_FOLDED: Final = 1 << 30
+"""Bytes of a constant that is computed when the graph is read."""
 _WHOLE: Final = "iu"
 _WRITES_OVER: Final = ("Scatter", "ScatterElements", "ScatterND", "TopK")
 """What IREE's kernels do in the memory of their first operand, although it is an argument."""
@@ -166,8 +167,8 @@ class _Reader:
         else:
             found = self._inference.computed(node, given)
         for name, array in found.items():
-            if array.size > _MOST_FOLDED:
-                raise Unknown(f"its constant result would have {array.size} elements")
+            if array.nbytes > _MOST_FOLDED:
+                raise Unknown(f"its constant result would have {array.nbytes} bytes")
             self._constants[name] = array
         return True
 

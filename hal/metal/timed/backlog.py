@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from assay.hw.apple.core.sampled import SampledDispatch
 from assay.sim.simt.emit.tape import Tape
 
 _MOST_BYTES = 256 << 20  # of tapes that stay in memory
@@ -15,8 +16,12 @@ _MOST_BYTES = 256 << 20  # of tapes that stay in memory
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True, eq=False)
 class Taped:
-    """What a dispatch did, and, for a timeline, what its first threadgroups did with places."""
+    """What a dispatch did, and, for a timeline, what its first threadgroups did with places.
 
+    `dispatch` has the sample that is taped.
+    """
+
+    dispatch: SampledDispatch
     tape: Tape
     digest: bytes
     shown: Tape | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
-from assay.hw.apple.core.sampled import sampled_dispatch
+from assay.hw.apple.core.sampled import sampled_dispatch, tape_sample
 from assay.hw.apple.lower.lower import lower
 
 from ..emulated.commands.timing import Size, tape_command, threadgroups_in
@@ -87,18 +87,18 @@ class ChipPredictor:
         return self._predicted(
             look,
             lambda: self._taped(look, device, command),
-            lambda: self._shown(look, device, command),
+            lambda taped: self._shown(taped, device, command),
         )
 
     def later(self, device: MTLDevice, command: DispatchCommand) -> Callable[[], Prediction]:
         """Tape a dispatch that is about to run; what predicts it when it is next."""
         look = self._look(device, command)
         if not look.varies and all((look.key, warm, b"") in self._known for warm in (False, True)):
-            return lambda: self._predicted(look, _not_taped, _not_taped)
+            return lambda: self._predicted(look, _not_taped, lambda _: None)
         taped = self._taped(look, device, command)
-        taped = replace(taped, shown=self._shown(look, device, command))
+        taped = replace(taped, shown=self._shown(taped, device, command))
         held = self._backlog.kept(look.key, taped)
-        return lambda: self._predicted(look, lambda: held, lambda: held.shown)
+        return lambda: self._predicted(look, lambda: held, lambda _: held.shown)
 
     def _look(self, device: MTLDevice, command: DispatchCommand) -> _Look:
         key = self._keys.key_of(device, command)
@@ -109,7 +109,7 @@ class ChipPredictor:
         return _Look(key=key, varies=varies, uses=uses, grid=threadgroups_in(command))
 
     def _predicted(
-        self, look: _Look, taped: Callable[[], Taped], shown: Callable[[], Tape | None]
+        self, look: _Look, taped: Callable[[], Taped], shown: Callable[[Taped], Tape | None]
     ) -> Prediction:
         """The prediction; what was taped, and is shown, is asked for only if it is needed."""
         warm = self._warm if look.uses is None else self._history.is_warm(look.uses)
@@ -122,15 +122,16 @@ class ChipPredictor:
 
     def _taped(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Taped:
         self._tell(f"taping {look.key.executable.program.name}")
-        sample = self._dispatch(look).sample
-        tape = tape_command(device, command, sample.positions)
-        return Taped(tape=tape, digest=_digest(tape))
+        dispatch, tape = tape_sample(
+            self._dispatch(look), lambda positions: tape_command(device, command, positions)
+        )
+        return Taped(dispatch=dispatch, tape=tape, digest=_digest(tape))
 
-    def _shown(self, look: _Look, device: MTLDevice, command: DispatchCommand) -> Tape | None:
+    def _shown(self, taped: Taped, device: MTLDevice, command: DispatchCommand) -> Tape | None:
         """The first threadgroups once more, with where in threadgroup memory they are."""
         if not self._keep:
             return None
-        shown = self._dispatch(look).sample.positions[:_SHOWN]
+        shown = taped.dispatch.sample.positions[:_SHOWN]
         return tape_command(device, command, shown, places=True)
 
     def _simulated(
@@ -138,14 +139,14 @@ class ChipPredictor:
         look: _Look,
         warm: bool,
         taped: Taped,
-        shown: Callable[[], Tape | None],
+        shown: Callable[[Taped], Tape | None],
     ) -> Prediction:
         ident = (look.key, warm, taped.digest if look.varies else b"")
         known = self._known.get(ident)
         if known is not None:
             return known
         self._tell(f"simulating {look.key.executable.program.name}")
-        dispatch = self._dispatch(look)
+        dispatch = taped.dispatch
         time = dispatch.simulated(
             taped.tape,
             warm=warm,
@@ -155,7 +156,7 @@ class ChipPredictor:
         self.simulations += 1
         slots = dispatch.resident(_MANY).threadgroups * self.chip.cores
         prediction = self._known[ident] = Prediction(
-            time=time, share=_share(time, slots, self.chip), tape=shown()
+            time=time, share=_share(time, slots, self.chip), tape=shown(taped)
         )
         return prediction
 

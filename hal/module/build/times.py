@@ -29,6 +29,7 @@ from ...device import Device
 from ...metal import api
 from ...metal.driver import MetalDriver
 from ...metal.timed import ChipPredictor, ProgramTimer, schedule_of
+from ...status import StatusError
 from ..effort import effort
 from ..memory import allocate
 from ..programs import VmProgram
@@ -112,7 +113,7 @@ class GpuTimes:
         self._chip, self._say = chip, say
         self._known: dict[str, float] = {}
         self.refused: dict[str, str] = {}
-        """Kernels that cannot be compiled for the GPU, and why."""
+        """Kernels that cannot be compiled for the GPU, or not be predicted, and why."""
 
     def predict(self, kernels: Sequence[Kernel], sizes: Sizes) -> None:
         """Finds out the seconds of kernels that are new. Raises ModelError."""
@@ -129,7 +130,13 @@ class GpuTimes:
         program = VmProgram(device, memoryview(data))
         for number, kernel in enumerate(good):
             self._say(f"predicting kernel {number + 1} of {len(good)}: {kernel.entry}")
-            self._known[kernel.entry] = self._timed(timer, device, program, kernel, sizes)
+            try:
+                self._known[kernel.entry] = self._timed(timer, device, program, kernel, sizes)
+            except StatusError as error:
+                self._known[kernel.entry] = inf
+                self.refused[kernel.entry] = f"its time cannot be predicted: {error}"
+                device = MetalDriver(api.load("emulated")).open()
+                program = VmProgram(device, memoryview(data))
 
     def seconds(self, kernel: Kernel) -> float:
         """Of a kernel that was predicted; infinite if it cannot be done."""

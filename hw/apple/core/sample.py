@@ -49,12 +49,13 @@ def choose_sample(
         grid: threadgroups in x, y and z.
         occupancy: what a core holds at a time.
         chip: the chip.
-        waves: how many times what it holds of one core's share is executed.
+        waves: how many times what it holds of one core's share is executed; 0 for once, without
+            threadgroups that tell how even work is, and with near neighbours alone.
     """
     total = grid[0] * grid[1] * grid[2]
     cores = min(chip.cores, total)
     of_core = ceil(total / cores)
-    count = min(of_core, waves * occupancy.threadgroups)
+    count = min(of_core, max(1, waves) * occupancy.threadgroups)
     # In the middle of the run, at the start of a wave; all of it if that is not more.
     others = (of_core - count) // occupancy.threadgroups
     start = others // 2 * occupancy.threadgroups * cores
@@ -68,11 +69,11 @@ def choose_sample(
 
     near, far = [-1, -1, -1], [-1, -1, -1]
     for axis, offsets in enumerate(_offsets(grid, window)):
-        found = [place(_moved(first, axis, offset, grid)) for offset in offsets]
+        found = [place(_moved(first, axis, each, grid)) for each in offsets[: 2 if waves else 1]]
         near[axis] = found[0] if found else -1
         far[axis] = found[1] if len(found) > 1 else -1
     spread: tuple[int, ...] = ()
-    if count < of_core:
+    if waves and count < of_core:
         steps = (total * (2 * i + 1) // (2 * _SPREAD) for i in range(_SPREAD))
         spread = tuple(place(position(grid, step)) for step in steps)
     return Sample(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from assay.sim.simt import Executable, Tape
@@ -103,6 +103,20 @@ def sampled_dispatch(
     )
 
 
+def tape_sample(
+    dispatch: SampledDispatch, taped: Callable[[tuple[Position, ...]], Tape]
+) -> tuple[SampledDispatch, Tape]:
+    """A tape of a dispatch's sample, and the dispatch with the sample that it is of.
+
+    Threadgroups that run long may fill a tape before all are on it: then fewer are taped.
+    """
+    tape = taped(dispatch.sample.positions)
+    while tape.truncated and dispatch.waves > 0:
+        dispatch = replace(dispatch, waves=dispatch.waves - 1)
+        tape = taped(dispatch.sample.positions)
+    return dispatch, tape
+
+
 def time_sampled(
     dispatch: SampledDispatch,
     taped: Callable[[tuple[Position, ...]], Tape],
@@ -112,5 +126,5 @@ def time_sampled(
     timeline: bool = False,
 ) -> DispatchTime:
     """How long a dispatch takes: `taped` runs the threadgroups that it is asked for."""
-    tape = taped(dispatch.sample.positions)
+    dispatch, tape = tape_sample(dispatch, taped)
     return dispatch.simulated(tape, warm=warm, footprint=footprint, timeline=timeline)

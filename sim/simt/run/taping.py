@@ -19,7 +19,7 @@ from .settings import chosen_fuel
 from .tape_code import load_tape_code
 from .worker import Launch, Worker
 
-TAPE_BYTES = 512 << 20
+TAPE_BYTES = 1 << 30
 _WORD = 8
 _WORDS_PER_SEGMENT = 8
 _PIECES = (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.hal.metal.timed.backlog import Backlog, Taped
+from assay.hw.apple.core.sampled import SampledDispatch
 from assay.sim.simt.emit.tape import Tape
 
 
@@ -14,7 +15,8 @@ def test_tapes_that_wait_are_kept_once_and_on_disk_if_there_are_many() -> None:
         words = np.full(100, value, np.uint64)
         for name in Tape.__slots__:
             object.__setattr__(tape, name, words if name == "words" else None)
-        return Taped(tape=tape, digest=bytes([value]))
+        dispatch = SampledDispatch.__new__(SampledDispatch)
+        return Taped(dispatch=dispatch, tape=tape, digest=bytes([value]))
 
     backlog = Backlog(most=1000)
     first = backlog.kept("key", taped(1))
