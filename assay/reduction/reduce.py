@@ -112,7 +112,7 @@ class _Search:
         self._pieces = Pieces(source)
         self._launch = launch
         self._target = target
-        self._checks = tuple(each for each in checks if each == target.check) or checks
+        self._checks = checks
         self._say = say
         self._tries = 0
         self._fuel: int | None = FUEL

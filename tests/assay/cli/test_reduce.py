@@ -47,6 +47,16 @@ def test_json_has_the_source_and_the_finding(assay: Assay, folder: Path) -> None
     assert "kernel void flip" in data["source"]
 
 
+def test_what_is_left_has_no_findings_of_other_kinds(assay: Assay, folder: Path) -> None:
+    barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);"
+    written = RACY.replace("s[t] = x[t];", f"s[255 - t] = 0;\n{barrier}\ns[t] = x[t];")
+    (folder / "written.metal").write_text(written)
+    done = assay("reduce", "written.metal", "--output", "small.metal")
+    assert done.code == 0, done.err
+    done = assay("check", "small.metal", "--json")
+    assert {each["check"] for each in json.loads(done.out)["findings"]} == {"race"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
