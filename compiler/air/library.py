@@ -43,13 +43,17 @@ def open_library(path: Path) -> AirLibrary:
     Raises:
         AirFormatError: if it cannot be read, is none, or is damaged.
     """
+    return AirLibrary(mapped(path), str(path))
+
+
+def mapped(path: Path) -> mmap:
+    """A file's bytes, of which only what is asked for is read. Raises AirFormatError."""
     try:
         with path.open("rb") as file:
-            data = mmap(file.fileno(), 0, access=ACCESS_READ)
+            return mmap(file.fileno(), 0, access=ACCESS_READ)
     except (OSError, ValueError) as error:  # an empty file has no memory
         reason = getattr(error, "strerror", None) or error
         raise AirFormatError(f"{path}: cannot be read: {reason}") from None
-    return AirLibrary(data, str(path))
 
 
 class AirLibrary:

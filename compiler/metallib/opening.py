@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mmap import ACCESS_READ, mmap
+from mmap import mmap
 from pathlib import Path
 
-from ..air import AirFormatError, AirLibrary
+from ..air import AirLibrary, mapped
 from ..msl import KernelLibrary
 from .source_library import SourceLibrary
 from .stored import MAGIC, is_stored, unpacked
@@ -17,13 +17,7 @@ def open_library(path: Path) -> KernelLibrary:
     Raises:
         CompileError: if it cannot be read, is none of these, or is damaged.
     """
-    try:
-        with path.open("rb") as file:
-            data = mmap(file.fileno(), 0, access=ACCESS_READ)
-    except (OSError, ValueError) as error:  # an empty file has no memory
-        reason = getattr(error, "strerror", None) or error
-        raise AirFormatError(f"{path}: cannot be read: {reason}") from None
-    return opened(data, str(path))
+    return opened(mapped(path), str(path))
 
 
 def opened(data: bytes | mmap, name: str) -> KernelLibrary:

@@ -18,14 +18,14 @@ from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction, ThreadgroupR
 
 from ..accesses import action, address, length
 from ..answers import Answer, Counterexample, Obstacle, answer
-from ..conditions import both, negation
+from ..conditions import both, negation, one_of
 from ..copies import Copies, copies_of
 from ..intervals import MEM_THREADGROUP, Interval, intervals
 from ..races import Visit, place, reached, unknown_arrays
 from ..solver import Model, solve
 from ..study import Study
 from ..terms import Expression
-from .writers import Place, Writer, before_access, before_barrier, writer_of
+from .writers import Place, Who, Writer, before_access, before_barrier, writer_of
 
 ABOUT = "initialised"
 _MOST_GUESSES: Final = 24
@@ -128,13 +128,14 @@ class _Search:
         """That none of some guesses is right."""
         found: list[Expression] = []
         for each in guesses:
-            found += self._where(question, each)
-            found.append(negation(self._right(question, each)))
+            who = self._who(question, each)
+            fails = both(who.it_is, negation(self._right(question, each)))
+            found.append(one_of(negation(who.is_one), fails))
         return found
 
-    def _where(self, question: _Question, guess: Writer) -> list[Expression]:
+    def _who(self, question: _Question, guess: Writer) -> Who:
         mine = self.study.a.thread.index.value if guess.place.is_mine else None
-        return guess.where(question.at, mine)
+        return guess.who(question.at, mine)
 
     def _right(self, question: _Question, guess: Writer) -> Expression:
         writes = guess.writes(question.at, question.size)
@@ -189,12 +190,13 @@ class _Search:
             if symbol.arity() == 0 and number is not None
             if not symbol.name().startswith("writer")
         ]
-        study = self.study
+        study, who = self.study, self._who(question, guess)
         found = solve(
             [
                 *numbers,
                 *question.formulas,
-                *self._where(question, guess),
+                who.is_one,
+                who.it_is,
                 self._right(question, guess),
             ],
             study.facts,

@@ -43,6 +43,20 @@ class Place:
     is_near: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Which thread is said to write a byte.
+
+    Attributes:
+        is_one: whether there is such a thread, and such iterations: of all others nothing may be
+            said, for what contradicts itself would be proved.
+        it_is: that the writer is it, where there is one.
+    """
+
+    is_one: Expression
+    it_is: Expression
+
+
 class Writer:
     """Some thread that executes a write: which thread, and in which iterations, is told later.
 
@@ -76,36 +90,42 @@ class Writer:
         """The thread's index in its threadgroup."""
         return self.values.thread.index.value
 
-    def where(self, at: Expression, index: Expression | None = None) -> list[Any]:
-        """Which thread, in which iterations, is said to write a byte: always some.
+    def who(self, at: Expression, index: Expression | None = None) -> Who:
+        """Which thread, in which iterations, is said to write a byte.
 
         Args:
             at: the byte.
             index: of the thread that reads, if it is the one.
         """
         if index is not None:
-            return self._is_thread(index)
+            return Who(True, both(*self._is_thread(index)))
         assert self.digits is not None and self.origin is not None
         axes = 1 if self._is_flat else 1 + len(self.turns)
         numbers = backwards(self.digits, axes, at - self.origin)
         if self._is_flat:
             whole = numbers[0]
             numbers = [whole % self._threads, whole / self._threads]
+        thread = numbers[0] + self.first
         turns = [turn.free == each for turn, each in zip(self.turns, numbers[1:], strict=True)]
-        return [*self._is_thread(numbers[0] + self.first), *turns]
+        is_one = [thread >= 0, thread < self._everyone, *(each >= 0 for each in numbers[1:])]
+        return Who(both(*is_one), both(*self._is_thread(thread), *turns))
 
     def writes(self, at: Expression, size: int) -> Expression:
         """Whether the thread is one, and writes bytes."""
-        threads = int(np.prod(self.study.kernel.size))
         counts = [count.term.value >= 0 for count in self.counts.values()]
         return both(
             self.index >= 0,
-            self.index < threads,
+            self.index < self._everyone,
             *counts,
             self.executes,
             self.start <= at,
             at + size <= self.start + length(self.place.write),
         )
+
+    @property
+    def _everyone(self) -> int:
+        """How many threads there are."""
+        return int(np.prod(self.study.kernel.size))
 
     def _is_thread(self, index: Expression) -> list[Any]:
         """All that a thread's index says of where it is."""
@@ -225,13 +245,28 @@ def before_access(
 
 
 def _is_before(study: Study, write: Instruction, read: Instruction) -> bool:
-    """Whether a write comes first, in the same iterations of loops that both are in."""
+    """Whether a write comes first, in the same iterations of loops that both are in.
+
+    Of the two sides of a branch neither does: which of them lanes take first nothing says.
+    """
     assert write.block is not None and read.block is not None
-    order = study.kernel.cfg.index
     if write.block is not read.block:
-        return order[write.block] < order[read.block]
+        return read.block in _ahead(study, write.block)
     body = write.block.body
     return body.index(write) < body.index(read)
+
+
+def _ahead(study: Study, block: Block) -> set[Block]:
+    """Blocks that control may come to from one, in the same iterations."""
+    order = study.kernel.cfg.index
+    found: set[Block] = set()
+    work = [block]
+    while work:
+        walk = work.pop()
+        ahead = [each for each in walk.targets if order[each] > order[walk] and each not in found]
+        found.update(ahead)
+        work += ahead
+    return found
 
 
 def writer_of(study: Study, place: Place, name: str, read: Instruction | None) -> Writer | None:
@@ -247,4 +282,4 @@ def writer_of(study: Study, place: Place, name: str, read: Instruction | None) -
     return found if found.digits is not None or place.is_mine else None
 
 
-__all__ = ["Place", "Writer", "before_access", "before_barrier", "writer_of"]
+__all__ = ["Place", "Who", "Writer", "before_access", "before_barrier", "writer_of"]

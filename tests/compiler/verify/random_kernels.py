@@ -94,10 +94,18 @@ class _Draw:
             ("bin", "xor", ("loop", name), ("const", self._pick(1, 3, 31))),
             ("bin", "add", row, ("bin", "urem", ("loop", name), ("const", 8))),
         )
+        shift = self._pick(0, 0, 0, 32, 64, 100)  # what is below stays unwritten
+        place = ("bin", "add", place, ("const", shift)) if shift else place
         store: Tree = ("store", number + 20, array, place, ("t",), False)
         if self._chance.random() < 0.15:
             other: Tree = ("store", number + 30, array, place, ("const", 1), False)
             store = ("if", self.condition(), (store,), self._pick((other,), (other,), ()))
+        if self._chance.random() < 0.3:
+            turn = ("bin", "mul", ("loop", name), ("const", self._pick(threads, threads, 32)))
+            place = ("bin", "add", ("bin", "add", ("t",), turn), ("const", shift))
+            store = ("store", number + 20, array, place, ("t",), False)
+            turns = self._pick(("const", 3), ("n",), ("call", "umin", ("n",), ("const", 3)))
+            return ("for", number, name, ("const", 0), "ult", turns, 1, (store,))
         bound = self._pick(*[("const", 256)] * 6, ("const", 64), ("n",))
         start = self._pick(*[("t",)] * 6, ("lane",))
         return ("for", number, name, start, "ult", bound, step, (store,))

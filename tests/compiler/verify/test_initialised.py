@@ -47,6 +47,8 @@ UNWRITTEN = {
     f"{B} x[t] = s[t];",
     "by the iteration after": f"for (uint i = 0; i < n; ++i) {{ float v = s[t]; {B}"
     f" s[t] = v + 1; {B} x[t] = v; }}",
+    "what is below all iterations": f"if (t < 16) for (uint i = 0; i < n && i < 4; ++i)"
+    f" s[64 + i * 16 + t] = 0; {B} if (n > 3) for (uint j = 0; j < 128; ++j) x[j] = s[127 - j];",
     "a byte too little": f"((threadgroup uchar*)s)[4 * t] = 0; {B} x[t] = s[t];",
     "a row's gap": f"for (uint i = t; i < 96; i += 64) s[i / 12 * 13 + i % 12] = i;"
     f"{B} x[t] = s[n & 63];",
@@ -64,6 +66,13 @@ def test_what_may_be_unwritten_is_not_proved(name: str) -> None:
     answer = proved(_HEAD + UNWRITTEN[name] + "}\n", "initialised")["initialised"]
     assert answer.verdict == "refuted", answer
     assert answer.counterexamples[0].memory == "s"
+
+
+def test_of_two_sides_of_a_branch_neither_comes_first() -> None:
+    body = "if (t % 2) s[t] = 1; else x[t] = s[t + 1];"
+    assert proved(_HEAD + body + "}\n", "initialised")["initialised"].verdict != "proved"
+    body = "if (t % 2 == 0) x[t] = s[t + 1]; else s[t] = 1;"
+    assert proved(_HEAD + body + "}\n", "initialised")["initialised"].verdict != "proved"
 
 
 @pytest.mark.parametrize(
