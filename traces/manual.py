@@ -40,6 +40,7 @@ _FORMATS = """## Files
 | `.pftrace` | Perfetto's own format, for ui.perfetto.dev and its SQL | yes | yes |
 | `.json` | Chrome's JSON, for and from tools that know nothing else | yes | yes |
 | `.xml` | a table that Instruments exports, such as `metal-gpu-intervals` | no | yes |
+| `.gputrace` | a capture of Xcode's, best with a profile | no | yes |
 | `.html` | one page with viewer and trace inside, for any browser | yes | yes |
 
 All but `.html` may be packed: `.pftrace.gz` and so on. A reader goes by the first bytes, not by
@@ -82,6 +83,15 @@ Rows with a start and a duration become slices, other rows with a time instants:
 a track for each channel or thread, all other columns as arguments. Intervals whose state is `Idle`
 count as idle. No such recording was made for the tests: the shape of these files is known from
 parsers that others have published.
+
+### .gputrace
+
+A capture of Xcode's, a folder. Apple documents nothing of it; what
+[others found out](https://github.com/tmc/gputrace) is read: dispatches with their kernels,
+encoders and grids, and, if Xcode profiled the capture, how long each took
+(`*.gpuprofiler_raw/streamData`, whole microseconds). Without a profile dispatches stand in order,
+1 us each, and a note says so. Contents of buffers and render encoders are not read. No capture of a
+Mac was here: the tests write theirs by that description.
 """
 
 
