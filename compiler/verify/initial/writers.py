@@ -251,22 +251,23 @@ def _is_before(study: Study, write: Instruction, read: Instruction) -> bool:
     """
     assert write.block is not None and read.block is not None
     if write.block is not read.block:
-        return read.block in _ahead(study, write.block)
+        return _leads_to(study, write.block, read.block)
     body = write.block.body
     return body.index(write) < body.index(read)
 
 
-def _ahead(study: Study, block: Block) -> set[Block]:
-    """Blocks that control may come to from one, in the same iterations."""
+def _leads_to(study: Study, block: Block, aim: Block) -> bool:
+    """Whether control may come from one block to another in the same iterations around both."""
     order = study.kernel.cfg.index
-    found: set[Block] = set()
-    work = [block]
+    around = study.kernel.around(aim)
+    again = {loop.header for loop in around}  # where the next iterations begin
+    seen, work = {block}, [block]
     while work:
         walk = work.pop()
-        ahead = [each for each in walk.targets if order[each] > order[walk] and each not in found]
-        found.update(ahead)
-        work += ahead
-    return found
+        ahead = {each for each in walk.targets if order[each] > order[walk] or each not in again}
+        work += ahead - seen
+        seen |= ahead
+    return aim in seen
 
 
 def writer_of(study: Study, place: Place, name: str, read: Instruction | None) -> Writer | None:
