@@ -16,11 +16,14 @@ FAILURE_VALUE = (1 << 63) - 1
 class Submission:
     """A committed command buffer, and the semaphores it waited for, until its end is known."""
 
-    __slots__ = ("_command_buffer", "_error", "_waits")
+    __slots__ = ("_command_buffer", "_earlier", "_error", "_waits")
 
     def __init__(self, command_buffer: Any, waits: Sequence[tuple[Any, int]]) -> None:
         self._command_buffer = command_buffer
         self._waits = waits
+        # Those of now: a semaphore that this one signals, too, is its own from then on.
+        submissions = [semaphore.submission for semaphore, _ in waits]
+        self._earlier = [each for each in submissions if each is not None]
         self._error: StatusError | None = None
 
     @property
@@ -41,12 +44,7 @@ class Submission:
         unsettled: list[Submission] = [self]
         while unsettled:
             current = unsettled[-1]
-            waited_for = (wait.submission for wait, _ in current._waits)
-            earlier = [
-                submission
-                for submission in waited_for
-                if submission is not None and submission._command_buffer is not None
-            ]
+            earlier = [each for each in current._earlier if each._command_buffer is not None]
             if earlier:
                 unsettled += earlier
                 continue
@@ -56,16 +54,17 @@ class Submission:
 
     def _settle(self) -> None:
         # Two threads may settle at once: both come to the same error.
-        command_buffer, waits = self._command_buffer, self._waits
+        command_buffer, waits, earlier = self._command_buffer, self._waits, self._earlier
         if command_buffer is None:
             return
         command_buffer.waitUntilCompleted()
         # What it waited for comes first: work behind a failure fails because of it.
-        error = next(filter(None, (wait.failure() for wait, _ in waits)), None)
+        errors = [*(each._error for each in earlier), *(each.error for each, _ in waits)]
+        error = next(filter(None, errors), None)
         if error is None and command_buffer.error() is not None:
             error = command_buffer_error(command_buffer)
         self._error = self._error or error
-        self._command_buffer, self._waits = None, ()
+        self._command_buffer, self._waits, self._earlier = None, (), []
 
 
 class MetalSemaphore(Semaphore):
@@ -80,6 +79,11 @@ class MetalSemaphore(Semaphore):
         self._error: StatusError | None = None
         if initial:
             event.setSignaledValue_(initial)
+
+    @property
+    def error(self) -> StatusError | None:
+        """The error it is known to have failed with."""
+        return self._error
 
     def failure(self) -> StatusError | None:
         """The error of a failed semaphore; asked only once its work is finished."""

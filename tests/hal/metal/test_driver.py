@@ -232,3 +232,15 @@ def test_staging_memory_that_a_handler_gave_back_is_no_race_of_the_programs(
             device.queue_transfer(None, None, update)
             time.sleep(0.05)  # long enough for it to end, and to give back what it had
     assert [finding.kind for finding in report.findings] == []
+
+
+def test_one_semaphore_may_be_waited_for_and_signalled_by_each_submission(
+    device: MetalDevice,
+) -> None:
+    buffer = device.allocator.allocate(HOST, USAGE, 64)
+    done = device.create_semaphore(0, private=True)
+    for turn in (1, 2, 3):
+        update = Update(bytes([turn]) * 64, BufferRef(buffer, 0, 0, 64))
+        device.queue_transfer(Fence([(done, turn - 1)]), Fence([(done, turn)]), update)
+    assert done.wait(3, 10_000)
+    assert host_bytes(device, buffer, 64) == bytes([3]) * 64
