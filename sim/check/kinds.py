@@ -284,6 +284,20 @@ KINDS: dict[str, Kind] = {
             "multiple of 32 threads",
         ),
     ),
+    "tensor-scope": _kind(
+        "shuffle",
+        "An operation on tensors in a threadgroup of another size than its scope",
+        "Launch the kernel with as many simdgroups as execution_simdgroups<N> says: 32 * N threads "
+        "in each threadgroup.",
+        Report(
+            number=35,
+            message="an operation on tensors of execution_simdgroups<{detail}> runs in a "
+            "threadgroup that has another number of simdgroups",
+            action="takes part in the operation",
+            hint="launch threadgroups of 32 threads for each simdgroup of the scope; a part of the "
+            "result is computed by nobody, or by several",
+        ),
+    ),
     "non-uniform-argument": _kind(
         "uniform",
         "An argument that must be uniform differs between threads",

@@ -65,6 +65,7 @@ INFINITY_BORN = number_of("infinity-born")
 OVERFLOW = number_of("index-overflow")
 PARTIAL_SIMDGROUP = number_of("partial-simdgroup")
 ROW_OVERRUN = number_of("row-overrun")
+OTHER_SIMDGROUPS = number_of("tensor-scope")
 LANE_RACE = 18
 READ_ONLY_WRITE = 16
 MISALIGNED = 17

@@ -26,7 +26,13 @@ from assay.sim.simt.ir.operations.integers import (
     UREM,
 )
 from assay.sim.simt.ir.operations.lanes import MMA
-from assay.sim.simt.ir.operations.marks import ACCESS_KIND, EXPECT_UNIFORM, LANE_OF, UNIFORM
+from assay.sim.simt.ir.operations.marks import (
+    ACCESS_KIND,
+    EXPECT_SIMDGROUPS,
+    EXPECT_UNIFORM,
+    LANE_OF,
+    UNIFORM,
+)
 from assay.sim.simt.ir.operations.memory import ADDRESS, COMPONENT, LOOKUP_AVAILABLE, LOOKUP_HOST
 from assay.sim.simt.ir.operations.operation import OfOperands, Operation, Origin
 from assay.sim.simt.ir.operations.synchronisation import (
@@ -430,7 +436,7 @@ def _takes_instructions(operation: Operation) -> bool:
 
 
 _FOR_CHECKS = frozenset({Origin.MARK, Origin.ENGINE})
-_MARKS = frozenset({UNIFORM, EXPECT_UNIFORM, LANE_OF, ACCESS_KIND})
+_MARKS = frozenset({UNIFORM, EXPECT_UNIFORM, EXPECT_SIMDGROUPS, LANE_OF, ACCESS_KIND})
 INSTRUCTIONS: Handlers[Callable[[Selector, Instruction], None]] = Handlers(
     "the choice of instructions", _takes_instructions
 )

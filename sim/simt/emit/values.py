@@ -73,7 +73,7 @@ class Values:
         fix_positions(self.function, shape)
         replace_bfloat(self.function)
         self.watch_sites = WatchSites()
-        observe_values(self.function, observers, self.watch_sites.number)
+        observe_values(self.function, shape, observers, self.watch_sites.number)
         if observers & {"init", "shuffle"}:
             follow_uninitialised(self.function, observers, self.watch_sites.number)
         drop_lane_marks(self.function)

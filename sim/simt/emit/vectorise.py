@@ -22,6 +22,7 @@ from ..ir.operations.functions import FUNCTIONS
 from ..ir.operations.handlers import Handlers
 from ..ir.operations.marks import (
     ACCESS_KIND,
+    EXPECT_SIMDGROUPS,
     EXPECT_UNIFORM,
     IN_ROW,
     LANE_OF,
@@ -382,7 +383,7 @@ def _entry_mask(shape: Shape) -> list[str]:
 
 
 # What passes before the emission replace: sizes, and marks of what only they look at.
-_GONE = frozenset({*PLAIN, UNIFORM, EXPECT_UNIFORM, LANE_OF, NARROWED, IN_ROW})
+_GONE = frozenset({*PLAIN, UNIFORM, EXPECT_UNIFORM, EXPECT_SIMDGROUPS, LANE_OF, NARROWED, IN_ROW})
 
 
 def _is_emitted(operation: Operation) -> bool:

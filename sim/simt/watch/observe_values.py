@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ..ir.insertion import Inserter, Numbering
 from ..ir.nodes import Block, Constant, Function, Instruction, Value, integer
-from ..ir.operations.control import PHI
+from ..ir.operations.control import PHI, SELECT
 from ..ir.operations.floats import FABS, FCMP
 from ..ir.operations.integers import ADD, AND, ICMP, MUL, OR, SHL, SUB, XOR
 from ..ir.operations.lanes import MMA, SIMD_ACTIVE_MASK, SIMD_BROADCAST_FIRST
 from ..ir.operations.marks import (
+    EXPECT_SIMDGROUPS,
     EXPECT_UNIFORM,
     IN_ROW,
     LANE_OF,
@@ -16,18 +17,19 @@ from ..ir.operations.marks import (
     OBSERVE_INFINITY_BORN,
     OBSERVE_NAN_BORN,
     OBSERVE_NON_UNIFORM,
+    OBSERVE_OTHER_SIMDGROUPS,
     OBSERVE_PARTIAL_SIMDGROUP,
     UNIFORM,
 )
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
 from ..ir.operations.operation import Operation, Origin
 from ..ir.passes import rewrites
-from ..ir.shape import LANES
+from ..ir.shape import LANES, Shape
 from .observe_overflows import observe_overflows
 from .observe_rows import RowOverruns
 
 _EXPECTED = frozenset({UNIFORM, EXPECT_UNIFORM})
-_MARKS = _EXPECTED | {NARROWED, IN_ROW}
+_MARKS = _EXPECTED | {EXPECT_SIMDGROUPS, NARROWED, IN_ROW}
 # What simdgroup matrices are loaded, stored and multiplied by.
 _OF_MATRICES = frozenset({EXPECT_UNIFORM, MMA})
 _EVERY_LANE = (1 << LANES) - 1
@@ -44,11 +46,14 @@ _MAX_OWN_STEPS = 3  # instructions that an operator of the language becomes
 
 
 @rewrites
-def observe_values(function: Function, observers: frozenset[str], number: Numbering) -> None:
+def observe_values(
+    function: Function, shape: Shape, observers: frozenset[str], number: Numbering
+) -> None:
     """Add the observations that `observers` ask for.
 
     Args:
         function: changed in place.
+        shape: of the threadgroups that it is compiled for.
         observers: names of checks.
         number: gives the number of a source place.
     """
@@ -61,7 +66,7 @@ def observe_values(function: Function, observers: frozenset[str], number: Number
     if "uniform" in observers:
         _Uniformity(function, number).visit()
     if "shuffle" in observers:
-        _WholeSimdgroups(function, number).visit()
+        _WholeSimdgroups(function, shape, number).visit()
     drop_marks(function, _MARKS)
 
 
@@ -105,20 +110,29 @@ class _Uniformity(Inserter):
 class _WholeSimdgroups(Inserter):
     """Functions of simdgroup matrices, which all 32 lanes must call together.
 
-    Within a block the lanes stay the same: its first function tells of all.
+    Within a block the lanes stay the same: its first function tells of all. Operations on tensors
+    of several simdgroups are of all that their threadgroup has.
     """
 
-    def __init__(self, function: Function, number: Numbering) -> None:
+    def __init__(self, function: Function, shape: Shape, number: Numbering) -> None:
         super().__init__(function, number)
+        self._there = integer("i32", shape.simdgroups)
         self._seen: set[Block] = set()
 
     def before(self, instruction: Instruction) -> None:
+        if instruction.operation is EXPECT_SIMDGROUPS:
+            self._compare_simdgroups(instruction.operands[0])
         if instruction.operation not in _OF_MATRICES or self.block in self._seen:
             return
         self._seen.add(self.block)
         active = self.emit(SIMD_ACTIVE_MASK, "i64")
         some_miss = self.emit(ICMP, "i1", active, integer("i64", _EVERY_LANE), predicate="ne")
         self.observe(OBSERVE_PARTIAL_SIMDGROUP, some_miss)
+
+    def _compare_simdgroups(self, expected: Value) -> None:
+        differs = self.emit(ICMP, "i1", self._there, expected, predicate="ne")
+        told = self.emit(SELECT, "i32", differs, expected, integer("i32", 0))
+        self.observe(OBSERVE_OTHER_SIMDGROUPS, told)
 
 
 class _Births(Inserter):

@@ -130,6 +130,7 @@ __ASSAY_FN void convolve(const convolution* given, const view<P>* source, const 
                          float* sums, int threads, const int* offset) {
   convolution c = *given;
   int count = elements_of(destination, as_matrix(&c), threads);
+  expect_threads(threads);
 #pragma unroll
   for (int e = 0; e < count; e++) sums[e] = c.accumulates ? sums[e] : 0.0f;
   for (int ky = 0; ky < c.kernel[1]; ky++) {

@@ -49,6 +49,12 @@ __ASSAY_FN constexpr int elements_of(int which, descriptor d, int threads) {
   return elements_of_fragment * ((fragments + simdgroups - 1) / simdgroups);
 }
 
+// An operation of several simdgroups is one of all that its threadgroup has; one of a single simdgroup
+// is each one's own.
+__ASSAY_FN void expect_threads(int threads) {
+  if (threads > simdgroup) __assay_expect_simdgroups(threads / simdgroup);
+}
+
 // A thread's row among the upper eight of a fragment, and its four columns, 4 * quarter and on.
 __ASSAY_FN uint row_of_lane(uint lane) {
   return ((lane >> 2) & 4) | ((lane >> 1) & 3);
@@ -402,6 +408,7 @@ __ASSAY_FN void multiply_views(const descriptor* given, L l, R r, S* sums, int t
     multiply_alone(d, l, r, sums, count, depth);
     return;
   }
+  expect_threads(threads);
   uint lane = __assay_thread_index_in_simdgroup();
   int own = (int)row_of_lane(lane), quarter = (int)quarter_of_lane(lane);
   for (int k = 0; k < depth; k += side) {

@@ -27,6 +27,7 @@ from ...ir.operations.marks import (
     OBSERVE_INFINITY_BORN,
     OBSERVE_NAN_BORN,
     OBSERVE_NON_UNIFORM,
+    OBSERVE_OTHER_SIMDGROUPS,
     OBSERVE_PARTIAL_SIMDGROUP,
     OBSERVE_ROW_OVERRUN,
     OBSERVE_UNINITIALISED,
@@ -53,6 +54,7 @@ EVENTS.put((OBSERVE_INFINITY_BORN,), layout.INFINITY_BORN)
 EVENTS.put((OBSERVE_INDEX_OVERFLOW,), layout.OVERFLOW)
 EVENTS.put((OBSERVE_PARTIAL_SIMDGROUP,), layout.PARTIAL_SIMDGROUP)
 EVENTS.put((OBSERVE_ROW_OVERRUN,), layout.ROW_OVERRUN)
+EVENTS.put((OBSERVE_OTHER_SIMDGROUPS,), layout.OTHER_SIMDGROUPS)
 
 
 class Watch(WatchedBarriers):
@@ -242,7 +244,7 @@ class Watch(WatchedBarriers):
         self.when(condition, then, lambda: None, unlikely=True)
 
     def observe(self, instruction: Instruction) -> None:
-        """Report lanes for which a condition holds, or whose origin is not 0."""
+        """Report lanes for which a condition holds, or whose origin or number is not 0."""
         text, (flag,) = self.text, instruction.operands
         kind = EVENTS[instruction.operation]
         if self.v.varying(flag):
@@ -257,7 +259,9 @@ class Watch(WatchedBarriers):
         def report() -> None:
             kind32 = vector_of("i32")
             details = text.splat("i32", str(self._cause(instruction)))
-            if flag.type == "i16":
+            if flag.type == "i32":
+                details = self.v.vector(flag)
+            elif flag.type == "i16":
                 details = text.let(f"zext {vector_of('i16')} {self.v.vector(flag)} to {kind32}")
                 if not self.v.varying(flag):
                     far = text.splat("i32", str(layout.ORIGIN_FAR))

@@ -22,6 +22,14 @@ EXPECT_UNIFORM = Operation(
     numbers=(I64,),
     uninitialised=Uninitialised.CLEAN,
 )
+# How many simdgroups an operation of all of a threadgroup is of.
+EXPECT_SIMDGROUPS = Operation(
+    name="expect_simdgroups",
+    origin=Origin.MACHINE,
+    types="i32 -> void",
+    meaning=STRUCTURAL,
+    uninitialised=Uninitialised.CLEAN,
+)
 # The number of a lane that a shuffle reads, which must be less than the second operand.
 LANE_OF = Operation(
     name="lane_of",
@@ -112,7 +120,7 @@ READ_ORIGIN = Operation(
     uninitialised=Uninitialised.CLEAN,
 )
 
-# Reports of lanes for which a condition holds, or an origin is not 0.
+# Reports of lanes for which a condition holds, or a number is not 0.
 OBSERVE_UNINITIALISED = _observation("uninitialised", "i16")
 OBSERVE_NON_UNIFORM = _observation("non_uniform")
 OBSERVE_NAN_BORN = _observation("nan_born")
@@ -120,3 +128,4 @@ OBSERVE_INFINITY_BORN = _observation("infinity_born")
 OBSERVE_INDEX_OVERFLOW = _observation("index_overflow")
 OBSERVE_PARTIAL_SIMDGROUP = _observation("partial_simdgroup")
 OBSERVE_ROW_OVERRUN = _observation("row_overrun")
+OBSERVE_OTHER_SIMDGROUPS = _observation("other_simdgroups", "i32")

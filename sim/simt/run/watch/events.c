@@ -12,6 +12,10 @@ void assay_watch_event(struct context *context, u32 kind, u32 site, u32 mask) {
     report_unwritten(w, context, site, lane, details[lane]);
     return;
   }
+  if (kind == REPORT_TENSOR_SCOPE) {
+    report(w, context, kind, site, lane, 0, 0, w->barriers, details[lane]);
+    return;
+  }
   u64 other = by(w, details[lane] & 1023, lane, context->simdgroup);
   report(w, context, kind, site, lane, other, 0, w->barriers, mask);
 }

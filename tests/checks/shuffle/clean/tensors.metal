@@ -1,0 +1,52 @@
+// Operations on tensors in threadgroups of the size that their scope says.
+#include <metal_stdlib>
+#include <metal_tensor>
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+using namespace metal;
+using namespace mpp::tensor_ops;
+
+//! [kernel.as_many_simdgroups]
+//! threadgroups = 1
+//! threadgroup = 128
+//! arguments.a = { shape = 1024, fill = "random" }
+//! arguments.b = { shape = 512, fill = "random" }
+//! arguments.c = { shape = 512, fill = "zeros" }
+kernel void as_many_simdgroups(device half* a, device half* b, device float* c,
+                               uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+  auto A = tensor(a, dextents<int, 2>(32, 32));
+  auto B = tensor(b, dextents<int, 2>(16, 32));
+  auto C = tensor(c, dextents<int, 2>(16, 32));
+  matmul2d<matmul2d_descriptor(32, 16, 32), execution_simdgroups<4>> product;
+  product.run(A, B, C);
+}
+
+//! [kernel.one_of_several]
+//! threadgroups = 1
+//! threadgroup = 128
+//! arguments.a = { shape = 1024, fill = "random" }
+//! arguments.b = { shape = 512, fill = "random" }
+//! arguments.c = { shape = 512, fill = "zeros" }
+kernel void one_of_several(device half* a, device half* b, device float* c,
+                           uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+  auto A = tensor(a, dextents<int, 2>(32, 32));
+  auto B = tensor(b, dextents<int, 2>(16, 32));
+  auto C = tensor(c, dextents<int, 2>(16, 32));
+  matmul2d<matmul2d_descriptor(32, 16, 32), execution_simdgroup> product;
+  if (simdgroup != 0) return;
+  product.run(A, B, C);
+}
+
+//! [kernel.a_thread_alone]
+//! threadgroups = 1
+//! threadgroup = 1
+//! arguments.a = { shape = 1024, fill = "random" }
+//! arguments.b = { shape = 512, fill = "random" }
+//! arguments.c = { shape = 512, fill = "zeros" }
+kernel void a_thread_alone(device half* a, device half* b, device float* c,
+                           uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+  auto A = tensor(a, dextents<int, 2>(32, 32));
+  auto B = tensor(b, dextents<int, 2>(16, 32));
+  auto C = tensor(c, dextents<int, 2>(16, 32));
+  matmul2d<matmul2d_descriptor(32, 16, 32), execution_thread> product;
+  product.run(A, B, C);
+}
