@@ -102,6 +102,8 @@ def serve() -> None:
     while (bitcode := receive(sys.stdin.buffer)) is not None:
         try:
             with module_of(bitcode) as module:
+                # Whoever reads the text ends the process when it finds this out.
+                module.verify()
                 answer = _DONE + str(module).encode()
         except RuntimeError as error:
             answer = _FAILED + str(error).encode()

@@ -32,6 +32,16 @@ def test_a_module_becomes_text_and_what_is_none_a_reason(reader: Reader) -> None
     assert "@k" in reader.text(GOOD)
 
 
+def test_a_module_that_loads_and_cannot_be_is_refused(reader: Reader) -> None:
+    body = (
+        "  %v = phi i32 [ 1, %nowhere ]\n  store i32 %v, ptr addrspace(1) %b0\n  ret void\nnowhere:"
+    )
+    broken = bitcode(kernel("k", body, (Buffer(name="x", element="i32"),)))
+    with pytest.raises(AirFormatError, match="PHINode should have one entry for each predecessor"):
+        reader.text(broken)
+    assert "@k" in reader.text(GOOD)
+
+
 def test_a_process_that_has_gone_is_replaced(reader: Reader) -> None:
     reader.text(GOOD)
     first = reader._process
