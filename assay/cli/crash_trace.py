@@ -40,23 +40,28 @@ def save_partial(path: Path, save: Callable[[Path], None]) -> None:
 
 
 @contextmanager
-def signals_as_exits() -> Iterator[None]:
-    """Signals to end, which otherwise do so at once, leave by way of SystemExit."""
+def signals_as_exits() -> Iterator[list[int]]:
+    """Signals to end, which otherwise do so at once, leave by way of SystemExit.
+
+    The list has those that came, for who runs programs that may catch that.
+    """
+    came: list[int] = []
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        raise SystemExit(128 + number)
+
     # Only the main thread may say what signals do.
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield came
         return
     numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
     for number, handler in before.items():
         if handler is signal.SIG_DFL:  # what is ignored (nohup) stays ignored
-            signal.signal(number, _leave)
+            signal.signal(number, leave)
     try:
-        yield
+        yield came
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)

@@ -32,6 +32,15 @@ def argument_of(record: DispatchRecord, kernel: KernelFunction, memory: int) -> 
     return "", None if texture is None else _channel(texture)
 
 
+def is_only_read(record: DispatchRecord, kernel: KernelFunction, memory: int) -> bool:
+    """Whether a buffer is bound, and only where the kernel says that it writes nothing."""
+    indices = {each.index for each in record.bound if each.memory == memory}
+    access = [
+        each.access for each in kernel.arguments if each.kind == "buffer" and each.index in indices
+    ]
+    return bool(access) and all(each == "read" for each in access)
+
+
 def _names(
     record: DispatchRecord, kernel: KernelFunction, memory: int
 ) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,8 @@ from assay.hal.recordings import DeviceInfo, RecordingWriter
 
 from .hooks import hooked
 
+_PATIENCE = 5.0  # seconds for what runs still, when somebody ends the program
+
 
 @contextmanager
 def recording(
@@ -29,7 +31,7 @@ def recording(
 
     Args:
         path: the file; it has its name once the block ends, however it ends, after all that was
-            committed.
+            committed; after Ctrl-C or a signal to end, after what ends within seconds.
         device: "native", Apple's Metal on a Mac, or "emulated".
         program: what the recording calls the program.
         chosen: which dispatches are kept; all if not given.
@@ -44,11 +46,15 @@ def recording(
     writer = RecordingWriter(path, _device_info(metal, device), program)
     session = Session(metal, writer, chosen)
     recorder = RecordingMetal(session)
+    patience: float | None = None
     try:
         with api.standing_in(device, recorder), hooked(session, device, libraries):
             yield recorder
+    except (KeyboardInterrupt, SystemExit):
+        patience = _PATIENCE
+        raise
     finally:
-        recorder.finish()
+        recorder.finish(patience)
 
 
 def _device_info(metal: object, kind: str) -> DeviceInfo:

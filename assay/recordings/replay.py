@@ -20,7 +20,7 @@ from ..launches.grid import grid_text
 from .compared import difference
 from .errors import CannotReplay
 from .machine import Machine, Ran
-from .naming import argument_of
+from .naming import argument_of, is_only_read
 from .places import writers
 from .result import ReplayedDispatch, ReplayResult
 from .tolerances import Tolerances
@@ -126,8 +126,10 @@ class _Replay:
         for memory, here in enumerate(ran.memories):
             if memory in encoded:
                 continue  # the device alone knows what its argument buffers hold
-            compared += 1
             each = record.memories[memory]
+            if self._changed_by_the_host(record, ran, memory):
+                continue
+            compared += 1
             recorded = np.frombuffer(self._recording.contents(each.after or each.before), np.uint8)
             called, element = argument_of(record, ran.kernel, memory)
             differs = difference(
@@ -138,6 +140,14 @@ class _Replay:
                 found.append(replace(differs, memory=memory, texel=texel))
         result = _replayed(number, name, record, kernel=ran.kernel)
         return replace(result, buffers=compared, differences=tuple(found))
+
+    def _changed_by_the_host(self, record: DispatchRecord, ran: Ran, memory: int) -> bool:
+        """Whether another than the kernel wrote a buffer while it ran, such as the next frame's."""
+        each = record.memories[memory]
+        if each.after is None or not is_only_read(record, ran.kernel, memory):
+            return False
+        before = np.frombuffer(self._recording.contents(each.before), np.uint8)
+        return bool(np.array_equal(ran.memories[memory], before))
 
     def _explained(self, done: Sequence[ReplayedDispatch]) -> Iterator[ReplayedDispatch]:
         """The dispatches; of the first that differ with the lines that write what does."""

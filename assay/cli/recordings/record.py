@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from assay.hal.metal.recorder import Chosen, RecordingMetal
 
+_INTERRUPTED = 130  # what shells say of Ctrl-C
 _TIMEOUT = 124  # what `timeout` of the shell ends with
 
 
@@ -140,11 +141,15 @@ def record_command(
     path = output or Path(f"{Path(program).name.removesuffix('.py')}{SUFFIX}")
     name = Path(program).name
     with (
-        signals_as_exits(),
+        signals_as_exits() as signals,
+        _ended_by_somebody(path) as recorders,
         recording(path, device, program=name, chosen=which.chosen(), libraries=libraries) as metal,
         _ended_after(timeout, metal, path),
     ):
+        recorders.append(metal)
         code = run(device)
+        if signals:  # which a program catches like its own exit
+            raise SystemExit(128 + signals[0])
         metal.finish()
     _tell(path, metal)
     if code:
@@ -237,6 +242,21 @@ def _run_function(
         need_inputs(function, len(values))
         function.invoke(values)
     return 0
+
+
+@contextmanager
+def _ended_by_somebody(path: Path) -> "Iterator[list[RecordingMetal]]":
+    """After Ctrl-C or a signal, end even if the device still waits for what does not come."""
+    recorders: list[RecordingMetal] = []
+    try:
+        yield recorders
+    except (KeyboardInterrupt, SystemExit) as end:
+        code = end.code if isinstance(end, SystemExit) else _INTERRUPTED
+        for metal in recorders:
+            _tell(path, metal)
+        print(f"error: {path.name}: stopped before its end", file=sys.stderr, flush=True)
+        sys.stdout.flush()
+        os._exit(code if isinstance(code, int) else _INTERRUPTED)
 
 
 @contextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
 import traceback
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -30,6 +32,7 @@ class CommandBuffer(Proxy):
         self._scheduled: list[Callable[[Any], object]] = []
         self._completed: list[Callable[[Any], object]] = []
         self._future: Future[None] | None = None
+        self._is_scheduled = threading.Event()
         self._run: Run | None = None  # once its commands have run
 
     def commandQueue(self) -> Queue:
@@ -49,8 +52,18 @@ class CommandBuffer(Proxy):
         for place in range(int(count)):
             self.useResidencySet_(chosen[place])
 
+    @property
+    def is_committed(self) -> bool:
+        """Whether its commands were handed over."""
+        return self._future is not None
+
+    def another(self) -> Any:
+        """A real command buffer for more of its commands, on the queue that is the recorder's."""
+        return getattr(self._queue.own, self.call)(*map(real_of, self.given))
+
     def enqueue(self) -> None:
-        """Accepted; command buffers run in the order of their commits."""
+        """Take a place in the queue; commands run only after commit."""
+        self._queue.enqueue(self)
 
     def addScheduledHandler_(self, handler: Callable[[Any], object]) -> None:
         """Call handler(command_buffer) when the commands are about to run."""
@@ -62,11 +75,15 @@ class CommandBuffer(Proxy):
 
     def commit(self) -> None:
         """Hand the commands over."""
-        self._future = self._queue.executor.submit(self._run_steps)
+        self._future = self._future or Future()
+        self._queue.commit(self)
 
     def waitUntilScheduled(self) -> None:
-        """Return when the commands have run, which is later than asked for."""
-        self.waitUntilCompleted()
+        """Return when the commands are about to run, which may then wait for events."""
+        if self._future is None:
+            self.real.waitUntilScheduled()  # Metal says that this would never end
+        else:
+            self._is_scheduled.wait()
 
     def waitUntilCompleted(self) -> None:
         """Return when the commands have run or failed. Raises what encoding them raised."""
@@ -81,6 +98,8 @@ class CommandBuffer(Proxy):
             return int(self.real.status())
         if self._run is None:
             return int(self.session.api.MTLCommandBufferStatusCommitted)
+        if self._future.done() and self._future.exception() is not None:
+            return int(self.session.api.MTLCommandBufferStatusError)
         return int(self._run.last.status())
 
     def error(self) -> Any:
@@ -112,16 +131,28 @@ class CommandBuffer(Proxy):
 
         return later
 
-    def _run_steps(self) -> None:
+    def run(self) -> None:
+        """Run the commands, on the thread of the queue."""
+        assert self._future is not None
         with _autorelease_pool():
             self._call(self._scheduled)
-            run = Run(self.session, self._queue, self.real)
+            self._is_scheduled.set()
+            run = Run(self.session, self, self._queue)
+            wrong: Exception | None = None
             try:
                 run.steps(self._steps)
-            finally:
-                self._steps.clear()
+            except Exception as error:
+                wrong = error
+                if self._completed:  # who waits so is raised nothing
+                    traceback.print_exc()
+            self._steps.clear()
             self._run = run  # before those are called who ask how it went
-            self._call(self._completed)
+            if wrong is None:
+                self._call(self._completed)
+                self._future.set_result(None)
+            else:
+                self._future.set_exception(wrong)
+                self._call(self._completed)
 
     def _call(self, handlers: list[Callable[[Any], object]]) -> None:
         for handler in handlers:
@@ -135,6 +166,8 @@ class Queue(Proxy):
     """Stands for a command queue; one thread runs what it is given, in order.
 
     Attributes:
+        own: a real queue like it, which commands run on one by one. Programs may have as many
+            unfinished command buffers in theirs as it takes.
         resident: residency sets that all command buffers reach.
     """
 
@@ -143,12 +176,35 @@ class Queue(Proxy):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.executor = ThreadPoolExecutor(1, "recorded queue")
+        self.own = self._another()
         self.resident: list[ResidencySet] = []
+        self._order: deque[CommandBuffer] = deque()
+        self._lock = threading.Lock()
         self.session.queues.append(self)
+
+    def enqueue(self, commands: CommandBuffer) -> None:
+        """Give a command buffer its place in the order."""
+        with self._lock:
+            if not any(each is commands for each in self._order):
+                self._order.append(commands)
+
+    def commit(self, commands: CommandBuffer) -> None:
+        """Run a command buffer once those before it in the order are committed, too."""
+        self.enqueue(commands)
+        with self._lock:
+            while self._order and self._order[0].is_committed:
+                self.executor.submit(self._order.popleft().run)
+
+    def _another(self) -> Any:
+        assert self.maker is not None
+        if "Descriptor" in self.call:  # which may say where kernels log to
+            return getattr(self.maker.real, self.call)(*map(real_of, self.given))
+        return self.maker.real.newCommandQueue()
 
     def addResidencySet_(self, chosen: ResidencySet) -> None:
         """Let all command buffers reach what a residency set has."""
-        self.real.addResidencySet_(chosen.real)
+        for queue in (self.real, self.own):
+            queue.addResidencySet_(chosen.real)
         self.resident.append(chosen)
 
     def addResidencySets_count_(self, chosen: Sequence[ResidencySet], count: int) -> None:
@@ -158,7 +214,8 @@ class Queue(Proxy):
 
     def removeResidencySet_(self, chosen: ResidencySet) -> None:
         """Undo addResidencySet_."""
-        self.real.removeResidencySet_(chosen.real)
+        for queue in (self.real, self.own):
+            queue.removeResidencySet_(chosen.real)
         self.resident = [each for each in self.resident if each is not chosen]
 
     def removeResidencySets_count_(self, chosen: Sequence[ResidencySet], count: int) -> None:

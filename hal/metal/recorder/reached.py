@@ -20,7 +20,8 @@ from .bindings import Clamped
 from .encoded import Encoded
 from .memory import contents_of, is_buffer, is_texture
 from .programs import FunctionTable, NotRecorded, Sampler
-from .textures import described, owner_of, texels_of
+from .shared import Places
+from .textures import described, texels_of
 
 if TYPE_CHECKING:
     from .session import Session
@@ -120,16 +121,12 @@ class Reached:
         return len(self._memories) - 1
 
     def _check_apart(self) -> None:
-        """Raises NotRecorded if a texture's memory is another resource's, too."""
-        owners = [
-            owner_of(resource) if memory.texture is not None else resource
-            for resource, memory in zip(self._resources, self._memories, strict=True)
-        ]
-        for number, memory in enumerate(self._memories):
-            if memory.texture is not None and any(
-                owners[number] is other for other in (*owners[:number], *owners[number + 1 :])
-            ):
-                raise NotRecorded("textures beside others, or buffers, of the same memory")
+        """Raises NotRecorded if two resources share memory: replays have each for itself."""
+        held = [each for each in self._resources if each is not None]
+        if Places(self._session.api).overlap(held):
+            with_textures = any(map(is_texture, held))
+            what = "textures beside others, or buffers," if with_textures else "buffers"
+            raise NotRecorded(f"{what} of the same memory")
 
     def _after(self, resource: Any, memory: MemoryRecord) -> MemoryRecord:
         if resource is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .bindings import Bindings
@@ -16,10 +17,11 @@ from .proxy import real_of
 
 if TYPE_CHECKING:
     from .allocations import ResidencySet
-    from .commands import Queue
+    from .commands import CommandBuffer, Queue
     from .session import Session
 
 Call = tuple[str, tuple[Any, ...]]
+_WAITS = "encodeWait"
 _WITH_RANGE = 2  # arguments of executeCommandsInBuffer_withRange_
 
 
@@ -32,17 +34,18 @@ class Run:
         begin, end: GPU times of all.
     """
 
-    def __init__(self, session: Session, queue: Queue, commands: Any) -> None:
+    def __init__(self, session: Session, commands: CommandBuffer, queue: Queue) -> None:
         self._session = session
-        self._queue = queue.real
+        self._of = commands
+        self._queue = queue.own
         self._queued = queue.resident
-        self._commands = commands
+        self._commands: Any = commands.real  # None: the next one is not made yet
         self._is_empty = True
         self._committed = False
         self._open: tuple[Pass, Any] | None = None
         self._states: dict[int, Bindings] = {}
         self._resident: list[ResidencySet] = []
-        self.last = commands
+        self.last = commands.real
         self.error: Any = None
         self.begin = 0.0
         self.end = 0.0
@@ -59,14 +62,19 @@ class Run:
 
     def command(self, name: str, given: tuple[Any, ...]) -> None:
         """A command of the command buffer itself, such as a signal."""
+        waits = name.startswith(_WAITS)
+        if waits:
+            self._flush()
         self._close()
         self._is_empty = False
-        getattr(self._commands, name)(*given)
+        getattr(self._open_commands(), name)(*given)
+        if waits:  # by itself: what it waits for may be of another queue
+            self._flush(alone=False)
 
     def make_resident(self, chosen: ResidencySet) -> None:
         """Let later dispatches reach what a residency set has."""
+        self._open_commands().useResidencySet_(chosen.real)
         self._resident.append(chosen)
-        self._commands.useResidencySet_(chosen.real)
 
     def encode(self, of: Pass, name: str, given: tuple[Any, ...]) -> None:
         """A command of an encoder."""
@@ -104,6 +112,14 @@ class Run:
             getattr(self._encoder(of), name)(*given)
             return
         self._flush()
+        if self.error is not None:
+            return
+        # What other queues write meanwhile would be taken for the dispatch's.
+        with self._session.alone:
+            self._record(of, state, dispatch, label, run)
+
+    def _record(self, of: Pass, state: Bindings, dispatch: Call, label: str, run: Call) -> None:
+        name, given = run
         try:
             grid = size_of(self, *dispatch)
             resident = (*self._queued, *self._resident)
@@ -156,7 +172,7 @@ class Run:
         if self._open is not None and self._open[0] is of:
             return self._open[1]
         self._close()
-        encoder = getattr(self._commands, of.make)(*of.given)
+        encoder = getattr(self._open_commands(), of.make)(*of.given)
         self._open = (of, encoder)
         self._is_empty = False
         if of.label:
@@ -170,21 +186,31 @@ class Run:
             self._open[1].endEncoding()
             self._open = None
 
-    def _flush(self) -> Any:
-        """Run what was encoded, to its end; the real command buffer."""
+    def _open_commands(self) -> Any:
+        """The real command buffer that commands go to."""
+        if self._commands is None:
+            self._commands = self._of.another()
+            for chosen in self._resident:
+                self._commands.useResidencySet_(chosen.real)
+        return self._commands
+
+    def _flush(self, *, alone: bool = True) -> Any:
+        """Run what was encoded, to its end; the real command buffer.
+
+        `alone` says that nothing of other queues runs meanwhile.
+        """
         self._close()
-        done = self._commands
         if self._is_empty:
-            return done
-        done.commit()
+            return self.last
+        done = self._open_commands()
+        with self._session.alone if alone else nullcontext():
+            done.commit()
+            done.waitUntilCompleted()
         self._committed = True
-        done.waitUntilCompleted()
         self.last = done
         self.error = done.error()
         self.begin = self.begin or float(done.GPUStartTime())
         self.end = float(done.GPUEndTime())
-        self._commands = self._queue.commandBuffer()
-        for chosen in self._resident:
-            self._commands.useResidencySet_(chosen.real)
+        self._commands = None
         self._is_empty = True
         return done

@@ -39,6 +39,7 @@ class Session:
         writer: the file.
         encoded: argument buffers.
         queues: all queues that programs made.
+        alone: held while something runs that waits for nothing of other queues.
     """
 
     def __init__(self, api: Any, writer: RecordingWriter, chosen: Chosen | None = None) -> None:
@@ -46,6 +47,7 @@ class Session:
         self.writer = writer
         self.encoded = EncodedPlaces()
         self.queues: list[Queue] = []
+        self.alone = threading.RLock()
         self._chosen = chosen or Chosen()
         self._seen: dict[str, int] = {}
         self._devices: list[Device] = []

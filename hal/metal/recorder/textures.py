@@ -57,16 +57,6 @@ def texels_of(api: Any, queue: Any, texture: Any, kind: TextureRecord) -> memory
     return memoryview(shared.contents().as_buffer(length)).cast("B")
 
 
-def owner_of(resource: Any) -> Any:
-    """The resource whose memory a texture, or a buffer, is a part of: often itself."""
-    while hasattr(resource, "parentTexture"):
-        above = resource.parentTexture() or resource.buffer()
-        if above is None:
-            break
-        resource = above
-    return resource
-
-
 def _root(texture: Any) -> tuple[Any, int, int]:
     """The texture that a view is of, whose channels are where they are; its level and slice."""
     level = part = 0

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from assay.hal.recordings import Recording
 from tests.support.captured import INPUT, capture, on_metal, write_model
 from tests.support.recorded import SCALE
 
@@ -63,6 +66,31 @@ def test_a_script_is_recorded_and_replayed(
     data = json.loads(assay("replay", file, "--json", "--chip", "none").out)
     assert (data["passed"], data["chip"]) == (True, None)
     assert data["dispatches"][0]["verdict"] == "equal"
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_program_that_waits_for_ever_is_ended_with_what_it_recorded(
+    script: Path, tmp_path: Path, sent: int, code: int
+) -> None:
+    waits = """
+commands = commands.commandQueue().commandBuffer()
+commands.encodeWaitForEvent_value_(device.newSharedEvent(), 1)
+commands.commit()
+print("waits", flush=True)
+commands.waitUntilCompleted()
+"""
+    script.write_text(SCRIPT.replace("sys.exit(int(sys.argv[2]))", waits))
+    file = tmp_path / "a.assay-recording"
+    command = ["assay", "record", str(script), "--device", "emulated", "-o", str(file), "--", "3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == b"21.0\n"
+        assert process.stdout.readline() == b"waits\n"
+        process.send_signal(sent)
+        assert process.wait(60) == code
+        assert "1 dispatch, " in process.stderr.read().decode()
+    with Recording(file) as recording:
+        assert len(list(recording.dispatches())) == 1
 
 
 def test_commands_about_traces_open_recordings(

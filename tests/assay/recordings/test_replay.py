@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.hal.metal.recorder.reached import Reached
+from assay.hal.recordings import MemoryRecord
 from assay.recordings import Limits, Tolerances, replay
 from tests.support.recorded import SIZE, floats, pipeline, record, scale
 
@@ -114,6 +116,30 @@ def test_a_single_flipped_bit_is_found_and_named_with_the_line(tmp_path: Path, b
     assert not result.passed
     assert f"y: 1 of 8 elements (f32), at most {difference.max_ulp:,} ulp" in str(result)
     assert "written at program_source.metal:6" in str(result)
+
+
+def test_what_the_host_writes_meanwhile_where_a_kernel_only_reads_is_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rings = []
+
+    def frames(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        rings.append(floats(device, np.ones(16)))
+        run(metal, device, pipeline(metal, device, COPY, "copy"), [*rings, floats(device, [0] * 8)])
+
+    def after(reached: Reached) -> tuple[MemoryRecord, ...]:
+        contents = rings[0].contents().as_buffer(64)
+        np.frombuffer(contents, np.float32)[8:] = 7.0  # the next frame's
+        return read(reached)
+
+    read = Reached.after
+    monkeypatch.setattr(Reached, "after", after)
+    (dispatch,) = record(tmp_path / "a", frames)
+    assert dispatch.memories[0].after is not None
+    result = replay(tmp_path / "a")
+    assert result.passed
+    assert [each.buffers for each in result.dispatches] == [1]
 
 
 def test_a_difference_within_tolerance_is_close(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -252,3 +254,122 @@ def test_what_hangs_does_not_keep_the_recording_from_being_closed(tmp_path: Path
         assert len(list(recording.dispatches())) == 1
     event.setSignaledValue_(1)
     commands.waitUntilCompleted()
+
+
+def test_command_buffers_run_in_the_order_of_their_places_in_the_queue(tmp_path: Path) -> None:
+    def ordered(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        queue = device.newCommandQueue()
+        x, y = floats(device, np.ones(8)), floats(device, np.zeros(8))
+        first, second = queue.commandBuffer(), queue.commandBuffer()
+        first.enqueue()
+        second.enqueue()
+        for commands, source, target in ((second, y, x), (first, x, y)):
+            encoder = commands.computeCommandEncoder()
+            encode_scale(metal, encoder, source, target, 3.0)
+            encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+            encoder.endEncoding()
+            commands.commit()
+        second.waitUntilCompleted()
+        assert first.status() == metal.MTLCommandBufferStatusCompleted
+        assert (as_floats(x), as_floats(y)) == ([9.0] * 8, [3.0] * 8)
+
+    assert len(record(tmp_path / "a", ordered)) == 2
+
+
+def test_a_queue_may_have_as_many_unfinished_command_buffers_as_it_takes(tmp_path: Path) -> None:
+    def full(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x = floats(device, np.ones(8))
+        event = device.newSharedEvent()
+        queue = device.newCommandQueueWithMaxCommandBufferCount_(2)
+        made = [queue.commandBuffer() for _ in range(2)]
+        for commands in made:
+            commands.encodeWaitForEvent_value_(event, 1)
+            for _ in range(2):
+                encoder = commands.computeCommandEncoder()
+                encode_scale(metal, encoder, x, x)
+                encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+                encoder.endEncoding()
+            commands.commit()
+        event.setSignaledValue_(1)
+        made[1].waitUntilCompleted()
+        assert as_floats(x) == [16.0] * 8
+
+    assert len(record(tmp_path / "a", full)) == 4
+
+
+def test_what_is_scheduled_may_wait_for_an_event_of_the_program(tmp_path: Path) -> None:
+    def waits(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        event = device.newSharedEvent()
+        commands = device.newCommandQueue().commandBuffer()
+        commands.encodeWaitForEvent_value_(event, 1)
+        commands.commit()
+        commands.waitUntilScheduled()
+        assert commands.status() == metal.MTLCommandBufferStatusCommitted
+        event.setSignaledValue_(1)
+        commands.waitUntilCompleted()
+
+    thread = threading.Thread(target=record, args=(tmp_path / "a", waits), daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_what_other_queues_write_meanwhile_is_not_taken_for_the_dispatchs(tmp_path: Path) -> None:
+    def both(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x = floats(device, np.ones(1 << 16))
+        half = (1 << 15, 1, 1)
+        made = []
+        for start in (0, 1 << 17):
+            queue = device.newCommandQueue()
+            for _ in range(4):
+                commands = queue.commandBuffer()
+                encoder = commands.computeCommandEncoder()
+                encode_scale(metal, encoder, x, x)
+                encoder.setBuffer_offset_atIndex_(x, start, 0)
+                encoder.setBuffer_offset_atIndex_(x, start, 1)
+                encoder.dispatchThreads_threadsPerThreadgroup_(half, (64, 1, 1))
+                encoder.endEncoding()
+                made.append(commands)
+        for commands in made:
+            commands.commit()
+        for commands in made:
+            commands.waitUntilCompleted()
+
+    changes = []
+    for dispatch in record(tmp_path / "a", both):
+        (memory,) = dispatch.memories
+        assert memory.after is not None
+        changes.append(sum(map(int.__ne__, memory.before.parts, memory.after.parts)))
+    # The buffer has four parts, and each dispatch writes two of them.
+    assert changes == [2] * 8
+
+
+@pytest.mark.parametrize("kind", ["heap", "host"])
+def test_buffers_over_each_other_are_counted_with_their_reason(tmp_path: Path, kind: str) -> None:
+    def over(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        if kind == "heap":
+            described = metal.MTLHeapDescriptor.new()
+            described.setSize_(4096)
+            described.setType_(metal.MTLHeapTypePlacement)
+            described.setStorageMode_(SHARED)
+            heap = device.newHeapWithDescriptor_(described)
+            make = heap.newBufferWithLength_options_offset_
+            x, y = (make(1024, SHARED, offset) for offset in (0, 512))
+        else:
+            page = mmap.mmap(-1, mmap.PAGESIZE * 4)
+            make = device.newBufferWithBytesNoCopy_length_options_deallocator_
+            x, y = (make(page, len(page), SHARED, None) for _ in range(2))
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encode_scale(metal, encoder, x, y)
+        encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+        ran(commands, encoder)
+
+    assert record(tmp_path / "a", over) == []
+    with Recording(tmp_path / "a") as recording:
+        assert recording.header.left_out == {"buffers of the same memory": 1}
