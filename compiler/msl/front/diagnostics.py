@@ -23,7 +23,13 @@ _WORDS = (
     (re.compile(r"\b__bf16\b"), "bfloat"),
     (re.compile(r"\b__assay_static_cast\b"), "static_cast"),
     (re.compile(r"\bself_\."), ""),
+    (
+        re.compile(r"cannot find suitable setter for property '(\w+)'"),
+        r"'\1' repeats a component, and such a swizzle is read-only",
+    ),
 )
+# Said before that of the property, of a swizzle that repeats a component.
+_NO_SETTER = re.compile(r"no member named '__put_\w+' in ")
 _KEPT_NOTES = re.compile(
     r"in instantiation of|previous|declared here|candidate|requested here|to match this"
 )
@@ -53,7 +59,7 @@ def readable(
     messages = [
         _Message(m["file"], int(m["line"]), int(m["column"]), m["kind"], m["text"])
         for m in map(_LINE.fullmatch, diagnostics.splitlines())
-        if m
+        if m and not _NO_SETTER.match(m["text"])
     ]
     columns = _Columns(tokens)
     out: list[str] = []

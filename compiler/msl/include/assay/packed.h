@@ -2,8 +2,6 @@
 #pragma once
 #include "vector_operators.h"
 
-#define __ASSAY_PACKED
-
 namespace metal {
 #define __ASSAY_PACKED_MEMBERS(N)                                                                 \
   constexpr packed_vec() = default;                                                               \
@@ -27,7 +25,14 @@ namespace metal {
   template <class B>                                                                              \
   __ASSAY_MEMBER packed_vec& operator*=(const B& b) { return *this = vec<T, N>(*this) * b; }      \
   template <class B>                                                                              \
-  __ASSAY_MEMBER packed_vec& operator/=(const B& b) { return *this = vec<T, N>(*this) / b; }
+  __ASSAY_MEMBER packed_vec& operator/=(const B& b) { return *this = vec<T, N>(*this) / b; }      \
+  template <int... I> __ASSAY_MEMBER constexpr vec<T, sizeof...(I)> __take() const {              \
+    return vec<T, sizeof...(I)>::__from(__native<T, sizeof...(I)>{__e[I]...});                    \
+  }                                                                                               \
+  template <int... I> __ASSAY_MEMBER void __give(vec<T, sizeof...(I)> o) {                        \
+    int i = 0;                                                                                    \
+    ((__e[I] = o.__e[i++]), ...);                                                                 \
+  }
 
 template <class T, int N> struct __shape<packed_vec<T, N>> {
   using element = T;
@@ -36,7 +41,7 @@ template <class T, int N> struct __shape<packed_vec<T, N>> {
 };
 
 template <class T>
-struct packed_vec<T, 2> {
+struct packed_vec<T, 2> : __swizzles2<packed_vec<T, 2>, T> {
   union { T __e[2]; struct { T x, y; }; struct { T r, g; }; };
   __ASSAY_PACKED_MEMBERS(2)
   __ASSAY_MEMBER constexpr operator vec<T, 2>() const { return vec<T, 2>(__e[0], __e[1]); }
@@ -44,11 +49,9 @@ struct packed_vec<T, 2> {
     __e[0] = v.__v[0]; __e[1] = v.__v[1];
     return *this;
   }
-#define __ASSAY_LETTERS 2
-#include "swizzle.h"
 };
 template <class T>
-struct packed_vec<T, 3> {
+struct packed_vec<T, 3> : __swizzles3<packed_vec<T, 3>, T> {
   union { T __e[3]; struct { T x, y, z; }; struct { T r, g, b; }; };
   __ASSAY_PACKED_MEMBERS(3)
   __ASSAY_MEMBER constexpr operator vec<T, 3>() const { return vec<T, 3>(__e[0], __e[1], __e[2]); }
@@ -56,11 +59,9 @@ struct packed_vec<T, 3> {
     __e[0] = v.__v[0]; __e[1] = v.__v[1]; __e[2] = v.__v[2];
     return *this;
   }
-#define __ASSAY_LETTERS 3
-#include "swizzle.h"
 };
 template <class T>
-struct packed_vec<T, 4> {
+struct packed_vec<T, 4> : __swizzles4<packed_vec<T, 4>, T> {
   union { T __e[4]; struct { T x, y, z, w; }; struct { T r, g, b, a; }; };
   __ASSAY_PACKED_MEMBERS(4)
   __ASSAY_MEMBER constexpr operator vec<T, 4>() const {
@@ -70,10 +71,7 @@ struct packed_vec<T, 4> {
     __e[0] = v.__v[0]; __e[1] = v.__v[1]; __e[2] = v.__v[2]; __e[3] = v.__v[3];
     return *this;
   }
-#define __ASSAY_LETTERS 4
-#include "swizzle.h"
 };
 #undef __ASSAY_PACKED_MEMBERS
-#undef __ASSAY_PACKED
 
 }  // namespace metal

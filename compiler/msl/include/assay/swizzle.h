@@ -1,6 +1,13 @@
-// Swizzles as properties: `v.zyx` calls `__get_zyx`, an assignment to it calls `__put_zyx`.
-// Included inside the body of vec<T, N>, or of packed_vec<T, N> with __ASSAY_PACKED defined;
-// __ASSAY_LETTERS is 2, 3 or 4.
+// Swizzles as properties: `v.zyx` calls `__get_zyx`, an assignment to it calls `__put_zyx`, which
+// there is none of for words that repeat a component. A vector V inherits them from
+// `__swizzlesN<V, T>`, which vec and packed_vec share, and does the work in `__take` and `__give`.
+// These words are most of what compiling the headers takes: each is made once, with a short body.
+#pragma once
+#include "base.h"
+
+namespace metal {
+template <class T, int N> struct vec;
+
 #define __ASSAY_I_x 0
 #define __ASSAY_I_y 1
 #define __ASSAY_I_z 2
@@ -9,7 +16,6 @@
 #define __ASSAY_C_y g
 #define __ASSAY_C_z b
 #define __ASSAY_C_w a
-#define __ASSAY_I(l) __ASSAY_I_##l
 #define __ASSAY_C(l) __ASSAY_C_##l
 #define __ASSAY_JOIN2(a, b) a##b
 #define __ASSAY_JOIN3(a, b, c) a##b##c
@@ -18,118 +24,71 @@
 #define __ASSAY_NAME3(a, b, c) __ASSAY_JOIN3(a, b, c)
 #define __ASSAY_NAME4(a, b, c, d) __ASSAY_JOIN4(a, b, c, d)
 
-#ifdef __ASSAY_PACKED
-#define __ASSAY_TAKE2(a, b) __native<T, 2>{__e[__ASSAY_I(a)], __e[__ASSAY_I(b)]}
-#define __ASSAY_TAKE3(a, b, c) __native<T, 3>{__e[__ASSAY_I(a)], __e[__ASSAY_I(b)], __e[__ASSAY_I(c)]}
-#define __ASSAY_TAKE4(a, b, c, d)                                                                 \
-  __native<T, 4>{__e[__ASSAY_I(a)], __e[__ASSAY_I(b)], __e[__ASSAY_I(c)], __e[__ASSAY_I(d)]}
-#else
-#define __ASSAY_TAKE2(a, b) __builtin_shufflevector(__v, __v, __ASSAY_I(a), __ASSAY_I(b))
-#define __ASSAY_TAKE3(a, b, c)                                                                    \
-  __builtin_shufflevector(__v, __v, __ASSAY_I(a), __ASSAY_I(b), __ASSAY_I(c))
-#define __ASSAY_TAKE4(a, b, c, d)                                                                 \
-  __builtin_shufflevector(__v, __v, __ASSAY_I(a), __ASSAY_I(b), __ASSAY_I(c), __ASSAY_I(d))
-#endif
-
-#define __ASSAY_SWIZZLE2(a, b)                                                                    \
-  __ASSAY_MEMBER constexpr vec<T, 2> __get_##a##b() const {                                       \
-    return vec<T, 2>::__from(__ASSAY_TAKE2(a, b));                                                \
+#define __ASSAY_GET(n, word, colours, ...)                                                        \
+  __ASSAY_MEMBER constexpr vec<T, n> __get_##word() const {                                       \
+    return static_cast<const V*>(this)->template __take<__VA_ARGS__>();                           \
   }                                                                                               \
-  __ASSAY_MEMBER void __put_##a##b(vec<T, 2> o) {                                                 \
-    static_assert(__ASSAY_I(a) != __ASSAY_I(b), "a swizzle that repeats a component is read-only"); \
-    __e[__ASSAY_I(a)] = o.__e[0];                                                                 \
-    __e[__ASSAY_I(b)] = o.__e[1];                                                                 \
-  }                                                                                               \
-  __declspec(property(get = __get_##a##b, put = __put_##a##b)) vec<T, 2> a##b;                    \
-  __declspec(property(get = __get_##a##b, put = __put_##a##b))                                    \
-      vec<T, 2> __ASSAY_NAME2(__ASSAY_C(a), __ASSAY_C(b));
+  __declspec(property(get = __get_##word, put = __put_##word)) vec<T, n> word, colours;
+#define __ASSAY_GET2(a, b)                                                                        \
+  __ASSAY_GET(2, a##b, __ASSAY_NAME2(__ASSAY_C(a), __ASSAY_C(b)), __ASSAY_I_##a, __ASSAY_I_##b)
+#define __ASSAY_GET3(a, b, c)                                                                     \
+  __ASSAY_GET(3, a##b##c, __ASSAY_NAME3(__ASSAY_C(a), __ASSAY_C(b), __ASSAY_C(c)),                \
+              __ASSAY_I_##a, __ASSAY_I_##b, __ASSAY_I_##c)
+#define __ASSAY_GET4(a, b, c, d)                                                                  \
+  __ASSAY_GET(4, a##b##c##d,                                                                      \
+              __ASSAY_NAME4(__ASSAY_C(a), __ASSAY_C(b), __ASSAY_C(c), __ASSAY_C(d)),              \
+              __ASSAY_I_##a, __ASSAY_I_##b, __ASSAY_I_##c, __ASSAY_I_##d)
 
-#define __ASSAY_SWIZZLE3(a, b, c)                                                                 \
-  __ASSAY_MEMBER constexpr vec<T, 3> __get_##a##b##c() const {                                    \
-    return vec<T, 3>::__from(__ASSAY_TAKE3(a, b, c));                                             \
-  }                                                                                               \
-  __ASSAY_MEMBER void __put_##a##b##c(vec<T, 3> o) {                                              \
-    static_assert(((1 << __ASSAY_I(a)) | (1 << __ASSAY_I(b)) | (1 << __ASSAY_I(c))) ==            \
-                      (1 << __ASSAY_I(a)) + (1 << __ASSAY_I(b)) + (1 << __ASSAY_I(c)),            \
-                  "a swizzle that repeats a component is read-only");                            \
-    __e[__ASSAY_I(a)] = o.__e[0];                                                                 \
-    __e[__ASSAY_I(b)] = o.__e[1];                                                                 \
-    __e[__ASSAY_I(c)] = o.__e[2];                                                                 \
-  }                                                                                               \
-  __declspec(property(get = __get_##a##b##c, put = __put_##a##b##c)) vec<T, 3> a##b##c;           \
-  __declspec(property(get = __get_##a##b##c, put = __put_##a##b##c))                              \
-      vec<T, 3> __ASSAY_NAME3(__ASSAY_C(a), __ASSAY_C(b), __ASSAY_C(c));
+#define __ASSAY_PUT(n, word, ...)                                                                 \
+  __ASSAY_MEMBER void __put_##word(vec<T, n> o) {                                                 \
+    static_cast<V*>(this)->template __give<__VA_ARGS__>(o);                                       \
+  }
+#define __ASSAY_PUT2(a, b) __ASSAY_PUT(2, a##b, __ASSAY_I_##a, __ASSAY_I_##b)
+#define __ASSAY_PUT3(a, b, c) __ASSAY_PUT(3, a##b##c, __ASSAY_I_##a, __ASSAY_I_##b, __ASSAY_I_##c)
+#define __ASSAY_PUT4(a, b, c, d)                                                                  \
+  __ASSAY_PUT(4, a##b##c##d, __ASSAY_I_##a, __ASSAY_I_##b, __ASSAY_I_##c, __ASSAY_I_##d)
+// Components in all orders; those of four with the first in its place.
+#define __ASSAY_ORDERS2(a, b) __ASSAY_PUT2(a, b) __ASSAY_PUT2(b, a)
+#define __ASSAY_ORDERS3(a, b, c)                                                                  \
+  __ASSAY_PUT3(a, b, c) __ASSAY_PUT3(a, c, b) __ASSAY_PUT3(b, a, c) __ASSAY_PUT3(b, c, a)         \
+  __ASSAY_PUT3(c, a, b) __ASSAY_PUT3(c, b, a)
+#define __ASSAY_BEHIND(a, b, c, d)                                                                \
+  __ASSAY_PUT4(a, b, c, d) __ASSAY_PUT4(a, b, d, c) __ASSAY_PUT4(a, c, b, d)                      \
+  __ASSAY_PUT4(a, c, d, b) __ASSAY_PUT4(a, d, b, c) __ASSAY_PUT4(a, d, c, b)
 
-#define __ASSAY_SWIZZLE4(a, b, c, d)                                                              \
-  __ASSAY_MEMBER constexpr vec<T, 4> __get_##a##b##c##d() const {                                 \
-    return vec<T, 4>::__from(__ASSAY_TAKE4(a, b, c, d));                                          \
-  }                                                                                               \
-  __ASSAY_MEMBER void __put_##a##b##c##d(vec<T, 4> o) {                                           \
-    static_assert(((1 << __ASSAY_I(a)) | (1 << __ASSAY_I(b)) | (1 << __ASSAY_I(c)) |              \
-                   (1 << __ASSAY_I(d))) == 15,                                                    \
-                  "a swizzle that repeats a component is read-only");                            \
-    __e[__ASSAY_I(a)] = o.__e[0];                                                                 \
-    __e[__ASSAY_I(b)] = o.__e[1];                                                                 \
-    __e[__ASSAY_I(c)] = o.__e[2];                                                                 \
-    __e[__ASSAY_I(d)] = o.__e[3];                                                                 \
-  }                                                                                               \
-  __declspec(property(get = __get_##a##b##c##d, put = __put_##a##b##c##d)) vec<T, 4> a##b##c##d;  \
-  __declspec(property(get = __get_##a##b##c##d, put = __put_##a##b##c##d))                        \
-      vec<T, 4> __ASSAY_NAME4(__ASSAY_C(a), __ASSAY_C(b), __ASSAY_C(c), __ASSAY_C(d));
+template <class V, class T> struct __swizzles2 {
+#define __ASSAY_LETTERS 2
+#include "swizzle_words.h"
+  __ASSAY_ORDERS2(x, y)
+};
 
-#if __ASSAY_LETTERS == 2
-#define __ASSAY_LAST2(a) __ASSAY_SWIZZLE2(a, x) __ASSAY_SWIZZLE2(a, y)
-#define __ASSAY_LAST3(a, b) __ASSAY_SWIZZLE3(a, b, x) __ASSAY_SWIZZLE3(a, b, y)
-#define __ASSAY_LAST4(a, b, c) __ASSAY_SWIZZLE4(a, b, c, x) __ASSAY_SWIZZLE4(a, b, c, y)
-#define __ASSAY_MID3(a) __ASSAY_LAST3(a, x) __ASSAY_LAST3(a, y)
-#define __ASSAY_MID4(a, b) __ASSAY_LAST4(a, b, x) __ASSAY_LAST4(a, b, y)
-#define __ASSAY_TOP4(a) __ASSAY_MID4(a, x) __ASSAY_MID4(a, y)
-#define __ASSAY_ALL(f) f(x) f(y)
-#elif __ASSAY_LETTERS == 3
-#define __ASSAY_LAST2(a) __ASSAY_SWIZZLE2(a, x) __ASSAY_SWIZZLE2(a, y) __ASSAY_SWIZZLE2(a, z)
-#define __ASSAY_LAST3(a, b)                                                                       \
-  __ASSAY_SWIZZLE3(a, b, x) __ASSAY_SWIZZLE3(a, b, y) __ASSAY_SWIZZLE3(a, b, z)
-#define __ASSAY_LAST4(a, b, c)                                                                    \
-  __ASSAY_SWIZZLE4(a, b, c, x) __ASSAY_SWIZZLE4(a, b, c, y) __ASSAY_SWIZZLE4(a, b, c, z)
-#define __ASSAY_MID3(a) __ASSAY_LAST3(a, x) __ASSAY_LAST3(a, y) __ASSAY_LAST3(a, z)
-#define __ASSAY_MID4(a, b) __ASSAY_LAST4(a, b, x) __ASSAY_LAST4(a, b, y) __ASSAY_LAST4(a, b, z)
-#define __ASSAY_TOP4(a) __ASSAY_MID4(a, x) __ASSAY_MID4(a, y) __ASSAY_MID4(a, z)
-#define __ASSAY_ALL(f) f(x) f(y) f(z)
-#else
-#define __ASSAY_LAST2(a)                                                                          \
-  __ASSAY_SWIZZLE2(a, x) __ASSAY_SWIZZLE2(a, y) __ASSAY_SWIZZLE2(a, z) __ASSAY_SWIZZLE2(a, w)
-#define __ASSAY_LAST3(a, b)                                                                       \
-  __ASSAY_SWIZZLE3(a, b, x) __ASSAY_SWIZZLE3(a, b, y) __ASSAY_SWIZZLE3(a, b, z)                   \
-      __ASSAY_SWIZZLE3(a, b, w)
-#define __ASSAY_LAST4(a, b, c)                                                                    \
-  __ASSAY_SWIZZLE4(a, b, c, x) __ASSAY_SWIZZLE4(a, b, c, y) __ASSAY_SWIZZLE4(a, b, c, z)          \
-      __ASSAY_SWIZZLE4(a, b, c, w)
-#define __ASSAY_MID3(a)                                                                           \
-  __ASSAY_LAST3(a, x) __ASSAY_LAST3(a, y) __ASSAY_LAST3(a, z) __ASSAY_LAST3(a, w)
-#define __ASSAY_MID4(a, b)                                                                        \
-  __ASSAY_LAST4(a, b, x) __ASSAY_LAST4(a, b, y) __ASSAY_LAST4(a, b, z) __ASSAY_LAST4(a, b, w)
-#define __ASSAY_TOP4(a)                                                                           \
-  __ASSAY_MID4(a, x) __ASSAY_MID4(a, y) __ASSAY_MID4(a, z) __ASSAY_MID4(a, w)
-#define __ASSAY_ALL(f) f(x) f(y) f(z) f(w)
-#endif
+template <class V, class T> struct __swizzles3 : __swizzles2<V, T> {
+#define __ASSAY_LETTERS 3
+#include "swizzle_words.h"
+  __ASSAY_ORDERS2(x, z) __ASSAY_ORDERS2(y, z)
+  __ASSAY_ORDERS3(x, y, z)
+};
 
-__ASSAY_ALL(__ASSAY_LAST2)
-__ASSAY_ALL(__ASSAY_MID3)
-__ASSAY_ALL(__ASSAY_TOP4)
+template <class V, class T> struct __swizzles4 : __swizzles3<V, T> {
+#define __ASSAY_LETTERS 4
+#include "swizzle_words.h"
+  __ASSAY_ORDERS2(x, w) __ASSAY_ORDERS2(y, w) __ASSAY_ORDERS2(z, w)
+  __ASSAY_ORDERS3(x, y, w) __ASSAY_ORDERS3(x, z, w) __ASSAY_ORDERS3(y, z, w)
+  __ASSAY_BEHIND(x, y, z, w) __ASSAY_BEHIND(y, x, z, w)
+  __ASSAY_BEHIND(z, x, y, w) __ASSAY_BEHIND(w, x, y, z)
+};
 
-#undef __ASSAY_ALL
-#undef __ASSAY_TOP4
-#undef __ASSAY_MID4
-#undef __ASSAY_MID3
-#undef __ASSAY_LAST4
-#undef __ASSAY_LAST3
-#undef __ASSAY_LAST2
-#undef __ASSAY_SWIZZLE4
-#undef __ASSAY_TAKE4
-#undef __ASSAY_TAKE3
-#undef __ASSAY_TAKE2
-#undef __ASSAY_SWIZZLE3
-#undef __ASSAY_SWIZZLE2
+#undef __ASSAY_BEHIND
+#undef __ASSAY_ORDERS3
+#undef __ASSAY_ORDERS2
+#undef __ASSAY_PUT4
+#undef __ASSAY_PUT3
+#undef __ASSAY_PUT2
+#undef __ASSAY_PUT
+#undef __ASSAY_GET4
+#undef __ASSAY_GET3
+#undef __ASSAY_GET2
+#undef __ASSAY_GET
 #undef __ASSAY_NAME4
 #undef __ASSAY_NAME3
 #undef __ASSAY_NAME2
@@ -137,7 +96,6 @@ __ASSAY_ALL(__ASSAY_TOP4)
 #undef __ASSAY_JOIN3
 #undef __ASSAY_JOIN2
 #undef __ASSAY_C
-#undef __ASSAY_I
 #undef __ASSAY_C_w
 #undef __ASSAY_C_z
 #undef __ASSAY_C_y
@@ -146,4 +104,4 @@ __ASSAY_ALL(__ASSAY_TOP4)
 #undef __ASSAY_I_z
 #undef __ASSAY_I_y
 #undef __ASSAY_I_x
-#undef __ASSAY_LETTERS
+}  // namespace metal

@@ -1,11 +1,10 @@
 // vec<T, N>: a class around a vector of clang, so that loads are native and every constructor,
 // conversion and swizzle of MSL exists.
 #pragma once
+#include "swizzle.h"
 #include "traits.h"
 
 namespace metal {
-template <class T, int N> struct vec;
-
 // A vector of bool is stored as bytes of 0 and 1.
 template <class T> struct __stored { using type = T; };
 template <> struct __stored<bool> { using type = unsigned char; };
@@ -119,8 +118,18 @@ __ASSAY_FN constexpr __native<T, N> __convert_all(__native<U, N> v) {
   template <class S>                                                                              \
   __ASSAY_MEMBER constexpr auto& operator[](this S&& self, size_t i) { return self.__e[i]; }
 
+// What swizzles are made of.
+#define __ASSAY_SWIZZLED                                                                          \
+  template <int... I> __ASSAY_MEMBER constexpr vec<T, sizeof...(I)> __take() const {              \
+    return vec<T, sizeof...(I)>::__from(__builtin_shufflevector(__v, __v, I...));                 \
+  }                                                                                               \
+  template <int... I> __ASSAY_MEMBER void __give(vec<T, sizeof...(I)> o) {                        \
+    int i = 0;                                                                                    \
+    ((__e[I] = o.__e[i++]), ...);                                                                 \
+  }
+
 template <class T>
-struct vec<T, 2> {
+struct vec<T, 2> : __swizzles2<vec<T, 2>, T> {
   union {
     __native<T, 2> __v;
     T __e[2];
@@ -128,12 +137,11 @@ struct vec<T, 2> {
     struct { T r, g; };
   };
   __ASSAY_VEC_MEMBERS(2)
-#define __ASSAY_LETTERS 2
-#include "swizzle.h"
+  __ASSAY_SWIZZLED
 };
 
 template <class T>
-struct vec<T, 3> {
+struct vec<T, 3> : __swizzles3<vec<T, 3>, T> {
   union {
     __native<T, 3> __v;
     T __e[3];
@@ -141,12 +149,11 @@ struct vec<T, 3> {
     struct { T r, g, b; };
   };
   __ASSAY_VEC_MEMBERS(3)
-#define __ASSAY_LETTERS 3
-#include "swizzle.h"
+  __ASSAY_SWIZZLED
 };
 
 template <class T>
-struct vec<T, 4> {
+struct vec<T, 4> : __swizzles4<vec<T, 4>, T> {
   union {
     __native<T, 4> __v;
     T __e[4];
@@ -154,8 +161,7 @@ struct vec<T, 4> {
     struct { T r, g, b, a; };
   };
   __ASSAY_VEC_MEMBERS(4)
-#define __ASSAY_LETTERS 4
-#include "swizzle.h"
+  __ASSAY_SWIZZLED
 };
 
 // Vectors of eight, whose elements have no letters: what programs keep of a tensor's fragments.
@@ -167,6 +173,7 @@ struct vec<T, 8> {
   };
   __ASSAY_VEC_MEMBERS(8)
 };
+#undef __ASSAY_SWIZZLED
 #undef __ASSAY_VEC_MEMBERS
 
 template <class T> struct vec_elements { static constexpr int value = __count<T>; };
