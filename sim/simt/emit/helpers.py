@@ -2,12 +2,14 @@
 
 They work byte by byte through the GPU address, so they are exact in every case: they find the
 lane that is out of bounds, and they serve lanes whose neighbours are. Atomics are here too.
-Written as LLVM IR and compiled once per process.
+Written as LLVM IR and compiled once per machine: an atomic operation when a kernel first calls it,
+since all of them together take longer than most kernels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 
 from ..ir import context as c
 from ..ir.operations.atomics import (
@@ -36,23 +38,30 @@ def helper_name(atomic: Operation, number: Number | None) -> str:
     return f"assay_{spelling(atomic, number)}"
 
 
-def _atomics() -> list[tuple[Operation, Number]]:
-    """All atomic operations on all kinds of numbers that they exist for."""
-    return [(each, number) for each in ATOMIC_BODIES for number in each.numbers]
+@functools.cache
+def _atomics() -> Mapping[str, tuple[Operation, Number]]:
+    """All atomic operations, on all kinds of numbers that they exist for, by their helpers."""
+    pairs = [(each, number) for each in ATOMIC_BODIES for number in each.numbers]
+    return {helper_name(operation, number): (operation, number) for operation, number in pairs}
 
 
 def helper_module() -> str:
-    """LLVM IR of all helpers."""
-    parts = [_PUT, _BYTE, _FAULT_FUNCTION, _transfer("load"), _transfer("store"), _RUNAWAY]
-    parts += [_atomic(operation, number) for operation, number in _atomics()]
-    return "\n".join(parts)
+    """LLVM IR of the helpers that any kernel may need."""
+    return "\n".join(
+        [_PUT, _BYTE, _FAULT_FUNCTION, _transfer("load"), _transfer("store"), _RUNAWAY]
+    )
 
 
 def helper_names() -> list[str]:
-    """Symbols that generated code may call."""
-    atomics = [helper_name(operation, number) for operation, number in _atomics()]
+    """Symbols that are in `helper_module`."""
     puts = ["assay_put_at", "assay_put_along"]
-    return [*puts, "assay_slow_load", "assay_slow_store", "assay_runaway", *atomics]
+    return [*puts, "assay_slow_load", "assay_slow_store", "assay_runaway"]
+
+
+def atomic_module(name: str) -> str | None:
+    """LLVM IR of the helper with this name, if it is one that does an atomic operation."""
+    found = _atomics().get(name)
+    return None if found is None else "\n".join([_BYTE, _FAULT_FUNCTION, _atomic(*found)])
 
 
 def field_text(name: str, kind: str, offset: int) -> str:

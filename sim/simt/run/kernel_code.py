@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from ...native.disk_cache import DiskCache, digest
 from ...native.jit import LoadedCode, MissingFunction, compile_object, load_linked, make_known
-from ...native.llvm_host import host_target
+from ...native.llvm_host import LLVM_LOCK, host_target
+from ...native.object_file import undefined_symbols
 from ..emit.coverage import REACHED
-from ..emit.helpers import helper_module, helper_names
+from ..emit.helpers import atomic_module, helper_module, helper_names
 from ..ir.faults import UnsupportedKernel
 
 _RUN = ctypes.CFUNCTYPE(
@@ -18,12 +19,28 @@ _RUN = ctypes.CFUNCTYPE(
 )
 
 
-@functools.cache
-def load_helpers() -> LoadedCode:
-    """Make the helpers' symbols known to code loaded later."""
-    helpers = LoadedCode(_compiled(helper_module(), "helpers"))
-    make_known(helper_names(), helpers)
-    return helpers
+# Helpers that are loaded, by what each is for: an operation, or "" for all but atomic ones.
+_loaded: dict[str, LoadedCode] = {}
+
+
+def load_helpers(data: bytes) -> frozenset[str]:
+    """Make the symbols of the helpers known that an object file calls; the names it may call."""
+    names = helper_names()
+    _load("", helper_module(), names)
+    for called in undefined_symbols(data):
+        module = atomic_module(called)
+        if module is not None:
+            _load(called, module, [called])
+            names.append(called)
+    return frozenset(names)
+
+
+def _load(key: str, module: str, names: Sequence[str]) -> None:
+    with LLVM_LOCK:  # of two threads, one would free what the other made known
+        if key not in _loaded:
+            code = LoadedCode(_compiled(module, "helpers"))
+            make_known(names, code)
+            _loaded[key] = code
 
 
 def _compiled(text: str, kind: str) -> bytes:
@@ -50,11 +67,10 @@ class LoadedKernel:
     """
 
     def __init__(self, data: bytes, driver: str, known: Sequence[str] = ()) -> None:
-        load_helpers()
-        functions = frozenset({*helper_names(), *known})
+        helpers = load_helpers(data)
         try:
-            self._kernel = load_linked(data, functions)
-            self._driver = _load_driver(driver, functions)
+            self._kernel = load_linked(data, helpers.union(known))
+            self._driver = _load_driver(driver, tuple(known))
         except MissingFunction as missing:
             raise UnsupportedKernel(
                 f"it needs the function '{missing}', which is not here"
@@ -76,6 +92,6 @@ class LoadedKernel:
 
 
 @functools.cache
-def _load_driver(text: str, functions: frozenset[str]) -> LoadedCode:
+def _load_driver(text: str, known: tuple[str, ...]) -> LoadedCode:
     """The code of such a loop, which all kernels share that need the same."""
-    return load_linked(_compiled(text, "drivers"), functions)
+    return load_linked(_compiled(text, "drivers"), frozenset({*helper_names(), *known}))
