@@ -32,8 +32,7 @@ _TOLD = ("shift-count", "division-by-zero", "constant-index")  # what is wrong f
 _OPERATORS = ("/", "%", "<", ">")  # shifts are two tokens
 _PLACE = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", re.MULTILINE)
 _LOST = re.compile(
-    r"^  (?!.*\b(?:insertelement|shufflevector|insertvalue)\b).*\bpoison\b.*!dbg (!\d+)",
-    re.MULTILINE,
+    r"  (?!.*\b(?:insertelement|shufflevector|insertvalue)\b).*\bpoison\b.*!dbg (!\d+)"
 )
 # What is put behind an operator, with the operator again: the same precedence, another meaning.
 _NAMES = {"<<": "__assay_shift", ">>": "__assay_shift", "/": "__assay_divide"}
@@ -77,7 +76,7 @@ def keep_operations(
     places = {(error.file, error.line, error.column) for error in errors}
     # An overflow in an operand hides from clang what is wrong with the operation.
     lines = {error.line for error in errors if error.kind == "overflow"}
-    if any(token.text in _OPERATORS for token in tokens):
+    if _has_operators(tokens):
         lines |= _lost_lines(bitcode)
     columns = output_columns(tokens) if places else {}
     changed = False
@@ -88,11 +87,26 @@ def keep_operations(
     return changed
 
 
+def _has_operators(tokens: Sequence[Token]) -> bool:
+    """Whether there are divisions or shifts; a single `<` or `>` is none."""
+    last = ""
+    for token in tokens:
+        text = token.text
+        if text in _OPERATORS and (text in _NAMES or text == last):
+            return True
+        last = text
+    return False
+
+
 def _lost_lines(bitcode: bytes) -> set[int]:
     """Lines of the source whose operations have no value in what clang made of them."""
     text = _text(bitcode)
-    found = {match[1] for match in _LOST.finditer(text)}
+    found = {match[1] for match in map(_LOST.match, _lines_with(text, "poison")) if match}
     return {int(line) for name, line in _PLACE.findall(text) if name in found} if found else set()
+
+
+def _lines_with(text: str, word: str) -> list[str]:
+    return [line for line in text.split("\n") if word in line]
 
 
 def _text(bitcode: bytes) -> str:

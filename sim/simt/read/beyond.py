@@ -126,9 +126,9 @@ class Entry:
     def hidden_again(self) -> str | None:
         """The module for another round, which may find what pointers in variables point to.
 
-        None if there are no such pointers.
+        None if there are no such pointers, or no variables that they could be in.
         """
-        if not self._pointers.loads_pointers:
+        if not (self._pointers.loads_pointers and self._pointers.has_variables):
             return None
         return self._text(self._lines, _not_inside(self._pointers))
 

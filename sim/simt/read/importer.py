@@ -192,7 +192,11 @@ def _optimised_beyond(text: str, entry: str, calls: Calls) -> str:
             break
         with module_of(hidden) as module:
             _promote(module, inline=False)
-            function = Entry(shown(str(module)), entry)
+            promoted = shown(str(module))
+        if promoted == text:
+            break
+        text = promoted
+        function = Entry(text, entry)
     marked = None if function.is_inside() else function.marked()
     if marked is None:
         return ""

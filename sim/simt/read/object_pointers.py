@@ -72,7 +72,7 @@ class Pointers:
         self.defined: dict[str, tuple[int, Record]] = {}
         self.touches: list[Touch] = []
         self.escaped: list[Operand] = []  # stored, compared or handed on
-        self.loads_pointers = False
+        self.loads_pointers = self.has_variables = False
         self._roots: dict[str, frozenset[Thing | None]] = {}
         self._fixed: dict[str, int | None] = {}
         for number, line in enumerate(lines):
@@ -82,6 +82,7 @@ class Pointers:
     def _read(self, number: int, record: Record) -> None:
         if record.op == "alloca":
             assert record.source is not None
+            self.has_variables = True
             self.things[record.name] = Thing(record.name, size_of(record.source))
         elif record.op in _STEPS and isinstance(record.type, Pointer):
             self.defined[record.name] = (number, record)
