@@ -191,8 +191,9 @@ class Program:
         quick: bool = False,
     ) -> Executable:
         """Machine code for a threadgroup size; the rest as for `specialise_shape`."""
-        shape = Shape(size=threadgroup_size, nominal=threadgroup_size)
-        return self.specialise_shape(shape, observers, quick=quick)
+        width, height, depth = threadgroup_size
+        size = (width, height, depth)  # of one type, whose name is part of the cache's keys
+        return self.specialise_shape(Shape(size=size, nominal=size), observers, quick=quick)
 
     def specialise_shape(
         self, shape: Shape, observers: frozenset[str] = frozenset(), *, quick: bool = False
