@@ -57,6 +57,14 @@ def compile_library(
     return _new_library(source, options, file_name, key, preprocessed, each_alone=each_alone)
 
 
+def is_compiled(
+    source: str, options: CompileOptions, file_name: str = "program_source.metal"
+) -> bool:
+    """Whether the cache has a library of this text, as long as its includes have not changed."""
+    source = source.encode("utf-8", "replace").decode()
+    return CACHE.get(_key(source, options, file_name)) is not None
+
+
 def _new_library(
     source: str,
     options: CompileOptions,

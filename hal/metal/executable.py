@@ -146,9 +146,7 @@ class MetalExecutable(Executable):
     def _new_library(self, library: LibraryDefinition, definition: PipelineDefinition) -> Any:
         if library.source is None:
             return self._opened(library, definition)
-        options = self._api.MTLCompileOptions.alloc().init()
-        version = library.language_version or 0x30000
-        options.setLanguageVersion_(version if version >= 0x10000 else 0x30000)
+        options = _options(self._api, library)
         with metal_calls(f"to compile the MSL of '{definition.entry_point}'"):
             compiled, error = self._device.newLibraryWithSource_options_error_(
                 library.source, options, None
@@ -173,6 +171,14 @@ class MetalExecutable(Executable):
         return opened
 
 
+def _options(api: Any, library: LibraryDefinition) -> Any:
+    """How the source of a library is compiled."""
+    options = api.MTLCompileOptions.alloc().init()
+    version = library.language_version or 0x30000
+    options.setLanguageVersion_(version if version >= 0x10000 else 0x30000)
+    return options
+
+
 class MetalExecutableCache(ExecutableCache):
     """Prepares IREE's executables and kernels of MSL; the Metal below caches compiled code."""
 
@@ -187,7 +193,7 @@ class MetalExecutableCache(ExecutableCache):
     def prepare(
         self, executable_format: str, data: memoryview, constants: Sequence[int]
     ) -> MetalExecutable | MslExecutable:
-        """Read the executable; its kernels are compiled when first recorded."""
+        """Read the executable; its kernels are compiled when first recorded, or ahead of that."""
         if executable_format == MSL:
             return MslExecutable(self._api, self._device, data)
         if executable_format != FORMAT:
@@ -204,4 +210,17 @@ class MetalExecutableCache(ExecutableCache):
                     "INVALID_ARGUMENT",
                     f"kernel '{pipeline.name}' has neither MSL source nor a compiled library",
                 )
+        self._expect(definition)
         return MetalExecutable(self._api, self._device, definition)
+
+    def _expect(self, definition: ExecutableDefinition) -> None:
+        """Tell an emulated device of the kernels, which are recorded in about this order."""
+        expect_kernel = getattr(self._device, "expect_kernel", None)
+        if expect_kernel is None:
+            return
+        for pipeline in definition.pipelines:
+            library = definition.libraries[pipeline.library]
+            if library.source is not None:
+                options = _options(self._api, library)
+                size = pipeline.threadgroup_size
+                expect_kernel(library.source, options, pipeline.entry_point, size)

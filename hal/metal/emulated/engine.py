@@ -25,6 +25,22 @@ class CompileSource(Protocol):
         """Compile `source`."""
 
 
+class ExpectKernel(Protocol):
+    """Takes notice of a kernel of MSL source that will be asked for, to compile it ahead."""
+
+    def __call__(
+        self,
+        source: str,
+        *,
+        kernel: str,
+        size: tuple[int, int, int],
+        macros: Mapping[str, str],
+        fast_math: bool,
+        language_version: tuple[int, int],
+    ) -> None:
+        """Expect `kernel` in threadgroups of `size`."""
+
+
 def _open_metallib(data: bytes, name: str) -> "KernelLibrary":
     from assay.compiler.metallib import opened
 
@@ -71,13 +87,42 @@ class Engine:
     dispatch: Dispatch
     open_library: Callable[[bytes, str], "KernelLibrary"] = _open_metallib
     explains: Callable[[Exception], bool] = explains
+    expect: ExpectKernel | None = None
 
 
 def default_engine() -> Engine:
     """Our own MSL compiler and lane-vector engine; the compiler is loaded when first used."""
     from assay.sim.simt import Memory, dispatch
 
-    return Engine(compile_source=_compile_msl, make_memory=Memory, dispatch=dispatch)
+    return Engine(
+        compile_source=_compile_msl,
+        make_memory=Memory,
+        dispatch=dispatch,
+        expect=_expect_msl,
+    )
+
+
+def _expect_msl(
+    source: str,
+    *,
+    kernel: str,
+    size: tuple[int, int, int],
+    macros: Mapping[str, str],
+    fast_math: bool,
+    language_version: tuple[int, int],
+) -> None:
+    from assay.compiler.msl.ahead import AHEAD, Expected
+
+    AHEAD.expect(
+        Expected(
+            source=source,
+            macros=tuple(macros.items()),
+            fast_math=fast_math,
+            language_version=language_version,
+            kernel=kernel,
+            threadgroup_size=size,
+        )
+    )
 
 
 def _compile_msl(
@@ -88,6 +133,7 @@ def _compile_msl(
     language_version: tuple[int, int],
 ) -> "Library":
     from assay.compiler.msl import CompileOptions, compile_library
+    from assay.compiler.msl.ahead import AHEAD
 
     options = CompileOptions(
         macros=macros,
@@ -95,4 +141,5 @@ def _compile_msl(
         fast_math=fast_math,
         language_version=language_version,
     )
+    AHEAD.needed((source, tuple(macros.items()), fast_math, language_version))
     return compile_library(source, options=options)

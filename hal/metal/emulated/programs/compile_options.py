@@ -1,7 +1,7 @@
 """MTLCompileOptions: how MSL source is compiled."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from ..constants import (
     MTLLanguageVersion3_2,
@@ -11,12 +11,10 @@ from ..constants import (
     MTLMathModeFast,
     MTLMathModeSafe,
 )
-from ..engine import CompileSource
 from ..objects import UserMade, call_of, expect
 from ..structs import as_integer
 
-if TYPE_CHECKING:
-    from assay.compiler.msl import Library
+T = TypeVar("T")
 
 
 class MTLCompileOptions(UserMade):
@@ -103,8 +101,8 @@ class MTLCompileOptions(UserMade):
         """Always MTLLibraryTypeExecutable."""
         return MTLLibraryTypeExecutable
 
-    def compile_source(self, compile_source: CompileSource, source: str) -> "Library":
-        """The library that `source` gives with these options."""
+    def compile_source(self, compile_source: Callable[..., T], source: str) -> T:
+        """What a `CompileSource`, or what takes the same, gives for `source` with these options."""
         return compile_source(
             source,
             macros={name: _macro_text(value) for name, value in self._macros.items()},

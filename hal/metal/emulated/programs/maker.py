@@ -1,8 +1,10 @@
 """How a device makes programs: libraries from MSL source, pipeline states, argument encoders."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from ....observe import current_watch
 from ..constants import MTLLibraryErrorFileNotFound, MTLLibraryErrorUnsupported
 from ..descriptors import MTLComputePipelineDescriptor
 from ..engine import Engine
@@ -49,6 +51,18 @@ class ProgramMaker(MetalObject):
         except Exception as error:
             return None, compile_error(error, self.engine)
         return MTLLibrary(self._as_device(), library), None
+
+    def expect_kernel(
+        self, source: str, options: MTLCompileOptions, kernel: str, size: tuple[int, int, int]
+    ) -> None:
+        """Compile a kernel that will be asked for ahead, for its size of threadgroups.
+
+        A checked program runs other code, and is as fast without.
+        """
+        expect_it = self.engine.expect
+        is_watched = current_watch() is not None
+        if expect_it is not None and not is_watched and self._as_device().options.workers != 1:
+            options.compile_source(partial(expect_it, kernel=kernel, size=size), source)
 
     def newLibraryWithSource_options_completionHandler_(
         self,
