@@ -21,6 +21,7 @@ from .rewrite.kernels import EntryPoint
 from .rewrite.quarantine import problem_in
 from .source.line_directives import named_texts
 from .text_compiler import TextCompiler, Values
+from .vector_products import with_fused_vectors
 
 if TYPE_CHECKING:
     from .rewrite.rewrite import Rewritten
@@ -216,7 +217,7 @@ class Library:
             self._compiler.keep(rewritten)
         return KernelFunction(
             name=described.name,
-            bitcode=bitcode,
+            bitcode=with_fused_vectors(bitcode),
             entry=entry.SYMBOL,
             arguments=reflected.arguments,
             max_total_threads_per_threadgroup=reflected.limit,

@@ -28,6 +28,8 @@ _TENSORS = re.compile(
     r"\b(?:mpp|tensor_ops|tensor_(?:inline|handle|offset)|__tensor|cooperative_tensor"
     r"|dynamic_extent|execution_(?:thread|simdgroup)s?)\b|\bd?extents\s*<"
 )
+# What the program itself says of fusing.
+_FUSING = re.compile(r"#\s*pragma\s+clang\s+fp\s+contract\s*\(\s*(\w+)")
 _usable: set[Path] = set()
 
 
@@ -55,6 +57,12 @@ def header_arguments(text: str, fast_math: bool) -> list[str]:
 
 def _options(text: str, fast_math: bool) -> tuple[str, ...]:
     options = ["-D__ASSAY_CONTRACT"] if fast_math else []
+    # Operators of vectors are the same everywhere in a program: the strictest that it asks for.
+    said = set(_FUSING.findall(text))
+    if "off" in said:
+        options.append("-D__ASSAY_VECTORS_APART")
+    elif "on" in said and fast_math:
+        options.append("-D__ASSAY_VECTORS_WITHIN")
     if _TEXTURES.search(text):  # a third of the headers, which most kernels do without
         options.append("-D__ASSAY_TEXTURES")
     if _TENSORS.search(text):

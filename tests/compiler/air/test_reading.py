@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import resource
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -50,6 +52,16 @@ def test_a_process_that_has_gone_is_replaced(reader: Reader) -> None:
     first.wait()
     assert "@k" in reader.text(GOOD)
     assert reader._process is not first
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of other processes are Linux's")
+def test_a_module_has_its_time_of_the_processor_and_not_of_the_clock(reader: Reader) -> None:
+    """On a busy machine sound modules waited for longer than their limit."""
+    for _ in range(2):
+        reader.text(GOOD)
+        assert reader._process is not None
+        most, _ = resource.prlimit(reader._process.pid, resource.RLIMIT_CPU)
+        assert 30 <= most <= 60
 
 
 def test_damaged_bitcode_is_refused_or_read_and_this_process_lives(reader: Reader) -> None:

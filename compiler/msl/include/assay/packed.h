@@ -18,14 +18,6 @@ namespace metal {
   __ASSAY_MEMBER explicit constexpr packed_vec(vec<U, N> v) { *this = vec<T, N>(v); }             \
   template <class S>                                                                              \
   __ASSAY_MEMBER constexpr auto& operator[](this S&& self, size_t i) { return self.__e[i]; }      \
-  template <class B>                                                                              \
-  __ASSAY_MEMBER packed_vec& operator+=(const B& b) { return *this = vec<T, N>(*this) + b; }      \
-  template <class B>                                                                              \
-  __ASSAY_MEMBER packed_vec& operator-=(const B& b) { return *this = vec<T, N>(*this) - b; }      \
-  template <class B>                                                                              \
-  __ASSAY_MEMBER packed_vec& operator*=(const B& b) { return *this = vec<T, N>(*this) * b; }      \
-  template <class B>                                                                              \
-  __ASSAY_MEMBER packed_vec& operator/=(const B& b) { return *this = vec<T, N>(*this) / b; }      \
   template <int... I> __ASSAY_MEMBER constexpr vec<T, sizeof...(I)> __take() const {              \
     return vec<T, sizeof...(I)>::__from(__native<T, sizeof...(I)>{__e[I]...});                    \
   }                                                                                               \
@@ -73,5 +65,23 @@ struct packed_vec<T, 4> : __swizzles4<packed_vec<T, 4>, T> {
   }
 };
 #undef __ASSAY_PACKED_MEMBERS
+
+template <class T, int N>
+__ASSAY_FN constexpr vec<T, N> operator+(const packed_vec<T, N>& a) { return vec<T, N>(a); }
+template <class T, int N>
+__ASSAY_FN constexpr vec<T, N> operator-(const packed_vec<T, N>& a) { return -vec<T, N>(a); }
+
+inline namespace __ASSAY_FUSED {
+#define __ASSAY_ARITHMETIC(op)                                                                    \
+  template <class T, int N, class B, class = __common_vec_t<vec<T, N>, B>>                        \
+  __ASSAY_FN constexpr packed_vec<T, N>& operator op##=(packed_vec<T, N>& a, const B& b) {        \
+    return a = vec<T, N>::__from(vec<T, N>(a).__v op vec<T, N>(b).__v);                           \
+  }
+__ASSAY_ARITHMETIC(+)
+__ASSAY_ARITHMETIC(-)
+__ASSAY_ARITHMETIC(*)
+__ASSAY_ARITHMETIC(/)
+#undef __ASSAY_ARITHMETIC
+}  // namespace __ASSAY_FUSED
 
 }  // namespace metal

@@ -19,6 +19,16 @@ __ASSAY_FN constexpr vec<bool, N> __mask(M mask) {
   return vec<bool, N>::__from(__builtin_convertvector(mask, __native<bool, N>) & (unsigned char)1);
 }
 
+// Sums of products are fused as the program says; which calls are is seen by what they are called
+// (`vector_products.py`).
+#if defined(__ASSAY_VECTORS_APART)
+#define __ASSAY_FUSED __apart
+#elif defined(__ASSAY_CONTRACT) && !defined(__ASSAY_VECTORS_WITHIN)
+#define __ASSAY_FUSED __across
+#else
+#define __ASSAY_FUSED __within
+#endif
+inline namespace __ASSAY_FUSED {
 #define __ASSAY_ARITHMETIC(op)                                                                    \
   template <class A, class B, class V = __common_vec_t<A, B>>                                     \
   __ASSAY_FN constexpr V operator op(const A& a, const B& b) {                                    \
@@ -38,6 +48,7 @@ __ASSAY_ARITHMETIC(&)
 __ASSAY_ARITHMETIC(|)
 __ASSAY_ARITHMETIC(^)
 #undef __ASSAY_ARITHMETIC
+}  // namespace __ASSAY_FUSED
 
 // The count of a shift is taken modulo the width, as the GPU does.
 #define __ASSAY_SHIFT(op)                                                                         \
