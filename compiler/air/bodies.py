@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .async_copies import async_copy, wait_for_copies
-from .body import Body
+from .body import Body, define
 from .conversions import conversion
 from .matrices import MATRICES
 from .names import UNKNOWN, AirFunction
@@ -14,6 +14,7 @@ from .vectors import by_parts, dot, vote
 from .visible import table_body
 
 _MATRIX = "simdgroup_matrix_8x8_"
+_COHERENT = "system_coherent"
 # By operation, with how many parameters each has.
 _OWN: dict[str, tuple[int, Callable[[AirFunction], Body | None]]] = {
     "any": (1, vote),
@@ -39,6 +40,24 @@ def _maker(function: AirFunction) -> tuple[int, Callable[[AirFunction], Body | N
         return 1, conversion
     if function.name.endswith("_visible_function_table"):
         return len(function.parameters), table_body
+    if function.words[1:2] == (_COHERENT,):
+        return 1 + (function.words[0] == "store"), _coherent_access
     if is_of_textures(function):
         return len(function.parameters), texture_body
     return _OWN.get(function.operation, (len(function.parameters), by_parts))
+
+
+def _coherent_access(function: AirFunction) -> Body | None:
+    """An access of memory that the host sees at once, as it sees all memory here."""
+    name = ".".join(function.words[:3])
+    if name == f"load.{_COHERENT}.volatile" and _is_pointer(function.parameters[0]):
+        lines = f"  %was = load volatile {function.result}, {function.parameters[0]} %0\n"
+        return Body(define(function, lines, "%was"))
+    if name == f"store.{_COHERENT}.volatile" and _is_pointer(function.parameters[1]):
+        value, place = function.parameters
+        return Body(define(function, f"  store volatile {value} %0, {place} %1\n"))
+    return None
+
+
+def _is_pointer(kind: str) -> bool:
+    return kind == "ptr addrspace(1)"

@@ -560,3 +560,15 @@ def test_a_struct_of_an_unnamed_namespace_is_known_by_its_name() -> None:
     text = kernel("k", body, INTS, declared=f"{pair} = type {{ float, float }}")
     arrays = [np.ones(1, np.int32), np.zeros(1, np.float32)]
     assert run(library({"k": text}), "k", arrays)[1] == 2
+
+
+def test_coherent_memory_is_read_and_written() -> None:
+    """Fences of MLX between GPU and host, as they are for macOS 26."""
+    load, store = (f"@air.{what}.system_coherent.volatile.i32.p1i32" for what in ("load", "store"))
+    declared = f"declare i32 {load}(ptr addrspace(1))\ndeclare void {store}(i32, ptr addrspace(1))"
+    body = f"""  %v = tail call i32 {load}(ptr addrspace(1) %b0)
+  %r = add i32 %v, 1
+  tail call void {store}(i32 %r, ptr addrspace(1) %b1)"""
+    text = kernel("k", body, INTS, declared=declared)
+    arrays = [np.array([41], np.int32), np.zeros(1, np.int32)]
+    assert run(library({"k": text}), "k", arrays, threads=1)[1].tolist() == [42]
