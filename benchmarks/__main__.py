@@ -47,6 +47,10 @@ def main() -> int:
         from .pipelines.main import main as pipelines
 
         return pipelines(sys.argv[2:])
+    if sys.argv[1:2] == ["prove"]:
+        from .proving.main import main as prove
+
+        return prove(sys.argv[2:])
     if sys.argv[1:2] == ["repair"]:
         from .repair import main as repair
 

@@ -17,10 +17,17 @@ _CACHE = DiskCache("proofs")
 
 
 def kept_answers(
-    program: Program, launch: Launch, about: Collection[str], *, seconds: float, cache: bool
+    program: Program,
+    launch: Launch,
+    about: Collection[str],
+    *,
+    seconds: float,
+    cache: bool,
+    offers: bool = True,
 ) -> list[Answer]:
     """What the prover says of some properties; what it said before of the same kernel and launch
-    is not asked again. What was left undecided for want of time is.
+    is not asked again. What was left undecided for want of time is. `offers` says whether an
+    assumption that would help is looked for; it is where answers are kept.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
@@ -29,7 +36,7 @@ def kept_answers(
     from assay.compiler.verify import prove
 
     if not cache:
-        return prove(program, launch, about, seconds=seconds)
+        return prove(program, launch, about, seconds=seconds, offers=offers)
     keys = {name: _key(program, launch, name) for name in about}
     found = {name: answer for name in about if (answer := _stored(keys[name])) is not None}
     if missing := [name for name in about if name not in found]:
@@ -56,7 +63,11 @@ def _stored(key: str) -> Answer | None:
 def _key(program: Program, launch: Launch, about: str) -> str:
     from assay.compiler.verify import own_version
 
-    scalars = [repr(launch.names.scalars[name]) for name in launch.names.scalars]
+    names = launch.names
+    scalars = [repr(each) for each in (*names.scalars.values(), *names.arrays.values())]
     lengths = sorted(launch.lengths.items())
-    stated = json.dumps([launch.size, scalars, launch.holds, lengths, about])
+    pointers = None if launch.pointers is None else sorted(map(repr, launch.pointers.items()))
+    stated = json.dumps(
+        [launch.size, scalars, launch.holds, lengths, pointers, launch.ragged, about]
+    )
     return digest(own_version(), program.key, stated)

@@ -2,28 +2,73 @@
 
 from __future__ import annotations
 
+import keyword
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..launches.scalars import axes_of, element_of
+from ..launches.structs import members_of
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import KernelFunction
-    from assay.compiler.verify import Names
-
-
-def names_of(kernel: KernelFunction) -> Names:
-    """The integer arguments of a kernel, each one number."""
+    from assay.compiler.msl import Argument, KernelFunction
     from assay.compiler.verify import Names, Scalar
 
-    found = {}
+
+def names_of(kernel: KernelFunction, sources: Iterable[str] = ()) -> Names:
+    """The integer arguments of a kernel, integer members of its structs, and constant arrays.
+
+    Args:
+        kernel: the kernel.
+        sources: texts in which structs are looked for.
+    """
+    from assay.compiler.verify import Names
+
+    texts = tuple(sources)
+    scalars: dict[str, Scalar] = {}
+    arrays: dict[str, Scalar] = {}
     for number, argument in enumerate(kernel.arguments):
         element = element_of(argument.type_name)
-        if not argument.is_reference or element is None or axes_of(argument.type_name) != 1:
+        is_integer = element is not None and element.kind in "iu"
+        if is_integer and axes_of(argument.type_name) == 1:
+            kind = scalars if argument.is_reference else arrays
+            if argument.is_reference or argument.address_space == "constant":
+                assert element is not None
+                kind[argument.name] = _scalar(argument.name, argument, number, element)
+        elif argument.kind == "buffer" and argument.address_space == "constant":
+            scalars.update((each.name, each) for each in _members(argument, number, texts))
+    return Names(scalars, arrays)
+
+
+def _members(argument: Argument, number: int, texts: tuple[str, ...]) -> Iterator[Scalar]:
+    """The integers in a struct."""
+    for member in members_of(argument.type_name, argument.size, texts):
+        parts = member.name.split(".")
+        if member.element.kind not in "iu" or not all(map(_is_name, parts)):
             continue
-        if element.kind in "iu":
-            width = 8 * element.itemsize
-            scalar = Scalar(
-                name=argument.name, parameter=number, width=width, is_signed=element.kind == "i"
-            )
-            found[argument.name] = scalar
-    return Names(found)
+        for at in range(member.count):
+            index = f"[{at}]" if member.count > 1 else ""
+            name = f"{argument.name}.{member.name}{index}"
+            offset = member.offset + at * member.element.itemsize
+            yield _scalar(name, argument, number, member.element, offset)
+
+
+def _is_name(part: str) -> bool:
+    """Whether expressions, which are Python's, can have it as a name."""
+    return part.isidentifier() and not keyword.iskeyword(part)
+
+
+def _scalar(
+    name: str, argument: Argument, number: int, element: np.dtype[np.generic], offset: int = 0
+) -> Scalar:
+    from assay.compiler.verify import Scalar
+
+    return Scalar(
+        name=name,
+        argument=argument.name,
+        parameter=number,
+        width=8 * element.itemsize,
+        is_signed=element.kind == "i",
+        offset=offset,
+    )

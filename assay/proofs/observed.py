@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from ..reports.report import Report
 from .kept import kept_answers
 from .names import names_of
 from .options import SECONDS
+from .pointed import Pointed, Range, lengths_of, overlap, places, pointers_in, whole
 from .proof import KernelProof
 from .replay import Replay
 from .source import LOCK_STEP
@@ -29,7 +30,7 @@ from .text import MEANING, obstacle_text
 
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelFunction, KernelLibrary
-    from assay.compiler.verify import Launch
+    from assay.compiler.verify import Launch, Place
     from assay.hal.metal.emulated import MTLCommandBuffer, MTLComputePipelineState, MTLDevice
     from assay.hal.metal.emulated.commands.commands import DispatchCommand
 
@@ -47,6 +48,7 @@ class Launched:
         constants: bytes of arguments in constant memory that are one value, by name.
         lengths: bytes of its buffers, by name.
         overlaps: names of two arguments that share memory of which one is written.
+        pointers: where pointers in constant memory lead to, by parameter and byte.
     """
 
     kernel: tuple[str, str]
@@ -55,6 +57,7 @@ class Launched:
     constants: tuple[tuple[str, bytes], ...] = ()
     lengths: tuple[tuple[str, int], ...] = ()
     overlaps: tuple[str, str] | None = None
+    pointers: tuple[tuple[tuple[int, int], Place], ...] = ()
 
 
 @dataclass(slots=True)
@@ -140,7 +143,7 @@ def _proof(
     fixed = {name: _exact(raw) for name, raw in launched.constants}
     size, sources = launched.threadgroup, library.sources()
     replay = Replay(kernel, Runner(library), size, (), sources, fixed)
-    launch = _launch(launched, kernel)
+    launch = _launch(launched, kernel, sources)
     try:
         given = kept_answers(kernel.program(), launch, PROPERTIES, seconds=timeout, cache=cache)
     except (UnsupportedKernel, AssumptionError) as error:
@@ -192,22 +195,24 @@ def _beyond(launched: Launched) -> str | None:
     return None
 
 
-def _launch(launched: Launched, kernel: KernelFunction) -> Launch:
+def _launch(launched: Launched, kernel: KernelFunction, sources: Mapping[str, str]) -> Launch:
     from assay.compiler.verify import Launch
 
-    names = names_of(kernel)
+    names = names_of(kernel, sources.values())
     constants = dict(launched.constants)
     assert launched.groups is not None
     holds = [f"groups.{axis} == {n}" for axis, n in zip("xyz", launched.groups, strict=True)]
     for scalar in names.scalars.values():
-        if (raw := constants.get(scalar.name)) is not None:
-            value = int.from_bytes(raw[: scalar.width // 8], "little", signed=scalar.is_signed)
+        if (raw := constants.get(scalar.argument)) is not None:
+            own = raw[scalar.offset : scalar.offset + scalar.width // 8]
+            value = int.from_bytes(own, "little", signed=scalar.is_signed)
             holds.append(f"{scalar.name} == {value}")
     return Launch(
         size=launched.threadgroup,
         names=names,
         holds=tuple(holds),
         lengths={name: str(length) for name, length in launched.lengths},
+        pointers=dict(launched.pointers),
     )
 
 
@@ -215,26 +220,33 @@ def _launched(key: tuple[str, str], device: MTLDevice, command: DispatchCommand)
     kernel = kernel_of(command.pipeline)
     constants: dict[str, bytes] = {}
     lengths: dict[str, int] = {}
-    ranges: list[tuple[str, bool, int, int]] = []
-    for argument, value in zip(kernel.arguments, command.arguments, strict=True):
+    ranges: list[Range] = []
+    pointed: list[Pointed] = []
+    memory = device.memory.memory
+    for number, (argument, value) in enumerate(
+        zip(kernel.arguments, command.arguments, strict=True)
+    ):
         if argument.kind == "threadgroup":
             lengths[argument.name] = value
         elif argument.kind == "buffer":
-            host, available = device.memory.memory.resolve(value)
+            host, available = memory.resolve(value)
             if argument.is_reference and argument.address_space == "constant":
                 raw = ctypes.string_at(host, min(available, _MOST_CONSTANT))
-                constants[argument.name] = raw[: argument.size or _MOST_CONSTANT]
+                raw = raw[: argument.size or _MOST_CONSTANT]
+                constants[argument.name] = raw
+                pointed += pointers_in(raw, number, argument.name, memory.resolve)
             elif available:
                 lengths[argument.name] = available
                 is_written = argument.access != "read"
-                ranges.append((argument.name, is_written, value, value + available))
+                ranges.append(Range(argument.name, is_written, host, host + available))
     return Launched(
         kernel=key,
         threadgroup=command.threads_per_threadgroup,
         groups=_groups(command),
         constants=tuple(constants.items()),
-        lengths=tuple(lengths.items()),
-        overlaps=_overlap(ranges),
+        lengths=(*lengths.items(), *lengths_of(pointed)),
+        overlaps=overlap([*ranges, *whole(pointed)]),
+        pointers=tuple(places(pointed).items()),
     )
 
 
@@ -247,15 +259,6 @@ def _groups(command: DispatchCommand) -> Size | None:
         return None
     x, y, z = (threads // size for threads, size in sizes)
     return x, y, z
-
-
-def _overlap(ranges: list[tuple[str, bool, int, int]]) -> tuple[str, str] | None:
-    """Two arguments that share memory of which one is written."""
-    for at, (name, writes, begin, end) in enumerate(ranges):
-        for other, other_writes, other_begin, other_end in ranges[:at]:
-            if (writes or other_writes) and begin < other_end and other_begin < end:
-                return other, name
-    return None
 
 
 def _exact(raw: bytes) -> Given:

@@ -21,7 +21,9 @@ class ProofOptions:
     of threadgroups; without it that of the source's `//!` lines counts, or a usual one. `assume`
     has conditions on arguments and grids, `buffers` bytes of arguments by name, as expressions.
     `timeout` is in seconds for each property. `cache` lets answers be kept on disk. `rings` asks
-    how rings of buffers go round, and which barriers are redundant.
+    how rings of buffers go round, and which barriers are redundant. `offers` has assumptions that
+    would help looked for, if nothing is kept. `ragged` is for grids whose last threadgroups may not
+    be full, as `dispatchThreads` launches them.
     """
 
     functions: tuple[str, ...] = ()
@@ -34,3 +36,5 @@ class ProofOptions:
     timeout: float = SECONDS
     cache: bool = True
     rings: bool = False
+    offers: bool = True
+    ragged: bool = False

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from assay.sim.check import Finding
 
 LOCK_STEP = "lanes of a simdgroup run in lock step"
+FULL = "all threadgroups are full"
 ALWAYS = (
-    "all threadgroups are full, and a grid has less than 2**32 threads in a dimension",
+    "a grid has less than 2**32 threads in a dimension",
     LOCK_STEP,
-    "buffers do not overlap, and the grid has one thread in dimensions that the kernel ignores",
+    "buffers do not overlap, also those behind pointers that constant arguments hold, and the grid "
+    "has one thread in dimensions that the kernel ignores",
 )
 """What every proof rests on."""
 
@@ -167,14 +169,19 @@ class SourceProof:
     ) -> list[Answer]:
         options = self._options
         return kept_answers(
-            kernel.program(), launch, about, seconds=options.timeout, cache=options.cache
+            kernel.program(),
+            launch,
+            about,
+            seconds=options.timeout,
+            cache=options.cache,
+            offers=options.offers,
         )
 
     def _launch(self, kernel: KernelFunction, setup: Setup) -> Launch:
         """What is assumed. Raises LaunchInputError, with the place of what is wrong."""
         from assay.compiler.verify import AssumptionError, Launch
 
-        names = names_of(kernel)
+        names = names_of(kernel, self._library.sources().values())
         given = [Stated(text) for text in self._options.assume]
         stated = [*given, *self._assumed.get(kernel.name, ())]
         for each in stated:
@@ -188,6 +195,7 @@ class SourceProof:
             names=names,
             holds=tuple(dict.fromkeys(each.text for each in stated)),
             lengths=_lengths(kernel, self._options),
+            ragged=self._options.ragged,
         )
 
 
@@ -221,6 +229,8 @@ def _assumptions(kernel: KernelFunction, setup: Setup, launch: Launch) -> Iterat
     """What proofs rest on, as sentences."""
     usual = ", a usual size" if setup.threadgroup is None else ""
     yield f"threadgroups of {size_text(launch.size)} threads{usual}"
+    if not launch.ragged:
+        yield FULL
     yield from launch.holds
     yield from (f"{name} has {text} bytes" for name, text in launch.lengths.items())
     open = [

@@ -2,6 +2,7 @@
 
 from .answers import Actor, Answer, Counterexample, Obstacle, Verdict
 from .assumptions import AssumptionError, Names, Scalar
+from .memory.pointers import Place, Pointers
 from .prove import PROPERTIES, TOGETHER, Launch, prove
 from .version import own_version
 
@@ -15,6 +16,8 @@ __all__ = [
     "Launch",
     "Names",
     "Obstacle",
+    "Place",
+    "Pointers",
     "Scalar",
     "Verdict",
     "own_version",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from assay.sim.simt.ir.llvm_types import bits
-from assay.sim.simt.ir.nodes import Instruction, ThreadgroupRoot
+from assay.sim.simt.ir.nodes import Instruction
 
 from .counts import Counts
+from .memory.pointers import start_of
 from .terms import Term, add, constant
 from .values import Values
 
 
 def address(values: Values, access: Instruction, counts: Counts) -> Term:
-    """The byte that an access begins at: of threadgroup variables in their arena, else its root."""
+    """The byte that an access begins at: of threadgroup variables in their arena, of memory behind
+    a pointer in the whole of it, else of its root.
+    """
     offset = values.read(access.operands[0], counts, "signed")
-    root = access.root
-    return add(offset, constant(root.start)) if isinstance(root, ThreadgroupRoot) else offset
+    return add(offset, constant(start_of(access.root)))
 
 
 def length(access: Instruction) -> int:

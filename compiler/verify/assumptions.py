@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.sim.simt.ir.operations import positions as rows
@@ -48,23 +48,46 @@ class AssumptionError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """An integer argument of a kernel: its place among the parameters, and its type."""
+    """An integer that a kernel is given: where it lies behind which parameter, and its type.
+
+    Attributes:
+        name: as assumptions call it, `n` or `args.n`.
+        argument: the argument's name.
+        offset: bytes from the begin of what the argument refers to.
+    """
 
     name: str
+    argument: str
     parameter: int
     width: int
     is_signed: bool
+    offset: int = 0
 
 
 class Names:
-    """What expressions may name: integer arguments, `grid.x` in threads, `groups.x`.
+    """What expressions may name: integer arguments, members of structs, `shape[0]` of an array,
+    `grid.x` in threads, `groups.x`.
 
     Args:
-        scalars: the kernel's integer arguments.
+        scalars: integers by name.
+        arrays: arrays of integers by name; each is told by its first element.
     """
 
-    def __init__(self, scalars: Mapping[str, Scalar]) -> None:
+    def __init__(
+        self, scalars: Mapping[str, Scalar], arrays: Mapping[str, Scalar] | None = None
+    ) -> None:
         self.scalars = scalars
+        self.arrays = arrays or {}
+
+    def scalar(self, name: str) -> Scalar | None:
+        """The integer of a name; None if there is none."""
+        array, bracket, index = name.removesuffix("]").partition("[")
+        if not bracket or name in self.scalars:
+            return self.scalars.get(name)
+        first = self.arrays.get(array)
+        if first is None or not index.isdecimal():
+            return None
+        return replace(first, name=name, offset=first.offset + first.width // 8 * int(index))
 
     def check(self, text: str, *, condition: bool) -> None:
         """Refuse what is not understood. Raises AssumptionError."""
@@ -82,14 +105,14 @@ class Names:
     def _stand_in(self, name: str) -> Expression | None:
         thing, _, axis = name.partition(".")
         is_size = thing in ("grid", "groups") and axis in _AXES and len(axis) == 1
-        return 1 if is_size or name in self.scalars else None
+        return 1 if is_size or self.scalar(name) is not None else None
 
     def _term(self, name: str, values: Values) -> Expression | None:
         if self._stand_in(name) is None:
             return None
-        if name in self.scalars:
-            scalar = self.scalars[name]
-            term = values.argument(scalar.name, scalar.parameter, scalar.width)
+        scalar = self.scalar(name)
+        if scalar is not None:
+            term = values.argument(scalar.argument, scalar.parameter, scalar.width, scalar.offset)
             return signed(term, scalar.width).value if scalar.is_signed else term.value
         thing, _, axis = name.partition(".")
         dimension = _AXES.index(axis)
@@ -149,7 +172,7 @@ class _Reader:
                 ):
                     raise self._error("it may divide by positive numbers only")
                 return _NUMBERS[type(op)](self._number(left), by)
-            case ast.Name() | ast.Attribute():
+            case ast.Name() | ast.Attribute() | ast.Subscript():
                 name = ast.unparse(tree)
                 found = self._find(name)
                 if found is None:
@@ -176,7 +199,7 @@ def _dimension(position: Any) -> int | None:
 
 def candidates(kernel: Kernel, names: Names) -> Iterator[str]:
     """Extra assumptions that hosts often see to, the weaker ones first."""
-    scalars = list(names.scalars)[:_MOST_SCALARS]
+    scalars = [name for name in names.scalars if "." not in name][:_MOST_SCALARS]
     unused = unused_axes(kernel)
     axes = [axis for at, axis in enumerate(_AXES) if at not in unused]
     extents = [[f"grid.{axis} <= {name}" for name in scalars] for axis in axes]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.sim.simt.ir.nodes import (
+    AddressRoot,
     BufferRoot,
     ConstantRoot,
     Instruction,
@@ -17,10 +18,12 @@ from assay.sim.simt.ir.nodes import (
 from .accesses import action, length
 from .answers import Answer, Counterexample, Obstacle, answer
 from .conditions import both, negation
+from .memory.pointers import PointedRoot, buffers_behind
 from .study import Study
 from .terms import Expression
 
 ABOUT = "bounds"
+_POINTER = "it accesses memory through a pointer whose target is not known"
 
 
 def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
@@ -35,6 +38,9 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
     examples: list[Counterexample] = []
     obstacles: list[Obstacle] = []
     for access in study.kernel.accesses():
+        if _may_leave(access, lengths):
+            obstacles.append(Obstacle(why=_POINTER, site=access.site))
+            continue
         size = _size(access.root, lengths)
         enough = len(examples) >= study.effort.examples
         if size is None or enough or not study.meant(access):
@@ -45,6 +51,14 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
         elif found is not None:
             examples += found
     return answer(ABOUT, study.cases - before, examples, obstacles)
+
+
+def _may_leave(access: Instruction, lengths: Mapping[str, Expression]) -> bool:
+    """Whether an access through a pointer may be to memory of known length."""
+    if not isinstance(access.root, AddressRoot):
+        return False
+    buffers = buffers_behind(access.root.address)
+    return buffers is None or any(root.name in lengths for root in buffers)
 
 
 def _size(root: Root | None, lengths: Mapping[str, Expression]) -> Expression | None:
@@ -64,6 +78,8 @@ def _outside(
     assert block is not None and access.root is not None
     counts = values.counts_at(block, {})
     start = values.read(access.operands[0], counts, "signed").value
+    if isinstance(access.root, PointedRoot):
+        start = start + access.root.first
     inside = both(start >= 0, start + length(access) <= size)
     # There are no buffers of 0 bytes.
     lengths_are = [each > 0 for each in study.lengths.values()]

@@ -26,6 +26,7 @@ from assay.sim.simt.ir.operations.synchronisation import THREADGROUP_BARRIER
 from assay.sim.simt.run.program import Program
 
 from .loops import Rule
+from .memory.pointers import Pointers, follow_pointers
 
 Size = tuple[int, int, int]
 LOOPS = frozenset({"loops", "race"})
@@ -43,6 +44,7 @@ class Kernel:
         shared: loops that all threads are in the same iteration of, since barriers hold them
             together.
         rules: of variables of loops, as far as they were asked for.
+        is_ragged: whether the last threadgroups of a grid may not be full.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Kernel:
     written: frozenset[Root]
     shared: set[Loop] = field(default_factory=set)
     rules: dict[Instruction, Rule | None] = field(default_factory=dict)
+    is_ragged: bool = False
 
     @property
     def barriers(self) -> list[Block]:
@@ -75,13 +78,16 @@ def barrier_of(block: Block) -> Instruction | None:
     return last if last is not None and last.operation is THREADGROUP_BARRIER else None
 
 
-def prepared(program: Program, size: Size, without: Collection[int] = ()) -> Kernel:
+def prepared(
+    program: Program, size: Size, without: Collection[int] = (), pointers: Pointers | None = None
+) -> Kernel:
     """A kernel for threadgroups of a size.
 
     Args:
         program: the kernel.
         size: threads of a threadgroup.
         without: barriers of the threadgroup that are left out, by their places in its order.
+        pointers: where pointers in arguments lead to; each to memory of its own if left out.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about; the message says what.
@@ -90,6 +96,7 @@ def prepared(program: Program, size: Size, without: Collection[int] = ()) -> Ker
         function = clone(program.marked_function(LOOPS))
     except UnsupportedKernel:
         function = clone(program.marked_function(LOOPS - {"loops"}))
+    follow_pointers(function, pointers)
     split_at_barriers(function)
     cfg = analyse(function)
     if not cfg.reducible:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from assay.sim.lanes import LANES
@@ -10,17 +10,18 @@ from assay.sim.simt.ir.operations import positions as rows
 from assay.sim.simt.ir.operations.operation import Operation
 
 from .kernel import Size
-from .terms import Term, constant, ranged
+from .terms import Term, choose, constant, ranged
 
 _AXES = "xyz"
 _MOST_THREADS = 1 << 32  # of a grid, in one dimension: what a position of 32 bits can tell apart
 
 
 class Positions:
-    """One thread of an arbitrary threadgroup in a grid of full threadgroups.
+    """One thread of an arbitrary threadgroup in a grid.
 
     Attributes:
         name: tells its symbols from those of another thread.
+        is_ragged: whether the last threadgroups of the grid may not be full.
         is_one_of_many: whether what only it knows is a function of its index, so that two threads
             that turn out to be the same know the same.
         facts: what holds of all the symbols.
@@ -29,13 +30,20 @@ class Positions:
     """
 
     def __init__(
-        self, name: str, size: Size, group_name: str = "group", *, is_one_of_many: bool = False
+        self,
+        name: str,
+        size: Size,
+        group_name: str = "group",
+        *,
+        is_one_of_many: bool = False,
+        is_ragged: bool = False,
     ) -> None:
         import z3
 
         self.name = name
         self.is_one_of_many = is_one_of_many
         self.size = size
+        self.is_ragged = is_ragged
         self.place = [_symbol(f"{name}.{axis}", n) for axis, n in zip(_AXES, size, strict=True)]
         counts = [max(1, _MOST_THREADS // n) for n in size]
         self.groups = [
@@ -48,6 +56,9 @@ class Positions:
         threads = size[0] * size[1] * size[2]
         x, y, z = (each.value for each in self.place)
         self.index = ranged(x + size[0] * (y + size[1] * z), 0, threads - 1)
+        if is_ragged and threads > size[0]:
+            # Rows of the last threadgroups are shorter than others.
+            self.index = _symbol(f"{name}.index", threads)
         self.lane = _symbol(f"{name}.lane", min(LANES, threads))
         self.simdgroup = _symbol(f"{name}.simdgroup", -(-threads // LANES))
         self.facts: list[Any] = [
@@ -56,6 +67,16 @@ class Positions:
         self.facts.append(self.index.value == LANES * self.simdgroup.value + self.lane.value)
         for group, groups in zip(self.group, self.groups, strict=True):
             self.facts += [group.value >= 0, group.value < groups.value, *bounds(groups)]
+        if is_ragged:
+            self.facts += [*bounds(self.index), *self._in_ragged_grid()]
+
+    def _in_ragged_grid(self) -> Iterator[Any]:
+        """That the grid's last threadgroups have a thread at least, and that this one is in it."""
+        for dimension, (size, groups) in enumerate(zip(self.size, self.groups, strict=True)):
+            threads = self.threads_of_grid(dimension).value
+            yield threads > (groups.value - 1) * size
+            yield threads <= groups.value * size
+            yield self.in_grid(dimension).value < threads
 
     def term(self, operation: Operation, dimension: int) -> Term | None:
         """What a position is; None if it is not known here."""
@@ -72,7 +93,23 @@ class Positions:
         """How many threads the grid has."""
         size = self.size[dimension]
         groups = self.groups[dimension]
+        if self.is_ragged:
+            import z3
+
+            return ranged(z3.Int(f"grid.{_AXES[dimension]}"), 1, _MOST_THREADS // size * size)
         return ranged(groups.value * size, size, _MOST_THREADS // size * size)
+
+    def threads_of_group(self, dimension: int) -> Term:
+        """How many threads the thread's own threadgroup has."""
+        size = self.size[dimension]
+        if not self.is_ragged or size == 1:
+            return constant(size)
+        left = self.threads_of_grid(dimension).value - self.group[dimension].value * size
+        return ranged(choose(left < size, left, size), 1, size)
+
+    def simdgroups(self) -> Term | None:
+        """How many simdgroups the thread's own threadgroup has; None if that is not known."""
+        return None if self.is_ragged else constant(-(-_threads(self) // LANES))
 
 
 def bounds(term: Term) -> list[Any]:
@@ -108,18 +145,18 @@ def _threads(thread: Positions) -> int:
     return thread.size[0] * thread.size[1] * thread.size[2]
 
 
-_TERMS: dict[Operation, Callable[[Positions, int], Term]] = {
+_TERMS: dict[Operation, Callable[[Positions, int], Term | None]] = {
     rows.THREAD_POSITION_IN_GRID: lambda t, d: t.in_grid(d),
     rows.THREAD_POSITION_IN_THREADGROUP: lambda t, d: t.place[d],
     rows.THREADGROUP_POSITION_IN_GRID: lambda t, d: t.group[d],
-    rows.THREADS_PER_THREADGROUP: lambda t, d: constant(t.size[d]),
+    rows.THREADS_PER_THREADGROUP: lambda t, d: t.threads_of_group(d),
     rows.DISPATCH_THREADS_PER_THREADGROUP: lambda t, d: constant(t.size[d]),
     rows.THREADS_PER_GRID: lambda t, d: t.threads_of_grid(d),
     rows.THREADGROUPS_PER_GRID: lambda t, d: t.groups[d],
     rows.THREAD_INDEX_IN_THREADGROUP: lambda t, d: t.index,
     rows.THREAD_INDEX_IN_SIMDGROUP: lambda t, d: t.lane,
     rows.SIMDGROUP_INDEX_IN_THREADGROUP: lambda t, d: t.simdgroup,
-    rows.SIMDGROUPS_PER_THREADGROUP: lambda t, d: constant(-(-_threads(t) // LANES)),
+    rows.SIMDGROUPS_PER_THREADGROUP: lambda t, d: t.simdgroups(),
     rows.DISPATCH_SIMDGROUPS_PER_THREADGROUP: lambda t, d: constant(-(-_threads(t) // LANES)),
     rows.MATRIX_ROW: _matrix_row,
     rows.MATRIX_COLUMN: _matrix_column,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -18,11 +19,13 @@ from .assumptions import AssumptionError, Names, candidates, unused_axes
 from .initial import ABOUT as INITIALISED
 from .initial import initialised
 from .kernel import Kernel, Size, prepared
+from .memory.pointers import Pointers
 from .solver import OutOfTime, time_limit
 from .study import Assumed, Effort, Study
 from .terms import Expression
 from .values import Values
 
+_DEEPEST: Final = 20_000  # frames: values of long chains of branches are found by recursion
 _MOST_TRIED: Final = 16  # extra assumptions
 _SECONDS_OF_TRY: Final = 0.3
 _Prove = Callable[["Kernel", "Launch", Effort], Answer]
@@ -33,16 +36,21 @@ class Launch:
     """What is assumed of launches.
 
     Attributes:
-        size: threads of a threadgroup; all threadgroups are full.
+        size: threads of a threadgroup.
         names: what assumptions may speak of.
         holds: conditions on arguments and sizes of grids, such as `grid.x <= n`.
         lengths: bytes of arguments that stand for memory, such as `4 * n`, by name.
+        pointers: where pointers in arguments lead to; None to assume that the memory behind each
+            overlaps no other.
+        ragged: whether the last threadgroups of a grid may not be full.
     """
 
     size: Size
     names: Names = field(default_factory=lambda: Names({}))
     holds: tuple[str, ...] = ()
     lengths: Mapping[str, str] = field(default_factory=dict)
+    pointers: Pointers | None = None
+    ragged: bool = False
 
 
 TOGETHER: Final = (
@@ -61,6 +69,7 @@ def prove(
     about: Collection[str] = PROPERTIES,
     *,
     seconds: float | None = None,
+    offers: bool = True,
 ) -> list[Answer]:
     """What is proved, refuted or not decided of a kernel.
 
@@ -69,6 +78,7 @@ def prove(
         launch: what is assumed of its launches.
         about: names of properties.
         seconds: after which a property is left undecided; None for any number.
+        offers: whether an assumption that would help is looked for where there is no proof.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
@@ -78,11 +88,16 @@ def prove(
         launch.names.check(text, condition=True)
     for text in launch.lengths.values():
         launch.names.check(text, condition=False)
-    kernel = prepared(program, launch.size)
+    kernel = prepared(program, launch.size, pointers=launch.pointers)
+    kernel.is_ragged = launch.ragged
     barriers.share_loops(kernel)
     assumed = assumed_of(kernel, launch)
     if launch.holds and Study(kernel, assumed).possible() == "no":
         raise AssumptionError("no launch fulfils all that is assumed together")
+
+    if sys.getrecursionlimit() < _DEEPEST:
+        sys.setrecursionlimit(_DEEPEST)
+    ask = _offered if offers else _plain
 
     def within(name: str, find: Callable[[], Answer]) -> Answer:
         return _within(seconds, name, find)
@@ -96,10 +111,10 @@ def prove(
         written = within(INITIALISED, lambda: _initialised(kernel, launch))
         found.append(_resting(_resting(written, uniform), raced))
     if races.BUFFERS in about:
-        raced = within(races.BUFFERS, lambda: _offered(kernel, launch, _buffer_races))
+        raced = within(races.BUFFERS, lambda: ask(kernel, launch, _buffer_races))
         found.append(_resting(raced, uniform))
     if bounds.ABOUT in about:
-        found.append(within(bounds.ABOUT, lambda: _offered(kernel, launch, _bounds)))
+        found.append(within(bounds.ABOUT, lambda: ask(kernel, launch, _bounds)))
     return [each for each in found if each.about in about]
 
 
@@ -124,6 +139,10 @@ def assumed_of(kernel: Kernel, launch: Launch) -> Assumed:
         return [*groups, *(launch.names.condition(text, values) for text in launch.holds)]
 
     return found
+
+
+def _plain(kernel: Kernel, launch: Launch, prove: _Prove) -> Answer:
+    return prove(kernel, launch, Effort())
 
 
 def _offered(kernel: Kernel, launch: Launch, prove: _Prove) -> Answer:
@@ -195,6 +214,9 @@ def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
 
 
 def _initialised(kernel: Kernel, launch: Launch) -> Answer:
+    if launch.ragged and any(isinstance(x.root, THREADGROUP_ROOTS) for x in kernel.accesses()):
+        why = "which threads of threadgroups that are not full write is not followed"
+        return Answer(about=INITIALISED, verdict="undecided", obstacles=(Obstacle(why=why),))
     return initialised(Study(kernel, assumed_of(kernel, launch), many=True))
 
 

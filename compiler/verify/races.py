@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.sim.check import layout
@@ -28,6 +28,8 @@ from .counts import Counts
 from .delinearise import Span, overlap
 from .intervals import MEM_DEVICE, MEM_THREADGROUP, Interval, State, intervals
 from .kernel import Kernel
+from .memory.pointers import buffers_behind
+from .memory.same_values import are_alike, may_differ
 from .study import Study
 from .terms import Expression
 from .values import Values
@@ -170,8 +172,18 @@ def _through_pointers(kernel: Kernel, spaces: tuple[int, ...]) -> list[Obstacle]
     return [
         Obstacle(why=why, site=access.site)
         for access in kernel.accesses()
-        if isinstance(access.root, AddressRoot) and access.root.space in spaces
+        if isinstance(access.root, AddressRoot)
+        and access.root.space in spaces
+        and not _reads_unwritten(kernel, access)
     ]
+
+
+def _reads_unwritten(kernel: Kernel, access: Instruction) -> bool:
+    """Whether an access through a computed pointer surely reads a buffer that nobody writes to."""
+    if access.operation.writes_memory or not isinstance(access.root, AddressRoot):
+        return False
+    buffers = buffers_behind(access.root.address)
+    return buffers is not None and buffers.isdisjoint(kernel.written)
 
 
 def _same_memory(one: Instruction, other: Instruction) -> bool:
@@ -213,7 +225,10 @@ def _race(
     # Which lane a copy does an element by is nobody's business.
     may_be_one = are_free and one.access is not other.access and not study.apart
     model = study.ask(formulas, may_be_one=may_be_one)
-    if model.answer == "no":
+    if model.answer == "no" or (
+        are_alike(one.access, other.access)
+        and _only_the_same(study, formulas, (one.access, here), (other.access, there))
+    ):
         return None
     if model.answer == "unknown":
         lines = f"line {one.access.site.line} and line {other.access.site.line}"
@@ -221,6 +236,21 @@ def _race(
     memory = one.access.root.name if one.access.root is not None else ""
     words = [(a, action(one.access), one.access), (b, action(other.access), other.access)]
     return study.examples(formulas, model, memory, words)
+
+
+def _only_the_same(
+    study: Study,
+    formulas: Sequence[Expression],
+    one: tuple[Instruction, Counts],
+    other: tuple[Instruction, Counts],
+) -> bool:
+    """Whether two stores that meet surely write the same bits to the same place."""
+    (a, b), ((mine, here), (theirs, there)) = (study.a, study.b), (one, other)
+    begins = address(a, mine, here).value, address(b, theirs, there).value
+    differ = may_differ(a, mine, here, b, theirs, there)
+    if differ is True:
+        return False
+    return study.ask([*formulas, one_of(begins[0] != begins[1], differ)]).answer == "no"
 
 
 def _holds(study: Study, before: Expression) -> Callable[[Expression], bool]:

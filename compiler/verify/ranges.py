@@ -94,7 +94,8 @@ class Ranges:
         from .values import Values
 
         facts = Facts(self.kernel.function.instructions())
-        return Values(self.kernel, Positions("any", self.kernel.size), facts, self)
+        place = Positions("any", self.kernel.size, is_ragged=self.kernel.is_ragged)
+        return Values(self.kernel, place, facts, self)
 
     def _refuted(self, values: Values, formulas: list[Expression]) -> bool:
         given = [*formulas, *values.thread.facts, *self._assumed(values)]

@@ -18,7 +18,7 @@ from .kernel import Kernel, is_read_only, unshared
 from .positions import Positions
 from .ranges import Ranges
 from .solver import Model, solve
-from .terms import Expression
+from .terms import Expression, Term
 from .values import Values
 
 Assumed = Callable[[Values], list[Expression]]
@@ -77,10 +77,9 @@ class Study:
         self.a, self.b = (self.thread(name, group) for name, group in groups.items())
         x, y = self.a.thread, self.b.thread
         self.always = [*x.facts, *y.facts, *assumed(self.a), *assumed(self.b)]
-        self.are_two = alone or many or x.index.value != y.index.value
+        self.are_two = alone or many or _unlike(x.place, y.place)
         if apart:
-            pairs = zip(x.group, y.group, strict=True)
-            self.are_two = one_of(*(mine.value != theirs.value for mine, theirs in pairs))
+            self.are_two = _unlike(x.group, y.group)
         self.lengths: Mapping[str, Expression] = {}  # of arguments that stand for memory
         self.cases = 0
         self._lemmas: dict[tuple[int, int], bool] = {}
@@ -88,7 +87,13 @@ class Study:
 
     def thread(self, name: str, group: str = "group") -> Values:
         """A thread's values."""
-        place = Positions(name, self.kernel.size, group, is_one_of_many=self.many)
+        place = Positions(
+            name,
+            self.kernel.size,
+            group,
+            is_one_of_many=self.many,
+            is_ragged=self.kernel.is_ragged,
+        )
         return Values(self.kernel, place, self.facts, self.ranges, is_supposed=self.many)
 
     def holds(self, path: Expression, condition: Expression) -> bool:
@@ -205,6 +210,12 @@ class Study:
                 for values, words, place in what
             ),
         )
+
+
+def _unlike(one: Sequence[Term], other: Sequence[Term]) -> Expression:
+    """Whether two positions differ."""
+    pairs = zip(one, other, strict=True)
+    return one_of(*(mine.value != theirs.value for mine, theirs in pairs))
 
 
 def _numbers(model: Model, terms: Sequence[Any]) -> tuple[int, int, int]:

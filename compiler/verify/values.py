@@ -31,6 +31,7 @@ from .meanings import (
     read,
     reading_of_comparison,
 )
+from .memory.pointers import start_of
 from .positions import Positions, bounds
 from .ranges import Ranges
 from .terms import Expression, Term, add, choose, constant, either, joined, multiply, ranged
@@ -201,14 +202,15 @@ class Values:
         if not is_read_only(load.root, self.kernel.written):
             return self._symbol(value, counts)
         size = max(bits(load.element) // 8, 1)
-        at = add(self.read(load.operands[0], counts, "signed"), constant(value.index * size))
+        inside = constant(start_of(load.root) + value.index * size)
+        at = add(self.read(load.operands[0], counts, "signed"), inside)
         name = load.root.name if load.root is not None else ""
         where = load.root.parameter if isinstance(load.root, BufferRoot) else "constant"
         return self._of_memory(f"{name}#{where}", load.element, at)
 
-    def argument(self, name: str, parameter: int, width: int) -> Term:
-        """An integer that an argument refers to."""
-        return self._of_memory(f"{name}#{parameter}", f"i{width}", constant(0))
+    def argument(self, name: str, parameter: int, width: int, offset: int = 0) -> Term:
+        """An integer at a byte of what an argument refers to."""
+        return self._of_memory(f"{name}#{parameter}", f"i{width}", constant(offset))
 
     def _of_memory(self, name: str, element: str, at: Term) -> Term:
         import z3

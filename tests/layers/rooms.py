@@ -76,7 +76,12 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiler.air.textures",),
         ("compiler.air",),
         ("compiler.metallib",),
-        ("compiler.verify", "compiler.verify.initial", "compiler.verify.rings"),
+        (
+            "compiler.verify",
+            "compiler.verify.initial",
+            "compiler.verify.memory",
+            "compiler.verify.rings",
+        ),
         ("compiler.foundry.errors", "compiler.foundry.numbers", "compiler.foundry.lines"),
         ("compiler.foundry.structs",),
         ("compiler.foundry.conditions",),

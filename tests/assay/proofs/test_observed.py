@@ -70,8 +70,5 @@ def test_the_kernels_of_a_module_are_proved_as_it_launches_them(tmp_path: Path) 
     compile_model(model, model.with_suffix(".vmfb"))
     proofs = assay.prove(model.with_suffix(".vmfb"))
     (proof,) = proofs.kernels
-    verdicts = {each.about: each.verdict for each in proof.answers}
-    assert verdicts["barriers"] == verdicts["threadgroup races"] == "proved"
-    # Its buffers are pointers in an argument buffer.
-    assert not proofs.is_refuted
+    assert proofs.is_proved, proofs  # its buffers are pointers in an argument buffer
     assert any(each.startswith("groups.x == ") for each in proof.assumptions)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.checks import read_annotations
 from assay.compiler.msl import compile_library
-from assay.compiler.verify import Answer, Launch, prove
+from assay.compiler.verify import Answer, Launch, Pointers, prove
 from assay.proofs.names import names_of
 from tests.checks.mutation.campaign import KERNELS
 
@@ -19,7 +19,13 @@ WITH_ARRAYS = [
 """Kernels of the corpus with threadgroup memory."""
 
 
-def proved(source: str, *about: str, holds: tuple[str, ...] = ()) -> dict[str, Answer]:
+def proved(
+    source: str,
+    *about: str,
+    holds: tuple[str, ...] = (),
+    pointers: Pointers | None = None,
+    ragged: bool = False,
+) -> dict[str, Answer]:
     """What is found of the only kernel of a source, by property: barriers, threadgroup races and
     those that are named.
     """
@@ -28,7 +34,8 @@ def proved(source: str, *about: str, holds: tuple[str, ...] = ()) -> dict[str, A
     size = read_annotations(source, "source.metal").setups[name][0].threadgroup
     assert size is not None
     kernel = library.function(name)
-    launch = Launch(size=size, names=names_of(kernel), holds=holds)
+    names = names_of(kernel, [source])
+    launch = Launch(size=size, names=names, holds=holds, pointers=pointers, ragged=ragged)
     return {each.about: each for each in prove(kernel.program(), launch, {*ALWAYS, *about})}
 
 

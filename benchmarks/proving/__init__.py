@@ -1,0 +1,1 @@
+"""Public kernels, proved under what their hosts see to, and counted."""

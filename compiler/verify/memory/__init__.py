@@ -1,0 +1,1 @@
+"""Which memory accesses are about, and what two of them leave there."""

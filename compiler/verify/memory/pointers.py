@@ -1,0 +1,147 @@
+"""Memory behind pointers that arguments hold at known places, such as those of argument buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from assay.sim.simt.ir.nodes import (
+    AddressRoot,
+    BufferRoot,
+    Constant,
+    Function,
+    Instruction,
+    Root,
+    ThreadgroupRoot,
+    Value,
+)
+from assay.sim.simt.ir.operations.control import PHI, SELECT
+from assay.sim.simt.ir.operations.integers import ADD
+from assay.sim.simt.ir.operations.memory import ADDRESS, LOAD
+
+_FIRST = 1 << 16  # number that pointed memory gets among parameters, of which there are fewer
+_DEVICE_SPACES = (0, 1, 2, 6)  # any memory, that of buffers, and constant memory
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a pointer that an argument holds leads to.
+
+    Attributes:
+        memory: a number, the same for pointers into the same memory.
+        start: the byte of that memory which it points to.
+        name: what people call the memory.
+    """
+
+    memory: int
+    start: int
+    name: str
+
+
+Pointers = Mapping[tuple[int, int], Place]
+"""Places by the number of the parameter and the byte of it at which the pointer is."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointedRoot(BufferRoot):
+    """Memory that a pointer in an argument leads to, from byte `first` of that memory on.
+
+    Pointers to one memory have equal roots, so that `first` has to be added to offsets.
+    """
+
+    first: int = field(default=0, compare=False)
+
+
+def start_of(root: Root | None) -> int:
+    """What has to be added to the offsets of accesses behind a root."""
+    if isinstance(root, ThreadgroupRoot):
+        return root.start
+    return root.first if isinstance(root, PointedRoot) else 0
+
+
+def follow_pointers(function: Function, pointers: Pointers | None) -> None:
+    """Give accesses through pointers from known places of constant arguments roots of their own.
+
+    Args:
+        function: the kernel.
+        pointers: those that are known, all others then are not; None to assume that the memory of
+            each overlaps no other.
+    """
+    for access in function.instructions():
+        root = access.root
+        if not access.operation.accesses_memory or not isinstance(root, AddressRoot):
+            continue
+        found = _place(root, pointers)
+        if found is not None:
+            access.root = PointedRoot(_FIRST + found.memory, found.name, first=found.start)
+
+
+def buffers_behind(pointer: Value) -> set[Root] | None:
+    """The buffers that a computed pointer may lead into, as long as accesses stay inside of them;
+    None if it may come from anywhere else.
+    """
+    found: set[Root] = set()
+    seen: set[Value] = set()
+    work = [pointer]
+    while work:
+        value = work.pop()
+        if value in seen or (isinstance(value, Constant) and value.number == 0):
+            continue  # there is nothing behind a null pointer
+        seen.add(value)
+        if not isinstance(value, Instruction):
+            return None
+        if value.operation is ADDRESS and isinstance(value.root, BufferRoot):
+            found.add(value.root)
+        elif value.operation is PHI:
+            work += value.operands
+        elif value.operation is SELECT:
+            work += value.operands[1:]
+        elif value.operation is ADD and (base := _only_base(value)) is not None:
+            work.append(base)
+        else:
+            return None
+    return found
+
+
+def _only_base(total: Instruction) -> Value | None:
+    """The operand of a sum that is a pointer, if it is surely the only one."""
+    bases = [each for each in total.operands if _has_base(each)]
+    return bases[0] if len(bases) == 1 else None
+
+
+def _has_base(value: Value) -> bool:
+    """Whether an address of a buffer goes into a value."""
+    seen: set[Value] = set()
+    work = [value]
+    while work:
+        each = work.pop()
+        if each in seen or not isinstance(each, Instruction):
+            continue
+        seen.add(each)
+        if each.operation is ADDRESS:
+            return True
+        if each.operation in (PHI, SELECT, ADD):
+            work += each.operands
+    return False
+
+
+def _place(root: AddressRoot, pointers: Pointers | None) -> Place | None:
+    """What a pointer leads to; None if it is not known from where it was loaded."""
+    load = root.address
+    if root.space not in _DEVICE_SPACES or not isinstance(load, Instruction):
+        return None
+    holder = load.root
+    if load.operation is not LOAD or load.components != 1 or not isinstance(holder, BufferRoot):
+        return None
+    at = load.operands[0]
+    if not holder.is_constant or not isinstance(at, Constant) or at.number is None:
+        return None
+    key = (holder.parameter, at.number)
+    if pointers is not None:
+        return pointers.get(key)
+    return Place(_own_number(*key), 0, f"{holder.name}[{at.number}]")
+
+
+def _own_number(parameter: int, at: int) -> int:
+    """A number for the memory of the pointer at a byte of an argument."""
+    return (parameter << 32) + at

@@ -1,0 +1,109 @@
+"""Memory behind pointers, structs that assumptions speak of, writes of one value, ragged grids."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.compiler.verify import Place, Pointers
+
+from .sources import proved
+
+_HEAD = "#include <metal_stdlib>\nusing namespace metal;\n//! [kernel.k]\n//! threadgroup = 64\n"
+BINDINGS = """\
+struct Bindings { device float* a [[id(0)]]; device float* b [[id(1)]]; };
+kernel void k(constant Bindings& bound [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    bound.b[i] = bound.a[2 * i];
+}
+"""
+CHOSEN = """\
+kernel void k(device const float* x, device MASK float* m, device float* y, constant uint& n,
+              uint i [[thread_position_in_grid]]) {
+    device const float* p = n ? m + n : nullptr;
+    y[i] = p ? x[i] + p[i] : x[i];
+    WRITE
+}
+"""
+ROWS = """\
+struct Args { int ne0; ulong nb[4]; };
+kernel void k(constant Args& args, constant int* shape, device char* y,
+              uint t [[thread_index_in_threadgroup]],
+              uint2 group [[threadgroup_position_in_grid]]) {
+    for (int i = t; i < args.ne0; i += 64)
+        *(device float*)(y + group.x * args.nb[1] + group.y * args.nb[2] + 4 * i) = shape[1];
+}
+"""
+STRIDE = """\
+kernel void k(constant ulong& n, device const float* x, device const float* w, device float* y,
+              uint i [[thread_position_in_grid]]) {
+    for (uint at = i; at < n; at += uint(n / 2 + n % 2)) y[at] = sqrt(x[at]) * w[WHICH] + 1;
+}
+"""
+OF_GRID = """\
+kernel void k(device uint* y, uint2 at [[thread_position_in_grid]],
+              uint2 grid [[threads_per_grid]]) { y[at.x + grid.x * at.y] = at.y; }
+"""
+OF_GROUP = """\
+kernel void k(device uint* y, uint t [[thread_index_in_threadgroup]],
+              uint group [[threadgroup_position_in_grid]],
+              uint size [[threads_per_threadgroup]]) { y[group * size + t] = t + group; }
+"""
+
+
+def buffer_races(
+    source: str,
+    *,
+    holds: tuple[str, ...] = (),
+    pointers: Pointers | None = None,
+    ragged: bool = False,
+) -> str:
+    """The verdict of the only kernel of a source."""
+    found = proved(_HEAD + source, "buffer races", holds=holds, pointers=pointers, ragged=ragged)
+    return found["buffer races"].verdict
+
+
+def test_memory_behind_pointers_that_an_argument_holds_is_each_its_own() -> None:
+    assert buffer_races(BINDINGS) == "proved"
+    assert buffer_races(BINDINGS.replace("bound.b[i]", "bound.b[i / 2]")) == "refuted"
+
+
+# The last of four threadgroups reads 4 bytes at 2040.
+@pytest.mark.parametrize(
+    ("start", "verdict"), [(0, "refuted"), (2040, "refuted"), (2044, "proved")]
+)
+def test_pointers_into_one_buffer_are_told_apart_by_their_places(start: int, verdict: str) -> None:
+    pointers = {(0, 0): Place(0, 0, "heap"), (0, 8): Place(0, start, "heap")}
+    assert buffer_races(BINDINGS, holds=("groups.x == 4",), pointers=pointers) == verdict
+
+
+def test_a_pointer_whose_place_is_not_known_leaves_races_undecided() -> None:
+    assert buffer_races(BINDINGS, pointers={(0, 0): Place(0, 0, "heap")}) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("mask", "write", "verdict"), [("const", "", "proved"), ("", "m[i] = 1;", "undecided")]
+)
+def test_what_is_read_through_a_pointer_that_was_chosen_does_not_race_if_nobody_writes_there(
+    mask: str, write: str, verdict: str
+) -> None:
+    assert buffer_races(CHOSEN.replace("MASK", mask).replace("WRITE", write)) == verdict
+
+
+def test_assumptions_name_members_of_structs_and_elements_of_arrays() -> None:
+    rows = ("args.ne0 >= 0", "4 * args.ne0 <= args.nb[1]", "shape[1] > 0")
+    assert buffer_races(ROWS, holds=(*rows, "groups.x * args.nb[1] <= args.nb[2]")) == "proved"
+    assert buffer_races(ROWS, holds=rows) == "refuted"
+
+
+@pytest.mark.parametrize(("which", "verdict"), [("at", "proved"), ("i", "refuted")])
+def test_writes_of_one_value_by_several_threads_are_no_race(which: str, verdict: str) -> None:
+    assert buffer_races(STRIDE.replace("WHICH", which)) == verdict
+
+
+def test_what_is_read_where_others_write_may_differ() -> None:
+    assert buffer_races(STRIDE.replace("w[WHICH]", "y[at]")) == "refuted"
+
+
+def test_the_last_threadgroups_of_a_grid_may_not_be_full() -> None:
+    assert buffer_races(OF_GRID, ragged=True) == "proved"
+    assert buffer_races(OF_GROUP) == "proved"
+    assert buffer_races(OF_GROUP, ragged=True) == "refuted"
