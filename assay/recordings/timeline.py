@@ -18,8 +18,11 @@ _NS = 1e9
 def measured(recording: Recording) -> Trace:
     """The dispatches of a recording when the recorded device ran them. Raises RecordingError."""
     header = recording.header
-    recorder = Recorder(Clock.nanoseconds(), title=f"{header.program} on {header.device.name}")
-    track = recorder.track(header.device.name, role=Role.QUEUE)
+    device = header.device.name
+    if header.device.kind != "native":  # its times are those of this machine, not of any GPU
+        device += f" ({header.device.kind})"
+    recorder = Recorder(Clock.nanoseconds(), title=f"{header.program} on {device}")
+    track = recorder.track(device, role=Role.QUEUE)
     start: float | None = None
     for record in recording.dispatches():
         if not record.seconds:

@@ -24,7 +24,8 @@ _CODE_ALIGNMENT = 16
 _MACOS = 0x8000
 _PLATFORMS = (0x8001, 0x0001)
 _END = b"ENDT"
-_MOST_FUNCTIONS = 1 << 20
+_MOST_FUNCTIONS = 1 << 17  # public libraries have up to 20,000, with 13 tags at most
+_MOST_TAGS = 64
 _KINDS = {0: "vertex", 1: "fragment", 2: "kernel", 4: "visible", 5: "extern", 6: "intersection"}
 # MTLDataType of function constants, as Metal's headers number them.
 _CONSTANT_TYPES = {
@@ -221,11 +222,14 @@ class _Reader:
 
     def _tags(self, at: int, what: str) -> Mapping[bytes, bytes]:
         found: dict[bytes, bytes] = {}
-        while (tag := self._bytes(at, 4, what)) != _END:
+        for _ in range(_MOST_TAGS):
+            tag = self._bytes(at, 4, what)
+            if tag == _END:
+                return found
             length = self._number(at + 4, "H", what)
             found[tag] = self._bytes(at + 6, length, f"field {tag!r} of {what}")
             at += 6 + length
-        return found
+        raise self._damaged(f"{what} has more than {_MOST_TAGS} fields")
 
     def _function(
         self, tags: Mapping[bytes, bytes], public: int, private: int, code: tuple[int, ...]

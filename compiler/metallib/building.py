@@ -154,14 +154,26 @@ def _write(
     try:
         target.write_bytes(packed(library))
         if invocation.wants_dependencies:
-            names = {name: None for unit in library.units for name in unit.sources}
-            names |= {str(path): None for path in inputs}
-            rule = invocation.dependency_target or str(target)
-            listed = " \\\n  ".join(name.replace(" ", "\\ ") for name in names)
             file = Path(invocation.dependencies or target.with_suffix(".d"))
-            file.write_text(f"{rule}: {listed}\n")
+            file.write_text(_rules(target, library, inputs, invocation))
     except OSError as error:
         raise CompileError(
             f"error: cannot write '{error.filename}': {error.strerror or error}"
         ) from None
     return target
+
+
+def _rules(
+    target: Path, library: StoredLibrary, inputs: Iterable[Path], invocation: Invocation
+) -> str:
+    """What `make` wants to know: on which files a target depends."""
+    names = {name: None for unit in library.units for name in unit.sources}
+    names |= {str(path): None for path in inputs}
+    listed = [name.replace(" ", "\\ ") for name in names]
+    rules = [f"{invocation.dependency_target or target}: " + " \\\n  ".join(listed)]
+    if invocation.phony_targets:
+        sources = set(map(str, inputs))
+        rules += [
+            f"{text}:" for name, text in zip(names, listed, strict=True) if name not in sources
+        ]
+    return "\n".join(rules) + "\n"

@@ -13,7 +13,7 @@ from ..msl.options import CompileOptions
 _STANDARD = re.compile(r"(?:(?:macos|ios|osx)-)?metal(\d)\.(\d)")
 _VALUED = ("-o", "-I", "-isystem", "-iquote", "-D", "-U", "-MF", "-MT", "-MQ", "-x", "-std")
 # What takes a value and changes nothing here.
-_IGNORED_VALUED = ("-target", "-arch", "-isysroot", "-sdk", "-Xclang", "-mllvm", "-frecord-sources")
+_IGNORED_VALUED = ("-target", "-arch", "-isysroot", "-sdk", "-Xclang", "-mllvm")
 _IGNORED = re.compile(
     r"-O[0-3sz]?|-O(?:fast)|-g\w*(?:[-=][\w-]+)?|-W[\w=,+#-]*|-w|-pedantic(?:-errors)?|-v|-pipe"
     r"|--target=.+|-m(?:macosx?|iphoneos|ios|tvos|xros|watchos)(?:-simulator)?-version-min=.+"
@@ -46,6 +46,7 @@ class Invocation:
         preprocess_only: whether sources are only preprocessed (`-E`), with marks of lines.
         output: where to; empty if it is not said.
         dependencies: a file for `make` with what was read; empty for none.
+        phony_targets: whether that says that headers may be gone (`-MP`).
         inputs: sources, and files that were compiled before.
     """
 
@@ -58,6 +59,7 @@ class Invocation:
     dependencies: str = ""
     dependency_target: str = ""
     wants_dependencies: bool = False
+    phony_targets: bool = False
     include_paths: list[Path] = field(default_factory=list)
     macros: dict[str, str] = field(default_factory=dict)
     fast_math: bool = True
@@ -96,6 +98,7 @@ def _take(found: Invocation, argument: str, rest: Iterator[str]) -> None:
         found.preprocess_only |= argument == "-E"
         found.marks_lines &= argument != "-P"
         found.wants_dependencies |= argument in ("-MD", "-MMD")
+        found.phony_targets |= argument == "-MP"
     elif argument in _IGNORED_VALUED:
         _value(argument, rest)
     elif argument.startswith("-std="):

@@ -310,6 +310,8 @@ def test_times_are_predicted_for_the_recorded_chip_and_shown_on_one_axis(tmp_pat
     assert result.trace is not None
     runs = [each.name for each in result.trace.tracks if each.parent == -1]
     assert runs == ["recorded", "predicted"]
+    # What an emulated device took is not to be read as what the chip takes.
+    assert "Apple M1 (emulated)" in [each.name for each in result.trace.tracks]
     assert replay(tmp_path / "a", chip="").dispatches[0].predicted is None
 
 

@@ -35,6 +35,11 @@ def test_functions_have_what_the_file_says_of_them() -> None:
     ]
 
 
+FIELDS = b"XXXX\0\0" * 100
+MANY_FIELDS = DATA[:16] + struct.pack("<Q", len(DATA) + len(FIELDS)) + DATA[24:96]
+MANY_FIELDS += FIELDS + DATA[96:]
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -43,6 +48,7 @@ def test_functions_have_what_the_file_says_of_them() -> None:
         (DATA[:-1], "it says that it has"),
         (DATA[:16] + struct.pack("<Q", len(DATA) + 1) + DATA[24:], "it says that it has"),
         (DATA[:88] + struct.pack("<I", 1 << 30) + DATA[92:], "it lists 1073741824 functions"),
+        (MANY_FIELDS, "entry 0 of the function list has more than 64 fields"),
         (DATA.replace(b"OFFT", b"OFFX"), "a function has no field b'OFFT'"),
     ],
 )

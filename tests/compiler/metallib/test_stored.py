@@ -104,6 +104,13 @@ def test_what_make_wants_to_know_is_written(folder: Path) -> None:
     assert (folder / "s.d").read_text() == "s.o: scale.metal \\\n  include/factor.h\n"
 
 
+def test_make_is_told_that_headers_may_be_gone(folder: Path) -> None:
+    made("-c", "scale.metal", "-Iinclude", "-DFACTOR=3", "-MMD", "-MP", "-o", "s.air")
+    assert (folder / "s.d").read_text() == (
+        "s.air: scale.metal \\\n  include/factor.h\ninclude/factor.h:\n"
+    )
+
+
 def test_errors_have_the_line_of_the_source(folder: Path) -> None:
     with pytest.raises(
         CompileError, match=r"factor\.h:3:42: error: .*undeclared identifier 'FACTOR'"
@@ -132,6 +139,8 @@ def test_options_of_build_scripts_are_taken(folder: Path) -> None:
     given = OPTIONS.split()
     found = parsed([*given, "-fpreserve-invariance", "-c", "add.metal", "-oadd.air"])
     assert (found.fast_math, found.language_version, found.output) == (False, (2, 4), "add.air")
+    plain = parsed(["-frecord-sources", "-c", "add.metal"])
+    assert (plain.compile_only, plain.inputs) == (True, [Path("add.metal")])
 
 
 @pytest.mark.parametrize(
