@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...recordings import BoundTable, Constant, KernelRecord, LibraryRecord
+from ..files import default_library, path_of
 from .proxy import Proxy, bytes_given, placed, real_of
 
 if TYPE_CHECKING:
@@ -351,8 +351,9 @@ def _data_of(call: str, given: tuple[Any, ...]) -> tuple[bytes | None, bool]:
     if call.startswith("newLibraryWithData"):
         return bytes_given(given[0]), True
     if call.startswith(("newLibraryWithURL", "newLibraryWithFile")):
-        path = given[0]
-        return Path(str(path.path() if hasattr(path, "path") else path)).read_bytes(), True
+        return path_of(given[0]).read_bytes(), True
+    if call == "newDefaultLibrary":
+        return default_library().read_bytes(), True
     return None, True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from assay.hal.flags import BufferUsage, MemoryType
 from assay.hal.flatbuffer_write import data_of, numbers, table, tables
 from assay.hal.metal import api, emulated
 from assay.hal.metal.driver import MetalDriver
+from assay.hal.recordings import Recording
 from assay.hal.semaphore import Fence
 from tests.support.metallib import Buffer, kernel, library
+from tests.support.recorded import floats, ran, record
 
 Metal = api.load("emulated")
 TWICE = kernel(
@@ -135,6 +138,52 @@ def test_a_compiled_library_is_opened_and_its_kernel_runs(way: str, tmp_path: Pa
     assert made is not None, error
     assert list(made.functionNames()) == ["twice"]
     np.testing.assert_array_equal(scaled(made), 3 * np.arange(100))
+
+
+def test_the_default_library_lies_beside_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    device = Metal.MTLCreateSystemDefaultDevice()
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "program.py")])
+    assert device.newDefaultLibrary() is None
+    path = tmp_path / "default.metallib"
+    path.write_bytes(DATA)
+    made = device.newDefaultLibrary()
+    assert made is not None
+    np.testing.assert_array_equal(scaled(made), 3 * np.arange(100))
+    path.write_bytes(DATA[:-1])
+    assert device.newDefaultLibrary() is None
+    assert "newDefaultLibrary" in caplog.text and "damaged or truncated" in caplog.text
+
+
+@pytest.mark.parametrize("way", ["url", "default"])
+def test_what_is_recorded_has_the_library_wherever_it_came_from(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "default.metallib"
+    path.write_bytes(DATA)
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "program.py")])
+
+    def program(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        opened = {
+            "url": lambda: device.newLibraryWithURL_error_(path.as_uri(), None)[0],
+            "default": device.newDefaultLibrary,
+        }[way]()
+        function = opened.newFunctionWithName_("twice")
+        state, _ = device.newComputePipelineStateWithFunction_error_(function, None)
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encoder.setComputePipelineState_(state)
+        encoder.setBuffer_offset_atIndex_(floats(device, np.ones(8)), 0, 0)
+        encoder.setBytes_length_atIndex_(np.float32(3).tobytes(), 4, 1)
+        encoder.dispatchThreads_threadsPerThreadgroup_((8, 1, 1), (8, 1, 1))
+        ran(commands, encoder)
+
+    assert len(record(tmp_path / "a", program)) == 1
+    with Recording(tmp_path / "a") as recording:
+        (kept,) = recording.header.libraries
+        assert (kept.compiled, bytes(recording.contents(kept.data))) == (True, DATA)
 
 
 def test_a_damaged_library_is_an_error_object_that_says_what_is_wrong() -> None:

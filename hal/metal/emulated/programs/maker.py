@@ -1,10 +1,12 @@
 """How a device makes programs: libraries from MSL source, pipeline states, argument encoders."""
 
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ....observe import current_watch
+from ...files import default_library, path_of
 from ..constants import MTLLibraryErrorFileNotFound, MTLLibraryErrorUnsupported
 from ..descriptors import MTLComputePipelineDescriptor
 from ..engine import Engine
@@ -14,7 +16,6 @@ from ..worker import SerialThread, run_handler
 from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor, new_binary_archive
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, encoder_of, members_described
 from .compile_options import MTLCompileOptions
-from .files import path_of
 from .library import MTLFunction, MTLLibrary
 from .linked_functions import MTLLinkedFunctions
 from .pipeline import MTLComputePipelineState
@@ -23,6 +24,7 @@ from .reflection import MTLBinding, MTLComputePipelineReflection
 if TYPE_CHECKING:
     from ..device import MTLDevice
 
+_log = logging.getLogger(__name__)
 LibraryResult = tuple[MTLLibrary | None, NSError | None]
 PipelineResult = tuple[
     MTLComputePipelineState | None, MTLComputePipelineReflection | None, NSError | None
@@ -77,8 +79,15 @@ class ProgramMaker(MetalObject):
 
         self.compiler.submit(compile_and_tell)
 
-    def newDefaultLibrary(self) -> None:
-        """Always None: there is no application bundle."""
+    def newDefaultLibrary(self) -> MTLLibrary | None:
+        """The kernels of `default.metallib` beside the program; None if there is none."""
+        path = default_library()
+        if not path.is_file():
+            return None
+        library, error = self.newLibraryWithURL_error_(path, None)
+        if error is not None:  # Metal has no way to say it
+            _log.warning("MTLDevice.newDefaultLibrary: %s", error.localizedDescription())
+        return library
 
     def newLibraryWithURL_error_(self, url: object, _error: None) -> LibraryResult:
         """The kernels of a `.metallib` file, or what is wrong with it."""
