@@ -143,6 +143,7 @@ class CommandBuffer(Proxy):
                 run.steps(self._steps)
             except Exception as error:
                 wrong = error
+                self.session.writer.leave_out(f"a command buffer that cannot be encoded: {error}")
                 if self._completed:  # who waits so is raised nothing
                     traceback.print_exc()
             self._steps.clear()

@@ -174,6 +174,24 @@ def test_a_dispatch_that_fails_is_kept_with_what_the_device_said(tmp_path: Path)
     assert "write of 4 bytes" in found.error
 
 
+def test_what_cannot_be_encoded_is_told_though_nobody_waits(tmp_path: Path) -> None:
+    def too_large(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        x = floats(device, np.ones(8))
+        commands = device.newCommandQueue().commandBuffer()
+        encoder = commands.computeCommandEncoder()
+        encode_scale(metal, encoder, x, x)
+        encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, (4096, 1, 1))
+        encoder.endEncoding()
+        commands.commit()
+
+    assert record(tmp_path / "a", too_large) == []
+    with Recording(tmp_path / "a") as recording:
+        ((reason, count),) = recording.header.left_out.items()
+    assert count == 1
+    assert "cannot be encoded: " in reason and "4096 threads; kernel 'scale' allows" in reason
+
+
 def test_handlers_are_told_of_the_end_with_the_programs_own_command_buffer(tmp_path: Path) -> None:
     told: list[tuple[bool, int]] = []
 
