@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...recordings import BoundTable, Constant, KernelRecord, LibraryRecord
-from ..files import default_library, path_of
 from .proxy import Proxy, bytes_given, placed, real_of
 
 if TYPE_CHECKING:
@@ -346,6 +345,8 @@ DESCRIPTORS: dict[str, type[Descriptor]] = {
 
 def _data_of(call: str, given: tuple[Any, ...]) -> tuple[bytes | None, bool]:
     """What a library is compiled from, None if that is not known; whether it is compiled."""
+    from ..emulated.programs.files import default_library, path_of  # it loads the device
+
     if call.startswith("newLibraryWithSource"):
         return str(given[0]).encode(), False
     if call.startswith("newLibraryWithData"):

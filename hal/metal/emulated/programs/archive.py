@@ -3,11 +3,11 @@
 import logging
 from typing import TYPE_CHECKING
 
-from ...files import path_of
 from ..constants import MTLBinaryArchiveErrorInvalidFile
 from ..descriptors import MTLComputePipelineDescriptor
 from ..errors import MTLBinaryArchiveDomain, NSError
 from ..objects import MetalObject, UserMade, call_of, expect
+from .files import path_of
 
 if TYPE_CHECKING:
     from ..device import MTLDevice

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ....observe import current_watch
-from ...files import default_library, path_of
 from ..constants import MTLLibraryErrorFileNotFound, MTLLibraryErrorUnsupported
 from ..descriptors import MTLComputePipelineDescriptor
 from ..engine import Engine
@@ -16,6 +15,7 @@ from ..worker import SerialThread, run_handler
 from .archive import MTLBinaryArchive, MTLBinaryArchiveDescriptor, new_binary_archive
 from .argument import MTLArgumentDescriptor, MTLArgumentEncoder, encoder_of, members_described
 from .compile_options import MTLCompileOptions
+from .files import default_library, path_of
 from .library import MTLFunction, MTLLibrary
 from .linked_functions import MTLLinkedFunctions
 from .pipeline import MTLComputePipelineState
