@@ -34,6 +34,7 @@ class CommandBuffer(Proxy):
         self._future: Future[None] | None = None
         self._is_scheduled = threading.Event()
         self._run: Run | None = None  # once its commands have run
+        self._is_wrong = False  # whether they could not be encoded
 
     def commandQueue(self) -> Queue:
         """The queue that made it."""
@@ -86,10 +87,13 @@ class CommandBuffer(Proxy):
             self._is_scheduled.wait()
 
     def waitUntilCompleted(self) -> None:
-        """Return when the commands have run or failed. Raises what encoding them raised."""
+        """Return when the commands have run or failed, and the handlers too.
+
+        Raises what encoding them raised.
+        """
         if self._future is None:
             self.real.waitUntilCompleted()  # Metal says that this would never end
-        else:
+        elif self._run is None or not self._queue.handles():
             self._future.result()
 
     def status(self) -> int:
@@ -98,7 +102,7 @@ class CommandBuffer(Proxy):
             return int(self.real.status())
         if self._run is None:
             return int(self.session.api.MTLCommandBufferStatusCommitted)
-        if self._future.done() and self._future.exception() is not None:
+        if self._is_wrong:
             return int(self.session.api.MTLCommandBufferStatusError)
         return int(self._run.last.status())
 
@@ -143,17 +147,26 @@ class CommandBuffer(Proxy):
                 run.steps(self._steps)
             except Exception as error:
                 wrong = error
+                self._is_wrong = True
                 self.session.writer.leave_out(f"a command buffer that cannot be encoded: {error}")
                 if self._completed:  # who waits so is raised nothing
                     traceback.print_exc()
             self._steps.clear()
             self._run = run  # before those are called who ask how it went
-            if wrong is None:
-                self._call(self._completed)
-                self._future.set_result(None)
-            else:
-                self._future.set_exception(wrong)
-                self._call(self._completed)
+        if self._completed:
+            self._queue.handlers.submit(self._end, wrong)
+        else:
+            self._end(wrong)
+
+    def _end(self, wrong: Exception | None) -> None:
+        """Call the handlers, on a thread of their own: they may wait for other commands."""
+        assert self._future is not None
+        with _autorelease_pool() if self._completed else nullcontext():
+            self._call(self._completed)
+        if wrong is None:
+            self._future.set_result(None)
+        else:
+            self._future.set_exception(wrong)
 
     def _call(self, handlers: list[Callable[[Any], object]]) -> None:
         for handler in handlers:
@@ -177,11 +190,25 @@ class Queue(Proxy):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.executor = ThreadPoolExecutor(1, "recorded queue")
+        self.handlers = ThreadPoolExecutor(1, "handlers of a recorded queue", self._is_handling)
+        self._handles = threading.local()
         self.own = self._another()
         self.resident: list[ResidencySet] = []
         self._order: deque[CommandBuffer] = deque()
         self._lock = threading.Lock()
         self.session.queues.append(self)
+
+    def shutdown(self) -> None:
+        """Let run what was committed, and what handlers do then."""
+        self.executor.shutdown()
+        self.handlers.shutdown()
+
+    def handles(self) -> bool:
+        """Whether this is the thread that calls handlers."""
+        return getattr(self._handles, "here", False)
+
+    def _is_handling(self) -> None:
+        self._handles.here = True
 
     def enqueue(self, commands: CommandBuffer) -> None:
         """Give a command buffer its place in the order."""

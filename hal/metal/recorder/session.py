@@ -88,9 +88,7 @@ class Session:
 
         Whether all of it ran.
         """
-        threads = [
-            threading.Thread(target=queue.executor.shutdown, daemon=True) for queue in self.queues
-        ]
+        threads = [threading.Thread(target=queue.shutdown, daemon=True) for queue in self.queues]
         for thread in threads:
             thread.start()
         for thread in threads:

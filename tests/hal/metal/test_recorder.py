@@ -208,6 +208,38 @@ def test_handlers_are_told_of_the_end_with_the_programs_own_command_buffer(tmp_p
     assert told == [(True, emulated.MTLCommandBufferStatusCompleted)]
 
 
+def test_handlers_may_wait_for_commands_of_their_queue(tmp_path: Path) -> None:
+    done = threading.Event()
+
+    def chained(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        queue = device.newCommandQueue()
+        x = floats(device, np.ones(8))
+
+        def commands() -> Any:
+            made = queue.commandBuffer()
+            encoder = made.computeCommandEncoder()
+            encode_scale(metal, encoder, x, x)
+            encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+            encoder.endEncoding()
+            return made
+
+        def then(told: Any) -> None:
+            told.waitUntilCompleted()  # it is
+            second = commands()
+            second.commit()
+            second.waitUntilCompleted()
+            assert as_floats(x) == [4.0] * 8
+            done.set()
+
+        first = commands()
+        first.addCompletedHandler_(then)
+        first.commit()
+        assert done.wait(60)
+
+    assert len(record(tmp_path / "a", chained)) == 2
+
+
 def test_command_buffers_run_within_a_pool_for_what_pyobjc_hands_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
