@@ -22,6 +22,7 @@ from ..ir.operations.operation import Operation
 from ..ir.passes import rewrites
 from ..ir.shape import Shape
 from .divergence import Divergence, escapes
+from .known_positions import KnownPositions
 from .linear_form import ZEROS, Form, Guard, number_of
 from .linear_positions import POSITIONS, Positions
 from .uniform_facts import power_of_two_part
@@ -35,6 +36,7 @@ class LinearForms(Positions):
 
     def __init__(self, function: Function, cfg: Cfg, divergence: Divergence, shape: Shape) -> None:
         super().__init__(shape)
+        self.known = KnownPositions(shape)
         self.cfg = cfg
         self.divergence = divergence
         self.forms: dict[Value, Form] = {}
@@ -65,7 +67,7 @@ class LinearForms(Positions):
             for instruction in block.body:
                 self.anchor = instruction
                 if instruction in self.divergence.varying and not is_float(instruction.type):
-                    form = self._form(instruction, block)
+                    form = self._form(instruction, block) or self._of_positions(instruction)
                     if form is not None and len(form.terms) <= _MAX_TERMS:
                         self.forms[instruction] = form
         return self._finish_phis()
@@ -149,6 +151,21 @@ class LinearForms(Positions):
         if all(form.is_uniform and not form.guards for form in operands):
             return Form(self._new(operation, instruction.type, *(f.base for f in operands)))
         return handler(self, instruction, operands)
+
+    def _of_positions(self, instruction: Instruction) -> Form | None:
+        """The form of what a thread computes from its positions alone, in whatever way."""
+        type = instruction.type
+        found = self.known.pattern(instruction) if bits(type) > 1 else None
+        if found is None:
+            return None
+        start, step, lanes = found
+        base = self._new(MUL, "i32", self._simdgroup(), integer("i32", step))
+        if bits(type) != bits("i32"):
+            base = self._new(ZEXT if bits(type) > bits("i32") else TRUNC, type, base)
+        base = self._new(ADD, type, base, integer(type, start))
+        highest = start + step * (self.shape.simdgroups - 1) + max(lanes)
+        small = step >= 0 and highest < 1 << (min(bits(type), bits("i32")) - 1)
+        return Form(base, lanes) if small else None
 
     def add(self, instruction: Instruction, operands: list[Form]) -> Form | None:
         """`a + b`, and `a | b` where no bit is in both."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..ir.llvm_types import bits
@@ -40,7 +41,18 @@ class Form:
     @property
     def is_uniform(self) -> bool:
         """Whether all lanes hold the same."""
-        return self.lanes == ZEROS and not self.terms
+        return not any(self.lanes) and not self.terms
+
+    def of_lanes(self, lanes: Sequence[int]) -> Form:
+        """The same over some of the lanes."""
+        guards = tuple(Guard(each.kind, each.form.of_lanes(lanes)) for each in self.guards)
+        terms = tuple((value, _picked(pattern, lanes)) for value, pattern in self.terms)
+        kept = tuple((value, pattern) for value, pattern in terms if any(pattern))
+        return replace(self, lanes=_picked(self.lanes, lanes), terms=kept, guards=guards)
+
+
+def _picked(pattern: Pattern, lanes: Sequence[int]) -> Pattern:
+    return tuple(pattern[lane] for lane in lanes)
 
 
 def number_of(value: Value) -> int | None:

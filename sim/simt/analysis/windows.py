@@ -81,7 +81,7 @@ def _windows(
 ) -> list[_Window] | None:
     """The windows of all forms of these patterns: unrolled kernels have the same ones often."""
     by_factors: dict[tuple[int, ...], list[int]] = {}
-    for lane in range(LANES):
+    for lane in range(len(lanes)):
         by_factors.setdefault(tuple(p[lane] for p in patterns), []).append(lane)
     found: list[_Window] = []
     for factors, together in by_factors.items():

@@ -269,14 +269,13 @@ class Access:
         base = text.let(f"{guard.kind} {type} {self.v.scalar(form.base)} to i64")
         good = "true"
         seen = set()
-        for lane in range(LANES):
+        lanes = range(len(form.lanes))
+        for lane in lanes:
             factors = tuple(p[lane] for _, p in form.terms)
             if factors in seen:
                 continue
             seen.add(factors)
-            same = [
-                form.lanes[x] for x in range(LANES) if tuple(p[x] for _, p in form.terms) == factors
-            ]
+            same = [form.lanes[x] for x in lanes if tuple(p[x] for _, p in form.terms) == factors]
             start = base
             for (value, _), factor in zip(form.terms, factors, strict=True):
                 if factor:
@@ -294,21 +293,23 @@ class Access:
 
     def frozen_offsets(self, instruction: Instruction) -> str:
         """Byte offsets of the lanes; what was undefined is now some fixed number."""
-        return self.text.let(f"freeze {vector_of('i64')} {self.v.vector(instruction.operands[0])}")
+        return self.text.let(
+            f"freeze {self.text.wide('i64')} {self.v.vector(instruction.operands[0])}"
+        )
 
     def inside(self, offsets: str, memory: Memory, size: int) -> tuple[str, str]:
         """(lanes that may access, whether all active ones may)."""
         text = self.text
         limit = text.splat("i64", self.limit(memory, size))
-        inside = text.let(f"icmp ult {vector_of('i64')} {offsets}, {limit}")
-        active = text.let(f"and {vector_of('i1')} {inside}, {self.v.mask}")
-        outside = text.let(f"xor {vector_of('i1')} {active}, {self.v.mask}")
+        inside = text.let(f"icmp ult {self.text.wide('i64')} {offsets}, {limit}")
+        active = text.let(f"and {self.text.wide('i1')} {inside}, {self.v.mask}")
+        outside = text.let(f"xor {self.text.wide('i1')} {active}, {self.v.mask}")
         bad = text.any(outside)
         return active, text.let(f"xor i1 {bad}, true")
 
     def lane_pointers(self, host: str, offsets: str) -> str:
         """Host pointers of the lanes."""
-        return self.text.let(f"getelementptr i8, ptr {host}, {vector_of('i64')} {offsets}")
+        return self.text.let(f"getelementptr i8, ptr {host}, {self.text.wide('i64')} {offsets}")
 
     def exchange(self, offset: int) -> str:
         """A place in the scratch memory that helpers share."""
@@ -325,7 +326,7 @@ class Access:
     def put_addresses(self, addresses: str) -> None:
         """Give the helper the lanes' GPU addresses."""
         scratch = self.v.field("ptr", c.SCRATCH)
-        self.text.do(f"store {vector_of('i64')} {addresses}, ptr {scratch}, align 8")
+        self.text.do(f"store {self.text.wide('i64')} {addresses}, ptr {scratch}, align 8")
 
     def put_lanes(self, offset: Value, start: str) -> None:
         """Give the helper what each lane's `offset` from `start` is, in as little code as it takes.
@@ -334,12 +335,13 @@ class Access:
         """
         line = self.v.line(offset)
         if line is None:
-            operands = (("i64", start), (vector_of("i64"), self.v.vector(offset)))
+            wide = self.text.widened("i64", self.v.vector(offset))
+            operands = (("i64", start), (vector_of("i64"), wide))
             self.text.call("void", "assay_put_at", ("ptr", "%ctx"), *operands)
             return
         base, lanes = line
         first = base if start == "0" else self.text.let(f"add i64 {start}, {base}")
-        pattern = self.text.pattern(lanes)
+        pattern = self.text.pattern(lanes + (0,) * (LANES - len(lanes)))
         operands = (("i64", first), ("ptr", pattern))
         self.text.call("void", "assay_put_along", ("ptr", "%ctx"), *operands)
 
@@ -347,7 +349,7 @@ class Access:
         """GPU addresses that the lanes access."""
         offsets = self.v.vector(instruction.operands[0])
         start = self.text.splat("i64", memory.address)
-        return self.text.let(f"add {vector_of('i64')} {start}, {offsets}")
+        return self.text.let(f"add {self.text.wide('i64')} {start}, {offsets}")
 
     def call_slow(
         self, kind: str, instruction: Instruction, mask: str, size: int, memory: Memory
@@ -371,7 +373,7 @@ class Access:
         size = size_of(Scalar(element))
         return [
             self.text.let(
-                f"load {vector_of(element)}, ptr "
+                f"load {self.text.wide(element)}, ptr "
                 f"{self.exchange(c.SCRATCH_VALUES + number * size * LANES)}, align 1"
             )
             for number in range(components)
@@ -421,14 +423,14 @@ class Access:
         assert isinstance(instruction.root, AddressRoot)
         start = self.v.vector(instruction.root.address)
         offsets = self.v.vector(instruction.operands[0])
-        self.put_addresses(self.text.let(f"add {vector_of('i64')} {start}, {offsets}"))
+        self.put_addresses(self.text.let(f"add {self.text.wide('i64')} {start}, {offsets}"))
         return self._varying_memory(instruction)
 
     def give_values(self, instruction: Instruction, size: int) -> None:
         """Give the helper what to write."""
         for number, value in enumerate(instruction.operands[1:]):
             place = self.exchange(c.SCRATCH_VALUES + number * size * LANES)
-            kind = vector_of(instruction.element)
+            kind = self.text.wide(instruction.element)
             self.text.do(f"store {kind} {self.v.vector(value)}, ptr {place}, align 1")
 
     def slow_store(self, instruction: Instruction, memory: Memory, size: int) -> None:

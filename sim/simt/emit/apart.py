@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis.kept_lanes import ALL_LANES
 from ..ir.nodes import Block, Function
 from ..ir.operations.calls import PARAMETER
 from ..ir.shape import LANES, Shape
@@ -33,6 +34,9 @@ class _ApartVectoriser(Vectoriser):
         self.full_mask = "%mask"
         self._symbol = name
         self._parameters = [i for i in self.function.blocks[0].body if i.operation is PARAMETER]
+
+    def _find_kept(self) -> tuple[int, ...]:
+        return ALL_LANES
 
     def definition(self) -> str:
         """The function's text, less what it declares."""

@@ -7,8 +7,7 @@ from collections.abc import Collection
 from ..ir import context as c
 from ..ir.nodes import Block
 from .fuel import cost_of_loop
-from .slots import MASK, Slot
-from .text import vector_of
+from .slots import Slot
 from .values import ALL, Values
 from .watched.watch import Watch
 
@@ -44,9 +43,9 @@ class Branches(Values):
         if block not in self.divergence.partial:
             self.mask = self.full_mask
             return
-        slot = self.slots.get("mask", block, MASK)
+        slot = self.slots.get("mask", block, self.text.mask)
         self.mask = self.take(slot)
-        self.text.do(f"store {MASK} zeroinitializer, ptr {slot.place}")
+        self.text.do(f"store {self.text.mask} zeroinitializer, ptr {slot.place}")
 
     def emit_branch(self, block: Block) -> None:
         """Send the lanes of a block on."""
@@ -80,8 +79,8 @@ class Branches(Values):
         text = self.text
         assert block.condition is not None
         condition = self.vector(block.condition)
-        taken = text.let(f"and {MASK} {self.mask}, {condition}")
-        rest = text.let(f"xor {MASK} {self.mask}, {taken}")
+        taken = text.let(f"and {self.text.mask} {self.mask}, {condition}")
+        rest = text.let(f"xor {self.text.mask} {self.mask}, {taken}")
         for target, mask in zip(block.targets, (taken, rest), strict=True):
             self.leave(block, target, mask)
         self._go(block, block.targets)
@@ -95,12 +94,12 @@ class Branches(Values):
         self._pass_phis(block, target, mask)
         if target not in self.divergence.partial:
             return
-        slot = self.slots.get("mask", target, MASK)
+        slot = self.slots.get("mask", target, self.text.mask)
         if len(target.predecessors) == 1 and self._same_loop(block, target):
             self.put(slot, mask)
         else:
             waiting = self.take(slot)
-            self.put(slot, self.text.let(f"or {MASK} {waiting}, {mask}"), whole=False)
+            self.put(slot, self.text.let(f"or {self.text.mask} {waiting}, {mask}"), whole=False)
 
     def _same_loop(self, block: Block, target: Block) -> bool:
         return self.cfg.reducible and self.cfg.innermost[block] is self.cfg.innermost[target]
@@ -112,7 +111,7 @@ class Branches(Values):
             if self.has_exact_form(phi):
                 continue
             vector = self.divergence.is_varying(phi)
-            type = vector_of(phi.type) if vector else phi.type
+            type = self.text.wide(phi.type) if vector else phi.type
             value = phi.operands[place]
             name = self.vector(value) if vector else self.scalar(value)
             passed.append((self.slots.get("incoming", phi, type), name))
@@ -120,7 +119,9 @@ class Branches(Values):
         for slot, name in passed:
             if blend and slot.type.startswith("<"):
                 old = self.take(slot)
-                name = self.text.let(f"select {MASK} {mask}, {slot.type} {name}, {slot.type} {old}")
+                name = self.text.let(
+                    f"select {self.text.mask} {mask}, {slot.type} {name}, {slot.type} {old}"
+                )
             self.put(slot, name, whole=not blend)
 
     def _burn_fuel(self, header: Block, mask: str) -> None:
@@ -163,7 +164,7 @@ class Branches(Values):
             if candidate is candidates[-1] and targets:
                 text.do(f"br label %b{index[candidate]}")  # somebody must be somewhere
                 return
-            waiting = text.any(self.take(self.slots.get("mask", candidate, MASK)))
+            waiting = text.any(self.take(self.slots.get("mask", candidate, self.text.mask)))
             following = text.new_label("next")
             text.do(f"br i1 {waiting}, label %b{index[candidate]}, label %{following}")
             text.place(following)

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 
-from ..ir.shape import LANES
-
 # Accesses of a kernel that are written out; a call hands addresses over in memory.
 _MOST_WRITTEN_OUT = 64
-_ACCESS = re.compile(rf"@llvm\.masked\.(gather|scatter)\.v{LANES}(\w+)\.v{LANES}p0(?=\()")
+_ACCESS = re.compile(r"@llvm\.masked\.(gather|scatter)\.v(\d+)([a-z]\w+)\.v\2p0(?=\()")
 _TYPES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 
 
@@ -23,23 +21,23 @@ def with_gathers_called(text: str) -> str:
     calls = [n for n, line in enumerate(lines) if " call " in line and _ACCESS.search(line)]
     if len(calls) <= _MOST_WRITTEN_OUT:
         return text
-    used: dict[tuple[str, str], None] = {}
+    used: dict[tuple[str, str, str], None] = {}
     for number in calls:
         found = _ACCESS.search(lines[number])
         assert found is not None
-        used[found[1], found[2]] = None
-        lines[number] = lines[number].replace(found[0], f"@{_name(found[1], found[2])}")
-    return "\n".join([*lines, *[_definition(kind, type) for kind, type in used], ""])
+        used[found[1], found[2], found[3]] = None
+        lines[number] = lines[number].replace(found[0], f"@{_name(found[1], found[3])}")
+    return "\n".join([*lines, *[_definition(*each) for each in used], ""])
 
 
 def _name(kind: str, type: str) -> str:
     return f"assay_{kind}_{type}"
 
 
-def _definition(kind: str, type: str) -> str:
-    vector = f"<{LANES} x {_TYPES.get(type, type)}>"
-    pointers, mask = f"<{LANES} x ptr> %at", f"<{LANES} x i1> %mask"
-    intrinsic = f"@llvm.masked.{kind}.v{LANES}{type}.v{LANES}p0"
+def _definition(kind: str, lanes: str, type: str) -> str:
+    vector = f"<{lanes} x {_TYPES.get(type, type)}>"
+    pointers, mask = f"<{lanes} x ptr> %at", f"<{lanes} x i1> %mask"
+    intrinsic = f"@llvm.masked.{kind}.v{lanes}{type}.v{lanes}p0"
     if kind == "gather":
         taken = f"{pointers}, {mask}, {vector} %else"
         result, call, end = vector, f"%loaded = call {vector}", f"ret {vector} %loaded"

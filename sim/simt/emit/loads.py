@@ -79,7 +79,7 @@ class Loads(Access):
         if self.is_brief(instruction):
             return self.slow_load(instruction, memory, size)
         offsets, inside = self.window_offsets(form, groups, memory, size)
-        kinds = [vector_of(element)] * instruction.components
+        kinds = [self.text.wide(element)] * instruction.components
 
         def fast() -> list[str]:
             longest = max(group.elements for group in groups)
@@ -90,7 +90,9 @@ class Loads(Access):
                 windows.append(self._window(element, memory.host, offset, group.elements, common))
             whole, length = text.concatenate(element, windows, common)
             return [
-                text.shuffle(element, whole, length, _lane_sources(groups, common, number))
+                text.shuffle(
+                    element, whole, length, _lane_sources(text.lanes, groups, common, number)
+                )
                 for number in range(instruction.components)
             ]
 
@@ -134,16 +136,16 @@ class Loads(Access):
 
         def fast() -> list[str]:
             # Lanes that do not take part read the root's start, which is there if any lane's is.
-            kind = vector_of("i64")
+            kind = self.text.wide("i64")
             safe = text.let(
-                f"select {vector_of('i1')} {active}, {kind} {offsets}, {kind} zeroinitializer"
+                f"select {self.text.wide('i1')} {active}, {kind} {offsets}, {kind} zeroinitializer"
             )
             return [
                 self._gather_one(element, memory.host, safe, number * size)
                 for number in range(instruction.components)
             ]
 
-        kinds = [vector_of(element)] * instruction.components
+        kinds = [self.text.wide(element)] * instruction.components
         return self.either(good, fast, lambda: self.slow_load(instruction, memory, size), kinds)
 
     def _gather_one(self, element: str, host: str, offsets: str, extra: int) -> str:
@@ -151,11 +153,11 @@ class Loads(Access):
         start = text.let(f"getelementptr i8, ptr {host}, i64 {extra}") if extra else host
         pointers = self.lane_pointers(start, offsets)
         return text.call(
-            vector_of(element),
-            f"llvm.masked.gather.v{LANES}{mangled(element)}.v{LANES}p0",
-            (vector_of("ptr"), pointers),
-            (vector_of("i1"), "splat (i1 true)"),
-            (vector_of(element), "poison"),
+            self.text.wide(element),
+            f"llvm.masked.gather.v{self.text.lanes}{mangled(element)}.v{self.text.lanes}p0",
+            (self.text.wide("ptr"), pointers),
+            (self.text.wide("i1"), "splat (i1 true)"),
+            (self.text.wide(element), "poison"),
         )
 
     def _slow_only(self, instruction: Instruction) -> list[str]:
@@ -165,9 +167,9 @@ class Loads(Access):
         return self.take_values(instruction.element, instruction.components)
 
 
-def _lane_sources(groups: list[Group], stride: int, component: int) -> list[int]:
+def _lane_sources(lanes: int, groups: list[Group], stride: int, component: int) -> list[int]:
     """Where each lane's component is in the concatenated windows."""
-    sources = [0] * LANES
+    sources = [0] * lanes
     for number, group in enumerate(groups):
         for lane, at in zip(group.lanes, group.at, strict=True):
             sources[lane] = number * stride + at + component

@@ -13,7 +13,7 @@ from .helpers import helper_name
 from .loads import Loads
 from .private import PrivateMemory
 from .stores import Stores
-from .text import vector_of, zero_of
+from .text import zero_of
 
 if TYPE_CHECKING:
     from .vectorise import Vectoriser
@@ -72,7 +72,7 @@ class MemoryAccess(Access):
         ):
             at = self.exchange(place)
             vector = self.v.vector(value)
-            self.text.do(f"store {vector_of(value.type)} {vector}, ptr {at}, align {size}")
+            self.text.do(f"store {self.text.wide(value.type)} {vector}, ptr {at}, align {size}")
         ok = self.text.call(
             "i1",
             helper_name(instruction.operation, instruction.number),

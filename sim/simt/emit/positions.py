@@ -28,7 +28,7 @@ from ..ir.operations.positions import (
 )
 from ..ir.passes import rewrites
 from ..ir.shape import LANES, Shape, matrix_column, matrix_row
-from .text import literal, vector_of
+from .text import literal
 
 if TYPE_CHECKING:
     from .values import Values
@@ -86,8 +86,8 @@ def _in_context(field: int) -> Callable[[Values, Instruction], str]:
 
 def _pattern(pick: Callable[[int], int]) -> Callable[[Values, Instruction], str]:
     def emit(values: Values, position: Instruction) -> str:
-        lanes = literal("i32", [pick(lane) for lane in range(LANES)])
-        return values.text.let(f"add {_KIND} {lanes}, zeroinitializer")
+        lanes = literal("i32", [pick(lane) for lane in values.kept])
+        return values.text.let(f"add {values.text.wide('i32')} {lanes}, zeroinitializer")
 
     return emit
 
@@ -95,17 +95,17 @@ def _pattern(pick: Callable[[int], int]) -> Callable[[Values, Instruction], str]
 def _thread_index(values: Values, position: Instruction) -> str:
     text = values.text
     first = text.let(f"mul i32 %sg, {LANES}")
-    iota = literal("i32", list(range(LANES)))
-    return text.let(f"add {_KIND} {text.splat('i32', first)}, {iota}")
+    iota = literal("i32", list(values.kept))
+    return text.let(f"add {text.wide('i32')} {text.splat('i32', first)}, {iota}")
 
 
 def _position_in_threadgroup(values: Values, position: Instruction) -> str:
     text, index = values.text, _thread_index(values, position)
-    axis = _dimension(position)
+    axis, kind = _dimension(position), text.wide("i32")
     for inner in range(axis):
-        index = text.let(f"udiv {_KIND} {index}, splat (i32 {values.shape.size[inner]})")
+        index = text.let(f"udiv {kind} {index}, splat (i32 {values.shape.size[inner]})")
     if axis < 2:
-        index = text.let(f"urem {_KIND} {index}, splat (i32 {values.shape.size[axis]})")
+        index = text.let(f"urem {kind} {index}, splat (i32 {values.shape.size[axis]})")
     return index
 
 
@@ -113,7 +113,7 @@ def _position_in_grid(values: Values, position: Instruction) -> str:
     text, index = values.text, _position_in_threadgroup(values, position)
     axis = _dimension(position)
     start = text.let(f"mul i32 {_GROUP[axis]}, {values.shape.nominal[axis]}")
-    return text.let(f"add {_KIND} {index}, {text.splat('i32', start)}")
+    return text.let(f"add {text.wide('i32')} {index}, {text.splat('i32', start)}")
 
 
 def _is_emitted(operation: Operation) -> bool:
@@ -121,7 +121,6 @@ def _is_emitted(operation: Operation) -> bool:
     return isinstance(operation.meaning, OfThread) and not of_known_size
 
 
-_KIND = vector_of("i32")
 _GROUP = ("%gx", "%gy", "%gz")
 Emitter = Callable[["Values", Instruction], str]
 # Scalars of positions that all lanes of a simdgroup share, and vectors of those that have no simple

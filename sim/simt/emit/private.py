@@ -7,7 +7,7 @@ from ..ir.llvm_types import Scalar, size_of
 from ..ir.nodes import Instruction
 from ..ir.shape import LANES
 from .access import Access
-from .text import literal, vector_of
+from .text import literal
 
 
 class PrivateMemory(Access):
@@ -31,7 +31,7 @@ class PrivateMemory(Access):
                 for number in range(instruction.components)
             ]
 
-        kinds = [vector_of(element)] * instruction.components
+        kinds = [self.text.wide(element)] * instruction.components
         return self.either(good, fast, lambda: self.slow_load(instruction, memory, size), kinds)
 
     def store(self, instruction: Instruction) -> None:
@@ -74,18 +74,18 @@ class PrivateMemory(Access):
             low, high = (
                 self._row(host, at, active, extra + step) for step in (0, c.PRIVATE_GRANULE)
             )
-            wide = vector_of("i64")
-            low = text.let(f"zext {vector_of('i32')} {low} to {wide}")
-            high = text.let(f"zext {vector_of('i32')} {high} to {wide}")
+            wide = self.text.wide("i64")
+            low = text.let(f"zext {self.text.wide('i32')} {low} to {wide}")
+            high = text.let(f"zext {self.text.wide('i32')} {high} to {wide}")
             high = text.let(f"shl {wide} {high}, splat (i64 32)")
             return self._as("i64", element, text.let(f"or {wide} {low}, {high}"))
         row = self._row(host, at, active, extra)
         if size == 4:
             return self._as("i32", element, row)
         shift = self._shift_in_row(at, active, extra)
-        row = text.let(f"lshr {vector_of('i32')} {row}, {shift}")
+        row = text.let(f"lshr {self.text.wide('i32')} {row}, {shift}")
         narrow = f"i{8 * size}"
-        row = text.let(f"trunc {vector_of('i32')} {row} to {vector_of(narrow)}")
+        row = text.let(f"trunc {self.text.wide('i32')} {row} to {self.text.wide(narrow)}")
         return self._as(narrow, element, row)
 
     def _put_private(
@@ -95,7 +95,7 @@ class PrivateMemory(Access):
         size = size_of(Scalar(element))
         raw = self._as(element, f"i{8 * size}", value)
         if size == 8:
-            kind, half = vector_of("i64"), vector_of("i32")
+            kind, half = self.text.wide("i64"), self.text.wide("i32")
             low = text.let(f"trunc {kind} {raw} to {half}")
             high = text.let(f"lshr {kind} {raw}, splat (i64 32)")
             high = text.let(f"trunc {kind} {high} to {half}")
@@ -103,9 +103,9 @@ class PrivateMemory(Access):
             self._put_row(host, at, active, extra + c.PRIVATE_GRANULE, high)
             return
         if size < 4:
-            kind = vector_of("i32")
+            kind = self.text.wide("i32")
             shift = self._shift_in_row(at, active, extra)
-            wide = text.let(f"zext {vector_of(f'i{8 * size}')} {raw} to {kind}")
+            wide = text.let(f"zext {self.text.wide(f'i{8 * size}')} {raw} to {kind}")
             moved = text.let(f"shl {kind} {wide}, {shift}")
             hole = text.let(f"shl {kind} splat (i32 {(1 << 8 * size) - 1}), {shift}")
             keep = text.let(f"xor {kind} {hole}, splat (i32 -1)")
@@ -117,12 +117,14 @@ class PrivateMemory(Access):
     def _as(self, source: str, target: str, vector: str) -> str:
         if source == target:
             return vector
-        return self.text.let(f"bitcast {vector_of(source)} {vector} to {vector_of(target)}")
+        return self.text.let(
+            f"bitcast {self.text.wide(source)} {vector} to {self.text.wide(target)}"
+        )
 
     def _shift_in_row(self, at: str, active: str | None, extra: int) -> str:
         """By how many bits an element is up in its granule, for every lane."""
         text = self.text
-        kind = "i64" if active is None else vector_of("i64")
+        kind = "i64" if active is None else self.text.wide("i64")
         extra_, low_bits, to_bits = (
             str(n) if active is None else f"splat (i64 {n})"
             for n in (extra, c.PRIVATE_GRANULE - 1, 3)
@@ -132,7 +134,7 @@ class PrivateMemory(Access):
         place = text.let(f"shl {kind} {place}, {to_bits}")
         if active is None:
             return text.splat("i32", text.let(f"trunc i64 {place} to i32"))
-        return text.let(f"trunc {kind} {place} to {vector_of('i32')}")
+        return text.let(f"trunc {kind} {place} to {self.text.wide('i32')}")
 
     def _row_place(self, host: str, at: str, extra: int) -> str:
         text = self.text
@@ -142,12 +144,14 @@ class PrivateMemory(Access):
         return text.let(f"getelementptr i8, ptr {host}, i64 {place}")
 
     def _row_pointers(self, host: str, at: str, active: str, extra: int) -> str:
-        text, kind = self.text, vector_of("i64")
-        safe = text.let(f"select {vector_of('i1')} {active}, {kind} {at}, {kind} zeroinitializer")
+        text, kind = self.text, self.text.wide("i64")
+        safe = text.let(
+            f"select {self.text.wide('i1')} {active}, {kind} {at}, {kind} zeroinitializer"
+        )
         moved = text.let(f"add {kind} {safe}, splat (i64 {extra})")
         row = text.let(f"lshr {kind} {moved}, splat (i64 2)")
         place = text.let(f"mul {kind} {row}, splat (i64 {c.PRIVATE_GRANULE * LANES})")
-        columns = literal("i64", [lane * c.PRIVATE_GRANULE for lane in range(LANES)])
+        columns = literal("i64", [lane * c.PRIVATE_GRANULE for lane in range(text.lanes)])
         place = text.let(f"add {kind} {place}, {columns}")
         return self.lane_pointers(host, place)
 
@@ -155,28 +159,30 @@ class PrivateMemory(Access):
         text = self.text
         if active is None:
             place = self._row_place(host, at, extra)
-            return text.let(f"load {vector_of('i32')}, ptr {place}, align 4")
+            return text.let(f"load {self.text.wide('i32')}, ptr {place}, align 4")
         return text.call(
-            vector_of("i32"),
-            f"llvm.masked.gather.v{LANES}i32.v{LANES}p0",
-            (vector_of("ptr"), self._row_pointers(host, at, active, extra)),
-            (vector_of("i1"), "splat (i1 true)"),
-            (vector_of("i32"), "poison"),
+            self.text.wide("i32"),
+            f"llvm.masked.gather.v{self.text.lanes}i32.v{self.text.lanes}p0",
+            (self.text.wide("ptr"), self._row_pointers(host, at, active, extra)),
+            (self.text.wide("i1"), "splat (i1 true)"),
+            (self.text.wide("i32"), "poison"),
         )
 
     def _put_row(self, host: str, at: str, active: str | None, extra: int, row: str) -> None:
-        text, kind = self.text, vector_of("i32")
+        text, kind = self.text, self.text.wide("i32")
         if active is not None:
             text.call(
                 "void",
-                f"llvm.masked.scatter.v{LANES}i32.v{LANES}p0",
+                f"llvm.masked.scatter.v{self.text.lanes}i32.v{self.text.lanes}p0",
                 (kind, row),
-                (vector_of("ptr"), self._row_pointers(host, at, active, extra)),
-                (vector_of("i1"), active),
+                (self.text.wide("ptr"), self._row_pointers(host, at, active, extra)),
+                (self.text.wide("i1"), active),
             )
             return
         place = self._row_place(host, at, extra)
         if self.v.mask != "splat (i1 true)":
             old = text.let(f"load {kind}, ptr {place}, align 4")
-            row = text.let(f"select {vector_of('i1')} {self.v.mask}, {kind} {row}, {kind} {old}")
+            row = text.let(
+                f"select {self.text.wide('i1')} {self.v.mask}, {kind} {row}, {kind} {old}"
+            )
         text.do(f"store {kind} {row}, ptr {place}, align 4")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..ir.nodes import Block
-from ..ir.shape import LANES
 from .text import TextBuilder, vector_of
 
 MASK = vector_of("i1")
@@ -80,10 +79,10 @@ def stored_size(type: str) -> int:
     """Bytes that a slot takes when it is saved."""
     if not type.startswith("<"):
         return 8
-    element = type.split(" x ")[1].rstrip(">")
+    count, element = int(type[1:].split(" x ")[0]), type.split(" x ")[1].rstrip(">")
     if element == "i1":
-        return LANES // 8
+        return -(-count // 8)
     width = {"half": 16, "bfloat": 16, "float": 32, "double": 64}.get(element)
     if width is None:
         width = int(element[1:])
-    return LANES * (1 << (width - 1).bit_length()) // 8 if width > 8 else LANES
+    return count * (1 << (width - 1).bit_length()) // 8 if width > 8 else count

@@ -77,8 +77,8 @@ class Stores(Access):
         mask = text.mask_bits(self.v.mask)
         zeros = text.call("i32", "llvm.ctlz.i32", ("i32", mask), ("i1", "false"))
         lane = text.let(f"sub i32 {LANES - 1}, {zeros}")
-        lane = text.let(f"and i32 {lane}, {LANES - 1}")
-        return text.let(f"extractelement {vector_of(element)} {vector}, i32 {lane}")
+        lane = text.let(f"and i32 {lane}, {text.lanes - 1}")
+        return text.let(f"extractelement {self.text.wide(element)} {vector}, i32 {lane}")
 
     def _store_windows(
         self,
@@ -96,11 +96,11 @@ class Stores(Access):
 
         def fast() -> None:
             values = [self.v.vector(value) for value in instruction.operands[1:]]
-            whole, length = text.concatenate(element, values, LANES)
+            whole, length = text.concatenate(element, values, text.lanes)
             for group, offset in zip(groups, offsets, strict=True):
                 owners = _window_owners(group, instruction.components)
                 window = text.shuffle(
-                    element, whole, length, [number * LANES + lane for lane, number in owners]
+                    element, whole, length, [number * text.lanes + lane for lane, number in owners]
                 )
                 place = text.let(f"getelementptr i8, ptr {memory.host}, i64 {offset}")
                 if self._is_streamable(instruction, len(owners) * size):
@@ -154,7 +154,7 @@ class Stores(Access):
         if self.v.mask == ALL:
             text.do(f"store {kind} {window}, ptr {place}, align 1")
             return
-        mask = text.shuffle("i1", self.v.mask, LANES, owners)
+        mask = text.shuffle("i1", self.v.mask, text.lanes, owners)
         text.call(
             "void",
             f"llvm.masked.store.v{len(owners)}{mangled(element)}.p0",
@@ -178,10 +178,10 @@ class Stores(Access):
                     start = text.let(f"getelementptr i8, ptr {memory.host}, i64 {number * size}")
                 text.call(
                     "void",
-                    f"llvm.masked.scatter.v{LANES}{mangled(element)}.v{LANES}p0",
-                    (vector_of(element), self.v.vector(value)),
-                    (vector_of("ptr"), self.lane_pointers(start, offsets)),
-                    (vector_of("i1"), active),
+                    f"llvm.masked.scatter.v{self.text.lanes}{mangled(element)}.v{self.text.lanes}p0",
+                    (self.text.wide(element), self.v.vector(value)),
+                    (self.text.wide("ptr"), self.lane_pointers(start, offsets)),
+                    (self.text.wide("i1"), active),
                 )
 
         self.when(good, fast, lambda: self.slow_store(instruction, memory, size))

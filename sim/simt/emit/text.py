@@ -54,7 +54,8 @@ def _is_pure_call(text: str) -> bool:
 class TextBuilder:
     """Appends instructions to a function body."""
 
-    def __init__(self) -> None:
+    def __init__(self, lanes: int = LANES) -> None:
+        self.lanes = lanes  # of the vectors that stand for a simdgroup
         self.lines: list[str] = []
         self.slots: list[str] = []  # allocas, placed in the entry block
         self.declarations: set[str] = set()
@@ -124,8 +125,18 @@ class TextBuilder:
 
     # -- vectors ------------------------------------------------------------------------------
 
-    def splat(self, type: str, value: str, count: int = LANES) -> str:
-        """A vector with the scalar in every lane."""
+    def wide(self, type: str) -> str:
+        """The type of a value that every lane has of its own: `<32 x float>`."""
+        return vector_of(type, self.lanes)
+
+    @property
+    def mask(self) -> str:
+        """The type of a mask of lanes."""
+        return self.wide("i1")
+
+    def splat(self, type: str, value: str, count: int = 0) -> str:
+        """A vector with the scalar in every lane, or of `count`."""
+        count = count or self.lanes
         if not value.startswith("%"):
             return f"splat ({type} {value})"
         kind = vector_of(type, count)
@@ -140,6 +151,13 @@ class TextBuilder:
             return vector
         kind = vector_of(type, count)
         return self.let(f"shufflevector {kind} {vector}, {kind} poison, {shuffle_mask(lanes)}")
+
+    def widened(self, type: str, vector: str) -> str:
+        """A vector of all lanes of a simdgroup, of which those that are left out hold anything."""
+        if self.lanes == LANES or vector.startswith("splat"):
+            return vector
+        places = [*range(self.lanes), *([-1] * (LANES - self.lanes))]
+        return self.shuffle(type, vector, self.lanes, places)
 
     def concatenate(self, type: str, parts: Sequence[str], count: int) -> tuple[str, int]:
         """Vectors of `count` elements one after the other; returns the vector and its length."""
@@ -160,7 +178,8 @@ class TextBuilder:
 
     def mask_bits(self, mask: str) -> str:
         """A lane mask as an i32."""
-        return self.let(f"bitcast <{LANES} x i1> {mask} to i32")
+        bits = self.let(f"bitcast {self.mask} {mask} to i{self.lanes}")
+        return bits if self.lanes == LANES else self.let(f"zext i{self.lanes} {bits} to i32")
 
     def any(self, mask: str) -> str:
         """Whether any lane of a mask is set, as an i1."""

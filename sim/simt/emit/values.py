@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.divergence import Divergence, analyse_divergence, escapes
+from ..analysis.kept_lanes import ALL_LANES, find_kept_lanes
 from ..analysis.linear import add_linear_forms
 from ..analysis.linear_form import ZEROS, Form, Pattern
 from ..analysis.lookups import insert_lookups
@@ -22,9 +23,9 @@ from ..watch.observe_values import drop_lane_marks, observe_values
 from ..watch.sites import WatchSites
 from .bfloat import replace_bfloat
 from .positions import fix_positions
-from .slots import MASK, Slot, SlotTable
+from .slots import Slot, SlotTable
 from .tape import PLACES, TAPE
-from .text import TextBuilder, literal, vector_of
+from .text import TextBuilder, literal
 
 ALL = "splat (i1 true)"
 # A kernel of more accesses to memory is mostly unrolled loops, of which no part runs often.
@@ -47,6 +48,7 @@ class Values:
         block: the block that is being emitted.
         mask: the lanes that run it, as an LLVM operand.
         full_mask: the lanes that live, as an LLVM operand.
+        kept: the lanes that run, by their places in vectors.
         observers: the checks that watch the kernel; empty if none does.
         tapes: whether the kernel leaves a tape of what it does.
         tapes_places: whether every access to threadgroup memory has an event in it.
@@ -84,12 +86,14 @@ class Values:
         self.divergence: Divergence = analyse_divergence(self.function, self.cfg)
         self.linear = add_linear_forms(self.function, self.cfg, self.divergence, shape)
         self.lookups = insert_lookups(self.function, self.cfg, self.divergence)
-        self.text = TextBuilder()
+        self.kept = self._find_kept()
+        self.text = TextBuilder(len(self.kept))
         self.sites: list[Instruction | Block] = []
         self.entry: dict[str, str] = {}  # lines of the entry block, by what they load
         self.block = self.cfg.order[0]
         self.mask = ALL
-        self.full_mask = ALL if shape.threads % LANES == 0 else "%mask0"
+        live = self.kept[-1] < shape.last_lanes
+        self.full_mask = ALL if live else "%mask0"
         self._scalars: dict[Value, str] = {}
         self._vectors: dict[Value, str] = {}
         self._parts: dict[Value, list[str]] = {}
@@ -104,6 +108,12 @@ class Values:
     def is_brief_here(self) -> bool:
         """Whether the block that is being emitted should be little code rather than fast code."""
         return self._brief and (self._brief_in_loops or self.cfg.innermost[self.block] is None)
+
+    def _find_kept(self) -> tuple[int, ...]:
+        """The lanes that run; observers see each thread."""
+        if self.observers or self.tapes:
+            return ALL_LANES
+        return find_kept_lanes(self.function, self.cfg, self.divergence, self.linear, self.shape)
 
     def _split_at_barriers(self) -> dict[Block, int]:
         found = split_at_barriers(self.function)
@@ -177,8 +187,11 @@ class Values:
         return self.divergence.is_varying(value) or self._escapes(value)
 
     def form(self, value: Value) -> Form | None:
-        """The linear form of a value where the current block uses it."""
-        return self.linear.of(value, self.block)
+        """The linear form of a value where the current block uses it, over the lanes that run."""
+        form = self.linear.of(value, self.block)
+        if form is None or len(self.kept) == LANES:
+            return form
+        return form.of_lanes(self.kept)
 
     def site(self, what: Instruction | Block) -> int:
         """The number by which faults refer to an instruction or a loop."""
@@ -231,7 +244,7 @@ class Values:
         if isinstance(value, Constant) or self._escapes(value):
             return None
         if not self.divergence.is_varying(value):
-            return self.scalar(value), ZEROS
+            return self.scalar(value), ZEROS[: len(self.kept)]
         form = self.form(value)
         if form is None or form.guards or form.terms:
             return None
@@ -239,7 +252,7 @@ class Values:
 
     def _find_vector(self, value: Value) -> str:
         if self._escapes(value):
-            return self.take(self.slots.get("escape", value, vector_of(value.type)))
+            return self.take(self.slots.get("escape", value, self.text.wide(value.type)))
         if not self.divergence.is_varying(value):
             return self.text.splat(value.type, self.scalar(value))
         form = self.form(value)
@@ -249,7 +262,7 @@ class Values:
 
     def _materialise(self, type: str, form: Form) -> str:
         """A linear form as a vector."""
-        text, kind = self.text, vector_of(type)
+        text, kind = self.text, self.text.wide(type)
         base_known = isinstance(form.base, Constant) and form.base.number == 0
         if base_known:
             result = literal(type, form.lanes)
@@ -289,7 +302,7 @@ class Values:
         """A value that another block defines."""
         if isinstance(value, Instruction) and value.block is self.block:
             return self.defined[value]
-        type = value.type if not self.divergence.is_varying(value) else vector_of(value.type)
+        type = value.type if not self.divergence.is_varying(value) else self.text.wide(value.type)
         return self.take(self.slots.get("value", value, type))
 
     def define(self, value: Instruction, name: str, *, vector: bool) -> None:
@@ -335,7 +348,7 @@ class Values:
             if self.mask != ALL:
                 old = self.take(slot)
                 new = self.text.let(
-                    f"select {MASK} {self.mask}, {slot.type} {new}, {slot.type} {old}"
+                    f"select {self.text.mask} {self.mask}, {slot.type} {new}, {slot.type} {old}"
                 )
                 self.put(slot, new, whole=False)
             else:

@@ -35,7 +35,7 @@ from ..ir.operations.marks import (
 from ..ir.operations.memory import ADDRESS, COMPONENT, LOAD, LOOKUP_AVAILABLE, LOOKUP_HOST, STORE
 from ..ir.operations.operation import OfThread, Operation, Variation
 from ..ir.operations.synchronisation import FENCE, SIMDGROUP_BARRIER, THREADGROUP_BARRIER
-from ..ir.shape import LANES, Shape
+from ..ir.shape import Shape
 from ..watch.needs import WatchNeeds
 from . import coverage
 from .arithmetic import ARITHMETIC, Arithmetic
@@ -45,7 +45,7 @@ from .helpers import ATOMIC_BODIES
 from .lanes import LANE_OPERATIONS, LaneOperations
 from .memory import MemoryAccess
 from .positions import POSITIONS
-from .slots import MASK, Slot, stored_size
+from .slots import Slot, stored_size
 from .tape_events import TapeEvents
 from .text import vector_of, zero_of
 from .values import ALL
@@ -62,6 +62,7 @@ class Code:
     has_barriers: bool
     watch_sites: list[Instruction | Block]  # by the number that observers' records hold, less one
     watch_needs: WatchNeeds
+    lanes: tuple[int, ...]  # those that run, by the numbers that faults have
     streams: bool  # whether some stores go past the caches
     known: dict[tuple[int, int], int]  # what a tape leaves out; see `Tape.known`
     loops: list[tuple[Block, list[int]]]  # see `coverage`; none if it is not noted
@@ -109,6 +110,7 @@ class Vectoriser(Branches):
             has_barriers=bool(self.barriers),
             watch_sites=self.watch_sites.all,
             watch_needs=self.watch.needs,
+            lanes=self.kept,
             streams=self.memory.streams,
             known=self.tape.known,
             loops=coverage.loops(self.cfg) if self._covers else [],
@@ -127,7 +129,7 @@ class Vectoriser(Branches):
             *self.entry.values(),
         ]
         if self.full_mask != ALL:
-            head += _entry_mask(self.shape)
+            head += _entry_mask(self.shape, self.kept)
         head += initial
         if self.barriers:
             cases = " ".join(f"i32 {n}, label %resume{n}" for n in self.barriers.values())
@@ -179,7 +181,7 @@ class Vectoriser(Branches):
         if self.has_exact_form(phi):
             return
         vector = self.divergence.is_varying(phi)
-        type = vector_of(phi.type) if vector else phi.type
+        type = self.text.wide(phi.type) if vector else phi.type
         name = self.take(self.slots.get("incoming", phi, type))
         self.define(phi, name, vector=vector)
         self.defined[phi] = name
@@ -213,7 +215,7 @@ class Vectoriser(Branches):
         vector = vector or self.divergence.is_varying(instruction)
         get = self.vector if vector else self.scalar
         operands = [get(o) for o in instruction.operands]
-        name = self.arithmetic.emit(instruction, operands, LANES if vector else 0)
+        name = self.arithmetic.emit(instruction, operands, self.text.lanes if vector else 0)
         self._finish(instruction, name, vector)
 
     def _observe(self, instruction: Instruction) -> None:
@@ -258,9 +260,9 @@ class Vectoriser(Branches):
             )
             self._finish(instruction, name, False)
             return
-        kind = vector_of(instruction.type)
+        kind = self.text.wide(instruction.type)
         chooser = (
-            f"{MASK} {self.vector(condition)}"
+            f"{self.text.mask} {self.vector(condition)}"
             if self.varying(condition)
             else f"i1 {self.scalar(condition)}"
         )
@@ -304,9 +306,9 @@ class Vectoriser(Branches):
     def _emit_call(self, instruction: Instruction) -> None:
         """Call a function that stands apart, which is done on all lanes even if they are equal."""
         vector = self.divergence.is_varying(instruction)
-        passed = [f"{vector_of(o.type)} {self.vector(o)}" for o in instruction.operands]
-        context = ["ptr %ctx", f"{MASK} {self.mask if vector else ALL}"]
-        kind = vector_of(instruction.type)
+        passed = [f"{self.text.wide(o.type)} {self.vector(o)}" for o in instruction.operands]
+        context = ["ptr %ctx", f"{self.text.mask} {self.mask if vector else ALL}"]
+        kind = self.text.wide(instruction.type)
         name = self.text.let(
             f"call {kind} @{instruction.function}({', '.join([*context, *passed])})"
         )
@@ -320,13 +322,15 @@ class Vectoriser(Branches):
     def _emit_return(self, instruction: Instruction) -> None:
         slot = self._result()
         old, new = self.take(slot), self.vector(instruction.operands[0])
-        kept = self.text.let(f"select {MASK} {self.mask}, {slot.type} {new}, {slot.type} {old}")
+        kept = self.text.let(
+            f"select {self.text.mask} {self.mask}, {slot.type} {new}, {slot.type} {old}"
+        )
         self.put(slot, kept, whole=False)
 
     def _result(self) -> Slot:
         """Where a function that stands apart collects what it gives."""
         returns = (i for i in self.function.instructions() if i.operation is RETURN)
-        return self.slots.get("result", None, vector_of(next(returns).operands[0].type))
+        return self.slots.get("result", None, self.text.wide(next(returns).operands[0].type))
 
     def _emit_barrier(self, block: Block) -> None:
         (following,) = block.targets
@@ -372,13 +376,14 @@ class Vectoriser(Branches):
         return [*block.targets, *self.pending[block]]
 
 
-def _entry_mask(shape: Shape) -> list[str]:
+def _entry_mask(shape: Shape, kept: tuple[int, ...]) -> list[str]:
     """The live lanes: all but in the last simdgroup."""
-    rest = (1 << shape.last_lanes) - 1
+    rest = sum(1 << place for place, lane in enumerate(kept) if lane < shape.last_lanes)
+    bits = f"i{len(kept)}"
     return [
         f"  %last = icmp eq i32 %sg, {shape.simdgroups - 1}",
-        f"  %live = select i1 %last, i32 {rest}, i32 -1",
-        f"  %mask0 = bitcast i32 %live to {MASK}",
+        f"  %live = select i1 %last, {bits} {rest}, {bits} -1",
+        f"  %mask0 = bitcast {bits} %live to {vector_of('i1', len(kept))}",
     ]
 
 

@@ -54,6 +54,7 @@ class Executable:
         self.has_barriers: bool = head["has_barriers"]
         self.private_memory: int = head["private_memory"]  # bytes of one thread
         self.threadgroup_memory: int = head["threadgroup_memory"]
+        self.lanes: list[int] = head["lanes"]  # those that run, by the numbers that code gives them
         self.constants = bytes.fromhex(head["constants"])
         # (block, ordinal, description) of the accesses that a tape leaves out.
         self.known_accesses: list[tuple[int, int, int]] = head["known"]

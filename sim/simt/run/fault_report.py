@@ -39,7 +39,8 @@ def explain_fault(
         record: kind, site, lane, simdgroup and threadgroup of the fault.
         address: GPU address that was accessed.
     """
-    kind, number, lane, simdgroup = (int(x) for x in record[:4])
+    kind, number, running, simdgroup = (int(x) for x in record[:4])
+    lane = executable.lanes[running]
     group = (int(record[4]), int(record[5]), int(record[6]))
     place = place_of(executable.shape, group, simdgroup, lane)
     access = executable.access(number)

@@ -237,6 +237,7 @@ class Program:
             {
                 "state_size": code.state_size,
                 "has_barriers": code.has_barriers,
+                "lanes": code.lanes,
                 "streams": code.streams,
                 "sites": [asdict(described(site)) for site in code.sites],
                 "watch_sites": [
