@@ -131,6 +131,13 @@ CAMPAIGNS: dict[str, Campaign] = {
         options=("-m", "slow", "-k", "many_control_flow_graphs"),
         variables={"ASSAY_GRAPH_CASES": "10000"},
     ),
+    "lanes": Campaign(
+        what="4,000 random kernels with lanes that have no work of their own, against all lanes",
+        minutes=15,
+        paths=(f"{_PROPERTY}/test_live_lanes_agree.py",),
+        options=("-m", "slow"),
+        variables={"ASSAY_LANE_CASES": "2000"},
+    ),
     "engines": Campaign(
         what="random kernels on engine and reference, their tapes, their lowering",
         minutes=20,
