@@ -25,13 +25,20 @@ _FEWEST = 2
 _OF_OTHERS = frozenset({Variation.ALWAYS, Variation.AS_LAST, Variation.IN_CLUSTERS})
 
 
-def find_kept_lanes(
+def find_needed_lanes(
     function: Function, cfg: Cfg, divergence: Divergence, linear: LinearForms, shape: Shape
 ) -> tuple[int, ...]:
-    """The lanes to run, ascending: all of them, or a power of two."""
+    """The lanes to run, ascending; all of them if that is as good."""
     if not cfg.reducible or function.apart or not all(map(_is_own, function.instructions())):
         return ALL_LANES
     return _KeptLanes(function, cfg, divergence, linear, shape).find()
+
+
+def in_vectors(needed: tuple[int, ...]) -> tuple[int, ...]:
+    """The lanes that are needed, and others that fill a vector of a power of two."""
+    count = max(_FEWEST, 1 << (len(needed) - 1).bit_length())
+    others = [lane for lane in ALL_LANES if lane not in needed]
+    return tuple(sorted([*needed, *others[: count - len(needed)]]))
 
 
 def _is_own(instruction: Instruction) -> bool:
@@ -77,9 +84,7 @@ class _KeptLanes:
             if len(kept) > _MOST:
                 return ALL_LANES
             self._same_as[lane] = lane if found is None else found
-        count = max(_FEWEST, 1 << (len(kept) - 1).bit_length())
-        others = [lane for lane in ALL_LANES if lane not in kept]
-        return tuple(sorted([*kept, *others[: count - len(kept)]]))
+        return tuple(kept)
 
     # -- where a lane can come ------------------------------------------------------------------
 

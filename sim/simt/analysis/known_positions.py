@@ -51,11 +51,16 @@ class KnownPositions:
             found.append(number)
         return found
 
-    def pattern(self, value: Value) -> tuple[int, int, tuple[int, ...]] | None:
-        """(start, step, lanes) of a value that is `start + step * simdgroup + lanes[lane]`."""
-        if self.of(value, 0) is None:
+    def pattern(
+        self, value: Value, lanes: tuple[int, ...]
+    ) -> tuple[int, int, tuple[int, ...]] | None:
+        """(start, step, pattern) of a value that is `start + step * simdgroup + pattern[n]`.
+
+        That is in each simdgroup's lane `lanes[n]`.
+        """
+        if self.of(value, lanes[0]) is None:
             return None
-        columns = [self.of(value, lane) for lane in range(LANES)]
+        columns = [self.of(value, lane) for lane in lanes]
         firsts = columns[0]
         if firsts is None:
             return None
@@ -63,15 +68,15 @@ class KnownPositions:
         step = firsts[1] - start if len(firsts) > 1 else 0
         if any(each != start + step * number for number, each in enumerate(firsts)):
             return None
-        lanes = []
+        pattern = []
         for column in columns:
             if column is None:
                 return None
             found = {each - first for each, first in zip(column, firsts, strict=False)}
             if len(found) > 1:
                 return None
-            lanes.append(found.pop() if found else 0)  # nobody is there
-        return start, step, tuple(lanes)
+            pattern.append(found.pop() if found else 0)  # nobody is there
+        return start, step, tuple(pattern)
 
     def equal(self, position: Instruction, first: int, second: int) -> bool:
         """Whether two lanes have the same position, in each simdgroup that has the second."""

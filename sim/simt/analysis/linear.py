@@ -23,7 +23,7 @@ from ..ir.passes import rewrites
 from ..ir.shape import Shape
 from .divergence import Divergence, escapes
 from .known_positions import KnownPositions
-from .linear_form import ZEROS, Form, Guard, number_of
+from .linear_form import IOTA, ZEROS, Form, Guard, Pattern, number_of
 from .linear_positions import POSITIONS, Positions
 from .uniform_facts import power_of_two_part
 
@@ -34,8 +34,16 @@ _SHIFTS = frozenset({LSHR, ASHR})
 class LinearForms(Positions):
     """Finds the forms of a function's varying integers and adds the scalars they need."""
 
-    def __init__(self, function: Function, cfg: Cfg, divergence: Divergence, shape: Shape) -> None:
-        super().__init__(shape)
+    def __init__(
+        self,
+        function: Function,
+        cfg: Cfg,
+        divergence: Divergence,
+        shape: Shape,
+        lanes: Pattern = IOTA,
+        groups: Pattern = ZEROS,
+    ) -> None:
+        super().__init__(shape, lanes, groups)
         self.known = KnownPositions(shape)
         self.cfg = cfg
         self.divergence = divergence
@@ -52,7 +60,7 @@ class LinearForms(Positions):
         if is_float(value.type) or escapes(value, user, self.cfg):
             return None
         if not self.divergence.is_varying(value):
-            return Form(value)
+            return self.uniform(value)
         return self.forms.get(value)
 
     # -- one attempt over all blocks --------------------------------------------------------------
@@ -149,13 +157,13 @@ class LinearForms(Positions):
         if len(operands) < len(instruction.operands):
             return None
         if all(form.is_uniform and not form.guards for form in operands):
-            return Form(self._new(operation, instruction.type, *(f.base for f in operands)))
+            return self.uniform(self._new(operation, instruction.type, *(f.base for f in operands)))
         return handler(self, instruction, operands)
 
     def _of_positions(self, instruction: Instruction) -> Form | None:
         """The form of what a thread computes from its positions alone, in whatever way."""
         type = instruction.type
-        found = self.known.pattern(instruction) if bits(type) > 1 else None
+        found = self.known.pattern(instruction, self.lanes) if bits(type) > 1 else None
         if found is None:
             return None
         start, step, lanes = found
@@ -177,7 +185,7 @@ class LinearForms(Positions):
         sign = -1 if instruction.operation is SUB else 1
         terms = dict(left.terms)
         for value, pattern in right.terms:
-            old = terms.get(value, ZEROS)
+            old = terms.get(value, self._zeros)
             terms[value] = tuple(a + sign * b for a, b in zip(old, pattern, strict=True))
         kept = tuple((value, pattern) for value, pattern in terms.items() if any(pattern))
         lanes = tuple(a + sign * b for a, b in zip(left.lanes, right.lanes, strict=True))
@@ -222,7 +230,7 @@ class LinearForms(Positions):
                 continue
             known = number_of(small.base) or 0
             high = known + max(small.lanes)
-            if known + min(small.lanes) < 0 or big.lanes != ZEROS:
+            if known + min(small.lanes) < 0 or any(big.lanes):
                 continue
             if self.facts.multiple(big.base) % (1 << max(high, 0).bit_length()) == 0:
                 return True
@@ -259,7 +267,7 @@ class LinearForms(Positions):
         else:
             if left.terms:
                 return None
-            form = Form(base, ZEROS, ((factor, left.lanes),), left.guards + right.guards)
+            form = Form(base, self._zeros, ((factor, left.lanes),), left.guards + right.guards)
         return self._exactness(instruction, form, operands)
 
     def _bitwise(self, instruction: Instruction, operands: list[Form]) -> Form | None:
@@ -381,10 +389,18 @@ def _constants(type: str, values: list[int]) -> Form:
 
 @rewrites
 def add_linear_forms(
-    function: Function, cfg: Cfg, divergence: Divergence, shape: Shape
+    function: Function,
+    cfg: Cfg,
+    divergence: Divergence,
+    shape: Shape,
+    lanes: Pattern = IOTA,
+    groups: Pattern = ZEROS,
 ) -> LinearForms:
-    """The forms of a function's varying integers, whose scalars are added to it."""
-    return LinearForms(function, cfg, divergence, shape)
+    """The forms of a function's varying integers, whose scalars are added to it.
+
+    Vectors hold these lanes, of the threadgroups that are so many further in x.
+    """
+    return LinearForms(function, cfg, divergence, shape, lanes, groups)
 
 
 _Handler = Callable[[LinearForms, Instruction, list[Form]], Form | None]

@@ -18,29 +18,46 @@ from ..ir.operations.positions import (
     THREAD_POSITION_IN_THREADGROUP,
     THREADGROUP_POSITION_IN_GRID,
 )
-from ..ir.shape import LANES, matrix_column, matrix_row
-from .linear_form import IOTA, Form, number_of
+from ..ir.shape import LANES, Shape, matrix_column, matrix_row
+from .linear_form import Form, Pattern, number_of
 from .linear_scalars import Scalars
 
 
 class Positions(Scalars):
     """Finds the forms of a thread's positions, which depend on the threadgroup's shape."""
 
+    def __init__(self, shape: Shape, lanes: Pattern, groups: Pattern) -> None:
+        """Prepare patterns of lanes, `groups[n]` threadgroups from the first that runs."""
+        super().__init__(shape)
+        self.lanes = lanes
+        self.groups = groups
+        self._zeros: Pattern = (0,) * len(lanes)
+
+    def uniform(self, value: Value) -> Form:
+        """The form of what is the same in all lanes."""
+        return Form(value, self._zeros)
+
+    def group(self, position: Instruction) -> Form | None:
+        """Where a threadgroup is, if several that are neighbours in x run at once."""
+        first = self._new(THREADGROUP_POSITION_IN_GRID, "i32", *position.operands)
+        self.facts.promised[first] = max(self.groups) + 1
+        return Form(first, self.groups)
+
     def lane_index(self, _: Instruction) -> Form | None:
         """A thread's number in its simdgroup."""
-        return Form(integer("i32", 0), IOTA)
+        return Form(integer("i32", 0), self.lanes)
 
     def row(self, _: Instruction) -> Form | None:
         """A lane's row of a matrix."""
-        return Form(integer("i32", 0), tuple(map(matrix_row, IOTA)))
+        return Form(integer("i32", 0), tuple(map(matrix_row, self.lanes)))
 
     def column(self, _: Instruction) -> Form | None:
         """A lane's column of a matrix."""
-        return Form(integer("i32", 0), tuple(map(matrix_column, IOTA)))
+        return Form(integer("i32", 0), tuple(map(matrix_column, self.lanes)))
 
     def thread_index(self, _: Instruction) -> Form | None:
         """A thread's number in its threadgroup."""
-        return Form(self._first_thread(), IOTA)
+        return Form(self._first_thread(), self.lanes)
 
     def in_threadgroup(self, position: Instruction) -> Form | None:
         """A thread's x, y or z in its threadgroup."""
@@ -69,7 +86,7 @@ class Positions(Scalars):
 
     def _local_position(self, dimension: int) -> Form | None:
         """A thread's x, y or z in its threadgroup, if lanes follow the same pattern everywhere."""
-        index = Form(self._first_thread(), IOTA)
+        index = Form(self._first_thread(), self.lanes)
         for inner in range(dimension):
             quotient = self._divide(index, self.shape.size[inner])
             if quotient is None:
@@ -85,7 +102,7 @@ class Positions(Scalars):
             if divisor % (high + 1) or self.facts.multiple(form.base) % (high + 1):
                 return None
             # All lanes are inside one multiple of the divisor.
-            return Form(
+            return self.uniform(
                 self._new(UDIV, form.base.type, form.base, integer(form.base.type, divisor))
             )
         base = self._new(UDIV, form.base.type, form.base, integer(form.base.type, divisor))
@@ -108,5 +125,6 @@ POSITIONS: dict[Operation, Callable[[Positions, Instruction], Form | None]] = {
     THREAD_INDEX_IN_THREADGROUP: Positions.thread_index,
     THREAD_POSITION_IN_THREADGROUP: Positions.in_threadgroup,
     THREAD_POSITION_IN_GRID: Positions.in_grid,
+    THREADGROUP_POSITION_IN_GRID: Positions.group,
 }
 """What finds the form of each position in which lanes differ."""

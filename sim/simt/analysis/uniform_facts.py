@@ -31,6 +31,7 @@ class Facts:
         self._shape = shape
         # Numbers that phis are taken to be multiples of, until that is proved or given up.
         self.assumed: dict[Value, int] = {}
+        self.promised: dict[Value, int] = {}  # what others are multiples of, by who made them
 
     def fits(self, base: Value, lanes: tuple[int, ...]) -> bool:
         """Whether adding any lane's number stays inside both the signed and unsigned range."""
@@ -94,6 +95,8 @@ class Facts:
             return value.number or 1 << 62
         if not isinstance(value, Instruction) or depth == 0 or is_float(value.type):
             return 1
+        if value in self.promised:
+            return self.promised[value]
         factor = _FACTORS.get(value.operation)
         return factor(self, value, depth) if factor is not None else 1
 
@@ -116,7 +119,14 @@ class Facts:
         return power_of_two_part(self.multiple(source, depth - 1) << (amount.number or 0))
 
     def _resized_multiple(self, value: Instruction, depth: int) -> int:
-        return power_of_two_part(self.multiple(value.operands[0], depth - 1))
+        (source,) = value.operands
+        number = self.multiple(source, depth - 1)
+        kept = bits(value.type) if value.operation is TRUNC else bits(source.type)
+        if value.operation is SEXT:
+            kept -= 1
+        if self.upper(source, depth - 1) < 1 << kept:
+            return number  # it is the same integer
+        return power_of_two_part(number)
 
     def _rest_multiple(self, value: Instruction, depth: int) -> int:
         source, divisor = value.operands

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis.kept_lanes import ALL_LANES
+from ..analysis.linear_form import IOTA, ZEROS, Pattern
 from ..ir.nodes import Block, Function
 from ..ir.operations.calls import PARAMETER
 from ..ir.shape import LANES, Shape
@@ -35,8 +35,8 @@ class _ApartVectoriser(Vectoriser):
         self._symbol = name
         self._parameters = [i for i in self.function.blocks[0].body if i.operation is PARAMETER]
 
-    def _find_kept(self) -> tuple[int, ...]:
-        return ALL_LANES
+    def _find_lanes(self, function: Function, *, packed: bool) -> tuple[Pattern, Pattern]:
+        return IOTA, ZEROS
 
     def definition(self) -> str:
         """The function's text, less what it declares."""

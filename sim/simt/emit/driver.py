@@ -32,13 +32,15 @@ def driver(
     observed: bool = False,
     shadowed: bool = False,
     taped: bool = False,
+    packs: int = 1,
 ) -> str:
     """`@run(ctx, first, count, code)`: runs threadgroups of the context's box by a kernel's code.
 
     It gives not 0 after a fault. An observed kernel runs threadgroups and simdgroups in the order
     that the context says, and finds memory that nobody has written filled with the context's byte.
     A `shadowed` one has shadows of private and threadgroup memory, which say what was not written
-    yet. A `taped` one tells which simdgroup's events follow.
+    yet. A `taped` one tells which simdgroup's events follow. Of a kernel that runs `packs`
+    threadgroups at once the box counts these in x.
     """
     fill = _Fill(observed, shadowed, taped)
     private_bytes = private_memory * LANES
@@ -79,7 +81,8 @@ start:
   %x.box = trunc i64 %x.wide to i32
   %y.box = trunc i64 %y.wide to i32
   %z.box = trunc i64 %z.wide to i32
-  %gx = add i32 %x.box, %ox
+  %x.first = mul i32 %x.box, {packs}
+  %gx = add i32 %x.first, %ox
   %gy = add i32 %y.box, %oy
   %gz = add i32 %z.box, %oz
   store i32 %gx, ptr %position.x

@@ -77,7 +77,7 @@ class Stores(Access):
         mask = text.mask_bits(self.v.mask)
         zeros = text.call("i32", "llvm.ctlz.i32", ("i32", mask), ("i1", "false"))
         lane = text.let(f"sub i32 {LANES - 1}, {zeros}")
-        lane = text.let(f"and i32 {lane}, {text.lanes - 1}")
+        lane = text.let(f"urem i32 {lane}, {text.lanes}")
         return text.let(f"extractelement {self.text.wide(element)} {vector}, i32 {lane}")
 
     def _store_windows(

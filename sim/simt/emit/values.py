@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.divergence import Divergence, analyse_divergence, escapes
-from ..analysis.kept_lanes import ALL_LANES, find_kept_lanes
+from ..analysis.kept_lanes import find_needed_lanes, in_vectors
 from ..analysis.linear import add_linear_forms
-from ..analysis.linear_form import ZEROS, Form, Pattern
+from ..analysis.linear_form import IOTA, ZEROS, Form, Pattern
 from ..analysis.lookups import insert_lookups
 from ..analysis.merge_accesses import merge_accesses
+from ..analysis.packs import are_worth_it, find_packs, is_place_in_x
 from ..analysis.promote import promote
 from ..ir import context as c
 from ..ir.cfg import Cfg, analyse, split_at_barriers
@@ -49,6 +50,7 @@ class Values:
         mask: the lanes that run it, as an LLVM operand.
         full_mask: the lanes that live, as an LLVM operand.
         kept: the lanes that run, by their places in vectors.
+        groups: of which threadgroup each is, counted from the first one that runs.
         observers: the checks that watch the kernel; empty if none does.
         tapes: whether the kernel leaves a tape of what it does.
         tapes_places: whether every access to threadgroup memory has an event in it.
@@ -63,36 +65,20 @@ class Values:
         observers: frozenset[str] = frozenset(),
         *,
         brief: bool = False,
+        packed: bool = False,
     ) -> None:
         self.shape = shape
         self.observers = observers - {TAPE, PLACES}
         self.tapes = TAPE in observers
         self.tapes_places = PLACES in observers
-        self.function = clone(function)
-        if self.tapes:
-            promote(self.function)
-            merge_accesses(self.function)
-        fix_positions(self.function, shape)
-        replace_bfloat(self.function)
-        self.watch_sites = WatchSites()
-        observe_values(self.function, shape, observers, self.watch_sites.number)
-        if observers & {"init", "shuffle"}:
-            follow_uninitialised(self.function, observers, self.watch_sites.number)
-        drop_lane_marks(self.function)
-        self.barrier_calls: dict[Block, Instruction] = {}
-        returns = shape.simdgroups > 1 or bool(observers)
-        self.barriers = self._split_at_barriers() if returns else {}
-        self.cfg: Cfg = analyse(self.function)
-        self.divergence: Divergence = analyse_divergence(self.function, self.cfg)
-        self.linear = add_linear_forms(self.function, self.cfg, self.divergence, shape)
-        self.lookups = insert_lookups(self.function, self.cfg, self.divergence)
-        self.kept = self._find_kept()
+        self._analyse(function, observers)
+        self.kept, self.groups = self._find_lanes(function, packed=packed)
         self.text = TextBuilder(len(self.kept))
         self.sites: list[Instruction | Block] = []
         self.entry: dict[str, str] = {}  # lines of the entry block, by what they load
         self.block = self.cfg.order[0]
         self.mask = ALL
-        live = self.kept[-1] < shape.last_lanes
+        live = max(self.kept) < shape.last_lanes
         self.full_mask = ALL if live else "%mask0"
         self._scalars: dict[Value, str] = {}
         self._vectors: dict[Value, str] = {}
@@ -109,11 +95,57 @@ class Values:
         """Whether the block that is being emitted should be little code rather than fast code."""
         return self._brief and (self._brief_in_loops or self.cfg.innermost[self.block] is None)
 
-    def _find_kept(self) -> tuple[int, ...]:
-        """The lanes that run; observers see each thread."""
+    def _analyse(
+        self,
+        function: Function,
+        observers: frozenset[str],
+        lanes: Pattern = IOTA,
+        groups: Pattern = ZEROS,
+    ) -> None:
+        """Take a copy of the function, and find what its values are in so many lanes."""
+        self.function = clone(function)
+        if self.tapes:
+            promote(self.function)
+            merge_accesses(self.function)
+        fix_positions(self.function, self.shape)
+        replace_bfloat(self.function)
+        self.watch_sites = WatchSites()
+        observe_values(self.function, self.shape, observers, self.watch_sites.number)
+        if observers & {"init", "shuffle"}:
+            follow_uninitialised(self.function, observers, self.watch_sites.number)
+        drop_lane_marks(self.function)
+        self.barrier_calls: dict[Block, Instruction] = {}
+        returns = self.shape.simdgroups > 1 or bool(observers)
+        self.barriers = self._split_at_barriers() if returns else {}
+        self.cfg: Cfg = analyse(self.function)
+        differs = is_place_in_x if any(groups) else lambda _: False
+        self.divergence: Divergence = analyse_divergence(self.function, self.cfg, differs)
+        self.linear = add_linear_forms(
+            self.function, self.cfg, self.divergence, self.shape, lanes, groups
+        )
+        self.lookups = insert_lookups(self.function, self.cfg, self.divergence)
+
+    def _find_lanes(self, function: Function, *, packed: bool) -> tuple[Pattern, Pattern]:
+        """The lanes that run, and how many threadgroups further each is; all if they are watched.
+
+        Several threadgroups run at once if they may, and are better off so.
+        """
         if self.observers or self.tapes:
-            return ALL_LANES
-        return find_kept_lanes(self.function, self.cfg, self.divergence, self.linear, self.shape)
+            return IOTA, ZEROS
+        analysed = (self.function, self.cfg, self.divergence, self.linear)
+        needed = find_needed_lanes(*analysed, self.shape)
+        kept = in_vectors(needed)
+        packs = 1
+        if packed and not self.barriers and len(needed) <= LANES // 2:
+            packs = find_packs(self.function, len(needed))
+        if packs == 1:
+            return kept, ZEROS[: len(kept)]
+        lanes, groups = needed * packs, tuple(n for n in range(packs) for _ in needed)
+        self._analyse(function, frozenset(), lanes, groups)
+        if are_worth_it(self.function, self.cfg, self.divergence, self.linear):
+            return lanes, groups
+        self._analyse(function, frozenset())
+        return kept, ZEROS[: len(kept)]
 
     def _split_at_barriers(self) -> dict[Block, int]:
         found = split_at_barriers(self.function)
@@ -189,7 +221,7 @@ class Values:
     def form(self, value: Value) -> Form | None:
         """The linear form of a value where the current block uses it, over the lanes that run."""
         form = self.linear.of(value, self.block)
-        if form is None or len(self.kept) == LANES:
+        if form is None or len(self.kept) == len(form.lanes):
             return form
         return form.of_lanes(self.kept)
 

@@ -63,6 +63,7 @@ class Code:
     watch_sites: list[Instruction | Block]  # by the number that observers' records hold, less one
     watch_needs: WatchNeeds
     lanes: tuple[int, ...]  # those that run, by the numbers that faults have
+    packs: int  # threadgroups that run at once
     streams: bool  # whether some stores go past the caches
     known: dict[tuple[int, int], int]  # what a tape leaves out; see `Tape.known`
     loops: list[tuple[Block, list[int]]]  # see `coverage`; none if it is not noted
@@ -80,8 +81,9 @@ class Vectoriser(Branches):
         observers: frozenset[str] = frozenset(),
         *,
         brief: bool = False,
+        packed: bool = False,
     ) -> None:
-        super().__init__(function, shape, observers, brief=brief)
+        super().__init__(function, shape, observers, brief=brief, packed=packed)
         self.memory = MemoryAccess(self)
         self.watch = Watch(self)
         self.bounds = Bounds(self)
@@ -111,6 +113,7 @@ class Vectoriser(Branches):
             watch_sites=self.watch_sites.all,
             watch_needs=self.watch.needs,
             lanes=self.kept,
+            packs=max(self.groups) + 1,
             streams=self.memory.streams,
             known=self.tape.known,
             loops=coverage.loops(self.cfg) if self._covers else [],

@@ -20,7 +20,7 @@ class DispatchError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Threadgroups of one shape: `origin` and `extent` in threadgroups."""
+    """Threadgroups of one shape: `origin` and `extent` in threadgroups, in x perhaps of packs."""
 
     executable: Executable
     origin: Size
@@ -28,7 +28,7 @@ class Box:
 
     @property
     def count(self) -> int:
-        """Threadgroups in the box."""
+        """Threadgroups in the box, or packs of them."""
         return self.extent[0] * self.extent[1] * self.extent[2]
 
 
@@ -46,9 +46,15 @@ def check_arguments(program: Program, arguments: Sequence[int]) -> None:
 
 
 def boxes_of(
-    executable: Executable, threads: Size | None, threadgroups: Size | None
+    executable: Executable,
+    threads: Size | None,
+    threadgroups: Size | None,
+    *,
+    packed: bool = True,
 ) -> tuple[list[Box], Size, Size]:
     """(boxes of equal shapes, threadgroups per grid, threads per grid).
+
+    Several threadgroups run at once only if they are `packed`, and the kernel is made for it.
 
     Raises:
         DispatchError: for a grid that is too large, or given twice or not at all.
@@ -59,7 +65,8 @@ def boxes_of(
     if threadgroups is not None:
         _check_grid(threadgroups, size)
         x, y, z = (g * s for g, s in zip(threadgroups, size, strict=True))
-        return [Box(executable, (0, 0, 0), threadgroups)], threadgroups, (x, y, z)
+        boxes = _in_packs(Box(executable, (0, 0, 0), threadgroups), packed=packed)
+        return boxes, threadgroups, (x, y, z)
     assert threads is not None
     spans = []
     for total, step in zip(threads, size, strict=True):
@@ -74,8 +81,25 @@ def boxes_of(
             shaped = executable.program.specialise_shape(
                 shape, executable.observers, quick=executable.quick
             )
-            boxes.append(Box(shaped, (x, y, z), (nx, ny, nz)))
+            boxes += _in_packs(Box(shaped, (x, y, z), (nx, ny, nz)), packed=packed)
     return boxes, (gx, gy, gz), threads
+
+
+def _in_packs(box: Box, *, packed: bool) -> list[Box]:
+    """The packs of a box whose executable runs several threadgroups at once, and the rest."""
+    executable, (x, y, z), (nx, ny, nz) = box.executable, box.origin, box.extent
+    packs = executable.packs
+    if packs == 1:
+        return [box]
+    whole = nx // packs if packed and x % packs == 0 else 0
+    boxes = [Box(executable, box.origin, (whole, ny, nz))] if whole else []
+    if nx > whole * packs:
+        alone = executable.program.specialise_shape(
+            executable.shape, executable.observers, quick=executable.quick, packed=False
+        )
+        first = (x + whole * packs, y, z)
+        boxes.append(Box(alone, first, (nx - whole * packs, ny, nz)))
+    return boxes
 
 
 def _check_grid(groups: Size, size: Size) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
 from ...check.checker import Checker
+from ..ir.faults import KernelFault
 from .accesses import AccessLog
 from .boxes import Box, Size, boxes_of, check_arguments
 from .executable import Executable
@@ -71,9 +72,10 @@ def dispatch(
             workers = 1
         run.observation = Observation(checker, memory, arguments, executable, accesses)
     try:
-        for box in boxes:
-            if box.count:
-                run.box(box, workers)
+        if run.is_done(boxes, workers):
+            return
+        # One by one, so that the fault that is reported is the first one in the grid's order.
+        run.all_of(boxes_of(executable, threads, threadgroups, packed=False)[0], workers)
     finally:
         if run.observation is not None:
             report_findings(run.observation, boxes, groups)
@@ -88,6 +90,22 @@ def _pool(workers: int) -> Pool:
 
 class _Run(Launch):
     """One dispatch."""
+
+    def is_done(self, boxes: Sequence[Box], workers: int) -> bool:
+        """Run all boxes; whether no threadgroup of those that ran together ended in a fault."""
+        try:
+            self.all_of(boxes, workers)
+        except KernelFault:
+            if all(box.executable.packs == 1 for box in boxes):
+                raise
+            return False
+        return True
+
+    def all_of(self, boxes: Sequence[Box], workers: int) -> None:
+        """Run the threadgroups of all boxes."""
+        for box in boxes:
+            if box.count:
+                self.box(box, workers)
 
     def box(self, box: Box, workers: int) -> None:
         """Run the threadgroups of one box."""

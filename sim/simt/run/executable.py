@@ -55,6 +55,7 @@ class Executable:
         self.private_memory: int = head["private_memory"]  # bytes of one thread
         self.threadgroup_memory: int = head["threadgroup_memory"]
         self.lanes: list[int] = head["lanes"]  # those that run, by the numbers that code gives them
+        self.packs: int = head["packs"]  # threadgroups that run at once
         self.constants = bytes.fromhex(head["constants"])
         # (block, ordinal, description) of the accesses that a tape leaves out.
         self.known_accesses: list[tuple[int, int, int]] = head["known"]
@@ -76,6 +77,7 @@ class Executable:
             observed=bool(observers - {TAPE, PLACES}),
             shadowed="init" in observers,
             taped=TAPE in observers,
+            packs=self.packs,
         )
         self._loaded = LoadedKernel(stored[8 + length :], around, known)
         self.run = self._loaded.run

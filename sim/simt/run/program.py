@@ -86,7 +86,7 @@ class Program:
         self._taped: Function | None = None
         self._needs: Needs | None = None
         self._known: dict[str, Any] = {}
-        self._executables: dict[tuple[Shape, frozenset[str], bool], Executable] = {}
+        self._executables: dict[tuple[Shape, frozenset[str], bool, bool], Executable] = {}
 
     @property
     def key(self) -> str:
@@ -196,15 +196,21 @@ class Program:
         return self.specialise_shape(Shape(size=size, nominal=size), observers, quick=quick)
 
     def specialise_shape(
-        self, shape: Shape, observers: frozenset[str] = frozenset(), *, quick: bool = False
+        self,
+        shape: Shape,
+        observers: frozenset[str] = frozenset(),
+        *,
+        quick: bool = False,
+        packed: bool = True,
     ) -> Executable:
         """Machine code for a shape, which may be that of an edge threadgroup.
 
         `observers` names the checks that are to watch it, or is `TAPE`, perhaps with
-        `PLACES`. `quick` code is made in a third of the time, and runs longer.
+        `PLACES`. `quick` code is made in a third of the time, and runs longer. `packed` code may
+        run several threadgroups at once, if that pays.
         """
         with self._lock:
-            key = (shape, observers, quick)
+            key = (shape, observers, quick, packed and not observers)
             known = self._executables.get(key)
             if known is None:
                 stored = self._code(*key)
@@ -212,22 +218,25 @@ class Program:
                 self._executables[key] = known
             return known
 
-    def _code(self, shape: Shape, observers: frozenset[str], quick: bool) -> bytes:
+    def _code(self, shape: Shape, observers: frozenset[str], quick: bool, packed: bool) -> bytes:
         cache = DiskCache("kernels")
-        key = digest(self._key, repr(shape), repr(sorted(observers)), repr(quick), *host_target())
+        how = (repr(shape), repr(sorted(observers)), repr(quick), repr(packed))
+        key = digest(self._key, *how, *host_target())
         stored = cache.get(key)
         if stored is None:
-            stored = self._generate(shape, observers, quick)
+            stored = self._generate(shape, observers, quick, packed)
             cache.put(key, stored)
         return stored
 
-    def _generate(self, shape: Shape, observers: frozenset[str], quick: bool) -> bytes:
+    def _generate(
+        self, shape: Shape, observers: frozenset[str], quick: bool, packed: bool
+    ) -> bytes:
         marks = TAPED_MARKS if TAPE in observers else self._marks(observers)
         function = self.marked_function(marks)
         if "banks" in observers:  # a GPU has neighbouring words of a thread in one access
             function = clone(function)
             merge_accesses(function)
-        code = Vectoriser(function, shape, observers, brief=quick).run()
+        code = Vectoriser(function, shape, observers, brief=quick, packed=packed).run()
         text = with_gathers_called(with_apart(code.text, function) + ENDING)
         declared = declarations(function)
         registers = len(function.blocks) <= _MOST_BLOCKS_IN_REGISTERS
@@ -238,6 +247,7 @@ class Program:
                 "state_size": code.state_size,
                 "has_barriers": code.has_barriers,
                 "lanes": code.lanes,
+                "packs": code.packs,
                 "streams": code.streams,
                 "sites": [asdict(described(site)) for site in code.sites],
                 "watch_sites": [

@@ -3,7 +3,8 @@
 Loops, guards and places are of positions of all kinds. `tame` kernels have no races, so that their
 results do not depend on the order of lanes: what threads share is only read, or written by atomic
 sums, and each place is written by one thread, or by several with one value. Others write wherever
-their positions say: then the last lane's value stays, statement by statement.
+their positions say: then the last lane's value stays, statement by statement. Threadgroups have
+places of their own.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ SIZES = (
     (37, 1, 1),
 )
 Size = tuple[int, int, int]
-_POSITIONS = ("x", "x", "y", "z")
+_POSITIONS = ("x", "x", "y", "z", "row", "column")
+_COLUMNS = (2, 3, 4, 7, 8, 14, 49)  # threadgroups of a row of the grid, which is one number
 _GUARDS = (
     "x * 4 < 8",
     "y * 4 < 8",
@@ -124,7 +126,7 @@ class _Writer:
         factor = self._pick("90", "300", "70000")
         return self._pick(
             f"sum += in[{self._place()} * {factor}];",
-            f"counts[{self._place()} * {factor} / 8] = sum;",
+            f"out[{self._place()} * 70000] = sum;",
             f"for (uint o = 0; o < n; o++) sum += in[({self._place()} + o) * {factor}];",
         )
 
@@ -140,7 +142,7 @@ class _Writer:
             "sum += __assay_simd_sum_u32(sum, 32);",
             "sum += (uint)__assay_simd_ballot(sum & 1);",
             "sum += (uint)__assay_simd_active_mask();",
-            "sum += (uint)__assay_simd_shuffle_i32((int)sum, 3u);",
+            "sum += (uint)__assay_simd_broadcast_first_i32((int)sum);",
         )
 
     def _count(self) -> str:
@@ -158,7 +160,7 @@ class _Writer:
 
     def shared_stores(self) -> str:
         """Each place is written by all threads that agree in what the value is computed from."""
-        used = [each for each in self._used if each != "z"]
+        used = [each for each in self._used if each in "xy"]
         x, y = ("x" in used, "y" in used)
         place = " + ".join([*(["x"] if x else []), *([f"y * {self._size[0]}"] if y else []), "0"])
         guard = self._pick("true", *_GUARDS[:8])
@@ -178,6 +180,7 @@ def live_lane_kernels(draw: st.DrawFn, *, tame: bool) -> tuple[str, Size]:
     if draw(st.integers(0, 2)) == 0:
         lines.insert(0, f"if ({draw(st.sampled_from(_GUARDS))}) return;")
     lines.append(writer.shared_stores() if tame else writer._store())
+    columns = draw(st.sampled_from(_COLUMNS))
     source = f"""typedef uint uint4 __attribute__((ext_vector_type(4)));
 static constexpr CONSTANT uint table[16] = {{9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 3, 5, 7, 11, 13, 17}};
 KERNEL(DEVICE uint* in, DEVICE uint* out, DEVICE uint* counts, DEVICE uint* limits) {{
@@ -186,6 +189,7 @@ KERNEL(DEVICE uint* in, DEVICE uint* out, DEVICE uint* counts, DEVICE uint* limi
     uint z = __assay_thread_position_in_threadgroup(2);
     uint t = __assay_thread_index_in_threadgroup(), n = limits[0], sum = 1, own[4] = {{}};
     uint g = __assay_threadgroup_position_in_grid(0);
+    uint row = g / {columns}, column = g % {columns};
     float f = 0.25f;
     out += g * {PLACES};
     {" ".join(lines)}
