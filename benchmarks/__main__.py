@@ -35,6 +35,10 @@ def main() -> int:
         from .validation.main import main as validation
 
         return validation(sys.argv[2:])
+    if sys.argv[1:2] == ["profile"]:
+        from .profile.main import main as profile
+
+        return profile(sys.argv[2:])
     if sys.argv[1:2] == ["schedules"]:
         from .schedules import main as schedules
 

@@ -12,7 +12,16 @@ from collections.abc import Iterator
 
 from ..ir.cfg import Cfg
 from ..ir.llvm_types import Scalar, size_of
-from ..ir.nodes import AddressRoot, BufferRoot, Constant, Function, Instruction, Root, Value
+from ..ir.nodes import (
+    AddressRoot,
+    BufferRoot,
+    Constant,
+    ConstantRoot,
+    Function,
+    Instruction,
+    Root,
+    Value,
+)
 from ..ir.operations.conversions import SEXT, ZEXT
 from ..ir.operations.integers import AND, ASHR, LSHR, SDIV, SREM, UDIV, UREM
 from ..ir.operations.operation import Meeting
@@ -73,11 +82,11 @@ def _may_be_packed(instruction: Instruction) -> bool:
         return False
     if operation is THREAD_POSITION_IN_GRID:
         return False
-    return not operation.accesses_memory or _is_of_device(instruction.root)
+    return not operation.accesses_memory or _is_shared(instruction.root)
 
 
-def _is_of_device(root: Root | None) -> bool:
-    return isinstance(root, BufferRoot | AddressRoot)
+def _is_shared(root: Root | None) -> bool:
+    return isinstance(root, BufferRoot | AddressRoot | ConstantRoot)
 
 
 def _divisors(function: Function) -> list[int]:

@@ -62,15 +62,17 @@ _LOOPS = (
 class _Writer:
     """Writes one kernel; what it draws decides what it writes."""
 
-    def __init__(self, draw: st.DrawFn, size: Size, tame: bool) -> None:
+    def __init__(self, draw: st.DrawFn, size: Size, tame: bool, plain: bool) -> None:
         self._draw = draw
+        self._plain = plain  # whether there are only loads and stores of buffers
         self._size = size
         self._tame = tame
         self._loops: list[str] = []
         self._names = 0
         self._stores = 0
         # Positions that all places and values come from: the fewer, the more lanes are alike.
-        self._used = sorted(draw(st.sets(st.sampled_from(_POSITIONS), max_size=2)))
+        used = draw(st.sets(st.sampled_from(_POSITIONS), max_size=2))
+        self._used = sorted(used | {"column"} if plain else used)
 
     def _pick(self, *choices: str) -> str:
         return self._draw(st.sampled_from(choices))
@@ -88,7 +90,7 @@ class _Writer:
 
     def statement(self, depth: int) -> str:
         """One statement, which may hold others."""
-        kinds = ["read", "read", "own", "store", "store"]
+        kinds = ["read", "read", "store", "store", *([] if self._plain else ["own"])]
         if depth > 0:
             kinds += ["guard", "guard", "loop", "loop", "choice"]
         kind = self._pick(*kinds, *self._rare())
@@ -108,7 +110,7 @@ class _Writer:
         return getattr(self, f"_{kind}")()
 
     def _rare(self) -> list[str]:
-        if self._draw(st.integers(0, 9)):
+        if self._plain or self._draw(st.integers(0, 9)):
             return []
         return [self._pick("across", "count") if self._tame else "outside"]
 
@@ -173,9 +175,10 @@ class _Writer:
 def live_lane_kernels(draw: st.DrawFn, *, tame: bool) -> tuple[str, Size]:
     """A kernel's source, and the threadgroup size to run it with."""
     size = draw(st.sampled_from(SIZES))
-    writer = _Writer(draw, size, tame)
+    plain = draw(st.booleans())
+    writer = _Writer(draw, size, tame, plain)
     lines = [writer.statement(3) for _ in range(draw(st.integers(1, 3)))]
-    if draw(st.booleans()):
+    if not plain and draw(st.booleans()):
         lines.insert(draw(st.integers(0, len(lines))), "barrier();")
     if draw(st.integers(0, 2)) == 0:
         lines.insert(0, f"if ({draw(st.sampled_from(_GUARDS))}) return;")

@@ -22,7 +22,7 @@ from .live_lane_kernels import COUNTERS, INPUTS, LIMITS, PARAMETERS, PLACES, Siz
 
 _GROUPS = 9
 _quick = settings(
-    max_examples=12,
+    max_examples=6,
     deadline=None,
     derandomize=True,
     database=None,

@@ -1,0 +1,1 @@
+"""Where the time of models goes that run through IREE: which dispatches, and how they use lanes."""
