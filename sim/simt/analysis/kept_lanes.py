@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ..ir.cfg import Cfg
 from ..ir.nodes import AddressRoot, Block, Function, Instruction, Value, is_private
 from ..ir.operations.control import PHI
+from ..ir.operations.memory import ADDRESS
 from ..ir.operations.operation import Lanes, OfThread, Variation
 from ..ir.shape import LANES, Shape
 from .divergence import Divergence
@@ -43,6 +44,8 @@ def in_vectors(needed: tuple[int, ...]) -> tuple[int, ...]:
 
 def _is_own(instruction: Instruction) -> bool:
     operation = instruction.operation
+    if operation is ADDRESS and is_private(instruction.root):
+        return False  # or others' arrays could be reached through it
     return operation.lanes is Lanes.OWN and not operation.is_atomic
 
 
@@ -62,14 +65,14 @@ class _KeptLanes:
         self._forms = linear.forms
         self._known = linear.known
         self._lanes = range(min(LANES, shape.threads))
+        # Backwards, for lanes mostly differ in what they write, at the end.
         self._accesses = [
             (block, each)
-            for block in cfg.order
-            for each in block.body
+            for block in reversed(cfg.order)
+            for each in reversed(block.body)
             if each.operation.accesses_memory
         ]
         self._places = WrittenPlaces(divergence, linear)
-        self._private = any(is_private(each.root) for _, each in self._accesses)
         self._reached: dict[int, set[Block]] = {}
         self._same_as: dict[int, int] = {}  # the kept lane that does what a lane does
 
@@ -167,7 +170,7 @@ class _KeptLanes:
 def _looked_at(access: Instruction) -> list[Value]:
     """What an access does depends on, and nothing else."""
     root = access.root
-    return [*access.operands, root.address] if isinstance(root, AddressRoot) else access.operands
+    return [root.address, *access.operands] if isinstance(root, AddressRoot) else access.operands
 
 
 class _Pair:
@@ -189,7 +192,7 @@ class _Pair:
         they were equal one round before, they are.
         """
         asked: set[Value] = set()
-        work = list(values)
+        work = values[::-1]
         while work:
             value = work.pop()
             if value in asked or value in self._alike:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.llvm_types import is_float
 from ..ir.nodes import Constant, Instruction, Value
-from ..ir.operations.control import PHI
+from ..ir.operations.control import PHI, SELECT
 from ..ir.operations.integers import AND, OR
 from ..ir.operations.operation import OfOperands, OfThread, Thread, Types
 from ..ir.operations.positions import (
@@ -110,6 +110,10 @@ class KnownPositions:
             return meaning.compute(thread)[dimension] if known and dimension is not None else None
         if not isinstance(meaning, OfOperands) or is_float(value.type):
             return None
+        if value.operation is SELECT:  # also `a && b`, of which b need not be known
+            condition = self._evaluate(value.operands[0], thread, depth - 1)
+            chosen = value.operands[1 if condition else 2]
+            return None if condition is None else self._evaluate(chosen, thread, depth - 1)
         operands = [self._evaluate(each, thread, depth - 1) for each in value.operands]
         deciding = _DECIDES.get(value.operation) if value.type == "i1" else None
         if deciding is not None and deciding in operands:
