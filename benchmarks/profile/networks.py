@@ -42,7 +42,7 @@ def resnet18(*, size: int = 224, classes: int = 1000) -> bytes:
 
 
 def transformer(*, length: int = 128, width: int = 768, heads: int = 12) -> bytes:
-    """A block of BERT's base size: attention, a layer of four times the width, norms before both."""
+    """A block of BERT's base size: attention, a wider layer, norms before both."""
     random, graph = np.random.default_rng(2), OnnxGraph("transformer")
     head = width // heads
 
