@@ -18,7 +18,7 @@ from assay.examples import mobilenet
 
 from .measure import Row, median_seconds
 
-BAR = 8.0  # times the CPU backend's time
+BAR = 3.0  # times the CPU backend's time
 _SIZE = 224
 _TOLERANCE = 1e-3  # relative to the largest probability
 
