@@ -81,9 +81,8 @@ CAMPAIGNS: dict[str, Campaign] = {
     ),
     "random-proofs": Campaign(
         what="100,000 random kernels: what their threads do contradicts no proof",
-        minutes=400,
-        paths=("tests/compiler/verify/test_random_kernels.py",),
-        variables={"ASSAY_PROOF_CASES": "100000"},
+        minutes=300,
+        module=("tests.compiler.verify.soak", "--kernels", "100000"),
     ),
     "foundry": Campaign(
         what="kernels put together in Python: all forms and formats, mutants, seeded variants",

@@ -4,6 +4,7 @@ from .answers import Actor, Answer, Counterexample, Obstacle, Verdict
 from .assumptions import AssumptionError, Names, Scalar
 from .memory.pointers import Place, Pointers
 from .prove import PROPERTIES, TOGETHER, Launch, prove
+from .study import Effort
 from .version import own_version
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Answer",
     "AssumptionError",
     "Counterexample",
+    "Effort",
     "Launch",
     "Names",
     "Obstacle",

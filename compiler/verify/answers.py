@@ -30,7 +30,8 @@ class Actor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterexample:
-    """A launch in which the solver finds that a property fails.
+    """A launch in which the solver finds that a property fails; without numbers if none were asked
+    for.
 
     Attributes:
         memory: what it is about, in the kernel's words; empty if it is about no memory.

@@ -23,6 +23,8 @@ def uniform_barriers(study: Study) -> Answer:
     examples: list[Counterexample] = []
     obstacles: list[Obstacle] = []
     for block in deciding(study.kernel):
+        if study.effort.is_for_proofs and (examples or obstacles):
+            break
         found = _divergence(study, block)
         if isinstance(found, Obstacle):
             obstacles.append(found)

@@ -42,7 +42,7 @@ def within_bounds(study: Study, lengths: Mapping[str, Expression]) -> Answer:
             obstacles.append(Obstacle(why=_POINTER, site=access.site))
             continue
         size = _size(access.root, lengths)
-        enough = len(examples) >= study.effort.examples
+        enough = study.effort.is_enough(examples, obstacles)
         if size is None or enough or not study.meant(access):
             continue
         found = _outside(study, access, size)

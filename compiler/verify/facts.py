@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.sim.simt.ir.nodes import Value
 
+from .reading import Reader
 from .terms import Expression
 
 
@@ -57,13 +58,16 @@ class Facts:
 
     def _symbols_of(self, formula: Any) -> frozenset[int]:
         """Numbers of a formula's terms that are symbols or results of unknown functions."""
-        import z3
+        if formula.get_id() not in self._symbols:
+            self._kept.append(formula)
+            self._find(Reader(formula.ctx_ref()), formula.as_ast())
+        return self._symbols[formula.get_id()]
 
-        number = formula.get_id()
+    def _find(self, reader: Reader, term: Any) -> frozenset[int]:
+        number = reader.number(term)
         known = self._symbols.get(number)
         if known is None:
-            self._kept.append(formula)
-            parts = [self._symbols_of(each) for each in formula.children()]
-            mine = {number} if z3.is_app_of(formula, z3.Z3_OP_UNINTERPRETED) else set()
+            parts = [self._find(reader, each) for each in reader.parts(term)]
+            mine = {number} if reader.is_unknown(term) else set()
             known = self._symbols[number] = frozenset(mine).union(*parts)
         return known

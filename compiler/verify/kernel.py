@@ -79,7 +79,12 @@ def barrier_of(block: Block) -> Instruction | None:
 
 
 def prepared(
-    program: Program, size: Size, without: Collection[int] = (), pointers: Pointers | None = None
+    program: Program,
+    size: Size,
+    without: Collection[int] = (),
+    pointers: Pointers | None = None,
+    *,
+    optimised: bool = False,
 ) -> Kernel:
     """A kernel for threadgroups of a size.
 
@@ -88,12 +93,13 @@ def prepared(
         size: threads of a threadgroup.
         without: barriers of the threadgroup that are left out, by their places in its order.
         pointers: where pointers in arguments lead to; each to memory of its own if left out.
+        optimised: whether it is read as the engines run it: short loops are unrolled.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about; the message says what.
     """
     try:
-        function = clone(program.marked_function(LOOPS))
+        function = clone(program.marked_function(LOOPS - {"loops"} if optimised else LOOPS))
     except UnsupportedKernel:
         function = clone(program.marked_function(LOOPS - {"loops"}))
     follow_pointers(function, pointers)

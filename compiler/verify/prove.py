@@ -28,6 +28,7 @@ from .values import Values
 _DEEPEST: Final = 20_000  # frames: values of long chains of branches are found by recursion
 _MOST_TRIED: Final = 16  # extra assumptions
 _SECONDS_OF_TRY: Final = 0.3
+DEFAULT: Final = Effort()
 _Prove = Callable[["Kernel", "Launch", Effort], Answer]
 
 
@@ -70,6 +71,8 @@ def prove(
     *,
     seconds: float | None = None,
     offers: bool = True,
+    effort: Effort = DEFAULT,
+    optimised: bool = False,
 ) -> list[Answer]:
     """What is proved, refuted or not decided of a kernel.
 
@@ -79,6 +82,10 @@ def prove(
         about: names of properties.
         seconds: after which a property is left undecided; None for any number.
         offers: whether an assumption that would help is looked for where there is no proof.
+        effort: how much is done for each answer.
+        optimised: whether the kernel is read as the engines run it. In short loops that are
+            unrolled, steps that double are numbers, which proves more; most kernels are easier to
+            follow as they are written.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
@@ -88,7 +95,7 @@ def prove(
         launch.names.check(text, condition=True)
     for text in launch.lengths.values():
         launch.names.check(text, condition=False)
-    kernel = prepared(program, launch.size, pointers=launch.pointers)
+    kernel = prepared(program, launch.size, pointers=launch.pointers, optimised=optimised)
     kernel.is_ragged = launch.ragged
     barriers.share_loops(kernel)
     assumed = assumed_of(kernel, launch)
@@ -97,24 +104,34 @@ def prove(
 
     if sys.getrecursionlimit() < _DEEPEST:
         sys.setrecursionlimit(_DEEPEST)
-    ask = _offered if offers else _plain
 
     def within(name: str, find: Callable[[], Answer]) -> Answer:
         return _within(seconds, name, find)
 
-    uniform = within(barriers.ABOUT, lambda: barriers.uniform_barriers(Study(kernel, assumed)))
+    def ask(prove: _Prove) -> Answer:
+        if offers:
+            return _offered(kernel, launch, prove, effort)
+        return prove(kernel, launch, effort)
+
+    def study() -> Study:
+        return Study(kernel, assumed, effort=effort)
+
+    uniform = within(barriers.ABOUT, lambda: barriers.uniform_barriers(study()))
+    if effort.is_for_proofs and uniform.verdict != "proved":
+        # All but bounds rests on it.
+        about = {bounds.ABOUT, barriers.ABOUT} & set(about)
     found: list[Answer] = []
     if not set(TOGETHER[0]).isdisjoint(about):
-        raced = within(races.THREADGROUP, lambda: races.threadgroup_races(Study(kernel, assumed)))
+        raced = within(races.THREADGROUP, lambda: races.threadgroup_races(study()))
         found += _together(kernel, uniform, raced)
     if INITIALISED in about:
-        written = within(INITIALISED, lambda: _initialised(kernel, launch))
+        written = within(INITIALISED, lambda: _initialised(kernel, launch, effort))
         found.append(_resting(_resting(written, uniform), raced))
     if races.BUFFERS in about:
-        raced = within(races.BUFFERS, lambda: ask(kernel, launch, _buffer_races))
+        raced = within(races.BUFFERS, lambda: ask(_buffer_races))
         found.append(_resting(raced, uniform))
     if bounds.ABOUT in about:
-        found.append(within(bounds.ABOUT, lambda: ask(kernel, launch, _bounds)))
+        found.append(within(bounds.ABOUT, lambda: ask(_bounds)))
     return [each for each in found if each.about in about]
 
 
@@ -141,14 +158,10 @@ def assumed_of(kernel: Kernel, launch: Launch) -> Assumed:
     return found
 
 
-def _plain(kernel: Kernel, launch: Launch, prove: _Prove) -> Answer:
-    return prove(kernel, launch, Effort())
-
-
-def _offered(kernel: Kernel, launch: Launch, prove: _Prove) -> Answer:
+def _offered(kernel: Kernel, launch: Launch, prove: _Prove, effort: Effort) -> Answer:
     """An answer; if it is no proof, with the weakest extra assumption found that makes it one."""
-    found = prove(kernel, launch, Effort())
-    if found.verdict == "proved" or not found.counterexamples:
+    found = prove(kernel, launch, effort)
+    if found.verdict == "proved" or not found.counterexamples or effort.is_for_proofs:
         return found
     with contextlib.suppress(OutOfTime):  # what was found stays
         return replace(found, holds_if=_helping(kernel, launch, prove, _failed(found)))
@@ -213,11 +226,11 @@ def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
     return replace(races.buffer_races(within, between), rests_on=_taken(within, between))
 
 
-def _initialised(kernel: Kernel, launch: Launch) -> Answer:
+def _initialised(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
     if launch.ragged and any(isinstance(x.root, THREADGROUP_ROOTS) for x in kernel.accesses()):
         why = "which threads of threadgroups that are not full write is not followed"
         return Answer(about=INITIALISED, verdict="undecided", obstacles=(Obstacle(why=why),))
-    return initialised(Study(kernel, assumed_of(kernel, launch), many=True))
+    return initialised(Study(kernel, assumed_of(kernel, launch), many=True, effort=effort))
 
 
 def _bounds(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:

@@ -106,7 +106,7 @@ class _Search:
         """Look through intervals, until there are examples enough."""
         for interval in intervals:
             for one, other in self._pairs(interval):
-                if len(self.examples) >= self.study.effort.examples:
+                if self.study.effort.is_enough(self.examples, self.obstacles):
                     return
                 places = frozenset((one.access, other.access))
                 if places not in self._seen:

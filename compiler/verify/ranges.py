@@ -99,7 +99,8 @@ class Ranges:
 
     def _refuted(self, values: Values, formulas: list[Expression]) -> bool:
         given = [*formulas, *values.thread.facts, *self._assumed(values)]
-        return solve(given, values.facts, self._seconds).answer == "no"
+        found = solve(given, values.facts, self._seconds, shows_numbers=False)
+        return found.answer == "no"
 
     def _in_range(self, value: Instruction, reading: Reading) -> bool:
         values = self._values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,11 +34,20 @@ class Effort:
         examples: counterexamples after which no more are looked for; of one alone no small one is.
         seconds: for a question.
         only: places of the accesses to ask about; None for all.
+        is_for_proofs: whether it only matters if there is a proof, so that the first thing that
+            is in its way is the last that is looked for.
     """
 
     examples: int = 4
     seconds: float = 4.0
     only: frozenset[frozenset[Site]] | None = None
+    is_for_proofs: bool = False
+
+    def is_enough(self, examples: Sized, obstacles: Sized) -> bool:
+        """Whether no more is looked for, with so many counterexamples and obstacles found."""
+        if self.is_for_proofs:
+            return len(examples) + len(obstacles) > 0
+        return len(examples) >= self.examples
 
 
 class Study:
@@ -107,6 +116,7 @@ class Study:
                 [path, negation(condition), *self.always],
                 self.facts,
                 2 * _LEMMA * self.effort.seconds,
+                shows_numbers=False,
             )
             self._lemmas[key] = model.answer == "no"
         return self._lemmas[key]
@@ -122,11 +132,15 @@ class Study:
         self.cases += 1
         allowed = self.effort.seconds if seconds is None else seconds
         two = True if may_be_one else self.are_two
-        return solve([*formulas, *self.always, two], self.facts, allowed)
+        # Who wrote something is guessed by numbers.
+        shows_numbers = self.many or not self.effort.is_for_proofs
+        given = [*formulas, *self.always, two]
+        return solve(given, self.facts, allowed, shows_numbers=shows_numbers)
 
     def possible(self) -> str:
         """Whether there is a launch as assumed: "yes", "no" or "unknown"."""
-        return solve(self.always, self.facts, self.effort.seconds).answer
+        found = solve(self.always, self.facts, self.effort.seconds, shows_numbers=False)
+        return found.answer
 
     def meant(self, *accesses: Instruction) -> bool:
         """Whether a question about accesses is to be asked."""
@@ -144,6 +158,8 @@ class Study:
 
         With few elements, threads often write what is there already, which is no race.
         """
+        if self.effort.is_for_proofs:
+            return [Counterexample(memory=memory, groups=(0, 0, 0), arguments={}, actors=())]
         if self.effort.examples == 1:
             return [self.counterexample(model, memory, what)]
         symbols = [symbol for _, _, symbol in self.scalars()]

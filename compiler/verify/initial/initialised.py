@@ -44,7 +44,8 @@ def initialised(study: Study) -> Answer:
     examples: list[Counterexample] = []
     for interval in intervals(study.kernel, MEM_THREADGROUP):
         for visit in _reads(study, interval):
-            if len(examples) >= study.effort.examples or not study.meant(visit.access):
+            enough = study.effort.is_enough(examples, obstacles)
+            if enough or not study.meant(visit.access):
                 continue
             found = search.unwritten(interval, visit)
             if isinstance(found, Obstacle):

@@ -1,32 +1,86 @@
 """Random kernels with threadgroup memory, barriers, loops and branches, as trees.
 
-`drawn` makes one, `text` writes it as LLVM IR. What it does in one launch is told by
-`brute_force`, which runs its threads one by one and compares all pairs of their accesses.
+`drawn` makes one, `text` writes it as LLVM IR. What it does in one launch is told by `launched`,
+which runs all its threads, and `faults`, which compares all pairs of their accesses.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 Tree = tuple[Any, ...]
+Memory = int | str
+"""A threadgroup array by its number, or a buffer by its name."""
 VARIABLES = 4
 ARRAYS = 2
+BUFFERS = ("out0", "out1")
+TYPES = {
+    "i8": (1, 1),
+    "i16": (2, 1),
+    "i32": (4, 1),
+    "i64": (8, 1),
+    "v4i16": (2, 4),
+    "v4i32": (4, 4),
+    "v3i32": (4, 3),
+}
+"""Of types of accesses, bytes of a component and how many there are."""
 DATA = tuple((37 * at * at + 11 * at) % 61 for at in range(16))  # of the buffer that it reads
 _MOST_DEPTH = 3
 _WORDS = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
+class Sizes:
+    """A launch: the kernel's arguments, and threadgroups of the grid."""
+
+    n: int
+    m: int
+    groups: tuple[int, int] = (1, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class RandomKernel:
-    """A kernel's statements, and the threads of its threadgroups."""
+    """A kernel, and what its launches are.
+
+    Attributes:
+        body: its statements.
+        threads: of a threadgroup.
+        width: of a threadgroup, if that is not all its threads.
+        words: of each threadgroup array, of 32 bits.
+        holds: what is assumed of launches.
+        lengths: bytes of buffers, as proofs are told of them.
+        functions: what helper functions give, of their parameters `a` and `b`.
+    """
 
     body: tuple[Tree, ...]
     threads: int
+    width: int = 0
+    words: int = 65536
+    holds: tuple[str, ...] = ()
+    lengths: Mapping[str, str] = field(default_factory=dict)
+    functions: tuple[Tree, ...] = ()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Threads of a threadgroup in two dimensions."""
+        width = self.width or self.threads
+        return width, self.threads // width
+
+    def called(self, number: int, a: Tree, b: Tree) -> Tree:
+        """What a call of a helper function gives."""
+        return _put_in(self.functions[number], {("a",): a, ("b",): b})
 
 
-class _Draw:
+def _put_in(tree: Any, given: Mapping[Tree, Tree]) -> Any:
+    if not isinstance(tree, tuple):
+        return tree
+    return given.get(tree) or tuple(_put_in(each, given) for each in tree)
+
+
+class Draw:
     """Draws one kernel."""
 
     def __init__(self, chance: random.Random) -> None:
@@ -242,9 +296,9 @@ class _Draw:
 
 def drawn(seed: int) -> RandomKernel:
     """The kernel of a seed."""
-    return _Draw(random.Random(seed)).kernel()
+    return Draw(random.Random(seed)).kernel()
 
 
 def written(seed: int) -> RandomKernel:
     """The kernel of a seed that writes its arrays first."""
-    return _Draw(random.Random(seed)).written()
+    return Draw(random.Random(seed)).written()

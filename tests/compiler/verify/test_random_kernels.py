@@ -1,84 +1,184 @@
-"""Random kernels: what all pairs of threads of some launch do contradicts no proof."""
+"""Random kernels: what all pairs of threads of some launches do contradicts no proof.
+
+`python -m tests.campaigns random-proofs` draws 100,000.
+"""
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 
 import pytest
 
-from assay.compiler.verify import Launch, prove
-from assay.sim.simt import Program
-from tests.support.kernels import ENTRY, assemble
+from . import soak
+from .judge import QUICK, contradictions, found_in_launches, is_proved, program_of
+from .random_kernels import RandomKernel, Tree, drawn
+from .soak import GENERATORS, noted, run, summary
+from .unsound import UNSOUND, unsound
 
-from .brute_force import Ending, ending, reads_unwritten
-from .random_kernels import RandomKernel, drawn, written
-from .random_text import PARAMETERS, text
+SMALL = {"wide": range(6), "drawn": range(3), "written": range(2)}
+MANY = {"wide": range(150), "drawn": range(100), "written": range(100)}
+CAUGHT = {
+    "barriers order all memory, whatever their flags": ("written", 0),
+    "simdgroups keep lock step with each other": ("written", 0),
+    "variables of loops stay what they are": ("written", 0),
+    "an instruction does not meet itself": ("written", 1),
+    "stores write the same value": ("written", 1),
+    "atomics meet nothing": ("wide", 9),
+    "all threads come to a write": ("wide", 10),
+    "branches are taken the other way": ("wide", 16),
+    "threadgroups do not meet": ("wide", 32),
+    "iterations of a loop are one": ("drawn", 15),
+    "what lanes agree on, threads do": ("wide", 107),
+    "accesses are of one byte, in races": ("wide", 122),
+}
+"""Provers that are wrong on purpose, and the first kernel by which that is seen."""
+SOME = ("atomics meet nothing", "simdgroups keep lock step with each other")
 
-QUICK = range(6)
-SIZES = ((0, 0), (1, 3), (3, 1), (5, 64), (64, 2))
-FAULT_OF: dict[str, Ending] = {"barriers": "divergent", "threadgroup races": "race"}
-# `python -m tests.campaigns random-proofs` draws 100,000.
-MANY = int(os.environ.get("ASSAY_PROOF_CASES", "300"))
-IN_ONE = 50
 
-
-def contradictions(seed: int) -> list[str]:
-    """Proofs about a seed's kernel that some launch contradicts."""
-    return contradicted(drawn(seed), seed, ("barriers", "threadgroup races"))
-
-
-def contradicted(kernel: RandomKernel, seed: int, about: tuple[str, ...]) -> list[str]:
-    """Proofs about a kernel that some launch contradicts."""
-    made = assemble.__wrapped__(text(kernel), PARAMETERS)
-    program = Program(made.bitcode, ENTRY, name=f"seed {seed}", parameters=made.parameters)
-    answers = prove(program, Launch(size=(kernel.threads, 1, 1)), about)
-    endings = {sizes: ending(kernel, *sizes) for sizes in SIZES}
-    unwritten = [
-        f"seed {seed}: initialised is proved; n, m = {sizes} reads what nobody wrote"
-        for answer in answers
-        for sizes in SIZES
-        if answer.about == "initialised"
-        if answer.verdict == "proved" and reads_unwritten(kernel, *sizes)
-    ]
-    return unwritten + [
-        f"seed {seed}: {answer.about} is proved; n, m = {sizes} is {found}"
-        for answer in answers
-        for sizes, found in endings.items()
-        if answer.verdict == "proved" and FAULT_OF.get(answer.about) == found
+def _contradicted(generator: str, seeds: range) -> list[str]:
+    draw = GENERATORS[generator]
+    return [
+        line for seed in seeds for line in contradictions(draw(seed), f"{generator} {seed}", seed)
     ]
 
 
-def test_no_launch_contradicts_a_proof() -> None:
-    assert [line for seed in QUICK for line in contradictions(seed)] == []
+def _found(*body: Tree, threads: int = 64) -> set[str]:
+    kernel = RandomKernel(body, threads, words=64)
+    return {each.fault.about for each in found_in_launches(kernel, 0)}
 
 
-WRITTEN = ("barriers", "threadgroup races", "initialised")
-
-
-def test_no_launch_reads_what_is_proved_to_be_written() -> None:
-    found = [contradicted(written(seed), seed, WRITTEN) for seed in range(3)]
-    assert found == [[], [], []]
+@pytest.mark.parametrize("generator", SMALL)
+def test_no_launch_contradicts_a_proof(generator: str) -> None:
+    assert _contradicted(generator, SMALL[generator]) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, MANY, IN_ONE))
-def test_no_launch_of_many_kernels_reads_what_is_proved_to_be_written(start: int) -> None:
-    seeds = range(start, start + IN_ONE)
-    assert [line for seed in seeds for line in contradicted(written(seed), seed, WRITTEN)] == []
+@pytest.mark.parametrize("generator", MANY)
+def test_no_launch_of_many_kernels_contradicts_a_proof(generator: str) -> None:
+    assert _contradicted(generator, MANY[generator]) == []
 
 
 def test_neighbours_that_overlap_are_not_taken_to_write_the_same() -> None:
     # Lanes store the same 64-bit constant at each 32-bit element.
-    assert contradictions(1414) == []
+    assert contradictions(drawn(1414), "drawn 1414", 0) == []
+
+
+# -- what launches show ---------------------------------------------------------------------------
+
+_MINE = ("put", 1, 0, 4, ("t",), ("t",), "i32")
+_OTHERS = ("get", 3, 0, 0, 4, ("bin", "xor", ("t",), ("const", 32)), "i32")
+
+
+def test_a_kernel_whose_threads_keep_to_themselves_has_no_faults() -> None:
+    assert _found(_MINE, ("get", 2, 0, 0, 4, ("t",), "i32")) == set()
+
+
+def test_a_read_of_what_another_simdgroup_writes_is_a_race() -> None:
+    assert _found(_MINE, _OTHERS) == {"threadgroup races"}
+    assert _found(_MINE, ("barrier", 2, 2), _OTHERS) == set()
+
+
+def test_a_barrier_with_another_flag_does_not_order_threadgroup_memory() -> None:
+    assert _found(_MINE, ("barrier", 2, 1), _OTHERS) == {"threadgroup races"}
+
+
+def test_lanes_that_write_different_numbers_at_once_race() -> None:
+    assert _found(("put", 1, 0, 4, ("sg",), ("t",), "i32")) == {"threadgroup races"}
+    assert _found(("put", 1, 0, 4, ("sg",), ("const", 7), "i32")) == set()
+
+
+def test_halves_of_neighbours_that_overlap_race() -> None:
+    wide = ("put", 1, 0, 4, ("t",), ("t",), "i64")
+    assert _found(wide) == {"threadgroup races", "bounds"}
+
+
+def test_atomics_race_with_plain_accesses_alone() -> None:
+    add = ("atomic", 1, "add", 0, "out0", ("const", 3), ("t",))
+    assert _found(add) == set()
+    plain = ("get", 2, 0, "out0", 4, ("const", 3), "i32")
+    assert _found(add, plain) == {"buffer races"}
+
+
+def test_threadgroups_that_write_the_same_elements_race() -> None:
+    assert _found(("put", 1, "out0", 4, ("t",), ("px",), "i32")) == {"buffer races"}
+    assert _found(("put", 1, "out0", 4, ("px",), ("px",), "i32")) == set()
+
+
+def test_a_barrier_that_some_threads_come_to_is_divergent() -> None:
+    some = ("compare", "ult", ("t",), ("const", 40))
+    assert _found(("if", some, (("barrier", 1, 2),), ())) == {"barriers"}
+
+
+def test_what_nobody_wrote_is_seen_to_be_read() -> None:
+    first = ("if", ("compare", "ult", ("t",), ("const", 20)), (_MINE,), ())
+    found = _found(first, ("barrier", 2, 2), ("get", 3, 0, 0, 4, ("t",), "i32"))
+    assert found == {"initialised"}
+
+
+def test_random_kernels_have_faults_of_all_kinds_and_none() -> None:
+    kinds = [
+        frozenset(each.fault.about for each in found_in_launches(GENERATORS["wide"](seed), seed))
+        for seed in range(24)
+    ]
+    everything = {"barriers", "threadgroup races", "initialised", "buffer races", "bounds"}
+    assert set().union(*kinds) == everything
+    assert frozenset() in kinds
+
+
+# -- provers that are wrong -----------------------------------------------------------------------
+
+
+def _is_caught(name: str) -> bool:
+    generator, seed = CAUGHT[name]
+    kernel = GENERATORS[generator](seed)
+    found = found_in_launches(kernel, seed)
+    program = program_of(kernel, name)
+    assert not any(is_proved(program, kernel, each, QUICK) for each in found)
+    with unsound(name):
+        return any(is_proved(program, kernel, each, QUICK) for each in found)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_prover_that_takes_something_for_granted_is_caught(name: str) -> None:
+    assert _is_caught(name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, MANY, IN_ONE))
-def test_no_launch_of_many_kernels_contradicts_a_proof(start: int) -> None:
-    assert [line for seed in range(start, start + IN_ONE) for line in contradictions(seed)] == []
+@pytest.mark.parametrize("name", CAUGHT)
+def test_provers_that_take_things_for_granted_are_caught(name: str) -> None:
+    assert _is_caught(name)
 
 
-def test_the_oracle_finds_races_divergence_and_neither() -> None:
-    found = {ending(drawn(seed), 5, 64) for seed in range(60)}
-    assert found >= {"free", "race", "divergent"}
-    assert {reads_unwritten(written(seed), 3, 1) for seed in range(20)} == {True, False}
+def test_all_wrong_provers_that_are_caught_are_known() -> None:
+    assert len(CAUGHT) >= 10
+    assert CAUGHT.keys() <= UNSOUND.keys()
+
+
+# -- the campaign ---------------------------------------------------------------------------------
+
+
+def test_a_campaign_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[tuple[str, int]] = []
+
+    def block(generator: str, start: int) -> dict[str, object]:
+        done.append((generator, start))
+        return {
+            "contradictions": ["wrong"] if start else [],
+            "proved_of_sample": {"bounds": 1},
+            "faulty_of_sample": {},
+            "sample": 2,
+        }
+
+    monkeypatch.setattr(soak, "block", block)
+    monkeypatch.setattr(soak, "commit", lambda: "1234")
+    results = tmp_path / "results.jsonl"
+    run(results, 100, 1)
+    assert len(done) == 2
+    run(results, 200, 1)
+    assert len(done) == len(set(done)) == 4
+    assert sum(each["kernels"] for each in noted(results)) == 200
+    text = summary(noted(results))
+    assert "1234 wide: 150 kernels, 2 contradictions" in text
+    assert "1234 drawn: 50 kernels, 0 contradictions" in text

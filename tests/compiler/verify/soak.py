@@ -1,0 +1,146 @@
+"""Random kernels by the thousand: `python -m tests.compiler.verify.soak --kernels 100000`.
+
+What was done is noted in a file, block by block, with the commit that it was done at; what is noted
+there of the same commit is not done again. The file's lines are summed up at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .judge import LONG, QUICK, answers, contradictions, found_in_launches, program_of
+from .random_kernels import RandomKernel, drawn, written
+from .wide_kernels import wide
+
+GENERATORS: dict[str, Callable[[int], RandomKernel]] = {
+    "wide": wide,
+    "drawn": drawn,
+    "written": written,
+}
+ABOUT = ("barriers", "threadgroup races", "initialised", "buffer races", "bounds")
+_BLOCK = 50
+_EACH = 25  # of so many kernels one is tried with all effort, and all its proofs are counted
+_OPTIMISED = 4  # of so many kernels one is read with its loops unrolled
+_SHARES = {"wide": 3, "drawn": 1, "written": 1}  # blocks of each generator in a round
+
+
+def block(generator: str, start: int) -> dict[str, Any]:
+    """What is found of kernels from a seed on."""
+    found: list[str] = []
+    proved: Counter[str] = Counter()
+    faulty: Counter[str] = Counter()
+    for seed in range(start, start + _BLOCK):
+        kernel, name = GENERATORS[generator](seed), f"{generator} {seed}"
+        is_long = seed % _EACH == 0
+        effort, optimised = LONG if is_long else QUICK, seed % _OPTIMISED == 1
+        found += contradictions(kernel, name, seed, effort, optimised=optimised)
+        if is_long:
+            given = answers(program_of(kernel, name), kernel, ABOUT, QUICK)
+            proved.update(a for a, each in given.items() if each.verdict == "proved")
+            faulty.update({each.fault.about for each in found_in_launches(kernel, seed)})
+    return {
+        "contradictions": found,
+        "proved_of_sample": dict(sorted(proved.items())),
+        "faulty_of_sample": dict(sorted(faulty.items())),
+        "sample": _BLOCK // _EACH,
+    }
+
+
+def blocks() -> Iterator[tuple[str, int]]:
+    """Blocks of all generators by turns."""
+    done = dict.fromkeys(GENERATORS, 0)
+    while True:
+        for generator, share in _SHARES.items():
+            for _ in range(share):
+                yield generator, done[generator]
+                done[generator] += _BLOCK
+
+
+def commit() -> str:
+    """The commit that is checked out; marked if anything of it was changed."""
+    here = Path(__file__).parent
+
+    def said(*words: str) -> str:
+        return subprocess.run(
+            ["git", *words], cwd=here, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    return said("rev-parse", "--short=12", "HEAD") + ("+" if said("status", "--short") else "")
+
+
+def noted(results: Path) -> list[dict[str, Any]]:
+    """What a file says that was done."""
+    if not results.exists():
+        return []
+    return [json.loads(line) for line in results.read_text().splitlines() if line]
+
+
+def run(results: Path, kernels: int, minutes: float) -> None:
+    """Go on until so many kernels are noted, or for so long."""
+    at = commit()
+    known = {(each["generator"], each["start"]) for each in noted(results) if each["commit"] == at}
+    end = time.monotonic() + 60 * minutes
+    count = _BLOCK * len(known)
+    for generator, start in blocks():
+        if count >= kernels or time.monotonic() > end:
+            return
+        if (generator, start) in known:
+            continue
+        begin = time.process_time()
+        found = block(generator, start)
+        line = {
+            "generator": generator,
+            "start": start,
+            "kernels": _BLOCK,
+            "commit": at,
+            "seconds": round(time.process_time() - begin, 2),
+            **found,
+        }
+        with results.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        for each in found["contradictions"]:
+            print(each, flush=True)
+        count += _BLOCK
+
+
+def summary(lines: list[dict[str, Any]]) -> str:
+    """How many kernels of which generator ran at which commit, and what was found."""
+    told = []
+    for key in sorted({(each["commit"], each["generator"]) for each in lines}):
+        mine = [each for each in lines if (each["commit"], each["generator"]) == key]
+        proved, faulty = Counter[str](), Counter[str]()
+        for each in mine:
+            proved.update(each["proved_of_sample"])
+            faulty.update(each["faulty_of_sample"])
+        told.append(
+            f"{key[0]} {key[1]}: {sum(each['kernels'] for each in mine)} kernels, "
+            f"{sum(len(each['contradictions']) for each in mine)} contradictions, "
+            f"{sum(each['seconds'] for each in mine):.0f} s; of {sum(e['sample'] for e in mine)}: "
+            f"proved {dict(proved)}, wrong in a launch {dict(faulty)}"
+        )
+    return "\n".join(told)
+
+
+def main() -> int:
+    """The command; it fails if a proof was contradicted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kernels", type=int, default=100_000)
+    parser.add_argument("--minutes", type=float, default=24 * 60)
+    parser.add_argument("--results", type=Path, default=Path("proofs-soak.jsonl"))
+    given = parser.parse_args()
+    run(given.results, given.kernels, given.minutes)
+    lines = noted(given.results)
+    print(summary(lines))
+    return int(any(each["contradictions"] for each in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
