@@ -59,6 +59,10 @@ def main() -> int:
         from .repair import main as repair
 
         return repair(sys.argv[2:])
+    if sys.argv[1:2] == ["prove_peers"]:
+        from .proving_peers.main import main as prove_peers
+
+        return prove_peers(sys.argv[2:])
     if sys.argv[1:2] == ["reduce"]:
         from .reduce import main as reduce
 

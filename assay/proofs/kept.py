@@ -24,10 +24,19 @@ def kept_answers(
     seconds: float,
     cache: bool,
     offers: bool = True,
+    optimised: bool = False,
 ) -> list[Answer]:
     """What the prover says of some properties; what it said before of the same kernel and launch
-    is not asked again. What was left undecided for want of time is. `offers` says whether an
-    assumption that would help is looked for; it is where answers are kept.
+    is not asked again. What was left undecided for want of time is.
+
+    Args:
+        program: the kernel.
+        launch: what is assumed of its launches.
+        about: the properties.
+        seconds: for each of them.
+        cache: whether answers are kept.
+        offers: whether an assumption that would help is looked for; it is where answers are kept.
+        optimised: whether the kernel is read with its short loops unrolled.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about.
@@ -36,11 +45,11 @@ def kept_answers(
     from assay.compiler.verify import prove
 
     if not cache:
-        return prove(program, launch, about, seconds=seconds, offers=offers)
-    keys = {name: _key(program, launch, name) for name in about}
+        return prove(program, launch, about, seconds=seconds, offers=offers, optimised=optimised)
+    keys = {name: _key(program, launch, name, optimised) for name in about}
     found = {name: answer for name in about if (answer := _stored(keys[name])) is not None}
     if missing := [name for name in about if name not in found]:
-        for answer in prove(program, launch, missing, seconds=seconds):
+        for answer in prove(program, launch, missing, seconds=seconds, optimised=optimised):
             found[answer.about] = answer
             if not answer.is_late:
                 _CACHE.put(keys[answer.about], pickle.dumps(answer))
@@ -60,14 +69,13 @@ def _stored(key: str) -> Answer | None:
     return answer
 
 
-def _key(program: Program, launch: Launch, about: str) -> str:
+def _key(program: Program, launch: Launch, about: str, optimised: bool = False) -> str:
     from assay.compiler.verify import own_version
 
     names = launch.names
     scalars = [repr(each) for each in (*names.scalars.values(), *names.arrays.values())]
     lengths = sorted(launch.lengths.items())
     pointers = None if launch.pointers is None else sorted(map(repr, launch.pointers.items()))
-    stated = json.dumps(
-        [launch.size, scalars, launch.holds, lengths, pointers, launch.ragged, about]
-    )
+    about_launch = [launch.size, scalars, launch.holds, lengths, pointers, launch.ragged]
+    stated = json.dumps([*about_launch, about, optimised])
     return digest(own_version(), program.key, stated)

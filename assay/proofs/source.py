@@ -145,6 +145,7 @@ class SourceProof:
             known, found = replay.confirmed(answer)
             answers.append(known)
             findings += (each for each in found if each not in findings)
+        answers = self._tried_again(kernel, launch, answers)
         return KernelProof(
             name=kernel.name,
             file=kernel.file,
@@ -156,6 +157,19 @@ class SourceProof:
             rings=self._rings(kernel, launch, about),
         )
 
+    def _tried_again(
+        self, kernel: KernelFunction, launch: Launch, answers: list[Answer]
+    ) -> list[Answer]:
+        """What is undecided of the kernel as it is written may be proved of it with its short loops
+        unrolled.
+        """
+        open = [each.about for each in answers if each.verdict == "undecided" and not each.is_late]
+        if not open:
+            return answers
+        again = self._answers(kernel, launch, open, optimised=True)
+        proved = {each.about: each for each in again if each.verdict == "proved"}
+        return [proved.get(each.about, each) for each in answers]
+
     def _rings(self, kernel: KernelFunction, launch: Launch, about: Sequence[str]) -> Rings | None:
         """With the question about barriers, what is asked of rings."""
         from assay.compiler.verify.rings import rings_of
@@ -165,7 +179,12 @@ class SourceProof:
         return rings_of(kernel.program(), launch)
 
     def _answers(
-        self, kernel: KernelFunction, launch: Launch, about: Sequence[str]
+        self,
+        kernel: KernelFunction,
+        launch: Launch,
+        about: Sequence[str],
+        *,
+        optimised: bool = False,
     ) -> list[Answer]:
         options = self._options
         return kept_answers(
@@ -174,7 +193,8 @@ class SourceProof:
             about,
             seconds=options.timeout,
             cache=options.cache,
-            offers=options.offers,
+            offers=options.offers and not optimised,
+            optimised=optimised,
         )
 
     def _launch(self, kernel: KernelFunction, setup: Setup) -> Launch:
