@@ -65,9 +65,9 @@ CAMPAIGNS: dict[str, Campaign] = {
         ),
     ),
     "proofs": Campaign(
-        what="proofs for all sizes: every barrier that is dropped is refuted, mutants of the ring",
-        minutes=2,
-        paths=("tests/compiler/verify",),
+        what="proofs for all sizes: dropped barriers, mutants of the ring, other provers' kernels",
+        minutes=5,
+        paths=("tests/compiler/verify", "tests/benchmarks/test_proving_peers.py"),
     ),
     "repair": Campaign(
         what="damaged kernels of the mutation corpus that small changes mend: 60% at least",

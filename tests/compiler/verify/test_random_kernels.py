@@ -29,6 +29,7 @@ CAUGHT = {
     "threadgroups do not meet": ("wide", 32),
     "iterations of a loop are one": ("drawn", 15),
     "what lanes agree on, threads do": ("wide", 107),
+    "columns are less than rows are long": ("wide", 258),
     "accesses are of one byte, in races": ("wide", 122),
 }
 """Provers that are wrong on purpose, and the first kernel by which that is seen."""
