@@ -17,6 +17,26 @@ Memory = int | str
 VARIABLES = 4
 ARRAYS = 2
 BUFFERS = ("out0", "out1")
+STATEMENTS = frozenset(
+    {
+        "set",
+        "store",
+        "load",
+        "put",
+        "get",
+        "atomic",
+        "lanes",
+        "barrier",
+        "simdgroup_barrier",
+        "for",
+        "halve",
+        "if",
+        "break",
+        "continue",
+        "return",
+    }
+)
+"""What statements' trees begin with."""
 TYPES = {
     "i8": (1, 1),
     "i16": (2, 1),

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from .random_kernels import BUFFERS, Draw, Memory, RandomKernel, Tree
+from .random_kernels import BUFFERS, STATEMENTS, Draw, Memory, RandomKernel, Tree
 
 _SHAPES = ((64, 64), (64, 64), (64, 8), (64, 16), (40, 40), (96, 32), (96, 96), (128, 128))
 """Threads of a threadgroup, and how many in a row."""
@@ -426,21 +426,13 @@ class Wide(Draw):
         return (*body[:at], tree, *body[at + 1 :])
 
 
-_STATEMENTS = frozenset(
-    (
-        *("set", "store", "load", "put", "get", "atomic", "lanes", "barrier"),
-        *("simdgroup_barrier", "for", "halve", "if", "break", "continue", "return"),
-    )
-)
-
-
 def _is_body(part: Any) -> bool:
     """Whether a part of a tree is statements."""
     return (
         isinstance(part, tuple)
         and len(part) > 0
         and all(isinstance(each, tuple) and each for each in part)
-        and part[0][0] in _STATEMENTS
+        and part[0][0] in STATEMENTS
     )
 
 
