@@ -157,10 +157,14 @@ def _sum_up(
     from rich.markup import escape
 
     from ..kernels import made_by
+    from ..launches.source import not_run
     from .terminal import show
 
     count = len(library.function_names)
     total = f"{path}: {count} kernel{'' if count == 1 else 's'}"
+    others = not_run(library)
+    if others:
+        total += f"; functions of other kinds, which do not run here: {others}"
     if library.constants:
         constants = (f"{c.name} ({c.index}, {c.type_name})" for c in library.constants)
         total += f"; function constants {listed(constants)}"

@@ -78,11 +78,20 @@ def chosen_kernels(library: KernelLibrary, patterns: Iterable[str]) -> tuple[str
     return tuple(name for name in names if name in wanted or not wanted)
 
 
+def not_run(library: KernelLibrary) -> str:
+    """Functions of a library that are no kernels, by their kinds; empty if there are none."""
+    from assay.compiler.air import AirLibrary
+
+    kinds = library.not_run if isinstance(library, AirLibrary) else {}
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+
+
 def no_kernel(library: KernelLibrary) -> str:
     """What to say of source without a kernel: of templates that nobody instantiates, how to."""
     names = [name for text in library.sources().values() for name in _TEMPLATE.findall(text)]
     if not names:
-        return "there is no kernel in it"
+        others = not_run(library)
+        return f"there is no kernel in it{others and f', but functions that do not run: {others}'}"
     return (
         f"there is no kernel in it: '{names[0]}' is a template; instantiate it, such as template "
         f'[[host_name("{names[0]}_float")]] [[kernel]] decltype({names[0]}<float>) '

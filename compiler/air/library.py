@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -89,6 +90,14 @@ class AirLibrary:
     def visible_names(self) -> tuple[str, ...]:
         """Names of the visible functions, in the order of the file."""
         return tuple(self._visible)
+
+    @functools.cached_property
+    def not_run(self) -> Mapping[str, int]:
+        """How many functions of kinds that do not run here it has: "vertex", "fragment"."""
+        kinds = (
+            each.kind for container in self.containers for each in container.functions.values()
+        )
+        return Counter(kind for kind in kinds if kind not in ("kernel", "visible"))
 
     @functools.cached_property
     def constants(self) -> tuple[FunctionConstant, ...]:

@@ -80,6 +80,7 @@ def replay_command(
     """
     from assay.hal.captures import SUFFIX
 
+    from ...recordings import ReplayResult
     from ..terminal import print_json, want_json
 
     want_json(json)
@@ -102,6 +103,8 @@ def replay_command(
         print_json(result.to_json())
     else:
         typer.echo(str(result))
+    if isinstance(result, ReplayResult) and not result.dispatches:
+        raise CommandError(f"{recording}: there is no dispatch in it to compare", code=USAGE)
     if not result.passed:
         raise typer.Exit(_code(result))
 

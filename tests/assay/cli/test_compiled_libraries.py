@@ -52,6 +52,16 @@ def test_inspect_lists_the_kernels_with_their_arguments(assay: Assay, path: Path
     assert found["place"] == f"{path}/copy.ll:1"
 
 
+def test_a_library_without_kernels_says_what_it_has(assay: Assay, path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"TYPE\1\0\2", b"TYPE\1\0\1"))
+    done = assay("inspect", path)
+    said = " ".join(done.out.split())
+    assert "0 kernels; functions of other kinds, which do not run here: 1 fragment" in said
+    failed = assay("check", path)
+    assert failed.code == 2
+    assert "there is no kernel in it, but functions that do not run: 1 fragment" in failed.err
+
+
 def test_check_points_at_the_line_of_the_listing(assay: Assay, path: Path) -> None:
     assert assay("check", path, *given(path, 64)).code == 0
     done = assay("check", path, *given(path, 60))

@@ -93,6 +93,17 @@ commands.waitUntilCompleted()
         assert len(list(recording.dispatches())) == 1
 
 
+def test_a_recording_of_nothing_does_not_pass(
+    assay: Callable[..., Done], script: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.assay-recording"
+    assay("record", script, "--device", "emulated", "-o", file, "--limit", "0", "--", 3, 0)
+    done = assay("replay", file)
+    assert done.code == 2
+    assert "not recorded: 1 x dispatches beyond --limit" in done.out
+    assert "a.assay-recording: there is no dispatch in it to compare" in done.err
+
+
 def test_commands_about_traces_open_recordings(
     assay: Callable[..., Done], script: Path, tmp_path: Path
 ) -> None:
