@@ -21,7 +21,6 @@ from .rewrite.kernels import EntryPoint
 from .rewrite.quarantine import problem_in
 from .source.line_directives import named_texts
 from .text_compiler import TextCompiler, Values
-from .vector_products import with_fused_vectors
 
 if TYPE_CHECKING:
     from .rewrite.rewrite import Rewritten
@@ -184,6 +183,8 @@ class Library:
         values: Mapping[int | str, ConstantValue],
         linked: tuple[str, ...],
     ) -> KernelFunction:
+        from .vector_products import with_fused_vectors  # loads LLVM
+
         shared = None if linked else self._compiler.shared_text(values)
         rewritten = shared.rewritten if shared is not None else self._compiler.rewrite(values)
         tables = [self._visible[each] for each in linked]
