@@ -15,8 +15,8 @@ from .random_kernels import RandomKernel, Tree, drawn
 from .soak import GENERATORS, noted, run, summary
 from .unsound import UNSOUND, unsound
 
-SMALL = {"wide": range(6), "drawn": range(3), "written": range(2)}
-MANY = {"wide": range(150), "drawn": range(100), "written": range(100)}
+SMALL = {"wide": range(6), "drawn": range(3), "written": range(2), "sharp": range(4)}
+MANY = {"wide": range(150), "drawn": range(100), "written": range(100), "sharp": range(150)}
 CAUGHT = {
     "barriers order all memory, whatever their flags": ("written", 0),
     "simdgroups keep lock step with each other": ("written", 0),
@@ -30,6 +30,9 @@ CAUGHT = {
     "iterations of a loop are one": ("drawn", 15),
     "what lanes agree on, threads do": ("wide", 107),
     "columns are less than rows are long": ("wide", 258),
+    "accesses are of no bytes, in bounds": ("wide", 302),
+    "nothing wraps": ("sharp", 58),
+    "lanes find the same across": ("sharp", 253),
     "accesses are of one byte, in races": ("wide", 122),
 }
 """Provers that are wrong on purpose, and the first kernel by which that is seen."""

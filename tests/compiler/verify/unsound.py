@@ -5,7 +5,6 @@ Each is named by what it takes for granted. `unsound(name)` makes the prover so 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -28,8 +27,6 @@ from assay.compiler.verify.loops import Induction
 from assay.compiler.verify.values import Values
 
 Patch = tuple[Any, str, Any]
-# The package's name of it is a function.
-initialised: Any = importlib.import_module("assay.compiler.verify.initial.initialised")
 
 
 def _all_memory() -> list[Patch]:
@@ -182,17 +179,6 @@ def _other_guards() -> list[Patch]:
     return [(Values, "taken", taken)]
 
 
-def _near_writes() -> list[Patch]:
-    plain = initialised._Search._right
-
-    def right(self: Any, question: Any, guess: Any) -> Any:
-        if guess.place.is_near:
-            return guess.writes(question.at, question.size)
-        return plain(self, question, guess)
-
-    return [(initialised._Search, "_right", right)]
-
-
 UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "barriers order all memory, whatever their flags": _all_memory,
     "simdgroups keep lock step with each other": _lock_step,
@@ -212,7 +198,6 @@ UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "what is too hard cannot be": _unknown_is_no,
     "lanes find the same across": _lanes_agree,
     "branches are taken the other way": _other_guards,
-    "simdgroups see each other's writes at once": _near_writes,
 }
 
 
