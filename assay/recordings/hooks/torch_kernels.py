@@ -103,7 +103,7 @@ class Kernel:
         if not session.chooses(self._name):
             return self._real(*args, **given)
         if error_buf_idx is not None:
-            session.writer.leave_out("calls with an error buffer")
+            session.leave_out("calls with an error buffer")
             return self._real(*args, **given)
         _wait()
         try:
@@ -112,7 +112,7 @@ class Kernel:
             grid, group = grid_of(args, threads, group_size, most)
             times = self._library.clock.times(lambda: self._real(*args, **given))
         except Exception:
-            session.writer.leave_out(RAISED)
+            session.leave_out(RAISED)
             raise
         if 0 not in grid:
             call.finish(self._library.number(self._name), padded(grid), padded(group), times)

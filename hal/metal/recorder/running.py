@@ -113,6 +113,7 @@ class Run:
             return
         self._flush()
         if self.error is not None:
+            self._session.leave_out("dispatches behind an error of their command buffer")
             return
         # What other queues write meanwhile would be taken for the dispatch's.
         with self._session.alone:
@@ -125,7 +126,7 @@ class Run:
             resident = (*self._queued, *self._resident)
             taken = Taken(self._session, self._queue, state, grid, label, resident)
         except NotRecorded as reason:
-            self._session.writer.leave_out(str(reason))
+            self._session.leave_out(str(reason))
             getattr(self._encoder(of), name)(*given)
             return
         getattr(self._encoder(of), name)(*given)

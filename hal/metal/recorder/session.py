@@ -50,6 +50,7 @@ class Session:
         self.alone = threading.RLock()
         self._chosen = chosen or Chosen()
         self._seen: dict[str, int] = {}
+        self._taken = 0  # those that were chosen, though they may not be in the file yet
         self._devices: list[Device] = []
         self._lock = threading.RLock()
 
@@ -73,11 +74,18 @@ class Session:
                 self.writer.leave_out("kernels that were not asked for")
             elif (count - 1) % chosen.every:
                 self.writer.leave_out("dispatches between those of --every")
-            elif chosen.limit is not None and self.writer.dispatches >= chosen.limit:
+            elif chosen.limit is not None and self._taken >= chosen.limit:
                 self.writer.leave_out("dispatches beyond --limit")
             else:
+                self._taken += 1
                 return True
             return False
+
+    def leave_out(self, reason: str) -> None:
+        """A dispatch that was chosen cannot be kept."""
+        with self._lock:
+            self._taken -= 1
+        self.writer.leave_out(reason)
 
     def keep(self, record: DispatchRecord) -> None:
         """A dispatch has run."""

@@ -60,6 +60,28 @@ def test_a_dispatch_is_kept_with_all_that_it_could_reach(tmp_path: Path) -> None
         assert recording.contents(header.libraries[0].data).decode() == SCALE
 
 
+def test_queues_that_run_at_once_keep_no_more_than_the_limit(tmp_path: Path) -> None:
+    def both(metal: Any) -> None:
+        device = metal.MTLCreateSystemDefaultDevice()
+        made = []
+        for _ in range(2):
+            commands = device.newCommandQueue().commandBuffer()
+            encoder = commands.computeCommandEncoder()
+            encode_scale(metal, encoder, floats(device, [1] * 8), floats(device, [0] * 8))
+            for _ in range(3):
+                encoder.dispatchThreads_threadsPerThreadgroup_(SIZE, SIZE)
+            encoder.endEncoding()
+            made.append(commands)
+        for commands in made:
+            commands.commit()
+        for commands in made:
+            commands.waitUntilCompleted()
+
+    assert len(record(tmp_path / "a", both, Chosen(limit=1))) == 1
+    with Recording(tmp_path / "a") as recording:
+        assert recording.header.left_out == {"dispatches beyond --limit": 5}
+
+
 @pytest.mark.parametrize(
     ("chosen", "kept", "left_out"),
     [
