@@ -20,6 +20,7 @@ from .initial import ABOUT as INITIALISED
 from .initial import initialised
 from .kernel import Kernel, Size, prepared
 from .memory.pointers import Pointers
+from .ranges import Lemmas
 from .solver import OutOfTime, time_limit
 from .study import Assumed, Effort, Study
 from .terms import Expression
@@ -29,7 +30,7 @@ _DEEPEST: Final = 20_000  # frames: values of long chains of branches are found 
 _MOST_TRIED: Final = 16  # extra assumptions
 _SECONDS_OF_TRY: Final = 0.3
 DEFAULT: Final = Effort()
-_Prove = Callable[["Kernel", "Launch", Effort], Answer]
+_Prove = Callable[["Kernel", "Launch", Effort, Lemmas], Answer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +109,16 @@ def prove(
     def within(name: str, find: Callable[[], Answer]) -> Answer:
         return _within(seconds, name, find)
 
+    # Only properties of one group share lemmas, so that processes change no answer.
+    lemmas = Lemmas()
+
     def ask(prove: _Prove) -> Answer:
         if offers:
             return _offered(kernel, launch, prove, effort)
-        return prove(kernel, launch, effort)
+        return prove(kernel, launch, effort, Lemmas())
 
     def study() -> Study:
-        return Study(kernel, assumed, effort=effort)
+        return Study(kernel, assumed, effort=effort, lemmas=lemmas)
 
     uniform = within(barriers.ABOUT, lambda: barriers.uniform_barriers(study()))
     if effort.is_for_proofs and uniform.verdict != "proved":
@@ -125,7 +129,7 @@ def prove(
         raced = within(races.THREADGROUP, lambda: races.threadgroup_races(study()))
         found += _together(kernel, uniform, raced)
     if INITIALISED in about:
-        written = within(INITIALISED, lambda: _initialised(kernel, launch, effort))
+        written = within(INITIALISED, lambda: _initialised(kernel, launch, effort, lemmas))
         found.append(_resting(_resting(written, uniform), raced))
     if races.BUFFERS in about:
         raced = within(races.BUFFERS, lambda: ask(_buffer_races))
@@ -160,24 +164,29 @@ def assumed_of(kernel: Kernel, launch: Launch) -> Assumed:
 
 def _offered(kernel: Kernel, launch: Launch, prove: _Prove, effort: Effort) -> Answer:
     """An answer; if it is no proof, with the weakest extra assumption found that makes it one."""
-    found = prove(kernel, launch, effort)
+    lemmas = Lemmas()
+    found = prove(kernel, launch, effort, lemmas)
     if found.verdict == "proved" or not found.counterexamples or effort.is_for_proofs:
         return found
     with contextlib.suppress(OutOfTime):  # what was found stays
-        return replace(found, holds_if=_helping(kernel, launch, prove, _failed(found)))
+        return replace(found, holds_if=_helping(kernel, launch, prove, _failed(found), lemmas))
     return found
 
 
 def _helping(
-    kernel: Kernel, launch: Launch, prove: _Prove, failed: frozenset[frozenset[Site]]
+    kernel: Kernel,
+    launch: Launch,
+    prove: _Prove,
+    failed: frozenset[frozenset[Site]],
+    lemmas: Lemmas,
 ) -> str:
     """The weakest extra assumption found under which there is a proof; empty if there is none."""
     quick = Effort(examples=1, seconds=_SECONDS_OF_TRY, only=failed)
     for text in itertools.islice(candidates(kernel, launch.names), _MOST_TRIED):
-        further = replace(launch, holds=(*launch.holds, text))
+        further, more = replace(launch, holds=(*launch.holds, text)), lemmas.under_more()
         # What failed first is asked first: most candidates do not help there.
-        helps = prove(kernel, further, quick).verdict == "proved" and _can_be(kernel, further)
-        if helps and prove(kernel, further, Effort(examples=1)).verdict == "proved":
+        helps = prove(kernel, further, quick, more).verdict == "proved" and _can_be(kernel, further)
+        if helps and prove(kernel, further, Effort(examples=1), more).verdict == "proved":
             return text
     return ""
 
@@ -219,27 +228,28 @@ def _reads_shared(kernel: Kernel) -> bool:
     )
 
 
-def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
+def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> Answer:
     assumed = assumed_of(kernel, launch)
-    within = Study(kernel, assumed, lenient=True, effort=effort)
-    between = Study(kernel, assumed, apart=True, lenient=True, effort=effort)
+    within = Study(kernel, assumed, lenient=True, effort=effort, lemmas=lemmas)
+    between = Study(kernel, assumed, apart=True, lenient=True, effort=effort, lemmas=lemmas)
     return replace(races.buffer_races(within, between), rests_on=_taken(within, between))
 
 
-def _initialised(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
+def _initialised(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> Answer:
     if launch.ragged and any(isinstance(x.root, THREADGROUP_ROOTS) for x in kernel.accesses()):
         why = "which threads of threadgroups that are not full write is not followed"
         return Answer(about=INITIALISED, verdict="undecided", obstacles=(Obstacle(why=why),))
-    return initialised(Study(kernel, assumed_of(kernel, launch), many=True, effort=effort))
+    assumed = assumed_of(kernel, launch)
+    return initialised(Study(kernel, assumed, many=True, effort=effort, lemmas=lemmas))
 
 
-def _bounds(kernel: Kernel, launch: Launch, effort: Effort) -> Answer:
+def _bounds(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> Answer:
     """If it holds only as long as nothing wraps, that is told."""
     assumed = assumed_of(kernel, launch)
-    exact = _bounds_by(Study(kernel, assumed, alone=True, effort=effort), launch)
+    exact = _bounds_by(Study(kernel, assumed, alone=True, effort=effort, lemmas=lemmas), launch)
     if exact.verdict == "proved":
         return exact
-    study = Study(kernel, assumed, alone=True, lenient=True, effort=effort)
+    study = Study(kernel, assumed, alone=True, lenient=True, effort=effort, lemmas=lemmas)
     found = _bounds_by(study, launch)
     return replace(found, rests_on=_taken(study)) if found.verdict == "proved" else exact
 

@@ -8,6 +8,7 @@ a remainder, which is right whatever they are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from assay.sim.simt.ir.llvm_types import bits
@@ -27,6 +28,27 @@ if TYPE_CHECKING:
     from .values import Values
 
 
+_Lemma = tuple[Instruction, str]
+"""A value, and what is said of it."""
+
+
+@dataclass(slots=True)
+class Lemmas:
+    """Lemmas that were tried under the same assumptions, whoever asked for them.
+
+    Attributes:
+        proved: those that hold.
+        failed: for how many seconds it was tried in vain to prove others.
+    """
+
+    proved: set[_Lemma] = field(default_factory=set)
+    failed: dict[_Lemma, float] = field(default_factory=dict)
+
+    def under_more(self) -> Lemmas:
+        """What is known if more is assumed: all that was proved holds as well."""
+        return Lemmas(proved=set(self.proved))
+
+
 class Ranges:
     """The lemmas of a kernel, each tried when it is first asked for.
 
@@ -35,6 +57,7 @@ class Ranges:
         assumed: what is assumed of launches.
         lenient: whether values are taken not to wrap where that is not proved.
         seconds: for a lemma; most are proved in a hundredth.
+        lemmas: what was tried before.
 
     Attributes:
         taken: values that were taken not to wrap, which a proof then rests on.
@@ -47,14 +70,15 @@ class Ranges:
         *,
         lenient: bool = False,
         seconds: float = 0.5,
+        lemmas: Lemmas | None = None,
     ) -> None:
         self.kernel = kernel
         self.taken: dict[Instruction, None] = {}
         self._assumed = assumed
         self._lenient = lenient
         self._seconds = seconds
-        self._known: dict[tuple[Instruction, str], bool] = {}
-        self._open: set[tuple[Instruction, str]] = set()
+        self._lemmas = lemmas or Lemmas()
+        self._open: set[_Lemma] = set()
 
     def holds(self, value: Instruction, reading: Reading) -> bool:
         """Whether what a value's term is surely lies in its type, read so, whenever it is made."""
@@ -76,18 +100,19 @@ class Ranges:
 
     def _proved(self, value: Instruction, what: str, prove: Callable[[], bool]) -> bool:
         key = (value, what)
-        if key in self._known:
-            return self._known[key]
-        if key in self._open:
+        if key in self._lemmas.proved:
+            return True
+        if key in self._open or self._lemmas.failed.get(key, 0) >= self._seconds:
             return False
         self._open.add(key)
         try:
             proved = prove()
         finally:
             self._open.discard(key)
-        # What failed while other lemmas were not decided may succeed with them.
-        if proved or not self._open:
-            self._known[key] = proved
+        if proved:
+            self._lemmas.proved.add(key)
+        elif not self._open:  # what failed while others were not decided may succeed with them
+            self._lemmas.failed[key] = self._seconds
         return proved
 
     def _values(self) -> Values:

@@ -15,11 +15,31 @@ from .terms import Expression
 Answer = Literal["yes", "no", "unknown"]
 _SEED: Final = 17
 _UNITS_A_SECOND: Final = 400_000  # z3 counts its own work, which unlike time repeats
-# Quotients as numbers of their own are what most questions get easy by.
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How z3 is asked.
+
+    Attributes:
+        tactics: what it does in turn; its usual ones if there are none.
+        share: of the work that is allowed, how much.
+        is_simplex: whether sums are solved by its older simplex, which gives up soon or never does.
+    """
+
+    tactics: tuple[str, ...] = ()
+    share: float = 1
+    is_simplex: bool = False
+
+
+# The first two decide most questions in a hundredth of what the others take to give up. Quotients
+# as numbers of their own are what many of the rest get easy by.
 _WAYS: Final = (
-    ("purify-arith", "smt"),
-    ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "purify-arith", "smt"),
-    (),
+    _Way(("smt",), is_simplex=True),
+    _Way(share=0.25),
+    _Way(("purify-arith", "smt")),
+    _Way(("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "purify-arith", "smt")),
+    _Way(),
 )
 
 
@@ -86,29 +106,35 @@ def solve(
         return Model("no")
     open = [each for each in given if each is not True]
     stated = [*open, *facts.about(open)]
-    for tactics in _WAYS:
-        solver = _solver(z3.main_ctx(), tactics, seconds)
+    for way in _WAYS:
+        solver = _solver(z3.main_ctx(), way, seconds)
         solver.add(*stated)
         found = solver.check()
         if found == z3.sat:
             if not shows_numbers:
                 return Model("yes")
-            return Model("yes", _repeatable(stated, tactics, seconds) or solver.model())
+            return Model("yes", _repeatable(stated, way, seconds) or solver.model())
         if found == z3.unsat:
             return Model("no")
     return Model("unknown")
 
 
-def _solver(context: Any, tactics: tuple[str, ...], seconds: float) -> Any:
+def _solver(context: Any, way: _Way, seconds: float) -> Any:
     import z3
 
-    solver = z3.Then(*tactics, ctx=context).solver() if tactics else z3.Solver(ctx=context)
+    steps = [z3.Tactic(each, ctx=context) for each in way.tactics]
+    if steps:
+        solver = (z3.Then(*steps, ctx=context) if len(steps) > 1 else steps[0]).solver()
+    else:
+        solver = z3.Solver(ctx=context)
     solver.set("random_seed", _SEED)
-    solver.set("rlimit", int(seconds * _UNITS_A_SECOND))
+    solver.set("rlimit", int(seconds * way.share * _UNITS_A_SECOND))
+    if way.is_simplex:
+        solver.set("arith.solver", 2)
     return solver
 
 
-def _repeatable(stated: Iterable[Any], tactics: tuple[str, ...], seconds: float) -> Any:
+def _repeatable(stated: Iterable[Any], way: _Way, seconds: float) -> Any:
     """A model that does not depend on what was asked before; None if there is no time for it.
 
     Numbers of models follow the numbers that z3 gave to terms, so they are found apart.
@@ -116,6 +142,6 @@ def _repeatable(stated: Iterable[Any], tactics: tuple[str, ...], seconds: float)
     import z3
 
     context = z3.Context()
-    solver = _solver(context, tactics, seconds)
+    solver = _solver(context, way, seconds)
     solver.add(*(each.translate(context) for each in stated))
     return solver.model().translate(z3.main_ctx()) if solver.check() == z3.sat else None

@@ -16,7 +16,7 @@ from .counts import Counts
 from .facts import Facts
 from .kernel import Kernel, is_read_only, unshared
 from .positions import Positions
-from .ranges import Ranges
+from .ranges import Lemmas, Ranges
 from .solver import Model, solve
 from .terms import Expression, Term
 from .values import Values
@@ -62,6 +62,7 @@ class Study:
         many: whether it is about `a` and others that are named later, by what their indices are.
         lenient: whether values are taken not to wrap where that is not proved.
         effort: how much is done.
+        lemmas: what was tried before under the same assumptions.
     """
 
     def __init__(
@@ -74,13 +75,14 @@ class Study:
         many: bool = False,
         lenient: bool = False,
         effort: Effort | None = None,
+        lemmas: Lemmas | None = None,
     ) -> None:
         self.effort = effort or Effort()
         self.kernel = unshared(kernel) if apart else kernel
         self.apart = apart
         self.facts = Facts(kernel.function.instructions())
         seconds = self.effort.seconds * _LEMMA
-        self.ranges = Ranges(self.kernel, assumed, lenient=lenient, seconds=seconds)
+        self.ranges = Ranges(self.kernel, assumed, lenient=lenient, seconds=seconds, lemmas=lemmas)
         groups = {"a": "group", "b": "other" if apart else "group"}
         self.many = many
         self.a, self.b = (self.thread(name, group) for name, group in groups.items())
