@@ -114,6 +114,23 @@ class ProofOutput:
             "barriers are redundant.",
         ),
     ] = False
+    chip: Annotated[
+        str | None,
+        typer.Option(
+            "--chip",
+            help="With --rings: what leaving out each redundant barrier gains on this GPU, such as "
+            "m4-max, in predicted cycles.",
+            show_default=False,
+        ),
+    ] = None
+    lanes: Annotated[
+        bool,
+        typer.Option(
+            "--lanes",
+            help="Take nothing but barriers to order lanes of a simdgroup, which else run in lock "
+            "step, as [bold]assay check --check lanes[/bold] does.",
+        ),
+    ] = False
     repair: Annotated[
         bool,
         typer.Option(
@@ -161,6 +178,12 @@ def prove_command(
     from .terminal import want_json
 
     format_name = how.chosen_format(json=json)
+    if how.chip is not None:
+        from assay.hw.apple.facts.chips import chip
+
+        if not how.rings:
+            raise CommandError("--chip: it says what barriers cost, with --rings", code=USAGE)
+        chip(how.chip)  # is there one?
     want_json(format_name == "json")
     errors_end_with(USAGE)  # 1 is for what is refuted
     if not file.is_file():
@@ -179,9 +202,12 @@ def prove_command(
             timeout=how.timeout or options.timeout,
             cache=not how.no_cache,
             rings=how.rings,
+            lanes=how.lanes,
         )
         sources = {str(file): source}
         proofs = _proved(source, file, options, how.workers, sources)
+        if how.chip is not None:
+            proofs = _with_gains(proofs, source, file, options, how.chip)
         mended = _repaired(proofs, source, file, options) if how.repair else None
     _write(proofs, sources, mended, format_name, how.output)
     if any(each.is_refuted for each in proofs):
@@ -240,6 +266,21 @@ def _proved(
         for proof in proofs:
             found.append(proof)
             say(f"proved {proof.name}" if proof.is_proved else f"tried {proof.name}")
+    return found
+
+
+def _with_gains(
+    proofs: "list[KernelProof]", source: str, file: Path, options: "ProofOptions", chip: str
+) -> "list[KernelProof]":
+    """What leaving out redundant barriers would gain on a chip."""
+    from ..repairs.gains import with_gains
+    from .terminal import progress
+
+    found = []
+    with progress() as say:
+        for proof in proofs:
+            say(f"timing {proof.name}")
+            found.append(with_gains(proof, source, str(file), options, chip))
     return found
 
 

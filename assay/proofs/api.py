@@ -72,6 +72,7 @@ def prove(
     workers: int | None = None,
     timeout: float = SECONDS,
     cache: bool = True,
+    lanes: bool = False,
 ) -> Proofs:
     """Prove that kernels do not race, diverge at barriers or leave memory, for all problem sizes.
 
@@ -87,6 +88,7 @@ def prove(
         workers: processes at work at a time, which change no answer; one for each core.
         timeout: seconds after which a property is left undecided.
         cache: whether answers are kept on disk, and taken from there.
+        lanes: whether nothing but barriers orders lanes of a simdgroup, rather than lock step.
 
     Raises:
         LaunchInputError: if there is no such kernel.
@@ -101,6 +103,7 @@ def prove(
         buffers=buffers or {},
         timeout=timeout,
         cache=cache,
+        lanes=lanes,
     )
     sources: dict[str, str] = {}
     if isinstance(source, Path) or "\n" not in source:

@@ -77,5 +77,5 @@ def _key(program: Program, launch: Launch, about: str, optimised: bool = False) 
     lengths = sorted(launch.lengths.items())
     pointers = None if launch.pointers is None else sorted(map(repr, launch.pointers.items()))
     about_launch = [launch.size, scalars, launch.holds, lengths, pointers, launch.ragged]
-    stated = json.dumps([*about_launch, about, optimised])
+    stated = json.dumps([*about_launch, launch.lanes, about, optimised])
     return digest(own_version(), program.key, stated)

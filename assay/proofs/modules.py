@@ -60,7 +60,9 @@ def prove_module(
         sources.update(library.sources())
     for launched in [each for each in launches.found if each.kernel[1] not in chosen]:
         del launches.found[launched]
-    yield from launch_proofs(launches, timeout=options.timeout, cache=options.cache)
+    yield from launch_proofs(
+        launches, timeout=options.timeout, cache=options.cache, lanes=options.lanes
+    )
 
 
 def _chosen(path: Path, names: list[str], patterns: tuple[str, ...]) -> frozenset[str]:

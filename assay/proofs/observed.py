@@ -24,8 +24,8 @@ from .names import names_of
 from .options import SECONDS
 from .pointed import Pointed, Range, lengths_of, overlap, places, pointers_in, whole
 from .proof import KernelProof
-from .replay import Replay
-from .source import LOCK_STEP
+from .replay import LANES, Replay
+from .source import memory_model
 from .text import MEANING, obstacle_text
 
 if TYPE_CHECKING:
@@ -108,21 +108,22 @@ def launches_kept() -> Iterator[Launches]:
 def prove_launches(launches: Launches, report: Report) -> None:
     """Prove that nothing goes wrong in launches, whatever buffers hold and in any order.
 
-    What is refuted is added to the report as findings, the rest as notes and obstacles.
+    What is refuted is added to the report as findings, the rest as notes and obstacles. If the
+    report is about lanes too, nothing but barriers orders those of a simdgroup.
     """
     for _, library in launches.kernels.values():
         report.add_sources(library.sources())
-    for proof in launch_proofs(launches):
+    for proof in launch_proofs(launches, lanes=LANES in report.checks):
         _tell(proof, report)
 
 
 def launch_proofs(
-    launches: Launches, *, timeout: float = SECONDS, cache: bool = True
+    launches: Launches, *, timeout: float = SECONDS, cache: bool = True, lanes: bool = False
 ) -> Iterator[KernelProof]:
     """What is proved of each launch, for any contents of buffers and in any order."""
     for launched in launches.found:
         kernel, library = launches.kernels[launched.kernel]
-        yield _proof(launched, kernel, library, timeout, cache)
+        yield _proof(launched, kernel, library, timeout, cache=cache, lanes=lanes)
 
 
 def _proof(
@@ -130,7 +131,9 @@ def _proof(
     kernel: KernelFunction,
     library: KernelLibrary,
     timeout: float,
+    *,
     cache: bool,
+    lanes: bool,
 ) -> KernelProof:
     from assay.compiler.verify import PROPERTIES, AssumptionError
     from assay.sim.simt import UnsupportedKernel
@@ -142,8 +145,8 @@ def _proof(
         return replace(proof, problem=why)
     fixed = {name: _exact(raw) for name, raw in launched.constants}
     size, sources = launched.threadgroup, library.sources()
-    replay = Replay(kernel, Runner(library), size, (), sources, fixed)
-    launch = _launch(launched, kernel, sources)
+    replay = Replay(kernel, Runner(library), size, (), sources, fixed, lanes=lanes)
+    launch = replace(_launch(launched, kernel, sources), lanes=lanes)
     try:
         given = kept_answers(kernel.program(), launch, PROPERTIES, seconds=timeout, cache=cache)
     except (UnsupportedKernel, AssumptionError) as error:
@@ -162,7 +165,7 @@ def _assumptions(launch: Launch) -> Iterator[str]:
     yield f"threadgroups of {size_text(launch.size)} threads"
     yield from launch.holds
     yield from (f"{name} has {text} bytes" for name, text in launch.lengths.items())
-    yield LOCK_STEP
+    yield memory_model(lanes=launch.lanes)
 
 
 def _tell(proof: KernelProof, report: Report) -> None:

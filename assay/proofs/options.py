@@ -23,7 +23,8 @@ class ProofOptions:
     `timeout` is in seconds for each property. `cache` lets answers be kept on disk. `rings` asks
     how rings of buffers go round, and which barriers are redundant. `offers` has assumptions that
     would help looked for, if nothing is kept. `ragged` is for grids whose last threadgroups may not
-    be full, as `dispatchThreads` launches them.
+    be full, as `dispatchThreads` launches them. `lanes` takes nothing but barriers to
+    order lanes of a simdgroup, which else run in lock step.
     """
 
     functions: tuple[str, ...] = ()
@@ -38,3 +39,4 @@ class ProofOptions:
     rings: bool = False
     offers: bool = True
     ragged: bool = False
+    lanes: bool = False

@@ -11,6 +11,7 @@ from assay.sim.check import Finding
 
 from ..launches.grid import size_text
 from ..launches.inputs import Size
+from .cost import Gain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,7 @@ class KernelProof:
         assumptions: what the proofs rest on, as sentences.
         problem: why nothing could be proved; empty if it could.
         rings: of buffers, and which barriers are redundant, if that was asked.
+        gains: what it would change to leave redundant barriers out, if a chip was named.
         seconds: of the processor.
     """
 
@@ -37,6 +39,7 @@ class KernelProof:
     assumptions: tuple[str, ...] = ()
     problem: str = ""
     rings: Rings | None = None
+    gains: tuple[Gain, ...] = ()
     seconds: float = 0.0
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,8 @@ CHECK_OF = {
 }
 """The check that finds a violation of a property in a run."""
 
+LANES = "lanes"
+"""The check that finds races which only lock step hides."""
 _MOST_GROUPS = 4096  # threadgroups of a run
 
 
@@ -43,6 +45,7 @@ class Replay:
         setups: how its own file runs it, tried where a counterexample shows nothing.
         sources: texts for reports.
         fixed: arguments that are as they are, whatever a counterexample says.
+        lanes: whether races that only lock step hides count.
     """
 
     def __init__(
@@ -53,6 +56,8 @@ class Replay:
         setups: Iterable[Setup],
         sources: Mapping[str, str],
         fixed: Mapping[str, Given] | None = None,
+        *,
+        lanes: bool = False,
     ) -> None:
         self._kernel = kernel
         self._runner = runner
@@ -60,29 +65,31 @@ class Replay:
         self._setups = tuple(each for each in setups if each.threadgroup in (None, size))
         self._sources = sources
         self._fixed = dict(fixed or {})
+        self._lanes = lanes
 
     def confirmed(self, answer: Answer) -> tuple[Answer, tuple[Finding, ...]]:
         """An answer, and what runs show of its counterexamples; undecided if they show nothing."""
         if answer.verdict != "refuted":
             return answer, ()
         check = CHECK_OF[answer.about]
+        checks = (check, LANES) if self._lanes and check == "race" else (check,)
         for example in answer.counterexamples:
-            found = self._run(self._setup(example), check)
+            found = self._run(self._setup(example), checks)
             if chosen := _same_place(found, example) or _any_place(found, answer):
                 return answer, chosen
         for setup in self._setups:
-            found = self._run(setup, check)
+            found = self._run(setup, checks)
             if chosen := _any_place(found, answer):
                 return answer, chosen
         return _undecided(answer), ()
 
-    def _run(self, setup: Setup, check: str) -> tuple[Finding, ...]:
-        """The findings of a run of one check; none if it cannot be run."""
-        report = Report([check])
+    def _run(self, setup: Setup, checks: Collection[str]) -> tuple[Finding, ...]:
+        """The findings of a run of checks; none if it cannot be run."""
+        report = Report(checks)
         report.add_sources(self._sources)
         with contextlib.suppress(CannotRun, LaunchInputError):
             run_setup(self._kernel, setup, self._runner, report)
-        return tuple(each for each in report.all_findings if each.check == check)
+        return tuple(each for each in report.all_findings if each.check in checks)
 
     def _setup(self, example: Counterexample) -> Setup:
         """How the kernel is run as a counterexample says; the rest is as its file has it."""

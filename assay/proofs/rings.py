@@ -8,13 +8,19 @@ from typing import Any
 from assay.compiler.verify.rings import Need, Rings, Rotation
 from assay.sim.site import Site
 
+from .cost import Gain
 
-def rings_text(rings: Rings) -> list[str]:
-    """A line for each iteration of each ring, and one for each barrier."""
+
+def rings_text(rings: Rings, gains: Iterable[Gain] = ()) -> list[str]:
+    """A line for each iteration of each ring, and one for each barrier, with what it costs."""
+    gained = {gain.site: f"; {gain}" for gain in gains}
     lines: list[str] = []
     for rotation in rings.rotations:
         lines += _rotation(rotation)
-    lines += [f"  barrier:   {_place(need.site)}: {_need(need)}" for need in rings.needs]
+    lines += [
+        f"  barrier:   {_place(need.site)}: {_need(need)}{gained.get(need.site, '')}"
+        for need in rings.needs
+    ]
     if not rings.needs:
         lines.append("  barriers:  none is called redundant, as not all is proved with them")
     return lines
@@ -59,8 +65,9 @@ def _place(site: Site) -> str:
     return f"{site.file}:{site.line}"
 
 
-def rings_json(rings: Rings) -> dict[str, Any]:
+def rings_json(rings: Rings, gains: Iterable[Gain] = ()) -> dict[str, Any]:
     """All of it as JSON has it."""
+    gained = {gain.site: gain for gain in gains}
     return {
         "rotations": [
             {
@@ -82,7 +89,17 @@ def rings_json(rings: Rings) -> dict[str, Any]:
                 "line": each.site.line,
                 "redundant": each.is_redundant,
                 "not_with": [site.line for site in each.not_with],
+                "gain": _gain_json(gained.get(each.site)),
             }
             for each in rings.needs
         ],
     }
+
+
+def _gain_json(gain: Gain | None) -> dict[str, Any] | None:
+    if gain is None:
+        return None
+    if gain.cost is None:
+        return {"problem": gain.problem}
+    cost = gain.cost
+    return {"chip": cost.chip, "before": cost.before, "after": cost.after}

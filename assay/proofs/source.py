@@ -29,15 +29,20 @@ if TYPE_CHECKING:
     from assay.compiler.verify.rings import Rings
     from assay.sim.check import Finding
 
-LOCK_STEP = "lanes of a simdgroup run in lock step"
 FULL = "all threadgroups are full"
 ALWAYS = (
     "a grid has less than 2**32 threads in a dimension",
-    LOCK_STEP,
     "buffers do not overlap, also those behind pointers that constant arguments hold, and the grid "
     "has one thread in dimensions that the kernel ignores",
 )
-"""What every proof rests on."""
+"""What every proof rests on, beside a memory model."""
+
+
+def memory_model(*, lanes: bool) -> str:
+    """What orders the lanes of a simdgroup."""
+    if lanes:
+        return "lanes of a simdgroup run in any order between barriers of it or the threadgroup"
+    return "lanes of a simdgroup run in lock step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,7 @@ class SourceProof:
         launch = self._launch(kernel, setup)
         setups = self._setups.get(kernel.name, ())
         sources = self._library.sources()
-        replay = Replay(kernel, self._runner, launch.size, setups, sources)
+        replay = Replay(kernel, self._runner, launch.size, setups, sources, lanes=launch.lanes)
         answers: list[Answer] = []
         findings: list[Finding] = []
         for answer in self._answers(kernel, launch, about):
@@ -216,6 +221,7 @@ class SourceProof:
             holds=tuple(dict.fromkeys(each.text for each in stated)),
             lengths=_lengths(kernel, self._options),
             ragged=self._options.ragged,
+            lanes=self._options.lanes,
         )
 
 
@@ -260,4 +266,6 @@ def _assumptions(kernel: KernelFunction, setup: Setup, launch: Launch) -> Iterat
     ]
     if open:
         yield f"accesses stay within {', '.join(open)}: --buffer states how long they are"
-    yield from ALWAYS
+    yield ALWAYS[0]
+    yield memory_model(lanes=launch.lanes)
+    yield from ALWAYS[1:]

@@ -44,7 +44,7 @@ def proof_text(proof: KernelProof, sources: Mapping[str, str]) -> str:
         if answer.verdict == "proved":
             lines += [f"    if {obstacle_text(each)}" for each in answer.rests_on]
     if proof.rings is not None:
-        lines += rings_text(proof.rings)
+        lines += rings_text(proof.rings, proof.gains)
     lines += [f"  assumed:   {each}" for each in proof.assumptions]
     report = Report(["race"])
     report.add_sources(sources)
@@ -106,7 +106,7 @@ def _kernel_json(proof: KernelProof) -> dict[str, Any]:
         "findings": [finding.to_json() for finding in proof.findings],
         "assumptions": list(proof.assumptions),
         "problem": proof.problem,
-        "rings": None if proof.rings is None else rings_json(proof.rings),
+        "rings": None if proof.rings is None else rings_json(proof.rings, proof.gains),
     }
 
 

@@ -15,11 +15,12 @@ _AROUND = ("if", "loop", "switch")
 
 def barriers_in(function: Node, source: str) -> list[Node]:
     """Statements of a function that are barriers."""
-    return [
-        node
-        for node in function.walk()
-        if node.kind == "simple" and _CALL.match(source, node.start)
-    ]
+    return [node for node in function.walk() if is_barrier(node, source)]
+
+
+def is_barrier(node: Node, source: str) -> bool:
+    """Whether a statement is a barrier."""
+    return node.kind == "simple" and _CALL.match(source, node.start) is not None
 
 
 def mended(function: Node, source: str, *, threadgroup: bool) -> Iterator[Candidate]:

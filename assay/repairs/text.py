@@ -11,35 +11,26 @@ from assay.hw.apple.facts.chips import chip
 from ..prediction.errors import TimeInputError
 from ..prediction.sources import kernel_run, time_kernel_run, timed_library
 from ..proofs import ProofOptions
+from ..proofs.cost import Cost
 from .repair import Repair
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Predicted cycles of one launch before and after, on a chip."""
-
-    chip: str
-    before: float
-    after: float
-
-    def __str__(self) -> str:
-        more = self.after - self.before
-        part = f" ({more / self.before:+.1%})" if self.before else ""
-        return f"{more:+.0f} cycles on {self.chip}{part}, predicted"
 
 
 def cost_of(repair: Repair, source: str, options: ProofOptions, name: str = "m1") -> Cost | None:
     """What a repair costs; None if the kernel cannot be timed."""
-    gpu = chip(name)
-    cycles = []
     try:
-        for text in (source, repair.source):
-            library = timed_library(text, options.macros, options.include_paths)
-            run = kernel_run(library, repair.kernel, setups=options.inputs.setups)
-            cycles.append(time_kernel_run(run, gpu).cycles)
+        before, after = (
+            cycles_of(text, repair.kernel, options, name) for text in (source, repair.source)
+        )
     except TimeInputError:
         return None
-    return Cost(name, *cycles)
+    return Cost(name, before, after)
+
+
+def cycles_of(source: str, kernel: str, options: ProofOptions, name: str) -> float:
+    """Predicted cycles of a launch on a chip. Raises TimeInputError."""
+    library = timed_library(source, options.macros, options.include_paths)
+    run = kernel_run(library, kernel, setups=options.inputs.setups)
+    return time_kernel_run(run, chip(name)).cycles
 
 
 def diff_of(repair: Repair, source: str, file_name: str) -> str:

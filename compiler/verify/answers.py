@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from assay.sim.site import Site
@@ -80,6 +80,22 @@ class Answer:
     rests_on: tuple[Obstacle, ...] = ()
     holds_if: str = ""
     is_late: bool = False
+
+
+def merged(one: Answer, *others: Answer) -> Answer:
+    """An answer to several questions of one property together."""
+    everything = (one, *others)
+    found = answer(
+        one.about,
+        sum(each.cases for each in everything),
+        [example for each in everything for example in each.counterexamples],
+        list(dict.fromkeys(why for each in everything for why in each.obstacles)),
+    )
+    return replace(
+        found,
+        rests_on=tuple(dict.fromkeys(what for each in everything for what in each.rests_on)),
+        is_late=any(each.is_late for each in everything),
+    )
 
 
 def answer(

@@ -22,7 +22,7 @@ from assay.sim.simt.ir.nodes import (
 from assay.sim.simt.ir.operations.memory import LOAD
 from assay.sim.simt.ir.operations.operation import Variation
 from assay.sim.simt.ir.operations.positions import SIMDGROUP_INDEX_IN_THREADGROUP
-from assay.sim.simt.ir.operations.synchronisation import THREADGROUP_BARRIER
+from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER, THREADGROUP_BARRIER
 from assay.sim.simt.run.program import Program
 
 from .loops import Rule
@@ -85,6 +85,7 @@ def prepared(
     pointers: Pointers | None = None,
     *,
     optimised: bool = False,
+    by_simdgroup: bool = False,
 ) -> Kernel:
     """A kernel for threadgroups of a size.
 
@@ -94,6 +95,8 @@ def prepared(
         without: barriers of the threadgroup that are left out, by their places in its order.
         pointers: where pointers in arguments lead to; each to memory of its own if left out.
         optimised: whether it is read as the engines run it: short loops are unrolled.
+        by_simdgroup: whether it is about threads of one simdgroup, to which barriers of the
+            simdgroup are what those of the threadgroup are.
 
     Raises:
         UnsupportedKernel: for what proofs cannot be about; the message says what.
@@ -103,6 +106,11 @@ def prepared(
     except UnsupportedKernel:
         function = clone(program.marked_function(LOOPS - {"loops"}))
     follow_pointers(function, pointers)
+    of_threadgroup = {x for x in function.instructions() if x.operation is THREADGROUP_BARRIER}
+    if by_simdgroup:
+        for each in function.instructions():
+            if each.operation is SIMDGROUP_BARRIER:
+                each.operation = THREADGROUP_BARRIER
     split_at_barriers(function)
     cfg = analyse(function)
     if not cfg.reducible:
@@ -112,7 +120,7 @@ def prepared(
         for each in function.instructions()
         if each.operation.writes_memory and each.root is not None
     )
-    ending = [block for block in cfg.order if barrier_of(block) is not None]
+    ending = [block for block in cfg.order if barrier_of(block) in of_threadgroup]
     for number in without:
         del ending[number].body[-1]
     kernel = Kernel(

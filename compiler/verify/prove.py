@@ -19,6 +19,7 @@ from .assumptions import AssumptionError, Names, candidates, unused_axes
 from .initial import ABOUT as INITIALISED
 from .initial import initialised
 from .kernel import Kernel, Size, prepared
+from .lanes import Strict
 from .memory.pointers import Pointers
 from .ranges import Lemmas
 from .solver import OutOfTime, time_limit
@@ -45,6 +46,7 @@ class Launch:
         pointers: where pointers in arguments lead to; None to assume that the memory behind each
             overlaps no other.
         ragged: whether the last threadgroups of a grid may not be full.
+        lanes: whether nothing but barriers orders lanes of a simdgroup, rather than lock step.
     """
 
     size: Size
@@ -53,6 +55,7 @@ class Launch:
     lengths: Mapping[str, str] = field(default_factory=dict)
     pointers: Pointers | None = None
     ragged: bool = False
+    lanes: bool = False
 
 
 TOGETHER: Final = (
@@ -96,9 +99,7 @@ def prove(
         launch.names.check(text, condition=True)
     for text in launch.lengths.values():
         launch.names.check(text, condition=False)
-    kernel = prepared(program, launch.size, pointers=launch.pointers, optimised=optimised)
-    kernel.is_ragged = launch.ragged
-    barriers.share_loops(kernel)
+    kernel = _prepared(program, launch, optimised=optimised)
     assumed = assumed_of(kernel, launch)
     if launch.holds and Study(kernel, assumed).possible() == "no":
         raise AssumptionError("no launch fulfils all that is assumed together")
@@ -111,6 +112,12 @@ def prove(
 
     # Only properties of one group share lemmas, so that processes change no answer.
     lemmas = Lemmas()
+    strict = Strict(
+        lambda: _prepared(program, launch, optimised=optimised, by_simdgroup=True),
+        lambda other: assumed_of(other, launch),
+        effort,
+        is_meant=launch.lanes,
+    )
 
     def ask(prove: _Prove) -> Answer:
         if offers:
@@ -120,23 +127,41 @@ def prove(
     def study() -> Study:
         return Study(kernel, assumed, effort=effort, lemmas=lemmas)
 
-    uniform = within(barriers.ABOUT, lambda: barriers.uniform_barriers(study()))
+    uniform = within(barriers.ABOUT, lambda: strict.barriers(barriers.uniform_barriers(study())))
     if effort.is_for_proofs and uniform.verdict != "proved":
         # All but bounds rests on it.
         about = {bounds.ABOUT, barriers.ABOUT} & set(about)
     found: list[Answer] = []
     if not set(TOGETHER[0]).isdisjoint(about):
-        raced = within(races.THREADGROUP, lambda: races.threadgroup_races(study()))
+        raced = within(
+            races.THREADGROUP, lambda: strict.threadgroup(races.threadgroup_races(study()))
+        )
         found += _together(kernel, uniform, raced)
     if INITIALISED in about:
         written = within(INITIALISED, lambda: _initialised(kernel, launch, effort, lemmas))
         found.append(_resting(_resting(written, uniform), raced))
     if races.BUFFERS in about:
-        raced = within(races.BUFFERS, lambda: ask(_buffer_races))
+        raced = within(races.BUFFERS, lambda: strict.buffers(ask(_buffer_races)))
         found.append(_resting(raced, uniform))
     if bounds.ABOUT in about:
         found.append(within(bounds.ABOUT, lambda: ask(_bounds)))
     return [each for each in found if each.about in about]
+
+
+def _prepared(
+    program: Program, launch: Launch, *, optimised: bool = False, by_simdgroup: bool = False
+) -> Kernel:
+    """The kernel as it is launched."""
+    kernel = prepared(
+        program,
+        launch.size,
+        pointers=launch.pointers,
+        optimised=optimised,
+        by_simdgroup=by_simdgroup,
+    )
+    kernel.is_ragged = launch.ragged
+    barriers.share_loops(kernel)
+    return kernel
 
 
 def _within(seconds: float | None, about: str, find: Callable[[], Answer]) -> Answer:
@@ -240,7 +265,8 @@ def _initialised(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas)
         why = "which threads of threadgroups that are not full write is not followed"
         return Answer(about=INITIALISED, verdict="undecided", obstacles=(Obstacle(why=why),))
     assumed = assumed_of(kernel, launch)
-    return initialised(Study(kernel, assumed, many=True, effort=effort, lemmas=lemmas))
+    study = Study(kernel, assumed, many=True, lanes=launch.lanes, effort=effort, lemmas=lemmas)
+    return initialised(study)
 
 
 def _bounds(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> Answer:

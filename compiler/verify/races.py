@@ -281,7 +281,7 @@ def _not_in_lock_step(
     study: Study, one: Visit, other: Visit, here: Counts, there: Counts
 ) -> Expression:
     """Lanes of a simdgroup access memory in order, but for those of one instruction together."""
-    if study.apart:
+    if study.apart or study.together:
         return True
     apart = study.a.thread.simdgroup.value != study.b.thread.simdgroup.value
     if one.access is not other.access:

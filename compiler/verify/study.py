@@ -11,7 +11,7 @@ from assay.sim.simt.ir.operations.memory import LOAD
 from assay.sim.site import Site
 
 from .answers import Actor, Counterexample
-from .conditions import negation, one_of
+from .conditions import both, negation, one_of
 from .counts import Counts
 from .facts import Facts
 from .kernel import Kernel, is_read_only, unshared
@@ -60,6 +60,8 @@ class Study:
             read-only memory.
         alone: whether it is about one thread, `a`; there may be no other.
         many: whether it is about `a` and others that are named later, by what their indices are.
+        together: whether both threads are of one simdgroup, with lanes that only barriers order.
+        lanes: whether only barriers order lanes of any simdgroup.
         lenient: whether values are taken not to wrap where that is not proved.
         effort: how much is done.
         lemmas: what was tried before under the same assumptions.
@@ -73,6 +75,8 @@ class Study:
         apart: bool = False,
         alone: bool = False,
         many: bool = False,
+        together: bool = False,
+        lanes: bool = False,
         lenient: bool = False,
         effort: Effort | None = None,
         lemmas: Lemmas | None = None,
@@ -80,6 +84,8 @@ class Study:
         self.effort = effort or Effort()
         self.kernel = unshared(kernel) if apart else kernel
         self.apart = apart
+        self.together = together
+        self.lanes = lanes
         self.facts = Facts(kernel.function.instructions())
         seconds = self.effort.seconds * _LEMMA
         self.ranges = Ranges(self.kernel, assumed, lenient=lenient, seconds=seconds, lemmas=lemmas)
@@ -89,6 +95,9 @@ class Study:
         x, y = self.a.thread, self.b.thread
         self.always = [*x.facts, *y.facts, *assumed(self.a), *assumed(self.b)]
         self.are_two = alone or many or _unlike(x.place, y.place)
+        if together:
+            same = x.simdgroup.value == y.simdgroup.value
+            self.are_two = both(_unlike(x.place, y.place), same)
         if apart:
             self.are_two = _unlike(x.group, y.group)
         self.lengths: Mapping[str, Expression] = {}  # of arguments that stand for memory

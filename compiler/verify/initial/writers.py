@@ -10,11 +10,13 @@ import numpy as np
 
 from assay.sim.lanes import LANES
 from assay.sim.simt.ir.cfg import Loop
-from assay.sim.simt.ir.nodes import Block, Instruction
+from assay.sim.simt.ir.nodes import Block, Constant, Instruction
+from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER
 
 from ..accesses import address, length
 from ..conditions import both
 from ..counts import Count
+from ..intervals import MEM_THREADGROUP
 from ..study import Study
 from ..terms import Expression
 from ..values import Values
@@ -238,10 +240,58 @@ def before_access(
     common = [loop for loop in kernel.around(read.block) if loop in around]
     known = tuple((loop, counts[loop]) for loop in common)
     if _is_before(study, write, read):
-        yield from (Place(write, known, is_mine=mine, is_near=True) for mine in (True, False))
+        others = not study.lanes or _behind_barrier(study, write, read, is_earlier=False)
+        yield from (Place(write, known, is_mine=mine, is_near=True) for mine in _whose(others))
+    others = not study.lanes or _behind_barrier(study, write, read, is_earlier=True)
     for at, loop in reversed(list(enumerate(common))):
         earlier = (*known[:at], (loop, counts[loop].further(-1)))
-        yield from (Place(write, earlier, is_mine=mine, is_near=True) for mine in (True, False))
+        yield from (Place(write, earlier, is_mine=mine, is_near=True) for mine in _whose(others))
+
+
+def _whose(others: bool) -> tuple[bool, ...]:
+    """Whether a write may be the reading thread's own, and whether another one's."""
+    return (True, False) if others else (True,)
+
+
+def _behind_barrier(
+    study: Study, write: Instruction, read: Instruction, *, is_earlier: bool
+) -> bool:
+    """Whether a barrier of the simdgroup stands between a write and a read.
+
+    Args:
+        study: of the kernel.
+        write: by some lane.
+        read: by another lane of the simdgroup.
+        is_earlier: whether the write is of an earlier iteration of a loop that both are in.
+    """
+    assert write.block is not None and read.block is not None
+    around = set(study.kernel.around(write.block)) & set(study.kernel.around(read.block))
+    return any(
+        each.operation is SIMDGROUP_BARRIER
+        and _orders(each)
+        and each.block is not None
+        and around <= set(study.kernel.around(each.block))
+        and _dominates(study, each, read)
+        and (is_earlier or (_is_before(study, write, each) and not _is_before(study, each, write)))
+        for each in study.kernel.function.instructions()
+    )
+
+
+def _orders(barrier: Instruction) -> bool:
+    """Whether a barrier is for threadgroup memory."""
+    flags = barrier.operands[0]
+    return isinstance(flags, Constant) and bool((flags.number or 0) & MEM_THREADGROUP)
+
+
+def _dominates(study: Study, one: Instruction, other: Instruction) -> bool:
+    """Whether nobody comes to an instruction but by way of another."""
+    if one.block is other.block:
+        assert one.block is not None
+        return one.block.body.index(one) < one.block.body.index(other)
+    walk = other.block
+    while walk is not None and walk is not one.block:
+        walk = study.kernel.cfg.dominator[walk]
+    return walk is not None
 
 
 def _is_before(study: Study, write: Instruction, read: Instruction) -> bool:

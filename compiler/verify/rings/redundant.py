@@ -13,7 +13,9 @@ from assay.sim.site import Site
 from ..barriers import share_loops, uniform_barriers
 from ..initial import initialised
 from ..kernel import Kernel, Size, barrier_of, prepared
+from ..lanes import Strict
 from ..races import races_within, threadgroup_races
+from ..ranges import Lemmas
 from ..study import Assumed, Study
 
 _MOST_TOGETHER: Final = 4
@@ -34,19 +36,28 @@ class Need:
     not_with: tuple[Site, ...] = ()
 
 
-def needs_of(program: Program, size: Size, assumed: Callable[[Kernel], Assumed]) -> list[Need]:
+def needs_of(
+    program: Program, size: Size, assumed: Callable[[Kernel], Assumed], *, lanes: bool = False
+) -> list[Need]:
     """Of each barrier, whether it is needed; empty if not all is proved with them.
 
     Args:
         program: the kernel.
         size: threads of a threadgroup.
         assumed: what is assumed of launches.
+        lanes: whether nothing but barriers orders lanes of a simdgroup.
     """
     kernel = prepared(program, size)
     sites = [barrier.site for block in kernel.barriers if (barrier := barrier_of(block))]
 
     def is_proved_without(dropped: Sequence[int]) -> bool:
-        return _is_proved(prepared(program, size, without=dropped), assumed)
+        def by_simdgroup() -> Kernel:
+            kernel = prepared(program, size, dropped, by_simdgroup=True)
+            share_loops(kernel)
+            return kernel
+
+        strict = Strict(by_simdgroup, assumed, is_meant=lanes)
+        return _is_proved(prepared(program, size, without=dropped), assumed, strict, lanes)
 
     if not is_proved_without(()):
         return []
@@ -66,13 +77,20 @@ def needs_of(program: Program, size: Size, assumed: Callable[[Kernel], Assumed])
     ]
 
 
-def _is_proved(kernel: Kernel, assumed: Callable[[Kernel], Assumed]) -> bool:
+def _is_proved(
+    kernel: Kernel, assumed: Callable[[Kernel], Assumed], strict: Strict, lanes: bool
+) -> bool:
     """Whether threads come to the same barriers, do not race, and read what was written."""
     share_loops(kernel)
-    holds = assumed(kernel)
-    return (
-        uniform_barriers(Study(kernel, holds)).verdict == "proved"
-        and threadgroup_races(Study(kernel, holds)).verdict == "proved"
-        and races_within(Study(kernel, holds, lenient=True)).verdict == "proved"
-        and initialised(Study(kernel, holds, many=True)).verdict == "proved"
+    holds, lemmas = assumed(kernel), Lemmas()
+
+    def study(*, lenient: bool = False, many: bool = False) -> Study:
+        return Study(kernel, holds, lenient=lenient, many=many, lanes=lanes, lemmas=lemmas)
+
+    questions = (
+        lambda: strict.barriers(uniform_barriers(study())),
+        lambda: strict.threadgroup(threadgroup_races(study())),
+        lambda: strict.buffers(races_within(study(lenient=True))),
+        lambda: initialised(study(many=True)),
     )
+    return all(ask().verdict == "proved" for ask in questions)

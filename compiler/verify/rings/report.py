@@ -31,5 +31,7 @@ def rings_of(program: Program, launch: Launch) -> Rings:
     kernel = prepared(program, launch.size)
     share_loops(kernel)
     study = Study(kernel, assumed_of(kernel, launch))
-    needs = needs_of(program, launch.size, lambda other: assumed_of(other, launch))
+    needs = needs_of(
+        program, launch.size, lambda other: assumed_of(other, launch), lanes=launch.lanes
+    )
     return Rings(rotations=tuple(rotations(study)), needs=tuple(needs))

@@ -213,3 +213,78 @@ def test_a_repair_is_shown_with_its_cost_and_not_applied(assay: Assay, folder: P
     (repair,) = json.loads(done.out)["repairs"]
     assert repair["kernel"] == "tiled_matmul"
     assert repair["cycles"]["after"] > repair["cycles"]["before"]
+
+
+RING = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.ring]
+//! threadgroup = 64
+//! threads = 128
+//! arguments.n = 8
+kernel void ring(device const float* x, device float* y, constant uint& n,
+                 uint t [[thread_index_in_threadgroup]], uint i [[thread_position_in_grid]]) {
+    threadgroup float tiles[3][64];
+    float sum = 0;
+    tiles[0][t] = x[t];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    tiles[1][t] = x[64 + t];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint k = 0; k < n; ++k) {
+        tiles[(k + 2) % 3][t] = x[64 * (k + 2) + t];
+        sum += tiles[k % 3][63 - t];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    y[i] = sum;
+}
+"""
+
+
+def test_what_redundant_barriers_cost_is_predicted_for_a_chip(assay: Assay, folder: Path) -> None:
+    (folder / "ring.metal").write_text(RING)
+    given = ("prove", "ring.metal", "--rings", "--assume", "n <= 1000000")
+    data = json.loads(assay(*given, "--chip", "m4-max", "--json").out)
+    first, second, in_loop = data["kernels"][0]["rings"]["barriers"]
+    for each in (first, second):
+        assert each["redundant"]
+        assert each["gain"]["chip"] == "m4-max"
+        assert each["gain"]["after"] < each["gain"]["before"]
+    assert not in_loop["redundant"] and in_loop["gain"] is None
+    hidden = RING.replace(f"{BARRIER}\n    tiles[1]", "SYNC;\n    tiles[1]")
+    (folder / "ring.metal").write_text(f"#define SYNC {BARRIER}\n{hidden}")
+    done = assay(*given, "--chip", "m4-max")
+    assert done.code == 0
+    assert "what it gains is not predicted: it does not stand as a statement" in done.out
+
+
+def test_a_chip_is_one_that_there_is_and_for_rings(assay: Assay, folder: Path) -> None:
+    (folder / "ring.metal").write_text(RING)
+    assert (
+        "--chip: it says what barriers cost, with --rings"
+        in assay("prove", "ring.metal", "--chip", "m4-max").err
+    )
+    done = assay("prove", "ring.metal", "--rings", "--chip", "m99")
+    assert done.code != 0 and "chip 'm99' is not known" in done.err
+
+
+TURN = """\
+#include <metal_stdlib>
+using namespace metal;
+//! [kernel.turn]
+//! threadgroup = 32
+kernel void turn(device float* x, uint t [[thread_index_in_threadgroup]],
+                 uint i [[thread_position_in_grid]]) {
+    threadgroup float s[32];
+    s[t] = x[i];
+    x[i] = s[31 - t];
+}
+"""
+
+
+def test_lanes_are_taken_to_run_in_any_order_if_that_is_wanted(assay: Assay, folder: Path) -> None:
+    (folder / "turn.metal").write_text(TURN)
+    assert assay("prove", "turn.metal").code == 0
+    done = assay("prove", "turn.metal", "--lanes")
+    assert done.code == 1
+    assert "only lock step orders two accesses to 's'" in done.out
+    assert "lanes of a simdgroup run in any order" in done.out

@@ -1,0 +1,78 @@
+"""The strict memory model: nothing but barriers orders lanes of a simdgroup.
+
+To two threads of one simdgroup its barriers are what those of the threadgroup are to all threads.
+So the same questions are asked once more, about two such threads, of a kernel in which barriers of
+the simdgroup count as barriers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+
+from .answers import Answer, Obstacle, merged
+from .barriers import uniform_barriers
+from .kernel import Kernel
+from .races import races_within, threadgroup_races
+from .ranges import Lemmas
+from .study import Assumed, Effort, Study
+
+
+class Strict:
+    """What is asked of two lanes of a simdgroup besides what is asked of any two threads.
+
+    Args:
+        prepare: the kernel, made ready for threads of one simdgroup.
+        assumed: what is assumed of launches.
+        effort: how much is done.
+        is_meant: whether the strict model counts; without it, nothing more is asked.
+    """
+
+    def __init__(
+        self,
+        prepare: Callable[[], Kernel],
+        assumed: Callable[[Kernel], Assumed],
+        effort: Effort | None = None,
+        *,
+        is_meant: bool,
+    ) -> None:
+        self._prepare = prepare
+        self._assumed = assumed
+        self._effort = effort
+        self._is_meant = is_meant
+        self._lemmas = Lemmas()
+
+    def barriers(self, found: Answer) -> Answer:
+        """With: lanes of a simdgroup come to the same barriers of it."""
+        return merged(found, uniform_barriers(self._study())) if self._is_meant else found
+
+    def threadgroup(self, found: Answer) -> Answer:
+        """With: two lanes do not race for threadgroup memory."""
+        return merged(found, threadgroup_races(self._study())) if self._is_meant else found
+
+    def buffers(self, found: Answer) -> Answer:
+        """With: two lanes do not race for buffers."""
+        if not self._is_meant:
+            return found
+        study = self._study(lenient=True)
+        lanes = races_within(study)
+        wraps = "what is computed here does not wrap"
+        taken = [Obstacle(why=wraps, site=each.site) for each in study.ranges.taken]
+        offered = found.holds_if if lanes.verdict == "proved" else ""
+        return replace(merged(found, replace(lanes, rests_on=tuple(taken))), holds_if=offered)
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return self._prepare()
+
+    def _study(self, *, lenient: bool = False) -> Study:
+        holds = self._assumed(self._kernel)
+        return Study(
+            self._kernel,
+            holds,
+            together=True,
+            lenient=lenient,
+            effort=self._effort,
+            lemmas=self._lemmas,
+        )
