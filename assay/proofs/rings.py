@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from assay.compiler.verify.rings import Need, Rings, Rotation
+from assay.compiler.verify.rings import Need, Rings, Rotation, Tiles
 from assay.sim.site import Site
 
 from .cost import Gain
@@ -40,12 +40,23 @@ def _rotation(rotation: Rotation) -> Iterator[str]:
         )
     if rotation.ahead is not None:
         yield f"    what iteration k writes is read by iteration k + {rotation.ahead}"
+    if rotation.tiles is not None:
+        yield from _tiles(rotation.tiles)
     if not rotation.is_proved:
         yield "    undecided: whether it goes on like that for all k"
     elif rotation.is_distinct:
         yield "    proved:    for all k, no buffer is written and read in one iteration"
     else:
         yield "    proved:    for all k, as shown: some buffer is written and read in one iteration"
+
+
+def _tiles(tiles: Tiles) -> Iterator[str]:
+    for is_proved, what in (
+        (tiles.are_in_order, "for all k, iteration k reads what was loaded for it: none is stale"),
+        (tiles.are_read, "what is loaded is read: no tile is lost"),
+    ):
+        yield f"    {'proved:    ' if is_proved else 'not proved: '}{what}"
+    yield from (f"      {_place(each.site)}: {each.why}" for each in tiles.obstacles)
 
 
 def _numbers(buffers: Iterable[int]) -> str:
@@ -80,6 +91,7 @@ def rings_json(rings: Rings, gains: Iterable[Gain] = ()) -> dict[str, Any]:
                 "ahead": each.ahead,
                 "proved": each.is_proved,
                 "distinct": each.is_distinct,
+                "tiles": _tiles_json(each.tiles),
             }
             for each in rings.rotations
         ],
@@ -103,3 +115,17 @@ def _gain_json(gain: Gain | None) -> dict[str, Any] | None:
         return {"problem": gain.problem}
     cost = gain.cost
     return {"chip": cost.chip, "before": cost.before, "after": cost.after}
+
+
+def _tiles_json(tiles: Tiles | None) -> dict[str, Any] | None:
+    if tiles is None:
+        return None
+    return {
+        "in_order": tiles.are_in_order,
+        "first": tiles.first,
+        "read": tiles.are_read,
+        "why": [
+            {"file": each.site.file, "line": each.site.line, "what": each.why}
+            for each in tiles.obstacles
+        ],
+    }

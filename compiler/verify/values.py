@@ -274,7 +274,7 @@ class Values:
 
     def _of_loop(self, phi: Instruction, loop: Loop, counts: Counts) -> Term:
         count = counts[loop]
-        rule = self._rule(phi, loop)
+        rule = self.rule(phi, loop)
         if rule is None and sum(s not in loop.blocks for s in loop.header.predecessors) == 1:
             start, again = sources(phi, loop)
             if count.is_first:
@@ -288,7 +288,8 @@ class Values:
             return _of_orbit(rule, count.term)
         return self._symbol(phi, counts)
 
-    def _rule(self, phi: Instruction, loop: Loop) -> Rule | None:
+    def rule(self, phi: Instruction, loop: Loop) -> Rule | None:
+        """How a variable of a loop goes on; None if that is not known."""
         rules = self.kernel.rules
         if phi not in rules:
             rules[phi] = rule_of(phi, loop, self._is_fixed)

@@ -10,6 +10,7 @@ from typing import Final
 from assay.sim.simt.run.program import Program
 from assay.sim.site import Site
 
+from ..answers import Answer
 from ..barriers import share_loops, uniform_barriers
 from ..initial import initialised
 from ..kernel import Kernel, Size, barrier_of, prepared
@@ -87,7 +88,7 @@ def _is_proved(
     def study(*, lenient: bool = False, many: bool = False) -> Study:
         return Study(kernel, holds, lenient=lenient, many=many, lanes=lanes, lemmas=lemmas)
 
-    questions = (
+    questions: tuple[Callable[[], Answer], ...] = (
         lambda: strict.barriers(uniform_barriers(study())),
         lambda: strict.threadgroup(threadgroup_races(study())),
         lambda: strict.buffers(races_within(study(lenient=True))),

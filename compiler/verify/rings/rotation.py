@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,10 +12,15 @@ from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction, Root
 from assay.sim.site import Site
 
+from ..accesses import length
+from ..conditions import one_of
 from ..counts import Count, Counts
 from ..initial.evaluate import Numbers, Unknown, evaluate
 from ..study import Study
 from ..terms import Expression, choose
+
+if TYPE_CHECKING:
+    from .tiles import Tiles
 
 _TURN: Final = "turn"
 _LOOKED_AT: Final = 48  # iterations from which a period is guessed
@@ -33,6 +38,7 @@ class Rotation:
         stride: bytes from one to the next.
         written, read: which buffers are, in each iteration of a period.
         is_proved: whether it is proved that iterations go on like that.
+        tiles: what is known of what the buffers hold, if that was asked.
     """
 
     array: str
@@ -42,6 +48,7 @@ class Rotation:
     written: tuple[frozenset[int], ...]
     read: tuple[frozenset[int], ...]
     is_proved: bool
+    tiles: Tiles | None = None
 
     @property
     def idle(self) -> tuple[frozenset[int], ...]:
@@ -64,6 +71,26 @@ class Rotation:
         return next(iter(found)) if len(found) == 1 and 0 not in found else None
 
     @property
+    def is_one_by_one(self) -> bool:
+        """Whether each iteration writes one buffer and reads one."""
+        return all(len(each) == 1 for each in (*self.written, *self.read))
+
+    @property
+    def is_overwritten(self) -> bool:
+        """Whether a buffer is written again before it is read."""
+        period = len(self.written)
+
+        def until(epochs: tuple[frozenset[int], ...], at: int, place: int) -> int:
+            turns = (by for by in range(1, period + 1) if place in epochs[(at + by) % period])
+            return next(turns, period + 1)
+
+        return any(
+            until(self.read, at, place) > until(self.written, at, place)
+            for at, places in enumerate(self.written)
+            for place in places
+        )
+
+    @property
     def is_distinct(self) -> bool:
         """Whether no buffer is written and read in the same iteration."""
         pairs = zip(self.written, self.read, strict=True)
@@ -71,7 +98,7 @@ class Rotation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turning:
+class Turning:
     """An access whose place goes round: the buffer in each iteration of a period."""
 
     access: Instruction
@@ -79,17 +106,27 @@ class _Turning:
     stride: int
 
 
-def rotations(study: Study) -> list[Rotation]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Ring:
+    """An array whose buffers go round in a loop, and the accesses that do so."""
+
+    loop: Loop
+    root: Root
+    accesses: tuple[Turning, ...]
+    rotation: Rotation
+
+
+def rings_in(study: Study) -> list[Ring]:
     """The rings of a kernel, of which `a` is any thread."""
     found = []
     for loop in sorted(study.kernel.shared, key=lambda x: study.kernel.cfg.index[x.header]):
-        turning: dict[Root, list[_Turning]] = {}
+        turning: dict[Root, list[Turning]] = {}
         for access in _accesses(study, loop):
             known = _turning(study, loop, access)
             if known is not None and access.root is not None:
                 turning.setdefault(access.root, []).append(known)
         found += [
-            _rotation(study, loop, root, accesses)
+            Ring(loop, root, tuple(accesses), _rotation(study, loop, root, accesses))
             for root, accesses in turning.items()
             if any(x.access.operation.writes_memory for x in accesses)
             and any(x.access.operation.reads_memory for x in accesses)
@@ -104,7 +141,7 @@ def _accesses(study: Study, loop: Loop) -> Iterator[Instruction]:
             yield from (x for x in block.body if isinstance(x.root, THREADGROUP_ROOTS))
 
 
-def _turning(study: Study, loop: Loop, access: Instruction) -> _Turning | None:
+def _turning(study: Study, loop: Loop, access: Instruction) -> Turning | None:
     """How an access goes round; None if it does not."""
     if not access.operation.accesses_memory:
         return None
@@ -123,7 +160,7 @@ def _turning(study: Study, loop: Loop, access: Instruction) -> _Turning | None:
     for period in range(2, _MOST_BUFFERS + 1):
         if turns == [turns[at % period] for at in range(_LOOKED_AT)]:
             first = int(places[0]) // stride
-            return _Turning(access, tuple(first + each for each in turns[:period]), stride)
+            return Turning(access, tuple(first + each for each in turns[:period]), stride)
     return None
 
 
@@ -159,7 +196,7 @@ def _counts(study: Study, loop: Loop, access: Instruction, count: Count) -> Coun
     return counts
 
 
-def _rotation(study: Study, loop: Loop, root: Root, accesses: list[_Turning]) -> Rotation:
+def _rotation(study: Study, loop: Loop, root: Root, accesses: list[Turning]) -> Rotation:
     period = int(np.lcm.reduce([len(each.places) for each in accesses]))
 
     def taken(*, written: bool) -> tuple[frozenset[int], ...]:
@@ -186,11 +223,11 @@ def _rotation(study: Study, loop: Loop, root: Root, accesses: list[_Turning]) ->
         written=written,
         read=read,
         is_proved=len({each.stride for each in accesses}) == 1
-        and all(_goes_on(study, loop, each) for each in accesses),
+        and all(_goes_on(study, loop, each) and _stays(study, loop, each) for each in accesses),
     )
 
 
-def _goes_on(study: Study, loop: Loop, turning: _Turning) -> bool:
+def _goes_on(study: Study, loop: Loop, turning: Turning) -> bool:
     """Whether two iterations, any two, differ by their buffers and nothing else."""
     one, other = Count(_TURN), Count(f"other {_TURN}")
     apart = _at(study, loop, turning.access, one) - _at(study, loop, turning.access, other)
@@ -205,7 +242,18 @@ def _goes_on(study: Study, loop: Loop, turning: _Turning) -> bool:
     return model.answer == "no"
 
 
-def _offset(turning: _Turning, turn: Any) -> Expression:
+def _stays(study: Study, loop: Loop, turning: Turning) -> bool:
+    """Whether all threads stay in the buffer of an iteration, wherever they access it."""
+    turn, access = Count(_TURN), turning.access
+    begin = _offset(turning, turn.free)
+    at = _at(study, loop, access, turn)
+    outside = one_of(at < begin, at + length(access) > begin + turning.stride)
+    assert access.block is not None
+    path = study.a.path(access.block, _counts(study, loop, access, turn))
+    return study.ask([turn.free >= 0, path, outside], may_be_one=True).answer == "no"
+
+
+def _offset(turning: Turning, turn: Any) -> Expression:
     """Bytes to the buffer of an iteration."""
     places, period = turning.places, len(turning.places)
     found: Expression = places[-1] * turning.stride

@@ -1,0 +1,150 @@
+"""Whether two threads make the same value, of memory that nobody writes.
+
+Values are compared part by part, as deep as both are made by the same operations: integers as the
+solver's terms, what is loaded by its address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from assay.sim.simt.ir.llvm_types import is_float
+from assay.sim.simt.ir.nodes import Constant, Instruction, Value
+from assay.sim.simt.ir.operations.control import PHI, SELECT
+from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
+from assay.sim.simt.ir.operations.operation import OfOperands
+
+from ..conditions import both, differ, negation, one_of
+from ..counts import Counts
+from ..kernel import is_read_only
+from ..meanings import MEANINGS
+from ..terms import Expression
+from ..values import Values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maker:
+    """A thread in given iterations of loops."""
+
+    values: Values
+    counts: Counts
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Compares what one thread makes with what another one does.
+
+    Attributes:
+        mine, other: the two.
+    """
+
+    mine: Maker
+    other: Maker
+    _known: dict[tuple[Value, Value], Expression] = field(default_factory=dict)
+
+    def same(self, mine: Value, other: Value) -> Expression:
+        """A condition under which two values are surely the same."""
+        key = (mine, other)
+        if key not in self._known:
+            self._known[key] = False  # what is made of itself is not compared
+            self._known[key] = self._same(mine, other)
+        return self._known[key]
+
+    def _same(self, mine: Value, other: Value) -> Expression:
+        if mine.type != other.type:
+            return False
+        if isinstance(mine, Constant) and isinstance(other, Constant):
+            return mine.literal == other.literal
+        if isinstance(mine, Instruction) and isinstance(other, Instruction):
+            if mine.operation is PHI and other.operation is PHI and not self._is_of_loop(mine):
+                return self._merged(mine, other)
+            if mine.operation is SELECT and other.operation is SELECT:
+                return self._chosen(mine, other)
+            if _is_loaded(mine) and _is_loaded(other):
+                return self._loaded(mine, other)
+            if is_float(mine.type) or mine.operation not in MEANINGS:
+                return self._computed(mine, other)
+        return self._number(mine, other)
+
+    def _number(self, mine: Value, other: Value) -> Expression:
+        """Integers, as terms."""
+        if is_float(mine.type):
+            return False
+        if mine.type == "i1":
+            conditions = (
+                each.values.condition(value, each.counts)
+                for each, value in ((self.mine, mine), (self.other, other))
+            )
+            return negation(differ(*conditions))
+        one = self.mine.values.term(mine, self.mine.counts)
+        two = self.other.values.term(other, self.other.counts)
+        equal: Expression = one.value == two.value
+        return equal
+
+    def _is_of_loop(self, phi: Instruction) -> bool:
+        return any(loop.header is phi.block for loop in self.mine.values.kernel.cfg.loops)
+
+    def _merged(self, mine: Instruction, other: Instruction) -> Expression:
+        """Of all ways that both may have come by, the values are the same; and there is one."""
+        if self._is_of_loop(other):
+            return False
+        ways = [
+            [(self._edge(maker, phi, at), value) for at, value in enumerate(phi.operands)]
+            for maker, phi in ((self.mine, mine), (self.other, other))
+        ]
+        found = [one_of(*(taken for taken, _ in each)) for each in ways]
+        found += [
+            one_of(negation(both(taken, too)), self.same(value, another))
+            for taken, value in ways[0]
+            for too, another in ways[1]
+        ]
+        return both(*found)
+
+    def _edge(self, maker: Maker, phi: Instruction, at: int) -> Expression:
+        assert phi.block is not None
+        return maker.values.edge(phi.block.predecessors[at], phi.block, maker.counts)
+
+    def _chosen(self, mine: Instruction, other: Instruction) -> Expression:
+        test = self.mine.values.condition(mine.operands[0], self.mine.counts)
+        another = self.other.values.condition(other.operands[0], self.other.counts)
+        return both(
+            negation(differ(test, another)),
+            one_of(negation(test), self.same(mine.operands[1], other.operands[1])),
+            one_of(test, self.same(mine.operands[2], other.operands[2])),
+        )
+
+    def _loaded(self, mine: Instruction, other: Instruction) -> Expression:
+        one, two = _load_of(mine), _load_of(other)
+        kernel = self.mine.values.kernel
+        alike = one.root == two.root and one.element == two.element and mine.index == other.index
+        if not alike or not is_read_only(one.root, kernel.written):
+            return False
+        at = self.mine.values.read(one.operands[0], self.mine.counts, "signed")
+        there = self.other.values.read(two.operands[0], self.other.counts, "signed")
+        equal: Expression = at.value == there.value
+        return equal
+
+    def _computed(self, mine: Instruction, other: Instruction) -> Expression:
+        """By the same operation, of the same values."""
+        alike = (
+            mine.operation is other.operation
+            and isinstance(mine.operation.meaning, OfOperands)
+            and mine.predicate == other.predicate
+            and mine.number == other.number
+            and len(mine.operands) == len(other.operands)
+        )
+        if not alike:
+            return False
+        return both(*map(self.same, mine.operands, other.operands))
+
+
+def _is_loaded(value: Instruction) -> bool:
+    return value.operation in (LOAD, COMPONENT)
+
+
+def _load_of(value: Instruction) -> Instruction:
+    if value.operation is LOAD:
+        return value
+    load = value.operands[0]
+    assert isinstance(load, Instruction)
+    return load

@@ -1,0 +1,360 @@
+"""Whether each iteration of a ring's loop reads the tile that was loaded for it, and none is lost.
+
+What the loop loads in iteration j is taken as a formula of j, which stands for whole numbers below
+0 as well: the tiles that are loaded before the loop have to be what it says there. Then one formula
+tells what is read in iteration k, for all k.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.sim.simt.ir.cfg import Loop
+from assay.sim.simt.ir.nodes import Instruction, ThreadgroupRoot
+from assay.sim.simt.ir.operations.memory import STORE
+
+from ..accesses import address, length
+from ..answers import Obstacle
+from ..conditions import both, negation, one_of
+from ..copies import copies_of
+from ..counts import Count, Counts
+from ..initial.execution import Execution, NotKnown
+from ..initial.search import Search
+from ..initial.writers import Place, Writer
+from ..intervals import MEM_THREADGROUP, Interval, intervals
+from ..loops import Orbit
+from ..races import Visit, place, unknown_arrays
+from ..study import Study
+from ..terms import Expression
+from ..values import Values
+from .origins import first_tile
+from .rotation import Ring
+from .same import Comparison, Maker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tiles:
+    """What is known of the tiles of a ring.
+
+    Attributes:
+        are_in_order: whether it is proved that each iteration reads what was loaded for it.
+        are_read: whether it is proved that all that is loaded is read.
+        first: which tile of the buffers that are loaded from the first iteration reads, if that
+            shows; all of them if it is not 0.
+        obstacles: why not.
+    """
+
+    are_in_order: bool
+    are_read: bool
+    first: int | None = None
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+def tiles_of(study: Study, ring: Ring) -> Tiles:
+    """Whether tiles are stale or lost.
+
+    Args:
+        study: of many threads.
+        ring: how buffers go round.
+    """
+    ahead = ring.rotation.ahead
+    found = list(_beyond(study, ring))
+    if found or ahead is None:
+        return Tiles(are_in_order=False, are_read=False, obstacles=tuple(found))
+    proof = _Proof(study, ring, ahead)
+    first = proof.first()
+    stale = list(itertools.islice(proof.stale(), 1))
+    if first:
+        why = f"the first iteration reads tile {first}, counted from 0"
+        stale.append(Obstacle(why=why, site=ring.rotation.site))
+    unread = list(itertools.islice(proof.unread(), 1))
+    return Tiles(
+        are_in_order=not stale,
+        are_read=not unread,
+        first=first,
+        obstacles=tuple(dict.fromkeys(stale + unread)),
+    )
+
+
+def _beyond(study: Study, ring: Ring) -> Iterator[Obstacle]:
+    """Why nothing can be said of a ring's tiles."""
+    rotation, loop = ring.rotation, ring.loop
+    if not rotation.is_distinct:
+        yield Obstacle(why="how its buffers go round is not proved", site=rotation.site)
+    elif rotation.ahead is None or not rotation.is_one_by_one:
+        why = "not each iteration writes one buffer, and reads one that was written before"
+        yield Obstacle(why=why, site=rotation.site)
+    elif rotation.is_overwritten:
+        why = "a tile that is loaded is overwritten before it is read"
+        yield Obstacle(why=why, site=rotation.site)
+    for phi in loop.header.phis:
+        rule = study.a.rule(phi, loop)
+        if isinstance(rule, Orbit) and rule.prefix:
+            yield Obstacle(
+                why="what goes on otherwise than it began is not followed", site=phi.site
+            )
+    turning = {each.access for each in ring.accesses}
+    for access in study.kernel.accesses():
+        if access.root == ring.root and access.block in loop.blocks and access not in turning:
+            yield Obstacle(why="it does not go round with the others", site=access.site)
+        elif access.root == ring.root and _is_otherwise_written(access):
+            yield Obstacle(why="what it writes is not compared", site=access.site)
+    yield from copies_of(study).obstacles
+    yield from unknown_arrays(study.kernel)
+
+
+def _is_otherwise_written(access: Instruction) -> bool:
+    return access.operation.writes_memory and access.operation is not STORE
+
+
+class _Proof:
+    """Asks what may go wrong with the tiles of one ring."""
+
+    def __init__(self, study: Study, ring: Ring, ahead: int) -> None:
+        self._study = study
+        self._ring = ring
+        self._loop: Loop = ring.loop
+        self._ahead = ahead
+        self._search = Search(study, copies_of(study))
+        order = study.kernel.cfg.index
+        writes = [
+            each
+            for each in study.kernel.accesses()
+            if each.root == ring.root and each.operation.writes_memory and each.block is not None
+        ]
+        self._inside = [each for each in writes if each.block in self._loop.blocks]
+        self._before = [
+            each
+            for each in writes
+            if each not in self._inside and order[each.block] < order[self._loop.header]  # type: ignore[index]
+        ]
+        self._names = itertools.count()
+
+    def first(self) -> int | None:
+        """Which tile the first iteration reads."""
+        then = {self._loop: Count("first")}
+        threads = []
+        for load in self._inside:
+            writer = self._writer(load, then)
+            threads.append((load, 0 if writer is None else writer.first))
+        return first_tile(self._study, self._loop, threads, self._ahead)
+
+    # -- stale ------------------------------------------------------------------------------------
+
+    def stale(self) -> Iterator[Obstacle]:
+        """What may be read that was loaded for another iteration."""
+        yield from self._written_twice()
+        for interval in intervals(self._study.kernel, MEM_THREADGROUP):
+            for block, state in interval.visits:
+                for access in block.body:
+                    is_read = access.root == self._ring.root and access.operation.reads_memory
+                    if is_read and block in self._loop.blocks:
+                        yield from self._of_read(interval, Visit(access, state))
+
+    def _of_read(self, interval: Interval, visit: Visit) -> Iterator[Obstacle]:
+        counts = place(self._study.a, visit)
+        now = counts[self._loop]
+        if now.is_own or now.after is not None:
+            yield Obstacle(why="which iteration it is of is not known", site=visit.access.site)
+            return
+        then = now.further(-self._ahead)
+
+        def is_then(where: Place) -> bool:
+            return dict(where.known).get(self._loop) == then
+
+        def is_before(where: Place) -> bool:
+            is_same = all(counts.get(loop) == count for loop, count in where.known)
+            return where.write in self._before and is_same
+
+        later = now.term.value >= self._ahead
+        if not self._search.is_written(interval, visit, [later], is_then):
+            why = f"it may read what was not loaded {self._ahead} iterations before"
+            yield Obstacle(why=why, site=visit.access.site)
+        first = now.term.value < self._ahead
+        if not self._search.is_written(interval, visit, [first], is_before):
+            why = "it may read what was not loaded before the loop"
+            yield Obstacle(why=why, site=visit.access.site)
+        for write in self._before:
+            if not self._goes_on(interval, visit, write, first):
+                why = "what is loaded before the loop is not what the loop would load"
+                yield Obstacle(why=why, site=write.site)
+
+    def _goes_on(
+        self, interval: Interval, visit: Visit, write: Instruction, first: Expression
+    ) -> bool:
+        """Whether what a write before the loop left for one of the first iterations is what the
+        loop's own formula says.
+        """
+        study = self._study
+        question = self._search.question(interval, visit)
+        counts = place(study.a, visit)
+        now = counts[self._loop]
+        formulas = [*question.formulas, first]
+        if not now.symbol:
+            fixed, now = now, Count(f"tile.{next(self._names)}")
+            formulas += [now.free == fixed.offset]
+        thread = study.thread(f"before{next(self._names)}")
+        own = self._own(thread, write, counts)
+        start = address(thread, write, own).value
+        assert write.block is not None
+        formulas += [
+            *thread.thread.facts,
+            thread.path(write.block, own),
+            start <= question.at,
+            question.at + question.size <= start + length(write),
+        ]
+        known = {loop: count for loop, count in counts.items() if loop is not self._loop}
+        then = {**known, self._loop: now.further(-self._ahead)}
+        mine = Maker(thread, own)
+        formulas += [
+            each
+            for load in self._inside
+            for each in self._unlike(load, then, question.at, write, mine, start)
+        ]
+        return study.ask(formulas).answer == "no"
+
+    def _unlike(
+        self,
+        load: Instruction,
+        then: Counts,
+        at: Expression,
+        write: Instruction,
+        mine: Maker,
+        start: Expression,
+    ) -> Iterator[Expression]:
+        """That a write of the loop, in an iteration, does not leave at a byte what another did."""
+        alike = load.components == write.components and load.element == write.element
+        writer = self._writer(load, then) if alike else None
+        if writer is None:
+            return
+        who = writer.who(at)
+        compared = Comparison(mine, Maker(writer.values, writer.counts))
+        right = both(
+            writer.executes,
+            writer.start == start,
+            *map(compared.same, write.operands[1:], load.operands[1:]),
+        )
+        yield one_of(negation(who.is_one), both(who.it_is, negation(right)))
+
+    def _writer(self, load: Instruction, then: Counts) -> Writer | None:
+        """The thread that does a write of the loop in given iterations; None if it is not known."""
+        assert load.block is not None
+        around = self._study.kernel.around(load.block)
+        known = tuple((loop, then[loop]) for loop in around if loop in then)
+        given = frozenset(loop for loop, _ in known)
+        name = f"tile{next(self._names)}"
+        try:
+            writer = Writer(self._study, Place(load, known), name, given)
+        except NotKnown:
+            return None
+        return writer if writer.digits is not None else None
+
+    def _own(self, thread: Values, write: Instruction, counts: Counts) -> Counts:
+        """Iterations of a write before the loop: any, but of the loops around both."""
+        assert write.block is not None
+        own = {
+            loop: counts.get(loop) or Count(f"{thread.thread.name}.{at}")
+            for at, loop in enumerate(self._study.kernel.around(write.block))
+        }
+        return thread.counts_at(write.block, own)
+
+    def _written_twice(self) -> Iterator[Obstacle]:
+        """Places that an iteration may write twice: which comes last is not followed."""
+        study = self._study
+        pairs = itertools.combinations_with_replacement(self._inside, 2)
+        for one, other in pairs:
+            assert one.block is not None and other.block is not None
+            mine, theirs = (
+                self._in_turn(values, each) for values, each in ((study.a, one), (study.b, other))
+            )
+            unlike: Expression = study.a.thread.index.value != study.b.thread.index.value
+            if one is other:
+                inner = [loop for loop in mine if mine[loop] != theirs[loop]]
+                turns = [mine[loop].term.value != theirs[loop].term.value for loop in inner]
+                unlike = one_of(unlike, *turns)
+            else:
+                unlike = True
+            start = address(study.a, one, mine).value
+            end = address(study.b, other, theirs).value
+            model = study.ask(
+                [
+                    study.a.path(one.block, mine),
+                    study.b.path(other.block, theirs),
+                    unlike,
+                    start < end + length(other),
+                    end < start + length(one),
+                ]
+            )
+            if model.answer != "no":
+                yield Obstacle(why="an iteration may write it twice", site=one.site)
+
+    def _in_turn(self, values: Values, access: Instruction) -> Counts:
+        """Iterations of the loops around an access: one that all share of the ring's loop and those
+        around it, any of others.
+        """
+        assert access.block is not None
+        kernel = self._study.kernel
+        outer = kernel.around(self._loop.header)
+        return {
+            loop: Count(f"turn.{at}") if loop in outer else Count(f"{values.thread.name}.turn.{at}")
+            for at, loop in enumerate(kernel.around(access.block))
+        }
+
+    # -- lost -------------------------------------------------------------------------------------
+
+    def unread(self) -> Iterator[Obstacle]:
+        """What may be loaded and not read."""
+        study = self._study
+        for load in self._inside:
+            assert load.block is not None
+            counts = self._in_turn(study.a, load)
+            path = [study.a.path(load.block, counts)]
+            if not self._comes(path, counts, counts[self._loop].further(self._ahead)):
+                why = f"what it loads may not be read: {self._ahead} iterations later there is none"
+                yield Obstacle(why=why, site=load.site)
+        for write in self._before:
+            yield from self._unread_before(write)
+
+    def _unread_before(self, write: Instruction) -> Iterator[Obstacle]:
+        study = self._study
+        assert write.block is not None
+        outer = self._study.kernel.around(self._loop.header)[:-1]
+        around = {loop: Count(f"turn.{at}") for at, loop in enumerate(outer)}
+        counts = self._own(study.a, write, around)
+        path = [study.a.path(write.block, counts)]
+        at = address(study.a, write, counts).value
+        for buffer in range(self._ring.rotation.buffers):
+            is_here = [*path, *self._is_in(buffer, at)]
+            turn = self._read_in(buffer)
+            if turn is None and study.ask(is_here).answer != "no":
+                why = "it is overwritten before it is read"
+                yield Obstacle(why=why, site=write.site)
+            elif turn is not None and not self._comes(is_here, around, Count(offset=turn)):
+                why = f"it may not be read: there may be no iteration {turn}"
+                yield Obstacle(why=why, site=write.site)
+
+    def _read_in(self, buffer: int) -> int | None:
+        """Which of the first iterations reads a buffer that was written before the loop."""
+        reads = self._ring.rotation.read
+        turns = [turn for turn in range(self._ahead) if buffer in reads[turn % len(reads)]]
+        return turns[0] if turns else None
+
+    def _is_in(self, buffer: int, at: Expression) -> list[Expression]:
+        root, stride = self._ring.root, self._ring.rotation.stride
+        begin = (root.start if isinstance(root, ThreadgroupRoot) else 0) + buffer * stride
+        return [at >= begin, at < begin + stride]
+
+    def _comes(self, formulas: list[Expression], counts: Counts, turn: Count) -> bool:
+        """Whether the loop surely comes to the end of an iteration."""
+        (latch,) = (s for s in self._loop.header.predecessors if s in self._loop.blocks)
+        around = self._study.kernel.around(self._loop.header)[:-1]
+        known = {loop: counts[loop] for loop in around}
+        execution = Execution(self._study.b, known)
+        try:
+            conditions = execution.conditions(latch, {**known, self._loop: turn})
+        except NotKnown:
+            return False
+        model = self._study.ask([*formulas, negation(both(*conditions))])
+        return model.answer == "no"
