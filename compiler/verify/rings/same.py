@@ -76,9 +76,11 @@ class Comparison:
                 for each, value in ((self.mine, mine), (self.other, other))
             )
             return negation(differ(*conditions))
-        one = self.mine.values.term(mine, self.mine.counts)
-        two = self.other.values.term(other, self.other.counts)
-        equal: Expression = one.value == two.value
+        one = self.mine.values.term(mine, self.mine.counts).value
+        two = self.other.values.term(other, self.other.counts).value
+        if not (_is_linear(one) and _is_linear(two)) and _are_alike(mine, other):
+            return self._computed(mine, other)
+        equal: Expression = one == two
         return equal
 
     def _is_of_loop(self, phi: Instruction) -> bool:
@@ -119,23 +121,50 @@ class Comparison:
         alike = one.root == two.root and one.element == two.element and mine.index == other.index
         if not alike or not is_read_only(one.root, kernel.written):
             return False
-        at = self.mine.values.read(one.operands[0], self.mine.counts, "signed")
-        there = self.other.values.read(two.operands[0], self.other.counts, "signed")
-        equal: Expression = at.value == there.value
-        return equal
+        return self.same(one.operands[0], two.operands[0])
 
-    def _computed(self, mine: Instruction, other: Instruction) -> Expression:
+    def _computed(self, mine: Value, other: Value) -> Expression:
         """By the same operation, of the same values."""
-        alike = (
-            mine.operation is other.operation
-            and isinstance(mine.operation.meaning, OfOperands)
-            and mine.predicate == other.predicate
-            and mine.number == other.number
-            and len(mine.operands) == len(other.operands)
-        )
-        if not alike:
+        if not _are_alike(mine, other):
             return False
+        assert isinstance(mine, Instruction) and isinstance(other, Instruction)
         return both(*map(self.same, mine.operands, other.operands))
+
+
+def _are_alike(mine: Value, other: Value) -> bool:
+    """Whether two values are made by the same operation, of whatever values."""
+    return (
+        isinstance(mine, Instruction)
+        and isinstance(other, Instruction)
+        and mine.operation is other.operation
+        and isinstance(mine.operation.meaning, OfOperands)
+        and mine.predicate == other.predicate
+        and mine.number == other.number
+        and len(mine.operands) == len(other.operands)
+    )
+
+
+def _is_linear(term: Expression) -> bool:
+    """Whether a term has no products or quotients of unknowns, at which solvers are slow."""
+    import z3
+
+    if isinstance(term, int):
+        return True
+    seen, work = set(), [term]
+    while work:
+        each = work.pop()
+        if each.get_id() in seen:
+            continue
+        seen.add(each.get_id())
+        parts = each.children()
+        kind = each.decl().kind() if z3.is_app(each) else None
+        unknown = [part for part in parts if not z3.is_int_value(part)]
+        if kind == z3.Z3_OP_MUL and len(unknown) > 1:
+            return False
+        if kind in (z3.Z3_OP_IDIV, z3.Z3_OP_MOD) and not z3.is_int_value(parts[1]):
+            return False
+        work += parts
+    return True
 
 
 def _is_loaded(value: Instruction) -> bool:
