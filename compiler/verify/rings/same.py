@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.sim.simt.ir.llvm_types import is_float
-from assay.sim.simt.ir.nodes import Constant, Instruction, Value
+from assay.sim.simt.ir.nodes import Block, Constant, Instruction, Value
 from assay.sim.simt.ir.operations.control import PHI, SELECT
 from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD
 from assay.sim.simt.ir.operations.operation import OfOperands
@@ -103,8 +103,33 @@ class Comparison:
         return both(*found)
 
     def _edge(self, maker: Maker, phi: Instruction, at: int) -> Expression:
-        assert phi.block is not None
-        return maker.values.edge(phi.block.predecessors[at], phi.block, maker.counts)
+        """What holds if a thread comes to a block by one of its edges."""
+        values, block = maker.values, phi.block
+        assert block is not None
+        above = values.kernel.cfg.dominator[block]
+        assert above is not None
+        source = block.predecessors[at]
+        return both(
+            values.path(above, maker.counts),
+            self._came(maker, above, source),
+            values.taken(source, block, maker.counts),
+        )
+
+    def _came(self, maker: Maker, above: Block, block: Block) -> Expression:
+        """What holds if a thread comes to a block from one that all ways lead through: of the ways
+        one was taken.
+        """
+        if block is above or any(x.header is block for x in maker.values.kernel.cfg.loops):
+            return True
+        return one_of(
+            *(
+                both(
+                    self._came(maker, above, source),
+                    maker.values.taken(source, block, maker.counts),
+                )
+                for source in block.predecessors
+            )
+        )
 
     def _chosen(self, mine: Instruction, other: Instruction) -> Expression:
         test = self.mine.values.condition(mine.operands[0], self.mine.counts)
