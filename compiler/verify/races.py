@@ -25,9 +25,9 @@ from .answers import Answer, Counterexample, Obstacle, answer
 from .conditions import both, one_of
 from .copies import copies_of, kind_of
 from .counts import Counts
-from .delinearise import Span, overlap
 from .intervals import MEM_DEVICE, MEM_THREADGROUP, Interval, State, intervals
 from .kernel import Kernel
+from .memory.delinearise import Span, overlap
 from .memory.pointers import buffers_behind
 from .memory.same_values import are_alike, may_differ
 from .study import Study

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .terms import Expression
+from ..terms import Expression
 
 Product = tuple[int, ...]
 """Numbers of the factors, sorted."""

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .conditions import both
+from ..conditions import both
+from ..terms import Expression
 from .polynomials import Polynomial, polynomial
-from .terms import Expression
 
 Holds = Callable[[Expression], bool]
 """Whether a condition is proved for one of the threads."""
