@@ -140,6 +140,16 @@ class ProofOutput:
         ),
     ] = False
 
+    def check_chip(self) -> None:
+        """Whether the chip is one that there is, and asked for. Raises CommandError, SpecError."""
+        from assay.hw.apple.facts.chips import chip
+
+        if self.chip is None:
+            return
+        if not self.rings:
+            raise CommandError("--chip: it says what barriers cost, with --rings", code=USAGE)
+        chip(self.chip)
+
     def chosen_format(self, *, json: bool) -> str:
         """The name of the format. Raises CommandError."""
         chosen = self.format or ("json" if json else "text")
@@ -178,12 +188,7 @@ def prove_command(
     from .terminal import want_json
 
     format_name = how.chosen_format(json=json)
-    if how.chip is not None:
-        from assay.hw.apple.facts.chips import chip
-
-        if not how.rings:
-            raise CommandError("--chip: it says what barriers cost, with --rings", code=USAGE)
-        chip(how.chip)  # is there one?
+    how.check_chip()
     want_json(format_name == "json")
     errors_end_with(USAGE)  # 1 is for what is refuted
     if not file.is_file():
