@@ -82,6 +82,7 @@ class _Threads:
         self.index = number % kernel.threads
         self.group = number // kernel.threads
         self.everyone = len(number)
+        self.exists = number < len(number) - sizes.lacks
         self.lane = self.index % LANES
         group_x, group_y = self.group % across, self.group // across
         self.known: dict[str, Array] = {
@@ -112,7 +113,7 @@ class _Threads:
 
     def run(self) -> Log:
         try:
-            self.block(self.kernel.body, np.ones(self.everyone, bool))
+            self.block(self.kernel.body, self.exists)
         except _OutOfFuel:
             self.log.is_whole = False
         return self.log
@@ -169,7 +170,8 @@ class _Threads:
     def barrier(self, number: int, flags: int, who: Array) -> Array:
         """Those of a threadgroup that came alone wait for ever."""
         members = who.reshape(-1, self.kernel.threads)
-        whole, some = members.all(1), members.any(1)
+        lacking = ~self.exists.reshape(-1, self.kernel.threads)
+        whole, some = (members | lacking).all(1), members.any(1)
         if (some & ~whole).any():
             self.log.divergent.append(number)
             who = (members & whole[:, None]).reshape(-1)

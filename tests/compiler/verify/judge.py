@@ -46,12 +46,14 @@ class Found:
 
 def satisfying(kernel: RandomKernel, seed: int) -> list[Sizes]:
     """Launches that fulfil what is assumed of the kernel's."""
-    if not kernel.holds and not kernel.lengths and kernel.words == 65536:
+    if kernel.words == 65536 and not (kernel.holds or kernel.lengths or kernel.is_ragged):
         return list(_SMALL)
     chance = random.Random(seed)
     found: list[Sizes] = []
     for _ in range(_TRIES):
         sizes = Sizes(chance.choice(_NUMBERS), chance.choice(_NUMBERS), chance.choice(_GROUPS))
+        if kernel.is_ragged and sizes.groups[1] == 1 and kernel.size[1] == 1:
+            sizes = replace(sizes, lacks=chance.randrange(kernel.threads))
         if all(_value(each, kernel, sizes) for each in kernel.holds) and sizes not in found:
             found.append(sizes)
         if len(found) == _LAUNCHES:
@@ -60,11 +62,12 @@ def satisfying(kernel: RandomKernel, seed: int) -> list[Sizes]:
 
 
 def _value(expression: str, kernel: RandomKernel, sizes: Sizes) -> int:
+    across, down = (a * b for a, b in zip(sizes.groups, kernel.size, strict=True))
     names = {
         "n": sizes.n,
         "m": sizes.m,
         "groups": _Axes(*sizes.groups),
-        "grid": _Axes(*(a * b for a, b in zip(sizes.groups, kernel.size, strict=True))),
+        "grid": _Axes(across - sizes.lacks, down),
     }
     return int(eval(expression, {"__builtins__": {}}, names))
 
@@ -104,7 +107,11 @@ def answers(
     """What the prover says of properties of a kernel as it is written, or with loops unrolled."""
     width, height = kernel.size
     launch = Launch(
-        size=(width, height, 1), names=_NAMES, holds=kernel.holds, lengths=kernel.lengths
+        size=(width, height, 1),
+        names=_NAMES,
+        holds=kernel.holds,
+        lengths=kernel.lengths,
+        ragged=kernel.is_ragged,
     )
     found = prove(program, launch, about, effort=effort, optimised=optimised)
     return {each.about: each for each in found}

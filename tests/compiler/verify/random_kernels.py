@@ -54,11 +54,14 @@ _WORDS = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """A launch: the kernel's arguments, and threadgroups of the grid."""
+    """A launch: the kernel's arguments, threadgroups of the grid, and how many threads its last
+    threadgroup lacks; only in grids of one row it lacks any.
+    """
 
     n: int
     m: int
     groups: tuple[int, int] = (1, 1)
+    lacks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class RandomKernel:
         holds: what is assumed of launches.
         lengths: bytes of buffers, as proofs are told of them.
         functions: what helper functions give, of their parameters `a` and `b`.
+        is_ragged: whether the last threadgroups of grids may not be full.
     """
 
     body: tuple[Tree, ...]
@@ -82,6 +86,7 @@ class RandomKernel:
     holds: tuple[str, ...] = ()
     lengths: Mapping[str, str] = field(default_factory=dict)
     functions: tuple[Tree, ...] = ()
+    is_ragged: bool = False
 
     @property
     def size(self) -> tuple[int, int]:

@@ -19,19 +19,26 @@ from typing import Any
 from .judge import LONG, QUICK, answers, contradictions, found_in_launches, program_of
 from .random_kernels import RandomKernel, drawn, written
 from .sharp_kernels import sharp
-from .wide_kernels import wide
+from .wide_kernels import ragged, wide
 
 GENERATORS: dict[str, Callable[[int], RandomKernel]] = {
     "wide": wide,
     "drawn": drawn,
     "written": written,
     "sharp": sharp,
+    "ragged": ragged,
 }
 ABOUT = ("barriers", "threadgroup races", "initialised", "buffer races", "bounds")
 _BLOCK = 50
 _EACH = 25  # of so many kernels one is tried with all effort, and all its proofs are counted
 _OPTIMISED = 4  # of so many kernels one is read with its loops unrolled
-_SHARES = {"wide": 3, "drawn": 1, "written": 1, "sharp": 1}  # blocks of each generator in a round
+_SHARES = {
+    "wide": 3,
+    "drawn": 1,
+    "written": 1,
+    "sharp": 1,
+    "ragged": 1,
+}  # blocks of each generator in a round
 
 
 def block(generator: str, start: int) -> dict[str, Any]:

@@ -15,8 +15,20 @@ from .random_kernels import RandomKernel, Tree, drawn
 from .soak import GENERATORS, noted, run, summary
 from .unsound import UNSOUND, unsound
 
-SMALL = {"wide": range(6), "drawn": range(3), "written": range(2), "sharp": range(4)}
-MANY = {"wide": range(150), "drawn": range(100), "written": range(100), "sharp": range(150)}
+SMALL = {
+    "wide": range(6),
+    "drawn": range(3),
+    "written": range(2),
+    "sharp": range(4),
+    "ragged": range(2),
+}
+MANY = {
+    "wide": range(150),
+    "drawn": range(100),
+    "written": range(100),
+    "sharp": range(150),
+    "ragged": range(100),
+}
 CAUGHT = {
     "barriers order all memory, whatever their flags": ("written", 0),
     "simdgroups keep lock step with each other": ("written", 0),

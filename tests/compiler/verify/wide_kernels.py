@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from .random_kernels import BUFFERS, STATEMENTS, Draw, Memory, RandomKernel, Tree
 
 _SHAPES = ((64, 64), (64, 64), (64, 8), (64, 16), (40, 40), (96, 32), (96, 96), (128, 128))
 """Threads of a threadgroup, and how many in a row."""
+_OTHERS = 1_000_000  # from where on seeds are those of ragged grids
 _HOLDS = (
     (),
     (),
@@ -439,3 +441,8 @@ def _is_body(part: Any) -> bool:
 def wide(seed: int) -> RandomKernel:
     """The kernel of a seed."""
     return Wide(random.Random(seed)).wide()
+
+
+def ragged(seed: int) -> RandomKernel:
+    """The kernel of a seed, for grids whose last threadgroups may not be full."""
+    return replace(wide(seed + _OTHERS), is_ragged=True)
