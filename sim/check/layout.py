@@ -23,7 +23,12 @@ FLAG_ATOMIC = 1
 MASK_SHIFT = 3
 FULL_GRANULE = 15
 SITE_SHIFT = 7
+LANE_SHIFT = 17
 TAG_SHIFT = 59
+
+# Runs of records, see runs.c.
+RUN = 32  # granules
+EXPANDED = 1
 
 HOW_WRITE = 1
 HOW_ATOMIC = 2
@@ -97,10 +102,14 @@ class Report(ctypes.Structure):
 
 
 class Buffer(ctypes.Structure):
-    """Shadow of one buffer: records of the last write and read of every four bytes."""
+    """Shadow of one buffer: records of the last write and read of every four bytes.
+
+    `runs` has one for each `RUN` of those written, see runs.c.
+    """
 
     _fields_ = [
         ("written", ctypes.POINTER(_u64)),
+        ("runs", ctypes.POINTER(_u64)),
         ("read", ctypes.POINTER(_u64)),
         ("granules", _u64),
         ("has_readers", _u64),
@@ -184,7 +193,7 @@ STRUCTURES = (Report, Buffer, Waiter, UnwrittenRead, Unsettled, Watch)
 def c_constants() -> dict[str, int]:
     """Numbers that the C text uses."""
     return {
-        **_named("LANES LOCKS FLAG_ATOMIC MASK_SHIFT SITE_SHIFT TAG_SHIFT"),
+        **_named("LANES LOCKS FLAG_ATOMIC MASK_SHIFT SITE_SHIFT LANE_SHIFT TAG_SHIFT RUN EXPANDED"),
         **_named("GROUP_MASK MEM_DEVICE MEM_THREADGROUP MEM_TEXTURE UNSETTLED"),
         **_named("KIND_COPY KIND_COPIED KIND_TEXEL_WRITE KIND_TEXEL_READ KIND_BITS COPIES"),
         **_named("HOW_WRITE HOW_ATOMIC HOW_CONSTANT HOW_STORE HOW_UPDATE HOW_SITE"),

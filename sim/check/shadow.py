@@ -10,10 +10,13 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..native.touched_pages import touched_parts
 from . import layout
 
 Records = NDArray[np.uint64]
 _LARGE = 1 << 22  # bytes
+_ALIGNMENT = 4096  # so that the records of a run have one lock
+_PIECE = 1 << 16  # records that are cleared together
 GRANULE = 4  # bytes of a buffer that share a record
 
 
@@ -31,6 +34,7 @@ class Shadows:
         self.locks = np.zeros(layout.LOCKS, np.uint32)
         self.tag = 0
         self._records: dict[int, tuple[int, tuple[Records, ...]]] = {}
+        self._runs: dict[int, Records] = {}
         self._marked: set[int] = set()  # buffers with records since the tags began anew
 
     def begin(self) -> None:
@@ -41,13 +45,14 @@ class Shadows:
         self.tag = 1
         for handle in self._marked & set(self._records):
             for array in self._records[handle][1]:
-                array[:] = 0
+                _clear(array)
+            self._runs[handle][:] = 0
         self._marked.clear()
 
     def keep(self, live: Iterable[int]) -> None:
         """Forget buffers that are gone."""
         for handle in set(self._records) - set(live):
-            del self._records[handle]
+            del self._records[handle], self._runs[handle]
             self.table[handle] = layout.Buffer()
 
     def watch(self, handle: int, size: int, *, readers: bool, lanes: bool) -> None:
@@ -61,12 +66,14 @@ class Shadows:
             granules = -(-size // GRANULE)
             made = tuple(_zeroed(granules) for _ in range(count))
             self._records[handle] = (size, made)
+            self._runs[handle] = _zeroed(-(-granules // layout.RUN))
         self._marked.add(handle)
         _, arrays = self._records[handle]
         entry = self.table[handle]
         names = ("written", "read", "lane_written", "lane_read")
         for name, array in zip(names, arrays, strict=False):
             setattr(entry, name, array.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)))
+        entry.runs = self._runs[handle].ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
         entry.granules = arrays[0].size
         if readers:
             entry.has_readers = self.tag
@@ -80,14 +87,43 @@ class Shadows:
     def records(self, handle: int) -> tuple[Records, Records] | None:
         """Who wrote and who read each granule of a buffer last; None if it has no shadow."""
         known = self._records.get(handle)
-        return None if known is None else (known[1][0], known[1][1])
+        if known is None:
+            return None
+        _expand(known[1][0], self._runs[handle])
+        return (known[1][0], known[1][1])
+
+
+def _expand(written: Records, runs: Records) -> None:
+    """Let the record of each granule hold for itself, as `expand` in runs.c does for one run."""
+    found = np.flatnonzero(runs > layout.EXPANDED)
+    chosen = runs[found]
+    full = np.uint64(layout.FULL_GRANULE << layout.MASK_SHIFT)
+    steps = (chosen >> np.uint64(layout.MASK_SHIFT) & np.uint64(layout.FULL_GRANULE)) - np.uint64(1)
+    for shift in np.unique(steps):
+        these = steps == shift
+        lanes = np.arange(layout.RUN, dtype=np.uint64) >> shift << np.uint64(layout.LANE_SHIFT)
+        # A last run of fewer granules is never one record.
+        whole = written[: written.size // layout.RUN * layout.RUN].reshape(-1, layout.RUN)
+        whole[found[these]] = (chosen[these] | full)[:, None] + lanes
+    runs[runs != 0] = layout.EXPANDED
+
+
+def _clear(records: Records) -> None:
+    """Make all records those of nothing, without touching large memory that holds none."""
+    if records.nbytes < _LARGE:
+        records[:] = 0
+        return
+    for number in np.flatnonzero(touched_parts(records, _PIECE)):
+        records[number * _PIECE : (number + 1) * _PIECE] = 0
 
 
 def _zeroed(count: int) -> Records:
     """Records of nothing; large ones on large pages, which are cheaper to touch the first time."""
     size = count * 8
     if size < _LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
-        return np.zeros(count, np.uint64)
+        raw = np.zeros(size + _ALIGNMENT, np.uint8)
+        start = -raw.ctypes.data % _ALIGNMENT
+        return raw[start : start + size].view(np.uint64)
     pages = mmap.mmap(-1, size)
     with contextlib.suppress(OSError):  # a kernel without large pages
         pages.madvise(mmap.MADV_HUGEPAGE)

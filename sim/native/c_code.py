@@ -19,6 +19,8 @@ from .sanitized import chosen_sanitizers, load_sanitized
 
 # What C leaves to compilers is decided here: products are not fused with sums.
 LANGUAGE = ("-std=c11", "-ffreestanding", "-fno-builtin", "-ffp-contract=off")
+# Loops over records take the host's widest vectors, which LLVM would not by itself.
+_WIDTH = '"prefer-vector-width"="512"'
 _WITHOUT_A_LIBRARY = ("-nostdinc", "-fno-stack-protector", "-fPIC")
 
 
@@ -44,7 +46,7 @@ def is_cached(text: str, kind: str) -> bool:
 
 
 def _key(text: str) -> str:
-    return digest(text, *LANGUAGE, *host_target())
+    return digest(text, *LANGUAGE, _WIDTH, *host_target())
 
 
 def _load(text: str, kind: str) -> LoadedCode:
@@ -58,8 +60,8 @@ def _load(text: str, kind: str) -> LoadedCode:
 
 def _compile(text: str, kind: str) -> bytes:
     # The functions are for this host, not for the processor that clang assumes.
-    unfit = r'"(target-cpu|target-features|tune-cpu)"="[^"]*"'
-    with module_of(re.sub(unfit, "", _llvm_text(text, kind))) as module:
+    text = re.sub(r'"target-cpu"="[^"]*"', _WIDTH, _llvm_text(text, kind))
+    with module_of(re.sub(r'"(target-features|tune-cpu)"="[^"]*"', "", text)) as module:
         machine = host_machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)

@@ -391,14 +391,37 @@ class Access:
         """Lane by lane; those outside get 0, for the access itself tells what is wrong there."""
         if is_private(instruction.root):
             return ["zeroinitializer"] * instruction.components
-        self._call_shadow("load", instruction, memory, size)
-        return self.take_values(instruction.element, instruction.components)
+
+        def careful() -> list[str]:
+            self._call_shadow("load", instruction, memory, size)
+            return self.take_values(instruction.element, instruction.components)
+
+        if self.is_brief(instruction):
+            return careful()
+        kinds = [vector_of(instruction.element)] * instruction.components
+        return self.either(
+            self._has_no_shadow(memory),
+            lambda: ["zeroinitializer"] * instruction.components,
+            careful,
+            kinds,
+        )
 
     def _store_shadow(self, instruction: Instruction, memory: Memory, size: int) -> None:
         if is_private(instruction.root):
             return
-        self.give_values(instruction, size)
-        self._call_shadow("store", instruction, memory, size)
+
+        def careful() -> None:
+            self.give_values(instruction, size)
+            self._call_shadow("store", instruction, memory, size)
+
+        if self.is_brief(instruction):
+            careful()
+        else:
+            self.when(self._has_no_shadow(memory), lambda: None, careful)
+
+    def _has_no_shadow(self, memory: Memory) -> str:
+        """Whether memory is whole, as most buffers are: the host has filled them."""
+        return self.text.let(f"icmp eq i64 {memory.available}, 0")
 
     def _call_shadow(self, kind: str, instruction: Instruction, memory: Memory, size: int) -> None:
         self.put_lanes(instruction.operands[0], "0")

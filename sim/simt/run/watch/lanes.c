@@ -1,6 +1,7 @@
 // Accesses lane by lane: what a run did not settle, and lanes among each other.
 
 #pragma once
+#include "runs.c"
 #include "unsettled.c"
 
 static u8 *host_of(struct context *context, u64 address) {
@@ -213,6 +214,7 @@ void assay_watch_lanes(struct context *context, u32 how, u32 mask, u32 size, u32
       u32 from, to;
       u64 record = touching(&s, now, granule, offset, bytes, &from, &to);
       u32 *l = s.device ? lock(w, s.written + granule) : 0;
+      expand(&s, granule);
       if (how & HOW_WRITE)
         watch_write(w, context, &s, granule, how, lane, record, address + from,
                     how & HOW_ATOMIC || changes_value(context, address, lane, from, to, size));

@@ -1,10 +1,12 @@
 // Accesses by runs of consecutive lanes: checked in one go, with vector instructions.
 
 #pragma once
-#include "records.c"
+#include "runs.c"
 
 // Records that may not be ordered before an access, as intervals of their numbers: a record starts
 // with tag, threadgroup and epoch. Coarse: what it lets through is looked at lane by lane.
+// All of this is put into its callers' places: a window that went through memory would be read back
+// by vector instructions before its parts are there, which takes longer than the rest.
 #define OTHER_THREADS (31ull << SIMDGROUP_SHIFT | ~0ull << GROUP_SHIFT)
 struct window {
   u64 low, span;        // records of this dispatch (device) or of this epoch (threadgroup memory)
@@ -12,7 +14,7 @@ struct window {
   u64 now;
 };
 
-static inline struct window window_of(const struct shadow *s, u64 now) {
+INLINE struct window window_of(const struct shadow *s, u64 now) {
   u64 start = now >> GROUP_SHIFT << GROUP_SHIFT, covered = (u64)s->covered << EPOCH_SHIFT;
   struct window v = {start + covered, (1ull << GROUP_SHIFT) - covered, start, 0, now};
   if (s->device) {
@@ -23,22 +25,22 @@ static inline struct window window_of(const struct shadow *s, u64 now) {
   return v;
 }
 
-static inline u64 is_current(struct window v, u64 old) { return old - v.low < v.span; }
-static inline u64 is_open(struct window v, u64 old) {
+INLINE u64 is_current(struct window v, u64 old) { return old - v.low < v.span; }
+INLINE u64 is_open(struct window v, u64 old) {
   return (u64)is_current(v, old) & (u64)(old - v.start >= v.ordered);
 }
-static inline u64 by_other(struct window v, u64 old) {
+INLINE u64 by_other(struct window v, u64 old) {
   return ((old ^ v.now) & OTHER_THREADS) != 0;
 }
-static inline u64 flag(u64 condition, u64 bits) { return (0 - condition) & bits; }
+INLINE u64 flag(u64 condition, u64 bits) { return (0 - condition) & bits; }
 
-static inline u64 suspect_writes(struct window v, const u64 *written, u64 n) {
+INLINE u64 suspect_writes(struct window v, const u64 *written, u64 n) {
   u64 bad = 0;
   for (u64 i = 0; i < n; i++) bad |= is_open(v, written[i]) & by_other(v, written[i]);
   return bad;
 }
 
-static inline u64 suspect_reads(struct window v, const u64 *read, u64 n) {
+INLINE u64 suspect_reads(struct window v, const u64 *read, u64 n) {
   u64 bad = 0;
   for (u64 i = 0; i < n; i++) {
     u64 old = read[i], shared = (old & FLAG_SHARED) != 0;
@@ -48,14 +50,14 @@ static inline u64 suspect_reads(struct window v, const u64 *read, u64 n) {
   return bad;
 }
 
-static inline void note_writes(u64 *written, u64 n, u64 now, u32 step) {
+INLINE void note_writes(u64 *written, u64 n, u64 now, u32 step) {
   if (step == 1)
     for (u64 i = 0; i < n; i++) written[i] = now + (i << LANE_SHIFT);
   else
     for (u64 i = 0; i < n; i++) written[i] = now + (step ? (u64)((u32)i / step) << LANE_SHIFT : 0);
 }
 
-static inline u64 joined(struct window v, u64 old) {
+INLINE u64 joined(struct window v, u64 old) {
   u64 current = is_current(v, old), foreign = current & (u64)((old ^ v.now) >> GROUP_SHIFT != 0);
   u64 open = is_open(v, old) & (1 ^ foreign);
   u64 mine = v.now | (flag(current, FLAG_SHARED) & old) |
@@ -64,21 +66,15 @@ static inline u64 joined(struct window v, u64 old) {
 }
 
 // Checks reads against writes and notes them, in one go: noting them twice does no harm.
-static inline u64 note_reads(struct window v, const u64 *written, u64 *restrict read,
+INLINE u64 note_reads(struct window v, const u64 *restrict written, u64 *restrict read,
                              u64 *restrict before, u64 n) {
   u64 bad = 0;
-  if (before)
-    for (u64 i = 0; i < n; i++) {
-      u64 old = read[i], last = before[i];
-      bad |= is_open(v, written[i]) & by_other(v, written[i]);
-      before[i] = is_open(v, old) & by_other(v, old) ? old : last;
-      read[i] = joined(v, old);
-    }
-  else
-    for (u64 i = 0; i < n; i++) {
-      bad |= is_open(v, written[i]) & by_other(v, written[i]);
-      read[i] = joined(v, read[i]);
-    }
+  for (u64 i = 0; i < n; i++) {
+    u64 old = read[i], last = before[i];
+    bad |= is_open(v, written[i]) & by_other(v, written[i]);
+    before[i] = is_open(v, old) & by_other(v, old) ? old : last;
+    read[i] = joined(v, old);
+  }
   return bad;
 }
 
@@ -87,10 +83,93 @@ static inline u64 note_reads(struct window v, const u64 *written, u64 *restrict 
 // The addresses may lie beyond the arrays; asking for them does no harm.
 #define AHEAD 4
 #define LINE 8  // records
-static inline void fetch_ahead(const struct shadow *s, u64 *written, u64 *read, u64 n) {
-  for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(written + AHEAD * n + i, 1);
+INLINE void fetch_ahead(const struct shadow *s, u64 at, u64 n) {
+  u64 next = at + AHEAD * n;
+  __builtin_prefetch(s->runs + next / RUN, 1);
+  if (s->runs[at / RUN] == EXPANDED)
+    for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(s->written + next + i, 1);
   if (!s->has_readers) return;
-  for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(read + AHEAD * n + i, 1);
+  for (u64 i = 0; i < n; i += LINE) __builtin_prefetch(s->read + next + i, 1);
+}
+
+// -- buffers, whose records of writes may be those of runs ----------------------------------------
+
+// Calls `of_run` or `of_records` for each run that is touched: the latter from granule `lo` on.
+#define EACH_RUN(of_run, of_records)                                       \
+  for (u64 lo = at, hi; lo < at + n; lo = hi) {                            \
+    u64 run = s->runs[lo / RUN];                                           \
+    hi = (lo / RUN + 1) * RUN < at + n ? (lo / RUN + 1) * RUN : at + n;    \
+    if (run == EXPANDED) of_records; else of_run;                          \
+  }
+
+INLINE u64 suspect(struct window v, u64 old) { return is_open(v, old) & by_other(v, old); }
+
+INLINE u64 buffer_write(const struct shadow *s, struct window v, u64 at, u64 n, u32 step) {
+  u64 bad = 0, code = (at | n) % RUN ? 0 : step_code(step);
+  EACH_RUN(bad |= suspect(v, run), bad |= suspect_writes(v, s->written + lo, hi - lo))
+  if (s->has_readers) bad |= suspect_reads(v, s->read + at, n);
+  if (bad) return bad;
+  if (code) {
+    for (u64 i = 0; i < n; i += RUN)
+      s->runs[(at + i) / RUN] = run_of(v.now + ((i >> (code - 1)) << LANE_SHIFT), code);
+  } else {
+    EACH_RUN(expand(s, lo), (void)0)
+    note_writes(s->written + at, n, v.now, step);
+  }
+  return 0;
+}
+
+INLINE u64 buffer_read(const struct shadow *s, struct window v, u64 at, u64 n) {
+  u64 bad = 0;
+  EACH_RUN(bad |= suspect(v, run), bad |= suspect_writes(v, s->written + lo, hi - lo))
+  for (u64 i = 0; i < n; i++) s->read[at + i] = joined(v, s->read[at + i]);
+  return bad;
+}
+
+// The locks of the first and of the last granule, in one order for all; null for the same.
+struct locks { u32 *one, *other; };
+INLINE struct locks lock_range(struct watch *w, const struct shadow *s, u64 at, u64 n) {
+  u32 *first = lock_of(w, s->written + at), *last = lock_of(w, s->written + at + n - 1);
+  struct locks taken = {first < last ? first : last, first == last ? 0 : first < last ? last : first};
+  take(taken.one);
+  if (taken.other) take(taken.other);
+  return taken;
+}
+
+// More granules would have more than two locks.
+#define MOST_GRANULES 512
+
+INLINE u64 buffer_range(struct watch *w, struct shadow *s, struct window v, u32 how, u64 at, u64 n,
+                        u32 step) {
+  if (!n || n > MOST_GRANULES) return n != 0;
+  fetch_ahead(s, at, n);
+  struct locks taken = lock_range(w, s, at, n);
+  u64 bad = how & HOW_WRITE ? buffer_write(s, v, at, n, step) : buffer_read(s, v, at, n);
+  if (taken.other) unlock(taken.other);
+  unlock(taken.one);
+  return bad;
+}
+
+INLINE u64 arena_range(struct shadow *s, struct window v, u32 how, u64 at, u64 n, u32 step) {
+  u64 *written = s->written + at, *read = s->read + at;
+  if (!(how & HOW_WRITE)) return note_reads(v, written, read, s->before + at, n);
+  u64 bad = suspect_writes(v, written, n) | suspect_reads(v, read, n);
+  if (!bad) note_writes(written, n, v.now, step);
+  return bad;
+}
+
+INLINE u32 range_in(struct context *context, struct shadow *s, u32 how, u64 offset, u64 bytes,
+                    u32 first_lane, u32 lane_bytes) {
+  struct watch *w = context->watch;
+  if (w->slow) return 1;
+  u64 unit = (1ull << s->shift) - 1;
+  if ((offset | bytes | lane_bytes) & unit) return 1;
+  u64 at = offset >> s->shift, n = bytes >> s->shift;
+  if (at + n > s->count) return 1;
+  struct window v = window_of(s, record_of(w, context, s, how, first_lane));
+  u32 step = lane_bytes >> s->shift;
+  return s->device ? (u32)buffer_range(w, s, v, how, at, n, step)
+                   : (u32)arena_range(s, v, how, at, n, step);
 }
 
 // An access by consecutive lanes, `lane_bytes` each (0: one lane's), to whole granules. Returns 1,
@@ -99,25 +178,11 @@ u32 assay_watch_range(struct context *context, u32 how, u64 address, u64 bytes, 
                       u32 lane_bytes) {
   struct watch *w = context->watch;
   struct shadow s;
-  if (!find_shadow(w, address, &s)) return 0;
-  if (w->slow) return 1;
-  u64 offset = address & OFFSET_MASK;
-  u64 unit = (1ull << s.shift) - 1;
-  if ((offset | bytes | lane_bytes) & unit) return 1;
-  u64 at = offset >> s.shift, n = bytes >> s.shift;
-  if (at + n > s.count) return 1;
-  struct window v = window_of(&s, record_of(w, context, &s, how, first_lane));
-  u64 *written = s.written + at, *read = s.read + at;
-  if (s.device) fetch_ahead(&s, written, read, n);
-  u32 *l = s.device ? lock(w, written) : 0;
-  u64 bad;
-  if (how & HOW_WRITE) {
-    bad = suspect_writes(v, written, n);
-    if (s.has_readers) bad |= suspect_reads(v, read, n);
-    if (!bad) note_writes(written, n, v.now, lane_bytes >> s.shift);
-  } else {
-    bad = note_reads(v, written, read, s.before ? s.before + at : 0, n);
+  u64 handle = address >> HANDLE_SHIFT, offset = address & OFFSET_MASK;
+  if (handle == THREADGROUP_HANDLE) {
+    if (!arena_shadow(w, &s)) return 0;
+    return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
   }
-  if (l) unlock(l);
-  return (u32)bad;
+  if (!buffer_shadow(w, handle, &s)) return 0;
+  return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
 }

@@ -18,7 +18,6 @@
 // update.
 #define FLAG_STORED FLAG_SECOND
 #define FLAG_UPDATED FLAG_SHARED
-#define LANE_SHIFT 17
 #define SIMDGROUP_SHIFT 22
 #define EPOCH_SHIFT 27
 #define GROUP_SHIFT 37
@@ -69,6 +68,7 @@ static void report(struct watch *w, struct context *context, u32 kind, u32 site,
 struct shadow {
   u64 *lane_written, *lane_read;  // for races of the lanes of a simdgroup; null if not asked for
   u64 *written, *read, *before;  // `before`: the reader before the last, threadgroup memory only
+  u64 *runs;                     // of records that hold for many granules; null if there are none
   u64 first;                     // granule that the arrays start with
   u64 count;                     // granules
   u32 shift;                     // bytes of a granule, as a power of two
@@ -79,28 +79,31 @@ struct shadow {
   u32 ordered;                   // a fence ordered this threadgroup after others
 };
 
-static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {
-  u64 handle = address >> HANDLE_SHIFT;
-  if (handle == THREADGROUP_HANDLE) {
-    s->written = w->arena_written;
-    s->read = w->arena_read;
-    s->before = w->arena_before;
-    s->lane_written = w->arena_lane_written;
-    s->lane_read = w->arena_lane_read;
-    s->count = w->arena_granules;
-    s->shift = w->arena_shift;
-    s->covered = w->arena_covered;
-    s->stamp = w->run << GROUP_SHIFT | (u64)w->arena_epoch << EPOCH_SHIFT;
-    s->device = 0;
-    s->has_readers = 1;
-    s->ordered = w->arena_fenced;
-    return w->arena_written != 0;
-  }
+#define INLINE static inline __attribute__((always_inline))
+INLINE int arena_shadow(struct watch *w, struct shadow *s) {
+  s->written = w->arena_written;
+  s->read = w->arena_read;
+  s->before = w->arena_before;
+  s->runs = 0;
+  s->lane_written = w->arena_lane_written;
+  s->lane_read = w->arena_lane_read;
+  s->count = w->arena_granules;
+  s->shift = w->arena_shift;
+  s->covered = w->arena_covered;
+  s->stamp = w->run << GROUP_SHIFT | (u64)w->arena_epoch << EPOCH_SHIFT;
+  s->device = 0;
+  s->has_readers = 1;
+  s->ordered = w->arena_fenced;
+  return w->arena_written != 0;
+}
+
+INLINE int buffer_shadow(struct watch *w, u64 handle, struct shadow *s) {
   if (handle < FIRST_BUFFER_HANDLE || handle >= TABLE_ENTRIES) return 0;
   struct buffer *b = &w->buffers[handle];
   s->written = b->written;
   s->read = b->read;
   s->before = 0;
+  s->runs = b->runs;
   s->lane_written = b->lane_written;
   s->lane_read = b->lane_read;
   s->count = b->granules;
@@ -114,12 +117,25 @@ static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {
   return b->written != 0;
 }
 
+static inline int find_shadow(struct watch *w, u64 address, struct shadow *s) {
+  u64 handle = address >> HANDLE_SHIFT;
+  return handle == THREADGROUP_HANDLE ? arena_shadow(w, s) : buffer_shadow(w, handle, s);
+}
+
 // Neighbouring granules share a lock: threadgroups run on several threads.
-static inline u32 *lock(struct watch *w, u64 *shadow) {
-  u32 *l = &w->locks[((u64)shadow >> 12) * 2654435761u >> 8 & (LOCKS - 1)];
+static inline u32 *lock_of(struct watch *w, u64 *shadow) {
+  return &w->locks[((u64)shadow >> 12) * 2654435761u >> 8 & (LOCKS - 1)];
+}
+
+static inline void take(u32 *l) {
   while (__atomic_exchange_n(l, 1, __ATOMIC_ACQUIRE))
     while (__atomic_load_n(l, __ATOMIC_RELAXED)) {
     }
+}
+
+static inline u32 *lock(struct watch *w, u64 *shadow) {
+  u32 *l = lock_of(w, shadow);
+  take(l);
   return l;
 }
 
@@ -193,7 +209,7 @@ static inline u64 joined_write(const struct shadow *s, u64 old, u64 now) {
   return now | (old & FULL_MASK);
 }
 
-static inline u64 record_of(struct watch *w, struct context *context, const struct shadow *s,
+INLINE u64 record_of(struct watch *w, struct context *context, const struct shadow *s,
                             u32 how, u32 lane) {
   return s->stamp | (u64)context->simdgroup << SIMDGROUP_SHIFT | (u64)lane << LANE_SHIFT |
          (u64)(how >> HOW_SITE & 1023) << SITE_SHIFT | FULL_MASK |

@@ -72,8 +72,13 @@ void assay_watch_shadow_load(struct context *context, const u8 *shadow, u64 avai
                              u32 size, u32 parts) {
   const u64 *offsets = (const u64 *)context->scratch;
   u8 *values = context->scratch + SCRATCH_VALUES;
+  u64 bytes = (u64)size * parts;
+  if (!available) {  // all that the host has filled: most buffers
+    for (u64 n = 0; n < LANES * bytes; n += 8) *(u64 *)(values + n) = 0;
+    return;
+  }
   for (u32 lane = 0; lane < LANES; lane++) {
-    u64 bytes = (u64)size * parts, offset = offsets[lane];
+    u64 offset = offsets[lane];
     u32 inside = mask >> lane & 1 && bytes <= available && offset <= available - bytes;
     for (u64 n = 0; n < bytes; n++)
       values[(n / size * LANES + lane) * size + n % size] = inside ? shadow[offset + n] : 0;
@@ -85,6 +90,7 @@ void assay_watch_shadow_store(struct context *context, u8 *shadow, u64 available
                               u32 size, u32 parts) {
   const u64 *offsets = (const u64 *)context->scratch;
   const u8 *values = context->scratch + SCRATCH_VALUES;
+  if (!available) return;
   for (u32 lane = 0; lane < LANES; lane++) {
     u64 bytes = (u64)size * parts, offset = offsets[lane];
     if (!(mask >> lane & 1) || bytes > available || offset > available - bytes) continue;

@@ -26,7 +26,10 @@ typedef double f64;
 #define FLAG_ATOMIC 1
 #define MASK_SHIFT 3
 #define SITE_SHIFT 7
+#define LANE_SHIFT 17
 #define TAG_SHIFT 59
+#define RUN 32
+#define EXPANDED 1
 #define GROUP_MASK 4194303
 #define MEM_DEVICE 1
 #define MEM_THREADGROUP 2
@@ -65,6 +68,7 @@ typedef double f64;
 #define REPORT_COPY_NOT_WAITED 20
 #define REPORT_TEXTURE_NOT_FENCED 21
 #define REPORT_PARTIAL_SIMDGROUP 33
+#define REPORT_TENSOR_SCOPE 35
 #define REPORT_NON_UNIFORM_ARGUMENT 12
 #define REPORT_NAN_BORN 13
 #define REPORT_INFINITY_BORN 14
@@ -143,13 +147,14 @@ _Static_assert(sizeof(struct report) == 80, "as Python has it");
 
 struct buffer {
     u64 *written;
+    u64 *runs;
     u64 *read;
     u64 granules;
     u64 has_readers;
     u64 *lane_written;
     u64 *lane_read;
 };
-_Static_assert(sizeof(struct buffer) == 48, "as Python has it");
+_Static_assert(sizeof(struct buffer) == 56, "as Python has it");
 
 struct waiter {
     u32 site;
