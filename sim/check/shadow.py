@@ -124,7 +124,8 @@ def _zeroed(count: int) -> Records:
         raw = np.zeros(size + _ALIGNMENT, np.uint8)
         start = -raw.ctypes.data % _ALIGNMENT
         return raw[start : start + size].view(np.uint64)
-    pages = mmap.mmap(-1, size)
+    # Not shared: of shared pages that are swapped out the system does not tell that they are there.
+    pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):  # a kernel without large pages
         pages.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(pages, np.uint64)

@@ -101,8 +101,9 @@ def test_the_memory_of_checking_is_measured_in_processes_of_their_own() -> None:
     peak = checking._peak(count, 1)
     assert peak is not None
     assert peak.data == 12 * count
-    # One record of 8 bytes for every float of the result, and not yet twice that.
-    assert 7 * count < peak.extra < 16 * count
+    assert peak.plain > peak.data
+    # One record of 8 bytes for 32 floats of the result, and what else a checker is made of.
+    assert peak.extra < 2 * count
 
 
 def test_the_peak_of_a_parent_is_not_that_of_its_child() -> None:
