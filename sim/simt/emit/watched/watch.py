@@ -150,13 +150,10 @@ class Watch(WatchedBarriers):
             offsets, inside = self.window_offsets(form, groups, memory, size)
 
         def ranges() -> None:
-            bad = "false"
-            for group, offset in zip(groups, offsets, strict=True):
-                step = _lane_step(group)
-                found = self._range(
-                    how, memory, offset, group.elements * size, str(group.lanes[0]), step * size
-                )
-                bad = found if bad == "false" else text.let(f"or i1 {bad}, {found}")
+            if size == 1 << self.needs.arena_shift and _are_two_reads(instruction, how, groups):
+                bad = self._two_reads(how, memory, groups, offsets)
+            else:
+                bad = self._ranges(how, memory, groups, offsets, size)
             self._if(bad, lambda: self._lanes(instruction, how, memory))
 
         if inside == "true":
@@ -199,6 +196,31 @@ class Watch(WatchedBarriers):
             self._if(bad, lambda: self._lanes(instruction, how, memory))
 
         self.when(prefix, some, lambda: self._lanes(instruction, how, memory))
+
+    def _ranges(
+        self, how: int, memory: Memory, groups: list[Group], offsets: list[str], size: int
+    ) -> str:
+        bad = "false"
+        for group, offset in zip(groups, offsets, strict=True):
+            step = _lane_step(group)
+            found = self._range(
+                how, memory, offset, group.elements * size, str(group.lanes[0]), step * size
+            )
+            bad = found if bad == "false" else self.text.let(f"or i1 {bad}, {found}")
+        return bad
+
+    def _two_reads(self, how: int, memory: Memory, groups: list[Group], offsets: list[str]) -> str:
+        """The two windows of `_are_two_reads` in one call."""
+        addresses = [self.text.let(f"add i64 {memory.address}, {offset}") for offset in offsets]
+        bad = self.text.call(
+            "i32",
+            "assay_watch_two_reads",
+            ("ptr", "%ctx"),
+            ("i32", str(how)),
+            *(("i64", address) for address in addresses),
+            *(("i32", str(group.lanes[0])) for group in groups),
+        )
+        return self.text.let(f"icmp ne i32 {bad}, 0")
 
     def _range(
         self,
@@ -363,6 +385,16 @@ def _how_atomic(instruction: Instruction) -> int:
     if instruction.operation.commutes and changes:
         return layout.HOW_ATOMIC | layout.HOW_UPDATE
     return layout.HOW_ATOMIC
+
+
+def _are_two_reads(instruction: Instruction, how: int, groups: list[Group]) -> bool:
+    """Whether two windows of one element each are read in threadgroup memory, as rows are."""
+    return (
+        isinstance(instruction.root, THREADGROUP_ROOTS)
+        and not how & layout.HOW_WRITE
+        and len(groups) == 2
+        and all(group.elements == 1 for group in groups)
+    )
 
 
 def _is_dense(group: Group, components: int) -> bool:

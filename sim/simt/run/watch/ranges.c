@@ -186,3 +186,26 @@ u32 assay_watch_range(struct context *context, u32 how, u64 address, u64 bytes, 
   if (!buffer_shadow(w, handle, &s)) return 0;
   return range_in(context, &s, how, offset, bytes, first_lane, lane_bytes);
 }
+
+// Two reads of one granule of threadgroup memory each, the second by lanes from `other_lane` on:
+// what rows of a tile are. Returns 1 if either looks like a race.
+u32 assay_watch_two_reads(struct context *context, u32 how, u64 address, u64 other, u32 lane,
+                          u32 other_lane) {
+  struct watch *w = context->watch;
+  struct shadow s;
+  if (!arena_shadow(w, &s)) return 0;
+  u64 one = address & OFFSET_MASK, two = other & OFFSET_MASK;
+  u64 unit = (1ull << s.shift) - 1, at = one >> s.shift, next = two >> s.shift;
+  if (w->slow || (one | two) & unit || at >= s.count || next >= s.count) return 1;
+  struct window v = window_of(&s, record_of(w, context, &s, how, lane)), u = v;
+  u.now = record_of(w, context, &s, how, other_lane);
+  u64 written = s.written[at], read = s.read[at], before = s.before[at];
+  u64 bad = suspect(v, written);
+  s.before[at] = suspect(v, read) ? read : before;
+  s.read[at] = joined(v, read);
+  written = s.written[next], read = s.read[next], before = s.before[next];
+  bad |= suspect(u, written);
+  s.before[next] = suspect(u, read) ? read : before;
+  s.read[next] = joined(u, read);
+  return (u32)bad;
+}
