@@ -27,7 +27,7 @@ from .study import Assumed, Effort, Study
 from .terms import Expression
 from .values import Values
 
-_DEEPEST: Final = 20_000  # frames: values of long chains of branches are found by recursion
+_DEEPEST: Final = 10_000  # frames: values of long chains of branches are found by recursion
 _MOST_TRIED: Final = 16  # extra assumptions
 _SECONDS_OF_TRY: Final = 0.3
 DEFAULT: Final = Effort()

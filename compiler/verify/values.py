@@ -313,7 +313,12 @@ class Values:
             return found
         symbol = self._free(phi, counts)
         terms = [self.term(value, counts) for value in phi.operands]
-        edges = [self.edge(source, phi.block, counts) for source in phi.block.predecessors]
+        # What was in earlier iterations is asked of the block's own path, not here: loops whose
+        # end such a value decides would lead back through all iterations.
+        edges = [
+            both(self.path(source, counts, before=False), self.taken(source, phi.block, counts))
+            for source in phi.block.predecessors
+        ]
         taken = [both(edge, symbol == term.value) for edge, term in zip(edges, terms, strict=True)]
         if self.is_supposed:
             taken.append(negation(one_of(*edges)))

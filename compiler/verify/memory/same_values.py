@@ -2,21 +2,24 @@
 
 Two threads that copy or convert the same element of memory that nobody writes leave the same bits,
 whichever comes last. Operations on floating-point numbers are unknown functions here, of which only
-is known that equal operands give equal results.
+is known that equal operands give equal results; so are loops that do nothing but compute.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.llvm_types import is_float
 from assay.sim.simt.ir.nodes import Constant, Instruction, Value
-from assay.sim.simt.ir.operations.memory import STORE
-from assay.sim.simt.ir.operations.operation import OfOperands
+from assay.sim.simt.ir.operations.control import PHI
+from assay.sim.simt.ir.operations.memory import COMPONENT, LOAD, STORE
+from assay.sim.simt.ir.operations.operation import OfOperands, OfThread
 
 from ..conditions import one_of
 from ..counts import Count, Counts
+from ..kernel import is_read_only
 from ..terms import Expression
 from ..values import Values
 
@@ -30,7 +33,7 @@ def may_differ(
     """Whether two stores that begin at the same byte may leave different bits there."""
     if not are_alike(one, other):
         return True
-    mine, theirs = _Patterns(a), _Patterns(b)
+    mine, theirs = _Patterns(a, one), _Patterns(b, other)
     pairs = zip(one.operands[1:], other.operands[1:], strict=True)
     return one_of(*(mine.bits(x, here) != theirs.bits(y, there) for x, y in pairs))
 
@@ -42,10 +45,17 @@ def are_alike(one: Instruction, other: Instruction) -> bool:
 
 
 class _Patterns:
-    """Bit patterns of a thread's values, as terms."""
+    """Bit patterns of a thread's values, as terms.
 
-    def __init__(self, values: Values) -> None:
+    Args:
+        values: the thread's.
+        store: what writes them; a loop that it is not in has come to its end before.
+    """
+
+    def __init__(self, values: Values, store: Instruction) -> None:
+        assert store.block is not None
         self._values = values
+        self._around = values.kernel.around(store.block)
         self._known: dict[tuple[Value, _Key], Expression] = {}
 
     def bits(self, value: Value, counts: Counts) -> Expression:
@@ -64,38 +74,94 @@ class _Patterns:
         return self._known[key]
 
     def _bits(self, value: Instruction, counts: Counts) -> Expression:
-        is_computed = isinstance(value.operation.meaning, OfOperands) and bool(value.operands)
-        if is_computed and len(self._known) < _MOST_VALUES and _is_of_floats(value):
-            operands = [_number(self.bits(each, counts)) for each in value.operands]
-            return _function(value, len(operands))(*operands)
+        if len(self._known) < _MOST_VALUES and self._is_opaque(value):
+            loop = self._left(value)
+            if loop is None and (self._is_computed(value) or self._is_fixed(value)):
+                return self._applied(_name(value), value.operands, counts)
+            inputs = None if loop is None else self._inputs(loop)
+            if inputs is not None:
+                name = f"left.{self._values.facts.number_of(value)}"
+                return self._applied(name, inputs, counts)
         if is_float(value.type):
             return self._values.term(value, counts).value
         return self._values.read(value, counts, "unsigned").value
 
+    def _applied(self, name: str, operands: Sequence[Value], counts: Counts) -> Expression:
+        """An unknown function, the same wherever it has this name."""
+        import z3
 
-def _is_of_floats(value: Instruction) -> bool:
-    """Whether floating-point numbers go into a value, which its term then does not know."""
-    seen: set[Value] = set()
-    work: list[Value] = [value]
-    while work:
-        each = work.pop()
-        if is_float(each.type):
-            return True
-        if each not in seen and isinstance(each, Instruction):
+        numbers = [_number(self.bits(each, counts)) for each in operands]
+        return z3.Function(name, *[z3.IntSort()] * (len(numbers) + 1))(*numbers)
+
+    def _is_computed(self, value: Instruction) -> bool:
+        return isinstance(value.operation.meaning, OfOperands) and bool(value.operands)
+
+    def _is_fixed(self, value: Instruction) -> bool:
+        """Whether it is read where nobody writes."""
+        load = value.operands[0] if value.operation is COMPONENT else value
+        if not isinstance(load, Instruction) or load.operation is not LOAD:
+            return False
+        return is_read_only(load.root, self._values.kernel.written)
+
+    def _is_opaque(self, value: Instruction) -> bool:
+        """Whether its term does not tell what it is: floating-point numbers go into it, or what a
+        loop leaves behind.
+        """
+        seen: set[Value] = set()
+        work: list[Value] = [value]
+        while work:
+            each = work.pop()
+            if each in seen or not isinstance(each, Instruction):
+                continue
             seen.add(each)
-            if isinstance(each.operation.meaning, OfOperands):
+            if self._left(each) is not None:
+                return True
+            if self._is_computed(each):
+                if any(is_float(part.type) for part in (each, *each.operands)):
+                    return True
                 work += each.operands
-    return False
+            elif self._is_fixed(each):
+                work += each.operands
+        return False
+
+    def _left(self, value: Instruction) -> Loop | None:
+        """The outermost loop that a value is from and that has come to its end."""
+        assert value.block is not None
+        loops = self._values.kernel.around(value.block)
+        return next((loop for loop in loops if loop not in self._around), None)
+
+    def _inputs(self, loop: Loop) -> list[Value] | None:
+        """What goes into a loop that does nothing but compute; None if it does more. What it leaves
+        behind is a function of these.
+        """
+        found: dict[Value, None] = {}
+        for block in sorted(loop.blocks, key=self._values.kernel.cfg.index.__getitem__):
+            used = [] if block.condition is None else [block.condition]
+            for each in block.body:
+                if isinstance(each.operation.meaning, OfThread):
+                    used.append(each)
+                elif not (each.operation is PHI or self._is_computed(each) or self._is_fixed(each)):
+                    return None
+                else:
+                    used += each.operands
+            for value in used:
+                own = isinstance(value, Instruction) and value.block in loop.blocks
+                is_own = own and not _is_of_thread(value)
+                if not is_own and not isinstance(value, Constant):
+                    found[value] = None
+        return list(found)
 
 
-def _function(value: Instruction, count: int) -> Any:
-    """The unknown function that an operation is: the same for the same way to compute."""
-    import z3
+def _is_of_thread(value: Value) -> bool:
+    return isinstance(value, Instruction) and isinstance(value.operation.meaning, OfThread)
 
+
+def _name(value: Instruction) -> str:
+    """What an operation does, in so many words that two of one name do the same."""
     types = ",".join(each.type for each in value.operands)
     way = f"{value.predicate}.{value.contract}.{value.precise}.{sorted(value.flags)}"
-    name = f"bits.{value.operation.name}.{types}.{value.type}.{way}"
-    return z3.Function(name, *[z3.IntSort()] * (count + 1))
+    place = f"{value.root}.{value.element}.{value.components}.{value.index}"
+    return f"bits.{value.operation.name}.{types}.{value.type}.{way}.{place}"
 
 
 def _number(value: Expression) -> Any:

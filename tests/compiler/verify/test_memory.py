@@ -38,6 +38,20 @@ kernel void k(constant ulong& n, device const float* x, device const float* w, d
     for (uint at = i; at < n; at += uint(n / 2 + n % 2)) y[at] = sqrt(x[at]) * w[WHICH] + 1;
 }
 """
+STRIDES = """\
+kernel void k(constant ulong& n, constant ulong& axes, constant ulong* sizes,
+              constant ulong* strides, device const float* x, device float* y,
+              uint i [[thread_position_in_grid]]) {
+    for (uint at = i; at < n; at += uint(n / 2 + n % 2)) {
+        uint left = at, from = 0;
+        for (uint d = 0; d < axes; ++d) {
+            from += (left % sizes[d]) * strides[d] MORE;
+            left /= sizes[d];
+        }
+        y[at] = x[from] + 1;
+    }
+}
+"""
 OF_GRID = """\
 kernel void k(device uint* y, uint2 at [[thread_position_in_grid]],
               uint2 grid [[threads_per_grid]]) { y[at.x + grid.x * at.y] = at.y; }
@@ -97,6 +111,11 @@ def test_assumptions_name_members_of_structs_and_elements_of_arrays() -> None:
 @pytest.mark.parametrize(("which", "verdict"), [("at", "proved"), ("i", "refuted")])
 def test_writes_of_one_value_by_several_threads_are_no_race(which: str, verdict: str) -> None:
     assert buffer_races(STRIDE.replace("WHICH", which)) == verdict
+
+
+@pytest.mark.parametrize(("more", "verdict"), [("", "proved"), ("+ i", "refuted")])
+def test_what_a_loop_computes_of_the_same_is_the_same(more: str, verdict: str) -> None:
+    assert buffer_races(STRIDES.replace("MORE", more)) == verdict
 
 
 def test_what_is_read_where_others_write_may_differ() -> None:
