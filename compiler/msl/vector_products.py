@@ -15,6 +15,7 @@ functions compute is never fused.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from assay.sim.native.llvm_host import LLVM_LOCK, start_llvm
 from assay.sim.native.llvm_modules import module_of
@@ -42,6 +43,8 @@ _STORED = re.compile(
     r"[^\n]*?(?:\bptr (?P<to>%[-\w.$]+)[^\n]*)?, !dbg (?P<place>!\d+)(?:, ![^\n]*)?$"
 )
 _NAME = re.compile(r"%[-\w.$]+")
+# What belongs to one initialisation has one number.
+_INITIALISED = re.compile(r"^(!\d+) = !DILocation\([^\n]*\batomGroup: (\d+)", re.M)
 _UNINTERESTING = re.compile(r"  (?:%\S+ = alloca |call void @llvm\.lifetime\.)")
 
 
@@ -66,6 +69,7 @@ class _Module:
     def __init__(self, text: str) -> None:
         self._text = text
         self._functions = {found["name"]: found[0] for found in _FUNCTION.finditer(text)}
+        self._initialised = dict(_INITIALISED.findall(text))
         self._made: dict[str, str] = {}
         self._declared: set[str] = set()
 
@@ -89,7 +93,7 @@ class _Module:
 
     def _paired(self, text: str) -> str:
         """A function in which sums take their products' factors."""
-        function = _Function(text)
+        function = _Function(text, self._initialised)
         for number, line in enumerate(function.lines):
             call = _OPERATOR.search(line)
             if call is None:
@@ -145,8 +149,9 @@ class _Module:
 class _Function:
     """A function's lines, and where it uses what."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, initialised: Mapping[str, str]) -> None:
         self.lines = text.split("\n")
+        self._initialised = initialised
         self._shared: list[str] = []
         self._uses: dict[str, list[int]] = {}
         for number, line in enumerate(self.lines):
@@ -174,26 +179,36 @@ class _Function:
         for number in range(first - 1, 0, -1):
             call = _OPERATOR.search(self.lines[number])
             if call is not None:
-                is_all = call["kind"] == "ml" and self._is_result(number, call, place[0])
+                is_all = call["kind"] == "ml" and self._is_result(number, call, place[0], sum_)
                 return number if is_all else None
             if not _STORED.match(self.lines[number]):
                 return None
         return None
 
-    def _is_result(self, number: int, call: re.Match[str], place: str) -> bool:
-        """Whether a call's result goes to a temporary: a variable's place is another than its."""
-        left = call["type"].count(",") + 1
-        base = None
+    def _is_result(self, number: int, call: re.Match[str], place: str, sum_: int) -> bool:
+        """Whether a product's result goes to a temporary of the expression that the sum is in.
+
+        What initialises a variable, and all temporaries of that, are told by one number.
+        """
+        stores = self._stores(number, call["type"].count(",") + 1)
+        if not stores or stores[0] != place:
+            return False
+        of = self._initialised.get(stores[1])
+        return of is None or of == self._initialised.get((self._stores(sum_, 1) or ("", ""))[1])
+
+    def _stores(self, number: int, count: int) -> tuple[str, str] | None:
+        """Where the result of a call goes, in so many parts, and the place of the last store."""
+        base = ""
         for line in self.lines[number + 1 :]:
             found = _STORED.match(line)
-            if found is None or found["place"] != call["place"]:
-                return False
-            if base is None and not found["part"]:
+            if found is None:
+                return None
+            if not base and not found["part"]:
                 base = found["to"]
-            left -= found["store"] is not None
-            if not left:
-                return base == place
-        return False
+            count -= found["store"] is not None
+            if not count:
+                return base, found["place"]
+        return None
 
     def share(self, type: str, calls: dict[int, str]) -> None:
         """Let the calls in these lines be of other functions, which share a product's factors."""

@@ -1,5 +1,7 @@
 """Products and sums of vectors are fused where clang fuses those of scalars."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
 # The product of the first two is rounded to 1 + 2^-11; only where it is fused 2^-24 is left.
 X, C = 1 + 2**-12, 1 + 2**-11
 LEFT = 2**-24
+VALUES = {"a": 0.3, "b": -1.7, "c": 0.9, "d": 2.6}
 TYPES = ["float2", "float3", "float4", "packed_float3"]
 
 
@@ -61,7 +64,22 @@ def test_products_are_fused_within_an_expression(of: str) -> None:
     assert left == {name: [each] * 2 for name, each in zip(left, wanted, strict=True)}
 
 
+def test_products_are_fused_in_what_variables_start_with_and_functions_return() -> None:
+    head = """
+    float4 summed(float4 a, float4 b, float4 c) { return a * b - c; }
+    float4 same(float4 a) { return a; }"""
+    bodies = (
+        "float4 q = x * y - c; out = q;",
+        "const float4 p = 1, q = (m + (x * y)); out = q;",
+        "auto q = same(x * y - c); out = q;",
+        "out = summed(x, y, c);",
+        "float4 q[2] = {x, x * y - c}; out = q[1];",
+    )
+    assert results(*bodies, head=head) == [[LEFT] * 4] * len(bodies)
+
+
 APART = {
+    "a variable of a variable's start": "float4 q = x * y; float4 r = q - c; out = r;",
     "a variable": "float4 q = x * y; out = q - c;",
     "a variable whose type is deduced": "auto q = x * y; out = q - c;",
     "a variable that is set later": "float4 q; q = x * y; out = q - c;",
@@ -149,3 +167,29 @@ def test_functions_of_the_library_compute_the_same_of_vectors_and_scalars(fast: 
 def test_integers_are_left_alone(fast: bool) -> None:
     out = results("int4 i(3); i += i * i; out = float4(i * i + 4);", fast=fast)
     assert out == [[148] * 4]
+
+
+def drawn(draw: random.Random, depth: int) -> str:
+    """A random expression of four variables."""
+    if not depth or draw.random() < 0.15:
+        return draw.choice("abcd")
+    left, right = drawn(draw, depth - 1), drawn(draw, depth - 1)
+    kind = draw.random()
+    if kind < 0.88:
+        return f"({left} {'*' if kind < 0.42 else '+' if kind < 0.67 else '-'} {right})"
+    return f"product({left}, {right})" if kind < 0.94 else f"(s > 0 ? {left} : {right})"
+
+
+def test_random_expressions_of_vectors_round_as_those_of_scalars() -> None:
+    draw = random.Random(5)
+    pairs = [(drawn(draw, 4), drawn(draw, 3), draw.choice(["=", "+=", "-="])) for _ in range(20)]
+    found = []
+    for of in ("float4", "float"):
+        head = f"{of} product({of} a, {of} b) {{ return a * b; }}"
+        given = "".join(f"{of} {name} = {of}(in[0] * {value}f); " for name, value in VALUES.items())
+        bodies = [
+            f"{given} {of} q = {one}; {of} t = c; t {how} {other} * q + a; out = float4(t);"
+            for one, other, how in pairs
+        ]
+        found.append(results(*bodies, head=head))
+    assert found[0] == found[1]
