@@ -63,6 +63,10 @@ def main() -> int:
         from .proving_peers.main import main as prove_peers
 
         return prove_peers(sys.argv[2:])
+    if sys.argv[1:2] == ["proofs"]:
+        from .proofs import main as proofs
+
+        return proofs(sys.argv[2:])
     if sys.argv[1:2] == ["reduce"]:
         from .reduce import main as reduce
 

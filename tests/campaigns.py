@@ -69,6 +69,11 @@ CAMPAIGNS: dict[str, Campaign] = {
         minutes=5,
         paths=("tests/compiler/verify", "tests/benchmarks/test_proving_peers.py"),
     ),
+    "own-proofs": Campaign(
+        what="our own kernels for all sizes: pipelines, the Foundry's library, the benchmarks'",
+        minutes=10,
+        module=("benchmarks", "proofs"),
+    ),
     "repair": Campaign(
         what="damaged kernels of the mutation corpus that small changes mend: 60% at least",
         minutes=60,
