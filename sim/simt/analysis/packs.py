@@ -19,17 +19,22 @@ from ..ir.nodes import (
     ConstantRoot,
     Function,
     Instruction,
+    PrivateRoot,
     Root,
+    ThreadgroupRoot,
     Value,
+    is_private,
 )
 from ..ir.operations.conversions import SEXT, ZEXT
 from ..ir.operations.integers import AND, ASHR, LSHR, SDIV, SREM, UDIV, UREM
+from ..ir.operations.memory import ADDRESS
 from ..ir.operations.operation import Meeting
 from ..ir.operations.positions import (
     THREAD_POSITION_IN_GRID,
     THREADGROUP_POSITION_IN_GRID,
 )
 from ..ir.operations.synchronisation import FENCE
+from ..ir.passes import rewrites
 from ..ir.shape import LANES
 from .divergence import Divergence
 from .linear import LinearForms
@@ -40,6 +45,8 @@ _SHIFTS = frozenset({LSHR, ASHR})
 _EXTENDS = frozenset({ZEXT, SEXT})
 # Pieces of memory that an access in a loop may be made of: with more, packing does not pay.
 _MOST_WINDOWS = 2
+_MOST_WITH_GAPS = 16  # elements of a piece of which some are nobody's
+_ALIGNMENT = 16  # of a lane's arrays, as of variables of threadgroups
 
 
 def is_place_in_x(instruction: Instruction) -> bool:
@@ -50,7 +57,7 @@ def is_place_in_x(instruction: Instruction) -> bool:
     return isinstance(dimension, Constant) and dimension.number == 0
 
 
-def find_packs(function: Function, lanes: int) -> int:
+def find_packs(function: Function, lanes: int, simdgroups: int) -> int:
     """How many threadgroups of so many lanes each fit; 1 if they have to stay apart.
 
     Rows of a grid are counted in one number, from which kernels get at places by division: packs
@@ -58,7 +65,15 @@ def find_packs(function: Function, lanes: int) -> int:
     """
     if function.apart or not all(map(_may_be_packed, function.instructions())):
         return 1
-    written = {each.root for each in function.instructions() if each.operation.writes_memory}
+    alone = lanes == 1 and simdgroups == 1
+    roots = {each.root for each in function.instructions() if each.operation.accesses_memory}
+    if not alone and any(isinstance(root, ThreadgroupRoot) for root in roots):
+        return 1
+    written = {
+        each.root
+        for each in function.instructions()
+        if each.operation.writes_memory and not isinstance(each.root, ThreadgroupRoot)
+    }
     if any(each.root in written for each in _reads(function)):
         return 1  # or what a fault leaves behind could not be made again
     common = math.gcd(*_divisors(function))
@@ -80,13 +95,27 @@ def _may_be_packed(instruction: Instruction) -> bool:
     operation = instruction.operation
     if operation.is_atomic or operation is FENCE or operation.meeting is not Meeting.NONE:
         return False
-    if operation is THREAD_POSITION_IN_GRID:
+    if operation in (THREAD_POSITION_IN_GRID, ADDRESS):
         return False
     return not operation.accesses_memory or _is_shared(instruction.root)
 
 
 def _is_shared(root: Root | None) -> bool:
-    return isinstance(root, BufferRoot | AddressRoot | ConstantRoot)
+    return isinstance(root, BufferRoot | AddressRoot | ConstantRoot | ThreadgroupRoot)
+
+
+@rewrites
+def take_for_own(function: Function) -> None:
+    """Make the memory of a threadgroup that one lane works for that lane's own, in place.
+
+    So each of several threadgroups that run at once has its own.
+    """
+    start = -(-function.private_memory // _ALIGNMENT) * _ALIGNMENT
+    for each in function.instructions():
+        root = each.root
+        if isinstance(root, ThreadgroupRoot):
+            each.root = PrivateRoot(start + root.start, root.size, root.name)
+    function.private_memory = start + function.threadgroup_memory
 
 
 def _divisors(function: Function) -> list[int]:
@@ -137,8 +166,13 @@ def _is_plain(access: Instruction, divergence: Divergence, linear: LinearForms) 
     form = linear.of(access.operands[0], access.block)
     if form is None:
         return False
+    if is_private(access.root):
+        return form.is_uniform
     if form.is_uniform:
         return not writing or not any(divergence.is_varying(o) for o in access.operands[1:])
     size = size_of(Scalar(access.element))
     windows = plan(form, size, access.components, writing=writing)
-    return windows is not None and len(windows) <= _MOST_WINDOWS
+    if windows is None or len(windows) > _MOST_WINDOWS:
+        return False
+    longest = max(each.elements for each in windows)
+    return longest <= max(len(form.lanes) * access.components, _MOST_WITH_GAPS)

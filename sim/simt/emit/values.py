@@ -13,7 +13,7 @@ from ..analysis.linear import add_linear_forms
 from ..analysis.linear_form import IOTA, ZEROS, Form, Pattern
 from ..analysis.lookups import insert_lookups
 from ..analysis.merge_accesses import merge_accesses
-from ..analysis.packs import are_worth_it, find_packs, is_place_in_x
+from ..analysis.packs import are_worth_it, find_packs, is_place_in_x, take_for_own
 from ..analysis.promote import promote
 from ..ir import context as c
 from ..ir.cfg import Cfg, analyse, split_at_barriers
@@ -107,6 +107,8 @@ class Values:
         if self.tapes:
             promote(self.function)
             merge_accesses(self.function)
+        if any(groups):
+            take_for_own(self.function)
         fix_positions(self.function, self.shape)
         replace_bfloat(self.function)
         self.watch_sites = WatchSites()
@@ -137,7 +139,7 @@ class Values:
         kept = in_vectors(needed)
         packs = 1
         if packed and not self.barriers and len(needed) <= LANES // 2:
-            packs = find_packs(self.function, len(needed))
+            packs = find_packs(self.function, len(needed), self.shape.simdgroups)
         if packs == 1:
             return kept, ZEROS[: len(kept)]
         lanes, groups = needed * packs, tuple(n for n in range(packs) for _ in needed)

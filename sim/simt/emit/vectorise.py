@@ -64,6 +64,7 @@ class Code:
     watch_needs: WatchNeeds
     lanes: tuple[int, ...]  # those that run, by the numbers that faults have
     packs: int  # threadgroups that run at once
+    private_memory: int  # bytes that each lane has
     streams: bool  # whether some stores go past the caches
     known: dict[tuple[int, int], int]  # what a tape leaves out; see `Tape.known`
     loops: list[tuple[Block, list[int]]]  # see `coverage`; none if it is not noted
@@ -114,6 +115,7 @@ class Vectoriser(Branches):
             watch_needs=self.watch.needs,
             lanes=self.kept,
             packs=max(self.groups) + 1,
+            private_memory=self.function.private_memory,
             streams=self.memory.streams,
             known=self.tape.known,
             loops=coverage.loops(self.cfg) if self._covers else [],

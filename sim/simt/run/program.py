@@ -254,7 +254,7 @@ class Program:
                     asdict(described_watched(each, declared)) for each in code.watch_sites
                 ],
                 "watch": asdict(code.watch_needs),
-                "private_memory": function.private_memory,
+                "private_memory": max(code.private_memory, function.private_memory),
                 "threadgroup_memory": function.threadgroup_memory,
                 "constants": function.constants.hex(),
                 "loops": [[asdict(loop_site(header)), after] for header, after in code.loops],

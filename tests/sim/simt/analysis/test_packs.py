@@ -29,6 +29,12 @@ _PACKED = {
         7,
     ),
 }
+_TILE = """static THREADGROUP uint tile[8]; static THREADGROUP uchar bytes[4];
+    uint q = g / 7, r = g % 7;
+    for (uint i = 0; i < 8; i++) { tile[i] += n; bytes[i & 3] += r; }
+    for (uint k = 0; k < 8; k++) for (uint i = 0; i < n; i++)
+        tile[k] += in[i * 14 + r] * (bytes[k & 3] + q);
+    for (uint k = 0; k < 8; k++) out[(q * 8 + k) * 7 + r] = tile[k];"""
 _APART = {
     "a grid that is not cut into rows": "if (x < 2) out[g * 2 + x] = in[g];",
     "an atomic sum": _ROW.format("__assay_atomic_add_u32(out + r * 2 + x, 1);"),
@@ -75,6 +81,17 @@ def test_what_runs_together_leaves_what_runs_apart_leaves(name: str, groups: Siz
     arguments = [np.arange(5, 517, dtype=np.uint32) % 97, np.zeros(1024, np.uint32)]
     expected, found = (
         run(kernel, arguments, threadgroup_size=_SIZE, threadgroups=groups)[1]
+        for run in (on_reference, on_engine)
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_threadgroups_of_one_lane_have_memory_of_their_own() -> None:
+    kernel, size = _compiled(_TILE), (1, 1, 1)
+    assert _packs(_TILE, size) == 7
+    arguments = [np.arange(5, 517, dtype=np.uint32) % 97, np.zeros(1024, np.uint32)]
+    expected, found = (
+        run(kernel, arguments, threadgroup_size=size, threadgroups=(24, 2, 1))[1]
         for run in (on_reference, on_engine)
     )
     np.testing.assert_array_equal(found, expected)
