@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ..msl.errors import CompileError, MissingConstants
@@ -24,12 +24,12 @@ _OWN_HEADERS = "<metal_stdlib>"
 _STDIN = Path("-")
 
 
-def build(invocation: Invocation, version: str) -> list[Path]:
+def build(invocation: Invocation, version: str, warn: Callable[[str], None]) -> list[Path]:
     """Do what a command line says; the files that were written. Raises CompileError.
 
-    `version` is that of Assay, which is noted in them.
+    `version` is that of Assay, which is noted in them; `warn` is told the warnings of each source.
     """
-    libraries = [(path, _read(path, invocation, version)) for path in invocation.inputs]
+    libraries = [(path, _read(path, invocation, version, warn)) for path in invocation.inputs]
     if invocation.compile_only:
         written = []
         for path, library in libraries:
@@ -45,7 +45,7 @@ def build(invocation: Invocation, version: str) -> list[Path]:
     return [_write(target, whole, invocation.inputs, invocation)]
 
 
-def compiled_unit(path: Path, invocation: Invocation) -> Unit:
+def compiled_unit(path: Path, invocation: Invocation, warn: Callable[[str], None]) -> Unit:
     """A source after preprocessing, of which each kernel compiles. Raises CompileError."""
     source, file_name = _text(path)
     options = invocation.options_for(path)
@@ -62,6 +62,11 @@ def compiled_unit(path: Path, invocation: Invocation) -> Unit:
             problems.append(str(error))
     if problems:
         raise CompileError("\n".join(dict.fromkeys(problems)))
+    warnings = "\n".join(library.warnings(invocation.warnings))
+    if ": error: " in warnings:  # of -Werror
+        raise CompileError(warnings)
+    if warnings:
+        warn(warnings)
     return Unit(
         file_name=file_name,
         text=_portable(preprocessed.text, file_name),
@@ -94,10 +99,12 @@ def _text(path: Path) -> tuple[str, str]:
         raise CompileError(f"error: cannot read '{path}': {error.strerror or error}") from None
 
 
-def _read(path: Path, invocation: Invocation, version: str) -> StoredLibrary:
+def _read(
+    path: Path, invocation: Invocation, version: str, warn: Callable[[str], None]
+) -> StoredLibrary:
     """A source, compiled, or what was compiled before."""
     if path.suffix in _SOURCES or (invocation.language == "metal" and path.suffix not in _OBJECTS):
-        return StoredLibrary(made_by=version, units=(compiled_unit(path, invocation),))
+        return StoredLibrary(made_by=version, units=(compiled_unit(path, invocation, warn),))
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -15,7 +15,7 @@ _VALUED = ("-o", "-I", "-isystem", "-iquote", "-D", "-U", "-MF", "-MT", "-MQ", "
 # What takes a value and changes nothing here.
 _IGNORED_VALUED = ("-target", "-arch", "-isysroot", "-sdk", "-Xclang", "-mllvm")
 _IGNORED = re.compile(
-    r"-O[0-3sz]?|-O(?:fast)|-g\w*(?:[-=][\w-]+)?|-W[\w=,+#-]*|-w|-pedantic(?:-errors)?|-v|-pipe"
+    r"-O[0-3sz]?|-O(?:fast)|-g\w*(?:[-=][\w-]+)?|-W[apl],.*|-v|-pipe"
     r"|--target=.+|-m(?:macosx?|iphoneos|ios|tvos|xros|watchos)(?:-simulator)?-version-min=.+"
     r"|-f(?:no-)?(?:record-sources(?:=\w+)?|preserve-invariance|color-diagnostics|modules"
     r"|caret-diagnostics|vectorize|slp-vectorize|inline\S*|diagnostics-\S+|debug-\S+"
@@ -23,6 +23,8 @@ _IGNORED = re.compile(
     r"|-fmodules-cache-path=.+|-fmetal-enable-logging|-fmetal-math-fp32-functions=\w+"
     r"|-index-store-path=.+|--?serialize-diagnostics=?.*"
 )
+# Which warnings there are is clang's to know.
+_WARNING = re.compile(r"-W[\w=+#-]*|-w|-pedantic(?:-errors)?")
 _FAST = {
     "-ffast-math": True,
     "-fno-fast-math": False,
@@ -46,6 +48,7 @@ class Invocation:
         preprocess_only: whether sources are only preprocessed (`-E`), with marks of lines.
         output: where to; empty if it is not said.
         dependencies: a file for `make` with what was read; empty for none.
+        warnings: options that choose warnings, as clang takes them.
         phony_targets: whether that says that headers may be gone (`-MP`).
         inputs: sources, and files that were compiled before.
     """
@@ -60,6 +63,7 @@ class Invocation:
     dependency_target: str = ""
     wants_dependencies: bool = False
     phony_targets: bool = False
+    warnings: list[str] = field(default_factory=list)
     include_paths: list[Path] = field(default_factory=list)
     macros: dict[str, str] = field(default_factory=dict)
     fast_math: bool = True
@@ -109,6 +113,8 @@ def _take(found: Invocation, argument: str, rest: Iterator[str]) -> None:
         _set(found, argument, _value(argument, rest))
     elif argument[:2] in ("-I", "-D", "-U", "-o", "-x"):
         _set(found, argument[:2], argument[2:])
+    elif _WARNING.fullmatch(argument):
+        found.warnings.append(argument)
     elif not _IGNORED.fullmatch(argument):
         raise CommandLineError(f"error: unknown argument: '{argument}'")
 

@@ -140,6 +140,14 @@ class Library:
     def _key_of(self, name: str, values: Values = (), linked: tuple[str, ...] = ()) -> str:
         return digest(self._key, name, repr(values), repr(linked))
 
+    def warnings(self, options: Sequence[str]) -> tuple[str, ...]:
+        """What clang warns of, as it prints it, asked by options such as `-Wall`.
+
+        With `-Werror` among them, errors.
+        """
+        with self._lock:
+            return self._compiler.warnings(options)
+
     def runs_any(self) -> bool:
         """Whether there is a kernel that compiles, or that may with values for constants."""
         for name in self._entries:

@@ -104,6 +104,23 @@ class TextCompiler:
             del self._shared[next(iter(self._shared))]
         return known
 
+    def warnings(self, options: Sequence[str]) -> tuple[str, ...]:
+        """What clang warns of in a text that compiles, asked by options such as `-Wall`."""
+        rewritten = self.rewrite({})
+        arguments = [
+            *clang.LANGUAGE_WARNED,
+            *precompiled.header_arguments(rewritten.text, self._fast_math),
+            *options,
+            "-fsyntax-only",
+            "-",
+        ]
+        with work_folder() as folder:
+            result = clang.run_clang(
+                arguments, rewritten.text, directory=folder, visible=precompiled.folders()
+            )
+        self.keep(rewritten)
+        return diagnostics.warnings(result.diagnostics, rewritten.tokens, self._sources())
+
     def emit(
         self,
         rewritten: Rewritten,

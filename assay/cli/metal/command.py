@@ -26,12 +26,13 @@ def metal_command(
     """Compile and link MSL in the place of [bold]xcrun metal[/bold] and [bold]metallib[/bold].
 
     What it writes is for Assay and not for Macs: it is opened wherever Assay opens a .metallib,
-    and Metal on a Mac refuses it. Errors are told as clang tells them; the exit code is then 1.
+    and Metal on a Mac refuses it. Errors and warnings are told as clang tells them, and chosen by
+    -Wall, -Wextra, -Wno-NAME, -Werror and -w; after errors the exit code is 1.
 
     -c compiles each source to an .air; without it all files become one library. -o says where
     to, -I DIR and -D NAME=VALUE are as usual, -std=metal3.1 and -fno-fast-math choose the
     language. -MMD -MF FILE writes what make wants to know. Others of Apple's options, such as -O2,
-    -g, -Wall, -target and -mmacosx-version-min, are taken and change nothing.
+    -g, -target and -mmacosx-version-min, are taken and change nothing.
 
     [bold]Examples[/bold]
 
@@ -55,7 +56,7 @@ def metal_command(
         if invocation.preprocess_only:
             _print(preprocessed_text(invocation), invocation.output)
         else:
-            build(invocation, __version__)
+            build(invocation, __version__, _tell)
     except CompileError as error:
         _tell(str(error))
         raise typer.Exit(FAILED) from None
@@ -70,9 +71,10 @@ def _print(text: str, output: str) -> None:
 
 
 def _tell(message: str) -> None:
-    """Print errors as clang does, with how many there are."""
+    """Print errors and warnings as clang does, with how many there are."""
     if message.startswith("error: "):
         message = f"assay metal: {message}"
-    count = message.count(": error: ")
-    total = f"{count} error{'' if count == 1 else 's'} generated.\n" if count else ""
+    counts = {kind: message.count(f": {kind}: ") for kind in ("warning", "error")}
+    said = [f"{n} {kind}{'' if n == 1 else 's'}" for kind, n in counts.items() if n]
+    total = f"{' and '.join(said)} generated.\n" if said else ""
     sys.stderr.write(f"{message.rstrip()}\n{total}")

@@ -79,6 +79,13 @@ _FRONTEND = (
 _FLAGS = (*_DRIVER, *(part for option in _FRONTEND for part in ("-Xclang", option)))
 LANGUAGE = ("-x", "c++", *_FLAGS)
 LANGUAGE_HEADER = ("-x", "c++-header", *_FLAGS)
+# For a look at what clang warns of: its own choice, without what is about how MSL is rewritten.
+LANGUAGE_WARNED = (
+    *(each for each in LANGUAGE if each not in _WARNINGS),
+    "-Wno-nonportable-sycl",
+    "-Wno-vla-cxx-extension",
+    "-Wno-duplicate-decl-specifier",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

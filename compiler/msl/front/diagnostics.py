@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..source.lexer import Token
 from .clang import HEADERS
@@ -12,6 +12,9 @@ from .clang import HEADERS
 _LINE = re.compile(
     r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): (?P<text>.*)"
 )
+# What is wrong with options of warnings has no place.
+_OF_OPTIONS = re.compile(r"(?:warning|error): unknown warning option .*")
+_WARNING = re.compile(_LINE.pattern.replace("error|note", "error|warning|note"))
 # What the rewriting and clang's own spelling made of MSL's words.
 _WORDS = (
     (re.compile(r"__global_host "), "constant "),
@@ -56,11 +59,7 @@ def readable(
         sources: text of the user's files by name, for quoting.
         place: file, line and column to blame when nothing better is known.
     """
-    messages = [
-        _Message(m["file"], int(m["line"]), int(m["column"]), m["kind"], m["text"])
-        for m in map(_LINE.fullmatch, diagnostics.splitlines())
-        if m and not _NO_SETTER.match(m["text"])
-    ]
+    messages = [each for each in _read(_LINE, diagnostics) if not _NO_SETTER.match(each.text)]
     columns = _Columns(tokens)
     out: list[str] = []
     for group in _grouped(messages):
@@ -68,6 +67,37 @@ def readable(
         if text not in out:
             out.append(text)
     return "\n".join(out) or f"{place}: error: the compiler gave up without saying why"
+
+
+def warnings(
+    diagnostics: str, tokens: Iterable[Token], sources: Mapping[str, str]
+) -> tuple[str, ...]:
+    """What clang warns of in the user's own text, each with its notes, as for `readable`.
+
+    Those that `-Werror` names are errors; what this clang refuses by itself, others only warn of.
+    """
+    columns = _Columns(tokens)
+    groups = _grouped([_as_asked(each) for each in _read(_WARNING, diagnostics)])
+    told = (
+        "\n".join(_render(each, columns, sources) for each in group if not _is_internal(each))
+        for group in groups
+        if not _is_internal(group[0]) and not _INTERNAL.search(group[0].text)
+    )
+    of_options = (f"metal: {each}" for each in filter(_OF_OPTIONS.match, diagnostics.splitlines()))
+    return tuple(dict.fromkeys([*of_options, *told]))
+
+
+def _as_asked(message: _Message) -> _Message:
+    refused = message.kind != "note" and "[-Werror," not in message.text
+    return replace(message, kind="warning") if refused else message
+
+
+def _read(pattern: re.Pattern[str], diagnostics: str) -> list[_Message]:
+    return [
+        _Message(m["file"], int(m["line"]), int(m["column"]), m["kind"], m["text"])
+        for m in map(pattern.fullmatch, diagnostics.splitlines())
+        if m
+    ]
 
 
 def _grouped(messages: list[_Message]) -> list[list[_Message]]:

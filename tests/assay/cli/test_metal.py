@@ -57,6 +57,42 @@ def test_errors_are_told_as_clang_does(assay: Assay, folder: Path) -> None:
     assert done.code == 1 and "assay metal: error: unknown argument: '--frob'" in done.err
 
 
+CARELESS = """#include <metal_stdlib>
+kernel void scale(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  metal::float4 unseen = x[i];
+  int unused = 0;
+  if (x[i] = 3) x[i] *= FACTOR;
+}
+"""
+
+
+def test_warnings_are_told_as_clang_does(assay: Assay, folder: Path) -> None:
+    (folder / "scale.metal").write_text(CARELESS)
+    build = ("metal", "-c", "scale.metal", "-DFACTOR=2")
+    done = assay(*build)
+    assert done.code == 0 and (folder / "scale.air").exists()
+    assert done.err.startswith("scale.metal:5:12: warning: using the result of an assignment")
+    assert done.err.endswith("1 warning generated.\n")
+    done = assay(*build, "-Wall", "-Wno-parentheses")
+    assert done.err.startswith("scale.metal:4:7: warning: unused variable 'unused'")
+    assert assay(*build, "-w").err == ""
+    done = assay(*build, "-Wfrob", "-Wno-parentheses")
+    assert done.code == 0 and "metal: warning: unknown warning option '-Wfrob'" in done.err
+
+
+def test_what_only_newer_compilers_refuse_is_a_warning(assay: Assay, folder: Path) -> None:
+    done = assay("metal", "-c", "scale.metal", "-DFACTOR=(i < 4 < 3)")
+    assert done.code == 0 and "warning: chained comparison" in done.err
+
+
+def test_warnings_that_are_errors_leave_no_file(assay: Assay, folder: Path) -> None:
+    (folder / "scale.metal").write_text(CARELESS)
+    done = assay("metal", "-c", "scale.metal", "-DFACTOR=2", "-Wall", "-Werror")
+    assert done.code == 1 and not (folder / "scale.air").exists()
+    assert "error: unused variable 'unused' [-Werror,-Wunused-variable]" in done.err
+    assert done.err.endswith("2 errors generated.\n")
+
+
 def test_it_says_that_it_is_not_for_macs(assay: Assay) -> None:
     assert "not for Macs" in assay("metal", "--help").out
     assert "not for Macs" in assay("metal", "--version").out

@@ -45,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def made(*arguments: str) -> list[Path]:
-    return build(parsed(arguments), "1.2.3")
+    return build(parsed(arguments), "1.2.3", pytest.fail)
 
 
 def run(data: bytes, name: str) -> np.ndarray:
