@@ -14,7 +14,6 @@ from unittest import mock
 from assay.compiler.verify import (
     barriers,
     bounds,
-    delinearise,
     intervals,
     kernel,
     races,
@@ -24,6 +23,7 @@ from assay.compiler.verify import (
 )
 from assay.compiler.verify.initial import execution, writers
 from assay.compiler.verify.loops import Induction
+from assay.compiler.verify.memory import delinearise
 from assay.compiler.verify.values import Values
 
 Patch = tuple[Any, str, Any]
