@@ -73,11 +73,6 @@ class LoadedCode:
         with LLVM_LOCK:
             return int(self._engine.get_function_address(symbol))
 
-    def data_address(self, symbol: str) -> int:
-        """Address of a variable; 0 if there is none."""
-        with LLVM_LOCK:
-            return int(self._engine.get_global_value_address(symbol))
-
 
 def _close(engine: llvm.ExecutionEngine, context: llvm.ContextRef) -> None:
     """Free an engine; its context goes after it, when the finaliser lets go of it."""

@@ -1,26 +1,13 @@
 """Notes which blocks of a watched or taped kernel run: a byte for each that the code only sets.
 
-So it is told what a run leaves out: loops that nobody enters, buffers that nobody touches.
+So it is told what a run leaves out: loops that nobody enters, buffers that nobody touches. Each
+worker has bytes of its own: two cores that set the same ones would wait for each other each time.
 """
 
 from __future__ import annotations
 
 from ..ir.cfg import Cfg
 from ..ir.nodes import Block, Function
-
-REACHED = "reached"
-"""The bytes' symbol, in the order of the blocks."""
-
-
-def declaration(blocks: int) -> str:
-    """The bytes, as LLVM IR."""
-    return f"\n@{REACHED} = global [{blocks} x i8] zeroinitializer"
-
-
-def note(number: int, blocks: int) -> str:
-    """The instruction that notes a block."""
-    place = f"getelementptr ([{blocks} x i8], ptr @{REACHED}, i64 0, i64 {number})"
-    return f"store i8 1, ptr {place}"
 
 
 def loops(cfg: Cfg) -> list[tuple[Block, list[int]]]:

@@ -143,8 +143,6 @@ class Vectoriser(Branches):
         else:
             head.append(f"  br label %{first}")
         end = ["stopped:", "  ret i32 -1", "}", *sorted(self.text.declarations)]
-        if self._covers:
-            end.append(coverage.declaration(len(self.cfg.order)))
         return "\n".join([*head, *resumes, *self._body(), *end])
 
     def _body(self) -> list[str]:
@@ -162,7 +160,7 @@ class Vectoriser(Branches):
         self.text.place(f"b{self.cfg.index[block]}")
         self.enter(block)
         if self._covers:
-            self.text.do(coverage.note(self.cfg.index[block], len(self.cfg.order)))
+            self._note(block)
         if self.tapes:
             self.tape.begin(block)
         for phi in block.phis:
@@ -181,6 +179,12 @@ class Vectoriser(Branches):
             self._emit_barrier(block)
         else:
             self.emit_branch(block)
+
+    def _note(self, block: Block) -> None:
+        """Note that the block runs, see `coverage`."""
+        reached = self.field("ptr", c.REACHED)
+        place = self.text.let(f"getelementptr i8, ptr {reached}, i64 {self.cfg.index[block]}")
+        self.text.do(f"store i8 1, ptr {place}")
 
     def _emit_phi(self, phi: Instruction) -> None:
         if self.has_exact_form(phi):

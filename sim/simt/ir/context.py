@@ -56,6 +56,7 @@ class Context(ctypes.Structure):
         # by handle, a byte that is not 0 if nobody should write to the buffer
         ("read_only", pointer("u8")),
         ("tape_writer", pointer("struct tape_writer")),  # where a taped kernel leaves what it does
+        ("reached", pointer("u8")),  # of a watched or taped kernel's blocks: a byte, 1 if it ran
     ]
 
 
@@ -90,6 +91,7 @@ SHADOWS = Context.shadows.offset
 FLOOR = Context.floor.offset
 READ_ONLY = Context.read_only.offset
 TAPE_WRITER = Context.tape_writer.offset
+REACHED = Context.reached.offset
 CONTEXT_SIZE = ctypes.sizeof(Context)
 
 ARGUMENT_STRIDE = 32

@@ -114,7 +114,7 @@ class _Run(Launch):
         if workers <= 1 or simdgroups <= _INLINE_SIMDGROUPS:
             worker = Worker(self, box)
             with stopped_at_exit(worker):
-                failed = box.executable.run(worker.address, 0, box.count)
+                failed = worker.run(0, box.count)
             if failed:
                 raise worker.fault(self.memory)
             return
@@ -175,7 +175,7 @@ class _Board:
         with stopped_at_exit(worker):
             for first in self._chunks(worker):
                 count = min(self.step, self.total - first)
-                if box.executable.run(worker.address, first, count):
+                if worker.run(first, count):
                     self._fail(first, worker)
                     return
 

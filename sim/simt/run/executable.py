@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...site import Site
 from ..emit.driver import driver
@@ -79,15 +83,15 @@ class Executable:
             taped=TAPE in observers,
             packs=self.packs,
         )
-        self._loaded = LoadedKernel(stored[8 + length :], around, known)
-        self.run = self._loaded.run
-        self._blocks: int = head["blocks"]
+        self.run = LoadedKernel(stored[8 + length :], around, known).run
         self._loops: list[tuple[dict[str, Any], list[int]]] = head["loops"]
         self._touching: list[tuple[int, list[int]]] = head["touching"]
+        self._lock = threading.Lock()
+        self._reached = np.zeros(head["blocks"] if observers else 0, np.uint8)
 
     def coverage(self) -> Coverage:
         """What has run of it since `forget_coverage` or since it was made, if it is watched."""
-        ran = self._loaded.reached(self._blocks) if self._covers else b""
+        ran = self._reached
         return Coverage(
             loops=tuple(
                 (site_of(site), any(ran[at] for at in after)) for site, after in self._loops
@@ -97,13 +101,18 @@ class Executable:
 
     def forget_coverage(self) -> None:
         """Let nothing count as run so far."""
-        if self._covers:
-            self._loaded.forget_reached(self._blocks)
+        with self._lock:
+            self._reached[:] = 0
 
     @property
-    def _covers(self) -> bool:
-        """Whether its code tells which blocks have run."""
-        return bool(self._loops or self._touching)
+    def blocks(self) -> int:
+        """Of how many blocks its code tells which have run."""
+        return self._reached.size
+
+    def note_reached(self, blocks: NDArray[np.uint8]) -> None:
+        """Let the blocks count as run whose byte is 1."""
+        with self._lock:
+            self._reached |= blocks
 
     def access(self, number: int) -> AccessSite:
         """What a fault's site number stands for."""

@@ -10,7 +10,6 @@ from ...native.disk_cache import DiskCache, digest
 from ...native.jit import LoadedCode, MissingFunction, compile_object, load_linked, make_known
 from ...native.llvm_host import LLVM_LOCK, host_target
 from ...native.object_file import undefined_symbols
-from ..emit.coverage import REACHED
 from ..emit.helpers import atomic_module, helper_module, helper_names
 from ..ir.faults import UnsupportedKernel
 
@@ -77,14 +76,6 @@ class LoadedKernel:
             ) from None
         self._code = self._kernel.address("simdgroup")
         self._run = _RUN(self._driver.address("run"))
-
-    def reached(self, blocks: int) -> bytes:
-        """For each of so many blocks of a watched kernel, whether it has ever run: 1 or 0."""
-        return ctypes.string_at(self._kernel.data_address(REACHED), blocks)
-
-    def forget_reached(self, blocks: int) -> None:
-        """Let so many blocks count as never run."""
-        ctypes.memset(self._kernel.data_address(REACHED), 0, blocks)
 
     def run(self, context: int, first: int, count: int) -> int:
         """Run threadgroups of the box that the context at this address has; not 0 after a fault."""

@@ -75,7 +75,7 @@ def tape_dispatch(
     workers = [Worker(launch, box) for box in boxes]
     for worker, first, count in _runs(workers, sample, groups):
         with stopped_at_exit(worker):
-            failed = worker.box.executable.run(worker.address, first, count)
+            failed = worker.run(first, count)
         if failed:
             raise worker.fault(memory)
     words, starts = space.streams(len(sample) * executable.shape.simdgroups)

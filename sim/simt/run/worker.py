@@ -76,6 +76,7 @@ class Worker:
             "private": private * shadows,
             "states": executable.state_size * simdgroups,
             "constants": len(executable.constants),
+            "reached": executable.blocks,
         }
         places, total = {}, 0
         for name, size in sizes.items():
@@ -136,6 +137,7 @@ class Worker:
             (c.PRIVATE_ALL, self.at["private"]),
             (c.GRID_THREADS, math.prod(self.run_.grid)),
             (c.TAPE_WRITER, self.run_.tape_writer),
+            (c.REACHED, self.at["reached"]),
         ):
             wide[offset // 8] = value
         narrow = context.view(np.int32)
@@ -167,6 +169,14 @@ class Worker:
         table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
         for row, (_, _, address) in zip(table, self.arguments, strict=False):
             row[c.ARGUMENT_WATCHED // 8] = observation.shadows.watched(address >> c.HANDLE_SHIFT)
+
+    def run(self, first: int, count: int) -> int:
+        """Run so many threadgroups of the box, from the number `first` on; not 0 after a fault."""
+        executable = self.box.executable
+        failed = executable.run(self.address, first, count)
+        if executable.blocks:
+            executable.note_reached(self._view["reached"])
+        return failed
 
     def stop(self) -> None:
         """End at the next threadgroup, or as if out of fuel at the end of a loop's round."""

@@ -123,8 +123,9 @@ struct context {
     i64 floor;
     u8 *read_only;
     struct tape_writer *tape_writer;
+    u8 *reached;
 };
-_Static_assert(sizeof(struct context) == 256, "as Python has it");
+_Static_assert(sizeof(struct context) == 264, "as Python has it");
 
 struct report {
     u32 kind;
