@@ -298,6 +298,20 @@ KINDS: dict[str, Kind] = {
             "result is computed by nobody, or by several",
         ),
     ),
+    "partial-tensor-scope": _kind(
+        "shuffle",
+        "An operation on tensors that not all simdgroups of its scope call",
+        "Call operations of execution_simdgroups<N> where all N simdgroups of the threadgroup are, "
+        "and as often by each.",
+        Report(
+            number=36,
+            message="of the simdgroups of a threadgroup only {lanes} call an operation on tensors, "
+            "which all simdgroups of its scope must call together",
+            action="calls the operation without the other simdgroups",
+            hint="call it outside of branches and loops that some simdgroups leave out; a part of "
+            "the result is computed by nobody",
+        ),
+    ),
     "non-uniform-argument": _kind(
         "uniform",
         "An argument that must be uniform differs between threads",

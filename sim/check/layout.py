@@ -49,6 +49,7 @@ KIND_TEXEL_READ = 4
 
 KIND_BITS = 8  # above them is the number of the copy, 0 for any
 COPIES = 16  # numbers of copies
+OPERATIONS = 16  # places between two barriers whose callers are counted
 
 UNSETTLED = 1 << 14  # accesses that are remembered until they are settled
 
@@ -71,6 +72,7 @@ OVERFLOW = number_of("index-overflow")
 PARTIAL_SIMDGROUP = number_of("partial-simdgroup")
 ROW_OVERRUN = number_of("row-overrun")
 OTHER_SIMDGROUPS = number_of("tensor-scope")
+SOME_SIMDGROUPS = number_of("partial-tensor-scope")
 LANE_RACE = 18
 READ_ONLY_WRITE = 16
 MISALIGNED = 17
@@ -153,6 +155,15 @@ class Unsettled(ctypes.Structure):
     ]
 
 
+class Operation(ctypes.Structure):
+    """An operation that all simdgroups call together: how often each did since the last barrier.
+
+    `cause` is the site of the branch that may keep some from it.
+    """
+
+    _fields_ = [*((name, _u32) for name in ("site", "cause")), ("calls", _u32 * LANES)]
+
+
 class Watch(ctypes.Structure):
     """What one worker's watched kernel sees of the world."""
 
@@ -184,10 +195,12 @@ class Watch(ctypes.Structure):
         ("stamps", _u32 * LANES * (1 + COPIES)),
         ("waiting", Waiter * LANES),
         ("left", Waiter * LANES),
+        ("operation_count", _u32),
+        ("operations", Operation * OPERATIONS),
     ]
 
 
-STRUCTURES = (Report, Buffer, Waiter, UnwrittenRead, Unsettled, Watch)
+STRUCTURES = (Report, Buffer, Waiter, UnwrittenRead, Unsettled, Operation, Watch)
 
 
 def c_constants() -> dict[str, int]:
@@ -195,7 +208,9 @@ def c_constants() -> dict[str, int]:
     return {
         **_named("LANES LOCKS FLAG_ATOMIC MASK_SHIFT SITE_SHIFT LANE_SHIFT TAG_SHIFT RUN EXPANDED"),
         **_named("GROUP_MASK MEM_DEVICE MEM_THREADGROUP MEM_TEXTURE UNSETTLED"),
-        **_named("KIND_COPY KIND_COPIED KIND_TEXEL_WRITE KIND_TEXEL_READ KIND_BITS COPIES"),
+        **_named(
+            "KIND_COPY KIND_COPIED KIND_TEXEL_WRITE KIND_TEXEL_READ KIND_BITS COPIES OPERATIONS"
+        ),
         **_named("HOW_WRITE HOW_ATOMIC HOW_CONSTANT HOW_STORE HOW_UPDATE HOW_SITE"),
         **_named("WRITE_WRITE WRITE_READ READ_WRITE WEAK SAME_STORE", "REPORT_"),
         **_named("UNINITIALISED", "REPORT_"),

@@ -183,7 +183,8 @@ def _value(scene: _Scene, report: k.Report, executable: Executable) -> Finding:
     parties = [scene.party(words.action, site, *place)]
     if report.other_site:
         parting = executable.watched(report.other_site)
-        parties.append(Party(what="lanes may part here", site=parting.site))
+        who = "simdgroups" if report.kind == k.SOME_SIMDGROUPS else "lanes"
+        parties.append(Party(what=f"{who} may part here", site=parting.site))
     return Finding(
         check=kind.check,
         kind=name,

@@ -19,6 +19,7 @@ from ..ir.operations.marks import (
     OBSERVE_NON_UNIFORM,
     OBSERVE_OTHER_SIMDGROUPS,
     OBSERVE_PARTIAL_SIMDGROUP,
+    OBSERVE_TOGETHER,
     UNIFORM,
 )
 from ..ir.operations.memory import COMPONENT, LOAD, STORE
@@ -111,7 +112,7 @@ class _WholeSimdgroups(Inserter):
     """Functions of simdgroup matrices, which all 32 lanes must call together.
 
     Within a block the lanes stay the same: its first function tells of all. Operations on tensors
-    of several simdgroups are of all that their threadgroup has.
+    of several simdgroups are of all that their threadgroup has, and called by all of them.
     """
 
     def __init__(self, function: Function, shape: Shape, number: Numbering) -> None:
@@ -133,6 +134,8 @@ class _WholeSimdgroups(Inserter):
         differs = self.emit(ICMP, "i1", self._there, expected, predicate="ne")
         told = self.emit(SELECT, "i32", differs, expected, integer("i32", 0))
         self.observe(OBSERVE_OTHER_SIMDGROUPS, told)
+        matches = self.emit(XOR, "i1", differs, integer("i1", 1))
+        self.observe(OBSERVE_TOGETHER, matches)
 
 
 class _Births(Inserter):

@@ -30,6 +30,7 @@ from ...ir.operations.marks import (
     OBSERVE_OTHER_SIMDGROUPS,
     OBSERVE_PARTIAL_SIMDGROUP,
     OBSERVE_ROW_OVERRUN,
+    OBSERVE_TOGETHER,
     OBSERVE_UNINITIALISED,
 )
 from ...ir.operations.operation import Effect
@@ -55,6 +56,7 @@ EVENTS.put((OBSERVE_INDEX_OVERFLOW,), layout.OVERFLOW)
 EVENTS.put((OBSERVE_PARTIAL_SIMDGROUP,), layout.PARTIAL_SIMDGROUP)
 EVENTS.put((OBSERVE_ROW_OVERRUN,), layout.ROW_OVERRUN)
 EVENTS.put((OBSERVE_OTHER_SIMDGROUPS,), layout.OTHER_SIMDGROUPS)
+EVENTS.put((OBSERVE_TOGETHER,), layout.SOME_SIMDGROUPS)
 
 
 class Watch(WatchedBarriers):
@@ -338,6 +340,8 @@ class Watch(WatchedBarriers):
 
     def _cause(self, observation: Instruction) -> int:
         """The number of the place that led to what is observed; 0 if that has none."""
+        if observation.operation is OBSERVE_TOGETHER:
+            return self.parting(self.v.block)
         if observation.operation is not OBSERVE_PARTIAL_SIMDGROUP or self.v.mask == ALL:
             return 0
         return self.parting(self.v.block)

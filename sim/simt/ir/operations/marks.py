@@ -129,3 +129,5 @@ OBSERVE_INDEX_OVERFLOW = _observation("index_overflow")
 OBSERVE_PARTIAL_SIMDGROUP = _observation("partial_simdgroup")
 OBSERVE_ROW_OVERRUN = _observation("row_overrun")
 OBSERVE_OTHER_SIMDGROUPS = _observation("other_simdgroups", "i32")
+# Calls that all simdgroups must make: who makes them is compared at barriers and at the end.
+OBSERVE_TOGETHER = _observation("together")

@@ -38,6 +38,7 @@ void assay_watch_group(struct context *context) {
              (u64)groups[0] * (position[1] + (u64)groups[1] * position[2]);
   w->run = w->run + 1 & GROUP_MASK;
   w->barriers = 0;
+  w->operation_count = 0;
   w->arena_epoch = w->device_epoch = 0;
   w->arena_covered = w->device_covered = 0;
   w->arena_fenced = w->device_fenced = 0;
@@ -127,9 +128,27 @@ static void pass_barrier(struct watch *w, u32 flags) {
   w->arena_epoch = w->arena_covered = 0;
 }
 
+// Operations since the last barrier that not all simdgroups called, or not as often.
+static void check_operations(struct watch *w, struct context *context, u32 simdgroups) {
+  for (u32 n = 0; n < w->operation_count; n++) {
+    struct operation *o = &w->operations[n];
+    u32 most = 0, callers = 0;
+    for (u32 i = 0; i < simdgroups; i++)
+      if (o->calls[i] > most) most = o->calls[i];
+    for (u32 i = 0; i < simdgroups; i++)
+      if (o->calls[i] == most) callers |= 1u << i;
+    if ((u32)__builtin_popcount(callers) == simdgroups) continue;
+    context->simdgroup = (u32)__builtin_ctz(callers);
+    report(w, context, REPORT_PARTIAL_TENSOR_SCOPE, o->site, 0, (u64)o->cause << SITE_SHIFT, 0,
+           w->barriers, callers);
+  }
+  w->operation_count = 0;
+}
+
 // All simdgroups wait or have ended.
 void assay_watch_round(struct context *context, u32 simdgroups) {
   struct watch *w = context->watch;
+  check_operations(w, context, simdgroups);
   u32 first = LANES;
   for (u32 i = 0; i < simdgroups && first == LANES; i++)
     if (w->waiting[i].mask) first = i;

@@ -3,6 +3,19 @@
 #pragma once
 #include "unwritten.c"
 
+// A simdgroup calls an operation that all simdgroups call; those of few places are counted.
+static void note_operation(struct watch *w, u32 simdgroup, u32 site, u32 cause) {
+  u32 n = 0;
+  while (n < w->operation_count && w->operations[n].site != site) n++;
+  if (n == OPERATIONS) return;
+  struct operation *o = &w->operations[n];
+  if (n == w->operation_count) {
+    *o = (struct operation){site, cause, {0}};
+    w->operation_count++;
+  }
+  o->calls[simdgroup]++;
+}
+
 // Lanes of `mask` saw something; `details` has a number for each lane.
 void assay_watch_event(struct context *context, u32 kind, u32 site, u32 mask) {
   struct watch *w = context->watch;
@@ -14,6 +27,10 @@ void assay_watch_event(struct context *context, u32 kind, u32 site, u32 mask) {
   }
   if (kind == REPORT_TENSOR_SCOPE) {
     report(w, context, kind, site, lane, 0, 0, w->barriers, details[lane]);
+    return;
+  }
+  if (kind == REPORT_PARTIAL_TENSOR_SCOPE) {
+    note_operation(w, context->simdgroup, site, details[lane]);
     return;
   }
   u64 other = by(w, details[lane] & 1023, lane, context->simdgroup);

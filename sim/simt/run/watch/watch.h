@@ -41,6 +41,7 @@ typedef double f64;
 #define KIND_TEXEL_READ 4
 #define KIND_BITS 8
 #define COPIES 16
+#define OPERATIONS 16
 #define HOW_WRITE 1
 #define HOW_ATOMIC 2
 #define HOW_CONSTANT 4
@@ -69,6 +70,7 @@ typedef double f64;
 #define REPORT_TEXTURE_NOT_FENCED 21
 #define REPORT_PARTIAL_SIMDGROUP 33
 #define REPORT_TENSOR_SCOPE 35
+#define REPORT_PARTIAL_TENSOR_SCOPE 36
 #define REPORT_NON_UNIFORM_ARGUMENT 12
 #define REPORT_NAN_BORN 13
 #define REPORT_INFINITY_BORN 14
@@ -78,6 +80,7 @@ typedef double f64;
 
 struct buffer;
 struct context;
+struct operation;
 struct report;
 struct table_entry;
 struct tape_writer;
@@ -189,6 +192,13 @@ struct unsettled {
 };
 _Static_assert(sizeof(struct unsettled) == 24, "as Python has it");
 
+struct operation {
+    u32 site;
+    u32 cause;
+    u32 calls[32];
+};
+_Static_assert(sizeof(struct operation) == 136, "as Python has it");
+
 struct watch {
     struct buffer *buffers;
     u64 *arena_written;
@@ -234,5 +244,7 @@ struct watch {
     u32 stamps[17][32];
     struct waiter waiting[32];
     struct waiter left[32];
+    u32 operation_count;
+    struct operation operations[16];
 };
-_Static_assert(sizeof(struct watch) == 4352, "as Python has it");
+_Static_assert(sizeof(struct watch) == 6528, "as Python has it");

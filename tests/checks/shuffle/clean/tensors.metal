@@ -50,3 +50,22 @@ kernel void a_thread_alone(device half* a, device half* b, device float* c,
   matmul2d<matmul2d_descriptor(32, 16, 32), execution_thread> product;
   product.run(A, B, C);
 }
+
+//! [kernel.all_in_a_loop]
+//! threadgroups = 1
+//! threadgroup = 64
+//! arguments.a = { shape = 1024, fill = "random" }
+//! arguments.b = { shape = 512, fill = "random" }
+//! arguments.c = { shape = 512, fill = "zeros" }
+//! arguments.times = 3
+kernel void all_in_a_loop(device half* a, device half* b, device float* c, constant uint& times,
+                          uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+  auto A = tensor(a, dextents<int, 2>(32, 32));
+  auto B = tensor(b, dextents<int, 2>(16, 32));
+  auto C = tensor(c, dextents<int, 2>(16, 32));
+  matmul2d<matmul2d_descriptor(32, 16, 32), execution_simdgroups<2>> product;
+  for (uint i = 0; i < times; i++) {
+    if (i != 1) product.run(A, B, C);
+    if (i == 2) threadgroup_barrier(mem_flags::mem_device);
+  }
+}
