@@ -12,6 +12,7 @@ from .measure import report
 TITLES = {
     "kernels": "Kernels",
     "checking": "Kernels under checks",
+    "spread": "The same kernel in many processes",
     "start": "From the shell",
     "compile": "Compilation",
     "foundry": "Kernels put together in Python",

@@ -1,0 +1,37 @@
+"""Kernels spill whole vectors: each to one line of the cache, wherever the stack is."""
+
+import platform
+from pathlib import Path
+
+import pytest
+
+from assay.compiler.msl import compile_library
+from assay.sim.simt.run import program as programs
+
+SOURCE = """
+kernel void sums(device const float* a [[buffer(0)]], device float* b [[buffer(1)]],
+                 constant uint& n [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+  float sum[16] = {};
+  for (uint k = 0; k < n; k++)
+    for (uint j = 0; j < 16; j++) sum[j] += a[i + k * 16 + j] * sum[(j + 5) % 16];
+  for (uint j = 0; j < 16; j++) b[i * 16 + j] = sum[j];
+}
+"""
+_ALIGN_FRAME = bytes.fromhex("4883e4c0")  # and rsp, -64
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names x86's code")
+def test_a_kernel_that_spills_vectors_aligns_its_frame_to_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[bytes] = []
+    compile_object = programs.compile_object
+
+    def noting(text: str, *, registers: bool = True, quick: bool = False) -> bytes:
+        made.append(compile_object(text, registers=registers, quick=quick))
+        return made[-1]
+
+    monkeypatch.setattr(programs, "compile_object", noting)
+    monkeypatch.setenv("ASSAY_CACHE_DIR", str(tmp_path))
+    compile_library(SOURCE).function("sums").program().specialise((32, 1, 1))
+    assert made and _ALIGN_FRAME in made[-1]
