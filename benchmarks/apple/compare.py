@@ -44,15 +44,21 @@ class Comparison:
 
 
 def compared(
-    ours: KernelLibrary, theirs: KernelLibrary, name: str, *, chip_name: str = ""
+    ours: KernelLibrary,
+    theirs: KernelLibrary,
+    name: str,
+    *,
+    setup: Setup | None = None,
+    chip_name: str = "",
 ) -> Comparison:
-    """Run a kernel of both libraries with what is assumed for ours, and compare all buffers.
+    """Run a kernel of both libraries, as `setup` says and else as assumed; compare all buffers.
 
     With `chip_name`, both are timed on that chip, too.
     """
+    setup = setup or Setup()
     try:
-        mine, other = _kernel(ours, name), _kernel(theirs, name)
-        plan, left, right = _run_both(mine, other, ours)
+        mine, other = _kernel(ours, name, setup), _kernel(theirs, name, setup)
+        plan, left, right = _run_both(mine, other, ours, setup)
         times = [_seconds(each, plan, chip(chip_name)) for each in (mine, other) if chip_name]
     except Exception as error:
         return Comparison(name=name, problem=f"{type(error).__name__}: {error}")
@@ -60,26 +66,26 @@ def compared(
         return Comparison(name=name, problem="the two take other buffers")
     given = {each.argument.index: each.data for each in plan.bound if each.data is not None}
     if all(np.array_equal(left[index], given[index]) for index in left):
-        return Comparison(name=name, problem="it writes nothing under what is assumed")
+        return Comparison(name=name, problem="it writes nothing")
     different = sum(int((left[index] != right[index]).sum()) for index in left)
     mine_takes, other_takes = times or (0.0, 0.0)
     return Comparison(name=name, different=different, ours=mine_takes, theirs=other_takes)
 
 
-def _kernel(library: KernelLibrary, name: str) -> KernelFunction:
-    """A kernel, all of whose constants are what is assumed of them."""
-    kernel, _ = compiled_kernel(library, name, {})
+def _kernel(library: KernelLibrary, name: str, setup: Setup) -> KernelFunction:
+    """A kernel, all of whose constants are what is said or assumed of them."""
+    kernel, _ = compiled_kernel(library, name, setup.constants)
     return kernel
 
 
 def _run_both(
-    mine: KernelFunction, other: KernelFunction, library: KernelLibrary
+    mine: KernelFunction, other: KernelFunction, library: KernelLibrary, setup: Setup
 ) -> tuple[Plan, dict[int, Bytes], dict[int, Bytes]]:
     """The plan under which neither faults, and what both leave: buffers grow, threads shrink."""
     sources = library.sources().values()
     growth = shrink = 1
     while True:
-        plan = make_plan(mine, Setup(), growth=growth, shrink=shrink, sources=sources)
+        plan = make_plan(mine, setup, growth=growth, shrink=shrink, sources=sources)
         try:
             return plan, _run(mine, plan), _run(other, plan)
         except KernelFault as fault:

@@ -11,6 +11,7 @@ from assay.compiler.air import AirLibrary, open_library
 from assay.compiler.msl import CompileError, CompileOptions, KernelLibrary, compile_library
 
 from .compare import compared
+from .launches import launch_of
 from .workers import done, kept, stored
 
 KERNELS = Path("mlx/backend/metal/kernels")
@@ -104,12 +105,9 @@ def _refused(task: Task, problem: str) -> Row:
 
 def _row(task: Task) -> Row:
     older = _opened(task.left)
+    sides = (older, _opened(task.right)) if task.right else (_ours(task), older)
     chip_name = CHIP if task.is_timed else ""
-    if task.right:
-        found = compared(older, _opened(task.right), task.kernel, chip_name=chip_name)
-    else:
-        ours = _compiled(task.sources, task.file)
-        found = compared(ours, older, task.kernel, chip_name=chip_name)
+    found = compared(*sides, task.kernel, setup=launch_of(task.kernel), chip_name=chip_name)
     return Row(
         file=task.file,
         kernel=task.kernel,
@@ -119,6 +117,10 @@ def _row(task: Task) -> Row:
         left=found.ours,
         right=found.theirs,
     )
+
+
+def _ours(task: Task) -> KernelLibrary:
+    return _compiled(task.sources, task.file)
 
 
 @functools.cache

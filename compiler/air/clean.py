@@ -10,6 +10,12 @@ from __future__ import annotations
 import re
 
 _HEAD = re.compile(r"^(?:target (?:datalayout|triple) = .*|source_filename = .*)\n", re.MULTILINE)
+# Apple's sizes and alignments are those of what clang makes of our own functions, which are linked
+# to the module: see `compiler/msl/front/clang.py`. Without a layout LLVM aligns 64 bits to 4 bytes.
+_LAYOUT = (
+    'target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-'
+    'n8:16:32:64-S128"\n'
+)
 _LISTS = re.compile(
     r"^@llvm\.(?:compiler\.used|used) = .*\n|^@llvm\.global_ctors = .*\[0 x .*\n", re.MULTILINE
 )
@@ -51,7 +57,7 @@ def cleaned(text: str) -> str:
     text = _FAST.sub(_without_licences, text)
     text = _GROUPS.sub(lambda group: _GROUP_WORDS.sub("", group[0]), text)
     text = text.replace(_PROGRESS, '!{!"llvm.loop.may_run_forever"}')
-    return text.replace("@llvm.fmuladd.", "@llvm.fma.")
+    return _LAYOUT + text.replace("@llvm.fmuladd.", "@llvm.fma.")
 
 
 def has_places(text: str) -> bool:

@@ -58,6 +58,22 @@ def each(kinds: str, call: str, declared: str) -> str:
 
 
 X = np.linspace(-4, 6, 32, dtype=np.float32)
+
+
+def test_members_of_64_bits_lie_at_multiples_of_8_bytes() -> None:
+    text = kernel(
+        "k",
+        """  %from = getelementptr %s, ptr addrspace(1) %b0, i64 0, i32 1
+  %v = load i64, ptr addrspace(1) %from
+  %r = trunc i64 %v to i32
+  store i32 %r, ptr addrspace(1) %b1""",
+        INTS,
+        declared="%s = type { [17 x i32], i64 }",
+    )
+    x = np.arange(20, dtype=np.int32)
+    assert run(library({"k": text}), "k", [x, np.zeros(1, np.int32)], threads=1)[1][0] == 18
+
+
 N = np.arange(-16, 16, dtype=np.int32)
 ROWS = [
     (

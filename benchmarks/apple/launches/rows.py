@@ -1,0 +1,86 @@
+"""Kernels of rows and columns whose threadgroups are as their lengths say."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from assay.launches.inputs import Exact, Given, Setup
+
+from .values import ints, longs, random, tiles, zeros
+
+_NORMED = re.compile(r"(?P<of_gradient>vjp_)?layer_norm(?P<looped>_looped)?(?P<of>[a-z]+\d+)")
+_TWO_PASSES = re.compile(r"col_reduce_2pass_(?:large_)?(?P<axes>\d)_32_32_reduce_\w+")
+_ROWS = 3
+_LENGTH = 8 * 32 - 6
+_READS = 8
+_SIMDGROUP = 32
+
+
+def of_rows(kernel: str) -> Setup | None:
+    """The launch of such a kernel; None for another."""
+    found = _NORMED.fullmatch(kernel)
+    if found:
+        return _normed(kernel, found)
+    found = _TWO_PASSES.fullmatch(kernel)
+    return _two_passes(found) if found else None
+
+
+def _normed(kernel: str, found: re.Match[str]) -> Setup:
+    of = found["of"]
+    room = _ROWS * _LENGTH
+    arguments: dict[str, Given] = {
+        "x": random(f"{kernel}.x", of, room),
+        "w": random(f"{kernel}.w", of, _LENGTH),
+        "eps": Exact(array=np.array([1e-5], np.float32)),
+        "axis_size": ints(_LENGTH),
+        "w_stride": ints(1),
+    }
+    if found["of_gradient"]:
+        arguments |= {
+            "g": random(f"{kernel}.g", of, room),
+            "gx": zeros(of, room),
+            "gw": zeros(of, room),
+        }
+    else:
+        arguments |= {
+            "b": random(f"{kernel}.b", of, _LENGTH),
+            "b_stride": ints(1),
+            "out": zeros(of, room),
+        }
+    threads = tiles(tiles(_LENGTH, _READS), _SIMDGROUP) * _SIMDGROUP
+    return Setup(
+        threadgroups=(_ROWS, 1, 1),
+        threadgroup=(threads, 1, 1),
+        arguments=arguments,
+        constants={20: True} if found["of_gradient"] else {},
+    )
+
+
+def _two_passes(found: re.Match[str]) -> Setup:
+    """Columns of 70 rows and 40 columns, twice, of two such arrays."""
+    rows, columns, outer = 70, 40, 2
+    axes = int(found["axes"])
+    sizes = (*(2,) * (axes - 1), rows)
+    steps = [columns]
+    for size in reversed(sizes[1:]):
+        steps.insert(0, steps[0] * size)
+    whole = int(np.prod(sizes)) * columns
+    return Setup(
+        threadgroups=(tiles(columns, 32), outer * 32, 1),
+        threadgroup=(256, 1, 1),
+        arguments={
+            "reduction_size": longs(rows),
+            "reduction_stride": longs(columns),
+            "shape": ints(outer),
+            "strides": longs(whole),
+            "ndim": ints(1),
+            "reduce_shape": ints(*sizes),
+            "reduce_strides": longs(*steps),
+            "reduce_ndim": ints(axes),
+            "non_col_reductions": longs(whole // columns // rows),
+            "column_offset": longs(0),
+            "out_size": longs(outer),
+        },
+    )
