@@ -18,6 +18,7 @@ TITLES = {
     "foundry": "Kernels put together in Python",
     "weight": "Kernels that weigh a lot",
     "dispatch": "Host cost of a dispatch",
+    "together": "Dispatches that nothing orders",
     "taping": "What timing costs",
     "gemv": "Products with a vector",
     "sweep": "A sweep of kernels",

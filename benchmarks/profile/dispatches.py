@@ -7,7 +7,7 @@ import re
 import statistics
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,7 +39,7 @@ class Dispatches:
 def timed() -> Iterator[dict[str, Dispatches]]:
     """Note the processor time of all dispatches of what is loaded here, on one thread."""
     found: dict[str, Dispatches] = {}
-    plain = simt.dispatch
+    plain, together = simt.dispatch, simt.dispatch_together
 
     def dispatch(executable: Executable, *arguments: Any, **options: Any) -> None:
         name = executable.program.name
@@ -49,11 +49,16 @@ def timed() -> Iterator[dict[str, Dispatches]]:
         plain(executable, *arguments, **{**options, "workers": 1})
         known.seconds.append(time.thread_time() - start)
 
-    simt.dispatch = dispatch
+    def one_by_one(requests: Sequence[simt.Request], **options: Any) -> None:
+        for each in requests:
+            grid = {"threads": each.threads, "threadgroups": each.threadgroups}
+            dispatch(each.executable, each.memory, each.arguments, **grid, **options)
+
+    simt.dispatch, simt.dispatch_together = dispatch, one_by_one
     try:
         yield found
     finally:
-        simt.dispatch = plain
+        simt.dispatch, simt.dispatch_together = plain, together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

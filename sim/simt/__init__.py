@@ -10,6 +10,7 @@ from .run.executable import Executable
 from .run.memory import Memory
 from .run.program import Program
 from .run.taping import tape_dispatch
+from .run.together import Request, dispatch_together
 
 __all__ = [
     "DispatchError",
@@ -19,9 +20,11 @@ __all__ = [
     "Memory",
     "Parameter",
     "Program",
+    "Request",
     "Site",
     "Tape",
     "UnsupportedKernel",
     "dispatch",
+    "dispatch_together",
     "tape_dispatch",
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from assay.compiler.msl import KernelLibrary, Library
     from assay.sim.check import Checker
-    from assay.sim.simt import Executable, Memory
+    from assay.sim.simt import Executable, Memory, Request
     from assay.sim.simt.run.accesses import AccessLog
 
 
@@ -70,6 +70,15 @@ class Dispatch(Protocol):
         """
 
 
+class DispatchTogether(Protocol):
+    """Runs several grids, as if one after another; raises KernelFault."""
+
+    def __call__(
+        self, requests: "Sequence[Request]", *, workers: int | None, fuel: int | None
+    ) -> None:
+        """Run them; what they reach through addresses in memory they reach in any order."""
+
+
 def explains(error: Exception) -> bool:
     """Whether the text of `error` is meant for the author of a kernel."""
     from assay.compiler.msl import CompileError
@@ -80,7 +89,10 @@ def explains(error: Exception) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """What the emulated device runs on."""
+    """What the emulated device runs on.
+
+    `dispatch_together` is None for one that runs grids one after another.
+    """
 
     compile_source: CompileSource
     make_memory: Callable[[], "Memory"]
@@ -88,17 +100,19 @@ class Engine:
     open_library: Callable[[bytes, str], "KernelLibrary"] = _open_metallib
     explains: Callable[[Exception], bool] = explains
     expect: ExpectKernel | None = None
+    dispatch_together: DispatchTogether | None = None
 
 
 def default_engine() -> Engine:
     """Our own MSL compiler and lane-vector engine; the compiler is loaded when first used."""
-    from assay.sim.simt import Memory, dispatch
+    from assay.sim.simt import Memory, dispatch, dispatch_together
 
     return Engine(
         compile_source=_compile_msl,
         make_memory=Memory,
         dispatch=dispatch,
         expect=_expect_msl,
+        dispatch_together=dispatch_together,
     )
 
 

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from ..ir.nodes import AddressRoot, Constant, Function
+from ..ir.nodes import AddressRoot, BufferRoot, Constant, Function
 
 
 def untouched_parameters(function: Function, count: int) -> tuple[int, ...]:
     """Numbers of the `count` parameters whose memory and address the kernel never uses."""
     touched = {getattr(i.root, "parameter", -1) for i in function.instructions()}
     return tuple(number for number in range(count) if number not in touched)
+
+
+def used_parameters(function: Function) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Numbers of the parameters whose buffers the kernel writes, and of those it reads.
+
+    What it updates atomically is among the first.
+    """
+    written: set[int] = set()
+    read: set[int] = set()
+    for instruction in function.instructions():
+        root, operation = instruction.root, instruction.operation
+        if isinstance(root, BufferRoot) and operation.accesses_memory:
+            (written if operation.writes_memory else read).add(root.parameter)
+    return tuple(sorted(written)), tuple(sorted(read))
 
 
 def follows_pointers(function: Function) -> bool:

@@ -86,6 +86,7 @@ class Executable:
         self.run = LoadedKernel(stored[8 + length :], around, known).run
         self._loops: list[tuple[dict[str, Any], list[int]]] = head["loops"]
         self._touching: list[tuple[int, list[int]]] = head["touching"]
+        self.seconds = 0.0  # that a threadgroup takes by the clock; 0 if that is not known
         self._lock = threading.Lock()
         self._reached = np.zeros(head["blocks"] if observers else 0, np.uint8)
 
@@ -103,6 +104,11 @@ class Executable:
         """Let nothing count as run so far."""
         with self._lock:
             self._reached[:] = 0
+
+    def note_seconds(self, seconds: float) -> None:
+        """A threadgroup, or pack of them, took so long: mostly that, since others may disturb."""
+        known = self.seconds
+        self.seconds = min(seconds, 1.25 * known) if known else seconds
 
     @property
     def blocks(self) -> int:

@@ -31,13 +31,16 @@ class _Tables:
     """Tables that a restricted view uses; all zero between uses."""
 
     buffers: NDArray[np.uint64]
+    address: int  # of `buffers` in the host's memory
     read_only: NDArray[np.uint8]
 
     @classmethod
     def empty(cls) -> _Tables:
         """Fresh ones, whose pages take no memory until they are used."""
+        buffers = np.zeros((c.TABLE_ENTRIES, 2), np.uint64)
         return cls(
-            buffers=np.zeros((c.TABLE_ENTRIES, 2), np.uint64),
+            buffers=buffers,
+            address=buffers.ctypes.data,
             read_only=np.zeros(c.TABLE_ENTRIES, np.uint8),
         )
 
@@ -70,6 +73,7 @@ class Memory:
         self._tables: list[_Tables] = []  # of restricted views, not in use
         # (host address, size in bytes) by handle; a free handle has size 0.
         self.table: NDArray[np.uint64] = np.zeros((c.TABLE_ENTRIES, 2), np.uint64)
+        self.table_address: int = self.table.ctypes.data
         # 1 by handle where a write is a mistake. Only checks look at it.
         self.read_only: NDArray[np.uint8] = np.zeros(c.TABLE_ENTRIES, np.uint8)
 
@@ -285,7 +289,7 @@ class _Restricted(Memory):
         """A view of `memory`."""
         view = cls.__new__(cls)
         view.__dict__.update(memory.__dict__)
-        view.table = tables.buffers
+        view.table, view.table_address = tables.buffers, tables.address
         view.read_only = tables.read_only
         view._why = why
         return view

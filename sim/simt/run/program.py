@@ -15,7 +15,7 @@ from ...native.jit import compile_object
 from ...native.llvm_host import host_target
 from ..analysis.asked import asked_operations
 from ..analysis.merge_accesses import merge_accesses
-from ..analysis.reach import follows_pointers, untouched_parameters
+from ..analysis.reach import follows_pointers, untouched_parameters, used_parameters
 from ..analysis.registers import RegisterEstimate, estimate_registers
 from ..emit.apart import with_apart
 from ..emit.driver import ENDING
@@ -57,6 +57,8 @@ class Needs:
     serial: bool  # whether threadgroups must run in order for results to repeat
     follows_pointers: bool  # whether it reaches buffers through addresses in memory
     untouched: tuple[int, ...]  # numbers of the parameters that it never uses
+    written: tuple[int, ...]  # numbers of those whose buffers it writes
+    read: tuple[int, ...]
 
 
 class Program:
@@ -114,6 +116,8 @@ class Program:
     @property
     def needs(self) -> Needs:
         """Memory that the kernel needs."""
+        if self._needs is not None:  # each dispatch asks some times
+            return self._needs
         with self._lock:
             if self._needs is None:
                 self._needs = self._find_needs()
@@ -155,9 +159,11 @@ class Program:
         if stored is not None:
             fields = json.loads(stored)
             fields["constants"] = bytes.fromhex(fields["constants"])
-            fields["untouched"] = tuple(fields["untouched"])
+            for name in ("untouched", "written", "read"):
+                fields[name] = tuple(fields[name])
             return Needs(**fields)
         function = self.function
+        written, read = used_parameters(function)
         needs = Needs(
             threadgroup_memory=function.threadgroup_memory,
             private_memory=function.private_memory,
@@ -165,6 +171,8 @@ class Program:
             serial=_is_serial(function),
             follows_pointers=follows_pointers(function),
             untouched=untouched_parameters(function, len(self.parameters)),
+            written=written,
+            read=read,
         )
         fields = {**asdict(needs), "constants": needs.constants.hex()}
         cache.put(self._key, json.dumps(fields).encode())

@@ -44,10 +44,12 @@ class Launch:
     tape_writer: int = 0
 
 
-def _aligned(size: int) -> NDArray[np.uint8]:
+def _aligned(size: int) -> tuple[NDArray[np.uint8], int]:
+    """Zeroed bytes and their host address."""
     raw = np.zeros(size + _ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % _ALIGNMENT
-    return raw[start : start + size]
+    address: int = raw.ctypes.data
+    start = -address % _ALIGNMENT
+    return raw[start : start + size], address + start
 
 
 class Worker:
@@ -56,7 +58,6 @@ class Worker:
     def __init__(self, run: Launch, box: Box) -> None:
         self.box = box
         self.run_ = run
-        self.chunk = 0
         executable = box.executable
         program = executable.program
         needs = program.needs
@@ -82,8 +83,7 @@ class Worker:
         for name, size in sizes.items():
             places[name] = total
             total += -(-max(size, 1) // _ALIGNMENT) * _ALIGNMENT
-        self.memory = _aligned(total)
-        base = self.memory.ctypes.data
+        self.memory, base = _aligned(total)
         self.at = {name: base + place for name, place in places.items()}
         self.address = self.at["context"]
         self._view = {
@@ -112,7 +112,8 @@ class Worker:
 
     def _fill(self, executable: Executable, arena: int) -> None:
         constants = executable.constants
-        self._view["constants"][:] = np.frombuffer(constants, np.uint8)
+        if constants:
+            self._view["constants"][:] = np.frombuffer(constants, np.uint8)
         table = self._view["arguments"].view(np.uint64).reshape(-1, c.ARGUMENT_STRIDE // 8)
         for row, (host, available, address) in zip(table, self.arguments, strict=False):
             row[0] = self.at["arena"] + (-1 - host) if host < 0 else host
@@ -120,7 +121,7 @@ class Worker:
         context = self._view["context"]
         wide = context.view(np.int64)
         for offset, value in (
-            (c.TABLE, self.run_.memory.table.ctypes.data),
+            (c.TABLE, self.run_.memory.table_address),
             (c.ARGUMENTS, self.at["arguments"]),
             (c.ARENA, self.at["arena"]),
             (c.PRIVATE, self.at["private"]),
@@ -149,7 +150,8 @@ class Worker:
             (c.ORIGIN, self.box.origin),
             (c.BOX, self.box.extent),
         ):
-            narrow[offset // 4 : offset // 4 + 3] = triple
+            at = offset // 4
+            narrow[at], narrow[at + 1], narrow[at + 2] = triple
 
     def _attach(
         self,

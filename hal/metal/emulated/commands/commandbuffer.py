@@ -32,6 +32,7 @@ from .encoder import MTLCommandEncoder
 from .event import MTLEvent, MTLSharedEvent
 from .log_state import MTLLogState
 from .timing import PassMark, Place, Timer, timed
+from .together import run_together, unordered
 
 if TYPE_CHECKING:
     from ..device import MTLDevice
@@ -97,7 +98,8 @@ class MTLCommandBuffer(MetalObject):
     def computeCommandEncoderWithDispatchType_(self, kind: int) -> MTLComputeCommandEncoder:
         """An encoder whose dispatches are ordered by barriers alone, when concurrent.
 
-        Deviation: dispatches run in the order of encoding, whichever type is asked for.
+        Deviation: dispatches that write what others use by what is bound to them run in the order
+        of encoding, barriers or not.
         """
         call = "computeCommandEncoderWithDispatchType_"
         if kind not in (MTLDispatchTypeSerial, MTLDispatchTypeConcurrent):
@@ -295,19 +297,12 @@ class MTLCommandBuffer(MetalObject):
         done = 0
         try:
             with under(self._watch), timed(self._timer, self) as place:
-                for command in self.commands:
+                while done < len(self.commands):
                     if closing.is_set():
                         raise ProcessEnds("the process ends")
-                    if not self._times[0] and not isinstance(command, WaitCommand):
+                    if not self._times[0] and not isinstance(self.commands[done], WaitCommand):
                         self._times[0] = time.monotonic()
-                    if self._running is not None:
-                        step = partial(self._run_command, done, command, place)
-                        self._running.command(done, command, step)
-                    elif place is not None:
-                        self._run_command(done, command, place)
-                    else:
-                        command.run(self._device)
-                    done += 1
+                    done += self._run_next(done, place)
         # Whatever happens in a kernel is this command buffer's error, never the end of the queue.
         except Exception as error:
             self._error = command_buffer_error(error, self._device.engine)
@@ -324,6 +319,21 @@ class MTLCommandBuffer(MetalObject):
             self._queue.call_back(self._complete)
         else:
             self._completed.open()
+
+    def _run_next(self, index: int, place: Place | None) -> int:
+        """Run the command at `index`, perhaps with some behind it; how many that were."""
+        command = self.commands[index]
+        if self._running is not None:
+            step = partial(self._run_command, index, command, place)
+            self._running.command(index, command, step)
+        elif place is not None:
+            self._run_command(index, command, place)
+        elif self._watch is None and (count := unordered(self.commands, index)):
+            run_together(self.commands[index : index + count], self._device)
+            return count
+        else:
+            command.run(self._device)
+        return 1
 
     def _run_command(self, index: int, command: Command, place: Place | None) -> None:
         if place is None:

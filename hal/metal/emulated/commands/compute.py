@@ -43,8 +43,8 @@ _SCOPES = MTLBarrierScopeBuffers | MTLBarrierScopeTextures
 class MTLComputeCommandEncoder(BufferEncoder):
     """Records dispatches with the pipeline and arguments set before.
 
-    Deviation: dispatches run in the order of encoding; which of them are ordered by barriers
-    matters to checks alone.
+    Deviation: dispatches of a concurrent encoder run at the same time only where neither barriers
+    nor the buffers that are bound order them; under checks they run in the order of encoding.
     """
 
     def __init__(self, command_buffer: "MTLCommandBuffer", dispatch_type: int):

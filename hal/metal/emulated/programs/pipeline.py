@@ -184,6 +184,10 @@ class MTLComputePipelineState(FunctionTables):
             self._executables[key] = executable
         return executable
 
+    def has_executable(self, size: Size) -> bool:
+        """Whether the code for a size of threadgroup is made, for a run without checks."""
+        return (size, _NONE, False) in self._executables
+
     def watched_executable(
         self, size: Size, observers: frozenset[str], threadgroups: int
     ) -> "Executable":

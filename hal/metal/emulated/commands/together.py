@@ -1,0 +1,81 @@
+"""Which dispatches of a command buffer the engine is given together, to run them at one time.
+
+They are neighbours of a concurrent encoder, or of one that IREE's command buffers became, with no
+barrier among them. Checks, timers and recorders see dispatches one by one: then there are none.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from ..resources.residency import within
+from ..worker import at_work, running
+from .commands import Command, DispatchCommand
+
+if TYPE_CHECKING:
+    from ..device import MTLDevice
+
+# So many at a time: the engine compares each with all before it.
+_MOST = 16
+
+
+def unordered(commands: Sequence[Command], start: int) -> int:
+    """How many dispatches from `start` on may be given together; 0 if there is none to go with it.
+
+    Those whose code is still to be made are left out: the ones before need not wait for that.
+    """
+    if not _is_unordered(commands, start):
+        return 0
+    end = start + 1
+    while end - start < _MOST and _is_unordered(commands, end - 1):
+        end += 1
+    for index in range(start, end):
+        command = commands[index]
+        assert isinstance(command, DispatchCommand)
+        if not command.pipeline.has_executable(command.threads_per_threadgroup):
+            end = index
+            break
+    return end - start if end - start > 1 else 0
+
+
+def _is_unordered(commands: Sequence[Command], index: int) -> bool:
+    """Whether nothing orders a command and the next one: quick, since each command is asked."""
+    if index + 1 >= len(commands):
+        return False
+    one, other = commands[index], commands[index + 1]
+    return (
+        type(one) is DispatchCommand
+        and type(other) is DispatchCommand
+        and one.ordering == other.ordering
+    )
+
+
+def run_together(commands: Sequence[Command], device: "MTLDevice") -> None:
+    """Run dispatches that nothing orders. Raises the first KernelFault."""
+    from assay.sim.simt import Request
+
+    dispatch_together = device.engine.dispatch_together
+    if dispatch_together is None:
+        for command in commands:
+            command.run(device)
+        return
+    # Or the kernels could still reach buffers that are gone.
+    device.memory.settle()
+    requests = []
+    with ExitStack() as stack:
+        stack.enter_context(at_work(running))
+        for command in commands:
+            assert isinstance(command, DispatchCommand)
+            if 0 in (command.threads or command.threadgroups or ()):
+                continue
+            memory = stack.enter_context(within(command.reach, device))
+            requests.append(
+                Request(
+                    command.pipeline.executable_for(command.threads_per_threadgroup),
+                    memory,
+                    command.arguments,
+                    command.threads,
+                    command.threadgroups,
+                )
+            )
+        dispatch_together(requests, workers=device.options.workers, fuel=device.options.fuel)
