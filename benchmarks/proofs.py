@@ -33,14 +33,14 @@ from . import sources
 from .pipelines.forms import FORMS, FP4
 
 GOAL_S = 10.0
-_MOST_S = 60.0  # by the clock, for a property
+_MOST_S = 600.0  # by the clock, for a property, on a machine that others use, too
 _SHAPE = (2, 256, 256)  # of arguments, where only threads are asked for
 _THREADS: dict[str, Size] = {
     "tiled_gemm": (16, 16, 1),
     "softmax_rows": (256, 1, 1),
     "vector_add": (256, 1, 1),
     "matrix_gemm": (128, 1, 1),
-    "hundred_lines": (256, 1, 1),
+    "hundred_lines": (64, 1, 1),
 }
 _HOLDS: dict[str, tuple[str, ...]] = {
     "tiled_gemm": ("grid.x <= n", "grid.y <= n"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from assay.sim.simt.ir.cfg import Loop
@@ -38,9 +39,7 @@ class Count:
     @property
     def free(self) -> Any:
         """Its symbol."""
-        import z3
-
-        return z3.Int(self.symbol)
+        return _symbol(self.symbol)
 
     @property
     def facts(self) -> list[Any]:
@@ -64,6 +63,13 @@ class Count:
     def is_first(self) -> bool:
         """Whether it surely is the first iteration."""
         return not self.symbol and self.offset == 0
+
+
+@cache
+def _symbol(name: str) -> Any:
+    import z3
+
+    return z3.Int(name)
 
 
 Counts = Mapping[Loop, Count]

@@ -49,15 +49,17 @@ class Facts:
         seen: set[int] = set()
         work = list(formulas)
         while work:
-            for symbol in sorted(self._symbols_of(work.pop()) - seen):
+            for symbol in sorted(self.symbols_of(work.pop()) - seen):
                 seen.add(symbol)
                 facts = self._facts.get(symbol, [])
                 found += facts
                 work += facts
         return found
 
-    def _symbols_of(self, formula: Any) -> frozenset[int]:
+    def symbols_of(self, formula: Expression) -> frozenset[int]:
         """Numbers of a formula's terms that are symbols or results of unknown functions."""
+        if isinstance(formula, int):
+            return frozenset()
         if formula.get_id() not in self._symbols:
             self._kept.append(formula)
             self._find(Reader(formula.ctx_ref()), formula.as_ast())

@@ -36,7 +36,18 @@ class Orbit:
     cycle: tuple[int, ...]
 
 
-Rule = Induction | Orbit
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """`start` in the first iteration, and in all others `after`, which the loop leaves alone.
+
+    The optimiser makes that of loops which most threads go through once.
+    """
+
+    start: Value
+    after: Value
+
+
+Rule = Induction | Orbit | Settled
 
 
 def sources(phi: Instruction, loop: Loop) -> tuple[Value, Value]:
@@ -74,7 +85,9 @@ def rule_of(phi: Instruction, loop: Loop, is_fixed: Callable[[Value], bool]) -> 
     entries = sum(source not in loop.blocks for source in loop.header.predecessors)
     if entries != 1 or is_float(phi.type):
         return None
-    return _induction(phi, loop, is_fixed) or _orbit(phi, loop)
+    start, again = sources(phi, loop)
+    settled = Settled(start, again) if invariant(again, loop, is_fixed) else None
+    return _induction(phi, loop, is_fixed) or _orbit(phi, loop) or settled
 
 
 def _induction(phi: Instruction, loop: Loop, is_fixed: Callable[[Value], bool]) -> Induction | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.sim.simt.ir.llvm_types import bits
 from assay.sim.simt.ir.nodes import Instruction
 from assay.sim.simt.ir.operations.control import PHI
+from assay.sim.simt.ir.operations.conversions import TRUNC
 
 from .conditions import both, negation
 from .counts import Count
@@ -27,6 +28,8 @@ from .terms import Expression, Term
 if TYPE_CHECKING:
     from .values import Values
 
+
+_INDEX: Final = 32  # bits, at least, of what an index is made narrower to
 
 _Lemma = tuple[Instruction, str]
 """A value, and what is said of it."""
@@ -79,12 +82,16 @@ class Ranges:
         self._seconds = seconds
         self._lemmas = lemmas or Lemmas()
         self._open: set[_Lemma] = set()
+        self._missed: set[_Lemma] = set()
+        self._meanwhile: dict[Any, tuple[Any, set[_Lemma]]] = {}
+        self._any: Values | None = None
 
     def holds(self, value: Instruction, reading: Reading) -> bool:
         """Whether what a value's term is surely lies in its type, read so, whenever it is made."""
         if self._proved(value, reading, lambda: self._in_range(value, reading)):
             return True
-        if self._lenient and not self._open and self._can_hold(value, reading):
+        is_taken = self._lenient and not self._open and not _is_part(value)
+        if is_taken and self._can_hold(value, reading):
             self.taken[value] = None
             return True
         return False
@@ -98,29 +105,71 @@ class Ranges:
         """Whether the operands of an `or` surely have no bit in common, whenever it is made."""
         return self._proved(value, "apart", lambda: self._operands_apart(value))
 
+    def kept(self, known: dict[Any, Any], key: Any, build: Callable[[], Any]) -> Any:
+        """What a thread's values have for a key, built if they do not.
+
+        What was read with a remainder only because a lemma was not decided yet is read anew later.
+        """
+        if key in known:
+            return known[key]
+        if not self._open:
+            known[key] = found = build()
+            return found
+        mine = (id(known), key)
+        if mine not in self._meanwhile:
+            found, missed = self._watched(build)
+            if not missed:
+                known[key] = found
+                return found
+            self._meanwhile[mine] = found, missed
+        found, missed = self._meanwhile[mine]
+        self._missed |= missed
+        return found
+
+    def _watched(self, build: Callable[[], Any]) -> tuple[Any, set[_Lemma]]:
+        """What is built, and which lemmas it would have needed that were not decided."""
+        before, self._missed = self._missed, set()
+        try:
+            found = build()
+        finally:
+            missed, self._missed = self._missed, before
+        return found, missed
+
     def _proved(self, value: Instruction, what: str, prove: Callable[[], bool]) -> bool:
         key = (value, what)
         if key in self._lemmas.proved:
             return True
-        if key in self._open or self._lemmas.failed.get(key, 0) >= self._seconds:
+        if key in self._open:
+            self._missed.add(key)
+            return False
+        if self._lemmas.failed.get(key, 0) >= self._seconds:
             return False
         self._open.add(key)
         try:
-            proved = prove()
+            proved, missed = self._watched(prove)
         finally:
             self._open.discard(key)
+            self._meanwhile = {
+                each: kept for each, kept in self._meanwhile.items() if key not in kept[1]
+            }
+        missed.discard(key)
         if proved:
             self._lemmas.proved.add(key)
-        elif not self._open:  # what failed while others were not decided may succeed with them
+        elif not missed:
             self._lemmas.failed[key] = self._seconds
-        return proved
+        else:  # what failed while others were not decided may succeed with them
+            self._missed |= missed
+        return bool(proved)
 
     def _values(self) -> Values:
+        """Any thread's values."""
         from .values import Values
 
-        facts = Facts(self.kernel.function.instructions())
-        place = Positions("any", self.kernel.size, is_ragged=self.kernel.is_ragged)
-        return Values(self.kernel, place, facts, self)
+        if self._any is None:
+            facts = Facts(self.kernel.function.instructions())
+            place = Positions("any", self.kernel.size, is_ragged=self.kernel.is_ragged)
+            self._any = Values(self.kernel, place, facts, self)
+        return self._any
 
     def _refuted(self, values: Values, formulas: list[Expression]) -> bool:
         given = [*formulas, *values.thread.facts, *self._assumed(values)]
@@ -184,6 +233,11 @@ class Ranges:
         """Whether none of some bits can be set in a number."""
         common = None if bits is None else masked(term, bits)
         return common is not None and self._refuted(values, [common.value != 0, path])
+
+
+def _is_part(value: Instruction) -> bool:
+    """Whether some bits of a number are meant, as by `x % 2`, rather than all of an index."""
+    return value.operation is TRUNC and bits(value.type) < _INDEX
 
 
 def _outside(term: Term, width: int, reading: Reading) -> Expression:

@@ -7,6 +7,7 @@ What is known of a symbol is a fact, which goes with every formula that the symb
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from .conditions import both, differ, negation, one_of
 from .counts import Count, Counts, without_inner
 from .facts import Facts
 from .kernel import Kernel, is_read_only
-from .loops import Induction, Orbit, Rule, rule_of, sources
+from .loops import Induction, Orbit, Rule, Settled, rule_of, sources
 from .meanings import (
     MEANINGS,
     Reading,
@@ -66,9 +67,8 @@ class Values:
         self.thread = thread
         self.facts = facts
         self.ranges = ranges
-        self._terms: dict[tuple[Value, _Key], Term] = {}
-        self._conditions: dict[tuple[Value, _Key], Expression] = {}
-        self._paths: dict[tuple[Block, _Key, bool], Expression] = {}
+        self._known: dict[Any, Any] = {}
+        self._counts: dict[tuple[Block, _Key], dict[Loop, Count]] = {}
 
     # -- iterations -------------------------------------------------------------------------------
 
@@ -78,6 +78,12 @@ class Values:
         Of a loop that was left, it is the last one, and of one that threads go through each for
         itself any.
         """
+        key = (block, frozenset(counts.items()))
+        if key not in self._counts:
+            self._counts[key] = self._counts_at(block, counts)
+        return dict(self._counts[key])
+
+    def _counts_at(self, block: Block, counts: Counts) -> dict[Loop, Count]:
         known = dict(counts)
         outer: list[str] = []
         for loop in self.kernel.around(block):
@@ -99,10 +105,7 @@ class Values:
             return bool(value.number) if value.number is not None else self._one_bit(value, counts)
         assert isinstance(value, Instruction) and value.block is not None
         known = self.counts_at(value.block, counts)
-        key = (value, frozenset(known.items()))
-        if key not in self._conditions:
-            self._conditions[key] = self._condition(value, known)
-        return self._conditions[key]
+        return self._kept("condition", value, known, lambda: self._condition(value, known))
 
     def _condition(self, value: Instruction, counts: Counts) -> Expression:
         operands = value.operands
@@ -153,10 +156,12 @@ class Values:
             return small(constant(value.number), bits(value.type))
         assert isinstance(value, Instruction) and value.block is not None, value
         known = self.counts_at(value.block, counts)
-        key = (value, frozenset(known.items()))
-        if key not in self._terms:
-            self._terms[key] = self._term(value, known)
-        return self._terms[key]
+        found: Term = self._kept("term", value, known, lambda: self._term(value, known))
+        return found
+
+    def _kept(self, what: str, of: Value | Block, counts: Counts, build: Callable[[], Any]) -> Any:
+        """What was built before, or is built now."""
+        return self.ranges.kept(self._known, (what, of, frozenset(counts.items())), build)
 
     def _term(self, value: Instruction, counts: Counts) -> Term:
         if value.operation is PHI:
@@ -286,6 +291,10 @@ class Values:
             return self._induced(rule, loop, counts)
         if isinstance(rule, Orbit):
             return _of_orbit(rule, count.term)
+        if isinstance(rule, Settled):
+            start = self.term(rule.start, _without(counts, loop))
+            is_first = count.term.value == 0
+            return either(is_first, start, self.term(rule.after, counts))
         return self._symbol(phi, counts)
 
     def rule(self, phi: Instruction, loop: Loop) -> Rule | None:
@@ -370,10 +379,8 @@ class Values:
         `before` says that those of the iteration before the block's are asked as well.
         """
         known = self.counts_at(block, counts)
-        key = (block, frozenset(known.items()), before)
-        if key not in self._paths:
-            self._paths[key] = self._path(block, known, before)
-        return self._paths[key]
+        what = "path" if before else "path in iteration"
+        return self._kept(what, block, known, lambda: self._path(block, known, before))
 
     def _path(self, block: Block, counts: Counts, before: bool) -> Expression:
         above = self.kernel.cfg.dominator[block]

@@ -54,6 +54,14 @@ class Execution:
             found.append(self._from(above, walk, counts))
             walk, has_ended = self._up(above, walk)
 
+    def earlier(self, loop: Loop) -> Count:
+        """An iteration before the one that is asked for, of a loop that the thread has to go round.
+
+        Conditions hold by themselves unless it is one from 0 to the one before.
+        """
+        place = self._kernel.cfg.index[loop.header]
+        return Count(f"{self._values.thread.name}.before.{place}")
+
     def _from(self, above: Block, block: Block, counts: Counts) -> Expression:
         """What leads from a block's dominator to it."""
         entering = self._entering(block)
@@ -113,8 +121,7 @@ class Execution:
         count = counts[loop]
         if count.is_first:
             return True
-        place = self._kernel.cfg.index[loop.header]
-        earlier = Count(f"{self._values.thread.name}.before.{place}")
+        earlier = self.earlier(loop)
         outside = {each: known for each, known in counts.items() if each.header not in loop.blocks}
         at = {**outside, loop: earlier}
         leaves = [

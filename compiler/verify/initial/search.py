@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from assay.sim.simt.ir.cfg import Loop
 from assay.sim.simt.ir.nodes import THREADGROUP_ROOTS, Instruction, ThreadgroupRoot
 
 from ..accesses import action, address, length
@@ -25,7 +26,16 @@ from ..races import Visit, place, reached
 from ..solver import Model, solve
 from ..study import Study
 from ..terms import Expression
-from .writers import Place, Who, Writer, before_access, before_barrier, writer_of
+from .covered import Coverage, Read
+from .writers import (
+    Place,
+    Who,
+    Writer,
+    before_access,
+    before_barrier,
+    given_loops,
+    writer_of,
+)
 
 _MOST_GUESSES: Final = 24
 _SECONDS_OF_GUESS: Final = 0.1
@@ -62,6 +72,7 @@ class Search:
     def __init__(self, study: Study, copies: Copies) -> None:
         self.study = study
         self._copies = copies
+        self._coverage = Coverage(study)
         self._writers: dict[tuple[Place, bool], Writer | None] = {}
         self._writes = [
             each
@@ -97,6 +108,8 @@ class Search:
 
     def _asked(self, question: Question, visit: Visit) -> Model:
         """Whether what is read may not have been written, by all the guesses that there are."""
+        if self._coverage.is_written(self._read(question, visit), self._given(question, visit)):
+            return Model("no")
         while True:
             model = self._ask(question)
             guess = self._next(question, visit, model) if model.answer == "yes" else None
@@ -147,6 +160,21 @@ class Search:
         same = guess.values.thread.simdgroup.value == self.study.a.thread.simdgroup.value
         return both(writes, same)
 
+    def _read(self, question: Question, visit: Visit) -> Read:
+        shared = {loop for loop, _ in visit.state}
+        return Read(
+            formulas=question.formulas,
+            at=question.at,
+            size=question.size,
+            inner=[x for loop, x in place(self.study.a, visit).items() if loop not in shared],
+            part=_part() if question.size < length(question.read) else 0,
+        )
+
+    def _given(self, question: Question, visit: Visit) -> Iterator[tuple[Place, frozenset[Loop]]]:
+        for where in self._places(question, visit):
+            near = question.read if where.is_near else None
+            yield where, given_loops(self.study, where, near)
+
     # -- guesses ----------------------------------------------------------------------------------
 
     def _next(self, question: Question, visit: Visit, model: Model) -> Writer | None:
@@ -159,6 +187,13 @@ class Search:
         return None
 
     def _possible(self, question: Question, visit: Visit) -> Iterator[Writer]:
+        for where in self._places(question, visit):
+            guess = self._writer(where, question.read)
+            if guess is not None:
+                yield guess
+
+    def _places(self, question: Question, visit: Visit) -> Iterator[Place]:
+        """Where a write may be that came before the read, as far as it is meant."""
         interval, read = question.interval, question.read
         counts = place(self.study.a, visit)
         for write in self._writes:
@@ -172,10 +207,7 @@ class Search:
             # What a copy writes is there once it ends.
             is_late = self._copies.are_unordered(write, read)
             near = () if is_late else before_access(self.study, write, read, counts)
-            for where in itertools.chain(far, near):
-                guess = self._writer(where, read) if question.is_meant(where) else None
-                if guess is not None:
-                    yield guess
+            yield from filter(question.is_meant, itertools.chain(far, near))
 
     def _writer(self, where: Place, read: Instruction) -> Writer | None:
         key = (where, where.is_near)

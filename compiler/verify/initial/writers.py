@@ -23,6 +23,7 @@ from ..values import Values
 from .digits import Digit, backwards, digits_of, flattened
 from .evaluate import Numbers, Unknown, evaluate
 from .execution import Execution, NotKnown
+from .tables import threads_numbers
 
 _TURNS: Final = (1, 64, 16, 6)  # iterations that are looked at, by how many loops there are
 _EARLIER: Final = (1, 2, 3)  # iterations of a barrier's loop that a write may be before it
@@ -64,28 +65,44 @@ class Writer:
 
     Attributes:
         place: which write.
-        executes: what makes the thread execute it.
+        conditions: what makes the thread execute it.
+        free: loops around it of which any iteration is meant.
         start: the byte that it writes first.
         digits: how that is made from the thread's index and iterations; None if it is not known.
         first: the thread that has all zeros for digits.
     """
 
-    def __init__(self, study: Study, place: Place, name: str, given: frozenset[Loop]) -> None:
+    def __init__(
+        self,
+        study: Study,
+        place: Place,
+        name: str,
+        given: frozenset[Loop],
+        *,
+        is_guessed: bool = True,
+    ) -> None:
         self.study = study
         self.place = place
         self.values: Values = study.thread(name)
         kernel, write = study.kernel, place.write
         assert write.block is not None
         known = dict(place.known)
-        free = [loop for loop in kernel.around(write.block) if loop not in known]
-        self.turns = [Count(f"{name}.turn.{kernel.cfg.index[loop.header]}") for loop in free]
-        self.counts = {**known, **dict(zip(free, self.turns, strict=True))}
-        conditions = Execution(self.values, given).conditions(write.block, self.counts)
-        self.executes = both(*conditions)
+        self.free = [loop for loop in kernel.around(write.block) if loop not in known]
+        self.turns = [Count(f"{name}.turn.{kernel.cfg.index[loop.header]}") for loop in self.free]
+        self.counts = {**known, **dict(zip(self.free, self.turns, strict=True))}
+        execution = Execution(self.values, given)
+        self.conditions = execution.conditions(write.block, self.counts)
+        self.earlier = execution.earlier
         self.start = address(self.values, write, self.counts).value
         self.first = 0
-        self.digits = None if place.is_mine else self._digits(conditions)
+        is_looked_for = is_guessed and not place.is_mine
+        self.digits = self._digits(self.conditions) if is_looked_for else None
         self.origin = self._at_zeros() if self.digits is not None else None
+
+    @property
+    def executes(self) -> Expression:
+        """Whether the thread executes it."""
+        return both(*self.conditions)
 
     @property
     def index(self) -> Expression:
@@ -186,17 +203,10 @@ class Writer:
 
     def _given(self, threads: Numbers, turns: int) -> Mapping[str, Numbers]:
         """Numbers of the symbols that say where a thread is, and in which iterations."""
-        x, y, _ = self.study.kernel.size
-        name = self.values.thread.name
         axes = 1 + len(self.turns)
-        column = threads.reshape(-1, *[1] * (axes - 1))
-        found = {
-            f"{name}.x": column % x,
-            f"{name}.y": column // x % y,
-            f"{name}.z": column // (x * y),
-            f"{name}.lane": column % LANES,
-            f"{name}.simdgroup": column // LANES,
-        }
+        column = threads.reshape(-1, *[1] * (axes - 1)).astype(np.int64)
+        found: dict[str, Numbers] = {}
+        found.update(threads_numbers(self.values.thread.name, self.study.kernel.size, column))
         for axis, turn in enumerate(self.turns, start=1):
             shape = [-1 if at == axis else 1 for at in range(axes)]
             found[turn.symbol] = np.arange(turns).reshape(shape)
@@ -322,15 +332,24 @@ def _leads_to(study: Study, block: Block, aim: Block) -> bool:
 
 def writer_of(study: Study, place: Place, name: str, read: Instruction | None) -> Writer | None:
     """The thread that does a write; None if it is not known what makes it."""
-    kernel = study.kernel
-    known = {loop for loop, _ in place.known}
-    # All that a reading thread was in it came to; others come along where barriers hold them.
-    given = known if read is None or place.is_mine else known & kernel.shared
     try:
-        found = Writer(study, place, name, frozenset(given))
+        found = Writer(study, place, name, given_loops(study, place, read))
     except NotKnown:
         return None
     return found if found.digits is not None or place.is_mine else None
 
 
-__all__ = ["Place", "Who", "Writer", "before_access", "before_barrier", "writer_of"]
+def given_loops(study: Study, place: Place, read: Instruction | None) -> frozenset[Loop]:
+    """Loops of which the thread that writes surely came to the iteration that is asked for.
+
+    Args:
+        study: of the kernel.
+        place: where the write stands.
+        read: what it comes before in one simdgroup; None if a barrier lies between.
+    """
+    known = frozenset(loop for loop, _ in place.known)
+    # All that a reading thread was in it came to; others come along where barriers hold them.
+    return known if read is None or place.is_mine else known & study.kernel.shared
+
+
+__all__ = ["Place", "Who", "Writer", "before_access", "before_barrier", "given_loops", "writer_of"]

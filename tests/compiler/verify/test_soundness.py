@@ -87,6 +87,41 @@ def test_a_race_is_refuted(source: str) -> None:
     assert proved(_HEAD + source)["threadgroup races"].verdict == "refuted"
 
 
+OF_ODD_SIMDGROUPS = """\
+kernel void k(device uint* y, uint lane [[thread_index_in_simdgroup]],
+              uint group [[threadgroup_position_in_grid]],
+              uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    uint own = simdgroup == 0 ? 400 : simdgroup == 2 ? 464 : 0;
+    y[512 * group + simdgroup % 2 * 200 + own + lane] = simdgroup;
+}
+"""
+
+
+def test_what_is_left_of_a_division_is_not_taken_for_the_whole() -> None:
+    answers = proved(_HEAD.replace("= 64", "= 128") + OF_ODD_SIMDGROUPS, "buffer races")
+    assert answers["buffer races"].verdict == "refuted"
+
+
+ONCE = """\
+kernel void k(device uint* y, uint t [[thread_index_in_threadgroup]]) {
+    for (uint i = t; i < LIMIT; i += 64) y[i] = t;
+}
+"""
+
+
+@pytest.mark.parametrize("limit", ["40", "64", "65"])
+def test_a_loop_that_most_threads_go_through_once_is_followed(limit: str) -> None:
+    answers = proved(_HEAD + ONCE.replace("LIMIT", limit), "buffer races")
+    assert answers["buffer races"].verdict == "proved"
+
+
+def test_a_loop_that_some_threads_go_through_twice_is_followed() -> None:
+    twice = ONCE.replace("LIMIT", "96").replace("y[i] =", "y[i % 64] =")
+    assert proved(_HEAD + twice, "buffer races")["buffer races"].verdict == "proved"
+    apart = twice.replace("i % 64", "i % 48")
+    assert proved(_HEAD + apart, "buffer races")["buffer races"].verdict == "refuted"
+
+
 def test_textures_that_are_written_leave_races_undecided() -> None:
     answer = proved(_HEAD + WRITTEN, "buffer races")["buffer races"]
     assert answer.verdict == "undecided"
