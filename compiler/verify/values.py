@@ -292,9 +292,8 @@ class Values:
         if isinstance(rule, Orbit):
             return _of_orbit(rule, count.term)
         if isinstance(rule, Settled):
-            start = self.term(rule.start, _without(counts, loop))
-            is_first = count.term.value == 0
-            return either(is_first, start, self.term(rule.after, counts))
+            first = self.term(rule.start, _without(counts, loop))
+            return either(count.term.value == 0, first, self.term(rule.after, counts))
         return self._symbol(phi, counts)
 
     def rule(self, phi: Instruction, loop: Loop) -> Rule | None:
