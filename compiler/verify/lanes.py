@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from .answers import Answer, Obstacle, merged
+from .barriers import ABOUT as BARRIERS
 from .barriers import uniform_barriers
 from .kernel import Kernel
-from .races import races_within, threadgroup_races
+from .races import BUFFERS, THREADGROUP, races_within, threadgroup_races
 from .ranges import Lemmas
 from .study import Assumed, Effort, Study
 
@@ -39,23 +40,25 @@ class Strict:
     ) -> None:
         self._prepare = prepare
         self._assumed = assumed
-        self._effort = effort
+        self._effort = effort or Effort()
         self._is_meant = is_meant
         self._lemmas = Lemmas()
 
     def barriers(self, found: Answer) -> Answer:
         """With: lanes of a simdgroup come to the same barriers of it."""
-        return merged(found, uniform_barriers(self._study())) if self._is_meant else found
+        return merged(found, uniform_barriers(self._study(BARRIERS))) if self._is_meant else found
 
     def threadgroup(self, found: Answer) -> Answer:
         """With: two lanes do not race for threadgroup memory."""
-        return merged(found, threadgroup_races(self._study())) if self._is_meant else found
+        return (
+            merged(found, threadgroup_races(self._study(THREADGROUP))) if self._is_meant else found
+        )
 
     def buffers(self, found: Answer) -> Answer:
         """With: two lanes do not race for buffers."""
         if not self._is_meant:
             return found
-        study = self._study(lenient=True)
+        study = self._study(BUFFERS, lenient=True)
         lanes = races_within(study)
         wraps = "what is computed here does not wrap"
         taken = [Obstacle(why=wraps, site=each.site) for each in study.ranges.taken]
@@ -66,13 +69,13 @@ class Strict:
     def _kernel(self) -> Kernel:
         return self._prepare()
 
-    def _study(self, *, lenient: bool = False) -> Study:
+    def _study(self, about: str, *, lenient: bool = False) -> Study:
         holds = self._assumed(self._kernel)
         return Study(
             self._kernel,
             holds,
             together=True,
             lenient=lenient,
-            effort=self._effort,
+            effort=self._effort.of(about),
             lemmas=self._lemmas,
         )

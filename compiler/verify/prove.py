@@ -124,20 +124,25 @@ def prove(
             return _offered(kernel, launch, prove, effort)
         return prove(kernel, launch, effort, Lemmas())
 
-    def study() -> Study:
-        return Study(kernel, assumed, effort=effort, lemmas=lemmas)
+    def study(name: str) -> Study:
+        return Study(kernel, assumed, effort=effort.of(name), lemmas=lemmas)
 
-    uniform = within(barriers.ABOUT, lambda: strict.barriers(barriers.uniform_barriers(study())))
-    if effort.is_for_proofs and uniform.verdict != "proved":
-        # All but bounds rests on it.
-        about = {bounds.ABOUT, barriers.ABOUT} & set(about)
+    def uniform_barriers() -> Answer:
+        return strict.barriers(barriers.uniform_barriers(study(barriers.ABOUT)))
+
+    def threadgroup_races() -> Answer:
+        return strict.threadgroup(races.threadgroup_races(study(races.THREADGROUP)))
+
     found: list[Answer] = []
+    if set(about) - {bounds.ABOUT}:
+        uniform = within(barriers.ABOUT, uniform_barriers)
+        if effort.is_for_proofs and uniform.verdict != "proved":
+            # All but bounds rests on it.
+            about = {bounds.ABOUT, barriers.ABOUT} & set(about)
     if not set(TOGETHER[0]).isdisjoint(about):
-        raced = within(
-            races.THREADGROUP, lambda: strict.threadgroup(races.threadgroup_races(study()))
-        )
+        raced = within(races.THREADGROUP, threadgroup_races)
         found += _together(kernel, uniform, raced)
-    if INITIALISED in about:
+    if INITIALISED in about and not (effort.is_for_proofs and raced.verdict != "proved"):
         written = within(INITIALISED, lambda: _initialised(kernel, launch, effort, lemmas))
         found.append(_resting(_resting(written, uniform), raced))
     if races.BUFFERS in about:
@@ -254,7 +259,7 @@ def _reads_shared(kernel: Kernel) -> bool:
 
 
 def _buffer_races(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> Answer:
-    assumed = assumed_of(kernel, launch)
+    assumed, effort = assumed_of(kernel, launch), effort.of(races.BUFFERS)
     within = Study(kernel, assumed, lenient=True, effort=effort, lemmas=lemmas)
     between = Study(kernel, assumed, apart=True, lenient=True, effort=effort, lemmas=lemmas)
     return replace(races.buffer_races(within, between), rests_on=_taken(within, between))
@@ -264,20 +269,31 @@ def _initialised(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas)
     if launch.ragged and any(isinstance(x.root, THREADGROUP_ROOTS) for x in kernel.accesses()):
         why = "which threads of threadgroups that are not full write is not followed"
         return Answer(about=INITIALISED, verdict="undecided", obstacles=(Obstacle(why=why),))
-    assumed = assumed_of(kernel, launch)
+    assumed, effort = assumed_of(kernel, launch), effort.of(INITIALISED)
     study = Study(kernel, assumed, many=True, lanes=launch.lanes, effort=effort, lemmas=lemmas)
     return initialised(study)
 
 
 def _bounds(kernel: Kernel, launch: Launch, effort: Effort, lemmas: Lemmas) -> Answer:
     """If it holds only as long as nothing wraps, that is told."""
-    assumed = assumed_of(kernel, launch)
-    exact = _bounds_by(Study(kernel, assumed, alone=True, effort=effort, lemmas=lemmas), launch)
+    assumed, effort = assumed_of(kernel, launch), effort.of(bounds.ABOUT)
+
+    def ask(*, lenient: bool) -> Answer:
+        study = Study(kernel, assumed, alone=True, lenient=lenient, effort=effort, lemmas=lemmas)
+        return replace(_bounds_by(study, launch), rests_on=_taken(study))
+
+    if effort.is_for_proofs:
+        found = ask(lenient=True)
+        # What is not proved so is not proved at all.
+        if found.verdict != "proved" or not found.rests_on:
+            return found
+        exact = ask(lenient=False)
+        return exact if exact.verdict == "proved" else found
+    exact = ask(lenient=False)
     if exact.verdict == "proved":
         return exact
-    study = Study(kernel, assumed, alone=True, lenient=True, effort=effort, lemmas=lemmas)
-    found = _bounds_by(study, launch)
-    return replace(found, rests_on=_taken(study)) if found.verdict == "proved" else exact
+    found = ask(lenient=True)
+    return found if found.verdict == "proved" else exact
 
 
 def _bounds_by(study: Study, launch: Launch) -> Answer:

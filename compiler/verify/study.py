@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.sim.simt.ir.nodes import BufferRoot, Instruction
@@ -15,7 +15,7 @@ from .conditions import both, negation, one_of
 from .counts import Counts
 from .facts import Facts
 from .kernel import Kernel, is_read_only, unshared
-from .positions import Positions
+from .positions import position
 from .ranges import Lemmas, Ranges
 from .solver import Model, solve
 from .terms import Expression, Term
@@ -34,6 +34,7 @@ class Effort:
         examples: counterexamples after which no more are looked for; of one alone no small one is.
         seconds: for a question.
         only: places of the accesses to ask about; None for all.
+        each: the same for each property, and nothing for others; None for the same for all.
         is_for_proofs: whether it only matters if there is a proof, so that the first thing that
             is in its way is the last that is looked for.
     """
@@ -41,7 +42,14 @@ class Effort:
     examples: int = 4
     seconds: float = 4.0
     only: frozenset[frozenset[Site]] | None = None
+    each: Mapping[str, frozenset[frozenset[Site]]] | None = None
     is_for_proofs: bool = False
+
+    def of(self, about: str) -> Effort:
+        """What is done for one property."""
+        if self.each is None:
+            return self
+        return replace(self, only=self.each.get(about, frozenset()), each=None)
 
     def is_enough(self, examples: Sized, obstacles: Sized) -> bool:
         """Whether no more is looked for, with so many counterexamples and obstacles found."""
@@ -107,7 +115,7 @@ class Study:
 
     def thread(self, name: str, group: str = "group") -> Values:
         """A thread's values."""
-        place = Positions(
+        place = position(
             name,
             self.kernel.size,
             group,

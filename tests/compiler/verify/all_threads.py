@@ -1,4 +1,4 @@
-"""What the threads of one launch do, all at once in NumPy: each access that they make is noted.
+"""What the threads of launches do, all at once in NumPy: each access that they make is noted.
 
 Statements are done one after the other by all threads that come to them, so that simdgroups keep
 lock step, as Metal has it, and each other's as well: one of the orders that are possible.
@@ -6,20 +6,31 @@ lock step, as Metal has it, and each other's as well: one of the orders that are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from .arithmetic import (
+    ATOMIC,
+    DATA,
+    ORDERS,
+    PLAIN,
+    WORDS,
+    Array,
+    across,
+    bytes_of,
+    signed,
+    turns,
+)
 from .contents import Contents
-from .random_kernels import DATA, TYPES, VARIABLES, Memory, RandomKernel, Sizes, Tree
+from .random_kernels import TYPES, VARIABLES, Memory, RandomKernel, Sizes, Tree
 
 LANES = 32
 FUEL = 300  # statements of a launch
-_WORDS = 0xFFFFFFFF
-_MEM_DEVICE, _MEM_THREADGROUP = 1, 2
-Array = Any  # of NumPy, a number for each thread, or one number that all have
+_FLAGS = _MEM_DEVICE, _MEM_THREADGROUP = 1, 2
+_NO_NUMBER = 0  # of barriers of simdgroups
 Way = Literal["read", "write", "atomic read", "atomic"]
 
 
@@ -31,12 +42,13 @@ class Access:
         statement: its number.
         instance: tells apart the times that the statement was done.
         memory: what it accesses.
-        threads: who does it, by their index in the grid.
+        threads: who does it, by their index in all launches.
         starts: bytes that it begins at.
         length: bytes of each thread.
         values: what is written, byte by byte.
         unwritten: of reads, whether each reads what nobody wrote.
         periods: how many barriers each thread's threadgroup came by that order the memory.
+        of_simdgroup: the same, with barriers of its simdgroup.
     """
 
     statement: int
@@ -49,42 +61,46 @@ class Access:
     values: Array
     unwritten: Array
     periods: Array
+    of_simdgroup: Array
 
 
 @dataclass(slots=True)
 class Log:
-    """A launch.
+    """Launches.
 
     Attributes:
-        divergent: barriers that some threads of a threadgroup came to, others not.
-        wraps: whether any calculation left the numbers from 0 to 2**31.
-        is_whole: whether all threads came to their ends.
+        launch, group, index: of each thread, its launch, its threadgroup of all launches, and where
+            it is in that.
+        divergent: launches, and barriers that some threads of a threadgroup came to, others not.
+        wraps: of each thread, whether any of its calculations left the numbers from 0 to 2**31.
     """
 
+    launch: Array
     group: Array
     index: Array
+    wraps: Array
     accesses: list[Access] = field(default_factory=list)
-    divergent: list[int] = field(default_factory=list)
-    wraps: bool = False
-    is_whole: bool = True
-
-
-class _OutOfFuel(Exception):
-    pass
+    divergent: list[tuple[int, int]] = field(default_factory=list)
 
 
 class _Threads:
-    def __init__(self, kernel: RandomKernel, sizes: Sizes) -> None:
+    def __init__(self, kernel: RandomKernel, launches: Sequence[Sizes]) -> None:
         width, height = kernel.size
-        across, down = sizes.groups
-        number = np.arange(kernel.threads * across * down)
-        self.kernel, self.sizes = kernel, sizes
+        groups = [each.groups[0] * each.groups[1] for each in launches]
+        threads = kernel.threads * np.asarray(groups)
+        self.launch = np.repeat(np.arange(len(launches)), threads)
+        self.begins = np.cumsum(threads) - threads
+        number = np.arange(threads.sum())
+        mine = number - self.begins[self.launch]
+        self.kernel = kernel
         self.index = number % kernel.threads
         self.group = number // kernel.threads
         self.everyone = len(number)
-        self.exists = number < len(number) - sizes.lacks
+        lacks = np.asarray([each.lacks for each in launches])
+        self.exists = mine < (threads - lacks)[self.launch]
         self.lane = self.index % LANES
-        group_x, group_y = self.group % across, self.group // across
+        across = np.asarray([each.groups[0] for each in launches])[self.launch]
+        group_x, group_y = mine // kernel.threads % across, mine // kernel.threads // across
         self.known: dict[str, Array] = {
             "t": self.index,
             "lane": self.lane,
@@ -96,41 +112,46 @@ class _Threads:
             "px": group_x * width + self.index % width,
             "py": group_y * height + self.index // width,
             "groups": across,
-            "n": sizes.n,
-            "m": sizes.m,
+            "n": np.asarray([each.n for each in launches])[self.launch],
+            "m": np.asarray([each.m for each in launches])[self.launch],
         }
         row = -(-kernel.threads // LANES)
         self.simdgroup = self.group * row + self.index // LANES
-        self.log = Log(self.group, self.index)
-        self.contents = Contents(kernel, across * down)
+        wraps = np.zeros(self.everyone, bool)
+        self.log = Log(self.launch, self.group, self.index, wraps)
+        self.contents = Contents(self.group, self.launch)
         self.variables: list[Array] = [np.zeros(self.everyone, np.int64)] * VARIABLES
         self.loops: dict[str, Array] = {}
         self.breaks: list[Array] = []
         self.continues: list[Array] = []
         self.periods = {flag: np.zeros(self.everyone, np.int64) for flag in (1, 2)}
-        self.fuel = FUEL
+        self.of_simdgroup = {flag: np.zeros(self.everyone, np.int64) for flag in (1, 2)}
+        self.fuel = np.full(len(launches), FUEL)
+        self.alive: Array = True  # who has fuel
         self.instance = 0
 
     def run(self) -> Log:
-        try:
-            self.block(self.kernel.body, self.exists)
-        except _OutOfFuel:
-            self.log.is_whole = False
+        self.block(self.kernel.body, self.exists)
         return self.log
+
+    def burn(self, who: Array) -> Array:
+        """Take fuel of the launches of some threads; who of them has some left."""
+        self.fuel -= np.logical_or.reduceat(who, self.begins)
+        if self.fuel.min() < 0:
+            self.alive = (self.fuel >= 0)[self.launch]
+        return who & self.alive
 
     # -- statements: who does them, and who comes behind them -------------------------------------
 
     def block(self, statements: tuple[Tree, ...], who: Array) -> Array:
         for each in statements:
+            who = self.burn(who)
             if not who.any():
                 break
             who = self.statement(each, who)
-        return who
+        return who & self.alive
 
     def statement(self, tree: Tree, who: Array) -> Array:
-        self.fuel -= 1
-        if self.fuel < 0:
-            raise _OutOfFuel
         match tree:
             case ("set", variable, value):
                 self.assign(variable, self.number(value, who), who)
@@ -145,10 +166,12 @@ class _Threads:
             case ("atomic", number, op, variable, memory, index, value):
                 self.atomic(tree, who)
             case ("lanes", op, variable, value, other):
-                found = self.across(op, self.number(value, who), self.number(other, who), who)
+                found = self.found(op, self.number(value, who), self.number(other, who), who)
                 self.assign(variable, found, who)
             case ("barrier", number, flags):
                 return self.barrier(number, flags, who)
+            case ("simdgroup_barrier", flags) if self.kernel.is_strict:
+                return self.simdgroup_barrier(flags, who)
             case ("for" | "halve", *_):
                 return self.loop(tree, who)
             case ("if", condition, yes, no):
@@ -172,12 +195,28 @@ class _Threads:
         members = who.reshape(-1, self.kernel.threads)
         lacking = ~self.exists.reshape(-1, self.kernel.threads)
         whole, some = (members | lacking).all(1), members.any(1)
-        if (some & ~whole).any():
-            self.log.divergent.append(number)
+        alone = some & ~whole
+        if alone.any():
+            found = np.unique(self.launch[:: self.kernel.threads][alone]).tolist()
+            self.log.divergent += [(each, number) for each in found]
             who = (members & whole[:, None]).reshape(-1)
-        for flag, periods in self.periods.items():
+        for flag in _FLAGS:
             if flags & flag:
-                self.periods[flag] = periods + who
+                self.periods[flag] = self.periods[flag] + who
+                self.of_simdgroup[flag] = self.of_simdgroup[flag] + who
+        return who
+
+    def simdgroup_barrier(self, flags: int, who: Array) -> Array:
+        """Lanes that came alone wait for ever."""
+        present, all_of = (np.bincount(self.simdgroup, weights=each) for each in (who, self.exists))
+        alone = ((present > 0) & (present < all_of))[self.simdgroup]
+        if alone.any():
+            found = np.unique(self.launch[alone]).tolist()
+            self.log.divergent += [(each, _NO_NUMBER) for each in found]
+            who = who & ~alone
+        for flag in _FLAGS:
+            if flags & flag:
+                self.of_simdgroup[flag] = self.of_simdgroup[flag] + who
         return who
 
     def loop(self, tree: Tree, who: Array) -> Array:
@@ -201,8 +240,8 @@ class _Threads:
             self.continues.append(np.zeros(self.everyone, bool))
             behind = self.block(body, who)
             who = behind | self.continues.pop()
-            done |= self.breaks.pop()
-            self.fuel -= 1
+            done |= self.breaks.pop() & self.alive
+            who = self.burn(who)
             now = self.loops[name]
             after = now >> 1 if test is None else self.kept(now + step, who)
             self.loops[name] = np.where(who, after, now)
@@ -221,9 +260,9 @@ class _Threads:
     ) -> None:
         here = np.flatnonzero(who)
         starts = self.of(self.number(index, who), here) * scale
-        values = _bytes_of(self.of(self.number(value, who), here), kind)
+        values = bytes_of(self.of(self.number(value, who), here), kind)
         self.note(number, "write", memory, here, starts, values)
-        self.contents.write(memory, self.group[here], starts, values)
+        self.contents.write(memory, here, starts, values)
 
     def get(
         self,
@@ -239,7 +278,7 @@ class _Threads:
         starts = self.of(self.number(index, who), here) * scale
         component, count = TYPES[kind]
         length = component * count
-        found, known = self.contents.read(memory, self.group[here], starts, length)
+        found, known = self.contents.read(memory, here, starts, length)
         self.note(number, "read", memory, here, starts, found, unwritten=~known.all(1))
         first = found[:, : min(component, 4)].astype(np.int64)
         result = np.zeros(self.everyone, np.int64)
@@ -251,20 +290,21 @@ class _Threads:
         here = np.flatnonzero(who)
         starts = self.of(self.number(index, who), here) * 4
         operands = self.of(self.number(value, who), here)
-        _, known = self.contents.read(memory, self.group[here], starts, 4)
+        _, known = self.contents.read(memory, here, starts, 4)
         way: Way = "atomic read" if op == "load" else "atomic"
         reads_new = (~known.all(1)) & (op != "store")
         values = np.zeros((len(here), 4), np.uint8)
         self.note(number, way, memory, here, starts, values, unwritten=reads_new)
         result = np.zeros(self.everyone, np.int64)
-        for turn in _turns(starts + self.group[here] * (1 << 40)):
-            group, start = self.group[here[turn]], starts[turn]
-            found, _ = self.contents.read(memory, group, start, 4)
+        shared = self.group if isinstance(memory, int) else self.launch
+        for turn in turns(starts + shared[here] * (1 << 40)):
+            start = starts[turn]
+            found, _ = self.contents.read(memory, here[turn], start, 4)
             old = np.ascontiguousarray(found).view("<u4")[:, 0].astype(np.int64)
             result[here[turn]] = old
             if op != "load":
-                new = _ATOMIC[op](old, operands[turn]) & _WORDS
-                self.contents.write(memory, group, start, _bytes_of(new, "i32"))
+                new = ATOMIC[op](old, operands[turn]) & WORDS
+                self.contents.write(memory, here[turn], start, bytes_of(new, "i32"))
         if op != "store":
             self.assign(variable, result, who)
 
@@ -292,12 +332,13 @@ class _Threads:
                 values=values,
                 unwritten=np.broadcast_to(unwritten, len(here)),
                 periods=self.periods[flag][here],
+                of_simdgroup=self.of_simdgroup[flag][here],
             )
         )
 
     # -- across lanes -----------------------------------------------------------------------------
 
-    def across(self, op: str, value: Array, other: Array, who: Array) -> Array:
+    def found(self, op: str, value: Array, other: Array, who: Array) -> Array:
         values = np.broadcast_to(np.asarray(value, np.int64), self.everyone)
         if op == "shuffle":
             from_lane = np.broadcast_to(np.asarray(other, np.int64), self.everyone) % LANES
@@ -305,9 +346,7 @@ class _Threads:
             table[self.simdgroup[who], self.lane[who]] = values[who]
             return table[self.simdgroup, from_lane]
         result = np.zeros(self.everyone, np.int64)
-        for simdgroup in np.unique(self.simdgroup[who]):
-            mine = who & (self.simdgroup == simdgroup)
-            result[mine] = _ACROSS[op](values[mine], self.lane[mine]) & _WORDS
+        result[who] = across(op, values[who], self.lane[who], self.simdgroup[who])
         return result
 
     # -- values -----------------------------------------------------------------------------------
@@ -317,10 +356,13 @@ class _Threads:
 
     def kept(self, value: Array, who: Array) -> Array:
         """A result modulo 2**32."""
-        if not self.log.wraps:
-            out = (np.asarray(value) < 0) | (np.asarray(value) >= 1 << 31)
-            self.log.wraps = bool((out & who).any())
-        return value & _WORDS
+        self.note_wraps((np.asarray(value) < 0) | (np.asarray(value) >= 1 << 31), who)
+        return value & WORDS
+
+    def note_wraps(self, wraps: Array, who: Array) -> None:
+        """Note who of some threads leaves the numbers that nothing wraps in."""
+        if wraps.any():
+            self.log.wraps |= wraps & who
 
     def number(self, tree: Tree, who: Array) -> Array:
         match tree:
@@ -338,7 +380,7 @@ class _Threads:
                 chosen = self.condition(condition, who)
                 return np.where(chosen, self.number(yes, who), self.number(no, who))
             case ("data", index):
-                return _DATA[np.asarray(self.number(index, who)) & 15]
+                return DATA[np.asarray(self.number(index, who)) & 15]
         return self.known[tree[0]]
 
     def computed(self, op: str, a: Array, b: Array, who: Array) -> Array:
@@ -349,12 +391,11 @@ class _Threads:
                 return self.kept(a - b, who)
             case "mul" | "shl":
                 by = b if op == "mul" else 1 << (b & 31)
-                if not self.log.wraps and (np.multiply(a, by, dtype=float) >= 1 << 31).any():
-                    self.log.wraps = True
-                return np.multiply(a, by, dtype=np.int64) & _WORDS
+                self.note_wraps(np.multiply(a, by, dtype=float) >= 1 << 31, who)
+                return np.multiply(a, by, dtype=np.int64) & WORDS
             case "smin":
-                return np.minimum(_signed(a), _signed(b)) & _WORDS
-        return _PLAIN[op](np.asarray(a, np.int64), b)
+                return np.minimum(signed(a), signed(b)) & WORDS
+        return PLAIN[op](np.asarray(a, np.int64), b)
 
     def condition(self, tree: Tree, who: Array) -> Array:
         if tree[0] == "compare":
@@ -367,67 +408,10 @@ class _Threads:
     def compare(self, predicate: str, left: Array, right: Tree, who: Array) -> Array:
         a, b = np.asarray(left, np.int64), np.asarray(self.number(right, who), np.int64)
         if predicate.startswith("s"):
-            a, b = _signed(a), _signed(b)
-        return np.broadcast_to(_ORDERS[predicate[-2:]](a, b), self.everyone)
+            a, b = signed(a), signed(b)
+        return np.broadcast_to(ORDERS[predicate[-2:]](a, b), self.everyone)
 
 
-_DATA = np.asarray(DATA, np.int64)
-_ORDERS: dict[str, Callable[[Array, Array], Array]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-}
-_PLAIN: dict[str, Callable[[Array, Array], Array]] = {
-    "udiv": lambda a, b: a // b,  # by constants that are not 0
-    "urem": lambda a, b: a % b,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "lshr": lambda a, b: a >> (b & 31),
-    "umin": np.minimum,
-    "umax": np.maximum,
-    "usub.sat": lambda a, b: np.maximum(a - b, 0),
-}
-_ATOMIC: dict[str, Callable[[Array, Array], Array]] = {
-    "add": lambda old, new: old + new,
-    "max": np.maximum,
-    "or": lambda old, new: old | new,
-    "xchg": lambda old, new: new,
-    "store": lambda old, new: new,
-}
-_ACROSS: dict[str, Callable[[Array, Array], int]] = {
-    "sum": lambda values, _: int(values.sum()),
-    "min": lambda values, _: int(values.min()),
-    "max": lambda values, _: int(values.max()),
-    "or": lambda values, _: int(np.bitwise_or.reduce(values)),
-    "first": lambda values, _: int(values[0]),
-    "ballot": lambda values, lanes: int(sum(1 << int(x) for x in lanes[values & 1 != 0])),
-}
-
-
-def _turns(places: Array) -> Iterator[Array]:
-    """Indices of places such that no two of one turn are the same."""
-    order = np.argsort(places, kind="stable")
-    place = places[order]
-    firsts = np.flatnonzero(np.concatenate(([True], place[1:] != place[:-1])))
-    rank = np.arange(len(place)) - np.repeat(firsts, np.diff(np.append(firsts, len(place))))
-    for turn in range(int(rank.max()) + 1):
-        yield order[rank == turn]
-
-
-def _signed(number: Array) -> Array:
-    return np.where(np.asarray(number) >> 31 != 0, np.asarray(number) - (1 << 32), number)
-
-
-def _bytes_of(values: Array, kind: str) -> Array:
-    """What threads write of a type, all components the same; of 8 bytes, the upper are 0."""
-    component, count = TYPES[kind]
-    one = values.astype("<i8").view(np.uint8).reshape(len(values), 8)[:, :component]
-    return np.tile(one, (1, count))
-
-
-def launched(kernel: RandomKernel, sizes: Sizes) -> Log:
-    """What a launch does, as far as it is followed."""
-    return _Threads(kernel, sizes).run()
+def launched(kernel: RandomKernel, launches: Sequence[Sizes]) -> Log:
+    """What launches do, as far as they are followed."""
+    return _Threads(kernel, launches).run()

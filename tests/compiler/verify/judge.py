@@ -7,24 +7,30 @@ if they are not even proved alone, the property is not.
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from assay.compiler.verify import Answer, Effort, Launch, Names, Scalar, prove
+from assay.compiler.verify.kernel import LOOPS
 from assay.sim.simt import Program
 from assay.sim.site import Site
 from tests.support.kernels import ENTRY, assemble
 
 from .all_threads import launched
-from .meetings import Fault, faults
-from .random_kernels import ARRAYS, Memory, RandomKernel, Sizes
+from .meetings import RESTS_ON, Fault, faults
+from .random_kernels import ARRAYS, Memory, RandomKernel, Sizes, Tree, is_body
 from .random_text import PARAMETERS, text
 
 _SMALL = (Sizes(0, 0), Sizes(1, 3), Sizes(3, 1), Sizes(5, 64), Sizes(64, 2))
 _NUMBERS = (1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 40, 64, 65, 96, 128, 160, 192, 256)
 _GROUPS = ((1, 1), (2, 1), (3, 1), (2, 2), (1, 2))
 _LAUNCHES, _TRIES = 6, 60
+_WITHOUT_NUMBER = ("set", "lanes", "simdgroup_barrier", "if", "break", "continue", "return")
 _NAMES = Names(
     {
         name: Scalar(name=name, argument=name, parameter=at, width=32, is_signed=False)
@@ -79,15 +85,58 @@ class _Axes:
 
 
 def found_in_launches(kernel: RandomKernel, seed: int) -> list[Found]:
-    """What goes wrong in some launches, each thing in each way once."""
-    found: dict[tuple[str, bool], Found] = {}
-    for sizes in satisfying(kernel, seed):
-        log = launched(kernel, sizes)
-        lengths: dict[Memory, int] = dict.fromkeys(range(ARRAYS), 4 * kernel.words)
-        lengths |= {name: _value(each, kernel, sizes) for name, each in kernel.lengths.items()}
-        for fault in faults(log, lengths):
-            found.setdefault((fault.about, not log.wraps), Found(fault, sizes, not log.wraps))
-    return list(found.values())
+    """What goes wrong in some launches: of each property what a proof is soonest asked about, and
+    only of those whose proofs rest on no other that went wrong.
+
+    What nothing wraps in comes first: it contradicts all proofs that the rest does.
+    """
+    launches = satisfying(kernel, seed)
+    if not launches:
+        return []
+    log = launched(kernel, launches)
+    wraps = np.logical_or.reduceat(log.wraps, np.searchsorted(log.launch, range(len(launches))))
+    lengths = _lengths(kernel, launches)
+    places = _places(kernel.body)
+    found: dict[str, Found] = {}
+    for chosen in (~wraps, wraps):
+        nearest: dict[str, tuple[float, Fault]] = {}
+        known = frozenset(found)
+        for fault in faults(log, lengths, chosen, known, is_strict=kernel.is_strict):
+            far = max((places.get(each, 0) for each in fault.statements), default=math.inf)
+            if far < nearest.get(fault.about, (math.inf, None))[0] or fault.about not in nearest:
+                nearest[fault.about] = far, fault
+        for about, (_, fault) in nearest.items():
+            of = Found(fault, launches[fault.launch], is_plain=not wraps[fault.launch])
+            found[about] = of
+    return [of for about, of in found.items() if not found.keys() & RESTS_ON[about]]
+
+
+def _lengths(kernel: RandomKernel, launches: Sequence[Sizes]) -> dict[Memory, Any]:
+    """Bytes of memory in each launch, as far as they are known."""
+    arrays = np.full(len(launches), 4 * kernel.words)
+    return {
+        **dict.fromkeys(range(ARRAYS), arrays),
+        **{
+            name: np.asarray([_value(text, kernel, each) for each in launches])
+            for name, text in kernel.lengths.items()
+        },
+    }
+
+
+def _places(statements: tuple[Tree, ...]) -> dict[int, float]:
+    """How far inside of loops and branches, and behind others, statements are, by number."""
+    found: dict[int, float] = {}
+
+    def walk(statements: tuple[Tree, ...], depth: int) -> None:
+        for each in statements:
+            if each[0] not in _WITHOUT_NUMBER:
+                found[each[1]] = 100 * depth + len(found)
+            for part in each:
+                if is_body(part):
+                    walk(part, depth + 1)
+
+    walk(statements, 0)
+    return found
 
 
 def program_of(kernel: RandomKernel, name: str) -> Program:
@@ -132,26 +181,49 @@ def contradictions(
     found = found_in_launches(kernel, seed)
     if not found:
         return []
-    program = program_of(kernel, name)
     return [
         f"{name}: {each.fault.about} is proved; {each.sizes} contradicts it at statements "
         f"{sorted(each.fault.statements)}"
-        for each in found
-        if is_proved(program, kernel, each, effort, optimised=optimised)
+        for each in wrongly_proved(
+            program_of(kernel, name), kernel, found, effort, optimised=optimised
+        )
     ]
 
 
-def is_proved(
-    program: Program, kernel: RandomKernel, found: Found, effort: Effort, *, optimised: bool = False
-) -> bool:
-    """Whether the prover says that what was found does not happen."""
-    about = (found.fault.about,)
-    sites = _sites(program, found.fault)
-    if sites and not optimised:
-        narrow = replace(effort, only=sites)
-        if not _says_so(answers(program, kernel, about, narrow), found):
-            return False
-    return _says_so(answers(program, kernel, about, effort, optimised=optimised), found)
+def wrongly_proved(
+    program: Program,
+    kernel: RandomKernel,
+    found: Sequence[Found],
+    effort: Effort,
+    *,
+    optimised: bool = False,
+) -> list[Found]:
+    """What was found of which the prover says that it does not happen."""
+    places = [_sites(program, each.fault, optimised=optimised) for each in found]
+    known = [each for each, at in zip(found, places, strict=True) if at is not None]
+    if known:
+        # One question for all: what fails there is not proved.
+        only = {
+            each.fault.about: frozenset([at])
+            for each, at in zip(found, places, strict=True)
+            if at is not None
+        }
+        stays = _said(program, kernel, known, replace(effort, each=only), optimised=optimised)
+        found = [each for each in found if each in stays or each not in known]
+    return _said(program, kernel, found, effort, optimised=optimised) if found else []
+
+
+def _said(
+    program: Program,
+    kernel: RandomKernel,
+    found: Sequence[Found],
+    effort: Effort,
+    *,
+    optimised: bool,
+) -> list[Found]:
+    about = {each.fault.about for each in found}
+    given = answers(program, kernel, about, effort, optimised=optimised)
+    return [each for each in found if _says_so(given, each)]
 
 
 def _says_so(given: Mapping[str, Answer], found: Found) -> bool:
@@ -162,16 +234,17 @@ def _says_so(given: Mapping[str, Answer], found: Found) -> bool:
     return found.is_plain or not answer.rests_on
 
 
-def _sites(program: Program, fault: Fault) -> frozenset[frozenset[Site]]:
-    """Places of the accesses that go wrong; none if they are not found."""
-    if fault.about == "barriers" or not fault.statements:
+def _sites(program: Program, fault: Fault, *, optimised: bool) -> frozenset[Site] | None:
+    """Places of the accesses that go wrong, none of barriers; None if they are not found."""
+    if fault.about == "barriers":
         return frozenset()
-    by_line: dict[int, Site] = {each.line: each for each in _accessed(program)}
-    if not all(number in by_line for number in fault.statements):
-        return frozenset()
-    return frozenset([frozenset(by_line[number] for number in fault.statements)])
+    by_line = {each.line: each for each in _accessed(program, optimised=optimised)}
+    if not fault.statements or not by_line.keys() >= fault.statements:
+        return None
+    return frozenset(by_line[number] for number in fault.statements)
 
 
-def _accessed(program: Program) -> Iterator[Site]:
-    function = program.marked_function(frozenset({"loops", "race"}))
+def _accessed(program: Program, *, optimised: bool) -> Iterator[Site]:
+    marks = LOOPS - {"loops"} if optimised else LOOPS
+    function = program.marked_function(marks)
     return (each.site for each in function.instructions() if each.operation.accesses_memory)

@@ -1,4 +1,4 @@
-"""What went wrong in a launch: all pairs of accesses to one place are compared.
+"""What went wrong in launches: all pairs of accesses to one place are compared.
 
 A place is a byte, or more of them if all accesses are of whole ones. Pairs are not formed one by
 one: of the accesses to a place, least and largest numbers of who made them say whether two differ.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,15 @@ Array = Any
 _READ, _WRITE, _ATOMIC_READ, _ATOMIC = range(4)
 _WAYS = {"read": _READ, "write": _WRITE, "atomic read": _ATOMIC_READ, "atomic": _ATOMIC}
 _MOST_OF_PLACE = 60  # accesses of a place that are looked through for the pair
+RESTS_ON: dict[str, frozenset[str]] = {
+    "barriers": frozenset(),
+    "threadgroup races": frozenset({"barriers"}),
+    "initialised": frozenset({"barriers", "threadgroup races"}),
+    "buffer races": frozenset({"barriers"}),
+    "bounds": frozenset(),
+}
+"""Without which others no property is proved."""
+_MOST_PLACES = 3  # at which the pairs are told of what goes wrong at many
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +38,16 @@ class Fault:
     Attributes:
         about: the property, as the prover calls it.
         statements: numbers of the statements that it happens at.
+        launch: the launch that it happens in.
     """
 
     about: str
     statements: frozenset[int]
+    launch: int = 0
+
+
+_Found = tuple[frozenset[int], int]
+"""Statements, and a thread that comes to one of them."""
 
 
 @dataclass(slots=True)
@@ -63,13 +78,16 @@ class _Places:
         low = np.minimum.reduceat(np.where(chosen, column, high), self.starts)
         return low, np.maximum.reduceat(np.where(chosen, column, -1), self.starts)
 
-    def some(self, found: Array) -> frozenset[int] | None:
-        """The statements of a pair at the first place that was found; None without any."""
+    def some(self, found: Array) -> Iterator[_Found]:
+        """The statements of a pair at some of the places that were found."""
         places = np.flatnonzero(found)
-        if len(places) == 0:
-            return None
+        for place in places[:: max(1, len(places) // _MOST_PLACES)]:
+            yield self._pair(place), int(self.columns["thread"][self.starts[place]])
+
+    def _pair(self, place: int) -> frozenset[int]:
+        """The statements of two accesses to a place that race."""
         ends = np.append(self.starts, len(self.columns["place"]))
-        rows = slice(self.starts[places[0]], ends[places[0] + 1])
+        rows = slice(self.starts[place], ends[place + 1])
         names = ("statement", "way", "agent", "value")
         table = np.unique(np.stack([self.columns[n][rows] for n in names], axis=1), axis=0)
         accesses = [dict(zip(names, each, strict=True)) for each in table[:_MOST_OF_PLACE].tolist()]
@@ -89,7 +107,7 @@ def _meet(one: Mapping[str, int], other: Mapping[str, int]) -> bool:
     return one["agent"] != other["agent"]
 
 
-def _races(columns: dict[str, Array]) -> frozenset[int] | None:
+def _races(columns: dict[str, Array]) -> Iterator[_Found]:
     """The statements of accesses that nothing orders; agents do what they do in order."""
     places = _Places.of(columns)
     way = places.columns["way"]
@@ -97,7 +115,7 @@ def _races(columns: dict[str, Array]) -> frozenset[int] | None:
     found = _differ(places, writes, ~writes) | _differ(places, atomics, way == _READ)
     low, high = places.spread("agent", writes)
     least, most = places.spread("value", writes)
-    return places.some(found | ((low < high) & (least < most)))
+    yield from places.some(found | ((low < high) & (least < most)))
 
 
 def _differ(places: _Places, some: Array, others: Array) -> Array:
@@ -108,11 +126,11 @@ def _differ(places: _Places, some: Array, others: Array) -> Array:
     return there & ((low < high) | (least < most) | (low != least))
 
 
-def _together(columns: dict[str, Array]) -> frozenset[int] | None:
-    """The statement at which lanes of a simdgroup write to one place at once."""
+def _together(columns: dict[str, Array]) -> Iterator[_Found]:
+    """The statements at which lanes of a simdgroup write to one place at once."""
     writes = columns["way"] == _WRITE
     if not writes.any():
-        return None
+        return
     mine = {name: each[writes] for name, each in columns.items()}
     most = int(mine["instance"].max()) + 1
     agents = int(mine["agent"].max()) + 1
@@ -121,10 +139,10 @@ def _together(columns: dict[str, Array]) -> frozenset[int] | None:
     chosen = np.ones(len(mine["place"]), bool)
     low, high = places.spread("thread", chosen)
     least, lot = places.spread("value", chosen)
-    found = np.flatnonzero((low < high) & (least < lot))
-    if len(found) == 0:
-        return None
-    return frozenset((int(places.columns["statement"][places.starts[found[0]]]),))
+    for place in np.flatnonzero((low < high) & (least < lot))[:_MOST_PLACES]:
+        first = places.starts[place]
+        statement, thread = (int(places.columns[x][first]) for x in ("statement", "thread"))
+        yield frozenset((statement,)), thread
 
 
 def _columns(log: Log, accesses: list[Access]) -> dict[str, Array]:
@@ -140,6 +158,7 @@ def _columns(log: Log, accesses: list[Access]) -> dict[str, Array]:
             "unit": (each.starts[:, None] // unit + np.arange(count)).reshape(-1),
             "thread": np.repeat(each.threads, count),
             "period": np.repeat(each.periods, count),
+            "of_simdgroup": np.repeat(each.of_simdgroup, count),
             "value": values.reshape(-1) & (1 << 62) - 1,
         }
         size = len(made["unit"])
@@ -151,35 +170,84 @@ def _columns(log: Log, accesses: list[Access]) -> dict[str, Array]:
     columns = {name: np.concatenate(each) for name, each in parts.items()}
     columns["group"] = log.group[columns["thread"]]
     columns["simdgroup"] = log.index[columns["thread"]] // LANES
+    columns["launch"] = log.launch[columns["thread"]]
     return columns
 
 
-def faults(log: Log, lengths: Mapping[Memory, int]) -> Iterator[Fault]:
-    """What went wrong; `lengths` are bytes of memory, as far as they are known."""
-    if log.divergent:
-        yield Fault("barriers", frozenset(log.divergent[:1]))
+def faults(
+    log: Log,
+    lengths: Mapping[Memory, Array],
+    chosen: Array,
+    known: frozenset[str] = frozenset(),
+    *,
+    is_strict: bool = False,
+) -> Iterator[Fault]:
+    """What went wrong, as far as no proof of it rests on something else that went wrong.
+
+    Args:
+        log: of some launches.
+        lengths: bytes of memory in each launch, as far as they are known.
+        chosen: launches that count.
+        known: properties that are known to be wrong.
+        is_strict: whether nothing but barriers orders lanes of a simdgroup.
+    """
+    for launch, number in log.divergent:
+        if chosen[launch]:
+            yield Fault("barriers", frozenset((number,)), launch)
+            known |= {"barriers"}
     by_memory: dict[Memory, list[Access]] = {}
     for each in log.accesses:
-        by_memory.setdefault(each.memory, []).append(each)
-        length = lengths.get(each.memory)
-        if length is not None and (each.starts + each.length > length).any():
-            yield Fault("bounds", frozenset((each.statement,)))
-        inside = True if length is None else each.starts + each.length <= length
-        if isinstance(each.memory, int) and (each.unwritten & inside).any():
-            yield Fault("initialised", frozenset((each.statement,)))
+        mine = _of_launches(each, chosen[log.launch[each.threads]])
+        if len(mine.threads):
+            by_memory.setdefault(each.memory, []).append(mine)
+            yield from _outside(log, mine, lengths.get(each.memory))
     for memory, accesses in by_memory.items():
-        if any(each.way in ("write", "atomic") for each in accesses):
-            yield from _races_of(log, memory, accesses)
+        about = "threadgroup races" if isinstance(memory, int) else "buffer races"
+        writes = any(each.way in ("write", "atomic") for each in accesses)
+        if writes and not known & (RESTS_ON[about] | {about}):
+            for statements, thread in _races_of(log, memory, accesses, is_strict=is_strict):
+                yield Fault(about, statements, int(log.launch[thread]))
 
 
-def _races_of(log: Log, memory: Memory, accesses: list[Access]) -> Iterator[Fault]:
+def _of_launches(access: Access, which: Array) -> Access:
+    if which.all():
+        return access
+    return replace(
+        access,
+        **{
+            name: getattr(access, name)[which]
+            for name in ("threads", "starts", "values", "unwritten", "periods", "of_simdgroup")
+        },
+    )
+
+
+def _outside(log: Log, access: Access, lengths: Array | None) -> Iterator[Fault]:
+    """That an access leaves its memory, or finds what nobody wrote."""
+    launch = log.launch[access.threads]
+    ends = access.starts + access.length
+    outside = np.zeros(len(launch), bool) if lengths is None else ends > lengths[launch]
+    unwritten = access.unwritten & ~outside & isinstance(access.memory, int)
+    for about, wrong in (("bounds", outside), ("initialised", unwritten)):
+        if wrong.any():
+            yield Fault(about, frozenset((access.statement,)), int(launch[wrong.argmax()]))
+
+
+def _races_of(
+    log: Log, memory: Memory, accesses: list[Access], *, is_strict: bool
+) -> Iterator[_Found]:
     columns = _columns(log, accesses)
-    about = "threadgroup races" if isinstance(memory, int) else "buffer races"
     groups = int(log.group[-1]) + 1
     periods = int(columns["period"].max()) + 1
     within = (columns["unit"] * groups + columns["group"]) * periods + columns["period"]
     mine = {**columns, "place": within, "agent": columns["simdgroup"]}
-    kinds = [_races(mine), _together(mine)]
+    yield from _races(mine)
+    yield from _together(mine)
+    if is_strict:
+        simdgroups = int(columns["simdgroup"].max()) + 1
+        periods = int(columns["of_simdgroup"].max()) + 1
+        within = (columns["unit"] * groups + columns["group"]) * simdgroups + columns["simdgroup"]
+        within = within * periods + columns["of_simdgroup"]
+        yield from _races({**columns, "place": within, "agent": columns["thread"]})
     if not isinstance(memory, int):
-        kinds.append(_races({**columns, "place": columns["unit"], "agent": columns["group"]}))
-    yield from (Fault(about, each) for each in kinds if each is not None)
+        between = columns["unit"] * (int(log.launch[-1]) + 1) + columns["launch"]
+        yield from _races({**columns, "place": between, "agent": columns["group"]})

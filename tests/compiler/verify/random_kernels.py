@@ -77,6 +77,7 @@ class RandomKernel:
         lengths: bytes of buffers, as proofs are told of them.
         functions: what helper functions give, of their parameters `a` and `b`.
         is_ragged: whether the last threadgroups of grids may not be full.
+        is_strict: whether nothing but barriers orders lanes of a simdgroup.
     """
 
     body: tuple[Tree, ...]
@@ -87,6 +88,7 @@ class RandomKernel:
     lengths: Mapping[str, str] = field(default_factory=dict)
     functions: tuple[Tree, ...] = ()
     is_ragged: bool = False
+    is_strict: bool = False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -317,6 +319,16 @@ class Draw:
             return (self._pick("and", "or"), self.condition(), self.condition())
         predicate = self._pick("ult", "ult", "ule", "eq", "ne", "slt", "ugt")
         return ("compare", predicate, self.number(1), self.number(1))
+
+
+def is_body(part: Any) -> bool:
+    """Whether a part of a tree is statements."""
+    return (
+        isinstance(part, tuple)
+        and len(part) > 0
+        and all(isinstance(each, tuple) and each for each in part)
+        and part[0][0] in STATEMENTS
+    )
 
 
 def drawn(seed: int) -> RandomKernel:

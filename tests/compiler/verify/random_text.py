@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .random_kernels import ARRAYS, BUFFERS, TYPES, VARIABLES, Memory, RandomKernel, Tree
 
 PARAMETERS = " ".join(("n", "m", "data", *BUFFERS))
@@ -30,7 +32,8 @@ _POSITIONS = {
 }
 
 
-def _head(words: int) -> str:
+def _head(words: int) -> list[str]:
+    """A line for all that may be used."""
     arrays = [
         f"@array{at} = external addrspace(3) global [{words} x i32], align 16"
         for at in range(ARRAYS)
@@ -42,19 +45,17 @@ def _head(words: int) -> str:
     across = [each.replace("i32 32", "i32") for each in across]
     atomics = [f"i32 @__assay_atomic_{op}_u32(ptr, i32)" for op in _ATOMICS]
     calls = ("umin", "umax", "smin", "usub.sat")
-    return "\n".join(
-        [
-            *arrays,
-            *(f"declare i32 @__assay_{each} #0" for each in sorted(positions)),
-            "declare void @__assay_threadgroup_barrier(i32) #1",
-            "declare void @__assay_simdgroup_barrier(i32) #1",
-            *(f"declare {each} #1" for each in across),
-            *(f"declare {each} #2" for each in atomics),
-            "declare i32 @__assay_atomic_load_u32(ptr) #2",
-            "declare void @__assay_atomic_store_u32(ptr, i32) #2",
-            *(f"declare i32 @llvm.{each}.i32(i32, i32)" for each in calls),
-        ]
-    )
+    return [
+        *arrays,
+        *(f"declare i32 @__assay_{each} #0" for each in sorted(positions)),
+        "declare void @__assay_threadgroup_barrier(i32) #1",
+        "declare void @__assay_simdgroup_barrier(i32) #1",
+        *(f"declare {each} #1" for each in across),
+        *(f"declare {each} #2" for each in atomics),
+        "declare i32 @__assay_atomic_load_u32(ptr) #2",
+        "declare void @__assay_atomic_store_u32(ptr, i32) #2",
+        *(f"declare i32 @llvm.{each}.i32(i32, i32)" for each in calls),
+    ]
 
 
 _TAIL = """
@@ -294,20 +295,34 @@ def text(kernel: RandomKernel) -> str:
         writer.lines.append("  ret void")
     names = PARAMETERS.split()
     signature = ", ".join(f"{_BUFFER} %{name}" for name in names)
+    body = "\n".join(writer.lines)
+    used = set(re.findall(r"%[\w.]+", body))
     begin = [
-        *(f"  %{name} = call i32 @__assay_{what}" for name, what in _POSITIONS.items()),
-        *(f"  %{name}.value = load i32, {_BUFFER} %{name}, align 4" for name in ("n", "m")),
+        *(
+            f"  %{name} = call i32 @__assay_{what}"
+            for name, what in _POSITIONS.items()
+            if f"%{name}" in used
+        ),
+        *(
+            f"  %{name}.value = load i32, {_BUFFER} %{name}, align 4"
+            for name in ("n", "m")
+            if f"%{name}.value" in used
+        ),
         *(f"  %{name} = alloca i32" for name in writer.slots),
         *(f"  store i32 0, ptr %v{at}" for at in range(VARIABLES)),
     ]
-    return "\n".join(
+    helpers = (
+        _helper(at, tree) for at, tree in enumerate(kernel.functions) if f"@help{at}(" in body
+    )
+    defined = "\n".join(
         [
-            _head(kernel.words),
-            *(_helper(at, tree) for at, tree in enumerate(kernel.functions)),
+            *helpers,
             f"define void @kernel_entry({signature}) !dbg !1 {{\nentry:",
             *begin,
-            *writer.lines,
+            body,
             "}",
-            _TAIL,
         ]
     )
+    called = set(re.findall(r"@[\w.]+", defined))
+    head = (each for each in _head(kernel.words) if called & set(re.findall(r"@[\w.]+", each)))
+    return "\n".join([*head, defined, _TAIL])

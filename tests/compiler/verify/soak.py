@@ -7,6 +7,7 @@ there of the same commit is not done again. The file's lines are summed up at th
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import subprocess
 import sys
@@ -29,8 +30,10 @@ GENERATORS: dict[str, Callable[[int], RandomKernel]] = {
     "ragged": ragged,
 }
 ABOUT = ("barriers", "threadgroup races", "initialised", "buffer races", "bounds")
+_OBJECTS = 50_000  # after so many new ones, those that nobody needs are looked for
 _BLOCK = 50
-_EACH = 25  # of so many kernels one is tried with all effort, and all its proofs are counted
+_EACH = 25  # of so many kernels one is tried with all effort
+_SAMPLE = 50  # of so many kernels one has all its proofs counted
 _OPTIMISED = 4  # of so many kernels one is read with its loops unrolled
 _SHARES = {
     "wide": 3,
@@ -51,7 +54,7 @@ def block(generator: str, start: int) -> dict[str, Any]:
         is_long = seed % _EACH == 0
         effort, optimised = LONG if is_long else QUICK, seed % _OPTIMISED == 1
         found += contradictions(kernel, name, seed, effort, optimised=optimised)
-        if is_long:
+        if seed % _SAMPLE == 0:
             given = answers(program_of(kernel, name), kernel, ABOUT, QUICK)
             proved.update(a for a, each in given.items() if each.verdict == "proved")
             faulty.update({each.fault.about for each in found_in_launches(kernel, seed)})
@@ -59,13 +62,13 @@ def block(generator: str, start: int) -> dict[str, Any]:
         "contradictions": found,
         "proved_of_sample": dict(sorted(proved.items())),
         "faulty_of_sample": dict(sorted(faulty.items())),
-        "sample": _BLOCK // _EACH,
+        "sample": _BLOCK // _SAMPLE,
     }
 
 
-def blocks() -> Iterator[tuple[str, int]]:
-    """Blocks of all generators by turns."""
-    done = dict.fromkeys(GENERATORS, 0)
+def blocks(first: int = 0) -> Iterator[tuple[str, int]]:
+    """Blocks of all generators by turns, from a seed on."""
+    done = dict.fromkeys(GENERATORS, first // _BLOCK * _BLOCK)
     while True:
         for generator, share in _SHARES.items():
             for _ in range(share):
@@ -92,13 +95,15 @@ def noted(results: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in results.read_text().splitlines() if line]
 
 
-def run(results: Path, kernels: int, minutes: float) -> None:
-    """Go on until so many kernels are noted, or for so long."""
+def run(results: Path, kernels: int, minutes: float, first: int = 0) -> None:
+    """Go on until so many kernels are noted, or for so long; seeds begin with `first`."""
+    gc.freeze()  # what is there for good is not gone through again and again
+    gc.set_threshold(_OBJECTS)
     at = commit()
     known = {(each["generator"], each["start"]) for each in noted(results) if each["commit"] == at}
     end = time.monotonic() + 60 * minutes
     count = _BLOCK * len(known)
-    for generator, start in blocks():
+    for generator, start in blocks(first):
         if count >= kernels or time.monotonic() > end:
             return
         if (generator, start) in known:
@@ -144,8 +149,9 @@ def main() -> int:
     parser.add_argument("--kernels", type=int, default=100_000)
     parser.add_argument("--minutes", type=float, default=24 * 60)
     parser.add_argument("--results", type=Path, default=Path("proofs-soak.jsonl"))
+    parser.add_argument("--first", type=int, default=0, help="seed to begin with")
     given = parser.parse_args()
-    run(given.results, given.kernels, given.minutes)
+    run(given.results, given.kernels, given.minutes, given.first)
     lines = noted(given.results)
     print(summary(lines))
     return int(any(each["contradictions"] for each in lines))

@@ -7,9 +7,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from .random_kernels import BUFFERS, STATEMENTS, Draw, Memory, RandomKernel, Tree
+from .random_kernels import BUFFERS, Draw, Memory, RandomKernel, Tree, is_body
 
 _SHAPES = ((64, 64), (64, 64), (64, 8), (64, 16), (40, 40), (96, 32), (96, 96), (128, 128))
 """Threads of a threadgroup, and how many in a row."""
@@ -404,7 +403,7 @@ class Wide(Draw):
         if not body:
             return body
         at = self._chance.randrange(len(body))
-        inner = [place for place, each in enumerate(body[at]) if _is_body(each)]
+        inner = [place for place, each in enumerate(body[at]) if is_body(each)]
         if inner and self._chance.random() < 0.7:
             place = self._pick(*inner)
             changed = (*body[at][:place], self._damaged(body[at][place]), *body[at][place + 1 :])
@@ -426,16 +425,6 @@ class Wide(Draw):
         elif kind == "swap" and at + 1 < len(body):
             return (*body[:at], body[at + 1], tree, *body[at + 2 :])
         return (*body[:at], tree, *body[at + 1 :])
-
-
-def _is_body(part: Any) -> bool:
-    """Whether a part of a tree is statements."""
-    return (
-        isinstance(part, tuple)
-        and len(part) > 0
-        and all(isinstance(each, tuple) and each for each in part)
-        and part[0][0] in STATEMENTS
-    )
 
 
 def wide(seed: int) -> RandomKernel:
