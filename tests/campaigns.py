@@ -86,7 +86,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     ),
     "random-proofs": Campaign(
         what="100,000 random kernels: what their threads do contradicts no proof",
-        minutes=250,
+        minutes=90,
         module=("tests.compiler.verify.soak", "--kernels", "100000"),
     ),
     "foundry": Campaign(

@@ -25,11 +25,13 @@ from .all_threads import launched
 from .meetings import RESTS_ON, Fault, faults
 from .random_kernels import ARRAYS, Memory, RandomKernel, Sizes, Tree, is_body
 from .random_text import PARAMETERS, text
+from .schedules import PROVED, can_be_told, depends_on_schedule
 
 _SMALL = (Sizes(0, 0), Sizes(1, 3), Sizes(3, 1), Sizes(5, 64), Sizes(64, 2))
 _NUMBERS = (1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 40, 64, 65, 96, 128, 160, 192, 256)
 _GROUPS = ((1, 1), (2, 1), (3, 1), (2, 2), (1, 2))
 _LAUNCHES, _TRIES = 6, 60
+_RUNS, _ORDERS = 2, 3  # launches that are run by the engine, and in how many orders each
 _WITHOUT_NUMBER = ("set", "lanes", "simdgroup_barrier", "if", "break", "continue", "return")
 _NAMES = Names(
     {
@@ -161,6 +163,7 @@ def answers(
         holds=kernel.holds,
         lengths=kernel.lengths,
         ragged=kernel.is_ragged,
+        lanes=kernel.is_strict,
     )
     found = prove(program, launch, about, effort=effort, optimised=optimised)
     return {each.about: each for each in found}
@@ -188,6 +191,25 @@ def contradictions(
             program_of(kernel, name), kernel, found, effort, optimised=optimised
         )
     ]
+
+
+def out_of_order(
+    program: Program, kernel: RandomKernel, seed: int, given: Mapping[str, Answer]
+) -> list[str]:
+    """Answers that runs of the engine in other orders contradict: what they leave differs."""
+    if not can_be_told(kernel) or not is_ordered(given):
+        return []
+    return [
+        f"{program.name}: nothing is out of order by proofs; {sizes} contradicts it"
+        for sizes in satisfying(kernel, seed)[:_RUNS]
+        if depends_on_schedule(program, kernel, sizes, range(seed, seed + _ORDERS))
+    ]
+
+
+def is_ordered(given: Mapping[str, Answer]) -> bool:
+    """Whether it is proved that no order of threads makes a difference, whatever wraps."""
+    answers = [given.get(each) for each in PROVED]
+    return all(x is not None and x.verdict == "proved" and not x.rests_on for x in answers)
 
 
 def wrongly_proved(

@@ -32,6 +32,9 @@ _POSITIONS = {
 }
 
 
+_ASKED = ("px", "py")  # of dimensions that nobody asks about, proofs take it that there is one
+
+
 def _head(words: int) -> list[str]:
     """A line for all that may be used."""
     arrays = [
@@ -301,7 +304,7 @@ def text(kernel: RandomKernel) -> str:
         *(
             f"  %{name} = call i32 @__assay_{what}"
             for name, what in _POSITIONS.items()
-            if f"%{name}" in used
+            if f"%{name}" in used or name in _ASKED
         ),
         *(
             f"  %{name}.value = load i32, {_BUFFER} %{name}, align 4"

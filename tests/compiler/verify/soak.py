@@ -17,9 +17,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .judge import LONG, QUICK, answers, contradictions, found_in_launches, program_of
+from .judge import (
+    LONG,
+    QUICK,
+    answers,
+    contradictions,
+    found_in_launches,
+    is_ordered,
+    out_of_order,
+    program_of,
+)
 from .random_kernels import RandomKernel, drawn, written
+from .schedules import can_be_told
 from .sharp_kernels import sharp
+from .strict_kernels import strict
 from .wide_kernels import ragged, wide
 
 GENERATORS: dict[str, Callable[[int], RandomKernel]] = {
@@ -28,6 +39,7 @@ GENERATORS: dict[str, Callable[[int], RandomKernel]] = {
     "written": written,
     "sharp": sharp,
     "ragged": ragged,
+    "strict": strict,
 }
 ABOUT = ("barriers", "threadgroup races", "initialised", "buffer races", "bounds")
 _OBJECTS = 50_000  # after so many new ones, those that nobody needs are looked for
@@ -41,12 +53,14 @@ _SHARES = {
     "written": 1,
     "sharp": 1,
     "ragged": 1,
+    "strict": 1,
 }  # blocks of each generator in a round
 
 
 def block(generator: str, start: int) -> dict[str, Any]:
     """What is found of kernels from a seed on."""
     found: list[str] = []
+    scheduled = 0
     proved: Counter[str] = Counter()
     faulty: Counter[str] = Counter()
     for seed in range(start, start + _BLOCK):
@@ -55,14 +69,18 @@ def block(generator: str, start: int) -> dict[str, Any]:
         effort, optimised = LONG if is_long else QUICK, seed % _OPTIMISED == 1
         found += contradictions(kernel, name, seed, effort, optimised=optimised)
         if seed % _SAMPLE == 0:
-            given = answers(program_of(kernel, name), kernel, ABOUT, QUICK)
+            program = program_of(kernel, name)
+            given = answers(program, kernel, ABOUT, QUICK)
             proved.update(a for a, each in given.items() if each.verdict == "proved")
+            found += out_of_order(program, kernel, seed, given)
+            scheduled += can_be_told(kernel) and is_ordered(given)
             faulty.update({each.fault.about for each in found_in_launches(kernel, seed)})
     return {
         "contradictions": found,
         "proved_of_sample": dict(sorted(proved.items())),
         "faulty_of_sample": dict(sorted(faulty.items())),
         "sample": _BLOCK // _SAMPLE,
+        "scheduled": scheduled,
     }
 
 
@@ -134,11 +152,13 @@ def summary(lines: list[dict[str, Any]]) -> str:
         for each in mine:
             proved.update(each["proved_of_sample"])
             faulty.update(each["faulty_of_sample"])
+        scheduled = sum(each.get("scheduled", 0) for each in mine)
         told.append(
             f"{key[0]} {key[1]}: {sum(each['kernels'] for each in mine)} kernels, "
             f"{sum(len(each['contradictions']) for each in mine)} contradictions, "
             f"{sum(each['seconds'] for each in mine):.0f} s; of {sum(e['sample'] for e in mine)}: "
-            f"proved {dict(proved)}, wrong in a launch {dict(faulty)}"
+            f"proved {dict(proved)}, wrong in a launch {dict(faulty)}, run in other orders "
+            f"{scheduled}"
         )
     return "\n".join(told)
 

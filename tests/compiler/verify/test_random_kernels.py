@@ -9,9 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from assay.compiler.verify import Answer
+
 from . import soak
-from .judge import QUICK, contradictions, found_in_launches, program_of, wrongly_proved
-from .random_kernels import RandomKernel, Tree, drawn
+from .judge import (
+    QUICK,
+    contradictions,
+    found_in_launches,
+    out_of_order,
+    program_of,
+    wrongly_proved,
+)
+from .random_kernels import RandomKernel, Sizes, Tree, drawn
+from .schedules import PROVED, depends_on_schedule
 from .soak import GENERATORS, noted, run, summary
 from .unsound import UNSOUND, unsound
 
@@ -21,6 +31,7 @@ SMALL = {
     "written": range(2),
     "sharp": range(4),
     "ragged": range(2),
+    "strict": range(4),
 }
 MANY = {
     "wide": range(150),
@@ -28,6 +39,7 @@ MANY = {
     "written": range(100),
     "sharp": range(150),
     "ragged": range(100),
+    "strict": range(100),
 }
 CAUGHT = {
     "barriers order all memory, whatever their flags": ("written", 0),
@@ -46,6 +58,7 @@ CAUGHT = {
     "nothing wraps": ("sharp", 58),
     "lanes find the same across": ("sharp", 253),
     "accesses are of one byte, in races": ("wide", 122),
+    "lanes keep lock step in any model": ("strict", 13),
 }
 """Provers that are wrong on purpose, and the first kernel by which that is seen."""
 SOME = ("atomics meet nothing", "simdgroups keep lock step with each other")
@@ -129,6 +142,51 @@ def test_what_nobody_wrote_is_seen_to_be_read() -> None:
     first = ("if", ("compare", "ult", ("t",), ("const", 20)), (_MINE,), ())
     found = _found(first, ("barrier", 2, 2), ("get", 3, 0, 0, 4, ("t",), "i32"))
     assert found == {"initialised"}
+
+
+def _strict(*body: Tree) -> set[str]:
+    kernel = RandomKernel(body, 64, words=64, is_strict=True)
+    return {each.fault.about for each in found_in_launches(kernel, 0)}
+
+
+_NEXT = ("get", 3, 0, 0, 4, ("bin", "xor", ("t",), ("const", 1)), "i32")
+
+
+def test_without_lock_step_lanes_race_but_for_barriers_of_their_simdgroup() -> None:
+    assert _found(_MINE, _NEXT) == set()
+    assert _strict(_MINE, _NEXT) == {"threadgroup races"}
+    assert _strict(_MINE, ("simdgroup_barrier", 2), _NEXT) == set()
+    assert _strict(_MINE, ("simdgroup_barrier", 1), _NEXT) == {"threadgroup races"}
+    assert _strict(_MINE, ("barrier", 2, 2), _NEXT) == set()
+    assert _strict(_MINE, ("simdgroup_barrier", 2), _OTHERS) == {"threadgroup races"}
+
+
+def test_without_lock_step_some_lanes_at_a_barrier_of_their_simdgroup_are_divergent() -> None:
+    some = ("compare", "ult", ("t",), ("const", 40))
+    guarded = ("if", some, (("simdgroup_barrier", 2),), ())
+    assert _strict(guarded) == {"barriers"}
+    assert _found(guarded) == set()
+
+
+_OUT = ("put", 4, "out0", 4, ("t",), ("var", 0), "i32")
+
+
+@pytest.mark.parametrize(("between", "differs"), [((), True), ((("barrier", 2, 2),), False)])
+def test_a_race_shows_in_some_order_of_simdgroups(
+    between: tuple[Tree, ...], *, differs: bool
+) -> None:
+    kernel = RandomKernel((_MINE, *between, _OTHERS, _OUT), 64, words=64)
+    program = program_of(kernel, "exchange")
+    assert depends_on_schedule(program, kernel, Sizes(1, 1), range(8)) == differs
+
+
+def test_a_proof_that_orders_make_no_difference_is_contradicted_by_a_race() -> None:
+    kernel = RandomKernel((_MINE, _OTHERS, _OUT), 64, words=64)
+    program = program_of(kernel, "exchange")
+    proved = {about: Answer(about=about, verdict="proved") for about in PROVED}
+    assert out_of_order(program, kernel, 0, proved)
+    refuted = {**proved, "threadgroup races": Answer(about="", verdict="refuted")}
+    assert not out_of_order(program, kernel, 0, refuted)
 
 
 def test_random_kernels_have_faults_of_all_kinds_and_none() -> None:

@@ -16,6 +16,7 @@ from assay.compiler.verify import (
     bounds,
     intervals,
     kernel,
+    lanes,
     races,
     ranges,
     study,
@@ -179,6 +180,10 @@ def _other_guards() -> list[Patch]:
     return [(Values, "taken", taken)]
 
 
+def _always_lock_step() -> list[Patch]:
+    return [(lanes.Strict, "threadgroup", lambda self, found: found)]
+
+
 UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "barriers order all memory, whatever their flags": _all_memory,
     "simdgroups keep lock step with each other": _lock_step,
@@ -198,6 +203,7 @@ UNSOUND: dict[str, Callable[[], list[Patch]]] = {
     "what is too hard cannot be": _unknown_is_no,
     "lanes find the same across": _lanes_agree,
     "branches are taken the other way": _other_guards,
+    "lanes keep lock step in any model": _always_lock_step,
 }
 
 

@@ -35,7 +35,7 @@ _LENGTHS: tuple[dict[str, str], ...] = (
     {"out0": "4 * grid.x", "out1": "8 * grid.x * grid.y"},
     {"out0": "1024", "out1": "256"},
 )
-_FUNCTIONS: tuple[Tree, ...] = (
+FUNCTIONS: tuple[Tree, ...] = (
     ("bin", "add", ("bin", "mul", ("a",), ("const", 8)), ("b",)),
     ("bin", "add", ("bin", "urem", ("a",), ("const", 32)), ("bin", "mul", ("b",), ("const", 33))),
     ("call", "umin", ("a",), ("b",)),
@@ -98,7 +98,7 @@ class Wide(Draw):
             words=self._pick(64, 128, 256, 1024, 1024, 1024),
             holds=self._pick(*_HOLDS),
             lengths=self._pick(*_LENGTHS),
-            functions=_FUNCTIONS,
+            functions=FUNCTIONS,
         )
 
     # -- parts ------------------------------------------------------------------------------------
@@ -392,7 +392,7 @@ class Wide(Draw):
         if chance < 0.12:
             return self._pick(("x",), ("y",), ("gx",), ("px",), ("py",), ("groups",))
         if chance < 0.18 and depth > 0:
-            number = self._chance.randrange(len(_FUNCTIONS))
+            number = self._chance.randrange(len(FUNCTIONS))
             return ("fn", number, self.number(depth - 1), self.number(depth - 1))
         return super().number(depth)
 
