@@ -20,12 +20,13 @@ import numpy as np
 from assay.compiler.foundry.formats import format_of
 from assay.compiler.foundry.library import KERNELS, Ready
 from assay.compiler.foundry.structs.names import HALF
-from assay.compiler.msl import KernelFunction, compile_library
+from assay.compiler.msl import KernelFunction, Library, compile_library
 from assay.compiler.verify import Answer, Launch, prove
 from assay.compiler.verify.rings import Rotation, rotations_of
 from assay.foundry import Kernel
 from assay.foundry.library import gemm
 from assay.launches.inputs import Size
+from assay.proofs.comments import assumptions_of
 from assay.proofs.names import names_of
 
 from . import compile as compiled
@@ -45,9 +46,8 @@ _THREADS: dict[str, Size] = {
 _HOLDS: dict[str, tuple[str, ...]] = {
     "tiled_gemm": ("grid.x <= n", "grid.y <= n"),
     "matrix_gemm": ("64 * groups.x <= n",),
-    "rope": ("params.head_size >= 2", "params.head_size % 2 == 0"),
 }
-"""What hosts see to: grids as large as the product, heads of pairs."""
+"""What hosts see to: grids as large as the product; comments say it of the library's kernels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ def proved(case: Case) -> Proved:
     start = time.process_time()
     library = compile_library(case.source)
     kernel = library.function(case.function)
-    launch = _launch(case, kernel, library.sources().values())
+    launch = _launch(case, kernel, library)
     answers = prove(kernel.program(), launch, seconds=_MOST_S, offers=False)
     middle = time.process_time()
     rings = rotations_of(kernel.program(), launch)
@@ -118,9 +118,13 @@ def proved(case: Case) -> Proved:
     )
 
 
-def _launch(case: Case, kernel: KernelFunction, texts: Any) -> Launch:
-    holds = _HOLDS.get(case.name, ())
-    return Launch(size=case.size, names=names_of(kernel, texts), holds=holds)
+def _launch(case: Case, kernel: KernelFunction, library: Library) -> Launch:
+    stated = [each.text for each in assumptions_of(library).get(case.function, ())]
+    return Launch(
+        size=case.size,
+        names=names_of(kernel, library.sources().values()),
+        holds=(*_HOLDS.get(case.name, ()), *stated),
+    )
 
 
 def main(arguments: list[str]) -> int:

@@ -8,8 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..launches.errors import LaunchInputError
+
+if TYPE_CHECKING:
+    from assay.compiler.msl import KernelLibrary
 
 _COMMENT = re.compile(r"//\s*assay:(.*)")
 _ASSUME = re.compile(r"\s*assume\((.+)\)\s*")
@@ -23,6 +27,21 @@ class Stated:
 
     text: str
     place: str = ""
+
+
+def assumptions_of(library: KernelLibrary) -> Mapping[str, list[Stated]]:
+    """What the comments of all files of a library assume, by kernel.
+
+    Raises:
+        LaunchInputError: for a comment that is not understood, or beside no kernel.
+    """
+    found: dict[str, list[Stated]] = {}
+    places = library.places()
+    for file, text in library.sources().items():
+        lines = {name: line for name, (where, line) in places.items() if where == file}
+        if lines:
+            found.update(assumptions_in(text, file, lines))
+    return found
 
 
 def assumptions_in(source: str, file: str, lines: Mapping[str, int]) -> dict[str, list[Stated]]:

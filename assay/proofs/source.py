@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from ..launches.inputs import Setup, Size
 from ..launches.opening import opened_library
 from ..launches.runner import Runner
 from ..launches.source import chosen_kernels
-from .comments import Stated, assumptions_in
+from .comments import Stated, assumptions_of
 from .kept import are_kept, kept_answers
 from .names import names_of
 from .options import ProofOptions
@@ -24,7 +24,7 @@ from .proof import KernelProof
 from .replay import Replay
 
 if TYPE_CHECKING:
-    from assay.compiler.msl import KernelFunction, KernelLibrary
+    from assay.compiler.msl import KernelFunction
     from assay.compiler.verify import Answer, Launch
     from assay.compiler.verify.rings import Rings
     from assay.sim.check import Finding
@@ -78,7 +78,7 @@ class SourceProof:
         self._options = options
         self._library = opened_library(source, file_name, compiled)
         self._setups = {**read_annotations(source, file_name).setups, **options.inputs.setups}
-        self._assumed = _comments(self._library)
+        self._assumed = assumptions_of(self._library)
         names = chosen_kernels(self._library, options.functions)
         self._library.prepare(names)
         self.kernels = [
@@ -223,17 +223,6 @@ class SourceProof:
             ragged=self._options.ragged,
             lanes=self._options.lanes,
         )
-
-
-def _comments(library: KernelLibrary) -> Mapping[str, list[Stated]]:
-    """What the comments of all files assume. Raises LaunchInputError."""
-    found: dict[str, list[Stated]] = {}
-    places = library.places()
-    for file, text in library.sources().items():
-        lines = {name: line for name, (where, line) in places.items() if where == file}
-        if lines:
-            found.update(assumptions_in(text, file, lines))
-    return found
 
 
 def _sizes(setups: Iterable[Setup], threadgroup: Size | None) -> list[Setup]:

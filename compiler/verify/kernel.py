@@ -26,7 +26,7 @@ from assay.sim.simt.ir.operations.synchronisation import SIMDGROUP_BARRIER, THRE
 from assay.sim.simt.run.program import Program
 
 from .loops import Rule
-from .memory.pointers import Pointers, follow_pointers
+from .memory.pointers import Pointers, buffers_behind, follow_pointers
 
 Size = tuple[int, int, int]
 LOOPS = frozenset({"loops", "race"})
@@ -115,11 +115,7 @@ def prepared(
     cfg = analyse(function)
     if not cfg.reducible:
         raise UnsupportedKernel("it jumps into the middle of a loop", kernel=program.name)
-    written = frozenset(
-        each.root
-        for each in function.instructions()
-        if each.operation.writes_memory and each.root is not None
-    )
+    written = frozenset(_written(function))
     ending = [block for block in cfg.order if barrier_of(block) in of_threadgroup]
     for number in without:
         del ending[number].body[-1]
@@ -135,6 +131,15 @@ def prepared(
     barriers = set(kernel.barriers)
     kernel.shared.update(loop for loop in cfg.loops if barriers & loop.blocks)
     return kernel
+
+
+def _written(function: Function) -> Iterator[Root]:
+    """What a kernel writes to; an address if it is not known what is there."""
+    for each in function.instructions():
+        if each.operation.writes_memory and each.root is not None:
+            is_computed = isinstance(each.root, AddressRoot)
+            buffers = buffers_behind(each.root.address) if is_computed else None  # type: ignore[union-attr]
+            yield from [each.root] if buffers is None else buffers
 
 
 def is_read_only(root: Root | None, written: frozenset[Root]) -> bool:

@@ -31,6 +31,7 @@ from .terms import (
 
 Reading = Literal["congruent", "unsigned", "signed"]
 Build = Callable[[int, tuple[Term, ...]], Term | None]
+_MOST_SHIFTS = 8  # by how many different counts a number may be shifted
 _MOST_RUNS = 6  # of neighbouring ones in a constant that bits are masked with
 
 
@@ -81,8 +82,16 @@ def _signed_remainder(width: int, terms: tuple[Term, ...]) -> Term | None:
 
 
 def _shift_left(width: int, terms: tuple[Term, ...]) -> Term | None:
-    count = terms[1].constant
-    return None if count is None else multiply(terms[0], constant(1 << count % width))
+    left, count = terms
+    if count.constant is not None:
+        return multiply(left, constant(1 << count.constant % width))
+    least, most = count.least, count.most
+    if least is None or most is None or least < 0 or most >= min(width, least + _MOST_SHIFTS):
+        return None
+    found = multiply(left, constant(1 << most))
+    for by in range(least, most):
+        found = either(count.value == by, multiply(left, constant(1 << by)), found)
+    return found
 
 
 def _shift_right(width: int, terms: tuple[Term, ...]) -> Term | None:

@@ -6,6 +6,8 @@ constant constexpr float NOTHING = -FLT_MAX;  // no score: finite, as infinities
 // Attention of few tokens: each sees the keys up to its position. A threadgroup has QUERIES heads
 // that share keys, and a part of the keys; LANES lanes of a simdgroup share a key, eight numbers
 // each. Softmax is kept on the way, by lanes, then put together.
+// assay: assume(groups.x * QUERIES <= params.heads)
+// assay: assume(groups.y <= params.splits and (IS_SPLIT == 1 or params.splits == 1))
 kernel void attention(const device T* q [[buffer(0)]], const device uchar* keys [[buffer(1)]],
                       const device uchar* values [[buffer(2)]],
                       const device int* positions [[buffer(3)]],

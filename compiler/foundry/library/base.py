@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from ..formats import Format, check_columns
 from ..kernels import Declared, GridOf, Standalone, tensor
 from ..structs.types import Scalar
 
+_ASSUMED: Final = re.compile(r"// assay: assume\(.*")
 FOLDER: Final = Path(__file__).parent
 Ready = tuple[Declared, GridOf]
 """A kernel, and the grid that belongs to it."""
@@ -73,9 +75,19 @@ def scalar_of(element: Any) -> Scalar:
 
 
 def text_of(file: str, element: Scalar, *, defines: str = "") -> str:
-    """A file of the library, whose numbers are `T`; `defines` are lines in front of it."""
+    """A file of the library, whose numbers are `T`; `defines` are lines in front of it.
+
+    What its comments assume may use the names of numbers that are defined.
+    """
     own = (FOLDER / f"{file}.metal").read_text(encoding="utf-8")
+    own = _ASSUMED.sub(lambda found: _with_numbers(found[0], defines), own)
     return f'using T = {element.name};\n{defines}#line 1 "{file}.metal"\n{own}'
+
+
+def _with_numbers(text: str, defines: str) -> str:
+    """A text with numbers in the place of names that are defined as such."""
+    numbers = dict(re.findall(r"^#define (\w+) (\d+)$", defines, re.MULTILINE))
+    return re.sub(r"\b[A-Z_]+\b", lambda found: numbers.get(found[0], found[0]), text)
 
 
 def standalone(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Final
 
+from ..errors import FoundryError
 from ..formats import Format, check_columns
 from ..kernels import (
     Compound,
@@ -96,6 +97,8 @@ def rope(element: Any = float, *, base: float = 10000.0, is_neox: bool = True) -
 
     def params(given: Mapping[str, Any]) -> RopeParams:
         tokens, heads, size = given["x"].shape
+        if size % 2:
+            raise FoundryError("kernel-call", f"rope: heads of {size} numbers; they turn in pairs")
         return RopeParams(tokens=tokens, heads=heads, head_size=size, base=base, is_neox=is_neox)
 
     arguments = {

@@ -23,6 +23,8 @@ inline void load_tile(threadgroup TILE* tile, const device uchar* from,
     }
 }
 
+// assay: assume(groups.y <= params.heads)
+// assay: assume(groups.z <= params.splits and (IS_SPLIT == 1 or params.splits == 1))
 kernel void prefill(const device T* q [[buffer(0)]], const device uchar* keys [[buffer(1)]],
                     const device uchar* values [[buffer(2)]],
                     const device uint* where [[buffer(3)]], device OUT* y [[buffer(4)]],

@@ -1,5 +1,6 @@
 // Rotary positions: a thread for each pair of a head; pairs are halves apart ("neox"), or
 // neighbours.
+// assay: assume(params.head_size >= 2 and params.head_size % 2 == 0)
 kernel void rope(const device T* x [[buffer(0)]], const device int* positions [[buffer(1)]],
                  device T* y [[buffer(2)]], constant RopeParams* params [[buffer(3)]],
                  uint thread_index [[thread_position_in_grid]]) {

@@ -199,6 +199,10 @@ ORDER = {"positions": np.zeros(1, np.int32), "sequences": np.zeros(1, np.uint32)
             r"rope: it does not take arrays of these shapes, x \(2, 4\), .*\[kernel-call\]",
         ),
         (
+            lambda: rope()(x=drawn(0, 2, 1, 5), positions=np.zeros(2, np.int32)),
+            r"rope: heads of 5 numbers; they turn in pairs",
+        ),
+        (
             lambda: attention(64, format_of("f16"))(
                 q=drawn(0, 1, 2, 64), keys=CACHE[..., :100], values=CACHE[..., :100], **ORDER
             ),

@@ -11,7 +11,7 @@ import z3
 
 from assay.compiler.verify.meanings import MEANINGS, compare, read, reading_of_comparison
 from assay.compiler.verify.terms import Term, ranged
-from assay.sim.simt.ir.operations import conversions
+from assay.sim.simt.ir.operations import conversions, integers
 from assay.sim.simt.ir.operations.integers import ICMP
 from assay.sim.simt.ir.operations.operation import OfOperands, Operation, Types
 
@@ -93,3 +93,16 @@ def test_a_comparison_means_the_same_to_the_solver(predicate: str) -> None:
         found = value_of(compare(predicate, left, right), [pair for _, pair in made])
         expected = ICMP.meaning.compute(Types(f"i{width}", "i1", predicate), numbers)
         assert str(found) == str(bool(expected)), (width, numbers)
+
+
+@pytest.mark.parametrize("least", [0, 1, 5, 27])
+def test_a_shift_by_few_counts_is_each_of_them(least: int) -> None:
+    number, count = z3.Ints("number count")
+    terms = ranged(number, 0, (1 << 32) - 1), ranged(count, least, least + 4)
+    found = MEANINGS[integers.SHL].build(32, terms)
+    assert found is not None
+    for by in range(least, least + 5):
+        pairs = [(number, z3.IntVal(77)), (count, z3.IntVal(by))]
+        assert int(str(value_of(found.value, pairs))) == 77 << by
+    beyond = ranged(count, 28, 32)
+    assert MEANINGS[integers.SHL].build(32, (terms[0], beyond)) is None

@@ -126,3 +126,24 @@ def test_the_last_threadgroups_of_a_grid_may_not_be_full() -> None:
     assert buffer_races(OF_GRID, ragged=True) == "proved"
     assert buffer_races(OF_GROUP) == "proved"
     assert buffer_races(OF_GROUP, ragged=True) == "refuted"
+
+
+PICKED = """\
+kernel void k(device uint* x, device uint* y, device uint* z, device const uint& n,
+              uint i [[thread_position_in_grid]]) {
+    for (uint at = 0; at < n; ++at) threadgroup_barrier(mem_flags::mem_none);
+    device uint* to = n > 3 ? x : y;
+    to[i] = 1;
+    z[i] = 1;
+}
+"""
+
+
+def test_a_write_through_a_chosen_pointer_leaves_other_buffers_alone() -> None:
+    assert proved(_HEAD + PICKED)["barriers"].verdict == "proved"
+
+
+def test_a_write_through_a_chosen_pointer_may_be_to_each_of_its_buffers() -> None:
+    mine = PICKED.replace("const uint& n,", "uint& n,").replace("? x : y", "? &n : y")
+    assert proved(_HEAD + mine)["barriers"].verdict != "proved"
+    assert proved(_HEAD + PICKED, "buffer races")["buffer races"].verdict == "undecided"
