@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -27,7 +26,6 @@ from .study import Assumed, Effort, Study
 from .terms import Expression
 from .values import Values
 
-_DEEPEST: Final = 10_000  # frames: values of long chains of branches are found by recursion
 _MOST_TRIED: Final = 16  # extra assumptions
 _SECONDS_OF_TRY: Final = 0.3
 DEFAULT: Final = Effort()
@@ -103,9 +101,6 @@ def prove(
     assumed = assumed_of(kernel, launch)
     if launch.holds and Study(kernel, assumed).possible() == "no":
         raise AssumptionError("no launch fulfils all that is assumed together")
-
-    if sys.getrecursionlimit() < _DEEPEST:
-        sys.setrecursionlimit(_DEEPEST)
 
     def within(name: str, find: Callable[[], Answer]) -> Answer:
         return _within(seconds, name, find)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ from .terms import Expression, Term
 from .values import Values
 
 Assumed = Callable[[Values], list[Expression]]
+_DEEPEST = 30_000  # frames: values of long chains of branches are found by recursion
 _LEMMA = 1 / 8  # of the time for a question
 _SIZES = (2, 8, 64)  # tried in turn for small counterexamples
 
@@ -89,6 +91,8 @@ class Study:
         effort: Effort | None = None,
         lemmas: Lemmas | None = None,
     ) -> None:
+        if sys.getrecursionlimit() < _DEEPEST:
+            sys.setrecursionlimit(_DEEPEST)
         self.effort = effort or Effort()
         self.kernel = unshared(kernel) if apart else kernel
         self.apart = apart
